@@ -24,6 +24,19 @@ const WORDS: readonly (readonly [what: string, word: RegExp, also: RegExp])[] = 
     /['"`](?:origin_ids?|time_in_force|unfilled_amount|updated_at)['"`]/,
     /^src\/tape\/import\/\w+\.ts$/,
   ],
+  // The registry; what a user of it writes in a configuration; recordings that its users made.
+  [
+    'the name of Binance',
+    /binance/i,
+    /^src\/(?:wiring\/venueRegistry|config\/sections\/exchange|tape\/import\/(?:binance|find))\.ts$/,
+  ],
+  ['a code of Binance', /['"`]-(?:1[0-2]|20)\d\d(?::[\w ]+)?['"`]/, /^$/],
+  [
+    'a word of Binance',
+    /\b(?:recvWindow|origClientOrderId|newClientOrderId|newOrderRespType|executedQty|myTrades|exchangeInfo)\b/,
+    /^$/,
+  ],
+  ['a filter or order of Binance', /\b(?:LIMIT_MAKER|PRICE_FILTER|LOT_SIZE|MIN_NOTIONAL|PERCENT_PRICE)\b|X-MBX/i, /^$/],
   ['where its symbols are cut', /split\('_'\)/, /^src\/(?:core\/model\/bookName|tape\/import\/gemini)\.ts$/],
 ];
 
@@ -65,6 +78,17 @@ test.each(WORDS)('%s would be found: it is said there', (_, word) => {
   expect(files.some(({ path, text }) => SPEAKS.test(path) && text.split('\n').some(line => word.test(line)))).toBe(
     true,
   );
+});
+
+/** What only Kraken says. */
+const KRAKEN: readonly RegExp[] = [
+  /\bE(?:Order|API|General|Query|Service|Funding|Trade|Session):/,
+  /\b(?:cl_ord_id|AddOrder|CancelOrder|ClosedOrders|TradesHistory|QueryOrders|AssetPairs)\b|['"`]API-Sign['"`]/i,
+  /['"`](?:XXBT|ZUSD|XBT\/USD|XDG)['"`]/,
+];
+
+test.each(KRAKEN)('%s is said in the folder of its exchange alone', word => {
+  expect(breaches(word, /^$/)).toEqual([]);
 });
 
 test('no other file has a code of its whole table as a text of its own', () => {

@@ -11,5 +11,5 @@ export { httpTransport } from './transport/transport.ts';
 export { delivery } from './bitso/wire/transactionEvents.ts';
 export { bitso, venueClient } from './bitso/venue.ts';
 export { signatureCheck } from './bitso/wire/webhookSignature.ts';
-export { binance } from './binance/venue.ts';
+export { binanceSpot } from './binance/venue.ts';
 export { kraken } from './kraken/venue.ts';

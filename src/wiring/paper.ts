@@ -98,7 +98,9 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     const streamWay = streamWayOf(followed, options.transports);
     const follower: Follower = new Follower({
       exchange: client,
-      stream: streamWay && there.marketStream?.({ clock, random: randomOf(seed ^ 0x9b), book, exchange: client, ...streamWay }),
+      stream:
+        streamWay &&
+        there.marketStream?.({ clock, random: randomOf(seed ^ 0x9b), book, exchange: client, ...streamWay }),
       sink: market,
       clock,
       log,

@@ -1,11 +1,11 @@
 /** Registry of venues, one line per exchange. No other file in `src/wiring` or `src/cli` names a venue. */
 import type { ExchangeVenue } from '../core/index.ts';
 import type { Config } from '../config.ts';
-import { binance, bitso, kraken } from '../exchange/index.ts';
+import { binanceSpot, bitso, kraken } from '../exchange/index.ts';
 import { UsageError } from './usageError.ts';
 
 /** Known venues; the first is the default. */
-export const VENUES: ExchangeVenue[] = [bitso, binance, kraken];
+export const VENUES: ExchangeVenue[] = [bitso, binanceSpot, kraken];
 
 /**
  * Returns the venue with a name. Without a name, returns the first venue, whose protocol the embedded exchange also
@@ -17,6 +17,19 @@ export function venueNamed(name: string | undefined): ExchangeVenue {
   if (venue) return venue;
   const names = VENUES.map(each => each.name).join(', ');
   throw new UsageError(`exchange.venue: expected one of ${names}, found ${JSON.stringify(name)}`);
+}
+
+/**
+ * Rejects real orders on a venue whose client has traded only with test doubles, unless the configuration accepts it.
+ * @throws UsageError with the line to add.
+ */
+export function refuseUntried({ exchange }: Pick<Config, 'exchange'>, venues: readonly ExchangeVenue[] = VENUES): void {
+  if (exchange.kind !== 'remote') return;
+  const { name, tried } = venues.find(each => each.name === exchange.venue) ?? venues[0]!;
+  if (tried === undefined || exchange.acceptUntried === name) return;
+  throw new UsageError(
+    `exchange.acceptUntried: the client of ${name} has traded only with test doubles, never with ${name} itself; try one order with puntas doctor --order --yes, then add acceptUntried: ${name} below exchange, and start with the smallest amounts`,
+  );
 }
 
 /** Returns the venue of a configuration. */

@@ -29,6 +29,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/doctor.md': 475,
   'docs/embedded-exchange.md': 1_830,
   'docs/environment.md': 280,
+  'docs/exchanges.md': 580,
   'docs/fair-value.md': 575,
   'docs/fill-models.md': 750,
   'docs/first-backtest.md': 275,

@@ -4,6 +4,7 @@ import { format, resolveConfig } from 'prettier';
 import { describe, expect, test } from 'vitest';
 import { architecturePage } from './pages/architecturePage.ts';
 import { causesReference } from './pages/causesReference.ts';
+import { venueCodesReference } from './pages/venueCodesReference.ts';
 import { cliReference } from './pages/cliReference.ts';
 import { configJsonSchema, configReference } from './pages/configReference.ts';
 import { contentsPage } from './pages/contentsPage.ts';
@@ -79,6 +80,12 @@ describe('a generated page is what the code says', () => {
   test('docs/development/causes.md has every row that is tried', async () => {
     await expect(await formatted(causesReference(), 'markdown')).toMatchFileSnapshot(
       '../../docs/development/causes.md',
+    );
+  });
+
+  test('docs/development/venue-codes.md has every code of the tables', async () => {
+    await expect(await formatted(venueCodesReference(), 'markdown')).toMatchFileSnapshot(
+      '../../docs/development/venue-codes.md',
     );
   });
 

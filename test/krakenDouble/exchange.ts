@@ -114,7 +114,8 @@ export class KrakenExchange {
       ...{ minimumValue: '0.5', maximumValue: '99999999999' },
     });
     const book = new MatchingBook({
-      executed: (maker, _m, taker, _t, price, amount) => this.#executed(book, maker, taker, price, amount),
+      // Only placements execute. Their own id in the engine is known afterwards, so the executions are kept until then.
+      executed: (maker, _makerOwner, _taker, _takerOwner, price, amount) => this.#early!.push([maker, price, amount]),
       prevented: () => undefined,
     });
     this.#byEngineId.set(book, new Map());
@@ -170,7 +171,6 @@ export class KrakenExchange {
       throw new KrakenRefusal('EOrder:Insufficient funds');
     const txid = this.#nextId('O');
     const at = this.#now();
-    // Executions during `place` name the engine's id of the new order, which is only known afterwards.
     const early: (readonly [maker: number, price: Price, amount: Amount])[] = [];
     this.#early = early;
     const how = timeinforce === 'IOC' ? 'IOC' : isPost ? 'postOnly' : 'GTC';
@@ -189,13 +189,8 @@ export class KrakenExchange {
     return { txid: [txid], descr: { order: `${side} ${volume} ${pair.altname} @ limit ${priceText}` } };
   }
 
+  /** Executions of the order that is being placed; undefined between placements. */
   #early: (readonly [maker: number, price: Price, amount: Amount])[] | undefined;
-
-  #executed(book: MatchingBook, maker: number, taker: number, price: Price, amount: Amount): void {
-    if (this.#early) this.#early.push([maker, price, amount]);
-    else
-      throw new Error(`order ${taker} was executed outside of a placement on ${this.pairs.length} pairs, ${book.size}`);
-  }
 
   #trade(book: MatchingBook, makerId: number, taker: DoubleOrder, price: Price, amount: Amount): void {
     const maker = this.#byEngineId.get(book)!.get(makerId)!;

@@ -182,7 +182,9 @@ export class KrakenDouble {
     this.#subscribers.add(subscriber);
     socket.on('close', () => this.#subscribers.delete(subscriber));
     this.#send(subscriber, { channel: 'status', type: 'update', data: [{ api_version: 'v2', system: 'online' }] });
-    socket.on('message', data => this.#request(subscriber, JSON.parse((data as Buffer).toString('utf8')) as StreamRequest));
+    socket.on('message', data =>
+      this.#request(subscriber, JSON.parse((data as Buffer).toString('utf8')) as StreamRequest),
+    );
   }
 
   #request(subscriber: Subscriber, { method, params, req_id: id }: StreamRequest): void {

@@ -65,7 +65,11 @@ const embedded = z.strictObject({
 
 const remote = z.strictObject({
   kind: z.literal('remote').describe('Remote exchange with your key.'),
-  venue: z.string().optional().describe('Exchange name, always bitso.'),
+  venue: z.string().optional().describe('Exchange name: bitso (default), binance or kraken.'),
+  acceptUntried: z
+    .string()
+    .optional()
+    .describe('Name of an exchange whose client has traded only with test doubles, to allow real orders there.'),
   restUrl: baseAddress.describe('REST address, like https://api.bitso.com.'),
   rfqUrl: baseAddress.optional().describe('RFQ address. If omitted, restUrl.'),
   webhookUrl: baseAddress.optional().describe('Webhook address. If omitted, restUrl.'),

@@ -83,7 +83,7 @@ export function lotOf(rules: BookRules): DecimalText {
 /** Multiplies a step by ten until its product with the tick has at most 18 decimals. */
 function coarseEnough(rules: BookRules, lotSize: DecimalText): DecimalText {
   const tick = ruleOf(rules, 'tick_size', rules.tickSize);
-  let lot = ruleOf(rules, 'lot_size', lotSize);
+  let lot = ruleOf(rules, 'amount_step', lotSize);
   while (tick.dp() + lot.dp() > MONEY_DECIMALS && lot.dp() > 0) lot = lot.mul(10);
   return lot.toFixed();
 }

@@ -50,8 +50,8 @@ export type ExchangeVenue = {
 
 export type HedgeAbilities = {
   /**
-   * How an order is found after a lost answer: a look-up by the bot's order id, or complete lists of open and ended
-   * orders with that id.
+   * Way to find an order after a lost answer: a look-up by the bot's order id, or complete lists of open and ended orders
+   * with that id.
    */
   readonly lookUp: 'by order id' | 'by complete lists' | null;
   readonly immediateOrCancel: boolean;

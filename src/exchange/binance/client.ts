@@ -24,7 +24,7 @@ import {
   type BinanceBudget,
   type BinanceCredentials,
   type BinanceForm,
-  type BinanceRequest,
+  type SpotRequest,
 } from './wire/protocol.ts';
 import * as replies from './wire/replies.ts';
 import type { ListedSymbol } from './wire/replies.ts';
@@ -119,7 +119,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
   const clientIds = new ClientIds();
 
   /** Sends a signed request, after the time of the exchange is known. */
-  async function signed<T>(build: () => BinanceRequest<T>): Promise<Outcome<T>> {
+  async function signed<T>(build: () => SpotRequest<T>): Promise<Outcome<T>> {
     if (credentials) await time.ready();
     return buildAndSend(ask, build);
   }
@@ -328,7 +328,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
         signed(() => ({
           ...privateRead('openOrders', 6),
           params: { symbol: symbol.symbol },
-          read: replies.ordersOf(symbol),
+          read: replies.symbolOrders(symbol),
         })),
       );
       if (outcome.kind === 'done') for (const order of outcome.value) clientIds.learn(order);
@@ -396,16 +396,16 @@ export const expectedSymbol = (book: string): string => bookPart(book).split('_'
 const publicRead = <T>(
   name: string,
   weight: number,
-  params: BinanceRequest<T>['params'],
-  read: BinanceRequest<T>['read'],
-): BinanceRequest<T> => ({
+  params: SpotRequest<T>['params'],
+  read: SpotRequest<T>['read'],
+): SpotRequest<T> => ({
   ...{ endpoint: `GET ${name}`, lane: 'public read', method: 'GET', path: `/v3/${name}`, effect: 'read' },
   weight,
   params,
   read,
 });
 
-const privateRead = (name: string, weight: number): Omit<BinanceRequest<never>, 'read'> => ({
+const privateRead = (name: string, weight: number): Omit<SpotRequest<never>, 'read'> => ({
   ...{ endpoint: `GET ${name}`, lane: 'private read', method: 'GET', path: `/v3/${name}`, effect: 'read' },
   params: {},
   weight,
@@ -418,7 +418,7 @@ const idParams = (id: { readonly oid: string } | { readonly originId: string }) 
  * Returns the placement of an order. The answer is of type RESULT: it comes from the matching engine with id and state.
  * FULL would add fills, which are read from the list of trades; ACK lacks the state.
  */
-function placing({ symbol }: ListedSymbol, order: NewOrder): BinanceRequest<{ readonly oid: string }> {
+function placing({ symbol }: ListedSymbol, order: NewOrder): SpotRequest<{ readonly oid: string }> {
   const { side, price, major, originId, timeInForce } = order;
   if (side !== 'buy' && side !== 'sell') throw fault('side', 'buy or sell', side);
   if (!Object.hasOwn(ORDER_KINDS, timeInForce))
@@ -442,7 +442,7 @@ function placing({ symbol }: ListedSymbol, order: NewOrder): BinanceRequest<{ re
 const canceling = (
   { symbol }: ListedSymbol,
   id: { readonly oid: string } | { readonly originId: string },
-): BinanceRequest<readonly string[]> => ({
+): SpotRequest<readonly string[]> => ({
   ...{ endpoint: 'DELETE order', lane: 'cancel', method: 'DELETE', path: '/v3/order', effect: 'write', weight: 1 },
   params: { symbol, ...idParams(id) },
   read: replies.canceledOrderOf(symbol),

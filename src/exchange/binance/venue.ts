@@ -4,14 +4,14 @@ import { socketTransport } from '../transport/streamTransport.ts';
 import { httpTransport } from '../transport/transport.ts';
 import { splitAddress } from '../wire/address.ts';
 import { binanceClient, expectedSymbol, RECV_WINDOW_MAX_MS, WHOLE_LEVELS } from './client.ts';
-import { binanceStream, combinedStreamPath } from './stream/stream.ts';
+import { spotStream, combinedStreamPath } from './stream/stream.ts';
 import { binanceMeaning } from './wire/errorCodes.ts';
 
 /** Maximum size of a reply in bytes. Only the list of all symbols is larger than a megabyte. */
 const BODY_BYTES_MAX = 2 * 1024 * 1024;
 const SYMBOLS_BYTES_MAX = 32 * 1024 * 1024;
 
-export const binance: ExchangeVenue = {
+export const binanceSpot: ExchangeVenue = {
   name: 'binance',
   restUrl: address => (new URL(address).pathname === '/' ? `${address.replace(/\/$/, '')}/api` : address),
   connect: ({ clock, restUrl, transport, deadlineMs, credentials, book, budgets, onRequest }) => {
@@ -30,7 +30,7 @@ export const binance: ExchangeVenue = {
       'transport' in way
         ? way.transport
         : socketTransport({ url: `${way.url.replace(/\/$/, '')}${combinedStreamPath(symbol)}` });
-    return binanceStream({ transport, clock, random, book, symbol, exchange, depth: WHOLE_LEVELS });
+    return spotStream({ transport, clock, random, book, symbol, exchange, depth: WHOLE_LEVELS });
   },
   meaningOf: binanceMeaning,
   hedging: { lookUp: 'by order id', immediateOrCancel: true, tradeFees: true, requestLifeMs: RECV_WINDOW_MAX_MS },

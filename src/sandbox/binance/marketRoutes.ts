@@ -2,7 +2,7 @@
  * Public routes of the second exchange: rules, time, books and trades. Source: rest-api.md (general and market data
  * endpoints) of github.com/binance/binance-spot-api-docs at a5e0bc3.
  */
-import { moneyOfValue, valueOf, type Amount } from '../../core/index.ts';
+import { moneyOfValue, valueOf, type Amount, type Instrument } from '../../core/index.ts';
 import { TRADES_MAX, type TradeRow } from '../venue/tradeHistory.ts';
 import type { VenueBook } from '../venue/venueBook.ts';
 import { text8 } from '../wire/wire.ts';
@@ -33,6 +33,7 @@ export const marketRoutes: readonly BinanceRoute[] = [
   { method: 'GET', path: '/api/v3/exchangeInfo', security: 'none', weight: 20, handle: exchangeInfo },
   { method: 'GET', path: '/api/v3/depth', security: 'none', weight: depthWeight, handle: depth },
   { method: 'GET', path: '/api/v3/trades', security: 'none', weight: 25, handle: recentTrades },
+  { method: 'GET', path: '/api/v3/historicalTrades', security: 'none', weight: 25, handle: olderTrades },
   { method: 'GET', path: '/api/v3/aggTrades', security: 'none', weight: 4, handle: aggregateTrades },
   {
     method: 'GET',
@@ -104,20 +105,30 @@ function depth(ask: BinanceRequest): unknown {
 }
 
 function recentTrades(ask: BinanceRequest): unknown {
-  const { instrument: i, history } = bookAsked(ask);
+  const { instrument, history } = bookAsked(ask);
   return history
     .page(listLimit(ask.fields), 'desc')
     .reverse()
-    .map(({ ordinal, at, price, amount, makerSide }) => ({
-      id: ordinal,
-      price: price8(i, price),
-      qty: quantity8(i, amount),
-      quoteQty: text8(moneyOfValue(i, valueOf(price, amount))),
-      time: wholeTime(at),
-      isBuyerMaker: makerSide === 'buy',
-      isBestMatch: true,
-    }));
+    .map(row => tradeFields(instrument, row));
 }
+
+function olderTrades(ask: BinanceRequest): unknown {
+  const fromId = ask.fields.whole('fromId');
+  if (fromId === undefined) return recentTrades(ask);
+  const { instrument, history } = bookAsked(ask);
+  const found = history.page(TRADES_MAX, 'asc').filter(({ ordinal }) => ordinal >= fromId);
+  return found.slice(0, listLimit(ask.fields)).map(row => tradeFields(instrument, row));
+}
+
+const tradeFields = (i: Instrument, { ordinal, at, price, amount, makerSide }: TradeRow) => ({
+  id: ordinal,
+  price: price8(i, price),
+  qty: quantity8(i, amount),
+  quoteQty: text8(moneyOfValue(i, valueOf(price, amount))),
+  time: wholeTime(at),
+  isBuyerMaker: makerSide === 'buy',
+  isBestMatch: true,
+});
 
 type Run = { first: TradeRow; last: TradeRow; lots: number };
 

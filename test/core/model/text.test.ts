@@ -121,6 +121,14 @@ it('a lot is as fine as the tick leaves decimals for, and as coarse as the maxim
   expect(lotOf(bookRules({ maximumAmount: '99999999999999999999' }))).toBe('0.00001');
 });
 
+it('a lot is the published step of the exchange, made coarser only where its product with the tick has too many decimals', () => {
+  expect(lotOf(bookRules({ lotSize: '0.001' }))).toBe('0.001');
+  expect(lotOf(bookRules({ lotSize: '0.00000001', maximumAmount: '99999999999999999999' }))).toBe('0.00000001');
+  expect(lotOf(bookRules({ tickSize: '0.000000000001', lotSize: '0.00000001' }))).toBe('0.000001');
+  expect(lotOf(bookRules({ tickSize: '0.000000000001', lotSize: '0.0000005' }))).toBe('0.000005');
+  expect(() => lotOf(bookRules({ lotSize: 'fine' }))).toThrow('amount_step must be decimal text');
+});
+
 it('a rebate is rounded up, towards a cost, and never -0', () => {
   expect([signedRateCeil('-0.0001'), signedRateCeil('0.000000001'), signedRateCeil('-0.000000019')]).toEqual([
     -10_000, 1, -1,

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Secret, VirtualClock } from '../../../src/core/index.ts';
-import { clientIdOf, originIdOf } from '../../../src/exchange/kraken/wire/clientIds.ts';
+import { krakenClientId, originIdOf } from '../../../src/exchange/kraken/wire/clientIds.ts';
 import { assetNames, assetPairs } from '../../../src/exchange/kraken/wire/names.ts';
 import { risingNonces } from '../../../src/exchange/kraken/wire/nonce.ts';
 import { millisOfSeconds, plainDecimal } from '../../../src/exchange/kraken/wire/numbers.ts';
@@ -22,7 +22,7 @@ describe('origin ids', () => {
   test('come back as they were, and fit one of the forms of the exchange', () => {
     fc.assert(
       fc.property(idOf(instance(10)), originId => {
-        const clientId = clientIdOf(originId);
+        const clientId = krakenClientId(originId);
         expect(originIdOf(clientId)).toBe(originId);
         expect(clientId).toMatch(
           /^(?:[A-Za-z0-9_-]{1,18}|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$/,
@@ -36,7 +36,7 @@ describe('origin ids', () => {
     fc.assert(
       fc.property(idOf(instance(10)), idOf(instance(10)), (a, b) => {
         fc.pre(a !== b);
-        expect(clientIdOf(a)).not.toBe(clientIdOf(b));
+        expect(krakenClientId(a)).not.toBe(krakenClientId(b));
       }),
       runsOf(10_000, 300),
     );
@@ -51,7 +51,7 @@ describe('origin ids', () => {
       'mm 1',
       '',
     ])
-      expect(() => clientIdOf(tooLong), tooLong).toThrow(WireFault);
+      expect(() => krakenClientId(tooLong), tooLong).toThrow(WireFault);
   });
 
   test('of other programs stay as they are', () => {
@@ -59,7 +59,7 @@ describe('origin ids', () => {
       fc.property(fc.uuid({ version: 4 }), uuid => {
         const originId = originIdOf(uuid);
         // The mark has 5 bits, so one of 32 foreign ids could be read; it must then give the same UUID again.
-        expect(originId === uuid || clientIdOf(originId) === uuid).toBe(true);
+        expect(originId === uuid || krakenClientId(originId) === uuid).toBe(true);
       }),
       runsOf(100_000, 2_000),
     );

@@ -57,6 +57,13 @@ describe('exact JSON', () => {
     expect(() => parseExactJson('{12345678901234567890 :12345678901234567890}')).toThrow(SyntaxError);
   });
 
+  it('takes more parts than by default only where the caller allows them', () => {
+    const long = `[${'0,'.repeat(150_000)}0]`;
+    expect(() => parseExactJson(long)).toThrow('more than 100000 parts');
+    expect(parseExactJson(long, 200_000)).toHaveLength(150_001);
+    expect(() => parseExactJson(long, 120_000)).toThrow('more than 120000 parts');
+  });
+
   it('is quick on hostile text', () => {
     const long = ':1234567890123456789';
     const hostile = [

@@ -85,10 +85,10 @@ class Levels {
   #placeOf(key: Money): number {
     let [low, high] = [0, this.#list.length];
     while (low < high) {
-      const middle = (low + high) >> 1;
-      const isBetter = this.#side === 'buy' ? this.#list[middle]!.key > key : this.#list[middle]!.key < key;
-      if (isBetter) low = middle + 1;
-      else high = middle;
+      const half = (low + high) >> 1;
+      const isBetter = this.#side === 'buy' ? this.#list[half]!.key > key : this.#list[half]!.key < key;
+      if (isBetter) low = half + 1;
+      else high = half;
     }
     return low;
   }

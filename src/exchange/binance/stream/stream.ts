@@ -4,13 +4,13 @@
  */
 import type { Exchange, MarketStream, Millis, StreamNews, StreamTrade, Timer } from '../../../core/index.ts';
 import { ReconnectingStream, type ReconnectOptions } from '../../transport/reconnectingStream.ts';
-import { parseExactJson } from '../../wire/json.ts';
+import { parsedFrame } from '../../wire/frames.ts';
 import * as wire from '../../wire/wire.ts';
 import type { Row } from '../../wire/wire.ts';
-import { levelOf } from '../wire/replies.ts';
+import { depthLevel } from '../wire/replies.ts';
 import { DepthBook, type DepthStep, type DepthUpdate } from './depthBook.ts';
 
-export type BinanceStreamOptions = ReconnectOptions & {
+export type SpotStreamOptions = ReconnectOptions & {
   readonly book: string;
   /** Symbol in upper case. */
   readonly symbol: string;
@@ -32,12 +32,12 @@ export const combinedStreamPath = (symbol: string): string =>
   `/stream?streams=${symbol.toLowerCase()}@depth@100ms/${symbol.toLowerCase()}@trade`;
 
 /** Creates the stream; it connects at `start`. The exchange sends a ping every 20 s. */
-export function binanceStream(options: BinanceStreamOptions): MarketStream {
+export function spotStream(options: SpotStreamOptions): MarketStream {
   return new CombinedStream(options);
 }
 
 class CombinedStream implements MarketStream {
-  readonly #options: BinanceStreamOptions;
+  readonly #options: SpotStreamOptions;
   readonly #stream: ReconnectingStream;
   readonly #levels: DepthBook;
   #timer: Timer | null = null;
@@ -48,7 +48,7 @@ class CombinedStream implements MarketStream {
   #snapshots = 0;
   #goodSince: Millis | null = null;
 
-  constructor(options: BinanceStreamOptions) {
+  constructor(options: SpotStreamOptions) {
     this.#options = options;
     this.#levels = new DepthBook(options.book);
     this.#stream = new ReconnectingStream(options, {
@@ -173,17 +173,6 @@ const depthUpdateOf = (of: Row): DepthUpdate => ({
   first: wire.integer(of, 'U'),
   last: wire.integer(of, 'u'),
   sentAt: wire.count(of, 'E'),
-  bids: wire.list(of['b'], levelOf, 'b'),
-  asks: wire.list(of['a'], levelOf, 'a'),
+  bids: wire.list(of['b'], depthLevel, 'b'),
+  asks: wire.list(of['a'], depthLevel, 'a'),
 });
-
-function parsedFrame(text: string): unknown {
-  try {
-    return parseExactJson(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) throw wire.fault('frame', 'JSON', text);
-    // A hostile frame can nest deeper than the parser's stack.
-    if (error instanceof RangeError) throw wire.fault('frame', 'JSON with fewer nested levels', '');
-    throw error;
-  }
-}

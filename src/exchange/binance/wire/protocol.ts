@@ -16,7 +16,7 @@ export type BinanceForm = {
   /** Weight of the request (tables of rest-api.md). */
   readonly weight: number;
 };
-export type BinanceRequest<T> = ApiRequest<T, BinanceForm>;
+export type SpotRequest<T> = ApiRequest<T, BinanceForm>;
 
 /** Names of the budgets: configured requests per minute, weight of the address, new orders of the account. */
 export type BinanceBudget = 'public' | 'private' | 'weight' | 'orders';
@@ -60,7 +60,7 @@ export function binanceProtocol(options: ProtocolOptions): ExchangeProtocol<Bina
  * Budgets of a request. A cancel counts, because the exchange counts it, but it never waits for room; so the limit of
  * the meter must leave some weight for cancels.
  */
-function charges({ lane, weight }: BinanceRequest<unknown>): readonly Charge[] {
+function charges({ lane, weight }: SpotRequest<unknown>): readonly Charge[] {
   if (lane === 'cancel') return [{ budget: 'weight', weight, as: 'counts' }];
   const own = lane === 'public read' ? 'public' : 'private';
   const both: readonly Charge[] = [{ budget: own }, { budget: 'weight', weight }];
@@ -73,7 +73,7 @@ const encodedParams = (params: Readonly<Record<string, string | undefined>>): st
     .flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`]))
     .join('&');
 
-function encode(request: BinanceRequest<unknown>, basePath: string, options: ProtocolOptions): WireRequest {
+function encode(request: SpotRequest<unknown>, basePath: string, options: ProtocolOptions): WireRequest {
   const { method, lane, params } = request;
   const { credentials, timestamp, recvWindowMs } = options;
   const path = basePath + request.path;
@@ -110,7 +110,7 @@ type ReportedError = { readonly code: string; readonly message: string };
  * Classifies a reply. HTTP 5xx is always unknown (rest-api.md, HTTP return codes). As the answer to a write, an error is
  * a rejection only with a code in the table that proves it. A bare page, such as the 403 of a firewall, proves nothing.
  */
-export function classifyReply<T>(reply: WireReply, request: BinanceRequest<T>): RequestVerdict<T> {
+export function classifyReply<T>(reply: WireReply, request: SpotRequest<T>): RequestVerdict<T> {
   const { status } = reply;
   const body = parsedJson(reply.body);
   const error = reportedError(body);

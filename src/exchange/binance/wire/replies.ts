@@ -126,13 +126,13 @@ export const depthOf =
       book,
       sequence: wire.integer(of, 'lastUpdateId'),
       updatedAt: now(),
-      bids: wire.list(of['bids'], levelOf, 'bids'),
-      asks: wire.list(of['asks'], levelOf, 'asks'),
+      bids: wire.list(of['bids'], depthLevel, 'bids'),
+      asks: wire.list(of['asks'], depthLevel, 'asks'),
     };
   };
 
 /** Reads a level: price and amount as a pair of texts. */
-export function levelOf(element: unknown): BookEntry {
+export function depthLevel(element: unknown): BookEntry {
   if (!Array.isArray(element)) throw wire.fault('level', 'a list of price and amount', element);
   const [price, amount] = element as readonly unknown[];
   if (!isDecimalText(price)) throw wire.fault('price', 'decimal digits', price);
@@ -245,7 +245,7 @@ export const clientIdOf = (oid: string) => (reply: unknown) => {
 const sideOfWord = (of: Row) => (wire.oneOf(of, 'side', ['BUY', 'SELL']) === 'BUY' ? 'buy' : 'sell');
 
 /** Returns a reader of a list of orders of one symbol. */
-export const ordersOf = (listed: ListedSymbol) => (reply: unknown, unreadable?: UnreadableRow[]) =>
+export const symbolOrders = (listed: ListedSymbol) => (reply: unknown, unreadable?: UnreadableRow[]) =>
   wire.rows(
     reply,
     element => orderOf(listed, element),

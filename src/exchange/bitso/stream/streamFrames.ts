@@ -10,7 +10,7 @@ import {
   type StreamTrade,
   type UnreadableRow,
 } from '../../../core/index.ts';
-import { parseExactJson } from '../../wire/json.ts';
+import { parsedFrame } from '../../wire/frames.ts';
 import * as wire from '../../wire/wire.ts';
 import type { Row } from '../../wire/wire.ts';
 
@@ -36,24 +36,13 @@ const ID_MAX = 64;
 
 /** Reads a frame. Throws a WireFault if the text is not JSON, or not in the shape of its type. */
 export function streamFrame(text: string): StreamFrame {
-  const of = wire.row(parsed(text), 'frame');
+  const of = wire.row(parsedFrame(text), 'frame');
   const type = of['type'];
   if (type === 'ka') return { kind: 'keep alive' };
   if (of['action'] !== undefined || of['error'] !== undefined) return answer(of);
   if (type === 'diff-orders') return { kind: 'diff', diff: diff(of) };
   if (type === 'trades') return trades(of);
   return { kind: 'other' };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseExactJson(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) throw wire.fault('frame', 'JSON', text);
-    // A hostile frame can nest deeper than the parser's stack.
-    if (error instanceof RangeError) throw wire.fault('frame', 'JSON with fewer nested levels', '');
-    throw error;
-  }
 }
 
 function answer(of: Row): StreamFrame {

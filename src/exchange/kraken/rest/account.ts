@@ -87,9 +87,11 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
     const { limit = most } = query;
     const listing = await pairs.known();
     if (listing.kind !== 'done') return listing;
-    if (!(Number.isSafeInteger(limit) && limit >= 1 && limit <= most)) return notSent('limit', `1 to ${most}`, limit);
-    if (marker !== undefined && !/^\d{13,26}$/.test(marker)) return notSent('marker', 'an id of an own trade', marker);
-    if (marker !== undefined && sort === 'desc') return notSent('sort', 'asc with a marker', sort);
+    if (!(Number.isSafeInteger(limit) && limit >= 1 && limit <= most))
+      return argumentRefused('limit', `1 to ${most}`, limit);
+    if (marker !== undefined && !/^\d{13,26}$/.test(marker))
+      return argumentRefused('marker', 'an id of an own trade', marker);
+    if (marker !== undefined && sort === 'desc') return argumentRefused('sort', 'asc with a marker', sort);
     const since = marker === undefined ? {} : { start: String(Math.floor(timeOfTid(marker) / 1_000) - 1) };
     const readPage = (offset: number) => ask(tradesPage({ ...since, ofs: String(offset) }, listing.value));
     const isWanted = ({ tid, book: of }: ListedTrade): boolean =>
@@ -191,5 +193,5 @@ function feeByVolume({ rules }: KrakenPair, volume: string): readonly BookFee[] 
   return tier === undefined ? [] : [{ book: rules.book, maker: tier.maker, taker: tier.taker, currentVolume: volume }];
 }
 
-const notSent = (field: string, expected: string, found: unknown) =>
+const argumentRefused = (field: string, expected: string, found: unknown) =>
   ({ kind: 'refused', code: 'not-sent', message: fault(field, expected, found).message }) as const;

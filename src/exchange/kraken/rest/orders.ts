@@ -12,7 +12,7 @@ import { allOf, anyOf, chunks, positivePart } from '../../wire/parts.ts';
 import { fault, row, WireFault } from '../../wire/wire.ts';
 import type { KrakenAsk, KrakenRequest } from '../wire/protocol.ts';
 import type { ServerClock } from '../wire/serverClock.ts';
-import { clientIdOf } from '../wire/clientIds.ts';
+import { krakenClientId } from '../wire/clientIds.ts';
 import type { KrakenPair } from '../wire/names.ts';
 import { acceptedTxid, canceledCount, krakenOrders, page, type KrakenOrder } from '../wire/replies.ts';
 import { readAll } from './pages.ts';
@@ -47,7 +47,7 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
     isWanted: () => boolean = () => true,
   ): Promise<Outcome<{ readonly oid: string }>> {
     const found = await pairs.of(order.book);
-    if (found.kind !== 'done') return notSent(found);
+    if (found.kind !== 'done') return placementNotSent(found);
     const { pair } = found.value;
     const outcome = await buildAndSend(ask, () => {
       const fields = orderFields(order, pair);
@@ -80,7 +80,7 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
   }
 
   async function cancelByOriginId(originId: string): Promise<OrderList<string>> {
-    const outcome = await tried(() => canceled({ cl_ord_id: clientIdOf(originId) }, originId));
+    const outcome = await tried(() => canceled({ cl_ord_id: krakenClientId(originId) }, originId));
     if (outcome.kind !== 'done' || outcome.value === 0) return outcome.kind === 'done' ? NONE : outcome;
     const oid = placed.oidOf(originId);
     if (oid !== undefined) return { kind: 'done', value: [oid] };
@@ -156,7 +156,7 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
 
   /** Looks orders up by origin id: in the open orders, and then those that are not open in the closed orders. */
   async function byOriginIds(originIds: readonly string[]): Promise<OrderList> {
-    const clientIds = new Map(originIds.map(originId => [originId, clientIdOf(originId)]));
+    const clientIds = new Map(originIds.map(originId => [originId, krakenClientId(originId)]));
     const listing = await pairs.known();
     if (listing.kind !== 'done') return listing;
     const open = await openList(listing.value);
@@ -220,7 +220,9 @@ const ordersDone = (value: readonly KrakenOrder[], unreadable: readonly Unreadab
 });
 
 /** Returns a rejection for an order whose book could not be found out. */
-const notSent = (outcome: Exclude<Outcome<unknown>, { kind: 'done' }>): Extract<Outcome<never>, { kind: 'refused' }> =>
+const placementNotSent = (
+  outcome: Exclude<Outcome<unknown>, { kind: 'done' }>,
+): Extract<Outcome<never>, { kind: 'refused' }> =>
   outcome.kind === 'refused'
     ? outcome
     : { kind: 'refused', code: 'not-sent', message: `the books could not be read: ${outcome.reason}` };
@@ -254,7 +256,7 @@ function orderFields(order: NewOrder, pair: KrakenPair): Readonly<Record<string,
     ordertype: 'limit',
     volume: positivePart(major),
     price: positivePart(price),
-    cl_ord_id: clientIdOf(originId),
+    cl_ord_id: krakenClientId(originId),
     ...orderTerms(timeInForce),
   };
 }

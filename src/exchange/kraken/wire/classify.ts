@@ -12,7 +12,7 @@ import { isKrakenThrottle, krakenCode } from './codes.ts';
 const NO_ERROR_TEXT = 'no error text';
 
 /** Returns the verdict on a reply. `partsMax` is the maximum number of parts of its JSON. */
-export function classifyReply<T>(
+export function krakenVerdict<T>(
   reply: WireReply,
   question: Pick<ApiRequest<T>, 'effect' | 'read'>,
   partsMax?: number,

@@ -21,7 +21,7 @@ const MARK = 0b1_1001n;
  * Returns the `cl_ord_id` of an origin id. Throws a WireFault if the id does not fit: an instance of over 10
  * characters in an id of over 18, a run of at least 2^31 or a counter of at least 2^26.
  */
-export function clientIdOf(originId: string): string {
+export function krakenClientId(originId: string): string {
   if (FREE_TEXT.test(originId)) return originId;
   const [, instance = '', run = '', counter = ''] = PARTS.exec(originId) ?? [];
   if (instance === '' || BigInt(run) >= 1n << BITS.run || BigInt(counter) >= 1n << BITS.counter)

@@ -18,7 +18,7 @@ import {
   type ExchangeProtocol,
   type SendRequest,
 } from '../../transport/requestSender.ts';
-import { classifyReply } from './classify.ts';
+import { krakenVerdict } from './classify.ts';
 import { krakenMeaning, krakenRemedy } from './codes.ts';
 import { krakenSignature } from './sign.ts';
 import type { ServerClock } from './serverClock.ts';
@@ -117,7 +117,7 @@ export function krakenSenders(options: KrakenSenderOptions): KrakenSenders {
   };
 
   function verdictOn<T>(reply: WireReply, question: KrakenRequest<T>) {
-    const { throttled, outcome } = classifyReply(reply, question, question.partsMax);
+    const { throttled, outcome } = krakenVerdict(reply, question, question.partsMax);
     if (!throttled) return { outcome, throttled };
     const said = outcome.kind === 'refused' ? outcome.code : outcome.kind === 'unknown' ? outcome.reason : '';
     // The order counter falls by itself, so a cancel must not wait for the end of a pause.

@@ -1,0 +1,238 @@
+/** Every call of the client on the second exchange, which speaks the interface of Binance. */
+import { describe, expect, test } from 'vitest';
+import { instrumentOf, type NewOrder, type TimeInForce } from '../../../src/core/index.ts';
+import { deskOn, doneWith, type Desk } from './fakes.ts';
+
+const order = (side: 'buy' | 'sell', price: string, originId: string, timeInForce: TimeInForce): NewOrder => ({
+  ...{ book: 'btc_usdt', side, price, major: '0.01', originId, timeInForce },
+});
+const place = (desk: Desk, ...of: Parameters<typeof order>) => desk.run(desk.client.place(order(...of)));
+
+describe('rules and books', () => {
+  test('of the own book have tick, step and bounds; a book that is not listed is absent from the whole list', async () => {
+    const desk = deskOn();
+    const [row, ...more] = doneWith(await desk.run(desk.client.availableBooks()));
+    expect(more).toEqual([]);
+    expect(row).toMatchObject({
+      ...{ book: 'btc_usdt', tickSize: '0.01', lotSize: '0.00001', minimumAmount: '0.00001', maximumAmount: '9000' },
+      ...{ minimumPrice: '0.01', maximumPrice: '1000000', minimumValue: '5', maximumValue: '9000000' },
+    });
+    const { lot, amountMin } = instrumentOf(row!);
+    expect([lot, amountMin]).toEqual(['0.00001', 1]);
+    for (const book of ['bt_cusdt', 'btcu_sdt', 'no_such'])
+      expect(await desk.run(desk.client.orderBook(book))).toMatchObject({ kind: 'refused' });
+  });
+
+  test('show levels with the sequence of the exchange, and trades in both orders', async () => {
+    const desk = deskOn();
+    const { client, other, run } = desk;
+    await place(desk, 'buy', '30000', 'a-1-1', 'post only');
+    await run(other.place(order('sell', '30000', 'b-1-1', 'immediate or cancel')));
+    await run(other.place(order('sell', '30010', 'b-1-2', 'post only')));
+    const book = doneWith(await run(client.orderBook('btc_usdt')));
+    expect([book.bids, book.asks]).toEqual([[], [{ price: '30010.00000000', amount: '0.01000000' }]]);
+    const [newest] = doneWith(await run(client.trades('btc_usdt', { limit: 1 })));
+    expect(newest).toMatchObject({ price: '30000.00000000', amount: '0.01000000', makerSide: 'buy' });
+    const after = await run(client.trades('btc_usdt', { marker: newest!.tid, sort: 'asc', limit: 10 }));
+    expect(doneWith(after)).toEqual([]);
+    const from = await run(client.trades('btc_usdt', { marker: `${BigInt(newest!.tid) - 1n}`, sort: 'asc' }));
+    expect(doneWith(from)).toEqual([newest]);
+    expect(await run(client.trades('btc_usdt', { marker: '1', sort: 'desc' }))).toMatchObject({ code: 'not-sent' });
+  });
+});
+
+describe('an order', () => {
+  test('is placed, listed, found by both ids, canceled by each, and then reported as canceled', async () => {
+    const desk = deskOn();
+    const { client, run } = desk;
+    const first = doneWith(await place(desk, 'buy', '29000', 'a-1-1', 'post only'));
+    const second = doneWith(await place(desk, 'buy', '29001', 'a-1-2', 'good till canceled'));
+    const open = doneWith(await run(client.openOrders({ book: 'btc_usdt' })));
+    expect(open.map(({ oid, originId, status }) => [oid, originId, status])).toEqual([
+      [first.oid, 'a-1-1', 'open'],
+      [second.oid, 'a-1-2', 'open'],
+    ]);
+    const found = doneWith(await run(client.lookUp({ originIds: ['a-1-1', 'a-9-9', 'a-1-2'] })));
+    expect(found).toEqual(open);
+    expect(doneWith(await run(client.lookUp({ oids: [first.oid, '999999'] })))).toEqual([open[0]]);
+    const canceled = await run(client.cancel({ originIds: ['a-1-1', 'a-9-9'] }));
+    expect(doneWith(canceled)).toEqual([first.oid]);
+    expect(doneWith(await run(client.cancel({ oids: [second.oid] })))).toEqual([second.oid]);
+    expect(doneWith(await run(client.cancel({ oids: [second.oid] })))).toEqual([]);
+    const ended = doneWith(await run(client.lookUp({ originIds: ['a-1-1'] })));
+    expect(ended).toMatchObject([{ originId: 'a-1-1', status: 'cancelled', unfilledAmount: '0.01' }]);
+    expect(doneWith(await run(client.openOrders({})))).toEqual([]);
+  });
+
+  test('of each time in force does what it says; the rest of an immediate order is reported as unfilled', async () => {
+    const desk = deskOn();
+    const { client, other, run } = desk;
+    await run(other.place({ ...order('sell', '30000', 'b-1-1', 'post only'), major: '0.004' }));
+    const killed = doneWith(await place(desk, 'buy', '30000', 'a-1-1', 'fill or kill'));
+    expect(doneWith(await run(client.lookUp({ oids: [killed.oid] })))).toMatchObject([{ status: 'cancelled' }]);
+    const taker = doneWith(await place(desk, 'buy', '30000', 'a-1-2', 'immediate or cancel'));
+    expect(doneWith(await run(client.lookUp({ oids: [taker.oid] })))).toMatchObject([
+      { originId: 'a-1-2', status: 'cancelled', originalAmount: '0.01000000', unfilledAmount: '0.006' },
+    ]);
+    const trades = doneWith(await run(client.orderTrades({ originId: 'a-1-2' })));
+    expect(trades).toMatchObject([
+      {
+        ...{ oid: taker.oid, originId: 'a-1-2', side: 'buy', price: '30000.00000000', major: '0.00400000' },
+        ...{ minor: '120.00000000', feeAmount: '0.00000400', feeCurrency: 'btc', maker: false },
+      },
+    ]);
+    await run(other.place(order('sell', '30005', 'b-1-2', 'post only')));
+    expect(await place(desk, 'buy', '30005', 'a-1-3', 'post only')).toMatchObject({
+      ...{ kind: 'refused', code: '-2010:would take', meaning: 'post only' },
+    });
+  });
+
+  test('with an id that is open already is a duplicate; with an unfit id or amount it is not sent', async () => {
+    const desk = deskOn();
+    await place(desk, 'buy', '29000', 'a-1-1', 'post only');
+    expect(await place(desk, 'buy', '29000', 'a-1-1', 'post only')).toMatchObject({ meaning: 'duplicate id' });
+    const before = desk.sent.length;
+    for (const [price, id] of [
+      ['29000', 'x'.repeat(37)],
+      ['29000', 'a b'],
+      ['0', 'a-1-2'],
+      ['1e5', 'a-1-3'],
+    ] as const)
+      expect(await place(desk, 'buy', price, id, 'post only')).toMatchObject({ kind: 'refused', code: 'not-sent' });
+    expect(desk.sent.length).toBe(before);
+    expect(await place(desk, 'buy', '29000.001', 'a-1-4', 'post only')).toMatchObject({ meaning: 'rules' });
+    expect(await place(desk, 'buy', '500000000', 'a-1-5', 'post only')).toMatchObject({ kind: 'refused' });
+  });
+
+  test('whose answer is lost is unknown, and its look-up tells the truth', async () => {
+    for (const lostAs of ['closed', 'silence'] as const)
+      for (const fault of ['answerLostPips', 'requestLostPips'] as const) {
+        const desk = deskOn({ [fault]: 10_000, lostAs });
+        expect(await place(desk, 'buy', '29000', 'a-1-1', 'post only')).toMatchObject({ kind: 'unknown' });
+        desk.exchange.set({ [fault]: 0 });
+        const found = doneWith(await desk.run(desk.client.lookUp({ originIds: ['a-1-1'] })));
+        expect(found.map(({ originId }) => originId)).toEqual(fault === 'answerLostPips' ? ['a-1-1'] : []);
+      }
+  });
+});
+
+describe('own trades', () => {
+  test('are read from an id in order, each with the id of its order, also after a restart of the client', async () => {
+    const desk = deskOn({ bnbFees: 'on' });
+    const { client, other, run } = desk;
+    // The price of BNB, in which fees are paid.
+    const bnb = { ...order('buy', '600', 'a-0-1', 'post only'), book: 'bnb_usdt', major: '1' };
+    await run(client.place(bnb));
+    await run(client.place({ ...bnb, side: 'sell', price: '601', originId: 'a-0-2' }));
+    await run(other.place(order('sell', '40000', 'b-0-1', 'post only')));
+    await run(other.place(order('buy', '20000', 'b-0-2', 'post only')));
+    for (let n = 1; n <= 5; n++) {
+      await place(desk, 'buy', `2900${n}`, `a-1-${n}`, 'post only');
+      await run(other.place(order('sell', `2900${n}`, `b-1-${n}`, 'immediate or cancel')));
+    }
+    const all = doneWith(await run(client.userTrades({ sort: 'asc', limit: 1_000 })));
+    expect(all.map(({ originId }) => originId)).toEqual(['a-1-1', 'a-1-2', 'a-1-3', 'a-1-4', 'a-1-5']);
+    expect(all.map(({ maker, side, feeCurrency }) => [maker, side, feeCurrency])).toEqual(
+      all.map(() => [true, 'buy', 'bnb']),
+    );
+    const next = await run(client.userTrades({ sort: 'asc', marker: all[1]!.tid, limit: 2 }));
+    expect(doneWith(next)).toEqual(all.slice(2, 4));
+    expect(doneWith(await run(client.userTrades({ limit: 2, sort: 'desc' })))).toEqual([all[4], all[3]]);
+    expect(doneWith(await run(client.account!.hasTrade(all[2]!.tid)))).toBe(true);
+    expect(doneWith(await run(client.account!.hasTrade('999999999')))).toBe(false);
+    // Another client of the other account knows none of the ids before it reads them.
+    const theirs = doneWith(await run(other.userTrades({ sort: 'asc' })));
+    expect(theirs.map(({ originId }) => originId)).toEqual(['b-1-1', 'b-1-2', 'b-1-3', 'b-1-4', 'b-1-5']);
+  });
+
+  test('are unknown as long as the order of one cannot be found', async () => {
+    const desk = deskOn();
+    await place(desk, 'buy', '29000', 'a-1-1', 'post only');
+    // The other client has forgotten its order's answer.
+    desk.exchange.set({ answerLostPips: 10_000 });
+    await desk.run(desk.other.place(order('sell', '29000', 'b-1-1', 'immediate or cancel')));
+    desk.exchange.set({ answerLostPips: 0, lookupDelayMs: 60_000 });
+    expect(await desk.run(desk.other.userTrades({ sort: 'asc' }))).toMatchObject({ kind: 'unknown' });
+    await desk.clock.advance(60_000);
+    const trades = doneWith(await desk.run(desk.other.userTrades({ sort: 'asc' })));
+    expect(trades.map(({ originId }) => originId)).toEqual(['b-1-1']);
+  });
+});
+
+describe('the account', () => {
+  test('has balances with locked amounts, fees and a number; currencies of zero are listed for the book only', async () => {
+    const desk = deskOn();
+    const { client, run } = desk;
+    await place(desk, 'buy', '29000', 'a-1-1', 'post only');
+    const balances = doneWith(await run(client.balances()));
+    const usdt = balances.find(({ currency }) => currency === 'usdt');
+    expect(usdt).toEqual({
+      ...{ currency: 'usdt', total: '1000000', locked: '290.00000000', available: '999710.00000000' },
+    });
+    expect(balances.map(({ currency }) => currency).sort()).toEqual(['bnb', 'btc', 'usdt']);
+    expect(doneWith(await run(client.fees()))).toEqual([{ book: 'btc_usdt', maker: '0.001', taker: '0.001' }]);
+    expect(doneWith(await run(client.account!.id()))).toMatch(/^\d+$/);
+  });
+
+  test('of a wrong key needs a person', async () => {
+    const desk = deskOn({ throttle: 'off' });
+    const outcome = await desk.run(desk.client.place({ ...order('buy', '29000', 'a-1-1', 'post only'), major: '50' }));
+    expect(outcome).toMatchObject({ kind: 'refused', code: '-2010:funds' });
+    desk.exchange.set({ rejectPips: 10_000, rejectAs: '-2015' });
+    expect(await place(desk, 'buy', '29000', 'a-1-2', 'post only')).toMatchObject({ code: '-2015', meaning: 'person' });
+  });
+});
+
+describe('the clock', () => {
+  test('of this machine may be hours off: the time of the exchange is measured', async () => {
+    for (const clockOffsetMs of [-7_200_000, -3_000, 3_000, 86_000_000]) {
+      const desk = deskOn({ clockOffsetMs, requestDelayMaxMs: 400, answerDelayMaxMs: 400 });
+      expect(await place(desk, 'buy', '29000', 'a-1-1', 'post only')).toMatchObject({ kind: 'done' });
+    }
+  });
+
+  test('of the exchange that jumps is measured again after one rejection', async () => {
+    const desk = deskOn();
+    await place(desk, 'buy', '29000', 'a-1-1', 'post only');
+    desk.exchange.set({ clockOffsetMs: 60_000 });
+    expect(await place(desk, 'buy', '29000', 'a-1-2', 'post only')).toMatchObject({ code: '-1021', meaning: 'nonce' });
+    expect(await place(desk, 'buy', '29000', 'a-1-2', 'post only')).toMatchObject({ kind: 'done' });
+  });
+
+  test('makes a request dead that arrives after its deadline', async () => {
+    const desk = deskOn({ requestDelayMinMs: 5_300, requestDelayMaxMs: 5_300, answerDelayMinMs: 0 });
+    await desk.run(desk.client.place(order('buy', '29000', 'a-1-1', 'post only')));
+    await desk.clock.advance(60_000);
+    desk.exchange.set({ requestDelayMinMs: 0, requestDelayMaxMs: 0 });
+    expect(doneWith(await desk.run(desk.client.lookUp({ originIds: ['a-1-1'] })))).toEqual([]);
+  });
+});
+
+describe('the budget', () => {
+  test('falls by weight, rises by what the exchange reports, and pauses as long as it says', async () => {
+    const desk = deskOn();
+    const { client, run, exchange, clock } = desk;
+    await run(client.orderBook('btc_usdt'));
+    const before = client.budget().public;
+    await run(client.orderBook('btc_usdt'));
+    expect(before - client.budget().public).toBe(1);
+    exchange.set({ throttle: '429', retryAfterS: 7 });
+    expect(await run(client.orderBook('btc_usdt'))).toMatchObject({ kind: 'refused', code: '-1003' });
+    exchange.set({ throttle: 'off' });
+    expect(client.budget()).toEqual({ public: 0, private: 0 });
+    expect(await run(client.cancel({ originIds: ['a-1-1'] }))).toMatchObject({ kind: 'refused', code: 'budget' });
+    await clock.advance(7_000);
+    expect(await run(client.orderBook('btc_usdt'))).toMatchObject({ kind: 'done' });
+  });
+
+  test('of orders stops new orders only: 50 in 10 s, and cancels go on', async () => {
+    const desk = deskOn();
+    const { client, run } = desk;
+    const placed = await run(
+      Promise.all(Array.from({ length: 60 }, (_, n) => client.place(order('buy', '20000', `a-1-${n}`, 'post only')))),
+    );
+    expect(placed.filter(({ kind }) => kind === 'done').length).toBe(50);
+    expect(placed.filter(one => one.kind === 'refused' && one.code === 'budget').length).toBe(10);
+    expect(doneWith(await run(client.cancel({ originIds: ['a-1-0'] }))).length).toBe(1);
+  });
+});
