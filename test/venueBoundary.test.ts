@@ -8,7 +8,11 @@ const SPEAKS = /^src\/(?:exchange|sandbox)\//;
 /** What only one exchange says, and the files besides that may say it, each with its reason. */
 const WORDS: readonly (readonly [what: string, word: RegExp, also: RegExp])[] = [
   // The registry; what a user of it writes in a configuration; formats of recordings that others made of it.
-  ['its name', /bitso(?!f)/i, /^src\/(?:wiring\/venueRegistry|config\/sections\/exchange|tape\/import\/\w+|ccxt\/ccxtThread)\.ts$/],
+  [
+    'its name',
+    /bitso(?!f)/i,
+    /^src\/(?:wiring\/venueRegistry|config\/sections\/exchange|tape\/import\/\w+|ccxt\/ccxtThread)\.ts$/,
+  ],
   ['a code of its errors', /(['"`])0[1-9]\d\d\1/, /^$/],
   // A replay asks the desks of the embedded exchange without a wire between them.
   [

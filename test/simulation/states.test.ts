@@ -46,7 +46,10 @@ test('a class that was on where rare pairs were visited is drawn more often, wit
   const [usual, rare] = [ALL_PAIRS.slice(0, 9), ALL_PAIRS.slice(9, 12)];
   const table = tableOf([
     ...Array.from({ length: 9 }, (): [readonly string[], readonly Fault[]] => [usual, ['resets']]),
-    [[...usual, ...rare], ['crashes', 'resets']],
+    [
+      [...usual, ...rare],
+      ['crashes', 'resets'],
+    ],
   ]);
   const weights = steering(table);
   expect([weights.get('crashes'), weights.get('resets'), weights.get('latency')]).toEqual([0.85, 0.5, undefined]);
