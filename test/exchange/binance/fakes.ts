@@ -1,5 +1,6 @@
 /** Clients of Binance over the second exchange in process, and over scripted answers. */
 import {
+  randomOf,
   TransportFailure,
   VirtualClock,
   type Clock,
@@ -12,7 +13,6 @@ import {
 import { Secret } from '../../../src/core/text/secret.ts';
 import { binanceSpot } from '../../../src/exchange/index.ts';
 import { createSecondExchange, type SecondExchange, type SecondSwitches } from '../../../src/sandbox/index.ts';
-import { randomOf } from '../../../src/core/index.ts';
 import { ScriptedTransport, type Answer } from '../bitso/fakes.ts';
 
 const DEADLINE_MS = 5_000;
@@ -45,7 +45,7 @@ export type Desk = {
   readonly other: VenueClient;
   readonly sent: WireRequest[];
   /** Resolves a call while the clock runs. */
-  run<T>(call: Promise<T>): Promise<T>;
+  readonly run: <T>(call: Promise<T>) => Promise<T>;
 };
 
 /** A client with funds on the second exchange, and one of another account. */
