@@ -23,16 +23,16 @@ const MEMBERS_MAX = 4_096;
 
 /**
  * Parses `text`; number tokens of over 15 characters become strings. Throws SyntaxError if JSON.parse would throw. Also
- * throws for long text with more than 32 levels, 100,000 parts, 4,096 members per object or 10,000 long numbers.
+ * throws for long text with more than 32 levels, `partsMax` parts (100,000 by default), 4,096 members per object or 10,000 long numbers.
  * Parsing such text would block the caller.
  */
-export function parseExactJson(text: string): unknown {
-  if (text.length > UNCHECKED_LENGTH) checkParts(text);
+export function parseExactJson(text: string, partsMax = PARTS_MAX): unknown {
+  if (text.length > UNCHECKED_LENGTH) checkParts(text, partsMax);
   return JSON.parse(LONG_NUMBER.test(text) ? quoteLongNumbers(text) : text);
 }
 
 /** Throws SyntaxError if `text` has more levels, members or parts than an answer can have. */
-function checkParts(text: string): void {
+function checkParts(text: string, partsMax: number): void {
   /** Member count of each enclosing object. */
   const members: number[] = [];
   let parts = 0;
@@ -48,8 +48,8 @@ function checkParts(text: string): void {
       parts++;
       if (members.push(0) > LEVELS_MAX) throw new SyntaxError(`the JSON has more than ${LEVELS_MAX} nested levels`);
     }
-    if (parts > PARTS_MAX)
-      throw new SyntaxError(`the JSON has more than ${PARTS_MAX} parts (objects, lists, members and elements)`);
+    if (parts > partsMax)
+      throw new SyntaxError(`the JSON has more than ${partsMax} parts (objects, lists, members and elements)`);
   }
 }
 

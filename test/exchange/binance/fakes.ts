@@ -96,12 +96,16 @@ export const SYMBOLS = {
 };
 
 /** A client whose answers are scripted; rules and time are answered by themselves. */
-export function scriptedBinance(answer: Answer, deadlineMs = DEADLINE_MS) {
+export function scriptedBinance(
+  answer: Answer,
+  deadlineMs = DEADLINE_MS,
+  symbols: readonly object[] = SYMBOLS.symbols,
+) {
   const clock = new VirtualClock();
   const json = (body: unknown): WireReply => ({ status: 200, headers: {}, body: JSON.stringify(body) });
   const transport = new ScriptedTransport(request => {
     if (request.target.startsWith('/api/v3/time')) return json({ serverTime: 1_700_000_000_000 });
-    if (request.target.startsWith('/api/v3/exchangeInfo')) return json(SYMBOLS);
+    if (request.target.startsWith('/api/v3/exchangeInfo')) return json({ symbols });
     return answer(request);
   });
   const client = binanceSpot.connect({
