@@ -40,7 +40,7 @@ const WORDS: readonly (readonly [what: string, word: RegExp, also: RegExp])[] = 
     /\b(?:recvWindow|origClientOrderId|newClientOrderId|newOrderRespType|executedQty|myTrades|exchangeInfo)\b/,
     /^$/,
   ],
-  ['a filter or order of Binance', /\b(?:LIMIT_MAKER|PRICE_FILTER|LOT_SIZE|MIN_NOTIONAL|PERCENT_PRICE)\b|X-MBX/i, /^$/],
+  ['a filter or order of Binance', /\b(?:LIMIT_MAKER|PRICE_FILTER|LOT_SIZE|MIN_NOTIONAL|PERCENT_PRICE)\b|X-MBX/, /^$/],
   ['where its symbols are cut', /split\('_'\)/, /^src\/(?:core\/model\/bookName|tape\/import\/gemini)\.ts$/],
 ];
 

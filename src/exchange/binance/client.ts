@@ -68,6 +68,9 @@ export const WHOLE_LEVELS = 1_000;
 const WHOLE_DEPTH = { levels: WHOLE_LEVELS, weight: 50 } as const;
 const SHORT_DEPTH = { levels: PAGE_SIZES.depth, weight: 5 } as const;
 
+/** Maximum number of parts in the list of all symbols. A symbol has some 150, and there are a few thousand. */
+const SYMBOL_PARTS_MAX = 1_000_000;
+
 /** Maximum number of orders whose client ids are remembered. */
 const KNOWN_MAX = 20_000;
 
@@ -126,9 +129,10 @@ export function binanceClient(options: BinanceOptions): VenueClient {
 
   /** Reads the symbols that trade; with `query`, only some of them. */
   const readSymbols = async (query: Readonly<Record<string, string>>) => {
-    const outcome = await ask(
-      publicRead('exchangeInfo', 20, { ...query, showPermissionSets: 'false' }, replies.tradingSymbols),
-    );
+    const outcome = await ask({
+      ...publicRead('exchangeInfo', 20, { ...query, showPermissionSets: 'false' }, replies.tradingSymbols),
+      partsMax: SYMBOL_PARTS_MAX,
+    });
     if (outcome.kind === 'done') for (const { book, symbol } of outcome.value) symbols.set(book, { book, symbol });
     return outcome;
   };

@@ -79,7 +79,8 @@ const filesIn = (room: string): readonly string[] =>
 
 async function exported(room: string, name: string): Promise<boolean> {
   const [file, what] = name.split(' ');
-  const paths = filesIn(room).filter(path => basename(path) === file);
+  const isOther = (path: string): boolean => /\/(?:binance|kraken)\//.test(path);
+  const paths = filesIn(room).filter(path => basename(path) === file && !isOther(path));
   if (paths.length !== 1) throw new Error(`expected one ${file!} in src/${room}, found ${paths.length}`);
   const loaded = (await import(pathToFileURL(paths[0]!).href)) as Readonly<Record<string, unknown>>;
   return loaded[what!] !== undefined;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { NewOrder, WireReply } from '../../../src/core/index.ts';
 import { BINANCE_CODES } from '../../../src/exchange/binance/wire/errorCodes.ts';
-import { scriptedBinance } from './fakes.ts';
+import { scriptedBinance, SYMBOLS } from './fakes.ts';
 
 const order: NewOrder = {
   ...{ book: 'btc_usdt', side: 'buy', price: '29000', major: '0.01', originId: 'a-1-1', timeInForce: 'post only' },
@@ -47,6 +47,20 @@ describe('the table of codes', () => {
     const outcome = await placed(reply(400, { code, msg }));
     expect(outcome).toMatchObject({ kind: 'refused', code: refined, message: msg });
     expect(outcome.kind === 'refused' ? outcome.meaning : '').toBe(meaning);
+  });
+});
+
+describe('the list of all symbols', () => {
+  test('is read whole, thousands of them, without those that do not trade or whose names no book can have', async () => {
+    const [symbol] = SYMBOLS.symbols;
+    const rows = Array.from({ length: 2_500 }, (_, n) => ({
+      ...{ ...symbol, symbol: `C${n}USDT`, baseAsset: `C${n}`, orderTypes: Array.from({ length: 20 }, () => 'LIMIT') },
+      ...(n === 7 ? { status: 'BREAK' } : n === 8 ? { baseAsset: '１２３' } : n === 9 ? { filters: [] } : {}),
+    }));
+    const { client } = scriptedBinance(() => reply(200, {}), undefined, rows);
+    const books = await client.availableBooks();
+    expect(books).toMatchObject({ kind: 'done', unreadable: [{ book: 'c9_usdt' }] });
+    expect(books.kind === 'done' && books.value.length).toBe(2_497);
   });
 });
 

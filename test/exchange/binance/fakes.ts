@@ -1,5 +1,6 @@
 /** Clients of Binance over the second exchange in process, and over scripted answers. */
 import {
+  randomOf,
   TransportFailure,
   VirtualClock,
   type Clock,
@@ -12,7 +13,6 @@ import {
 import { Secret } from '../../../src/core/text/secret.ts';
 import { binanceSpot } from '../../../src/exchange/index.ts';
 import { createSecondExchange, type SecondExchange, type SecondSwitches } from '../../../src/sandbox/index.ts';
-import { randomOf } from '../../../src/core/index.ts';
 import { ScriptedTransport, type Answer } from '../bitso/fakes.ts';
 
 const DEADLINE_MS = 5_000;
@@ -45,7 +45,7 @@ export type Desk = {
   readonly other: VenueClient;
   readonly sent: WireRequest[];
   /** Resolves a call while the clock runs. */
-  run<T>(call: Promise<T>): Promise<T>;
+  readonly run: <T>(call: Promise<T>) => Promise<T>;
 };
 
 /** A client with funds on the second exchange, and one of another account. */
@@ -96,12 +96,16 @@ export const SYMBOLS = {
 };
 
 /** A client whose answers are scripted; rules and time are answered by themselves. */
-export function scriptedBinance(answer: Answer, deadlineMs = DEADLINE_MS) {
+export function scriptedBinance(
+  answer: Answer,
+  deadlineMs = DEADLINE_MS,
+  symbols: readonly object[] = SYMBOLS.symbols,
+) {
   const clock = new VirtualClock();
   const json = (body: unknown): WireReply => ({ status: 200, headers: {}, body: JSON.stringify(body) });
   const transport = new ScriptedTransport(request => {
     if (request.target.startsWith('/api/v3/time')) return json({ serverTime: 1_700_000_000_000 });
-    if (request.target.startsWith('/api/v3/exchangeInfo')) return json(SYMBOLS);
+    if (request.target.startsWith('/api/v3/exchangeInfo')) return json({ symbols });
     return answer(request);
   });
   const client = binanceSpot.connect({

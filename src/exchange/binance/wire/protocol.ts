@@ -15,6 +15,8 @@ export type BinanceForm = {
   readonly params: Readonly<Record<string, string | undefined>>;
   /** Weight of the request (tables of rest-api.md). */
   readonly weight: number;
+  /** Maximum number of parts of the answer, where the default of `parseExactJson` is too small. */
+  readonly partsMax?: number;
 };
 export type SpotRequest<T> = ApiRequest<T, BinanceForm>;
 
@@ -112,7 +114,7 @@ type ReportedError = { readonly code: string; readonly message: string };
  */
 export function classifyReply<T>(reply: WireReply, request: SpotRequest<T>): RequestVerdict<T> {
   const { status } = reply;
-  const body = parsedJson(reply.body);
+  const body = parsedJson(reply.body, request.partsMax);
   const error = reportedError(body);
   const known = error && binanceCode(error.code);
   const throttled = status === 418 || status === 429 || known?.throttled === true;
@@ -158,9 +160,9 @@ function reportedError(body: unknown): ReportedError | undefined {
   return { code: refinedCode(String(code), message), message };
 }
 
-function parsedJson(text: string): unknown {
+function parsedJson(text: string, partsMax?: number): unknown {
   try {
-    return parseExactJson(text);
+    return parseExactJson(text, partsMax);
   } catch {
     return undefined;
   }

@@ -133,8 +133,7 @@ export const depthOf =
 
 /** Reads a level: price and amount as a pair of texts. */
 export function depthLevel(element: unknown): BookEntry {
-  if (!Array.isArray(element)) throw wire.fault('level', 'a list of price and amount', element);
-  const [price, amount] = element as readonly unknown[];
+  const [price, amount] = wire.list(element, part => part, 'level');
   if (!isDecimalText(price)) throw wire.fault('price', 'decimal digits', price);
   return { price, amount: isDecimalText(amount) ? amount : null };
 }
