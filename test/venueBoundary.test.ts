@@ -32,7 +32,7 @@ const WORDS: readonly (readonly [what: string, word: RegExp, also: RegExp])[] = 
   [
     'the name of Binance',
     /binance/i,
-    /^src\/(?:wiring\/venueRegistry|config\/sections\/exchange|tape\/import\/(?:binance|find))\.ts$/,
+    /^src\/(?:wiring\/venueRegistry|config\/sections\/exchange|tape\/import\/(?:binance|find)|ccxt\/(?:ccxtMarket|ccxtThread|priceSource))\.ts$/,
   ],
   ['a code of Binance', /['"`]-(?:1[0-2]|20)\d\d(?::[\w ]+)?['"`]/, /^$/],
   [
@@ -48,11 +48,11 @@ const WORDS: readonly (readonly [what: string, word: RegExp, also: RegExp])[] = 
 const SPEAKS_KRAKEN = /^src\/exchange\/kraken\//;
 /** What only Kraken says, and the files besides that may say it, each with its reason. */
 const KRAKEN_WORDS: typeof WORDS = [
-  // The registry, and the export for it; importers of recordings that others made of it.
+  // The registry, and the export for it; importers of recordings that others made of it; an id of ccxt as an example.
   [
     'its name',
     /kraken/i,
-    /^src\/(?:wiring\/venueRegistry|exchange\/index|config\/sections\/exchange|tape\/import\/\w+)\.ts$/,
+    /^src\/(?:wiring\/venueRegistry|exchange\/index|config\/sections\/(?:exchange|reference)|cli\/terminal\/examples|tape\/import\/\w+)\.ts$/,
   ],
   ['a text of its errors', /E(?:Order|API|General|Service|Query|Trade|Funding|Auth|Account|Session|BM):/, /^$/],
   ['a field of its requests', /\b(?:cl_ord_id|oflags|timeinforce|closetime|consolidate_taker)\b/, /^$/],

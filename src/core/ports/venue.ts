@@ -42,7 +42,7 @@ export type ExchangeVenue = {
    * account. Absent if the exchange publishes none.
    */
   readonly allows?: { readonly public: number; readonly private: number };
-  /** Abilities that a hedge needs; absent if the venue has none of them. `hedgeObstacles` names what is missing. */
+  /** Abilities that a hedge needs; absent if the venue has none of them. */
   readonly hedging?: HedgeAbilities;
   /** `doubles` if the client has traded only with test doubles: real orders then need `exchange.acceptUntried`. */
   readonly tried?: 'doubles';
@@ -60,16 +60,6 @@ export type HedgeAbilities = {
   /** Time after which the exchange no longer executes a request that is still on its way; `null` if there is none. */
   readonly requestLifeMs: Millis | null;
 };
-
-/** Returns what a venue lacks for hedges, as clauses for the operator; empty if it lacks nothing. */
-export function hedgeObstacles({ name, hedging }: Pick<ExchangeVenue, 'name' | 'hedging'>): readonly string[] {
-  const missing = [
-    hedging?.lookUp ? [] : ['has no look-up of an order by the id that the bot gave it'],
-    hedging?.immediateOrCancel ? [] : ['has no immediate-or-cancel orders'],
-    hedging?.tradeFees ? [] : ['does not report the fee of each trade'],
-  ].flat();
-  return missing.map(what => `${name} ${what}`);
-}
 
 export type Connection = {
   readonly clock: Clock;

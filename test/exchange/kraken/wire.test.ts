@@ -5,7 +5,7 @@ import { Secret, VirtualClock } from '../../../src/core/index.ts';
 import { krakenClientId, originIdOf } from '../../../src/exchange/kraken/wire/clientIds.ts';
 import { assetNames, assetPairs } from '../../../src/exchange/kraken/wire/names.ts';
 import { risingNonces } from '../../../src/exchange/kraken/wire/nonce.ts';
-import { millisOfSeconds, plainDecimal } from '../../../src/exchange/kraken/wire/numbers.ts';
+import { millisOfSeconds, unfoldedDecimal } from '../../../src/exchange/kraken/wire/numbers.ts';
 import { krakenSignature } from '../../../src/exchange/kraken/wire/sign.ts';
 import { WireFault } from '../../../src/exchange/wire/wire.ts';
 import { runsOf } from '../../many.ts';
@@ -74,10 +74,10 @@ describe('numbers', () => {
       fc.property(fc.bigInt(0n, 10n ** 14n), fc.integer({ min: 0, max: 15 }), (digits, decimals) => {
         const text = digits.toString().padStart(decimals + 1, '0');
         const plain = decimals === 0 ? text : `${text.slice(0, -decimals)}.${text.slice(-decimals)}`;
-        expect(plainDecimal(plain)).toBe(plain);
+        expect(unfoldedDecimal(plain)).toBe(plain);
         // As a JSON number: the value is the same, without trailing zeros.
         const short = plain.includes('.') ? plain.replace(/\.?0+$/, '') : plain;
-        if (short.length <= 15) expect(plainDecimal(JSON.parse(short))).toBe(short);
+        if (short.length <= 15) expect(unfoldedDecimal(JSON.parse(short))).toBe(short);
       }),
       runsOf(10_000, 500),
     );
@@ -91,11 +91,11 @@ describe('numbers', () => {
     ['5e0', '5'],
     [0, '0'],
     ['007', '7'],
-  ])('%s is %s', (value, text) => expect(plainDecimal(value)).toBe(text));
+  ])('%s is %s', (value, text) => expect(unfoldedDecimal(value)).toBe(text));
 
   test.each([['-1'], [-1], ['1.'], ['.5'], ['+1'], ['NaN'], [Number.NaN], [Infinity], [null], ['1e-40'], [[1]], ['']])(
     '%s is none',
-    value => expect(plainDecimal(value)).toBeUndefined(),
+    value => expect(unfoldedDecimal(value)).toBeUndefined(),
   );
 
   test('seconds are whole milliseconds, rounded down', () => {

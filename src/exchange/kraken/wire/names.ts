@@ -13,7 +13,7 @@ import {
 } from '../../../core/index.ts';
 import { count, fault, filled, list, optional, row, text, type Row } from '../../wire/wire.ts';
 import { keyedRows } from './keyedRows.ts';
-import { krakenDecimal, plainDecimal } from './numbers.ts';
+import { krakenDecimal, unfoldedDecimal } from './numbers.ts';
 
 /** Short names of the exchange that differ from the usual tickers. Source: ccxt 4.5.84 js/src/kraken.js, `commonCurrencies`. */
 const RENAMED: Readonly<Record<string, string>> = { XBT: 'btc', XDG: 'doge' };
@@ -140,7 +140,7 @@ function schedule(of: Row, field: string): readonly Step[] {
   const steps = list(
     of[field],
     element => {
-      const [volume, percent] = list(element, plainDecimal, field);
+      const [volume, percent] = list(element, unfoldedDecimal, field);
       if (volume === undefined || percent === undefined) throw fault(field, 'a volume and a rate', element);
       return { volume: moneyOf(volume), rate: percentRate(field, percent) };
     },

@@ -10,7 +10,7 @@ const NUMBER = /^(\d{1,20})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
  * A JSON number of at most 15 characters is read without loss, because such a number and its double have the same
  * shortest text. `parseExactJson` keeps longer ones as text.
  */
-export function plainDecimal(value: unknown): DecimalText | undefined {
+export function unfoldedDecimal(value: unknown): DecimalText | undefined {
   const parts = NUMBER.exec(typeof value === 'number' ? String(value) : typeof value === 'string' ? value : '');
   if (!parts) return undefined;
   const [, whole = '', fraction = '', exponent = '0'] = parts;
@@ -24,7 +24,7 @@ export function plainDecimal(value: unknown): DecimalText | undefined {
 
 /** Reads an unsigned decimal, which is text or a JSON number. */
 export function krakenDecimal(of: Row, field: string): DecimalText {
-  const plain = plainDecimal(of[field]);
+  const plain = unfoldedDecimal(of[field]);
   if (plain === undefined) throw fault(field, 'a decimal number', of[field]);
   return plain;
 }
@@ -33,7 +33,7 @@ const SECONDS = /^(\d{1,11})(?:\.(\d{1,12}))?$/;
 
 /** Converts a time in seconds with a fraction, as text or number, to whole milliseconds, rounded down. */
 export function millisOfSeconds(value: unknown, field: string): Millis {
-  const parts = SECONDS.exec(plainDecimal(value) ?? '');
+  const parts = SECONDS.exec(unfoldedDecimal(value) ?? '');
   if (!parts) throw fault(field, 'a time in seconds', value);
   return Number(parts[1]) * 1000 + Number((parts[2] ?? '').slice(0, 3).padEnd(3, '0'));
 }

@@ -18,7 +18,7 @@ import {
   type ExchangeProtocol,
   type SendRequest,
 } from '../../transport/requestSender.ts';
-import { krakenVerdict } from './classify.ts';
+import { krakenVerdict } from './verdict.ts';
 import { krakenMeaning, krakenRemedy } from './codes.ts';
 import { krakenSignature } from './sign.ts';
 import type { ServerClock } from './serverClock.ts';

@@ -32,7 +32,7 @@ import {
 import { currencyOfAltname, percentRate, type Assets, type KrakenPair } from './names.ts';
 import { originIdOf } from './clientIds.ts';
 import { keyedRows } from './keyedRows.ts';
-import { krakenDecimal, krakenTime, plainDecimal } from './numbers.ts';
+import { krakenDecimal, krakenTime, unfoldedDecimal } from './numbers.ts';
 
 /** Pairs by each of their names. */
 export type PairsByName = ReadonlyMap<string, KrakenPair>;
@@ -88,7 +88,7 @@ function bookSide(
 /** Returns the numbers of a level; undefined for what is none. */
 function levelNumbersOf(element: unknown): readonly (string | undefined)[] {
   try {
-    return list(element, plainDecimal, 'level');
+    return list(element, unfoldedDecimal, 'level');
   } catch (error) {
     if (error instanceof WireFault) return [];
     throw error;
@@ -126,7 +126,7 @@ export const krakenTrades =
 
 /** Converts seconds with a fraction to nanoseconds, rounded down. */
 function nanosOf(value: unknown): bigint {
-  const [whole = '', fraction = ''] = (plainDecimal(value) ?? '').split('.');
+  const [whole = '', fraction = ''] = (unfoldedDecimal(value) ?? '').split('.');
   if (whole === '') throw fault('at', 'a time in seconds', value);
   return BigInt(whole + fraction.slice(0, 9).padEnd(9, '0'));
 }
@@ -286,7 +286,7 @@ function limitOrMarket(kind: string, descr: Row): Pick<OrderReport, 'type' | 'pr
   if (kind === 'limit' || kind === 'iceberg') return { type: 'limit', price: krakenDecimal(descr, 'price') };
   if (kind === 'market' || kind === 'settle-position') return { type: 'market' };
   // The price of a trailing stop is a distance such as +50.0000%.
-  const stop = plainDecimal(descr['price']);
+  const stop = unfoldedDecimal(descr['price']);
   const trigger = stop === undefined ? {} : { stop };
   if (kind.endsWith('-limit')) return { type: 'limit', price: krakenDecimal(descr, 'price2'), ...trigger };
   if (/^(?:stop-loss|take-profit|trailing-stop)$/.test(kind)) return { type: 'market', ...trigger };
