@@ -120,7 +120,9 @@ const secondEmbedded = z.strictObject({
 });
 
 const secondRemote = z.strictObject({
-  kind: z.literal('remote').describe('Remote exchange; key in PUNTAS_ELSEWHERE_API_KEY and _SECRET.'),
+  kind: z
+    .literal('remote')
+    .describe('Remote exchange; key in PUNTAS_ELSEWHERE_API_KEY and PUNTAS_ELSEWHERE_API_SECRET.'),
   venue: z.string().describe('Exchange name.'),
   ...there,
   restUrl: baseAddress.describe('REST address.'),

@@ -106,7 +106,7 @@ function receive(serveRequest: ServeRequest, request: IncomingMessage, response:
 function answerAs(request: IncomingMessage, response: ServerResponse, served: ServedReply): void {
   const { socket } = request;
   if (served === 'closed') socket.destroy();
-  else if (served === 'silence') setTimeout(() => socket.destroy(), SILENCE_MS).unref();
+  else if (served === 'silence') socket.setTimeout(SILENCE_MS, () => socket.destroy());
   else if ('cut' in served) {
     const { status, headers, body } = served.cut;
     response.sendDate = false;
