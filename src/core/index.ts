@@ -51,6 +51,8 @@ export { withStep } from './quoting/steps.ts';
 export * from './quoting/strategy.ts';
 export * from './hedging/takerOrder.ts';
 export * from './hedging/bookSweep.ts';
+export * from './hedging/elsewherePrice.ts';
+export * from './hedging/orderEvidence.ts';
 export * from './quoting/nextTier.ts';
 export * from './quoting/rfqReference.ts';
 export * from './engine/emptySides.ts';

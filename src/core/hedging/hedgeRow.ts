@@ -17,8 +17,8 @@ import type { Millis } from '../model/units.ts';
 export type HedgeState =
   'requested' | 'quoted' | 'accepted' | 'executing' | 'unknown' | 'between' | 'completed' | 'failed' | 'stranded';
 
-/** Venue of a hedge: one of the two conversion APIs, the book, or RFQ quotes through a third currency. */
-export type HedgeWay = ConversionWay | 'book' | `rfq via ${string}`;
+/** Venue of a hedge: a conversion API, the book, another exchange, or RFQ quotes through a third currency. */
+export type HedgeWay = ConversionWay | 'book' | 'elsewhere' | `rfq via ${string}`;
 
 /** One line of the route comparison. */
 export type HedgeLine = {
