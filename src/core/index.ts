@@ -37,6 +37,8 @@ export * from './orders/orders.ts';
 export type { OrderState } from './orders/orderStates.ts';
 export * from './orders/restoredOrder.ts';
 export * from './quoting/quoteReconciler.ts';
+export * from './accounting/place.ts';
+export type { PlacedBook } from './accounting/placeAccount.ts';
 export * from './accounting/position.ts';
 export * from './accounting/profitSinceOpening.ts';
 export * from './engine/reasons.ts';

@@ -1,4 +1,4 @@
-/** Desk of another exchange: reads the book there, sends one immediate-or-cancel order, and finds out what became of it. */
+/** Desk of another exchange: reads the book there, sends one immediate-or-cancel order, and determines its outcome. */
 import {
   DEPTH_LEVELS,
   emptyDepth,
@@ -107,13 +107,13 @@ export class ElsewhereDesk {
     const startedAt = clock.elapsed();
     const looked = await client.lookUp({ originIds: [id] });
     const reports = completeValue(looked);
-    if (reports === null) return failed('the look-up', looked);
+    if (reports === null) return lookUpFailed('the look-up', looked);
     const own = reports.filter(({ originId }) => originId === id);
     const oids = own.map(({ oid }) => oid);
     const [oid] = oids;
     const listed = await client.orderTrades(oid === undefined ? { originId: id } : { oid });
     const trades = completeValue(listed);
-    if (trades === null) return failed('the list of trades', listed);
+    if (trades === null) return lookUpFailed('the list of trades', listed);
     const verdict = open.evidence.read({ startedAt, reports: own, trades: tradesOf(trades, oids, id) });
     if (verdict.kind === 'ended' || verdict.kind === 'not placed') this.#open = null;
     else if (verdict.kind === 'live') await client.cancel(oid === undefined ? { originIds: [id] } : { oids });
@@ -136,7 +136,7 @@ const tradesOf = (trades: readonly OwnTrade[], oids: readonly string[], id: stri
     oids.length > 0 ? oids.includes(oid) : originId === undefined || originId === id,
   );
 
-const failed = (what: string, outcome: Outcome<unknown>): ElsewhereVerdict => ({
+const lookUpFailed = (what: string, outcome: Outcome<unknown>): ElsewhereVerdict => ({
   kind: 'unknown',
   reason: `${what} failed: ${outcome.kind === 'done' ? 'a row could not be read' : textOfFailure(outcome)}`,
 });

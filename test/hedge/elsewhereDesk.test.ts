@@ -85,7 +85,8 @@ test('whatever happens to an order there, it is sent once, and its end is told w
       const sent = said as SendResult | null;
       expect(sent).not.toBeNull();
       const verdicts: ElsewhereVerdict[] = [];
-      for (let turn = 0; desk.isOpen && turn < 60; turn++) {
+      // Each of up to twelve lockouts lasts a minute.
+      for (let turn = 0; desk.isOpen && clock.elapsed() < 900_000; turn++) {
         if (turn === diesAfter) {
           desk = newDesk();
           desk.restore(order);

@@ -80,10 +80,6 @@ export function priceElsewhere(
 export const latencyRiskBps = (perRootSecond: number, latencyMs: Millis, z: number): number =>
   z * perRootSecond * Math.sqrt(latencyMs / 1_000) * BPS;
 
-/** Smallest amount, in lots, whose value is at least the minimum of the book at the worst price allowed (E17, batch). */
-export const batchLots = ({ amountMin, valueMin }: Instrument, worst: Price): number =>
-  Math.max(amountMin, Number((valueMin + BigInt(worst) - 1n) / BigInt(worst)));
-
 /** Returns the limit price in ticks, within the bounds of the book and never past the margin. */
 function limitPrice(level: Price, sells: boolean, marginBps: number, { priceMin, priceMax }: Instrument): Price {
   const parts = BigInt(Math.floor(marginBps * 1_000_000));

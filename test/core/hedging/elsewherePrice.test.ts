@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  batchLots,
   emptyDepth,
   instrumentOf,
   latencyRiskBps,
@@ -11,7 +10,6 @@ import {
   priceElsewhere,
   type Depth,
   type ElsewhereTerms,
-  type Price,
 } from '../../../src/core/index.ts';
 import { runsOf } from '../../many.ts';
 
@@ -78,27 +76,22 @@ test('a purchase brings the amount without the fee, and its payment is rounded u
   expect(moneyOf(route.out.give.amount)).toBe(moneyOf('3332.8') * 18n + 3_333n);
 });
 
-test('the risk until the order arrives is the quantile of E17, and the smallest batch that of its check', () => {
+test('the risk until the order arrives is the quantile of E17', () => {
   expect(latencyRiskBps(2e-4, 1_500, 1)).toBeCloseTo(2.449489742783, 11);
   expect(latencyRiskBps(2e-4, 1_500, 1.6448536269514722)).toBeCloseTo(4.029052087597, 11);
-  const mxn = instrumentOf(
-    { ...RULES, book: 'btc_mxn', tickSize: '1', minimumValue: '1800', maximumPrice: '100000000' },
-    '0.00001',
-  );
-  expect(batchLots(mxn, 1_199_000 as Price)).toBe(151);
 });
 
 test('without a rate, a side or a known risk there is no price', () => {
-  const reasonOf = (depth: Depth, more: Partial<ElsewhereTerms>) => {
+  const refusalOf = (depth: Depth, more: Partial<ElsewhereTerms>) => {
     const route = priceElsewhere('mxn', depth, moneyOf('0.05'), terms(more));
     return 'out' in route ? null : route.unavailableReason;
   };
-  expect(reasonOf(BOOK, { rate: money(0n) })).toBe('no rate for the quote currency there');
-  expect(reasonOf(depthOf([], [[6_665_000, 1]]), {})).toBe('the book there has an empty side');
-  expect(reasonOf(depthOf([[6_665_000, 1]], [[6_665_000, 1]]), {})).toBe('the book there is crossed');
+  expect(refusalOf(BOOK, { rate: money(0n) })).toBe('no rate for the quote currency there');
+  expect(refusalOf(depthOf([], [[6_665_000, 1]]), {})).toBe('the book there has an empty side');
+  expect(refusalOf(depthOf([[6_665_000, 1]], [[6_665_000, 1]]), {})).toBe('the book there is crossed');
   for (const bad of [Number.NaN, -1, Infinity])
-    expect(reasonOf(BOOK, { riskBps: bad })).toBe('the risk there is unknown');
-  expect(reasonOf(depthOf([[6_660_000, 7]], [[6_665_000, 7]]), {})).toBe(
+    expect(refusalOf(BOOK, { riskBps: bad })).toBe('the risk there is unknown');
+  expect(refusalOf(depthOf([[6_660_000, 7]], [[6_665_000, 7]]), {})).toBe(
     'the available amount is below the minimum order',
   );
 });
