@@ -351,7 +351,10 @@ export class Hedger {
   }
 
   get #there(): ElsewhereHedges {
-    if (this.#elsewhere === null) throw new Error('there is a hedge on another exchange, but no access to it');
+    if (this.#elsewhere === null)
+      throw new Error(
+        'expected access to the other exchange until the open hedge there has ended, found none: restore the section elsewhere',
+      );
     return this.#elsewhere;
   }
 
