@@ -10,12 +10,15 @@ import {
   type Clock,
   type Depth,
   type ElsewhereOrder,
+  type ElsewhereTerms,
   type ElsewhereVerdict,
   type EvidenceTimes,
   type Instrument,
   type Millis,
+  type Money,
   type OwnTrade,
   type Outcome,
+  type Side,
   type VenueClient,
 } from '../core/index.ts';
 
@@ -34,6 +37,21 @@ export type SendResult =
   | { readonly kind: 'sent' }
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'unknown'; readonly why: string };
+
+export type ElsewhereSetup = Omit<ElsewhereTerms, 'rate' | 'midHere' | 'riskBps'> & {
+  readonly desk: ElsewhereDesk;
+  /** Expected time from the decision to the execution there, and the quantile `z` of the price move in it (E17). */
+  readonly latencyMs: Millis;
+  readonly riskZ: number;
+  /** Volatility, as a fraction in the root of a second. */
+  readonly perRootSecond: () => number;
+  /** Value of one unit of the quote currency there, in the quote currency here; `null` if unknown or too old. */
+  readonly rate: () => Money | null;
+  /** Funds there in a currency that no order may spend. */
+  readonly funds: (currency: string) => Money;
+  /** Reason why no hedge of this side may be sent now; `null` if there is none. */
+  readonly closedBecause: (side: Side) => string | null;
+};
 
 type OpenElsewhere = { readonly order: ElsewhereOrder; readonly evidence: OrderEvidence };
 

@@ -9,35 +9,17 @@ import {
   textOfMoney,
   textOfPrice,
   type ElsewhereEvent,
-  type ElsewhereTerms,
   type HedgeOffer,
   type HedgeRow,
-  type Millis,
   type Money,
   type OwnTrade,
   type PlacedOrder,
-  type Side,
 } from '../core/index.ts';
-import type { ElsewhereDesk, SendResult } from './elsewhereDesk.ts';
+import type { ElsewhereSetup, SendResult } from './elsewhereDesk.ts';
 import { conversionOf } from './hedgeText.ts';
 import type { ExecutableRoute } from './pricedRoutes.ts';
 import type { HedgeRun } from './setup.ts';
 import type { HedgeView } from './view.ts';
-
-export type ElsewhereSetup = Omit<ElsewhereTerms, 'rate' | 'midHere' | 'riskBps'> & {
-  readonly desk: ElsewhereDesk;
-  /** Expected time from the decision to the execution there, and the quantile `z` of the price move in it (E17). */
-  readonly latencyMs: Millis;
-  readonly riskZ: number;
-  /** Volatility, as a fraction in the root of a second. */
-  readonly perRootSecond: () => number;
-  /** Value of one unit of the quote currency there, in the quote currency here; `null` if unknown or too old. */
-  readonly rate: () => Money | null;
-  /** Funds there in a currency that no order may spend. */
-  readonly funds: (currency: string) => Money;
-  /** Reason why no hedge of this side may be sent now; `null` if there is none. */
-  readonly closedBecause: (side: Side) => string | null;
-};
 
 /** End of an order there. `trades` is empty if it executed nothing. */
 export type ElsewhereEnd = { readonly filled: Money; readonly trades: readonly OwnTrade[] };

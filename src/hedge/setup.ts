@@ -11,7 +11,7 @@ import type {
   Money,
 } from '../core/index.ts';
 import type { BandModel } from './bandFollower.ts';
-import type { ElsewhereSetup } from './elsewhereHedges.ts';
+import type { ElsewhereSetup } from './elsewhereDesk.ts';
 import type { HedgeLog } from './log.ts';
 import type { RouteRules } from './thirdCurrencyRoutes.ts';
 import type { HedgeView } from './view.ts';
