@@ -16,6 +16,7 @@ import {
   type Money,
 } from '../core/index.ts';
 import { outcomeFromBalances, StableVerdict } from './balanceEvidence.ts';
+import { ElsewhereHedges, NOTHING_EXECUTED, type ElsewhereEnd } from './elsewhereHedges.ts';
 import { BandFollower } from './bandFollower.ts';
 import { Flattening } from './flattening.ts';
 import { Offers } from './offers.ts';
@@ -49,6 +50,8 @@ export class Hedger {
   readonly #run: HedgeRun;
   readonly #offers: Offers;
   readonly #rows: HedgeHistory;
+  /** Hedges on another exchange; `null` if there are none. */
+  readonly #elsewhere: ElsewhereHedges | null;
   /** Computed band; `null` if the band is configured. */
   readonly #band: BandFollower | null;
   #takes = 0;
@@ -68,6 +71,8 @@ export class Hedger {
     this.#run = options.run;
     this.#offers = new Offers(options.setup.desk, options.run.clock);
     this.#rows = new HedgeHistory(options.kept, options.run);
+    const { elsewhere } = options.setup;
+    this.#elsewhere = elsewhere ? new ElsewhereHedges(elsewhere, options.run) : null;
     this.#flattening = new Flattening(options);
     const { bandModel, rules } = options.setup;
     this.#band = bandModel ? new BandFollower(bandModel, rules.costMaxBps) : null;
@@ -86,6 +91,10 @@ export class Hedger {
   restore(): void {
     this.#rows.restore(this.#waitMs);
     for (const row of this.#rows.list) {
+      if (mayStillExecute(row) && row.offer?.way === 'elsewhere') {
+        this.#there.restore(row);
+        continue;
+      }
       if (row.state === 'between' || (mayStillExecute(row) && row.route?.leg === 1)) this.#plan(row);
       if (mayStillExecute(row) && row.offer?.way !== 'book') this.#tell('in flight', conversionOf(row));
     }
@@ -148,6 +157,7 @@ export class Hedger {
     const { open } = this.#rows;
     if (open?.id !== id || !mayStillExecute(open) || open.offer?.way === 'book' || open.conversionId !== null)
       return 'not open';
+    if (open.offer?.way === 'elsewhere') return 'not open';
     this.#statement = { id, as, why };
     if (!this.#isBusy) this.#applyStatement();
     return this.#statement === null ? 'settled' : 'busy';
@@ -189,6 +199,7 @@ export class Hedger {
     this.#rows.begin(amount, spent);
     const asked = clock.elapsed();
     const priced = await requestRoutes(this.#offers, this.#setup, instrument, amount, before.mid);
+    if (this.#elsewhere !== null) priced.push(await this.#elsewhere.price(before, amount));
     // The comparison of offers needs the book as it is after the requests.
     const seen = this.#options.view();
     const { mid } = seen;
@@ -210,6 +221,7 @@ export class Hedger {
     if (taken === undefined || taken.by === 'nothing') this.#fail('no way out was taken');
     else if (flatten !== null && this.#flattening.request?.id !== flatten.id) this.#fail('the flatten request ended');
     else if (taken.by === 'take') this.#take(taken, decision.costMax);
+    else if (taken.by === 'elsewhere') await this.#sendElsewhere(taken, decision.costMax, amount);
     else {
       const offer = taken.by === 'route' ? taken.route.first : taken.offer;
       const major = moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount);
@@ -277,11 +289,81 @@ export class Hedger {
     step({ kind: 'take', at: time(), id, ...take, until: time() + TAKE_WITHIN_MS });
   }
 
+  /** Stores an order for another exchange on disk, then sends it once. */
+  async #sendElsewhere(
+    taken: Extract<ExecutableRoute, { by: 'elsewhere' }>,
+    costMax: Money,
+    amount: Money,
+  ): Promise<void> {
+    const { kept, persist, mayAct, view } = this.#options;
+    // The engine may have approved orders since the routes were requested.
+    const base = moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount);
+    if (base > roomMoney(view(), amount > 0n ? 'sell' : 'buy'))
+      return this.#fail("the bot's orders now use too much of the position limit for this hedge");
+    const { offer, elsewhere } = this.#there.rowOf(`${kept.prefix}x${++this.#takes}`, taken);
+    const at = this.#run.time();
+    const row = this.#rows.change({
+      state: 'accepted',
+      offer,
+      elsewhere,
+      acceptedAt: at,
+      costMax: textOfMoney(costMax),
+    });
+    this.#there.fly(row);
+    if (!persist() || !mayAct()) {
+      return this.#endElsewhere(
+        row,
+        NOTHING_EXECUTED,
+        'the hedge could not be written to disk, or trading was stopped',
+      );
+    }
+    const sent = await this.#there.send(row);
+    if (sent.kind === 'refused') return this.#endElsewhere(row, NOTHING_EXECUTED, `refused: ${sent.why}`);
+    if (sent.kind === 'sent') this.#rows.change({ state: 'executing' });
+    else {
+      this.#rows.change({ state: 'unknown', why: sent.why });
+      this.#run.log.warn({ id: row.id }, `hedge ${row.id}: outcome of the order elsewhere unknown: ${sent.why}`);
+    }
+    persist();
+  }
+
+  async #findElsewhere(row: HedgeRow): Promise<void> {
+    const end = await this.#there.find();
+    if (typeof end !== 'string') this.#endElsewhere(row, end, 'nothing was available at the price of the order');
+    else if (row.why !== end) this.#rows.change({ why: end });
+  }
+
+  /** Books the end of an order on another exchange. `nothing` is the reason if the order executed nothing. */
+  #endElsewhere(row: HedgeRow, end: ElsewhereEnd, nothing: string): void {
+    const isFilled = end.filled > 0n;
+    const asked = moneyOf(row.elsewhere?.order.amount ?? '0');
+    if (isFilled) {
+      const costMax = (moneyOf(row.costMax ?? '0') * end.filled + asked - 1n) / asked;
+      this.#rows.change({ costMax: textOfMoney(costMax as Money) });
+    }
+    const isPart = isFilled && end.filled < asked;
+    const why = isFilled ? (isPart ? `filled ${textOfMoney(end.filled)} of ${textOfMoney(asked)}` : null) : nothing;
+    // The row and the ledger change before either is stored, so that a write to disk includes both.
+    const ended = this.#rows.change({ state: isFilled ? 'completed' : 'failed', why });
+    this.#there.end(ended, end);
+    this.#run.log.info({ id: row.id, why }, describeHedge(ended));
+    this.#options.persist();
+  }
+
+  get #there(): ElsewhereHedges {
+    if (this.#elsewhere === null)
+      throw new Error(
+        'expected access to the other exchange until the open hedge there has ended, found none: restore the section elsewhere',
+      );
+    return this.#elsewhere;
+  }
+
   async #resolve(row: HedgeRow): Promise<void> {
     const { desk } = this.#setup;
     const { offer, conversionId } = row;
     if (offer === null) throw new Error(`hedge ${row.id} was accepted without an offer`);
     if (offer.way === 'book') this.#applyOrderState(row);
+    else if (offer.way === 'elsewhere') await this.#findElsewhere(row);
     else if (conversionId !== null) {
       const outcome = await desk.state(offer.way, conversionId);
       if (outcome.kind === 'done') this.#hear(row, outcome.value);

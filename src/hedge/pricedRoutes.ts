@@ -19,6 +19,7 @@ export type ExecutableRoute =
   | { readonly by: 'offer'; readonly out: PricedRoute; readonly offer: ConversionOffer }
   | { readonly by: 'route'; readonly out: PricedRoute; readonly route: RouteOffer }
   | { readonly by: 'take'; readonly out: PricedRoute; readonly take: Take }
+  | { readonly by: 'elsewhere'; readonly out: PricedRoute; readonly take: Take; readonly rate: Money }
   | { readonly by: 'nothing'; readonly out: RouteOption };
 
 type RouteSources = Pick<HedgeSetup, 'venues' | 'routes'>;

@@ -11,6 +11,7 @@ import type {
   Money,
 } from '../core/index.ts';
 import type { BandModel } from './bandFollower.ts';
+import type { ElsewhereSetup } from './elsewhereDesk.ts';
 import type { HedgeLog } from './log.ts';
 import type { RouteRules } from './thirdCurrencyRoutes.ts';
 import type { HedgeView } from './view.ts';
@@ -24,6 +25,8 @@ export type HedgeSetup = {
   /** Model that computes the band and the residual, instead of the fixed values in `rules`. */
   readonly bandModel?: BandModel | undefined;
   readonly routes?: RouteRules | undefined;
+  /** Hedges on another exchange; absent if there are none. */
+  readonly elsewhere?: ElsewhereSetup;
   /** Time between two checks of the inventory. */
   readonly everyMs: Millis;
   /** Pause after a check that requested offers. */

@@ -1,6 +1,6 @@
 /** Events about the account, which apply to all of its books. In every event, `at` is engine time. */
 import type { Cause, Causes } from './ledger.ts';
-import type { Balance } from '../ports/port.ts';
+import type { Balance, OwnTrade } from '../ports/port.ts';
 import type { Millis, Money } from '../model/units.ts';
 
 /**
@@ -46,6 +46,8 @@ export type BalancesEvent = {
    * must equal the bot's ledger.
    */
   readonly quiet: boolean;
+  /** Another exchange whose balances these are; absent for the bot's own. Its currencies are like `usdt@binance`. */
+  readonly place?: string;
   readonly balances: readonly Balance[];
 };
 
@@ -80,3 +82,19 @@ export type TransferEvent = {
   readonly occurredAt: Millis;
   readonly why: string;
 };
+
+/**
+ * State change of the bot's order on another exchange.
+ * - in flight: the exchange may execute the order or may have executed it. `conversion` has the amounts at the limit
+ *   price; limits count both possible outcomes.
+ * - ended: certainly ended, with all of its trades. `rate` is the value of one unit of the quote currency there, in the
+ *   quote currency of the bot's book.
+ */
+export type ElsewhereEvent = {
+  readonly kind: 'elsewhere';
+  readonly at: Millis;
+  readonly conversion: Conversion;
+} & (
+  | { readonly phase: 'in flight' }
+  | { readonly phase: 'ended'; readonly trades: readonly OwnTrade[]; readonly rate: Money }
+);

@@ -4,6 +4,7 @@
  */
 import type { AccountLedger, Conversion, TransferEvent } from './accountEvents.ts';
 import { pairOrNull } from '../model/bookName.ts';
+import { atPlace } from './place.ts';
 import { Ledger, SOURCES_MAX, type Change, type LedgerEntry } from './ledger.ts';
 import type { Balance, OwnTrade } from '../ports/port.ts';
 import { money, moneyOf, type Millis, type Money } from '../model/units.ts';
@@ -38,6 +39,7 @@ export class Bookings {
   readonly #onBooked: (booked: Booked) => void;
   readonly #fillOf: FillOf;
   readonly #tradesMax: number;
+  readonly #place: string | null;
   readonly #ledger: Ledger;
   readonly #reported = new Map<string, Money>();
   readonly #seen = new Map<string, string>();
@@ -47,16 +49,19 @@ export class Bookings {
 
   /**
    * `onBooked` receives each booking, except restored bookings. `fillOf` finds the order that a trade filled, for the
-   * text of the ledger entry.
+   * text of the ledger entry. `place` is the venue of the account, which follows its currencies; `null` for the bot's
+   * own exchange.
    */
   constructor(
     onBooked: (booked: Booked) => void,
     fillOf: FillOf = () => ({ id: null, level: null }),
     memory: BookingMemory = MEMORY,
+    place: string | null = null,
   ) {
     this.#onBooked = onBooked;
     this.#fillOf = fillOf;
     this.#tradesMax = memory.tradesMax;
+    this.#place = place;
     this.#ledger = new Ledger(memory.sourcesMax);
   }
 
@@ -155,12 +160,16 @@ export class Bookings {
     const pair = pairOrNull(book);
     const sign = side === 'buy' ? 1n : -1n;
     const legs = (amounts: readonly bigint[]) =>
-      (pair ?? []).map((currency, leg): Change => ({ cause: 'trades', currency, amount: money(amounts[leg]!) }));
+      (pair ?? []).map((currency, leg): Change => ({
+        cause: 'trades',
+        currency: this.#placed(currency),
+        amount: money(amounts[leg]!),
+      }));
     const changes: readonly Change[] = [
       ...legs([sign * moneyOf(trade.major), -sign * moneyOf(trade.minor)]),
-      { cause: 'fees', currency: trade.feeCurrency, amount: money(-moneyOf(trade.feeAmount)) },
+      { cause: 'fees', currency: this.#placed(trade.feeCurrency), amount: money(-moneyOf(trade.feeAmount)) },
     ];
-    this.#ledger.post({ source: `trade ${tid} ${oid}`, at, why: this.#whyOf(trade), changes });
+    this.#ledger.post({ source: this.#placed(`trade ${tid} ${oid}`), at, why: this.#whyOf(trade), changes });
     this.#onBooked({ kind: 'trade', trade, changes });
   }
 
@@ -206,6 +215,10 @@ export class Bookings {
   transfer({ source, cause, currency, amount, occurredAt, why }: Transfer): void {
     const changes = [{ cause, currency, amount }];
     if (this.#ledger.book({ source, at: occurredAt, why, changes })) this.#onBooked({ kind: 'transfer', changes });
+  }
+
+  #placed(text: string): string {
+    return this.#place === null ? text : atPlace(text, this.#place);
   }
 
   /** Returns text such as `btc_mxn at 1500000.00 as maker of demo-1-7 level 2`. Exports split the text into columns. */

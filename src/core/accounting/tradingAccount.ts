@@ -39,14 +39,17 @@ export class TradingAccount {
   readonly #pending = new PendingConversions();
   #lockedByOthers: ReadonlyMap<string, Money> = new Map();
 
-  /** `onBooked` receives every booking, for the books of the account. `fillOf` finds the order that a trade filled. */
+  /** `onBooked` receives every booking, for the books of the account. `fillOf` finds the order that a trade filled.
+   *  `place` is the venue of an account on another exchange.
+   */
   constructor(
     { tradeReportDelayMaxMs, listWaitMs = 0 }: AccountDelays,
     onBooked: (booked: Booked) => void,
     fillOf?: FillOf,
     memory?: BookingMemory,
+    place?: string,
   ) {
-    this.#bookings = new Bookings(onBooked, fillOf, memory);
+    this.#bookings = new Bookings(onBooked, fillOf, memory, place);
     this.#reconciliation = new Reconciliation(this.#bookings, tradeReportDelayMaxMs, listWaitMs);
   }
 

@@ -11,6 +11,7 @@ import { Decisions, type Decision } from './decisions.ts';
 import type { EngineOptions, Preview, Snapshot } from './engineTypes.ts';
 import type { AccountEvent, EngineEvent, RestoredLedger } from './event.ts';
 import { ReadTimes } from '../marketdata/readTimes.ts';
+import { PlaceAccount } from '../accounting/placeAccount.ts';
 import { TradingAccount, type AccountView } from '../accounting/tradingAccount.ts';
 import { FigureEvidence } from './figureEvidence.ts';
 import { ForeignOrders } from '../orders/foreignOrders.ts';
@@ -49,6 +50,8 @@ export class Engine {
   readonly #ids: OriginIds;
   readonly #orders: Orders;
   readonly #account: TradingAccount;
+  /** Account on the exchange of the hedges; `null` if there is none. */
+  readonly #elsewhere: PlaceAccount | null;
   readonly #inventory: Inventory;
   /** Detector of the ends of UTC hours, which reports the profit at the end of each hour. */
   readonly hourEnds = new HourEnds();
@@ -113,6 +116,9 @@ export class Engine {
       booked => this.#booked(booked),
       trade => this.#fillOf(trade),
     );
+    this.#elsewhere = options.elsewhere
+      ? new PlaceAccount(options.elsewhere, options.timing, change => this.#inventory.placed(change))
+      : null;
     this.#decisions = new Decisions(options.isTraced ?? false);
     this.#risk = new RiskSupervisor(options, this.#inventory, news => options.onNews?.(news));
     this.#adverseSelection = options.adverseSelection
@@ -173,6 +179,11 @@ export class Engine {
         this.#account.convert(event);
         this.#isDecisionDue = true;
         break;
+      case 'elsewhere':
+        if (this.#elsewhere === null) throw new Error('an order elsewhere was reported without an account there');
+        this.#elsewhere.apply(event);
+        this.#isDecisionDue = true;
+        break;
       case 'take':
         this.#quoter.takerOrder.request(event);
         this.#isDecisionDue = true;
@@ -180,7 +191,8 @@ export class Engine {
       case 'hedge':
         return NOTHING;
       case 'transfer':
-        this.#account.transfer(event);
+        if (this.#elsewhere?.has(event.currency) === true) this.#elsewhere.transfer(event);
+        else this.#account.transfer(event);
         this.#isDecisionDue = true;
         break;
       case 'stop':
@@ -212,6 +224,7 @@ export class Engine {
       case 'resume':
         this.#risk.resume(event);
         this.#account.resumed(event.at);
+        this.#elsewhere?.resumed(event.at);
         break;
     }
     // Drivers wait until exactly `decidesAt`. A rearranged comparison may round differently, and a driver would retry
@@ -253,9 +266,14 @@ export class Engine {
     return this.#account;
   }
 
+  /** Account on the exchange of the hedges; `null` if there is none. */
+  get elsewhere(): Pick<PlaceAccount, 'view' | 'funds' | 'onEntry' | 'held'> | null {
+    return this.#elsewhere;
+  }
+
   /** Number that increases with every ledger entry and every change of the adverse-selection state. */
   get ledgerVersion(): number {
-    return this.#account.version + (this.#adverseSelection?.version ?? 0);
+    return this.#account.version + (this.#elsewhere?.version ?? 0) + (this.#adverseSelection?.version ?? 0);
   }
 
   /** Returns the ledger for the next run. `recent` holds ids of trades that the exchange may report again. */
@@ -264,9 +282,10 @@ export class Engine {
     const adverse = this.#adverseSelection?.state() ?? this.#keptAdverseState;
     const pastPrices = this.#pastPrice?.state() ?? this.#keptPastPrices;
     const bases = this.#livePrice?.bases() ?? this.#keptBases;
+    const own = this.#account.stateToSave(recent);
     return {
-      ...this.#account.stateToSave(recent),
-      target: this.#inventory.targetLots(this.#account.total(this.#rules.instrument.major)),
+      ...(this.#elsewhere?.addTo(own) ?? own),
+      target: this.#inventory.targetLots(this.#held),
       guard: this.#risk.killSwitch?.state(this.#inventory.totalProfit()) ?? null,
       profit: this.#inventory.profitSinceOpening(this.#at),
       ...(adverse ? { adverse } : {}),
@@ -408,6 +427,10 @@ export class Engine {
         this.#isDecisionDue = true;
         break;
       case 'balances':
+        if (event.place !== undefined) {
+          this.#halt(this.#elsewhere?.read(event) ?? null);
+          break;
+        }
         this.#risk.regimes.apply({ kind: 'balances', at: event.at, unread: null });
         this.#halt(this.#account.read(event, lockedByOrders(this.#rules.instrument, this.#orders.live)));
         break;
@@ -454,8 +477,8 @@ export class Engine {
   #restore({ orders, ledger, at }: Extract<EngineEvent, { kind: 'restore' }>): void {
     for (const order of orders) this.#orders.restore(order, at);
     if (ledger === null) return;
-    this.#account.restore(ledger);
-    this.#inventory.restore(this.#account.total(this.#rules.instrument.major), ledger.target, ledger.profit);
+    this.#account.restore(this.#elsewhere?.restore(ledger) ?? ledger);
+    this.#inventory.restore(this.#held, ledger.target, ledger.profit);
     this.#endEarlierHour(ledger.profit ?? null, at);
     if (ledger.guard !== null) this.#risk.killSwitch?.restore(ledger.guard);
     this.#keptAdverseState = ledger.adverse;
@@ -647,18 +670,29 @@ export class Engine {
       privateStaleAfterMs: timing.privateStaleAfterMs,
       sentinelMissing: !this.#sentinel.alive,
       heldBySentinel: this.#sentinel.holds === true,
-      ledgerDiffers: this.#account.differs,
+      ledgerDiffers: this.#account.differs || this.#elsewhere?.differs === true,
       depth: this.#market.depth,
       pastPrice: this.#pastPrice?.at(at) ?? 0,
       foreignBests: this.#foreignOrders.bests,
       position: this.#inventory.positionLots(),
-      converting: this.#account.converting(this.#rules.instrument),
+      converting: this.#converting(),
       orders: this.#orders.live,
       majorFunds: this.#account.funds(major),
       minorFunds: this.#account.funds(minor),
       unknownMax: unknownMax ?? 2,
       reduceOnly: this.#risk.regimes.isReduceOnly,
     };
+  }
+
+  /** Held amount of the base currency, on both exchanges together. */
+  get #held() {
+    return money(this.#account.total(this.#rules.instrument.major) + (this.#elsewhere?.held ?? 0n));
+  }
+
+  #converting(): RiskContext['converting'] {
+    const own = this.#account.converting(this.#rules.instrument);
+    const there = this.#elsewhere?.converting(this.#rules.instrument);
+    return there === undefined ? own : { buy: own.buy + there.buy, sell: own.sell + there.sell };
   }
 
   /**
@@ -668,7 +702,7 @@ export class Engine {
   #missing(at: Millis): string | null {
     return describeMissingData({
       fees: this.#rules.hasFees,
-      balances: this.#account.missing,
+      balances: this.#account.missing ?? this.#elsewhere?.missing ?? null,
       account: this.#fresh.account !== -Infinity,
       isAlone: !this.#orphanOrders.mayPlaceAgain(at),
       hasNoEarlierOrders: this.#isAlone,

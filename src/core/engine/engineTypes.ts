@@ -10,6 +10,7 @@ import type { NormalizedLevel, LevelRefusal } from '../quoting/normalizeQuote.ts
 import type { Order, OrderNews, OrderDelays } from '../orders/orders.ts';
 import type { PullRules } from '../quoting/quotePuller.ts';
 import type { CancelReason, RequoteTolerance } from '../quoting/quoteReconciler.ts';
+import type { PlacedBook } from '../accounting/placeAccount.ts';
 import type { ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
 import type { Fill, Profit } from '../accounting/position.ts';
 import type { Regime, RegimeState } from '../risk/regimes.ts';
@@ -58,6 +59,8 @@ export type EngineOptions = {
   readonly pull?: PullRules;
   /** Sources of the reference price; if absent, the reference price comes complete in events. */
   readonly livePrice?: LivePriceRules;
+  /** Book on another exchange where the bot hedges; if absent, the bot has no account there. */
+  readonly elsewhere?: PlacedBook;
   readonly onNews?: (news: EngineNews) => void;
   /** Whether `Engine.decision` keeps the last decision in full. */
   readonly isTraced?: boolean;

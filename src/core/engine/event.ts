@@ -14,7 +14,13 @@ import type { KillSwitchState } from '../risk/killSwitch.ts';
 import type { PastPriceState } from '../risk/pastPrice.ts';
 import type { ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
 import type { AccountTier } from '../accounting/feeTier.ts';
-import type { AccountLedger, BalancesEvent, ConversionEvent, TransferEvent } from '../accounting/accountEvents.ts';
+import type {
+  AccountLedger,
+  BalancesEvent,
+  ConversionEvent,
+  ElsewhereEvent,
+  TransferEvent,
+} from '../accounting/accountEvents.ts';
 import type { TakerRequest } from '../hedging/takerOrder.ts';
 import type { RestoredOrder } from '../orders/restoredOrder.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
@@ -158,6 +164,7 @@ export type EngineEvent =
   /** Change of a hedge, for readers of the recording; the engine ignores it. */
   | { readonly kind: 'hedge'; readonly at: Millis; readonly row: HedgeRow }
   | TransferEvent
+  | ElsewhereEvent
   /** Permanent stop: from this event on, the bot places no orders. */
   | { readonly kind: 'stop'; readonly at: Millis }
   | { readonly kind: 'halt'; readonly at: Millis; readonly reason: string }

@@ -1,5 +1,6 @@
 /** Record of one hedge on disk and in the recording: the decision, its alternatives, and its progress. */
 import type { ConversionLeg, ConversionWay } from '../ports/port.ts';
+import type { ElsewhereOrder } from './orderEvidence.ts';
 import type { Millis } from '../model/units.ts';
 
 /**
@@ -17,8 +18,8 @@ import type { Millis } from '../model/units.ts';
 export type HedgeState =
   'requested' | 'quoted' | 'accepted' | 'executing' | 'unknown' | 'between' | 'completed' | 'failed' | 'stranded';
 
-/** Venue of a hedge: one of the two conversion APIs, the book, or RFQ quotes through a third currency. */
-export type HedgeWay = ConversionWay | 'book' | `rfq via ${string}`;
+/** Venue of a hedge: a conversion API, the book, another exchange, or RFQ quotes through a third currency. */
+export type HedgeWay = ConversionWay | 'book' | 'elsewhere' | `rfq via ${string}`;
 
 /** One line of the route comparison. */
 export type HedgeLine = {
@@ -31,11 +32,11 @@ export type HedgeLine = {
 };
 
 /**
- * Pending execution: a firm offer or a taker order. For a taker order, `id` is its origin id and the amounts are worst
- * cases.
+ * Pending execution: a firm offer, or an order in the book or on another exchange. For an order, `id` is its origin id
+ * and the amounts are worst cases.
  */
 export type HedgeOffer = {
-  readonly way: ConversionWay | 'book';
+  readonly way: ConversionWay | 'book' | 'elsewhere';
   readonly id: string;
   readonly give: ConversionLeg;
   readonly get: ConversionLeg;
@@ -55,6 +56,9 @@ export type HedgeRoute = {
   readonly until: Millis | null;
 };
 
+/** Order on another exchange, and the value of one unit of the quote currency there, in the quote currency here. */
+export type PlacedOrder = { readonly order: ElsewhereOrder; readonly rate: string };
+
 export type HedgeRow = {
   readonly id: string;
   readonly at: Millis;
@@ -67,6 +71,7 @@ export type HedgeRow = {
   readonly conversionId: string | null;
   readonly why: string | null;
   readonly route?: HedgeRoute;
+  readonly elsewhere?: PlacedOrder;
   /**
    * Mid price at the decision, in the quote currency. `inventory` (base currency) and `costMax` of the chosen route
    * (quote currency) are also values at the decision.

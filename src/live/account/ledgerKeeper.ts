@@ -31,7 +31,9 @@ export class LedgerKeeper {
     hedges: () => readonly HedgeRow[] = () => [],
     transfers: () => readonly string[] | null = () => null,
   ) {
-    engine.account.onEntry(entry => void this.#entries.push(entry));
+    const keepEntry = (entry: LedgerEntry) => void this.#entries.push(entry);
+    engine.account.onEntry(keepEntry);
+    engine.elsewhere?.onEntry(keepEntry);
     engine.hourEnds.listen(ended => void this.#hours.push(ended));
     this.#transfers = transfers;
     this.#hedges = hedges;

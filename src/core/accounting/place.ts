@@ -1,0 +1,13 @@
+/** Names of what an account on another exchange holds: `usdt@binance`. What the bot's own exchange holds has no place. */
+
+/** Returns the name of a currency or an entry at a place. */
+export const atPlace = (name: string, place: string): string => `${name}@${place}`;
+
+/** Whether the name is of this place. */
+export const isAtPlace = (name: string, place: string): boolean => name.endsWith(`@${place}`);
+
+/** Returns the currency without its place, and the place; `null` for the bot's own exchange. */
+export function splitPlace(name: string): { readonly currency: string; readonly place: string | null } {
+  const at = name.indexOf('@');
+  return at < 0 ? { currency: name, place: null } : { currency: name.slice(0, at), place: name.slice(at + 1) };
+}

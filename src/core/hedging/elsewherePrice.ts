@@ -1,0 +1,95 @@
+/** Price of a hedge on another exchange: one order for the book there, and its result in the currencies of the bot's book. */
+import type { Depth } from '../model/book.ts';
+import { sweepCost, type Take, type TakerLimits } from './bookSweep.ts';
+import type { PricedRoute, RouteOption } from './hedgeChoice.ts';
+import { moneyOfValue, valueOf, type Instrument } from '../model/instrument.ts';
+import { money, moneyOf, textOfMoney, type Millis, type Money, type Price } from '../model/units.ts';
+
+/** Rules and costs of hedges on another exchange. */
+export type ElsewhereTerms = {
+  /** Book there. Its base currency is that of the bot's book. */
+  readonly instrument: Instrument;
+  /** Fee rate of taker orders there, in 10^-8. */
+  readonly takerRate: number;
+  /** Value of one unit of the quote currency there, in the quote currency of the bot's book; above 0. */
+  readonly rate: Money;
+  /** Mid price of the bot's book, in its quote currency. */
+  readonly midHere: Money;
+  /** Distance of the limit price from the worst visible level that the order takes, in bps. */
+  readonly marginBps: number;
+  /** Possible price move until the order arrives, in bps of the value (`latencyRiskBps`). */
+  readonly riskBps: number;
+  /** Cost of converting back what the hedge leaves in the quote currency there, in bps of the value. */
+  readonly backBps: number;
+  readonly bounds: Omit<TakerLimits, 'priceBound'>;
+};
+
+export type ElsewhereRoute = { readonly out: PricedRoute; readonly take: Take };
+
+/**
+ * Returns the order and its result, or the reason why there is none. A positive `amount` of the base currency is sold.
+ * Amounts in the quote currency there are converted with `rate`: proceeds rounded down, payments rounded up.
+ */
+export function priceElsewhere(
+  minorHere: string,
+  depth: Depth,
+  amount: Money,
+  { instrument, takerRate, rate, midHere, marginBps, riskBps, backBps, bounds }: ElsewhereTerms,
+): ElsewhereRoute | Extract<RouteOption, { readonly unavailableReason: string }> {
+  const unavailable = (unavailableReason: string) => ({ way: 'elsewhere', unavailableReason }) as const;
+  if (!(rate > 0n)) return unavailable('no rate for the quote currency there');
+  if (depth.bids === 0 || depth.asks === 0) return unavailable('the book there has an empty side');
+  const [bid, ask] = [depth.bidPrices[0]!, depth.askPrices[0]!];
+  if (!(bid < ask)) return unavailable('the book there is crossed');
+  if (![marginBps, riskBps, backBps].every(bps => bps >= 0 && bps < BPS))
+    return unavailable('the risk there is unknown');
+  const mid = money(((BigInt(bid) + BigInt(ask)) * instrument.tickMoney) / 2n);
+  const { take, ...swept } = sweepCost(instrument, depth, amount, takerRate, mid, bounds);
+  if ('unavailableReason' in swept) return unavailable(swept.unavailableReason);
+  if (take === undefined) return unavailable('no order is possible there');
+  const sells = take.side === 'sell';
+  const price = limitPrice(take.price, sells, marginBps, instrument);
+  if (valueOf(price, take.amount) < instrument.valueMin)
+    return unavailable('the available amount is below the minimum order at the limit price');
+  const here = (sum: Money): Money => money(sells ? (sum * rate) / ONE : (sum * rate + ONE - 1n) / ONE);
+  // With the fee in the received currency, a purchase brings less of the base currency.
+  const fee = BigInt(Math.ceil(takerRate));
+  const worst = moneyOfValue(instrument, valueOf(price, take.amount));
+  const atWorst = here(sells ? money((worst * (RATE_ONE - fee)) / RATE_ONE) : worst);
+  const [base, cash] = sells ? [swept.give, swept.get] : [swept.get, swept.give];
+  const traded = moneyOf(base.amount);
+  const fair = (traded * midHere) / ONE;
+  const extra = (bps: number) => (fair * BigInt(Math.ceil(bps * 1_000_000)) + BPS_SCALE - 1n) / BPS_SCALE;
+  const quote = { currency: minorHere, amount: textOfMoney(here(moneyOf(cash.amount))) };
+  return {
+    out: {
+      way: 'elsewhere',
+      give: sells ? base : quote,
+      get: sells ? quote : base,
+      risk: money(extra(riskBps) + extra(backBps)),
+      costMax: money((sells ? fair - atWorst : atWorst - fair) + extra(backBps)),
+    },
+    take: { ...take, price },
+  };
+}
+
+/**
+ * Returns the possible price move until an order arrives, in bps: `z` standard deviations of a price that moves
+ * `perRootSecond` (a fraction) in the root of a second (E17).
+ */
+export const latencyRiskBps = (perRootSecond: number, latencyMs: Millis, z: number): number =>
+  z * perRootSecond * Math.sqrt(latencyMs / 1_000) * BPS;
+
+/** Returns the limit price in ticks, within the bounds of the book and never past the margin. */
+function limitPrice(level: Price, sells: boolean, marginBps: number, { priceMin, priceMax }: Instrument): Price {
+  const parts = BigInt(Math.floor(marginBps * 1_000_000));
+  const scaled = BigInt(level) * (sells ? BPS_SCALE - parts : BPS_SCALE + parts);
+  const ticks = Number(sells ? (scaled + BPS_SCALE - 1n) / BPS_SCALE : scaled / BPS_SCALE);
+  return Math.min(priceMax, Math.max(priceMin, ticks)) as Price;
+}
+
+const BPS = 10_000;
+/** Millionths of a basis point in one. */
+const BPS_SCALE = 10_000_000_000n;
+const RATE_ONE = 100_000_000n;
+const ONE = 10n ** 18n;

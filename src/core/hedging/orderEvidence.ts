@@ -1,0 +1,123 @@
+/**
+ * Evidence of an immediate-or-cancel order on another exchange: what look-ups prove when answers are late, incomplete or
+ * absent.
+ */
+import type { OrderReport, OwnTrade } from '../ports/port.ts';
+import { money, moneyOf, type DecimalText, type Millis, type Money, type Side } from '../model/units.ts';
+
+/** Order as it was sent. `amount` is in the base currency. */
+export type ElsewhereOrder = {
+  readonly id: string;
+  readonly book: string;
+  readonly side: Side;
+  readonly price: DecimalText;
+  readonly amount: DecimalText;
+};
+
+/** One complete look-up: both answers succeeded. `startedAt` is on the monotonic clock. */
+export type LookUpAnswer = {
+  readonly startedAt: Millis;
+  readonly reports: readonly OrderReport[];
+  readonly trades: readonly OwnTrade[];
+};
+
+/**
+ * Result of the look-ups so far.
+ * - ended: certainly ended. `trades` are all of its executions.
+ * - not placed: certainly never accepted, and no request for it is on its way.
+ * - live: in the book there, although the order was immediate-or-cancel; it must be canceled.
+ * - unknown: nothing is proven yet.
+ */
+export type ElsewhereVerdict =
+  | { readonly kind: 'ended'; readonly filled: Money; readonly trades: readonly OwnTrade[] }
+  | { readonly kind: 'not placed' }
+  | { readonly kind: 'live' }
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+/** Times after which silence proves something. */
+export type EvidenceTimes = {
+  /** Maximum time after sending at which the exchange may still execute the request. */
+  readonly requestLifeMs: Millis;
+  /** Maximum delay until an order and its trades are listed. */
+  readonly listingDelayMs: Millis;
+};
+
+export class OrderEvidence {
+  readonly #order: ElsewhereOrder;
+  /** Monotonic time from which an order that is not listed counts as absent. */
+  readonly #conclusiveFrom: Millis;
+  readonly #apartMs: Millis;
+  /** First of the equal conclusive look-ups without the order; `null` if there is none. */
+  #unlisted: { readonly trades: string; readonly at: Millis } | null = null;
+
+  /**
+   * `sentAt` is the monotonic time at which the request had ended, or at which this process started: both are later
+   * than the sending.
+   */
+  constructor(order: ElsewhereOrder, sentAt: Millis, { requestLifeMs, listingDelayMs }: EvidenceTimes) {
+    this.#order = order;
+    this.#conclusiveFrom = sentAt + requestLifeMs + listingDelayMs;
+    this.#apartMs = listingDelayMs;
+  }
+
+  /** Applies a look-up whose two requests both succeeded. A failed look-up proves nothing and is not applied. */
+  read(answer: LookUpAnswer): ElsewhereVerdict {
+    const reports = answer.reports.filter(({ originId }) => originId === this.#order.id);
+    const problem = this.#contradiction(reports, answer.trades);
+    if (problem !== null) return this.#unproven(problem);
+    const [report] = reports;
+    if (report === undefined) return this.#readUnlisted(answer);
+    this.#unlisted = null;
+    if (report.status !== 'completed' && report.status !== 'cancelled')
+      return report.status === 'queued' ? this.#unproven('the exchange has not processed the order yet') : LIVE;
+    const filled = money(moneyOf(report.originalAmount) - moneyOf(report.unfilledAmount));
+    if (report.status === 'completed' && filled !== moneyOf(report.originalAmount))
+      return this.#unproven('the order is reported as completed, but not as filled');
+    return sumOfMajors(answer.trades) === filled
+      ? { kind: 'ended', filled, trades: answer.trades }
+      : this.#unproven('the trades of the order do not add up to its filled amount yet');
+  }
+
+  /**
+   * An order that is not listed has ended long ago or was never placed. Two equal look-ups decide, the first no earlier
+   * than the request can still execute and be listed.
+   */
+  #readUnlisted({ startedAt, trades }: LookUpAnswer): ElsewhereVerdict {
+    if (!(startedAt >= this.#conclusiveFrom)) return this.#unproven('the exchange does not list the order yet');
+    const seen = trades
+      .map(({ tid }) => tid)
+      .toSorted()
+      .join(' ');
+    if (this.#unlisted?.trades !== seen) this.#unlisted = { trades: seen, at: startedAt };
+    if (!(startedAt - this.#unlisted.at >= this.#apartMs && startedAt > this.#unlisted.at))
+      return { kind: 'unknown', reason: 'the exchange does not list the order; a second look-up decides' };
+    return trades.length === 0 ? { kind: 'not placed' } : { kind: 'ended', filled: sumOfMajors(trades), trades };
+  }
+
+  /** Returns what in the answer cannot be true of the order as it was sent; `null` if nothing. */
+  #contradiction(reports: readonly OrderReport[], trades: readonly OwnTrade[]): string | null {
+    const { id, book, side, amount } = this.#order;
+    if (reports.length > 1) return `the exchange lists ${reports.length} orders with the id ${id}`;
+    const isOther = reports.some(
+      report => report.book !== book || report.side !== side || moneyOf(report.originalAmount) !== moneyOf(amount),
+    );
+    if (isOther) return `the exchange lists another order with the id ${id}`;
+    if (trades.some(trade => trade.book !== book || trade.side !== side))
+      return `the exchange lists trades of another order for the id ${id}`;
+    if (new Set(trades.map(({ tid }) => tid)).size < trades.length) return 'a trade of the order is listed twice';
+    return sumOfMajors(trades) > moneyOf(amount) ? 'the trades exceed the amount of the order' : null;
+  }
+
+  #unproven(reason: string): ElsewhereVerdict {
+    this.#unlisted = null;
+    return { kind: 'unknown', reason };
+  }
+}
+
+const LIVE: ElsewhereVerdict = { kind: 'live' };
+
+function sumOfMajors(trades: readonly OwnTrade[]): Money {
+  let sum = 0n;
+  for (const { major } of trades) sum += moneyOf(major);
+  return money(sum);
+}

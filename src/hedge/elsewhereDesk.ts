@@ -1,0 +1,180 @@
+/** Desk of another exchange: reads the book there, sends one immediate-or-cancel order, and determines its outcome. */
+import {
+  DEPTH_LEVELS,
+  emptyDepth,
+  OrderEvidence,
+  priceExact,
+  shownAmount,
+  type BookEntry,
+  type BookSnapshot,
+  type Clock,
+  type Depth,
+  type ElsewhereOrder,
+  type ElsewhereTerms,
+  type ElsewhereVerdict,
+  type EvidenceTimes,
+  type Instrument,
+  type Millis,
+  type Money,
+  type OwnTrade,
+  type Outcome,
+  type Side,
+  type VenueClient,
+} from '../core/index.ts';
+
+export type ElsewhereClient = Pick<VenueClient, 'orderBook' | 'place' | 'lookUp' | 'orderTrades' | 'cancel'>;
+
+export type ElsewhereDeskOptions = {
+  readonly client: ElsewhereClient;
+  readonly clock: Clock;
+  /** Book there. */
+  readonly instrument: Instrument;
+  readonly times: EvidenceTimes;
+};
+
+/** Result of sending: `refused` is certain, `sent` and `unknown` need a look-up. */
+export type SendResult =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'unknown'; readonly why: string };
+
+export type ElsewhereSetup = Omit<ElsewhereTerms, 'rate' | 'midHere' | 'riskBps'> & {
+  readonly desk: ElsewhereDesk;
+  /** Expected time from the decision to the execution there, and the quantile `z` of the price move in it (E17). */
+  readonly latencyMs: Millis;
+  readonly riskZ: number;
+  /** Volatility, as a fraction in the root of a second. */
+  readonly perRootSecond: () => number;
+  /** Value of one unit of the quote currency there, in the quote currency here; `null` if unknown or too old. */
+  readonly rate: () => Money | null;
+  /** Funds there in a currency that no order may spend. */
+  readonly funds: (currency: string) => Money;
+  /** Reason why no hedge of this side may be sent now; `null` if there is none. */
+  readonly closedBecause: (side: Side) => string | null;
+};
+
+type OpenElsewhere = { readonly order: ElsewhereOrder; readonly evidence: OrderEvidence };
+
+export class ElsewhereDesk {
+  readonly #options: ElsewhereDeskOptions;
+  /** Order whose end is not proven; `null` if there is none. */
+  #open: OpenElsewhere | null = null;
+  #isSending = false;
+
+  constructor(options: ElsewhereDeskOptions) {
+    this.#options = options;
+  }
+
+  /** Whether an order there may still execute, or its end is not proven. */
+  get isOpen(): boolean {
+    return this.#open !== null || this.#isSending;
+  }
+
+  /**
+   * Reads the best levels of the book there, up to the first damaged or unreadable level. Returns the reason as text if
+   * the book cannot be read. `startedAt` is on the monotonic clock.
+   */
+  async depth(): Promise<{ readonly depth: Depth; readonly startedAt: Millis } | string> {
+    const { client, clock, instrument } = this.#options;
+    const startedAt = clock.elapsed();
+    const outcome = await client.orderBook(instrument.symbol, true);
+    if (outcome.kind !== 'done') return `the book there could not be read: ${textOfFailure(outcome)}`;
+    if (outcome.value.book !== instrument.symbol) return `the exchange sent the book ${outcome.value.book}`;
+    return { depth: depthOf(instrument, outcome.value), startedAt };
+  }
+
+  /**
+   * Sends an order. The caller has stored the order on disk. Throws if an earlier order is still open, because its
+   * amount could be hedged twice.
+   */
+  async send(order: ElsewhereOrder): Promise<SendResult> {
+    if (this.isOpen) throw new Error(`order ${order.id} was to be sent while another order there is open`);
+    this.#isSending = true;
+    try {
+      const { id, book, side, price, amount } = order;
+      const outcome = await this.#options.client.place({
+        book,
+        side,
+        price,
+        major: amount,
+        originId: id,
+        timeInForce: 'immediate or cancel',
+      });
+      // With a duplicate id, a request for this order arrived before.
+      if (outcome.kind === 'refused' && outcome.meaning !== 'duplicate id')
+        return { kind: 'refused', why: `${outcome.code}: ${outcome.message}` };
+      this.#track(order);
+      return outcome.kind === 'done' ? { kind: 'sent' } : { kind: 'unknown', why: textOfFailure(outcome) };
+    } finally {
+      this.#isSending = false;
+    }
+  }
+
+  /** Continues with an order of an earlier run, which may have been sent. The order is never sent again. */
+  restore(order: ElsewhereOrder): void {
+    if (this.isOpen) throw new Error(`order ${order.id} was restored while another order there is open`);
+    this.#track(order);
+  }
+
+  /** Looks the open order up once. After `ended` and `not placed`, no order is open. */
+  async find(): Promise<ElsewhereVerdict> {
+    const open = this.#open;
+    if (open === null) throw new Error('no order is open there');
+    const { client, clock } = this.#options;
+    const { id } = open.order;
+    const startedAt = clock.elapsed();
+    const looked = await client.lookUp({ originIds: [id] });
+    const reports = completeValue(looked);
+    if (reports === null) return lookUpFailed('the look-up', looked);
+    const own = reports.filter(({ originId }) => originId === id);
+    const oids = own.map(({ oid }) => oid);
+    const [oid] = oids;
+    const listed = await client.orderTrades(oid === undefined ? { originId: id } : { oid });
+    const trades = completeValue(listed);
+    if (trades === null) return lookUpFailed('the list of trades', listed);
+    const verdict = open.evidence.read({ startedAt, reports: own, trades: tradesOf(trades, oids, id) });
+    if (verdict.kind === 'ended' || verdict.kind === 'not placed') this.#open = null;
+    else if (verdict.kind === 'live') await client.cancel(oid === undefined ? { originIds: [id] } : { oids });
+    return verdict;
+  }
+
+  #track(order: ElsewhereOrder): void {
+    const { clock, times } = this.#options;
+    this.#open = { order, evidence: new OrderEvidence(order, clock.elapsed(), times) };
+  }
+}
+
+/** Returns the value of an answer that is complete, or `null`. A row that cannot be read may be the one that counts. */
+const completeValue = <T>(outcome: Outcome<readonly T[]>): readonly T[] | null =>
+  outcome.kind === 'done' && (outcome.unreadable ?? []).length === 0 ? outcome.value : null;
+
+/** Returns the trades of the orders `oids`; without an order, those that carry the id of the bot. */
+const tradesOf = (trades: readonly OwnTrade[], oids: readonly string[], id: string): readonly OwnTrade[] =>
+  trades.filter(({ oid, originId }) =>
+    oids.length > 0 ? oids.includes(oid) : originId === undefined || originId === id,
+  );
+
+const lookUpFailed = (what: string, outcome: Outcome<unknown>): ElsewhereVerdict => ({
+  kind: 'unknown',
+  reason: `${what} failed: ${outcome.kind === 'done' ? 'a row could not be read' : textOfFailure(outcome)}`,
+});
+
+const textOfFailure = (outcome: Exclude<Outcome<unknown>, { readonly kind: 'done' }>): string =>
+  outcome.kind === 'refused' ? `${outcome.code}: ${outcome.message}` : outcome.reason;
+
+function depthOf(instrument: Instrument, { bids, asks, damage }: BookSnapshot): Depth {
+  const depth = emptyDepth(DEPTH_LEVELS);
+  const fill = (rows: readonly BookEntry[], prices: Float64Array, amounts: Float64Array, end: number): number => {
+    let count = 0;
+    for (const { price, amount } of rows.slice(0, Math.min(end, DEPTH_LEVELS))) {
+      const ticks = amount === null ? null : priceExact(instrument, price);
+      if (ticks === null) break;
+      prices[count] = ticks;
+      amounts[count++] = shownAmount(instrument, amount);
+    }
+    return count;
+  };
+  depth.bids = fill(bids, depth.bidPrices, depth.bidAmounts, damage?.bids?.after ?? Infinity);
+  depth.asks = fill(asks, depth.askPrices, depth.askAmounts, damage?.asks?.after ?? Infinity);
+  return depth;
+}

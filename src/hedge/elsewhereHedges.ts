@@ -1,0 +1,123 @@
+/** Hedges on another exchange: their price, the order as it is stored and sent, and its end in the ledger. */
+import {
+  latencyRiskBps,
+  money,
+  moneyOf,
+  multiplyMoneyFloor,
+  priceElsewhere,
+  textOfAmount,
+  textOfMoney,
+  textOfPrice,
+  type ElsewhereEvent,
+  type HedgeOffer,
+  type HedgeRow,
+  type Money,
+  type OwnTrade,
+  type PlacedOrder,
+} from '../core/index.ts';
+import type { ElsewhereSetup, SendResult } from './elsewhereDesk.ts';
+import { conversionOf } from './hedgeText.ts';
+import type { ExecutableRoute } from './pricedRoutes.ts';
+import type { HedgeRun } from './setup.ts';
+import type { HedgeView } from './view.ts';
+
+/** End of an order there. `trades` is empty if it executed nothing. */
+export type ElsewhereEnd = { readonly filled: Money; readonly trades: readonly OwnTrade[] };
+
+export class ElsewhereHedges {
+  readonly #setup: ElsewhereSetup;
+  readonly #run: Pick<HedgeRun, 'time' | 'step'>;
+
+  constructor(setup: ElsewhereSetup, run: Pick<HedgeRun, 'time' | 'step'>) {
+    this.#setup = setup;
+    this.#run = run;
+  }
+
+  /** Prices a hedge of `amount`, or of the part that the funds there allow. A positive amount is sold. */
+  async price({ instrument, mid }: HedgeView, amount: Money): Promise<ExecutableRoute> {
+    const { desk, rate, funds, closedBecause, latencyMs, riskZ, perRootSecond, instrument: there } = this.#setup;
+    const none = (unavailableReason: string): ExecutableRoute => ({
+      by: 'nothing',
+      out: { way: 'elsewhere', unavailableReason },
+    });
+    const sells = amount > 0n;
+    const closed = desk.isOpen ? 'an order there is open' : closedBecause(sells ? 'sell' : 'buy');
+    if (closed !== null) return none(closed);
+    const read = await desk.depth();
+    if (typeof read === 'string') return none(read);
+    const now = rate();
+    if (now === null) return none('no rate for the quote currency there');
+    const free = funds(sells ? there.major : there.minor);
+    const worst = BigInt(read.depth.asks === 0 ? 0 : read.depth.askPrices[read.depth.asks - 1]!) * there.tickMoney;
+    const affordable = sells || worst === 0n ? free : money((free * ONE * 99n) / (worst * 100n));
+    const size = [sells ? amount : money(-amount), affordable].reduce((a, b) => (b < a ? b : a));
+    if (!(size > 0n)) return none('no funds there');
+    const riskBps = latencyRiskBps(perRootSecond(), latencyMs, riskZ);
+    const terms = { ...this.#setup, rate: now, midHere: mid, riskBps };
+    const priced = priceElsewhere(instrument.minor, read.depth, sells ? size : money(-size), terms);
+    if ('unavailableReason' in priced) return { by: 'nothing', out: priced };
+    return { by: 'elsewhere', out: priced.out, take: priced.take, rate: now };
+  }
+
+  /** Returns the offer and the order of a row, before they are stored. The amounts are those at the limit price. */
+  rowOf(
+    id: string,
+    { take, rate }: Extract<ExecutableRoute, { by: 'elsewhere' }>,
+  ): { readonly offer: HedgeOffer; readonly elsewhere: PlacedOrder } {
+    const { instrument: there } = this.#setup;
+    const { side } = take;
+    const [price, amount] = [textOfPrice(there, take.price), textOfAmount(there, take.amount)];
+    const base = { currency: there.major, amount };
+    const quote = { currency: there.minor, amount: textOfMoney(multiplyMoneyFloor(moneyOf(price), moneyOf(amount))) };
+    const legs = side === 'sell' ? { give: base, get: quote } : { give: quote, get: base };
+    return {
+      offer: { way: 'elsewhere', id, ...legs, lifeMs: 0 },
+      elsewhere: { order: { id, book: there.symbol, side, price, amount }, rate: textOfMoney(rate) },
+    };
+  }
+
+  /** Reports to the engine that the order of a row may be executed from now on. */
+  fly(row: HedgeRow): void {
+    this.#run.step({ kind: 'elsewhere', at: this.#run.time(), phase: 'in flight', conversion: conversionOf(row) });
+  }
+
+  /** Continues with the order of an earlier run. It is only looked up, never sent. */
+  restore(row: HedgeRow): void {
+    this.#setup.desk.restore(placedOf(row).order);
+    this.fly(row);
+  }
+
+  /** Sends the order of a row that is stored on disk. */
+  send(row: HedgeRow): Promise<SendResult> {
+    return this.#setup.desk.send(placedOf(row).order);
+  }
+
+  /** Looks the order of a row up; returns its end, or the reason why the end is not proven. */
+  async find(): Promise<ElsewhereEnd | string> {
+    const verdict = await this.#setup.desk.find();
+    if (verdict.kind === 'unknown') return verdict.reason;
+    if (verdict.kind === 'live') return 'the exchange left the order in its book; it is being canceled';
+    return verdict.kind === 'ended' ? verdict : NOTHING_EXECUTED;
+  }
+
+  /** Books the end of the order of a row, at the rate of the decision. */
+  end(row: HedgeRow, { trades }: ElsewhereEnd): void {
+    const rate = moneyOf(placedOf(row).rate);
+    const event: ElsewhereEvent = {
+      ...{ kind: 'elsewhere', at: this.#run.time(), phase: 'ended', conversion: conversionOf(row) },
+      trades,
+      rate,
+    };
+    this.#run.step(event);
+  }
+}
+
+/** End of an order that was certainly not executed. */
+export const NOTHING_EXECUTED: ElsewhereEnd = { filled: money(0n), trades: [] };
+
+function placedOf({ id, elsewhere }: HedgeRow): PlacedOrder {
+  if (elsewhere === undefined) throw new Error(`hedge ${id} has no order on another exchange`);
+  return elsewhere;
+}
+
+const ONE = 10n ** 18n;

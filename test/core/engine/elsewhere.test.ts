@@ -1,0 +1,196 @@
+/** An account on another exchange in the engine: exact in every currency of both, and counted in inventory, limits and profit. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  money,
+  moneyOf,
+  splitPlace,
+  sumOfCauses,
+  textOfMoney,
+  type EngineOptions,
+  type OwnTrade,
+  type Side,
+} from '../../../src/core/index.ts';
+import { runsOf } from '../../many.ts';
+import { Desk } from '../desk.ts';
+
+const ELSEWHERE = { place: 'binance', major: 'btc', minor: 'usdt' } as const;
+const RATE = moneyOf('18.25');
+const ONE = 10n ** 18n;
+
+/** A desk with an account there, and the true balances there. */
+class TwoDesks {
+  desk: Desk;
+  readonly truth = new Map([
+    ['btc', moneyOf('500')],
+    ['usdt', moneyOf('90000')],
+    ['bnb', moneyOf('3')],
+  ]);
+  #tid = 0;
+  readonly #options: Partial<EngineOptions>;
+
+  constructor(options: Partial<EngineOptions> = {}) {
+    this.#options = { elsewhere: ELSEWHERE, target: 1e9 as never, ...options };
+    this.desk = new Desk(this.#options);
+  }
+
+  readThere(quiet = true): void {
+    const { now } = this.desk;
+    const balances = [...this.truth].map(([currency, sum]) => {
+      const total = textOfMoney(sum);
+      return { currency, total, locked: '0', available: total };
+    });
+    this.desk.step({ kind: 'balances', at: now, startedAt: now, quiet, balances, place: 'binance' });
+  }
+
+  /** An order there for `lots`, of which the parts fill. */
+  order(id: string, side: Side, lots: number, price: number, parts: readonly number[], feeIn: string, rate = RATE) {
+    const [base, quote] = [money(BigInt(lots) * ONE), money(BigInt(lots * price) * ONE)];
+    const [give, get] = side === 'sell' ? (['btc', 'usdt'] as const) : (['usdt', 'btc'] as const);
+    const [gives, gets] = side === 'sell' ? [base, quote] : [quote, base];
+    const conversion = { id, give: { currency: give, amount: gives }, get: { currency: get, amount: gets } };
+    this.desk.step({ kind: 'elsewhere', at: this.desk.now, phase: 'in flight', conversion });
+    return () => {
+      const trades = parts.map((part): OwnTrade => {
+        const minor = part * price;
+        const fee = moneyOf(feeIn === 'btc' ? `0.00${part}` : feeIn === 'usdt' ? `0.${minor}` : '0.000123');
+        const sign = side === 'buy' ? 1n : -1n;
+        const move = (currency: string, by: bigint) => this.truth.set(currency, money(this.truth.get(currency)! + by));
+        move('btc', sign * BigInt(part) * ONE);
+        move('usdt', -sign * BigInt(minor) * ONE);
+        move(feeIn, -fee);
+        return {
+          ...{ book: 'btc_usdt', tid: String(++this.#tid), oid: id, originId: id, createdAt: this.desk.now, side },
+          ...{ price: String(price), major: String(part), minor: String(minor), maker: false },
+          ...{ feeAmount: textOfMoney(fee), feeCurrency: feeIn },
+        };
+      });
+      this.desk.step({ kind: 'elsewhere', at: this.desk.now, phase: 'ended', conversion, trades, rate });
+      return trades;
+    };
+  }
+
+  restart(): void {
+    const ledger = this.desk.engine.ledger([]);
+    const before = this.desk;
+    this.desk = new Desk({ ...this.#options, run: 8 });
+    this.desk.now = before.now + 1_000;
+    this.desk.step({ kind: 'restore', at: this.desk.now, orders: [], ledger });
+  }
+
+  get inventory(): string {
+    return textOfMoney(this.desk.engine.snapshot(this.desk.now).booked.inventory);
+  }
+
+  /** Sums of the ledger there. */
+  get ledger(): Record<string, string> {
+    const { causes } = this.desk.engine.ledger([])!;
+    const rows = [...causes].filter(([name]) => splitPlace(name).place === 'binance');
+    return Object.fromEntries(rows.map(([name, row]) => [splitPlace(name).currency, textOfMoney(sumOfCauses(row))]));
+  }
+}
+
+describe('an account on another exchange', () => {
+  test('is missing until its balances are read, and its base currency is inventory', () => {
+    const two = new TwoDesks();
+    two.desk.open({ btc: 1e9 - 500, mxn: 1e9 }).rounds(3);
+    expect(two.desk.places()).toEqual([]);
+    expect(two.desk.engine.riskContext(two.desk.now).missing).toContain('binance: the balances have not been read yet');
+    two.readThere();
+    two.desk.rounds(3);
+    expect(two.inventory).toBe('0');
+    expect(two.desk.places().length).toBeGreaterThan(0);
+  });
+
+  test('an order there counts in the limits with both outcomes until its end, then with its trades', () => {
+    const two = new TwoDesks();
+    two.desk.open({ btc: 1e9 - 500, mxn: 1e9 });
+    two.readThere();
+    two.desk.round();
+    const end = two.order('h1', 'sell', 30, 55, [10, 5], 'usdt');
+    expect(two.desk.engine.riskContext(two.desk.now).converting).toEqual({ buy: 0, sell: 30 });
+    expect(two.inventory).toBe('0');
+    end();
+    expect(two.desk.engine.riskContext(two.desk.now).converting).toEqual({ buy: 0, sell: 0 });
+    expect(two.inventory).toBe('-15');
+    // 825 usdt less fees of 0.55 and 0.275, at 18.25, against 15 btc at 1,000.
+    const { hedging } = two.desk.engine.snapshot(two.desk.now).booked.profit;
+    expect(textOfMoney(hedging)).toBe('41.19375');
+    two.readThere();
+    expect(two.desk.engine.haltedBecause).toBeNull();
+  });
+
+  test('a difference there halts as one at home does, and names the currency with its place', () => {
+    const two = new TwoDesks();
+    two.desk.open();
+    two.readThere();
+    two.truth.set('usdt', moneyOf('89999'));
+    for (let n = 0; n < 8; n++) {
+      two.desk.round(4_000);
+      two.desk.readBalances();
+      two.readThere();
+    }
+    expect(two.desk.engine.haltedBecause).toContain('-1 usdt@binance');
+  });
+
+  const steps = fc.array(
+    fc.record({
+      what: fc.constantFrom('order', 'order', 'fill', 'restart', 'deposit', 'read'),
+      side: fc.constantFrom<Side>('buy', 'sell'),
+      price: fc.integer({ min: 50, max: 60 }),
+      parts: fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 3 }),
+      feeIn: fc.constantFrom('btc', 'usdt', 'bnb'),
+      rate: fc.bigInt({ min: 1n, max: 40n * ONE }),
+      isTwice: fc.boolean(),
+    }),
+    { maxLength: 20 },
+  );
+
+  test('whatever is traded on both, its ledger equals the truth in every currency, and profit adds up, also over restarts', () => {
+    fc.assert(
+      fc.property(steps, fc.boolean(), (list, hasTarget) => {
+        const two = new TwoDesks(hasTarget ? {} : { target: null });
+        two.desk.open({ btc: 1e9 - 500, mxn: 1e9 });
+        two.readThere();
+        two.desk.round();
+        let expected = 0n;
+        let bought = 0;
+        for (const [i, { what, side, price, parts, feeIn, rate, isTwice }] of list.entries()) {
+          if (what === 'restart') two.restart();
+          if (what === 'read') two.readThere();
+          if (what === 'fill' && two.desk.live.length > 0 && bought === 0) {
+            const order = two.desk.live[0]!;
+            two.desk.fill(order.id, 3);
+            two.desk.round();
+            expected += (order.side === 'buy' ? 3n : -3n) * ONE;
+            bought++;
+          }
+          if (what === 'deposit') {
+            two.truth.set('usdt', money(two.truth.get('usdt')! + moneyOf('7.5')));
+            for (let n = 0; n < (isTwice ? 2 : 1); n++)
+              two.desk.step({
+                ...{ kind: 'transfer', at: two.desk.now, source: `deposit ${i}`, cause: 'deposits', why: 'deposit' },
+                ...{ currency: 'usdt@binance', amount: moneyOf('7.5'), occurredAt: two.desk.now },
+              });
+          }
+          if (what === 'order') {
+            const before = two.truth.get('btc')!;
+            const total = parts.reduce((a, b) => a + b, 1);
+            two.order(`h${i}`, side, total, price, parts, feeIn, money(rate))();
+            expected += two.truth.get('btc')! - before;
+          }
+          expect(two.inventory).toBe(textOfMoney(money(expected)));
+          expect(two.ledger).toEqual(
+            Object.fromEntries([...two.truth].map(([currency, sum]) => [currency, textOfMoney(sum)])),
+          );
+        }
+        two.readThere();
+        const { engine, now } = two.desk;
+        expect([engine.haltedBecause, engine.elsewhere!.view.differences()]).toEqual([null, []]);
+        const { spread, inventory, fees, hedging, total } = engine.snapshot(now).booked.profit;
+        expect(spread + inventory + fees + hedging).toBe(total);
+      }),
+      runsOf(2_000, 60),
+    );
+  });
+});

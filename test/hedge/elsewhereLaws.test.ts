@@ -1,0 +1,271 @@
+/**
+ * The hedger with another exchange over histories of lost answers, partial fills, full disks and deaths: an order is on disk before
+ * it leaves, leaves once, and in the end the ledger of both exchanges is what they have.
+ */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  moneyOf,
+  randomOf,
+  Secret,
+  splitPlace,
+  sumOfCauses,
+  textOfMoney,
+  type EngineEvent,
+  type HedgeRow,
+  type WireRequest,
+} from '../../src/core/index.ts';
+import { exchangeClient } from '../../src/exchange/index.ts';
+import { ElsewhereDesk, Hedger, hedgeViewOf, isOver, mayStillExecute } from '../../src/hedge/index.ts';
+import { ledgerOf, textOfLedger } from '../../src/live/recording/ledgerText.ts';
+import { Desk, quoteAround } from '../core/desk.ts';
+import { plain } from '../core/market.ts';
+import { wireTo, type Fate } from '../live/inProcess.ts';
+import { isMany, runsOf } from '../many.ts';
+import { arena } from '../sandbox/trader.ts';
+import { ToyDesk } from './toyDesk.ts';
+
+const OPENING = 1_000_000_000;
+const BAND = 5;
+const LOTS = 12;
+const isOrder = ({ method, target }: WireRequest) => method === 'POST' && target.endsWith('/orders');
+
+/** A bot whose only way to hedge is the embedded exchange, through the client that ships. */
+class BotOfTwo {
+  readonly at = arena({ engineDelayMaxMs: 20, tradeRecordDelayMs: 400 });
+  readonly there = this.at.open({ btc: '500', usd: '20000000', mxn: '0' });
+  readonly maker = this.at.open({ btc: '500', usd: '20000000' });
+  readonly clock = this.at.clock;
+  readonly events: EngineEvent[] = [];
+  fate: Fate = 'arrives';
+  fateOfLook: Fate = 'arrives';
+  accepts = true;
+  mayAct = true;
+  /** Rows, and the ledger as text. */
+  disk: { rows: readonly HedgeRow[]; ledger: string | null } = { rows: [], ledger: null };
+  /** Ids of orders, as their requests left. */
+  readonly sent: string[] = [];
+  /** Ids of orders that left without being on disk. */
+  readonly early: string[] = [];
+  failure: Error | null = null;
+  readonly #lots: number;
+  #lives = 0;
+  desk!: Desk;
+  hedger!: Hedger;
+
+  constructor(lots: number) {
+    this.#lots = lots;
+    this.live();
+  }
+
+  /** The bot starts, or dies and starts again from what is on disk. */
+  live(): void {
+    const life = ++this.#lives;
+    const { clock, at } = this;
+    const client = exchangeClient({
+      clock,
+      random: randomOf(life),
+      transport: wireTo({
+        exchange: at.exchange,
+        clock,
+        random: randomOf(life + 100),
+        deadlineMs: 2_000,
+        fate: request => {
+          if (!isOrder(request)) return this.fateOfLook;
+          const id = (JSON.parse(request.body) as { origin_id: string }).origin_id;
+          this.sent.push(id);
+          if (!this.disk.rows.some(row => row.elsewhere?.order.id === id && mayStillExecute(row))) this.early.push(id);
+          return this.fate;
+        },
+      }),
+      credentials: { key: this.there.key, secret: new Secret(this.there.secret), nonceAbove: BigInt(life) } as never,
+    });
+    const heard = async <T>(answer: Promise<T>): Promise<T> => {
+      const value = await answer;
+      return life === this.#lives ? value : new Promise<never>(() => undefined);
+    };
+    const { instrument } = at.exchange.venue.books.get('btc_usd')!;
+    const elsewhereDesk = new ElsewhereDesk({
+      client: {
+        orderBook: (...of) => heard(client.orderBook(...of)),
+        place: (...of) => heard(client.place(...of)),
+        lookUp: (...of) => heard(client.lookUp(...of)),
+        orderTrades: (...of) => heard(client.orderTrades(...of)),
+        cancel: (...of) => heard(client.cancel(...of)),
+      },
+      clock,
+      instrument,
+      times: { requestLifeMs: 30_000, listingDelayMs: 2_000 },
+    });
+    this.desk = new Desk({
+      strategy: quoteAround(),
+      target: (OPENING + 500 - this.#lots) as never,
+      elsewhere: { place: 'there', major: 'btc', minor: 'usd' },
+      run: life,
+    });
+    this.desk.bids = [[999, 50]];
+    this.desk.asks = [[1_001, 50]];
+    this.desk.now = clock.now();
+    const { ledger } = this.disk;
+    if (ledger !== null) this.desk.step({ kind: 'restore', at: clock.now(), orders: [], ledger: ledgerOf(ledger) });
+    this.desk.open();
+    this.hedger = new Hedger({
+      setup: {
+        desk: new ToyDesk(clock),
+        venues: ['book'],
+        rules: {
+          band: moneyOf(String(BAND)),
+          residual: moneyOf('0'),
+          costMaxBps: 300,
+          carryBpsPerHour: 0,
+          unwindMs: 1,
+        },
+        elsewhere: {
+          ...{
+            desk: elsewhereDesk,
+            instrument,
+            takerRate: 650_000,
+            marginBps: 5,
+            backBps: 2,
+            latencyMs: 500,
+            riskZ: 1.6,
+          },
+          bounds: { costMaxBps: 200, collarBps: 500, orderValueMax: (10n ** 30n) as never, room: 10 ** 12 },
+          perRootSecond: () => 1e-4,
+          rate: () => moneyOf('0.02'),
+          funds: currency => this.desk.engine.elsewhere!.funds(currency),
+          closedBecause: () => null,
+        },
+        ...{
+          everyMs: 2_000,
+          pauseMs: 4_000,
+          quoteLifeMinMs: 0,
+          requestDelayMaxMs: 11_000,
+          tradeReportDelayMaxMs: 3_000,
+        },
+      },
+      run: {
+        clock,
+        time: () => clock.now(),
+        log: { info: () => undefined, warn: () => undefined },
+        step: event => {
+          this.desk.now = clock.now();
+          this.events.push(event);
+          this.desk.step(event);
+        },
+      },
+      kept: { rows: this.disk.rows, prefix: `mm-h${life}-` },
+      pair: plain,
+      view: () =>
+        hedgeViewOf(this.desk.engine, { instrument: plain, takerRate: 0, balancesAt: clock.now() }, clock.now()),
+      persist: () => {
+        if (this.accepts) this.disk = { rows: this.hedger.rows, ledger: textOfLedger(this.desk.engine.ledger([])!) };
+        return this.accepts;
+      },
+      mayAct: () => this.mayAct,
+    });
+    this.hedger.restore();
+    this.look();
+  }
+
+  look(): void {
+    this.desk.now = this.clock.now();
+    this.desk.round(0);
+    this.desk.readBalances();
+    if (this.hedger.rows.some(mayStillExecute)) return;
+    const balances = [...this.balances].map(([currency, sum]) => {
+      const total = textOfMoney(sum);
+      return { currency, total, locked: '0', available: total };
+    });
+    this.desk.step({
+      kind: 'balances',
+      at: this.desk.now,
+      startedAt: this.desk.now,
+      quiet: true,
+      balances,
+      place: 'there',
+    });
+  }
+
+  async passes(ms: number, everyMs = 1_000): Promise<void> {
+    for (let passed = 0; passed < ms; passed += everyMs) {
+      this.look();
+      void this.hedger.turn().catch((error: unknown) => (this.failure = error as Error));
+      await this.clock.advance(everyMs);
+      if (this.failure !== null) throw this.failure;
+    }
+  }
+
+  get balances() {
+    const { balances } = this.at.exchange.truth().accounts.get(this.there.id)!;
+    return new Map([...balances].map(([currency, { total }]) => [currency, total] as const));
+  }
+
+  get inventory(): bigint {
+    return this.desk.engine.snapshot(this.clock.now()).booked.inventory;
+  }
+}
+
+const worlds = fc.record({
+  lots: fc.constantFrom(-LOTS, LOTS),
+  depth: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 4 }),
+  events: fc.array(
+    fc.record({
+      ms: fc.constantFrom(500, 1_000, 4_000, 20_000),
+      fate: fc.constantFrom<Fate>('arrives', 'arrives', 'not sent', 'lost', 'unanswered', { heldMs: 9_000 }),
+      what: fc.constantFrom('none', 'none', 'dies', 'disk is full', 'halted', 'cannot look', 'more'),
+    }),
+    { maxLength: 10 },
+  ),
+});
+
+test('an order there is on disk before it leaves, leaves once, moves inventory only towards its target, and both ledgers are exact', async () => {
+  const cameUp = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(worlds, async ({ lots, depth, events }) => {
+      const bot = new BotOfTwo(lots);
+      const { maker, clock } = bot;
+      const sells = lots > 0;
+      const offer = () => {
+        for (const [i, size] of depth.entries())
+          maker.limit('btc_usd', sells ? 'buy' : 'sell', String(50_000 + (sells ? -i : i) * 10), String(size));
+        maker.limit('btc_usd', sells ? 'sell' : 'buy', sells ? '50100' : '49900', '1');
+      };
+      offer();
+      await clock.advance(1_000);
+      for (const { ms, fate, what } of events) {
+        bot.fate = fate;
+        bot.fateOfLook = what === 'cannot look' ? 'lost' : 'arrives';
+        bot.accepts = what !== 'disk is full';
+        bot.mayAct = what !== 'halted';
+        if (what === 'more') offer();
+        if (what === 'dies') bot.live();
+        await bot.passes(ms);
+        expect(bot.hedger.rows.filter(row => !isOver(row)).length).toBeLessThanOrEqual(1);
+        // Inventory and the open order together never pass the target.
+        const { converting, position } = bot.desk.engine.riskContext(clock.now());
+        const worst = sells ? position - converting.sell : -position - converting.buy;
+        expect(worst).toBeGreaterThanOrEqual(-1);
+      }
+      Object.assign(bot, { fate: 'arrives', fateOfLook: 'arrives', accepts: true, mayAct: true });
+      maker.limit('btc_usd', sells ? 'buy' : 'sell', '50000', '20');
+      await bot.passes(60_000, 2_000);
+      bot.mayAct = false;
+      await bot.passes(60_000, 2_000);
+      expect(bot.early).toEqual([]);
+      expect(new Set(bot.sent).size).toBe(bot.sent.length);
+      expect(bot.hedger.rows.filter(row => !isOver(row))).toEqual([]);
+      const causes = [...bot.desk.engine.ledger([])!.causes].filter(([name]) => splitPlace(name).place === 'there');
+      const ledger = new Map(causes.map(([name, row]) => [splitPlace(name).currency, sumOfCauses(row)]));
+      for (const [currency, sum] of bot.balances)
+        expect([currency, ledger.get(currency) ?? 0n]).toEqual([currency, sum]);
+      expect(bot.desk.engine.haltedBecause).toBeNull();
+      // Fees in the base currency leave less than the smallest order beyond the amount.
+      const left = bot.inventory < 0n ? -bot.inventory : bot.inventory;
+      expect(left <= moneyOf(String(BAND))).toBe(true);
+      for (const { state, elsewhere } of bot.hedger.rows) if (elsewhere) cameUp.add(state);
+    }),
+    { ...runsOf(600, 12), seed: 17 },
+  );
+  if (isMany) expect([...cameUp].toSorted()).toEqual(['completed', 'failed']);
+});
