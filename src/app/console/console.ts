@@ -130,7 +130,7 @@ function refuseKeys(environment: ConsoleAsk['environment']): void {
  * Variables that only name a file with a secret are allowed.
  */
 export const SECRETS =
-  /^(?:PUNTAS_(?:API_KEY|API_SECRET|WEBHOOK_TOKEN(?:_OLD)?|TELEGRAM_TOKEN|ALERT_WEBHOOK_(?:SECRET|URL)|QUEUE_PASSWORD)|AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)|PGPASSWORD)$/;
+  /^(?:PUNTAS_(?:(?:ELSEWHERE_)?API_(?:KEY|SECRET)|WEBHOOK_TOKEN(?:_OLD)?|TELEGRAM_TOKEN|ALERT_WEBHOOK_(?:SECRET|URL)|QUEUE_PASSWORD)|AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)|PGPASSWORD)$/;
 
 const fromPackages = (path: string): string => createRequire(import.meta.url).resolve(path);
 

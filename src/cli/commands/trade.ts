@@ -24,12 +24,13 @@ import { outputTerminal, print } from '../terminal/output.ts';
  * Returns the text with an exchange's address and keys: unwrapped rows on a terminal, for copying; one JSON object for
  * programs.
  */
-export const faceText = (face: Readonly<Record<string, string>>, isTerminal: boolean): string =>
-  isTerminal
-    ? Object.entries(face)
-        .map(([name, value]) => `${name.padEnd(16)}${value}`)
-        .join('\n')
-    : JSON.stringify(face);
+export function faceText(face: Readonly<Record<string, string>>, isTerminal: boolean): string {
+  if (!isTerminal) return JSON.stringify(face);
+  const width = Math.max(...Object.keys(face).map(name => name.length)) + 1;
+  return Object.entries(face)
+    .map(([name, value]) => `${name.padEnd(width)}${value}`)
+    .join('\n');
+}
 
 /**
  * Adds `run`, `check`, `exchange` and `sentinel`. `run` ends with exit code 3 if the bot's orders may remain. The exit
