@@ -8,7 +8,7 @@ import {
   moneyOf,
   randomOf,
   Secret,
-  splitPlace,
+  isAtPlace,
   sumOfCauses,
   textOfMoney,
   type EngineEvent,
@@ -255,8 +255,8 @@ test('an order there is on disk before it leaves, leaves once, moves inventory o
       expect(bot.early).toEqual([]);
       expect(new Set(bot.sent).size).toBe(bot.sent.length);
       expect(bot.hedger.rows.filter(row => !isOver(row))).toEqual([]);
-      const causes = [...bot.desk.engine.ledger([])!.causes].filter(([name]) => splitPlace(name).place === 'there');
-      const ledger = new Map(causes.map(([name, row]) => [splitPlace(name).currency, sumOfCauses(row)]));
+      const causes = [...bot.desk.engine.ledger([])!.causes].filter(([name]) => isAtPlace(name, 'there'));
+      const ledger = new Map(causes.map(([name, row]) => [name.split('@')[0]!, sumOfCauses(row)]));
       for (const [currency, sum] of bot.balances)
         expect([currency, ledger.get(currency) ?? 0n]).toEqual([currency, sum]);
       expect(bot.desk.engine.haltedBecause).toBeNull();

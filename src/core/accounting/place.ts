@@ -5,9 +5,3 @@ export const atPlace = (name: string, place: string): string => `${name}@${place
 
 /** Whether the name is of this place. */
 export const isAtPlace = (name: string, place: string): boolean => name.endsWith(`@${place}`);
-
-/** Returns the currency without its place, and the place; `null` for the bot's own exchange. */
-export function splitPlace(name: string): { readonly currency: string; readonly place: string | null } {
-  const at = name.indexOf('@');
-  return at < 0 ? { currency: name, place: null } : { currency: name.slice(0, at), place: name.slice(at + 1) };
-}

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import {
   money,
   moneyOf,
-  splitPlace,
+  isAtPlace,
   sumOfCauses,
   textOfMoney,
   type EngineOptions,
@@ -85,8 +85,8 @@ class TwoDesks {
   /** Sums of the ledger there. */
   get ledger(): Record<string, string> {
     const { causes } = this.desk.engine.ledger([])!;
-    const rows = [...causes].filter(([name]) => splitPlace(name).place === 'binance');
-    return Object.fromEntries(rows.map(([name, row]) => [splitPlace(name).currency, textOfMoney(sumOfCauses(row))]));
+    const rows = [...causes].filter(([name]) => isAtPlace(name, 'binance'));
+    return Object.fromEntries(rows.map(([name, row]) => [name.split('@')[0]!, textOfMoney(sumOfCauses(row))]));
   }
 }
 

@@ -14,7 +14,7 @@ const CANCEL_WEIGHTS: readonly (readonly [below: Millis, weight: number])[] = [
   [300_000, 1],
 ];
 
-export type PlacedOrder = {
+export type KrakenPlacement = {
   readonly originId: string;
   readonly pair: string;
   /** Time of the first attempt to send, on the exchange's clock or up to a second earlier. */
@@ -28,7 +28,7 @@ export type OrderFacts = { readonly originId?: string | undefined; readonly feeS
 
 export class PlacedOrders {
   readonly #clock: Clock;
-  readonly #byOriginId = new Map<string, PlacedOrder>();
+  readonly #byOriginId = new Map<string, KrakenPlacement>();
   readonly #oids = new Map<string, string>();
   readonly #facts = new Map<string, OrderFacts>();
 
@@ -48,7 +48,7 @@ export class PlacedOrders {
     if (facts.originId !== undefined) bounded(this.#oids, facts.originId, oid);
   }
 
-  sent(originId: string): PlacedOrder | undefined {
+  sent(originId: string): KrakenPlacement | undefined {
     return this.#byOriginId.get(originId);
   }
 
