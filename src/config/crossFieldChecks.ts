@@ -102,9 +102,14 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
  */
 function referenceProblems(config: Config): readonly Problem[] {
   const { reference: wanted, book } = config;
-  if (wanted === undefined) return [];
-  if (wanted.sources !== undefined) return [...sourceProblems(config), ...publicBudgetProblems(config)];
   const problems: Problem[] = [];
+  if (config.fairValue?.reference?.leave !== undefined && wanted?.sources === undefined)
+    problems.push({
+      path: ['fairValue', 'reference', 'leave'],
+      message: 'needs reference.sources: fills are hedged at one of them',
+    });
+  if (wanted === undefined) return problems;
+  if (wanted.sources !== undefined) return [...sourceProblems(config), ...publicBudgetProblems(config)];
   const fed = wanted.feeds.map(one => one.book ?? book);
   wanted.feeds.forEach((_, i) => {
     const name = fed[i] ?? '';
@@ -177,6 +182,12 @@ function sourceProblems({ reference: wanted, book, strategy, fairValue }: Config
   feeds.forEach((_, i) => {
     if (!used.has(i)) wrong(['feeds', i], 'no source uses this feed; add a source or remove the feed');
   });
+  const hedgedAt = fairValue?.reference?.leave?.source;
+  if (hedgedAt !== undefined && !sources.some(({ name }) => name === hedgedAt))
+    problems.push({
+      path: ['fairValue', 'reference', 'leave', 'source'],
+      message: `expected the name of one of reference.sources, ${sources.map(({ name }) => name).join(', ')}, found ${hedgedAt}`,
+    });
   if (basis === undefined) return problems;
   const twice = 'is a second basis beside reference.basis; remove one of them';
   if (fairValue?.reference?.basisMemory !== undefined)

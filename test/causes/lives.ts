@@ -371,7 +371,7 @@ export const LIVES: readonly Life[] = [
         of: ['pause: no live price'],
         cause: 'the other two say nothing readable any more',
         does: scene => ['a', 'b', 'c'].forEach(name => writePrice(scene, name, 'none')),
-        log: ['not quoting: no live price (0 of 3 sources usable, at least 1 needed; a lost (feed a btc_mxn: …'],
+        log: ['not quoting: no live price (0 of 3 sources used, at least 1 needed; a lost (feed a btc_mxn: …'],
         ready: 'no live price',
         explain: 'not quoting: no live price',
         alerts: { PuntasSourceLost: 'btc_mxn: source … of the reference price is not used: lost' },

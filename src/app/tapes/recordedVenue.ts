@@ -37,7 +37,7 @@ export function recordedVenue(flags: RecordedVenueFlags): RecordedVenue | null {
     );
   }
   if (flags.config !== undefined || flags.tape !== undefined)
-    throw new UsageError('--venue replaces -c and --tape; remove one of them');
+    throw new UsageError('--venue cannot be combined with -c or --tape; remove --venue, or remove -c and --tape');
   if (book === undefined) throw new UsageError('--venue needs --book with the names of the books, like btc_usdt');
   check('--url', url, /^https?:$/, 'https://api.example.com');
   check('--stream-url', streamUrl, /^wss?:$/, 'wss://ws.example.com');

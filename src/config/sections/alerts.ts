@@ -36,7 +36,7 @@ export const ALERT_EVENTS = {
     says: 'More than three orders had an unknown outcome within five minutes.',
   },
   notQuoting: { mode: 'on', says: 'The bot does not quote, for a reason that no other event covers.' },
-  sourceLost: { mode: 'on', says: 'A source of the reference price has not been usable for 30 s.' },
+  sourceLost: { mode: 'on', says: 'A source of the reference price has had no usable data for 30 s.' },
   sourceDivergent: { mode: 'on', says: 'A source of the reference price differs from the others.' },
   reduceOnly: { mode: 'on', says: 'Reduce-only: quotes only reduce inventory.' },
   drawdownNear: { mode: 'on', says: 'Drawdown above 80% of limits.drawdownMax.' },

@@ -69,7 +69,7 @@ const remote = z.strictObject({
   acceptUntried: z
     .string()
     .optional()
-    .describe('Name of an exchange whose client has traded only with test doubles, to allow real orders there.'),
+    .describe('Exchange name, to let puntas run trade where the client has traded only with test doubles.'),
   restUrl: baseAddress.describe('REST address, like https://api.bitso.com.'),
   rfqUrl: baseAddress.optional().describe('RFQ address. If omitted, restUrl.'),
   webhookUrl: baseAddress.optional().describe('Webhook address. If omitted, restUrl.'),
@@ -133,7 +133,7 @@ const secondRemote = z.strictObject({
 
 export const elsewhere = z
   .discriminatedUnion('kind', [secondEmbedded, secondRemote])
-  .describe('Other exchange, for hedges. If omitted, there is none.');
+  .describe('Second exchange. Puntas does not hedge there yet. If omitted, there is none.');
 
 export type SecondSettings = z.infer<typeof secondEmbedded>;
 export type ElsewhereSettings = z.infer<typeof elsewhere>;

@@ -81,10 +81,10 @@ const frozenAfterMs = millis(1_000, 86_400_000);
 
 const leg = z.strictObject({
   book: bookName.describe('Book there.'),
-  as: bookName.optional().describe('Book that it counts as, like btc_usd for btc_usdt.'),
-  from: from.optional().describe("As the source's."),
-  staleAfterMs: staleAfterMs.optional().describe("As the source's."),
-  frozenAfterMs: frozenAfterMs.optional().describe("As the source's."),
+  as: bookName.optional().describe('Book whose currencies it stands for, like btc_usd for btc_usdt.'),
+  from: from.optional().describe('If omitted, that of the source.'),
+  staleAfterMs: staleAfterMs.optional().describe('If omitted, that of the source.'),
+  frozenAfterMs: frozenAfterMs.optional().describe('If omitted, that of the source.'),
 });
 
 const source = z.strictObject({
@@ -140,7 +140,12 @@ export const reference = z
       .optional()
       .describe('Live prices that are checked, compared and combined, instead of books.'),
     combine: z.enum(['median', 'weights']).default('median').describe('Combination of the usable sources.'),
-    sourcesMin: z.int().min(1).max(8).default(1).describe('Minimum number of usable sources; with fewer, no quotes.'),
+    sourcesMin: z
+      .int()
+      .min(1)
+      .max(8)
+      .default(1)
+      .describe('Minimum number of used sources. With fewer, all quotes are canceled.'),
     divergenceMaxBps: z
       .number()
       .gt(0)

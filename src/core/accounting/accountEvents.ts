@@ -46,7 +46,7 @@ export type BalancesEvent = {
    * must equal the bot's ledger.
    */
   readonly quiet: boolean;
-  /** Another exchange whose balances these are; absent for the bot's own. Its currencies are like `usdt@binance`. */
+  /** Another exchange whose balances these are; absent for the bot's own. Its currencies are like `usdt@other`. */
   readonly place?: string;
   readonly balances: readonly Balance[];
 };

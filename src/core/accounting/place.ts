@@ -1,4 +1,4 @@
-/** Names of what an account on another exchange holds: `usdt@binance`. What the bot's own exchange holds has no place. */
+/** Names of what an account on another exchange holds: `usdt@other`. What the bot's own exchange holds has no place. */
 
 /** Returns the name of a currency or an entry at a place. */
 export const atPlace = (name: string, place: string): string => `${name}@${place}`;

@@ -60,8 +60,10 @@ export class BasisFilter {
     if (!(passed >= BASIS_EVERY_MS)) return;
     const before = this.#variance + driftVariance(this.#rules, passed);
     const gain = before / (before + measurementVariance(this.#rules, passed));
-    this.#log += gain * Math.max(-bound, Math.min(log - this.#log, bound));
-    this.#variance = (1 - gain) * before;
+    const away = log - this.#log;
+    this.#log += gain * Math.max(-bound, Math.min(away, bound));
+    // A limited value is no evidence of the basis, so the error does not fall.
+    this.#variance = Math.abs(away) > bound ? before : (1 - gain) * before;
     this.#at = at;
   }
 

@@ -148,11 +148,14 @@ export class LivePrice {
     this.#received.set(feed, { reading, at: startedAt, changedAt: isSame ? before.changedAt : startedAt });
   }
 
-  /** Discards all readings, which may be older than they seem after a suspension of the process. */
+  /**
+   * Discards all readings, which may be older than they seem after a suspension of the process. Keeps since when each is
+   * unchanged, so that a frozen source stays frozen.
+   */
   slept(at: Millis): void {
     this.#version++;
     this.#sleptAt = at;
-    this.#received.clear();
+    for (const [feed, received] of this.#received) this.#received.set(feed, { ...received, at: DISCARDED });
   }
 
   /** Adds the current ratio of this book's price to each source's price to its basis. */
@@ -200,7 +203,7 @@ export class LivePrice {
   /** Last readings, for another engine. */
   get readings(): readonly { readonly feed: string; readonly startedAt: Millis; readonly reading: LiveReading }[] {
     return [...this.#received].flatMap(([feed, { at, reading }]) =>
-      this.#lost.has(feed) ? [] : [{ feed, startedAt: at, reading }],
+      this.#lost.has(feed) || at === DISCARDED ? [] : [{ feed, startedAt: at, reading }],
     );
   }
 
@@ -220,7 +223,7 @@ export class LivePrice {
       const out = status.flatMap(({ name, refusal, detail }) =>
         refusal === null ? [] : [`${name} ${refusal}${detail === null ? '' : ` (${detail})`}`],
       );
-      const few = `${used.length} of ${sources.length} sources usable, at least ${sourcesMin} needed`;
+      const few = `${used.length} of ${sources.length} sources used, at least ${sourcesMin} needed`;
       return { sources: status, price: null, refusal: [few, ...out].join('; ') };
     }
     const weights = used.map(({ index }) => sources[index]!.weight);
@@ -299,7 +302,7 @@ export class LivePrice {
     const { feed, staleAfterMs, frozenAfterMs } = leg;
     const lost = this.#lost.get(feed);
     if (lost !== undefined) return ['lost', `${feed}: ${lost}`];
-    if (received === undefined) return ['no data', feed];
+    if (received === undefined || received.at === DISCARDED) return ['no data', feed];
     const { reading, at: readAt, changedAt } = received;
     const age = at - readAt;
     if (!(age <= staleAfterMs)) return ['stale', `${feed}: ${seconds(age)}, at most ${seconds(staleAfterMs)}`];
@@ -311,6 +314,9 @@ export class LivePrice {
     return null;
   }
 }
+
+/** Time of a reading that was discarded. */
+const DISCARDED: Millis = -Infinity;
 
 const isRefused = (chained: Chained | Refused): chained is Refused => Array.isArray(chained);
 

@@ -50,7 +50,7 @@ test('quotes follow a price there in the step of its reading, and are canceled i
   const { quoting, waitsFor, livePrice } = desk.engine.snapshot(desk.now);
   expect([quoting, waitsFor]).toEqual([
     'no live price',
-    '0 of 2 sources usable, at least 1 needed; a lost (a: the connection is down); b no data (b)',
+    '0 of 2 sources used, at least 1 needed; a lost (a: the connection is down); b no data (b)',
   ]);
   expect(livePrice?.sources.map(({ refusal }) => refusal)).toEqual(['lost', 'no data']);
   desk.round();

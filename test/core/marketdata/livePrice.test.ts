@@ -46,6 +46,17 @@ describe('one source is not used, and the reason is given', () => {
     expect(why).toContain(`a ${refusal}`);
   });
 
+  test('a suspension does not make a frozen book usable again', () => {
+    const live = made(oneSource);
+    for (const at of [100, 400, 700]) live.read('a', at, book(9, 11));
+    live.slept(800);
+    expect([refusals(live, 800), live.readings]).toEqual([['no data'], []]);
+    live.read('a', 900, book(9, 11));
+    expect(refusals(live, 900)).toEqual(['frozen']);
+    live.read('a', 950, book(9, 12));
+    expect(refusals(live, 950)).toEqual([null]);
+  });
+
   test('a changed amount proves that a book is not frozen, and a new reading ends a loss', () => {
     const live = made(oneSource);
     for (const at of [100, 400, 700]) live.read('a', at, book(9, 11, { bidAmount: at }));
