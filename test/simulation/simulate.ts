@@ -850,7 +850,7 @@ class Simulation {
     this.#hedges?.lost(hedges, store.hedges);
     this.#limits.lost();
     // No transfer list contains the amounts that a lost hedge moved.
-    if ((this.#hedges?.lostMajor ?? 0n) > 0n) this.#checker.transferred(false);
+    if (this.#hedges?.hasLost === true) this.#checker.transferred(false);
   }
 
   #news(life: number, news: EngineNews): void {

@@ -318,6 +318,11 @@ export class HedgeJudge {
     this.kept(left);
   }
 
+  /** Whether the disk has lost an accepted hedge, which may have moved any of its currencies. */
+  get hasLost(): boolean {
+    return this.#lost.size > 0;
+  }
+
   /** Base currency that lost hedges may have moved, in 10^-18. The bot cannot know of these hedges. */
   get lostMajor(): bigint {
     const { major } = this.#options;
