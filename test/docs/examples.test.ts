@@ -21,3 +21,10 @@ test('the examples of docs/fair-value.md and docs/reference-price.md are taken b
     expect(loaded.ok ? [] : loaded.errors).toEqual([]);
   }
 });
+
+test('the example of docs/exchanges.md is a remote exchange of the standard configuration', () => {
+  const [, text = ''] = /```yaml\n([\s\S]*?)```/.exec(fileOf('docs/exchanges.md')) ?? [];
+  const base = parse(fileOf('config/sandbox.yaml')) as object;
+  const loaded = loadConfig(stringify({ ...base, ...(parse(text) as object) }), 'example');
+  expect(loaded.ok ? [] : loaded.errors).toEqual([]);
+});

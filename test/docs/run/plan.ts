@@ -65,6 +65,18 @@ const ELSEWHERE: readonly {
   readonly names: RegExp;
   readonly how: string;
 }[] = [
+  {
+    command: /^npm install --ignore-scripts ccxt@/,
+    by: 'ccxt.sh',
+    names: /npm install --ignore-scripts/,
+    how: 'beside the packed program',
+  },
+  {
+    command: /^puntas record --venue ccxt:/,
+    by: 'ccxt.sh',
+    names: /puntas record --venue/,
+    how: 'of an exchange on this machine',
+  },
   { command: /^npm ci && npm start$/, by: 'start.sh', names: /npm ci[\s\S]*npm start/, how: 'in a clean clone' },
   {
     command: /^npm ci(?: && npm run build)?$/,

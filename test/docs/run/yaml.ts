@@ -45,9 +45,13 @@ export function mappingWith({ page, tree }: Fragment): string | null {
 }
 const MAPPING_KEYS = new Set(['side', 'removed', 'snapshot', 'time', 'received', 'where', 'price', 'amount']);
 
+/** Whether a fragment names exchanges elsewhere, which `puntas check` would ask: `test/docs/examples.test.ts` loads it. */
+const asksElsewhere = ({ tree: { exchange, reference } }: Fragment): boolean =>
+  (isTree(exchange) && 'acceptUntried' in exchange) || (isTree(reference) && 'sources' in reference);
+
 /** Pieces of configurations on the pages. */
 export const fragmentsOf = (blocks: readonly Block[]): readonly Fragment[] =>
-  blocks.map(treeOf).filter(fragment => mappingWith(fragment) === null);
+  blocks.map(treeOf).filter(fragment => mappingWith(fragment) === null && !asksElsewhere(fragment));
 
 /** Pieces of mapping files on the pages, each in a whole mapping. */
 export const mappingsOf = (blocks: readonly Block[]): readonly (Block & { readonly mapping: string })[] =>
