@@ -204,9 +204,9 @@ const MANY = [
   'tape/times',
   'tape/window',
 ].map(name => `test/${name}.test.ts`);
-// Even a few seeds of these take seconds: they are left to the project of many, and the simulation also to its smoke in `.ci/run`.
 // ccxt in its thread on real sockets: `.ci/ccxt.sh`.
 const CCXT = ['ccxtMarket', 'priceSource', 'recordedTapes'].map(name => `test/ccxt/${name}.test.ts`);
+// Even a few seeds of these take seconds: they are left to the project of many, and the simulation also to its smoke in `.ci/run`.
 const ONLY_MANY = [
   'app/inspect/oneProfit',
   'app/promote/killed',

@@ -102,7 +102,8 @@ export function hedgedProfileOf(quoted: Tape, hedge: Tape, options: HedgedOption
     throw new RangeError(
       `the hedge book must have the base currency of ${book}, found ${hedgeBook}; name another book with --hedge-book`,
     );
-  const difference = differenceOf(quoted, hedge);
+  const own = logSecondsOf(quoted);
+  const difference = differenceOf(own, quoted, hedge);
   const { from, values } = difference;
   const known: number[] = [];
   values.forEach((value, i) => Number.isFinite(value) && known.push(i));
@@ -117,7 +118,7 @@ export function hedgedProfileOf(quoted: Tape, hedge: Tape, options: HedgedOption
   const unit = Number(quoted.instrument.tick) * Number(quoted.instrument.lot);
   const price = medianPrice(quoted);
   const distances = [
-    ...(options.distancesBps ?? distancesFor(quoted, anchorOf(quoted, difference, basis), split, 1e4 / price)),
+    ...(options.distancesBps ?? distancesFor(quoted, anchorOf(own, difference, basis), split, 1e4 / price)),
   ].sort((a, b) => a - b);
   // A block is longer than the time until a fill is valued, and the rest has enough blocks for an interval.
   const blockMs = Math.min(1_800_000, Math.max(1_000 * PAIR_HORIZON_S, (1_000 * known.length) / 60));
@@ -153,8 +154,8 @@ export function hedgedProfileOf(quoted: Tape, hedge: Tape, options: HedgedOption
 }
 
 /** Returns the logarithm of the quoted price divided by the hedge price, for the seconds that both recordings cover. */
-function differenceOf(quotedTape: Tape, hedgeTape: Tape): LogSeconds {
-  const [quoted, hedge] = [logSecondsOf(quotedTape), logSecondsOf(hedgeTape)];
+function differenceOf(quoted: LogSeconds, quotedTape: Tape, hedgeTape: Tape): LogSeconds {
+  const hedge = logSecondsOf(hedgeTape);
   // The seconds have prices in ticks.
   const ticks = Math.log(Number(quotedTape.instrument.tick) / Number(hedgeTape.instrument.tick));
   const from = Math.max(quoted.from, hedge.from);
@@ -167,8 +168,7 @@ function differenceOf(quotedTape: Tape, hedgeTape: Tape): LogSeconds {
 }
 
 /** Returns the logarithm of the hedge price times e^basis at the end of each second, in ticks of the quoted book. */
-function anchorOf(quoted: Tape, difference: LogSeconds, basis: LogSeconds): LogSeconds {
-  const own = logSecondsOf(quoted);
+function anchorOf(own: LogSeconds, difference: LogSeconds, basis: LogSeconds): LogSeconds {
   const { from } = difference;
   return {
     from,
@@ -229,7 +229,11 @@ function orderLots(tape: Tape): Amount {
 
 /** Returns the median price of all rows with a price, in ticks. */
 function medianPrice({ columns: { price, length } }: Tape): number {
-  return median(Array.from(price.subarray(0, length)).filter(ticks => ticks > 0));
+  const ticks = price
+    .subarray(0, length)
+    .filter(each => each > 0)
+    .sort();
+  return ticks[ticks.length >> 1] ?? Number.NaN;
 }
 
 /**

@@ -5,7 +5,7 @@
 import { legsOf, pairOf, moneyOf } from '../core/index.ts';
 import { currencyOf, fairValueReachBps, kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
-import { externalReferenceOf, readsPerMinute, sourceLegs } from './sections/reference.ts';
+import { externalReferenceOf, feedIndexOf, readsPerMinute, sourceLegs } from './sections/reference.ts';
 import type { Config } from './schema.ts';
 
 /**
@@ -169,9 +169,7 @@ function sourceProblems({ reference: wanted, book, strategy, fairValue }: Config
       if (from === 'exchange' && leg.book === book)
         wrong(['sources', i, 'books'], `${book} is the bot's own book, which contains its own orders`);
       if (from !== 'feed' && !(typeof from === 'object' && 'feed' in from)) continue;
-      const at = feeds.findIndex(feed =>
-        from === 'feed' ? feed.name === undefined && (feed.book ?? book) === leg.book : feed.name === from.feed,
-      );
+      const at = feedIndexOf(feeds, book, leg.book, from);
       used.add(at);
       const missing = from === 'feed' ? `the book ${leg.book}` : `the name ${from.feed}`;
       if (at < 0) wrong(['sources', i, 'from'], `reference.feeds has no feed with ${missing}`);

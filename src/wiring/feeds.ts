@@ -6,7 +6,7 @@ import { closeSync, fstatSync } from 'node:fs';
 import { Agent, request } from 'undici';
 import { openRegularFile, readBody, readOpenFile } from '../guard/index.ts';
 import { CcxtPriceSource } from '../ccxt/priceSource.ts';
-import { liveSourcesOf, type Config, type FeedConfig, type LiveFeed } from '../config.ts';
+import { feedIndexOf, liveSourcesOf, type Config, type FeedConfig, type LiveFeed } from '../config.ts';
 import { randomOf, type Clock, type Exchange, type MarketStream } from '../core/index.ts';
 import { readingOf, type Feed, type FeedReading } from '../live/market/feed.ts';
 import type { LivePriceFeed, LivePriceSource } from '../live/market/livePriceSource.ts';
@@ -180,10 +180,7 @@ function priceSourceOf(
 /** Returns the configured feed of a book. The configuration was checked, so the feed exists. */
 function feedFor({ reference, book: own }: Config, book: string, from: 'feed' | { readonly feed: string }) {
   const feeds = reference?.feeds ?? [];
-  const found =
-    from === 'feed'
-      ? feeds.find(feed => feed.name === undefined && (feed.book ?? own) === book)
-      : feeds.find(feed => feed.name === from.feed);
+  const found = feeds[feedIndexOf(feeds, own, book, from)];
   if (found === undefined) throw new RangeError(`the feed of ${book} is missing`);
   return found;
 }

@@ -2,11 +2,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 // By its file: the package's own entry loads every exchange there is.
 import CcxtKraken from '../../node_modules/ccxt/js/src/kraken.js';
-import { Secret, type NewOrder, type Outcome, type StreamNews, type VenueClient } from '../../src/core/index.ts';
+import { Secret, type NewOrder, type StreamNews, type VenueClient } from '../../src/core/index.ts';
 import { kraken } from '../../src/exchange/index.ts';
 import { KRAKEN_CODES } from '../../src/exchange/kraken/wire/codes.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { randomOf } from '../../src/core/ports/random.ts';
+import { done } from '../conformance/driver.ts';
 import { KrakenDouble } from './server.ts';
 
 const [KEY, SECRET] = ['bot', Buffer.from('the secret of the bot').toString('base64')];
@@ -45,11 +46,6 @@ const order = (over: Partial<NewOrder> = {}): NewOrder => ({
   timeInForce: 'good till canceled',
   ...over,
 });
-
-function done<T>(outcome: Outcome<T>): T {
-  if (outcome.kind !== 'done') throw new Error(JSON.stringify(outcome));
-  return outcome.value;
-}
 
 describe('the client', () => {
   test('books, levels and trades are those of the exchange, under the names of this program', async () => {

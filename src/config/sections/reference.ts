@@ -214,20 +214,7 @@ export type LiveFeed = {
   readonly pollMs: number;
 };
 
-type Wanted = {
-  readonly reference?:
-    | {
-        readonly sources?: readonly SourceConfig[] | undefined;
-        readonly everyMs: number;
-        readonly combine: 'median' | 'weights';
-        readonly sourcesMin: number;
-        readonly divergenceMaxBps: number;
-        readonly moveBps: number;
-        readonly basis?: z.infer<typeof basis> | undefined;
-      }
-    | undefined;
-  readonly book: string;
-};
+type Wanted = { readonly reference?: z.infer<typeof reference> | undefined; readonly book: string };
 
 export type LiveSources = {
   readonly rules: LivePriceRules;
@@ -288,6 +275,17 @@ export function liveSourcesOf({ reference: wanted, book }: Wanted): LiveSources 
     legs: chains[0]!,
   };
 }
+
+/** Returns the index of the feed that a book of a source names; -1 if there is none. `own` is the traded book. */
+export const feedIndexOf = (
+  feeds: readonly FeedConfig[],
+  own: string,
+  book: string,
+  from: 'feed' | { readonly feed: string },
+): number =>
+  feeds.findIndex(feed =>
+    from === 'feed' ? feed.name === undefined && (feed.book ?? own) === book : feed.name === from.feed,
+  );
 
 /** Maximum time between two events that confirm an unchanged book. */
 const CONFIRM_EVERY_MAX_MS = 1_000;

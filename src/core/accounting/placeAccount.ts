@@ -4,12 +4,12 @@
  */
 import type { AccountLedger, BalancesEvent, ElsewhereEvent, TransferEvent } from './accountEvents.ts';
 import type { Booked } from './bookings.ts';
-import type { Change, LedgerEntry } from './ledger.ts';
+import { changesIn, type LedgerEntry } from './ledger.ts';
 import { atPlace, isAtPlace } from './place.ts';
 import { TradingAccount, type AccountDelays, type AccountView } from './tradingAccount.ts';
 import type { HaltReason } from '../model/halts.ts';
 import type { Instrument } from '../model/instrument.ts';
-import { money, type Millis, type Money, type Side } from '../model/units.ts';
+import { money, multiplyMoneyFloor, type Millis, type Money, type Side } from '../model/units.ts';
 
 /** Effect of a booked change there on the position of the bot's book. `cash` is in the quote currency of that book. */
 export type PlacedChange =
@@ -135,24 +135,15 @@ export class PlaceAccount {
 
   #booked(booked: Booked): void {
     const { place, major, minor } = this.#book;
-    const base = changeIn(booked.changes, atPlace(major, place));
+    const base = changesIn(booked.changes, atPlace(major, place));
     if (booked.kind !== 'trade') {
-      this.#onChange({ kind: booked.kind === 'opening' ? 'opening' : 'transfer', major: money(base) });
+      this.#onChange({ kind: booked.kind === 'opening' ? 'opening' : 'transfer', major: base });
       return;
     }
-    const quote = changeIn(booked.changes, atPlace(minor, place));
-    this.#onChange({ kind: 'trade', major: money(base), cash: floorOf(quote * this.#rate) });
+    // Rounded down also below 0, so that cash is never overstated.
+    const cash = multiplyMoneyFloor(changesIn(booked.changes, atPlace(minor, place)), this.#rate);
+    this.#onChange({ kind: 'trade', major: base, cash });
   }
 }
 
 const NO_LOCKS: ReadonlyMap<string, Money> = new Map();
-const ONE = 10n ** 18n;
-
-/** Divides by 10^18, rounded down also below 0: cash is never overstated. */
-const floorOf = (product: bigint): Money => money(product >= 0n ? product / ONE : -((-product + ONE - 1n) / ONE));
-
-function changeIn(changes: readonly Change[], currency: string): bigint {
-  let sum = 0n;
-  for (const change of changes) if (change.currency === currency) sum += change.amount;
-  return sum;
-}

@@ -44,6 +44,11 @@ export class BasisFilter {
     this.#rules = rules;
   }
 
+  /** Whether a value at this time is not too early to count. */
+  isDue(at: Millis): boolean {
+    return Number.isNaN(this.#log) || at - this.#at >= BASIS_EVERY_MS;
+  }
+
   /**
    * Adds the logarithm of a ratio. `bound` limits its distance from the estimate: traders close larger distances soon,
    * so they say nothing about the basis. Ignores values that are not finite, and values less than `BASIS_EVERY_MS` after the last one.

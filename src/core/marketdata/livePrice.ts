@@ -163,6 +163,7 @@ export class LivePrice {
     const { basis, sources } = this.#rules;
     if (basis === null || !(here.mid > 0 && here.mid < Infinity)) return;
     sources.forEach((source, i) => {
+      if (!this.#bases[i]!.isDue(at)) return;
       const chained = this.#chain(source, at);
       if (isRefused(chained)) return;
       const price = (chained.bid + chained.ask) / 2;

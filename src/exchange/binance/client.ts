@@ -17,7 +17,7 @@ import { Budget } from '../transport/budget.ts';
 import type { Lane, LaneLimits } from '../transport/lanes.ts';
 import { windowMeter } from '../transport/meters.ts';
 import { buildAndSend, requestSender, type ApiEndpoint, type RequestSender } from '../transport/requestSender.ts';
-import { allOf, anyOf, bookPart, checked, limitPart, positivePart } from '../wire/parts.ts';
+import { allOf, anyOf, bookPart, checked, doneWith, limitPart, positivePart } from '../wire/parts.ts';
 import { fault, WireFault } from '../wire/wire.ts';
 import {
   binanceProtocol,
@@ -280,11 +280,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
       unreadable.push(...(outcome.unreadable ?? []));
       const last = outcome.value.at(-1);
       if (outcome.value.length + (outcome.unreadable?.length ?? 0) < PAGE_SIZES.tradesPage || last === undefined)
-        return withClientIds(symbol, {
-          kind: 'done',
-          value: found,
-          ...(unreadable.length === 0 ? {} : { unreadable }),
-        });
+        return withClientIds(symbol, doneWith(found, unreadable));
       fromId = String(BigInt(last.tid) + 1n);
     }
     return { kind: 'unknown', reason: `myTrades: more than ${ORDER_PAGES_MAX} pages of trades of order ${oid}` };

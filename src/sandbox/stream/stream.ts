@@ -284,7 +284,7 @@ class PublicStream implements Stream {
 const topicOf = (channel: Channel, book: string): string => `${channel}:${book}`;
 
 /** Parses a JSON object; null for anything else. */
-function objectOf(text: string): Readonly<Record<string, unknown>> | null {
+export function objectOf(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const parsed: unknown = JSON.parse(text);
     return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BasisFilter, driftVariance, measurementVariance, randomOf, type BasisRules } from '../../../src/core/index.ts';
+import {
+  BasisFilter,
+  driftVariance,
+  measurementVariance,
+  normal,
+  randomOf,
+  type BasisRules,
+} from '../../../src/core/index.ts';
 
 /** Rules of E17: s 2 bp, kappa 1/60 per second, q 1e-13 per second. */
 const E17: BasisRules = { sdBps: 2, revertMs: 60_000, driftBps: Math.sqrt(1e-13 * 3_600) * 1e4 };
@@ -15,22 +22,16 @@ test('the variance of a measurement and the gain in the steady state are those o
   expect(filter.log - before).toBeCloseTo(0.0001443254807108, 13);
 });
 
-/** Normal deviates (Box and Muller). */
-function normals(seed: number): () => number {
-  const random = randomOf(seed);
-  return () => Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
-}
-
 /** Root mean square error of the filter in bps, over a path of E17: the basis walks, the mispricing reverts. */
 function errorOf(rules: BasisRules, seed: number): number {
-  const normal = normals(seed);
+  const random = randomOf(seed);
   const filter = new BasisFilter(rules);
   const kept = Math.exp(-1 / 60);
-  let [basis, away, sum] = [0, 2e-4 * normal(), 0];
+  let [basis, away, sum] = [0, 2e-4 * normal(random), 0];
   const seconds = 40_000;
   for (let second = 0; second < seconds; second++) {
-    basis += Math.sqrt(1e-13) * normal();
-    away = kept * away + 2e-4 * Math.sqrt(1 - kept * kept) * normal();
+    basis += Math.sqrt(1e-13) * normal(random);
+    away = kept * away + 2e-4 * Math.sqrt(1 - kept * kept) * normal(random);
     filter.observe(second * 1_000, basis + away, Infinity);
     if (second >= seconds / 2) sum += (filter.log - basis) ** 2;
   }

@@ -4,7 +4,6 @@ import {
   TransportFailure,
   VirtualClock,
   type Clock,
-  type Outcome,
   type Transport,
   type VenueClient,
   type WireReply,
@@ -73,12 +72,6 @@ export function deskOn(switches: Partial<SecondSwitches> = {}, deadlineMs = DEAD
       return call;
     },
   };
-}
-
-/** The value of an outcome that must be done. */
-export function doneWith<T>(outcome: Outcome<T>): T {
-  if (outcome.kind !== 'done') throw new Error(JSON.stringify(outcome));
-  return outcome.value;
 }
 
 export const SYMBOLS = {

@@ -22,6 +22,7 @@ import {
   type ListedTrade,
 } from '../wire/replies.ts';
 import type { KrakenPair } from '../wire/names.ts';
+import { doneWith } from '../../wire/parts.ts';
 import { fault, optional, row } from '../../wire/wire.ts';
 import { krakenDecimal } from '../wire/numbers.ts';
 import { historyQuery, privateQuery, type orderEndpoints } from './orders.ts';
@@ -140,7 +141,7 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
         value.push({ ...trade, ...(facts.originId === undefined ? {} : { originId: facts.originId }) });
       else unreadable.push({ why: FEE_IN_BASE, book: trade.book, oid: trade.oid, id: trade.tid });
     }
-    return { kind: 'done', value, ...(unreadable.length === 0 ? {} : { unreadable }) };
+    return doneWith(value, unreadable);
   }
 
   /** Reads the trades of an order. They must add up to what the order says is executed. */

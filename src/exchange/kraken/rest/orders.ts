@@ -6,9 +6,9 @@
  * this sequence misses none. Sources: docs.kraken.com/api/docs/rest-api/add-order, cancel-order, get-open-orders,
  * get-closed-orders and get-orders-info.
  */
-import type { Millis, NewOrder, OrderReport, Outcome, TimeInForce, UnreadableRow } from '../../../core/index.ts';
+import type { Millis, NewOrder, OrderReport, Outcome, TimeInForce } from '../../../core/index.ts';
 import { buildAndSend } from '../../transport/requestSender.ts';
-import { allOf, anyOf, chunks, positivePart } from '../../wire/parts.ts';
+import { allOf, anyOf, chunks, doneWith, positivePart } from '../../wire/parts.ts';
 import { fault, row, WireFault } from '../../wire/wire.ts';
 import type { KrakenAsk, KrakenRequest } from '../wire/protocol.ts';
 import type { ServerClock } from '../wire/serverClock.ts';
@@ -111,7 +111,7 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
     const all = await openList(listing.value);
     if (all.kind !== 'done' || book === undefined) return all;
     const unreadable = (all.unreadable ?? []).filter(each => each.book === undefined || each.book === book);
-    return ordersDone(
+    return doneWith(
       all.value.filter(order => order.book === book),
       unreadable,
     );
@@ -148,7 +148,7 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
       );
     });
     if (outcome.kind !== 'refused' || !isUnknownOrder(outcome.code)) return remembered(outcome);
-    if (oids.length === 1) return ordersDone([], []);
+    if (oids.length === 1) return doneWith([], []);
     const outcomes: OrderList[] = [];
     for (const half of chunks(oids, Math.ceil(oids.length / 2))) outcomes.push(await someOids(half, trades, listing));
     return allOf(outcomes);
@@ -183,7 +183,7 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
       take(closed.value);
       unreadable.push(...(closed.unreadable ?? []));
     }
-    return ordersDone([...found.values()], unreadable);
+    return doneWith([...found.values()], unreadable);
   }
 
   const closedList = async (fields: Readonly<Record<string, string>>, listing: Listing): Promise<OrderList> =>
@@ -212,12 +212,6 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
 
 const NONE = { kind: 'done', value: [] } as const;
 const isUnknownOrder = (code: string): boolean => code === 'EOrder:Unknown order';
-
-const ordersDone = (value: readonly KrakenOrder[], unreadable: readonly UnreadableRow[]): OrderList => ({
-  kind: 'done',
-  value,
-  ...(unreadable.length === 0 ? {} : { unreadable }),
-});
 
 /** Returns a rejection for an order whose book could not be found out. */
 const placementNotSent = (
