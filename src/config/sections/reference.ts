@@ -151,7 +151,7 @@ export const reference = z
       .gt(0)
       .max(5_000)
       .default(50)
-      .describe('Maximum distance of a used source from the median (bps).'),
+      .describe('Maximum distance of a used source from the median, of two sources from each other (bps).'),
     moveBps: z.number().min(0).max(1_000).default(1).describe('Move of the price that is acted on at once (bps).'),
     basis: basis.optional(),
     feeds: z.array(feed).max(10).default([]).describe('Prices from files and web addresses.'),

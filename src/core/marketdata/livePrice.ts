@@ -51,7 +51,10 @@ export type SourceRule = {
 export type LivePriceRules = {
   readonly sources: readonly SourceRule[];
   readonly combine: 'median' | 'weights';
-  /** Maximum distance of a used source from the median of the usable sources, in bps. */
+  /**
+   * Maximum distance of a used source from the median of the usable sources, in bps; of an even number, from both middle
+   * prices, so that two sources are compared with each other.
+   */
   readonly divergenceMaxBps: number;
   /** Minimum number of used sources. */
   readonly sourcesMin: number;
@@ -212,12 +215,16 @@ export class LivePrice {
     const { sources, combine, divergenceMaxBps, sourcesMin } = this.#rules;
     const looked = sources.map((source, i) => this.#sourceAt(source, i, at));
     const candidates = looked.flatMap(({ candidate }) => (candidate === null ? [] : [candidate]));
-    const median = medianPrice(candidates.map(({ adjusted }) => adjusted));
-    const used = candidates.filter(({ adjusted }) => Math.abs(adjusted - median) * BPS <= divergenceMaxBps * median);
+    const [low, high] = middlePrices(candidates.map(({ adjusted }) => adjusted));
+    // All distances count in bps of one price, so that of two distant sources neither is used.
+    const awayBps = ({ adjusted }: Candidate): number =>
+      ((adjusted - (adjusted - low > high - adjusted ? low : high)) / ((low + high) / 2)) * BPS;
+    const used = candidates.filter(one => Math.abs(awayBps(one)) <= divergenceMaxBps);
+    const even = candidates.length === 2 ? 'the other source' : 'a middle price';
+    const from = candidates.length % 2 === 1 ? 'the median' : even;
     const status = looked.map(({ status: one, candidate }): SourceStatus => {
       if (candidate === null || used.includes(candidate)) return one;
-      const away = ((candidate.adjusted / median - 1) * BPS).toFixed(1);
-      const detail = `${away} bps from the median, at most ${divergenceMaxBps}`;
+      const detail = `${awayBps(candidate).toFixed(1)} bps from ${from}, at most ${divergenceMaxBps}`;
       return { ...one, refusal: 'divergent', detail };
     });
     if (!(used.length >= sourcesMin)) {
@@ -328,13 +335,16 @@ const finite = (value: number): number | null => (Number.isFinite(value) ? value
 
 const seconds = (ms: Millis): string => `${(ms / 1_000).toFixed(1)} s`;
 
+/** Returns the two values at the center; twice the median for an odd number of values. NaN if there is no value. */
+function middlePrices(values: readonly number[]): readonly [low: number, high: number] {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = (i: number) => sorted[i] ?? Number.NaN;
+  return [middle((sorted.length - 1) >> 1), middle(sorted.length >> 1)];
+}
+
 /** Returns the median; for an even number of values, the mean of the two at the center. NaN if there is no value. */
 function medianPrice(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const half = sorted.length >> 1;
-  const high = sorted[half] ?? Number.NaN;
-  if (sorted.length % 2 === 1 || sorted.length === 0) return high;
-  const low = sorted[half - 1]!;
+  const [low, high] = middlePrices(values);
   // The sum is divided last, so that the mean of two equal values is exact.
   return (low + high) / 2;
 }
