@@ -2,6 +2,7 @@
  * Keys of the reference price: the books from which it is computed, feeds that replace some of the books, and live
  * sources.
  */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { BOOK_NAME, legsOf, type Leg, type LivePriceRules, type SourceRule } from '../../core/index.ts';
 import { decimalText } from '../../../strategies/index.ts';
@@ -263,7 +264,7 @@ export function liveSourcesOf({ reference: wanted, book }: Wanted): LiveSources 
       feeds.set(key, { key, book: there, from: place, ...priced, confirmEveryMs, pollMs });
       return { feed: key, divides: chain[i]!.divides, staleAfterMs, frozenAfterMs: frozenAfterMs ?? null };
     });
-    rules.push({ name, legs, weight, feeBps });
+    rules.push({ name, basisKey: `${name} ${booksDigest(books, wanted.feeds, book)}`, legs, weight, feeBps });
   }
   const { combine, divergenceMaxBps, sourcesMin, moveBps, basis: given } = wanted;
   return {
@@ -286,6 +287,19 @@ export const feedIndexOf = (
   feeds.findIndex(feed =>
     from === 'feed' ? feed.name === undefined && (feed.book ?? own) === book : feed.name === from.feed,
   );
+
+/**
+ * Returns a digest of what a source reads: its books and their places, with the addresses of its feeds. A digest,
+ * because an address may contain a secret.
+ */
+function booksDigest(legs: ReturnType<typeof sourceLegs>, feeds: readonly FeedConfig[], own: string): string {
+  const read = legs.map(({ book, as, from: place }) => {
+    if (place !== 'feed' && !(typeof place === 'object' && 'feed' in place)) return [book, as, place];
+    const { url, file, price } = feeds[feedIndexOf(feeds, own, book, place)] ?? {};
+    return [book, as, url, file, price];
+  });
+  return createHash('sha256').update(JSON.stringify(read)).digest('hex').slice(0, 16);
+}
 
 /** Maximum time between two events that confirm an unchanged book. */
 const CONFIRM_EVERY_MAX_MS = 1_000;

@@ -42,6 +42,8 @@ export type SourceLeg = {
 
 export type SourceRule = {
   readonly name: string;
+  /** Name of its basis between runs. It differs between sources of one name that read different books or places. */
+  readonly basisKey: string;
   readonly legs: readonly SourceLeg[];
   readonly weight: number;
   /** Taker fee there, in bps. */
@@ -116,6 +118,8 @@ type Refused = readonly [refusal: SourceRefusal, detail: string];
 type Candidate = { readonly index: number; readonly adjusted: number; readonly raw: number; readonly at: Millis };
 
 const BPS = 10_000;
+/** Maximum number of bases that are kept for the next run, newest first. */
+const BASES_MAX = 32;
 
 export class LivePrice {
   readonly #rules: LivePriceRules;
@@ -123,6 +127,8 @@ export class LivePrice {
   readonly #received = new Map<string, Received>();
   readonly #lost = new Map<string, string>();
   readonly #bases: readonly (BasisFilter | null)[];
+  /** Bases of an earlier run. Those without a measurement in this run are kept for the next run. */
+  #kept: Readonly<Record<string, BasisState>> = {};
   #sleptAt: Millis = -Infinity;
   #version = 0;
   #cached: { readonly at: Millis; readonly version: number; readonly status: LivePriceStatus } | null = null;
@@ -186,19 +192,21 @@ export class LivePrice {
     return this.#cached.status;
   }
 
-  /** Bases for the next run, by source. */
+  /** Returns the bases for the next run, also those of an earlier run that this run has not measured. */
   bases(): Readonly<Record<string, BasisState>> {
-    return Object.fromEntries(
-      this.#rules.sources.flatMap(({ name }, i) => {
-        const state = this.#bases[i]?.state ?? null;
-        return state === null ? [] : [[name, state]];
-      }),
-    );
+    const known = new Map(Object.entries(this.#kept));
+    this.#rules.sources.forEach(({ basisKey }, i) => {
+      const state = this.#bases[i]?.state ?? null;
+      if (state !== null) known.set(basisKey, state);
+    });
+    const newest = [...known].sort(([, a], [, b]) => b.at - a.at).slice(0, BASES_MAX);
+    return Object.fromEntries(newest);
   }
 
   restore(bases: Readonly<Record<string, BasisState>>, at: Millis): void {
-    this.#rules.sources.forEach(({ name }, i) => {
-      const state = Object.hasOwn(bases, name) ? bases[name] : undefined;
+    this.#kept = bases;
+    this.#rules.sources.forEach(({ basisKey }, i) => {
+      const state = Object.hasOwn(bases, basisKey) ? bases[basisKey] : undefined;
       if (state !== undefined) this.#bases[i]?.restore(state, at);
     });
     this.#version++;

@@ -18,7 +18,7 @@ import { plain } from '../market.ts';
 
 const leg = (feed: string) => ({ feed, divides: false, staleAfterMs: 1_000, frozenAfterMs: 5_000 });
 const RULES: LivePriceRules = {
-  sources: ['a', 'b'].map(name => ({ name, legs: [leg(name)], weight: 1, feeBps: 10 })),
+  sources: ['a', 'b'].map(name => ({ name, basisKey: name, legs: [leg(name)], weight: 1, feeBps: 10 })),
   ...{ combine: 'median', divergenceMaxBps: 50, sourcesMin: 1, moveBps: 1, basis: null },
 };
 /** One level of ten lots, five ticks to each side of the reference. */

@@ -6,7 +6,13 @@ const leg = (feed: string, more: Partial<SourceLeg> = {}): SourceLeg => ({
   ...{ feed, divides: false, staleAfterMs: 1_000, frozenAfterMs: null },
   ...more,
 });
-const source = (name: string, ...legs: readonly SourceLeg[]) => ({ name, legs, weight: 1, feeBps: 10 });
+const source = (name: string, ...legs: readonly SourceLeg[]) => ({
+  name,
+  basisKey: `${name} books`,
+  legs,
+  weight: 1,
+  feeBps: 10,
+});
 const RULES: LivePriceRules = {
   sources: ['a', 'b', 'c'].map(name => source(name, leg(name))),
   ...{ combine: 'median', divergenceMaxBps: 50, sourcesMin: 1, moveBps: 1, basis: null },
@@ -169,6 +175,34 @@ describe('the basis', () => {
     second.read('a', at + 5_000, book(9_999, 10_001));
     expect(refusals(second, at + 5_000)).toEqual(['no data', null]);
     expect(second.status(at + 5_000).price?.price).toBeCloseTo(10_030, 6);
+  });
+
+  test('a source that reads other books under the same name has no basis, and the old one is kept for its return', () => {
+    const first = live();
+    const at = learn(first, 0, 120);
+    const other = live({}, [{ ...source('a', leg('a')), basisKey: 'a other books' }, source('b', leg('b'))]);
+    other.restore(first.bases(), at + 1_000);
+    other.read('a', at + 1_000, book(9_999, 10_001));
+    expect(refusals(other, at + 1_000)).toEqual(['no basis', 'no data']);
+    expect(other.bases()).toEqual(first.bases());
+    const without = made();
+    without.restore(other.bases(), at + 2_000);
+    expect(without.bases()).toEqual(first.bases());
+    const again = live();
+    again.restore(without.bases(), at + 3_000);
+    again.read('a', at + 3_000, book(9_999, 10_001));
+    expect(again.status(at + 3_000).price?.price).toBeCloseTo(10_030, 6);
+  });
+
+  test('a basis measured in this run replaces the stored one, and at most 32 are stored, the newest', () => {
+    const of = live();
+    const stored = Array.from({ length: 40 }, (_, i) => [`s${i}`, { at: -i, log: 0, variance: 1 }] as const);
+    of.restore(Object.fromEntries([...stored, ['a books', { at: -50, log: 9, variance: 1e-9 }]]), 0);
+    learn(of, 1_000, 10);
+    const bases = of.bases();
+    expect([Object.keys(bases).length, bases['a books']!.at, bases['s30']?.at, bases['s31']]).toEqual([
+      ...[32, 10_000, -30, undefined],
+    ]);
   });
 
   test('nothing is learned from a source that is not usable, or while this book has no price', () => {
