@@ -1,11 +1,70 @@
 /** Tests of keys that need sources of the reference price. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { readFileSync } from 'node:fs';
 import { liveSourcesOf, loadConfig } from '../../src/config.ts';
 
 const SANDBOX = parse(readFileSync(new URL('../../config/sandbox.yaml', import.meta.url), 'utf8')) as object;
 const SOURCES = [{ name: 'far', books: ['btc_usd', 'usd_mxn'], from: 'exchange', staleAfterMs: 120_000 }];
+
+const VENUES = ['bitso', 'binance', 'kraken'];
+const REMOTE = {
+  ...{ kind: 'remote', restUrl: 'https://api.example', streamUrl: 'wss://ws.example' },
+  budgets: { publicPerMinute: 1_000 },
+};
+const HERE = { kind: 'remote', restUrl: 'http://127.0.0.1:8080' };
+
+describe("a price is never read from the bot's own book", () => {
+  const errorsOf = (exchange: object, source: object, more: object = {}): string => {
+    const reference = { sources: [{ name: 'far', books: ['btc_mxn'], ...source }], ...more };
+    const loaded = loadConfig(stringify({ ...SANDBOX, exchange, reference }), 'my.yaml', VENUES);
+    return loaded.ok ? '' : loaded.errors.join('\n');
+  };
+  const venue = (name: string, restUrl: string, streamUrl?: string) => ({
+    from: { venue: name, restUrl, ...(streamUrl !== undefined && { streamUrl }) },
+  });
+  const chained = [{ book: 'btc_mxn', as: 'btc_usd', from: { ccxt: 'bitso' } }, 'usd_mxn'];
+  test.each<readonly [string, object, object]>([
+    ['from: exchange', REMOTE, { from: 'exchange' }],
+    ['its name, which is the default', REMOTE, venue('bitso', 'https://other.example')],
+    ['its given name', { ...REMOTE, venue: 'kraken' }, venue('kraken', 'https://other.example')],
+    ['its name in ccxt', { ...REMOTE, venue: 'binance' }, { from: { ccxt: 'binance' } }],
+    ['its name in ccxt at another host', REMOTE, { from: { ccxt: 'bitso', url: 'https://other.example' } }],
+    ['its host under another name', REMOTE, venue('kraken', 'https://api.example/api')],
+    ['the host of its stream', REMOTE, venue('kraken', 'https://other.example', 'wss://ws.example')],
+    ['its port of this machine', HERE, venue('kraken', 'http://localhost:8080')],
+    ['the port of the embedded exchange', { kind: 'embedded', port: 8080 }, venue('bitso', 'http://127.0.0.1:8080')],
+    ['one book of a chain, counted as another', REMOTE, { books: chained, from: 'exchange' }],
+  ])('%s', (_, exchange, source) => {
+    expect(errorsOf(exchange, source)).toMatch(
+      /^my\.yaml:\d+:\d+ reference\.sources\.0\.books: btc_mxn (at .* )?is the bot's own book, which contains its own orders$/,
+    );
+  });
+
+  test('through a feed with its host, also without sources', () => {
+    const feeds = [{ name: 'own', url: 'https://api.example/v3/ticker?book=btc_mxn', price: ['/payload/last'] }];
+    expect(errorsOf(REMOTE, { from: { feed: 'own' } }, { feeds })).toMatch(/btc_mxn at feed own is the bot's own book/);
+    const [{ name: _, ...unnamed }] = feeds as [Record<string, unknown>];
+    const loaded = loadConfig(stringify({ ...SANDBOX, exchange: REMOTE, reference: { feeds: [unnamed] } }), 'my.yaml');
+    expect(loaded.ok ? [] : loaded.errors).toEqual([
+      expect.stringMatching(/reference\.feeds\.0\.book: btc_mxn of this feed is the bot's own book/),
+    ]);
+  });
+
+  test.each<readonly [string, object, object]>([
+    ['another exchange', REMOTE, venue('kraken', 'https://api.kraken.example')],
+    ['another exchange in ccxt', REMOTE, { from: { ccxt: 'kraken' } }],
+    ['another book of the same exchange', REMOTE, { books: ['btc_usd', 'usd_mxn'], from: { ccxt: 'bitso' } }],
+    ['another port of this machine', HERE, venue('bitso', 'http://127.0.0.1:8081')],
+    ['the real exchange beside the embedded one', { kind: 'embedded' }, { from: { ccxt: 'bitso' } }],
+  ])('%s is read', (_, exchange, source) => expect(errorsOf(exchange, source)).toBe(''));
+
+  test('an unknown exchange is named where it stands', () => {
+    expect(errorsOf(REMOTE, venue('krakn', 'https://api.kraken.example'))).toMatch(
+      /reference\.sources\.0\.from: expected venue to be one of bitso, binance, kraken, found "krakn"/,
+    );
+  });
+});
 
 function errorsWith(reference: object, leave: object): readonly string[] {
   const fairValue = { reference: { leave } };

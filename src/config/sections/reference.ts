@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { BOOK_NAME, legsOf, type Leg, type LivePriceRules, type SourceRule } from '../../core/index.ts';
 import { decimalText } from '../../../strategies/index.ts';
-import { address, baseAddress, httpAddress, millis } from './values.ts';
+import { address, baseAddress, httpAddress, isOnThisMachine, millis } from './values.ts';
 
 const bookName = z.string().regex(BOOK_NAME, 'expected <major>_<minor>, like btc_usd');
 
@@ -104,7 +104,7 @@ const source = z.strictObject({
 });
 
 type SourceConfig = z.infer<typeof source>;
-type SourceFrom = z.infer<typeof from>;
+export type SourceFrom = z.infer<typeof from>;
 
 const basis = z
   .strictObject({
@@ -161,7 +161,10 @@ export const reference = z
 
 /** Books and feeds from which the reference price is computed. */
 export type ExternalReference = {
+  /** Chain of books of the price; with live sources, that of the first source. */
   readonly legs: readonly Leg[];
+  /** First chain that consists only of books of the traded exchange; empty if there is none. */
+  readonly here: readonly Leg[];
   /** Books that are read from the exchange, not from feeds. */
   readonly read: readonly string[];
   readonly feeds: ReadonlyMap<string, FeedConfig>;
@@ -186,12 +189,15 @@ export function externalReferenceOf({
     const own = live?.feeds.filter(({ from }) => from === 'exchange') ?? [];
     const read = [...new Set(own.map(one => one.book))];
     const everyMs = Math.min(wanted.everyMs, ...own.map(({ pollMs }) => pollMs));
-    return live && { legs: live.legs, read, feeds: new Map(), everyMs };
+    const legs = live?.chains[0] ?? [];
+    const here = live?.chains.find(chain => chain.every(({ from }) => from === 'exchange')) ?? [];
+    return live && { legs, here, read, feeds: new Map(), everyMs };
   }
   const feeds = new Map(wanted.feeds.map(one => [one.book ?? book, one]));
   const books = wanted.books ?? [...feeds.keys()];
   const legs = legsOf(book, books);
-  return legs && { legs, read: books.filter(name => !feeds.has(name)), feeds, everyMs: wanted.everyMs };
+  const read = books.filter(name => !feeds.has(name));
+  return legs && { legs, here: feeds.size === 0 ? legs : [], read, feeds, everyMs: wanted.everyMs };
 }
 
 /**
@@ -220,8 +226,8 @@ type Wanted = { readonly reference?: z.infer<typeof reference> | undefined; read
 export type LiveSources = {
   readonly rules: LivePriceRules;
   readonly feeds: readonly LiveFeed[];
-  /** Books of the first source. */
-  readonly legs: readonly Leg[];
+  /** Books of each source, with their places. */
+  readonly chains: readonly (readonly (Leg & { readonly from: SourceFrom })[])[];
 };
 
 /** Returns the books of a source, with defaults of the source filled in. */
@@ -241,7 +247,7 @@ export function liveSourcesOf({ reference: wanted, book }: Wanted): LiveSources 
   const { everyMs } = wanted;
   const feeds = new Map<string, LiveFeed>();
   const rules: SourceRule[] = [];
-  const chains: (readonly Leg[])[] = [];
+  const chains: LiveSources['chains'][number][] = [];
   for (const given of wanted.sources) {
     const { name, weight, feeBps, amount } = given;
     const books = sourceLegs(given);
@@ -250,7 +256,7 @@ export function liveSourcesOf({ reference: wanted, book }: Wanted): LiveSources 
       books.map(({ as }) => as),
     );
     if (chain === null) return null;
-    chains.push(chain);
+    chains.push(books.map(({ book: there, from }, i) => ({ book: there, from, divides: chain[i]!.divides })));
     const legs = books.map(({ book: there, from: place, staleAfterMs, frozenAfterMs }, i) => {
       const averaged = i === 0 && !chain[i]!.divides ? amount : undefined;
       const key = `${placeText(place)} ${there}${averaged === undefined ? '' : ` for ${averaged}`}`;
@@ -273,7 +279,7 @@ export function liveSourcesOf({ reference: wanted, book }: Wanted): LiveSources 
       basis: given === undefined ? null : { ...given, bandBps: given.bandBps ?? null },
     },
     feeds: [...feeds.values()],
-    legs: chains[0]!,
+    chains,
   };
 }
 
@@ -305,7 +311,7 @@ function booksDigest(legs: ReturnType<typeof sourceLegs>, feeds: readonly FeedCo
 const CONFIRM_EVERY_MAX_MS = 1_000;
 
 /** Describes a place without secrets. */
-function placeText(place: SourceFrom): string {
+export function placeText(place: SourceFrom): string {
   if (typeof place === 'string') return place;
   if ('feed' in place) return `feed ${place.feed}`;
   if ('ccxt' in place) return `ccxt:${place.ccxt}${place.url === undefined ? '' : ` ${new URL(place.url).host}`}`;
@@ -323,7 +329,8 @@ export const ccxtIdsOf = ({ reference: of }: { readonly reference?: z.infer<type
 
 function isFeedAddress(text: string): boolean {
   if (text.length > 2_000 || !URL.canParse(text)) return false;
-  const { protocol, hostname, username, password, hash } = new URL(text);
-  const isHere = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
-  return (protocol === 'https:' || (protocol === 'http:' && isHere)) && `${username}${password}${hash}` === '';
+  const url = new URL(text);
+  const { protocol, username, password, hash } = url;
+  const isAllowed = protocol === 'https:' || (protocol === 'http:' && isOnThisMachine(url));
+  return isAllowed && `${username}${password}${hash}` === '';
 }
