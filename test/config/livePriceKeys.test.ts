@@ -10,9 +10,13 @@ const SOURCES = [{ name: 'far', books: ['btc_usd', 'usd_mxn'], from: 'exchange',
 const VENUES = ['bitso', 'binance', 'kraken'];
 const REMOTE = {
   ...{ kind: 'remote', restUrl: 'https://api.example', streamUrl: 'wss://ws.example' },
-  budgets: { publicPerMinute: 1_000 },
+  budgets: { publicPerMinute: 10_000 },
 };
 const HERE = { kind: 'remote', restUrl: 'http://127.0.0.1:8080' };
+
+const venue = (name: string, restUrl: string, streamUrl?: string) => ({
+  from: { venue: name, restUrl, ...(streamUrl !== undefined && { streamUrl }) },
+});
 
 describe("a price is never read from the bot's own book", () => {
   const errorsOf = (exchange: object, source: object, more: object = {}): string => {
@@ -20,9 +24,6 @@ describe("a price is never read from the bot's own book", () => {
     const loaded = loadConfig(stringify({ ...SANDBOX, exchange, reference }), 'my.yaml', VENUES);
     return loaded.ok ? '' : loaded.errors.join('\n');
   };
-  const venue = (name: string, restUrl: string, streamUrl?: string) => ({
-    from: { venue: name, restUrl, ...(streamUrl !== undefined && { streamUrl }) },
-  });
   const chained = [{ book: 'btc_mxn', as: 'btc_usd', from: { ccxt: 'bitso' } }, 'usd_mxn'];
   test.each<readonly [string, object, object]>([
     ['from: exchange', REMOTE, { from: 'exchange' }],
@@ -44,8 +45,8 @@ describe("a price is never read from the bot's own book", () => {
   test('through a feed with its host, also without sources', () => {
     const feeds = [{ name: 'own', url: 'https://api.example/v3/ticker?book=btc_mxn', price: ['/payload/last'] }];
     expect(errorsOf(REMOTE, { from: { feed: 'own' } }, { feeds })).toMatch(/btc_mxn at feed own is the bot's own book/);
-    const [{ name: _, ...unnamed }] = feeds as [Record<string, unknown>];
-    const loaded = loadConfig(stringify({ ...SANDBOX, exchange: REMOTE, reference: { feeds: [unnamed] } }), 'my.yaml');
+    const unnamed = feeds.map(({ name: _, ...feed }) => feed);
+    const loaded = loadConfig(stringify({ ...SANDBOX, exchange: REMOTE, reference: { feeds: unnamed } }), 'my.yaml');
     expect(loaded.ok ? [] : loaded.errors).toEqual([
       expect.stringMatching(/reference\.feeds\.0\.book: btc_mxn of this feed is the bot's own book/),
     ]);
@@ -98,6 +99,26 @@ test('a basis is stored by the name of its source and by what the source reads, 
     expect(basisKeysWith({ books })[0]).not.toBe(far);
   expect(basisKeysWith({ from: { ccxt: 'kraken' } })[0]).not.toBe(far);
   expect(basisKeysWith({}, { url: 'https://desk.example/btc?key=other' })[1]).not.toBe(desk);
+});
+
+test('polls have a minimum interval, which is longer on another exchange', () => {
+  const pollsOf = (from: unknown, staleAfterMs: number, everyMs = 100) => {
+    const feeds = from === 'feed' ? [{ book: 'btc_usd', file: 'price' }] : [];
+    const books = from === 'feed' ? [{ book: 'btc_usd', as: 'btc_mxn' }] : ['btc_usd', 'usd_mxn'];
+    const sources = [{ name: 'far', books, from, staleAfterMs }];
+    const loaded = loadConfig(
+      stringify({ ...SANDBOX, exchange: REMOTE, reference: { sources, feeds, everyMs } }),
+      'my.yaml',
+    );
+    return loaded.ok ? liveSourcesOf(loaded.config)!.feeds.map(({ pollMs }) => pollMs) : loaded.errors;
+  };
+  const far = venue('kraken', 'https://api.kraken.example').from;
+  expect([pollsOf({ ccxt: 'kraken' }, 100), pollsOf(far, 2_000)]).toEqual([
+    [1_500, 1_500],
+    [1_500, 1_500],
+  ]);
+  expect([pollsOf('feed', 100), pollsOf('exchange', 500, 5_000)]).toEqual([[100], [200, 200]]);
+  expect(pollsOf(far, 20_000, 5_000)).toEqual([5_000, 5_000]);
 });
 
 test('the cost of hedging at a source needs sources, and the name of one of them', () => {

@@ -266,7 +266,8 @@ export function liveSourcesOf({ reference: wanted, book }: Wanted): LiveSources 
         feeds.get(key)?.confirmEveryMs ?? Infinity,
       );
       const priced = averaged === undefined ? {} : { amount: averaged };
-      const pollMs = Math.min(everyMs, staleAfterMs / 2.5, feeds.get(key)?.pollMs ?? Infinity);
+      const wantedPollMs = Math.min(everyMs, staleAfterMs / 2.5, feeds.get(key)?.pollMs ?? Infinity);
+      const pollMs = Math.max(pollMsMin(place), wantedPollMs);
       feeds.set(key, { key, book: there, from: place, ...priced, confirmEveryMs, pollMs });
       return { feed: key, divides: chain[i]!.divides, staleAfterMs, frozenAfterMs: frozenAfterMs ?? null };
     });
@@ -309,6 +310,13 @@ function booksDigest(legs: ReturnType<typeof sourceLegs>, feeds: readonly FeedCo
 
 /** Maximum time between two events that confirm an unchanged book. */
 const CONFIRM_EVERY_MAX_MS = 1_000;
+
+/** Minimum time between two polls of a book of another exchange: its limit on requests may be 60 per minute. */
+const OTHER_POLL_MS_MIN = 1_500;
+const POLL_MS_MIN = 100;
+
+const pollMsMin = (place: SourceFrom): number =>
+  typeof place === 'object' && !('feed' in place) ? OTHER_POLL_MS_MIN : POLL_MS_MIN;
 
 /** Describes a place without secrets. */
 export function placeText(place: SourceFrom): string {
