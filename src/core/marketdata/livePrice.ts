@@ -2,7 +2,8 @@
  * Price of the bot's book from several sources elsewhere: which sources are usable, their basis to this book, and one
  * combined price. A function of its inputs only, so that a replay of the recorded readings gives the same prices.
  */
-import { BasisFilter, type BasisRules, type BasisState } from '../estimators/basisFilter.ts';
+import { BasisFilter, type BasisState } from '../estimators/basisFilter.ts';
+import { basisModelFor, type BasisRules } from '../estimators/basisModel.ts';
 import type { Millis } from '../model/units.ts';
 
 /**
@@ -137,7 +138,7 @@ export class LivePrice {
   constructor(rules: LivePriceRules, tick: number) {
     this.#rules = rules;
     this.#tick = tick;
-    this.#bases = rules.sources.map(() => (rules.basis === null ? null : new BasisFilter(rules.basis)));
+    this.#bases = rules.sources.map(() => (rules.basis === null ? null : new BasisFilter(basisModelFor(rules.basis))));
   }
 
   /**
