@@ -17,8 +17,19 @@ import { Budget } from '../transport/budget.ts';
 import type { Lane, LaneLimits } from '../transport/lanes.ts';
 import { windowMeter } from '../transport/meters.ts';
 import { buildAndSend, requestSender, type ApiEndpoint, type RequestSender } from '../transport/requestSender.ts';
-import { allOf, anyOf, bookPart, checked, doneWith, limitPart, positivePart } from '../wire/parts.ts';
-import { fault, WireFault } from '../wire/wire.ts';
+import {
+  allOf,
+  anyOf,
+  bookPart,
+  checked,
+  doneWith,
+  limitPart,
+  notSent,
+  positivePart,
+  unlessUnfit,
+  writeNotSent,
+} from '../wire/parts.ts';
+import { fault } from '../wire/wire.ts';
 import {
   binanceProtocol,
   type BinanceBudget,
@@ -158,20 +169,14 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     run: (listed: ListedSymbol) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>> {
     const symbol = await listed(book);
-    if (symbol.kind !== 'done') return symbol;
-    try {
-      return await run(symbol.value);
-    } catch (problem) {
-      // An argument that breaks the rules of the interface: nothing was sent for it.
-      if (problem instanceof WireFault) return notSent(problem.message);
-      throw problem;
-    }
+    return symbol.kind === 'done' ? unlessUnfit(() => run(symbol.value)) : symbol;
   }
 
   async function availableBooks(): Promise<Outcome<readonly AvailableBook[]>> {
+    const symbol = own === undefined ? undefined : expectedSymbol(own);
     // One symbol is read in a few kilobytes, all of them in several megabytes.
-    if (own !== undefined) {
-      const one = await readSymbols({ symbol: expectedSymbol(own) });
+    if (symbol !== undefined) {
+      const one = await readSymbols({ symbol });
       if (one.kind === 'unknown' || (one.kind === 'refused' && one.code !== '-1121')) return one;
       if (one.kind === 'done' && one.value.some(({ book }) => book === own)) return one;
     }
@@ -288,7 +293,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
 
   return {
     limits: PAGE_SIZES,
-    availableBooks,
+    availableBooks: () => unlessUnfit(availableBooks),
     orderBook: (book, aggregate = true) =>
       on(book, symbol => {
         const { levels, weight } = aggregate ? SHORT_DEPTH : WHOLE_DEPTH;
@@ -345,7 +350,9 @@ export function binanceClient(options: BinanceOptions): VenueClient {
       }),
     lookUp,
     place: async (order, isWanted = () => true) => {
-      const outcome = await on(order.book, symbol => signed(() => ({ ...placing(symbol, order), isWanted })));
+      const symbol = await listed(order.book);
+      if (symbol.kind !== 'done') return writeNotSent(symbol, 'the symbol of the book');
+      const outcome = await signed(() => ({ ...placing(symbol.value, order), isWanted }));
       if (outcome.kind === 'done') clientIds.learn({ oid: outcome.value.oid, originId: order.originId });
       return outcome;
     },
@@ -387,8 +394,6 @@ const ORDER_PAGES_MAX = 50;
 
 const NONE: Outcome<readonly OrderReport[]> = { kind: 'done', value: [] };
 const NONE_CANCELED: Outcome<readonly string[]> = { kind: 'done', value: [] };
-
-const notSent = (message: string) => ({ kind: 'refused', code: 'not-sent', message }) as const;
 
 /** Returns the symbol that a book probably has; the exchange's list decides whether it is that book's. */
 export const expectedSymbol = (book: string): string => bookPart(book).split('_').join('').toUpperCase();
