@@ -138,14 +138,25 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     return buildAndSend(ask, build);
   }
 
-  /** Reads the symbols that trade; with `query`, only some of them. */
-  const readSymbols = async (query: Readonly<Record<string, string>>) => {
+  /** Sends a signed cancel, which waits for nothing. */
+  function signedCancel<T>(build: () => SpotRequest<T>): Promise<Outcome<T>> {
+    if (credentials) time.refresh();
+    return buildAndSend(ask, build);
+  }
+
+  /**
+   * Reads the symbols that trade; with `query`, only some of them. The names of all other symbols are remembered too,
+   * because orders on a symbol that does not trade can still be read.
+   */
+  const readSymbols = async (query: Readonly<Record<string, string>>): Promise<Outcome<readonly AvailableBook[]>> => {
     const outcome = await ask({
-      ...publicRead('exchangeInfo', 20, { ...query, showPermissionSets: 'false' }, replies.tradingSymbols),
+      ...publicRead('exchangeInfo', 20, { ...query, showPermissionSets: 'false' }, replies.listedSymbols),
       partsMax: SYMBOL_PARTS_MAX,
     });
-    if (outcome.kind === 'done') for (const { book, symbol } of outcome.value) symbols.set(book, { book, symbol });
-    return outcome;
+    if (outcome.kind !== 'done') return outcome;
+    for (const { book, symbol } of outcome.value) symbols.set(book, { book, symbol });
+    const rules = outcome.value.flatMap(each => each.rules ?? []);
+    return doneWith(rules, outcome.unreadable ?? []);
   };
 
   /**
@@ -160,7 +171,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     const outcome = await readSymbols({ symbol: expectedSymbol(book) });
     if (outcome.kind !== 'done') return outcome;
     const found = symbols.get(book);
-    return found ? { kind: 'done', value: found } : notSent(`book ${book} is not traded at this exchange`);
+    return found ? { kind: 'done', value: found } : notSent(`book ${book} is not listed at this exchange`);
   }
 
   /** Runs a request on the symbol of a book. */
@@ -213,25 +224,30 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     });
   }
 
-  /** Reads and remembers the client id of an order. */
-  async function readClientId(symbol: ListedSymbol, oid: string): Promise<Outcome<string>> {
-    const outcome = await signed<string>(() => ({
+  /** Reads and remembers the client id of an order. The value is the reason if the id cannot be read. */
+  async function readClientId(symbol: ListedSymbol, oid: string): Promise<Outcome<string | null>> {
+    const outcome = await signed(() => ({
       ...privateRead('order', 4),
       params: { symbol: symbol.symbol, ...idParams({ oid }) },
       read: replies.clientIdOf(oid),
     }));
-    if (outcome.kind === 'done') clientIds.learn({ oid, originId: outcome.value });
-    return outcome;
+    if (outcome.kind !== 'done') return outcome;
+    if ('unreadable' in outcome.value) return { kind: 'done', value: outcome.value.unreadable };
+    clientIds.learn({ oid, ...outcome.value });
+    return { kind: 'done', value: null };
   }
 
-  /** Adds to trades the client id of their order, which the exchange does not report with them. */
+  /**
+   * Adds to trades the client id of their order, which the exchange does not report with them. A trade of an order whose
+   * id cannot be read is unreadable.
+   */
   async function withClientIds(
     symbol: ListedSymbol,
     outcome: Outcome<readonly OwnTrade[]>,
   ): Promise<Outcome<readonly OwnTrade[]>> {
     if (outcome.kind !== 'done') return outcome;
     const unknown = [...new Set(outcome.value.map(({ oid }) => oid))].filter(oid => !clientIds.has(oid));
-    // The trades are of use only with the ids of their orders. If one cannot be read, the trades are read again later.
+    // The trades are of use only with the ids of their orders. If one is not answered, the trades are read again later.
     const read = await Promise.all(unknown.map(oid => readClientId(symbol, oid)));
     const failed = read.find(each => each.kind !== 'done');
     if (failed)
@@ -239,13 +255,20 @@ export function binanceClient(options: BinanceOptions): VenueClient {
         kind: 'unknown',
         reason: `order of a trade: ${failed.kind === 'unknown' ? failed.reason : failed.message}`,
       };
-    return {
-      ...outcome,
-      value: outcome.value.map(trade => {
-        const originId = clientIds.of(trade.oid);
-        return originId === undefined ? trade : { ...trade, originId };
-      }),
-    };
+    const reasons = new Map(read.flatMap((each, n) => (each.kind === 'done' ? [[unknown[n]!, each.value]] : [])));
+    const unreadable: UnreadableRow[] = [...(outcome.unreadable ?? [])];
+    const value = outcome.value.flatMap(trade => {
+      const why = reasons.get(trade.oid);
+      const { oid, tid: id, book, feeCurrency } = trade;
+      if (typeof why === 'string') {
+        const currencies = [...new Set([...book.split('_'), feeCurrency])];
+        unreadable.push({ why: `order of the trade: ${why}`, book, currencies, oid, id });
+        return [];
+      }
+      const originId = clientIds.of(oid);
+      return [originId === undefined ? trade : { ...trade, originId }];
+    });
+    return doneWith(value, unreadable);
   }
 
   const tradesOf = (symbol: ListedSymbol, weight: number, params: Readonly<Record<string, string | undefined>>) =>
@@ -273,7 +296,8 @@ export function binanceClient(options: BinanceOptions): VenueClient {
   async function tradesOfOrder(symbol: ListedSymbol, oid: string): Promise<Outcome<readonly OwnTrade[]>> {
     const found: OwnTrade[] = [];
     const unreadable: UnreadableRow[] = [];
-    let fromId: string | undefined;
+    // Without an id to start from, the exchange lists the newest trades of an order that has more than a page.
+    let fromId = '0';
     for (let page = 0; page < ORDER_PAGES_MAX; page++) {
       const outcome = await tradesOf(symbol, 5, {
         orderId: oidPart(oid),
@@ -356,13 +380,18 @@ export function binanceClient(options: BinanceOptions): VenueClient {
       if (outcome.kind === 'done') clientIds.learn({ oid: outcome.value.oid, originId: order.originId });
       return outcome;
     },
-    /** Cancels orders one by one, several at once. Succeeds if any cancel was answered. */
+    /**
+     * Cancels orders one by one, several at once. Succeeds if any cancel was answered. Does not read the list of symbols:
+     * under another symbol of the same name, the exchange has no order with these ids.
+     */
     cancel: of =>
-      on(own, async symbol => {
+      unlessUnfit(async () => {
+        if (own === undefined) return notSent('the request needs a book');
+        const symbol = symbols.get(own) ?? { book: own, symbol: expectedSymbol(own) };
         const ids = 'oids' in of ? of.oids.map(oid => ({ oid })) : of.originIds.map(originId => ({ originId }));
         const outcomes = await Promise.all(
           ids.map(async id => {
-            const outcome = await signed(() => canceling(symbol, id));
+            const outcome = await signedCancel(() => canceling(symbol, id));
             return outcome.kind === 'refused' && outcome.code === NOT_OPEN ? NONE_CANCELED : outcome;
           }),
         );
@@ -455,11 +484,12 @@ const canceling = (
 
 /** Client ids of orders by oid, as far as known. */
 class ClientIds {
-  readonly #ids = new Map<string, string>();
+  readonly #ids = new Map<string, string | undefined>();
 
-  learn({ oid, originId }: { readonly oid: string; readonly originId?: string }): void {
+  /** Remembers the id of an order; undefined if the order has none. */
+  learn({ oid, originId }: { readonly oid: string; readonly originId?: string | undefined }): void {
     // The first id of an order is the one that it was placed with.
-    if (originId === undefined || this.#ids.has(oid)) return;
+    if (this.#ids.has(oid)) return;
     const oldest = this.#ids.size >= KNOWN_MAX ? this.#ids.keys().next().value : undefined;
     if (oldest !== undefined) this.#ids.delete(oldest);
     this.#ids.set(oid, originId);
