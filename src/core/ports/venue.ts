@@ -17,17 +17,25 @@ import type {
 import type { TransactionEvent } from './transactionEvents.ts';
 
 /** Name, functions and data that are specific to one exchange. */
-export type ExchangeVenue = {
+export type ExchangeVenue = VenueBasics & (StreamedVenue | { readonly marketStream?: never; readonly streams?: never });
+
+/** Market data stream of a venue. Books of a venue without a stream are polled. */
+type StreamedVenue = {
+  readonly marketStream: (of: StreamOf) => MarketStream;
+  /**
+   * Content of the stream: every order, or complete books by levels. Such a book has `limits.depth` levels per side, or
+   * all that there are.
+   */
+  readonly streams: 'orders' | 'levels';
+};
+
+type VenueBasics = {
   /** Value of `exchange.venue` in a configuration. */
   readonly name: string;
   /** Returns the full REST URL for the configured address. */
   readonly restUrl: (address: string) => string;
   /** Creates a client without sending anything. */
   readonly connect: (to: Connection) => VenueClient;
-  /** Market data stream. If absent, books are polled. */
-  readonly marketStream?: (of: StreamOf) => MarketStream;
-  /** Content of the stream: every order (default), or complete books by levels. */
-  readonly streams?: 'orders' | 'levels';
   /**
    * Returns the meaning of a rejection code. Readers of recordings need the meaning, because recordings store only
    * codes.

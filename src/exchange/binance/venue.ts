@@ -32,6 +32,7 @@ export const binanceSpot: ExchangeVenue = {
         : socketTransport({ url: `${way.url.replace(/\/$/, '')}${combinedStreamPath(symbol)}` });
     return spotStream({ transport, clock, random, book, symbol, exchange, depth: WHOLE_LEVELS });
   },
+  streams: 'levels',
   meaningOf: binanceMeaning,
   hedging: { lookUp: 'by order id', immediateOrCancel: true, tradeFees: true, requestLifeMs: RECV_WINDOW_MAX_MS },
   tried: 'doubles',

@@ -5,6 +5,7 @@ import { socketTransport } from '../transport/streamTransport.ts';
 import { splitAddress } from '../wire/address.ts';
 import { krakenClient } from './client.ts';
 import { KRAKEN_RATE_LIMITS } from './wire/protocol.ts';
+import { DEPTH } from './rest/market.ts';
 import { VALID_MS } from './rest/orders.ts';
 import { krakenStream } from './stream/stream.ts';
 import { krakenMeaning } from './wire/codes.ts';
@@ -32,7 +33,12 @@ export const kraken: ExchangeVenue = {
     return krakenClient({ clock, book, rest, ...signed(), budgets, validMs: deadlineMs, onRequest });
   },
   marketStream: of =>
-    krakenStream({ ...of, transport: 'transport' in of ? of.transport : socketTransport({ url: of.url }) }),
+    krakenStream({
+      ...of,
+      depth: DEPTH,
+      transport: 'transport' in of ? of.transport : socketTransport({ url: of.url }),
+    }),
+  streams: 'levels',
   meaningOf: krakenMeaning,
   allows: KRAKEN_RATE_LIMITS,
   // The deadline of an order is bounded by 60 s, whatever the timeout of a request.

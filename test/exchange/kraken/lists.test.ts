@@ -1,7 +1,7 @@
 /** Complete reads of lists that change meanwhile: no row that was there at the start is ever absent. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Outcome } from '../../../src/core/index.ts';
+import { TransportFailure, type Outcome } from '../../../src/core/index.ts';
 import { PAGE_ROWS, readAll, readOldest, type ListPage } from '../../../src/exchange/kraken/rest/pages.ts';
 import { runsOf } from '../../many.ts';
 import { reply, scriptedKraken } from './scripted.ts';
@@ -138,6 +138,53 @@ describe('a look-up by origin id', () => {
       ),
       runsOf(1_000, 60),
     );
+  });
+
+  test('of an order that this client sent reads few pages, however many orders were closed since', async () => {
+    const closed = Array.from({ length: 3_000 }, (_, n) => other(n));
+    const own: Row = { id: 'OOWN-1', clientId: 'mm-1-1', status: 'closed' };
+    closed.splice(1_500, 0, own);
+    let isLost = true;
+    const { client, sent } = scriptedKraken(({ name, form }) => {
+      if (name === 'AddOrder')
+        return isLost ? Promise.reject(new TransportFailure('reset', true)) : reply({ txid: [own.id] });
+      if (name === 'OpenOrders') return reply({ open: {} });
+      if (name === 'QueryOrders') return reply({ [own.id]: wireRow(own) });
+      const some = closed.filter(({ clientId }) => form['cl_ord_id'] === undefined || form['cl_ord_id'] === clientId);
+      const offset = Number(form['ofs']);
+      const rows = some.slice(offset, offset + PAGE_ROWS).map(row => [row.id, wireRow(row)] as const);
+      return reply({ closed: Object.fromEntries(rows), count: some.length });
+    });
+    const placing = () =>
+      client.place({
+        ...{ book: 'btc_usd', side: 'buy', price: '30000', major: '1', originId: own.clientId },
+        timeInForce: 'post only',
+      });
+    for (const [answer, names] of [
+      ['unknown', ['OpenOrders', 'ClosedOrders']],
+      ['done', ['QueryOrders']],
+    ] as const) {
+      isLost = answer === 'unknown';
+      expect((await placing()).kind).toBe(answer);
+      sent.length = 0;
+      const outcome = await client.lookUp({ originIds: [own.clientId] });
+      expect(outcome).toMatchObject({ kind: 'done', value: [{ oid: own.id, originId: own.clientId }] });
+      expect(sent.map(({ name }) => name)).toEqual(names);
+    }
+  });
+
+  test('of an order with a known id that the exchange does not show yet reads the lists too', async () => {
+    const own: Row = { id: 'OOWN-1', clientId: 'mm-1-1', status: 'open' };
+    const { client } = scriptedKraken(({ name }) => {
+      if (name === 'AddOrder') return reply({ txid: [own.id] });
+      if (name === 'QueryOrders') return reply(undefined, ['EOrder:Unknown order']);
+      return name === 'OpenOrders' ? reply({ open: { [own.id]: wireRow(own) } }) : reply({ closed: {}, count: 0 });
+    });
+    await client.place({
+      ...{ book: 'btc_usd', side: 'buy', price: '30000', major: '1', originId: own.clientId },
+      timeInForce: 'post only',
+    });
+    expect(await client.lookUp({ originIds: [own.clientId] })).toMatchObject({ value: [{ oid: own.id }] });
   });
 
   test('is no evidence of absence when a list cannot be read', async () => {
