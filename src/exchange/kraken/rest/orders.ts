@@ -23,8 +23,16 @@ import type { PlacedOrders } from './placedOrders.ts';
 const OIDS_PER_REQUEST = 50;
 /** Time before the sending of an order from which closed orders are read, for clocks that differ. */
 const EARLIER_MS: Millis = 60_000;
-/** Bounds of an order's `deadline` after now. Source: the page of add_order of the stream; default there 5 s. */
-export const VALID_MS = { min: 1_500, max: 60_000 } as const;
+/**
+ * Bounds of an order's `deadline` after its sending. The exchange allows 0.5 to 60 s from its own time, and takes 5 s by
+ * default (docs.kraken.com/exchange/api-reference/spot-websocket-v2/batch_add). Its time as known here is up to a second
+ * early, and a placement may take some seconds when the exchange is busy (common knowledge, not checked); 4 s leave 3 s.
+ */
+export const VALID_MS = { min: 4_000, max: 60_000 } as const;
+
+/** Returns the time after sending from which the exchange must not execute an order. */
+export const validMsOf = (requestTimeoutMs: Millis): Millis =>
+  Math.min(VALID_MS.max, Math.max(VALID_MS.min, requestTimeoutMs));
 
 type Ids = { readonly oids: readonly string[] } | { readonly originIds: readonly string[] };
 type OrderList<T = KrakenOrder> = Outcome<readonly T[]>;
@@ -34,13 +42,13 @@ export type OrderDependencies = {
   readonly pairs: Pairs;
   readonly placed: PlacedOrders;
   readonly serverClock: ServerClock;
-  /** Time after sending from which the exchange must not execute an order; bounded by 1.5 s and 60 s. */
+  /** Time after sending from which the exchange must not execute an order; bounded by `VALID_MS`. */
   readonly validMs: Millis;
 };
 
 /** Returns the endpoints of orders. A call that needs the books reads them first. */
 export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: OrderDependencies) {
-  const valid = Math.min(VALID_MS.max, Math.max(VALID_MS.min, validMs));
+  const valid = validMsOf(validMs);
 
   async function place(
     order: NewOrder,
@@ -121,7 +129,7 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
     remembered(
       await ask(
         query('OpenOrders', {}, (result, unreadable) =>
-          krakenOrders(row(result, 'result')['open'] ?? {}, listing.byName, unreadable),
+          krakenOrders(row(result, 'result')['open'] ?? {}, listing.names, unreadable),
         ),
       ),
     );
@@ -143,9 +151,7 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
   async function someOids(oids: readonly string[], trades: boolean, listing: Listing): Promise<OrderList> {
     const outcome = await unlessUnfit(() => {
       const fields = { txid: oids.map(oidText).join(','), trades: String(trades), consolidate_taker: 'false' };
-      return ask(
-        query('QueryOrders', fields, (result, unreadable) => krakenOrders(result, listing.byName, unreadable)),
-      );
+      return ask(query('QueryOrders', fields, (result, unreadable) => krakenOrders(result, listing.names, unreadable)));
     });
     if (outcome.kind !== 'refused' || !isUnknownOrder(outcome.code)) return remembered(outcome);
     if (oids.length === 1) return doneWith([], []);
@@ -200,7 +206,7 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
             'ClosedOrders',
             { ...fields, ofs: String(offset), closetime: 'close', consolidate_taker: 'false' },
             (result, unreadable) =>
-              page('closed', (value, rows) => krakenOrders(value, listing.byName, rows))(result, unreadable),
+              page('closed', (value, rows) => krakenOrders(value, listing.names, rows))(result, unreadable),
           ),
         ),
       ),

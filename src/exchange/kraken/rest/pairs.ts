@@ -2,21 +2,23 @@
 import type { Clock, Millis, Outcome, UnreadableRow } from '../../../core/index.ts';
 import type { KrakenAsk, KrakenRequest } from '../wire/protocol.ts';
 import { fault } from '../../wire/wire.ts';
-import { assetNames, assetPairs, type Assets, type KrakenPair } from '../wire/names.ts';
-import type { PairsByName } from '../wire/replies.ts';
+import { assetNames, assetPairs, pairNames, type Assets, type KrakenPair, type PairNames } from '../wire/names.ts';
 
 /** Names and rules as of one read. */
 export type Listing = {
   readonly assets: Assets;
   readonly byBook: ReadonlyMap<string, KrakenPair>;
-  readonly byName: PairsByName;
+  readonly names: PairNames;
   /** Currencies of the listed books. */
   readonly currencies: ReadonlySet<string>;
   readonly unreadable: readonly UnreadableRow[];
 };
 
 export type Pairs = {
-  /** Returns the latest listing. Reads it if there is none yet. */
+  /**
+   * Returns the latest listing. Reads it if there is none yet, and, at most once per minute, after a reply with a pair
+   * that it lacks.
+   */
   readonly known: () => Promise<Outcome<Listing>>;
   /** Reads the listing. Calls at the same time share one read. */
   readonly read: () => Promise<Outcome<Listing>>;
@@ -33,6 +35,8 @@ export function pairsReader(ask: KrakenAsk, clock: Clock): Pairs {
   let listing: Listing | undefined;
   let readAt: Millis = -Infinity;
   let reading: Promise<Outcome<Listing>> | undefined;
+  /** Whether a reply had the name of a pair that the listing lacks. */
+  let lacksPair = false;
 
   async function readNow(): Promise<Outcome<Listing>> {
     const assets = await ask(listRequest('Assets', assetNames));
@@ -40,14 +44,15 @@ export function pairsReader(ask: KrakenAsk, clock: Clock): Pairs {
     const unreadable: UnreadableRow[] = [];
     const pairs = await ask(listRequest('AssetPairs', result => assetPairs(result, assets.value, unreadable)));
     if (pairs.kind !== 'done') return pairs;
-    const all = [...pairs.value.values()];
+    const { byBook, all } = pairs.value;
     listing = {
       assets: assets.value,
-      byBook: pairs.value,
-      byName: new Map(all.flatMap(pair => [pair.wsname, pair.altname, pair.id].map(name => [name, pair] as const))),
-      currencies: new Set(all.flatMap(({ base, quote }) => [base, quote])),
+      byBook,
+      names: pairNames(all, assets.value, () => (lacksPair = true)),
+      currencies: new Set([...byBook.values()].flatMap(({ base, quote }) => [base, quote])),
       unreadable,
     };
+    lacksPair = false;
     readAt = clock.elapsed();
     return { kind: 'done', value: listing };
   }
@@ -56,15 +61,20 @@ export function pairsReader(ask: KrakenAsk, clock: Clock): Pairs {
     (reading ??= readNow().finally(() => {
       reading = undefined;
     }));
-  const known = (): Promise<Outcome<Listing>> =>
-    listing === undefined ? read() : Promise.resolve({ kind: 'done', value: listing });
+  const isAgainDue = (): boolean => clock.elapsed() - readAt >= AGAIN_AFTER_MS;
+  const known = async (): Promise<Outcome<Listing>> => {
+    if (listing === undefined) return read();
+    const before: Outcome<Listing> = { kind: 'done', value: listing };
+    if (!lacksPair || !isAgainDue()) return before;
+    const outcome = await read();
+    return outcome.kind === 'done' ? outcome : before;
+  };
   return {
     known,
     read,
     of: async book => {
       let outcome = await known();
-      if (outcome.kind === 'done' && !outcome.value.byBook.has(book) && clock.elapsed() - readAt >= AGAIN_AFTER_MS)
-        outcome = await read();
+      if (outcome.kind === 'done' && !outcome.value.byBook.has(book) && isAgainDue()) outcome = await read();
       if (outcome.kind !== 'done') return outcome;
       const pair = outcome.value.byBook.get(book);
       if (pair !== undefined) return { kind: 'done', value: { listing: outcome.value, pair } };
