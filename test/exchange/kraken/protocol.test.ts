@@ -147,6 +147,34 @@ describe('a cancel', () => {
   });
 });
 
+describe('a cancel of orders whose ids are unknown', () => {
+  const lists = (isHung: boolean, clock: VirtualClock) =>
+    scriptedKraken(
+      ({ name, form }) => {
+        if (name === 'CancelOrder') return reply({ count: form['cl_ord_id'] === 'a-0-9' ? 0 : 1 });
+        if (isHung) return new Promise<WireReply>(() => undefined);
+        const open = Object.fromEntries(['a-0-1', 'a-0-2'].map(id => [`O${id}`, { ...orderRow, cl_ord_id: id }]));
+        return reply({ open });
+      },
+      { clock },
+    );
+
+  test('reads the lists once for all of them, and is unknown where they do not answer within 5 s', async () => {
+    const clock = new VirtualClock(1_700_000_000_000);
+    const { client, sent } = lists(false, clock);
+    const outcome = await client.cancel({ originIds: ['a-0-1', 'a-0-9', 'a-0-2'] });
+    expect(outcome).toEqual({ kind: 'done', value: ['Oa-0-1', 'Oa-0-2'] });
+    expect(sent.map(({ name }) => name)).toEqual(['CancelOrder', 'CancelOrder', 'CancelOrder', 'OpenOrders']);
+    const hung = lists(true, clock);
+    let kind = '';
+    void hung.client.cancel({ originIds: ['a-0-1'] }).then(each => (kind = each.kind));
+    await clock.advance(4_900);
+    expect(kind).toBe('');
+    await clock.advance(200);
+    expect(kind).toBe('unknown');
+  });
+});
+
 describe('a backlog of trades', () => {
   test('of any length is read in the lowest tier, each call continuing after the last', async () => {
     const all = Array.from({ length: 700 }, (_, n) => [`T${n}`, tradeRow(n)] as const).reverse();

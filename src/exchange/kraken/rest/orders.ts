@@ -6,7 +6,16 @@
  * sequence misses none. Sources: docs.kraken.com/api/docs/rest-api/add-order, cancel-order, get-open-orders,
  * get-closed-orders and get-orders-info.
  */
-import type { Millis, NewOrder, OrderReport, Outcome, TimeInForce, UnreadableRow } from '../../../core/index.ts';
+import {
+  sleep,
+  type Clock,
+  type Millis,
+  type NewOrder,
+  type OrderReport,
+  type Outcome,
+  type TimeInForce,
+  type UnreadableRow,
+} from '../../../core/index.ts';
 import { buildAndSend } from '../../transport/requestSender.ts';
 import { allOf, anyOf, chunks, doneWith, positivePart, unlessUnfit, writeNotSent } from '../../wire/parts.ts';
 import { fault, row } from '../../wire/wire.ts';
@@ -34,10 +43,14 @@ export const VALID_MS = { min: 4_000, max: 60_000 } as const;
 export const validMsOf = (requestTimeoutMs: Millis): Millis =>
   Math.min(VALID_MS.max, Math.max(VALID_MS.min, requestTimeoutMs));
 
+/** Maximum time in which a cancel looks up the ids of its orders. A cancel must not wait for request budget. */
+const NAMED_WITHIN_MS: Millis = 5_000;
+
 type Ids = { readonly oids: readonly string[] } | { readonly originIds: readonly string[] };
 type OrderList<T = KrakenOrder> = Outcome<readonly T[]>;
 
 export type OrderDependencies = {
+  readonly clock: Clock;
   readonly ask: KrakenAsk;
   readonly pairs: Pairs;
   readonly placed: PlacedOrders;
@@ -47,7 +60,7 @@ export type OrderDependencies = {
 };
 
 /** Returns the endpoints of orders. A call that needs the books reads them first. */
-export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: OrderDependencies) {
+export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs }: OrderDependencies) {
   const valid = validMsOf(validMs);
 
   async function place(
@@ -77,8 +90,28 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
 
   /** Cancels orders, one request for each. Succeeds if any request was answered. */
   async function cancel(of: Ids): Promise<OrderList<string>> {
-    const one = 'oids' in of ? of.oids.map(oid => cancelByOid(oid)) : of.originIds.map(id => cancelByOriginId(id));
-    return anyOf(await Promise.all(one));
+    if ('oids' in of) return anyOf(await Promise.all(of.oids.map(oid => cancelByOid(oid))));
+    const counts = await Promise.all(of.originIds.map(id => cancelByOriginId(id)));
+    // The replies have no id of the exchange. An empty list would be evidence that there was no such order.
+    const isEnded = (n: number): boolean => counts[n]?.kind === 'done' && counts[n].value > 0;
+    const unnamed = of.originIds.filter((id, n) => isEnded(n) && placed.oidOf(id) === undefined);
+    if (unnamed.length > 0) await withinTime(byOriginIds(unnamed));
+    return anyOf(
+      counts.map((outcome, n): OrderList<string> => {
+        if (outcome.kind !== 'done') return outcome;
+        if (outcome.value === 0) return NONE;
+        const oid = placed.oidOf(of.originIds[n]!);
+        if (oid !== undefined) return { kind: 'done', value: [oid] };
+        return { kind: 'unknown', reason: `an order of ${of.originIds[n]} was canceled, but not found afterwards` };
+      }),
+    );
+  }
+
+  /** Waits until a read has ended, at most `NAMED_WITHIN_MS`. */
+  async function withinTime(read: Promise<unknown>): Promise<void> {
+    const isOver = new AbortController();
+    await Promise.race([read, sleep(clock, NAMED_WITHIN_MS, isOver.signal)]);
+    isOver.abort();
   }
 
   async function cancelByOid(oid: string): Promise<OrderList<string>> {
@@ -87,17 +120,8 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
     return { kind: 'done', value: outcome.value > 0 ? [oid] : [] };
   }
 
-  async function cancelByOriginId(originId: string): Promise<OrderList<string>> {
-    const outcome = await unlessUnfit(() => canceled({ cl_ord_id: krakenClientId(originId) }, originId));
-    if (outcome.kind !== 'done' || outcome.value === 0) return outcome.kind === 'done' ? NONE : outcome;
-    const oid = placed.oidOf(originId);
-    if (oid !== undefined) return { kind: 'done', value: [oid] };
-    // The reply has no id of the exchange. An empty list would be evidence that there was no such order.
-    const found = await byOriginIds([originId]);
-    const [order] = found.kind === 'done' ? found.value : [];
-    if (order !== undefined) return { kind: 'done', value: [order.oid] };
-    return { kind: 'unknown', reason: `an order of ${originId} was canceled, but not found afterwards` };
-  }
+  const cancelByOriginId = (originId: string): Promise<Outcome<number>> =>
+    unlessUnfit(() => canceled({ cl_ord_id: krakenClientId(originId) }, originId));
 
   /** Sends one cancel. An order that is not open is a count of zero. */
   async function canceled(
