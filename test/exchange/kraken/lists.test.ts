@@ -161,15 +161,25 @@ describe('trades and orders of a pair', () => {
     isListed = true;
     expect(await client.userTrades({ sort: 'asc' })).toMatchObject({ value: [] });
     await clock.advance(60_000);
+    expect(await client.userTrades({ sort: 'asc' })).toMatchObject({ value: [] });
+    await clock.advance(100);
     expect(await client.userTrades({ sort: 'asc' })).toMatchObject({ value: [{ book: 'ltc_usdt' }] });
   });
 
   test('that is not listed any more are unreadable, with the currencies that its name can have', async () => {
-    const { client } = tradesOf(['XLTCXXDG', 'LTCXDG', 'GONEAWAY', 'XXBTZUSD']);
+    let reads = 0;
+    const names = ['XLTCXXDG', 'LTCXDG', 'GONEAWAY', 'XXBTZUSD'];
+    const { client, clock } = tradesOf(names, () => (reads++, ASSET_PAIRS));
     const outcome = await client.userTrades({ sort: 'asc' });
     expect(outcome).toMatchObject({ kind: 'done', value: [{ book: 'btc_usd' }] });
     const unreadable = outcome.kind === 'done' ? outcome.unreadable! : [];
     expect(unreadable.map(({ currencies }) => currencies)).toEqual([['ltc', 'doge'], ['ltc', 'doge'], undefined]);
+    for (let n = 0; n < 10; n++) {
+      await clock.advance(60_000);
+      await client.userTrades({ sort: 'asc' });
+    }
+    // The list is read at the start, and once to see whether the names were added.
+    expect(reads).toBe(2);
   });
 });
 

@@ -16,8 +16,8 @@ export type Listing = {
 
 export type Pairs = {
   /**
-   * Returns the latest listing. Reads it if there is none yet, and, at most once per minute, after a reply with a pair
-   * that it lacks.
+   * Returns the latest listing; waits for it only if there is none yet. After a reply with a pair that it lacks, the
+   * next one is read meanwhile.
    */
   readonly known: () => Promise<Outcome<Listing>>;
   /** Reads the listing. Calls at the same time share one read. */
@@ -28,46 +28,56 @@ export type Pairs = {
 
 /** Maximum number of parts of the list of pairs: about 150 parts for each of 2,000 pairs (common knowledge). */
 const PARTS_MAX = 1_000_000;
+/** Minimum interval of reads because of a book or pair that the listing lacks. */
 const AGAIN_AFTER_MS: Millis = 60_000;
+/** Maximum number of names of pairs that are remembered as missing even after a read. */
+const MISSING_MAX = 1_000;
 
 /** Creates the reader. */
 export function pairsReader(ask: KrakenAsk, clock: Clock): Pairs {
   let listing: Listing | undefined;
-  let readAt: Millis = -Infinity;
+  let triedAt: Millis = -Infinity;
   let reading: Promise<Outcome<Listing>> | undefined;
-  /** Whether a reply had the name of a pair that the listing lacks. */
-  let lacksPair = false;
+  /** Names of pairs in replies that the listing lacks. */
+  const missing = new Set<string>();
+  /** Names that were still missing after a read. They cause no further read. */
+  const missingForGood = new Set<string>();
 
   async function readNow(): Promise<Outcome<Listing>> {
+    triedAt = clock.elapsed();
     const assets = await ask(listRequest('Assets', assetNames));
     if (assets.kind !== 'done') return assets;
     const unreadable: UnreadableRow[] = [];
     const pairs = await ask(listRequest('AssetPairs', result => assetPairs(result, assets.value, unreadable)));
     if (pairs.kind !== 'done') return pairs;
     const { byBook, all } = pairs.value;
+    const names = pairNames(all, assets.value);
     listing = {
       assets: assets.value,
       byBook,
-      names: pairNames(all, assets.value, () => (lacksPair = true)),
+      names: { ...names, named: name => names.named(name) ?? noted(name) },
       currencies: new Set([...byBook.values()].flatMap(({ base, quote }) => [base, quote])),
       unreadable,
     };
-    lacksPair = false;
-    readAt = clock.elapsed();
+    if (missingForGood.size > MISSING_MAX) missingForGood.clear();
+    for (const name of missing) if (names.named(name) === undefined) missingForGood.add(name);
+    missing.clear();
     return { kind: 'done', value: listing };
+  }
+
+  function noted(name: string): undefined {
+    if (missing.size < MISSING_MAX && !missingForGood.has(name)) missing.add(name);
   }
 
   const read = (): Promise<Outcome<Listing>> =>
     (reading ??= readNow().finally(() => {
       reading = undefined;
     }));
-  const isAgainDue = (): boolean => clock.elapsed() - readAt >= AGAIN_AFTER_MS;
-  const known = async (): Promise<Outcome<Listing>> => {
+  const isAgainDue = (): boolean => clock.elapsed() - triedAt >= AGAIN_AFTER_MS;
+  const known = (): Promise<Outcome<Listing>> => {
     if (listing === undefined) return read();
-    const before: Outcome<Listing> = { kind: 'done', value: listing };
-    if (!lacksPair || !isAgainDue()) return before;
-    const outcome = await read();
-    return outcome.kind === 'done' ? outcome : before;
+    if (missing.size > 0 && isAgainDue()) void read();
+    return Promise.resolve({ kind: 'done', value: listing });
   };
   return {
     known,

@@ -59,19 +59,15 @@ export type PairNames = {
   readonly currenciesOf: (name: string) => readonly string[] | undefined;
 };
 
-/** Returns the names of pairs. `onUnlisted` is called with each name that is asked for and is not in the list. */
-export function pairNames(pairs: readonly NamedPair[], assets: Assets, onUnlisted: () => void): PairNames {
+/** Returns the names of pairs. */
+export function pairNames(pairs: readonly NamedPair[], assets: Assets): PairNames {
   const byName = new Map(
     pairs.flatMap(pair =>
       [pair.wsname, pair.altname, pair.id].flatMap(name => (name === undefined ? [] : [[name, pair]])),
     ),
   );
   return {
-    named: name => {
-      const found = byName.get(name);
-      if (found === undefined) onUnlisted();
-      return found;
-    },
+    named: name => byName.get(name),
     currenciesOf: name => {
       const parts = Array.from({ length: Math.min(name.length, NAME_MAX) }, (_, at) => [
         name.slice(0, at),
