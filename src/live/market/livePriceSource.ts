@@ -28,6 +28,8 @@ export interface LivePriceSource {
   readonly name: string;
   /** Starts the source; call it once. Calls `onNews` only after returning. */
   start(onNews: (news: LivePriceNews) => void): void;
+  /** Discards what was received or is queued, because it may be outdated, and replaces the connection of a stream. */
+  rejectAsUnreliable(reason: string): void;
   /** Resolves when all work of the source has ended. */
   close(): Promise<void>;
 }
