@@ -88,6 +88,26 @@ const calls = fc
       { name: 'lookUp', run: client => client.lookUp(of) },
       { name: 'place', run: client => client.place(order) },
       { name: 'cancel', run: client => client.cancel(of) },
+      {
+        name: 'desk.accept',
+        run: async ({ desk }) => (await desk?.accept({ way: flag ? 'rfq' : 'conversion', id })) ?? NONE,
+      },
+      { name: 'desk.state', run: async ({ desk }) => (await desk?.state(flag ? 'rfq' : 'conversion', id)) ?? NONE },
+      { name: 'desk.find', run: async ({ desk }) => (await desk?.find(flag ? 'rfq' : 'conversion', id)) ?? NONE },
+      { name: 'desk.pairs', run: async ({ desk }) => (await desk?.pairs()) ?? NONE },
+      {
+        name: 'desk.offer',
+        run: async ({ desk }) =>
+          (await desk?.offer(flag ? 'rfq' : 'conversion', { from: book, to: id, give: id })) ?? NONE,
+      },
+      {
+        name: 'transferLines',
+        run: async ({ transferLists: of }) =>
+          (await of?.transferLines(flag ? of.lists[0]!.name : id, {
+            limit: page.limit ?? 1,
+            marker: page.marker ?? id,
+          })) ?? NONE,
+      },
       { name: 'account.id', run: async client => (await client.account?.id()) ?? NONE },
       { name: 'account.hasTrade', run: async client => (await client.account?.hasTrade(id)) ?? NONE },
     );

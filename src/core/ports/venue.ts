@@ -50,6 +50,11 @@ type VenueBasics = {
    * account. Absent if the exchange publishes none.
    */
   readonly allows?: { readonly public: number; readonly private: number };
+  /**
+   * Returns the time after sending from which the exchange no longer executes a placement, by the configured timeout of a
+   * request. Absent if the exchange sets no such limit.
+   */
+  readonly placementLifeMs?: (requestTimeoutMs: Millis) => Millis;
   /** Abilities that a hedge needs; absent if the venue has none of them. */
   readonly hedging?: HedgeAbilities;
   /** `doubles` if the client has traded only with test doubles: real orders then need `exchange.acceptUntried`. */

@@ -69,6 +69,10 @@ const DAY_MS = 24 * 60 * 60_000;
 /** Longest validity of a request (rest-api.md, Timing security). */
 export const RECV_WINDOW_MAX_MS = 5_000;
 
+/** Returns the validity of a request: its deadline, at most the longest that the exchange allows. */
+export const recvWindowMs = (deadlineMs: number): number =>
+  Math.max(1, Math.floor(Math.min(RECV_WINDOW_MAX_MS, deadlineMs)));
+
 /**
  * Sizes of pages. Lists of open orders have no pages: a symbol has at most some hundred (filter MAX_NUM_ORDERS), so a
  * list never reaches this number.
@@ -116,7 +120,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
       credentials,
       timestamp: () => time.now(),
       onTimestampRejected: () => time.distrust(),
-      recvWindowMs: Math.max(1, Math.floor(Math.min(RECV_WINDOW_MAX_MS, deadlineMs))),
+      recvWindowMs: recvWindowMs(deadlineMs),
     }),
     budgets: {
       public: new Budget(clock, { perMinute: budgets.public }),

@@ -3,7 +3,7 @@ import type { ExchangeVenue } from '../../core/index.ts';
 import { socketTransport } from '../transport/streamTransport.ts';
 import { httpTransport } from '../transport/transport.ts';
 import { splitAddress } from '../wire/address.ts';
-import { binanceClient, expectedSymbol, RECV_WINDOW_MAX_MS, WHOLE_LEVELS } from './client.ts';
+import { binanceClient, expectedSymbol, RECV_WINDOW_MAX_MS, recvWindowMs, WHOLE_LEVELS } from './client.ts';
 import { spotStream, combinedStreamPath } from './stream/stream.ts';
 import { binanceMeaning } from './wire/errorCodes.ts';
 
@@ -34,6 +34,7 @@ export const binanceSpot: ExchangeVenue = {
   },
   streams: 'levels',
   meaningOf: binanceMeaning,
+  placementLifeMs: recvWindowMs,
   hedging: { lookUp: 'by order id', immediateOrCancel: true, tradeFees: true, requestLifeMs: RECV_WINDOW_MAX_MS },
   tried: 'doubles',
 };

@@ -6,7 +6,7 @@ import { splitAddress } from '../wire/address.ts';
 import { krakenClient } from './client.ts';
 import { KRAKEN_RATE_LIMITS } from './wire/protocol.ts';
 import { DEPTH } from './rest/market.ts';
-import { VALID_MS } from './rest/orders.ts';
+import { VALID_MS, validMsOf } from './rest/orders.ts';
 import { krakenStream } from './stream/stream.ts';
 import { krakenMeaning } from './wire/codes.ts';
 import { risingNonces } from './wire/nonce.ts';
@@ -41,6 +41,7 @@ export const kraken: ExchangeVenue = {
   streams: 'levels',
   meaningOf: krakenMeaning,
   allows: KRAKEN_RATE_LIMITS,
+  placementLifeMs: validMsOf,
   // The deadline of an order is bounded by 60 s, whatever the timeout of a request.
   hedging: { lookUp: 'by complete lists', immediateOrCancel: true, tradeFees: true, requestLifeMs: VALID_MS.max },
   tried: 'doubles',

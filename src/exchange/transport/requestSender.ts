@@ -123,16 +123,20 @@ function giveBack({ slots, isSent }: Flight): void {
     else slot.release();
 }
 
-/** Default maximum waits for request budget and turn. A placement that waited longer would be outdated. */
+/**
+ * Default maximum waits for request budget and turn. A placement that waited longer would be outdated; a cancel never
+ * is, and may wait behind requests that are not answered.
+ */
 const WAIT_MAX_MS: Readonly<Record<Lane, Millis>> = {
-  cancel: 5_000,
+  cancel: 60_000,
   place: 1_000,
   'private read': 5_000,
   'public read': 5_000,
 };
 
 /**
- * Creates a sender of requests. Default maximum waits for budget and turn: 1 s for placements, 5 s for other requests.
+ * Creates a sender of requests. Default maximum waits for budget and turn: 60 s for cancels, 1 s for placements, 5 s for
+ * reads.
  * The sender's own rejections have the codes `not-sent`, `budget` and `closed`.
  */
 export function requestSender<Form, Name extends string>(

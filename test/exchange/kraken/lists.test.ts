@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { TransportFailure, type Outcome } from '../../../src/core/index.ts';
 import { PAGE_ROWS, readAll, readOldest, type ListPage } from '../../../src/exchange/kraken/rest/pages.ts';
 import { runsOf } from '../../many.ts';
-import { reply, scriptedKraken } from './scripted.ts';
+import { ASSET_PAIRS, reply, scriptedKraken } from './scripted.ts';
 
 /** A list, newest first, to which rows are added before given reads. */
 class GrowingList {
@@ -88,6 +88,98 @@ describe('a list that grows while it is read', () => {
     const refused = () => Promise.resolve({ kind: 'refused', code: 'EAPI:Rate limit exceeded', message: '' } as const);
     expect(await readAll(refused)).toMatchObject({ kind: 'refused' });
     expect(await readOldest(refused, 1, () => true)).toMatchObject({ kind: 'refused' });
+  });
+});
+
+describe('trades and orders of a pair', () => {
+  const ORDER = { status: 'closed', opentm: 1_700_000_000, vol: '1', vol_exec: '1', oflags: 'fciq' };
+  const tradesOf = (names: readonly string[], lists: () => object = () => ASSET_PAIRS, pairOfOrder = 'XBTUSD') =>
+    scriptedKraken(
+      ({ name, form }) => {
+        const order = (oid: string) => ({
+          ...{ ...ORDER, cl_ord_id: 'web-1' },
+          descr: {
+            pair: oid === 'O1' ? pairOfOrder : 'XBTUSD',
+            type: 'buy',
+            ordertype: 'limit',
+            price: '1',
+            price2: '0',
+          },
+        });
+        if (name === 'QueryOrders')
+          return reply(Object.fromEntries(form['txid']!.split(',').map(oid => [oid, order(oid)])));
+        const trade = (pair: string, n: number) => ({
+          ...{ ordertxid: `O${n}`, pair, time: 1_700_000_000 + n, type: 'buy', ordertype: 'limit', price: '30000' },
+          ...{ cost: '30', fee: '0.1', vol: '0.001', margin: '0', maker: true, trade_id: n },
+        });
+        const trades = names.map((pair, n) => [`T${n}`, trade(pair, n)] as const);
+        return reply({ trades: Object.fromEntries(trades), count: trades.length });
+      },
+      { pairs: lists },
+    );
+
+  test('that is not traded now, or is a dark pool, are read with the others', async () => {
+    const { wsname: _, ...dark } = ASSET_PAIRS.XXBTZUSD;
+    const lists = () => ({
+      ...ASSET_PAIRS,
+      'XXBTZUSD.d': dark,
+      LTCUSDT: { ...ASSET_PAIRS.LTCUSDT, status: 'cancel_only' },
+    });
+    const { client } = tradesOf(['XXBTZUSD', 'LTCUSDT', 'XXBTZUSD.d'], lists);
+    const outcome = await client.userTrades({ sort: 'asc' });
+    expect(outcome.kind === 'done' && outcome.value.map(({ book }) => book)).toEqual([
+      'btc_usd',
+      'ltc_usdt',
+      'btc_usd',
+    ]);
+    expect(outcome).not.toHaveProperty('unreadable');
+    const books = await client.availableBooks();
+    expect(books.kind === 'done' && books.value.map(({ book }) => book)).toEqual(['btc_usd', 'btc_usdt']);
+  });
+
+  test('are readable beside one whose order cannot be read', async () => {
+    const { client } = tradesOf(['XXBTZUSD', 'XXBTZUSD'], undefined, 'NOPAIR');
+    const outcome = await client.userTrades({ sort: 'asc' });
+    expect(outcome).toMatchObject({
+      kind: 'done',
+      value: [{ oid: 'O0' }],
+      unreadable: [{ book: 'btc_usd', oid: 'O1' }],
+    });
+  });
+
+  test('that is listed later are unreadable until the list is read again, a minute after the last read at most', async () => {
+    let isListed = false;
+    const { client, clock } = tradesOf(['NEWUSD'], () =>
+      isListed
+        ? { ...ASSET_PAIRS, NEWUSD: { ...ASSET_PAIRS.LTCUSDT, altname: 'NEWUSD', wsname: 'NEW/USD' } }
+        : ASSET_PAIRS,
+    );
+    expect(await client.userTrades({ sort: 'asc' })).toMatchObject({
+      value: [],
+      unreadable: [{ why: expect.stringContaining('NEWUSD') as string }],
+    });
+    isListed = true;
+    expect(await client.userTrades({ sort: 'asc' })).toMatchObject({ value: [] });
+    await clock.advance(60_000);
+    expect(await client.userTrades({ sort: 'asc' })).toMatchObject({ value: [] });
+    await clock.advance(100);
+    expect(await client.userTrades({ sort: 'asc' })).toMatchObject({ value: [{ book: 'ltc_usdt' }] });
+  });
+
+  test('that is not listed any more are unreadable, with the currencies that its name can have', async () => {
+    let reads = 0;
+    const names = ['XLTCXXDG', 'LTCXDG', 'GONEAWAY', 'XXBTZUSD'];
+    const { client, clock } = tradesOf(names, () => (reads++, ASSET_PAIRS));
+    const outcome = await client.userTrades({ sort: 'asc' });
+    expect(outcome).toMatchObject({ kind: 'done', value: [{ book: 'btc_usd' }] });
+    const unreadable = outcome.kind === 'done' ? outcome.unreadable! : [];
+    expect(unreadable.map(({ currencies }) => currencies)).toEqual([['ltc', 'doge'], ['ltc', 'doge'], undefined]);
+    for (let n = 0; n < 10; n++) {
+      await clock.advance(60_000);
+      await client.userTrades({ sort: 'asc' });
+    }
+    // The list is read at the start, and once to see whether the names were added.
+    expect(reads).toBe(2);
   });
 });
 

@@ -6,7 +6,16 @@
  * sequence misses none. Sources: docs.kraken.com/api/docs/rest-api/add-order, cancel-order, get-open-orders,
  * get-closed-orders and get-orders-info.
  */
-import type { Millis, NewOrder, OrderReport, Outcome, TimeInForce, UnreadableRow } from '../../../core/index.ts';
+import {
+  sleep,
+  type Clock,
+  type Millis,
+  type NewOrder,
+  type OrderReport,
+  type Outcome,
+  type TimeInForce,
+  type UnreadableRow,
+} from '../../../core/index.ts';
 import { buildAndSend } from '../../transport/requestSender.ts';
 import { allOf, anyOf, chunks, doneWith, positivePart, unlessUnfit, writeNotSent } from '../../wire/parts.ts';
 import { fault, row } from '../../wire/wire.ts';
@@ -23,24 +32,36 @@ import type { PlacedOrders } from './placedOrders.ts';
 const OIDS_PER_REQUEST = 50;
 /** Time before the sending of an order from which closed orders are read, for clocks that differ. */
 const EARLIER_MS: Millis = 60_000;
-/** Bounds of an order's `deadline` after now. Source: the page of add_order of the stream; default there 5 s. */
-export const VALID_MS = { min: 1_500, max: 60_000 } as const;
+/**
+ * Bounds of an order's `deadline` after its sending. The exchange allows 0.5 to 60 s from its own time, and takes 5 s by
+ * default (docs.kraken.com/exchange/api-reference/spot-websocket-v2/batch_add). Its time as known here is up to a second
+ * early, and a placement may take some seconds when the exchange is busy (common knowledge, not checked); 4 s leave 3 s.
+ */
+export const VALID_MS = { min: 4_000, max: 60_000 } as const;
+
+/** Returns the time after sending from which the exchange must not execute an order. */
+export const validMsOf = (requestTimeoutMs: Millis): Millis =>
+  Math.min(VALID_MS.max, Math.max(VALID_MS.min, requestTimeoutMs));
+
+/** Maximum time in which a cancel looks up the ids of its orders. A cancel must not wait for request budget. */
+const NAMED_WITHIN_MS: Millis = 5_000;
 
 type Ids = { readonly oids: readonly string[] } | { readonly originIds: readonly string[] };
 type OrderList<T = KrakenOrder> = Outcome<readonly T[]>;
 
 export type OrderDependencies = {
+  readonly clock: Clock;
   readonly ask: KrakenAsk;
   readonly pairs: Pairs;
   readonly placed: PlacedOrders;
   readonly serverClock: ServerClock;
-  /** Time after sending from which the exchange must not execute an order; bounded by 1.5 s and 60 s. */
+  /** Time after sending from which the exchange must not execute an order; bounded by `VALID_MS`. */
   readonly validMs: Millis;
 };
 
 /** Returns the endpoints of orders. A call that needs the books reads them first. */
-export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: OrderDependencies) {
-  const valid = Math.min(VALID_MS.max, Math.max(VALID_MS.min, validMs));
+export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs }: OrderDependencies) {
+  const valid = validMsOf(validMs);
 
   async function place(
     order: NewOrder,
@@ -69,8 +90,28 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
 
   /** Cancels orders, one request for each. Succeeds if any request was answered. */
   async function cancel(of: Ids): Promise<OrderList<string>> {
-    const one = 'oids' in of ? of.oids.map(oid => cancelByOid(oid)) : of.originIds.map(id => cancelByOriginId(id));
-    return anyOf(await Promise.all(one));
+    if ('oids' in of) return anyOf(await Promise.all(of.oids.map(oid => cancelByOid(oid))));
+    const counts = await Promise.all(of.originIds.map(id => cancelByOriginId(id)));
+    // The replies have no id of the exchange. An empty list would be evidence that there was no such order.
+    const isEnded = (n: number): boolean => counts[n]?.kind === 'done' && counts[n].value > 0;
+    const unnamed = of.originIds.filter((id, n) => isEnded(n) && placed.oidOf(id) === undefined);
+    if (unnamed.length > 0) await withinTime(byOriginIds(unnamed));
+    return anyOf(
+      counts.map((outcome, n): OrderList<string> => {
+        if (outcome.kind !== 'done') return outcome;
+        if (outcome.value === 0) return NONE;
+        const oid = placed.oidOf(of.originIds[n]!);
+        if (oid !== undefined) return { kind: 'done', value: [oid] };
+        return { kind: 'unknown', reason: `an order of ${of.originIds[n]} was canceled, but not found afterwards` };
+      }),
+    );
+  }
+
+  /** Waits until a read has ended, at most `NAMED_WITHIN_MS`. */
+  async function withinTime(read: Promise<unknown>): Promise<void> {
+    const isOver = new AbortController();
+    await Promise.race([read, sleep(clock, NAMED_WITHIN_MS, isOver.signal)]);
+    isOver.abort();
   }
 
   async function cancelByOid(oid: string): Promise<OrderList<string>> {
@@ -79,17 +120,8 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
     return { kind: 'done', value: outcome.value > 0 ? [oid] : [] };
   }
 
-  async function cancelByOriginId(originId: string): Promise<OrderList<string>> {
-    const outcome = await unlessUnfit(() => canceled({ cl_ord_id: krakenClientId(originId) }, originId));
-    if (outcome.kind !== 'done' || outcome.value === 0) return outcome.kind === 'done' ? NONE : outcome;
-    const oid = placed.oidOf(originId);
-    if (oid !== undefined) return { kind: 'done', value: [oid] };
-    // The reply has no id of the exchange. An empty list would be evidence that there was no such order.
-    const found = await byOriginIds([originId]);
-    const [order] = found.kind === 'done' ? found.value : [];
-    if (order !== undefined) return { kind: 'done', value: [order.oid] };
-    return { kind: 'unknown', reason: `an order of ${originId} was canceled, but not found afterwards` };
-  }
+  const cancelByOriginId = (originId: string): Promise<Outcome<number>> =>
+    unlessUnfit(() => canceled({ cl_ord_id: krakenClientId(originId) }, originId));
 
   /** Sends one cancel. An order that is not open is a count of zero. */
   async function canceled(
@@ -121,7 +153,7 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
     remembered(
       await ask(
         query('OpenOrders', {}, (result, unreadable) =>
-          krakenOrders(row(result, 'result')['open'] ?? {}, listing.byName, unreadable),
+          krakenOrders(row(result, 'result')['open'] ?? {}, listing.names, unreadable),
         ),
       ),
     );
@@ -143,9 +175,7 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
   async function someOids(oids: readonly string[], trades: boolean, listing: Listing): Promise<OrderList> {
     const outcome = await unlessUnfit(() => {
       const fields = { txid: oids.map(oidText).join(','), trades: String(trades), consolidate_taker: 'false' };
-      return ask(
-        query('QueryOrders', fields, (result, unreadable) => krakenOrders(result, listing.byName, unreadable)),
-      );
+      return ask(query('QueryOrders', fields, (result, unreadable) => krakenOrders(result, listing.names, unreadable)));
     });
     if (outcome.kind !== 'refused' || !isUnknownOrder(outcome.code)) return remembered(outcome);
     if (oids.length === 1) return doneWith([], []);
@@ -200,7 +230,7 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
             'ClosedOrders',
             { ...fields, ofs: String(offset), closetime: 'close', consolidate_taker: 'false' },
             (result, unreadable) =>
-              page('closed', (value, rows) => krakenOrders(value, listing.byName, rows))(result, unreadable),
+              page('closed', (value, rows) => krakenOrders(value, listing.names, rows))(result, unreadable),
           ),
         ),
       ),
