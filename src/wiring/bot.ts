@@ -86,10 +86,6 @@ export type VenueAccess = {
  */
 const DEADLINE_MIN_MS = 500;
 
-/** Returns the deadline of a request in wall time. */
-export const deadlineOf = (requestTimeoutMs: Millis, speed: number): Millis =>
-  Math.max(Math.min(DEADLINE_MIN_MS, requestTimeoutMs), requestTimeoutMs / speed);
-
 type ClientChoices = {
   readonly journal?: Journal;
   /** Lower bound of every nonce, if there is no journal. */
@@ -120,7 +116,7 @@ export function connectionTo(
     random: randomOf(seed),
     book: config.book,
     ...at,
-    deadlineMs: deadlineOf(requestTimeoutMs, at.speed),
+    deadlineMs: Math.max(Math.min(DEADLINE_MIN_MS, requestTimeoutMs), requestTimeoutMs / at.speed),
     credentials: {
       key: at.key,
       secret: at.secret,

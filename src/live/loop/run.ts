@@ -20,7 +20,6 @@ import { EventQueue } from './eventQueue.ts';
 import { hedgerOf } from './runHedger.ts';
 import { assertPlaceKnown, placeClosedBecause, placeSetupOf, stateElsewhere } from '../elsewhere/hedgePlace.ts';
 import { PlaceReads } from '../elsewhere/placeReads.ts';
-import { PLACE_RULES_EVERY_MS } from '../elsewhere/placeRules.ts';
 import { LedgerKeeper } from '../account/ledgerKeeper.ts';
 import { MarketData } from '../market/marketData.ts';
 import type { LoopOptions, RunParts, StopReport } from './loopOptions.ts';
@@ -226,7 +225,7 @@ export class Run {
 
   /** Starts to read and quote. `onFailure` is called once, after an error that requires a stop. */
   start(onFailure: () => void): void {
-    const { state, timing, beside, engine, log } = this.#options;
+    const { clock, state, timing, beside, engine, log } = this.#options;
     const { opening } = this.#options.start;
     this.#onFailure = onFailure;
     const { orders, ledger: left } = state.journal.leftovers;
@@ -246,10 +245,12 @@ export class Run {
     this.#repeat(LOOK_EVERY_MS, async () => this.#checkSleep(), LOOK_EVERY_MS);
     this.#repeat(this.#balancesEveryMs, () => this.#balances.read());
     if (this.#hedger) this.#repeat(this.#hedger.everyMs, async () => this.#hedger?.turn());
-    const placeReads = this.#placeReads;
-    if (placeReads) this.#repeat(PLACE_LOOK_EVERY_MS, () => placeReads.readWhenDue());
-    const placeRules = beside?.place?.rules;
-    if (placeRules) this.#repeat(PLACE_RULES_EVERY_MS, () => placeRules.refresh(log), PLACE_RULES_EVERY_MS);
+    const [placeReads, placeRules] = [this.#placeReads, beside?.place?.rules];
+    if (placeReads)
+      this.#repeat(PLACE_LOOK_EVERY_MS, async () => {
+        await placeReads.readWhenDue();
+        await placeRules?.refreshWhenDue(clock, log);
+      });
     const rfqReference = rfqReferenceReadsOf(beside?.rfqReference, this.#run, engine, () => this.rules.instrument);
     if (rfqReference) this.#repeat(rfqReference.everyMs, () => rfqReference.read());
     this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);

@@ -12,7 +12,7 @@ import {
 import { liveSourcesOf, type Config } from '../../config.ts';
 import type { HedgePlace, RateLeg } from '../../live/elsewhere/hedgePlace.ts';
 import { PlaceRules } from '../../live/elsewhere/placeRules.ts';
-import { deadlineOf, type VenueAccess } from '../bot.ts';
+import type { VenueAccess } from '../bot.ts';
 import { UsageError } from '../usageError.ts';
 import { venueElsewhere, venueNamed } from '../venueRegistry.ts';
 
@@ -56,7 +56,7 @@ export function hedgeObstacles({ hedging }: Pick<ExchangeVenue, 'hedging'>): str
  */
 export function placeClientOf(
   config: Config,
-  { elsewhere: access, speed }: VenueAccess,
+  { elsewhere: access }: VenueAccess,
   clock: Clock,
   seed: number,
   onRequest?: (seen: Observation) => void,
@@ -72,7 +72,8 @@ export function placeClientOf(
   const { allows = { public: REQUESTS_PER_MINUTE, private: REQUESTS_PER_MINUTE } } = venue;
   return venue.connect({
     ...{ clock, random: randomOf(seed ^ 0x3e), book: access.book, restUrl: venue.restUrl(access.restUrl), onRequest },
-    deadlineMs: deadlineOf(settings.requestTimeoutMs, speed),
+    // Not divided by the speed of the clock: an exchange may reject requests that are older than this on its own clock.
+    deadlineMs: settings.requestTimeoutMs,
     credentials: { key: access.key, secret: access.secret, nonceAbove: 0n },
     budgets: {
       public: Math.floor(allows.public * BUDGET_SHARE),
