@@ -244,7 +244,7 @@ describe('bounds on inventory that is not hedged', () => {
           }
         }
       }),
-      { ...runsOf(2_000, 12), seed: 4 },
+      { ...runsOf(1_000, 12), seed: 4 },
     );
     const always = ['closed', 'empty', 'near debtMax', 'pulled'];
     expect([...seen].toSorted()).toEqual(
