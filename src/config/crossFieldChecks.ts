@@ -145,7 +145,7 @@ function publicBudgetProblems(config: Config): readonly Problem[] {
  * Finds sources of the reference price whose books form no chain, that read the bot's own book, use unknown feeds, or
  * cannot reach `sourcesMin`. Also finds keys that have no effect beside sources.
  */
-function sourceProblems({ reference: wanted, book, strategy, fairValue }: Config): readonly Problem[] {
+function sourceProblems({ reference: wanted, book, strategy, fairValue, elsewhere }: Config): readonly Problem[] {
   const { sources = [], books, feeds, sourcesMin, basis } = wanted!;
   const problems: Problem[] = [];
   const wrong = (path: readonly (string | number)[], message: string) =>
@@ -166,6 +166,8 @@ function sourceProblems({ reference: wanted, book, strategy, fairValue }: Config
       );
     for (const leg of legs) {
       const { from } = leg;
+      if (from === 'elsewhere' && elsewhere === undefined)
+        wrong(['sources', i, 'from'], 'elsewhere needs the section elsewhere with the other exchange');
       if (from === 'exchange' && leg.book === book)
         wrong(['sources', i, 'books'], `${book} is the bot's own book, which contains its own orders`);
       if (from !== 'feed' && !(typeof from === 'object' && 'feed' in from)) continue;
@@ -212,9 +214,10 @@ const strategyProblems = ({ strategy, limits, book, fairValue }: Config): readon
     .limitProblems(strategy, { ...limits, ...(fairValue && { fairValueBps: fairValueReachBps(fairValue) }) }, book)
     .map(({ key, message }) => ({ path: ['strategy', key], message }));
 
-function hedgeProblems({ hedge, limits, book }: Config): readonly Problem[] {
+function hedgeProblems(config: Config): readonly Problem[] {
+  const { hedge, limits, book } = config;
   if (!hedge) return [];
-  const problems: Problem[] = [];
+  const problems: Problem[] = [...placeProblems(config)];
   const demand = (holds: boolean, key: string, message: string) => {
     if (!holds) problems.push({ path: ['hedge', ...key.split('.')], message });
   };
@@ -247,6 +250,35 @@ function hedgeProblems({ hedge, limits, book }: Config): readonly Problem[] {
   demand(band < most, 'band', `must be below limits.positionMax (${limits.positionMax})`);
   return problems;
 }
+
+/** Finds problems of hedges on the other exchange: the way, its keys, the other exchange, and the rate of its currency. */
+function placeProblems({ hedge, elsewhere, reference, book, limits }: Config): readonly Problem[] {
+  const isWay = hedge?.venues.includes('elsewhere') === true;
+  const keys = hedge?.elsewhere;
+  if (!isWay && keys === undefined) return [];
+  const problems: Problem[] = [];
+  const at = (path: readonly string[], message: string) => problems.push({ path: ['hedge', ...path], message });
+  if (!isWay) at(['elsewhere'], 'has no effect without elsewhere in hedge.venues; add it there, or remove this key');
+  if (keys === undefined) at(['venues'], 'elsewhere needs hedge.elsewhere with driftMax and debtMax');
+  if (elsewhere === undefined) {
+    at(isWay ? ['venues'] : ['elsewhere'], 'elsewhere needs the section elsewhere with the other exchange');
+    return problems;
+  }
+  const [[, here], [, there]] = [pairOf(book), pairOf(elsewhere.book)];
+  const rated = here === there || (reference?.sources ?? []).some(source => isRate(sourceLegs(source), elsewhere.book));
+  if (!rated)
+    at(
+      ['venues'],
+      `elsewhere needs the value of ${there} in ${here}: a source of reference.sources with books from ${elsewhere.book}, like [${elsewhere.book}, ${there}_${here}]`,
+    );
+  if (keys !== undefined && !(moneyOf(keys.debtMax) <= moneyOf(limits.positionMax)))
+    at(['elsewhere', 'debtMax'], `must be at most limits.positionMax (${limits.positionMax})`);
+  return problems;
+}
+
+/** Whether the books after the first give the value of the quote currency of `book` on the other exchange. */
+const isRate = (legs: readonly { readonly book: string }[], book: string): boolean =>
+  legs.length > 1 && legs[0]?.book === book;
 
 function deskProblems({ backtest: { desk } }: Config): readonly Problem[] {
   if (desk.delayMinMs <= desk.delayMaxMs) return [];

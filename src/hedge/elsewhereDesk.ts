@@ -27,8 +27,8 @@ export type ElsewhereClient = Pick<VenueClient, 'orderBook' | 'place' | 'lookUp'
 export type ElsewhereDeskOptions = {
   readonly client: ElsewhereClient;
   readonly clock: Clock;
-  /** Book there. */
-  readonly instrument: Instrument;
+  /** Returns the latest rules of the book there. */
+  readonly instrument: () => Instrument;
   readonly times: EvidenceTimes;
 };
 
@@ -43,6 +43,10 @@ export type ElsewhereSetup = Omit<ElsewhereTerms, 'rate' | 'midHere' | 'riskBps'
   /** Expected time from the decision to the execution there, and the quantile `z` of the price move in it (E17). */
   readonly latencyMs: Millis;
   readonly riskZ: number;
+  /** Minimum value of a hedge, in the quote currency here. */
+  readonly valueMin: Money;
+  /** Number of completed hedges there after which orders may exceed the smallest size. */
+  readonly smallestUntil: number;
   /** Volatility, as a fraction in the root of a second. */
   readonly perRootSecond: () => number;
   /** Value of one unit of the quote currency there, in the quote currency here; `null` if unknown or too old. */
@@ -75,7 +79,8 @@ export class ElsewhereDesk {
    * the book cannot be read. `startedAt` is on the monotonic clock.
    */
   async depth(): Promise<{ readonly depth: Depth; readonly startedAt: Millis } | string> {
-    const { client, clock, instrument } = this.#options;
+    const { client, clock } = this.#options;
+    const instrument = this.#options.instrument();
     const startedAt = clock.elapsed();
     const outcome = await client.orderBook(instrument.symbol, true);
     if (outcome.kind !== 'done') return `the book there could not be read: ${textOfFailure(outcome)}`;

@@ -4,6 +4,7 @@
  */
 import { textOfMoney, type HedgeRow, type Millis, type Money } from '../core/index.ts';
 import { isOver, mayStillExecute } from './hedgeText.ts';
+import type { EarlierHedges } from './roomAndBudget.ts';
 import type { HedgeRun, RestoredHedges } from './setup.ts';
 
 /** Maximum number of stored hedges that have ended. */
@@ -49,8 +50,8 @@ export class HedgeHistory {
     return this.#list.some(mayStillExecute);
   }
 
-  /** Adds a hedge. `spent` holds the costs of earlier hedges, which count against the cost limits. */
-  begin(amount: Money, spent: Pick<HedgeRow, 'dayCost' | 'flatten'>): void {
+  /** Adds a hedge. `spent` holds costs and counts of earlier hedges, which count against limits. */
+  begin(amount: Money, spent: EarlierHedges): void {
     const row: HedgeRow = {
       id: `${this.#prefix}${++this.#counter}`,
       at: this.#run.time(),

@@ -19,8 +19,8 @@ import type { HedgeView } from './view.ts';
 /** Settings from the configuration. */
 export type HedgeSetup = {
   readonly desk: ConversionDesk;
-  /** Allowed venues of hedges; `book` means a taker order. */
-  readonly venues: readonly (ConversionWay | 'book')[];
+  /** Allowed venues of hedges; `book` means a taker order, `elsewhere` an order on another exchange. */
+  readonly venues: readonly (ConversionWay | 'book' | 'elsewhere')[];
   readonly rules: HedgeRules;
   /** Model that computes the band and the residual, instead of the fixed values in `rules`. */
   readonly bandModel?: BandModel | undefined;

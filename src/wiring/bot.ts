@@ -23,6 +23,7 @@ import {
   type MarketStream,
   type Millis,
   type Observation,
+  type Outcome,
   type PullRules,
   type RegimeRules,
   type RiskLimits,
@@ -40,6 +41,7 @@ import type { Rules } from '../live/rules.ts';
 import type { RfqReferenceSetup } from '../live/market/rfqReferenceReads.ts';
 import { fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
 import { FeesTooHigh, UsageError } from './usageError.ts';
+import { placedBookOf } from './elsewhere/place.ts';
 import { feedOf } from './feeds.ts';
 import { venueOf } from './venueRegistry.ts';
 
@@ -84,6 +86,10 @@ export type VenueAccess = {
  */
 const DEADLINE_MIN_MS = 500;
 
+/** Returns the deadline of a request in wall time. */
+export const deadlineOf = (requestTimeoutMs: Millis, speed: number): Millis =>
+  Math.max(Math.min(DEADLINE_MIN_MS, requestTimeoutMs), requestTimeoutMs / speed);
+
 type ClientChoices = {
   readonly journal?: Journal;
   /** Lower bound of every nonce, if there is no journal. */
@@ -114,7 +120,7 @@ export function connectionTo(
     random: randomOf(seed),
     book: config.book,
     ...at,
-    deadlineMs: Math.max(Math.min(DEADLINE_MIN_MS, requestTimeoutMs), requestTimeoutMs / at.speed),
+    deadlineMs: deadlineOf(requestTimeoutMs, at.speed),
     credentials: {
       key: at.key,
       secret: at.secret,
@@ -243,6 +249,7 @@ function madeEngine(
   const { strategy, timing, inventory, markouts } = config;
   const livePrice = liveSourcesOf(config)?.rules;
   const kind = kindOf(strategy.name);
+  const elsewhere = placedBookOf(config);
   return new Engine({
     instrument,
     strategy: withRfqReference(
@@ -270,6 +277,7 @@ function madeEngine(
     },
     ...(markouts ? { adverseSelection: markouts } : {}),
     ...(livePrice ? { livePrice } : {}),
+    ...(elsewhere ? { elsewhere } : {}),
     ...(config.pull ? { pull: pullOf(config.pull, instrument) } : {}),
     regimes: regimesOf(config, instrument),
     ...(onNews ? { onNews } : {}),
@@ -280,7 +288,22 @@ function madeEngine(
 /** Returns the setup of hedges by conversion; `undefined` if not configured. */
 export function hedgeOf(config: Config, client: VenueClient): HedgeSetup | undefined {
   const plan = hedgePlanOf(config);
-  return plan && { ...plan, desk: deskOf(client, 'hedge') };
+  if (plan === undefined) return undefined;
+  const needsDesk = plan.routes !== undefined || plan.venues.some(way => way === 'rfq' || way === 'conversion');
+  return { ...plan, desk: needsDesk ? deskOf(client, 'hedge') : (client.desk ?? NO_DESK) };
+}
+
+/** Desk of an exchange without conversions, for hedges that need none. */
+const NO_DESK: ConversionDesk = {
+  pairs: noConversions,
+  offer: noConversions,
+  accept: noConversions,
+  state: noConversions,
+  find: noConversions,
+};
+
+function noConversions(): Promise<Extract<Outcome<never>, { kind: 'refused' }>> {
+  return Promise.resolve({ kind: 'refused', code: 'not-sent', message: 'this exchange has no conversions' });
 }
 
 /** Returns the setup of RFQ prices as a reference; `undefined` if not configured. */
@@ -308,7 +331,7 @@ const ORDERS_MAX = 10_000;
 /** Returns the hedge setup without a desk; `undefined` if hedging is not configured. */
 export function hedgePlanOf({ hedge, timing, strategy, limits }: Config): Omit<HedgeSetup, 'desk'> | undefined {
   if (!hedge) return undefined;
-  const { venues, band, residual, risk, flow, quoteLifeMinMs, costDayMax, ...others } = hedge;
+  const { venues, band, residual, risk, flow, quoteLifeMinMs, costDayMax, elsewhere: _there, ...others } = hedge;
   const [order, most] = [moneyOf(strategy.amount), moneyOf(limits.positionMax)];
   const isFollowed = band === undefined && risk !== undefined && flow !== undefined;
   return {

@@ -72,6 +72,10 @@ export function openBox(
   const { exchange, book } = config;
   if (exchange.kind !== 'embedded') throw new UsageError(`exchange.kind: expected embedded, found ${exchange.kind}`);
   const { tape } = options;
+  if (tape !== null && config.elsewhere?.kind === 'embedded')
+    throw new UsageError(
+      'elsewhere: a recording as market has no second exchange; remove the section elsewhere, or run without --tape',
+    );
   const seed = options.seed ?? exchange.seed;
   const second = tape === null ? secondOf(config, clock, seed) : null;
   const market =

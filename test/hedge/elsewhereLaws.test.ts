@@ -94,7 +94,7 @@ class BotOfTwo {
         cancel: (...of) => heard(client.cancel(...of)),
       },
       clock,
-      instrument,
+      instrument: () => instrument,
       times: { requestLifeMs: 30_000, listingDelayMs: 2_000 },
     });
     this.desk = new Desk({
@@ -132,6 +132,8 @@ class BotOfTwo {
             backBps: 2,
             latencyMs: 500,
             riskZ: 1.6,
+            valueMin: moneyOf('0'),
+            smallestUntil: 0,
           },
           bounds: { costMaxBps: 200, collarBps: 500, orderValueMax: (10n ** 30n) as never, room: 10 ** 12 },
           perRootSecond: () => 1e-4,

@@ -128,7 +128,7 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   try {
     await readBookRow(client, config.book);
     tell(pass('exchange', `the exchange answers and lists ${config.book}`));
-    seen = await accountFindings(options, client);
+    seen = await accountFindings(options, client, venue);
   } catch (error) {
     tell(checkAborted('exchange', error));
   } finally {
@@ -151,12 +151,16 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   return orderFinding(options, venue, log, seen, options.mayOrder);
 }
 
-async function accountFindings({ config, clock, tell }: Asking, client: VenueClient): Promise<PreviewNow | null> {
+async function accountFindings(
+  { config, clock, tell }: Asking,
+  client: VenueClient,
+  { elsewhere }: VenueAccess,
+): Promise<PreviewNow | null> {
   let seen: PreviewNow;
   try {
     const rules = await readRules(client, config.book);
     tell(await keyFindings(client, config.instance));
-    seen = await previewNow(config, client, rules, clock);
+    seen = await previewNow(config, client, rules, clock, { elsewhere });
     tell(bookFindings(rules, seen));
     tell(balanceFindings(seen));
     tell(feeFindings(rules, seen));

@@ -20,10 +20,12 @@ import {
 } from '../../monitor/index.ts';
 import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
 import { dayTexts, stopSummary } from '../../alerts/sentences.ts';
+import { PlaceRules } from '../../live/elsewhere/placeRules.ts';
 import { realClock } from '../../live/realClock.ts';
 import { isAllGone } from '../../live/loop/loopOptions.ts';
 import { livePricesOf } from '../../wiring/feeds.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../../wiring/bot.ts';
+import { hedgePlaceOf, placeClientOf } from '../../wiring/elsewhere/place.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
 import { LastScrape } from '../../wiring/lastScrape.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitoredState.ts';
@@ -65,6 +67,8 @@ export class BotProcess {
   readonly #latch: Latch;
   readonly #heartbeat: ReturnType<typeof heartbeatIn>;
   readonly #client: VenueClient;
+  /** Client and rules of the other exchange; `undefined` if the bot has no access to it. */
+  readonly #elsewhere: { readonly client: VenueClient; readonly rules: PlaceRules } | undefined;
   readonly #runTotals = new RunTotals();
   /** Journal of the current run. One process can have several runs in sequence. */
   #journal: Journal;
@@ -123,6 +127,13 @@ export class BotProcess {
       },
     });
     ends.push(() => this.#client.close());
+    const client = placeClientOf(config, venue, clock, seed, ({ endpoint, outcome, ms }) => {
+      this.#requests++;
+      this.#metrics?.request(`elsewhere ${endpoint}`, outcome, ms);
+    });
+    const there = venue.elsewhere;
+    this.#elsewhere = client && there && { client, rules: new PlaceRules(client, there.venue, there.book) };
+    ends.push(() => client?.close());
     this.#runSince = clock.elapsed();
   }
 
@@ -180,8 +191,8 @@ export class BotProcess {
       setup: JSON.stringify(config),
       beside: {
         reference: referenceOf(config),
-        newLivePrices: livePricesOf(config, client, clock, seed, streamOf),
-        ...{ hedge, rfqReference },
+        newLivePrices: livePricesOf(config, client, clock, seed, { streamOf, elsewhere: venue.elsewhere }),
+        ...{ hedge, rfqReference, place: hedgePlaceOf(config, this.#elsewhere?.client, this.#elsewhere?.rules) },
       },
       timing: config.timing,
       roll: {

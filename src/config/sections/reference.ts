@@ -57,6 +57,7 @@ export type FeedConfig = z.infer<typeof feed>;
 const from = z.union([
   z.literal('exchange').describe('Public market data of the traded exchange.'),
   z.literal('feed').describe('Entry of reference.feeds with this book.'),
+  z.literal('elsewhere').describe('Public market data of the other exchange (section elsewhere).'),
   z.strictObject({ feed: sourceName.describe('Name of an entry of reference.feeds.') }),
   z.strictObject({
     venue: z.string().min(1).max(40).describe('Exchange, as in exchange.venue.'),
@@ -75,7 +76,7 @@ const from = z.union([
 ]);
 
 const placeDescription =
-  'Place of the prices: exchange, feed (entry of feeds with this book), { feed: NAME }, { venue, restUrl, streamUrl } or { ccxt: ID }.';
+  'Place of the prices: exchange, elsewhere, feed (entry of feeds with this book), { feed: NAME }, { venue, restUrl, streamUrl } or { ccxt: ID }.';
 const staleAfterMs = millis(100, 600_000);
 const frozenAfterMs = millis(1_000, 86_400_000);
 

@@ -81,6 +81,8 @@ export type HedgeRow = {
   readonly costMax?: string;
   /** Maximum cost of all earlier hedges of the same UTC day, in the quote currency. */
   readonly dayCost?: string;
+  /** Number of completed hedges on the other exchange before this one; absent if there was none. */
+  readonly placed?: number;
   /**
    * The operator's flatten request for which the bot hedges: its id, and the maximum cost of earlier hedges for this
    * request in the quote currency.

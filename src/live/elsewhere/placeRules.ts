@@ -1,0 +1,56 @@
+/** Rules of the book on the other exchange, and the fees of the account there. */
+import type { Exchange, Millis } from '../../core/index.ts';
+import type { Log } from '../log.ts';
+import { CannotStart, readRules } from '../loop/opening.ts';
+import { rulesChange } from '../loop/rulesChange.ts';
+import type { Rules } from '../rules.ts';
+
+/** Interval of reads. An order under outdated rules is rejected, and the next read applies the change. */
+export const PLACE_RULES_EVERY_MS: Millis = 300_000;
+
+export class PlaceRules {
+  readonly #exchange: Exchange;
+  readonly #name: string;
+  readonly #book: string;
+  #known: Rules | null = null;
+
+  constructor(exchange: Exchange, name: string, book: string) {
+    this.#exchange = exchange;
+    this.#name = name;
+    this.#book = book;
+  }
+
+  /** Latest rules. Throws before `open`. */
+  get known(): Rules {
+    if (this.#known === null) throw new Error(`the rules of ${this.#book} at ${this.#name} have not been read`);
+    return this.#known;
+  }
+
+  /** Reads the rules, unless an earlier run of this process has read them. Rejects with `CannotStart`. */
+  async open(): Promise<void> {
+    if (this.#known !== null) return;
+    try {
+      this.#known = await readRules(this.#exchange, this.#book);
+    } catch (error) {
+      if (!(error instanceof CannotStart)) throw error;
+      const { code, mayPass, remedy } = error;
+      throw new CannotStart(`${this.#name} (section elsewhere): ${error.message}`, code, mayPass, remedy);
+    }
+  }
+
+  /** Reads the rules again. If they cannot be read, the last ones apply. */
+  async refresh(log: Pick<Log, 'warn'>): Promise<void> {
+    let read: Rules;
+    try {
+      read = await readRules(this.#exchange, this.#book);
+    } catch (error) {
+      if (!(error instanceof CannotStart)) throw error;
+      const text = `the rules of ${this.#book} at ${this.#name} could not be refreshed; the last known rules apply`;
+      log.warn({ error: error.message }, text);
+      return;
+    }
+    const change = this.#known && rulesChange(this.#known, read);
+    this.#known = read;
+    if (change !== null) log.warn({ place: this.#name, book: this.#book }, `${this.#name} changed ${change}`);
+  }
+}

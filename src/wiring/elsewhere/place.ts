@@ -1,0 +1,120 @@
+/** The other exchange as a place where the bot hedges, built from the configuration. */
+import {
+  moneyOf,
+  pairOf,
+  randomOf,
+  type Clock,
+  type EngineOptions,
+  type ExchangeVenue,
+  type Observation,
+  type VenueClient,
+} from '../../core/index.ts';
+import { liveSourcesOf, type Config } from '../../config.ts';
+import type { HedgePlace, RateLeg } from '../../live/elsewhere/hedgePlace.ts';
+import { PlaceRules } from '../../live/elsewhere/placeRules.ts';
+import { deadlineOf, type VenueAccess } from '../bot.ts';
+import { UsageError } from '../usageError.ts';
+import { venueElsewhere, venueNamed } from '../venueRegistry.ts';
+
+/** Number of completed hedges until which orders have the smallest size, where the client was tried only on doubles. */
+const SMALLEST_UNTIL = 20;
+/** Maximum number of requests per minute at an exchange that publishes no limit; its client has limits of its own. */
+const REQUESTS_PER_MINUTE = 600;
+/** Share of the published limits that the bot uses. */
+const BUDGET_SHARE = 0.9;
+
+/** Returns the book of the hedges on the other exchange, for the engine; `undefined` if there are none. */
+export function placedBookOf({ hedge, elsewhere }: Config): EngineOptions['elsewhere'] {
+  if (hedge?.elsewhere === undefined || elsewhere === undefined) return undefined;
+  const [major, minor] = pairOf(elsewhere.book);
+  return { place: venueElsewhere(elsewhere).name, major, minor };
+}
+
+/** Returns the configuration without hedges on the other exchange, for commands that have no account there. */
+export function withoutPlace(config: Config): Config {
+  const { hedge } = config;
+  if (hedge?.elsewhere === undefined) return config;
+  const { elsewhere: _there, ...others } = hedge;
+  const venues = hedge.venues.filter(way => way !== 'elsewhere');
+  return { ...config, hedge: venues.length === 0 ? undefined : { ...others, venues } };
+}
+
+/** Returns what a hedge needs and the venue lacks, as text; `null` if it lacks nothing. */
+export function hedgeObstacles({ hedging }: Pick<ExchangeVenue, 'hedging'>): string | null {
+  const lacks = [
+    ...(hedging?.immediateOrCancel === true ? [] : ['immediate-or-cancel orders']),
+    ...((hedging?.lookUp ?? null) === null ? ['a look-up of orders after a lost answer'] : []),
+    ...(hedging?.tradeFees === true ? [] : ['the fee of each trade']),
+  ];
+  return lacks.length === 0 ? null : lacks.join(', ');
+}
+
+/**
+ * Returns a client of the account on the other exchange, which sends nothing yet; `undefined` if hedges there are not
+ * configured, or in paper trading.
+ * @throws UsageError if the venue lacks what a hedge needs.
+ */
+export function placeClientOf(
+  config: Config,
+  { elsewhere: access, speed }: VenueAccess,
+  clock: Clock,
+  seed: number,
+  onRequest?: (seen: Observation) => void,
+): VenueClient | undefined {
+  const settings = config.elsewhere;
+  if (access === undefined || settings === undefined) return undefined;
+  const venue = venueNamed(access.venue);
+  const lacks = hedgeObstacles(venue);
+  if (lacks !== null)
+    throw new UsageError(
+      `elsewhere.venue: hedges need exchanges with everything that proves the outcome of an order; ${venue.name} lacks ${lacks}`,
+    );
+  const { allows = { public: REQUESTS_PER_MINUTE, private: REQUESTS_PER_MINUTE } } = venue;
+  return venue.connect({
+    ...{ clock, random: randomOf(seed ^ 0x3e), book: access.book, restUrl: venue.restUrl(access.restUrl), onRequest },
+    deadlineMs: deadlineOf(settings.requestTimeoutMs, speed),
+    credentials: { key: access.key, secret: access.secret, nonceAbove: 0n },
+    budgets: {
+      public: Math.floor(allows.public * BUDGET_SHARE),
+      private: Math.floor(allows.private * BUDGET_SHARE),
+    },
+  });
+}
+
+/** Returns the other exchange for the runs of a configuration; `undefined` if it has no hedges there. */
+export function hedgePlaceOf(config: Config, client: VenueClient | undefined, rules: PlaceRules | undefined) {
+  const { hedge, elsewhere, limits, timing } = config;
+  const keys = hedge?.elsewhere;
+  if (keys === undefined || elsewhere === undefined) return undefined;
+  if (client === undefined || rules === undefined)
+    throw new UsageError('hedge.elsewhere: this run has no access to the other exchange; restart the bot');
+  const venue = venueElsewhere(elsewhere);
+  const { marginBps, backBps, latencyMs, riskZ, volatilityBps, valueMin, listingDelayMs } = keys;
+  const requestLifeMs = venue.hedging?.requestLifeMs ?? timing.requestDelayMaxMs;
+  const isUntried = elsewhere.kind === 'remote' && venue.tried === 'doubles';
+  return {
+    name: venue.name,
+    ...{ client, rules },
+    terms: {
+      ...{ marginBps, backBps, latencyMs, riskZ, volatilityBps, valueMin: moneyOf(valueMin) },
+      ...{ costMaxBps: hedge!.costMaxBps, collarBps: limits.collarBps },
+      orderValueMax: moneyOf(limits.orderValueMax),
+      rateChains: rateChainsOf(config, elsewhere.book),
+      times: { requestLifeMs, listingDelayMs },
+      smallestUntil: isUntried ? SMALLEST_UNTIL : 0,
+    },
+  } satisfies HedgePlace;
+}
+
+/**
+ * Returns the chains of books from the quote currency there to that of the bot's book: of each source that starts with
+ * the book there, the books after it. Empty if the quote currencies are equal.
+ */
+function rateChainsOf(config: Config, there: string): readonly (readonly RateLeg[])[] {
+  if (pairOf(there)[1] === pairOf(config.book)[1]) return [];
+  const live = liveSourcesOf(config);
+  return (live?.rules.sources ?? []).flatMap(({ legs: [first, ...rest] }) => {
+    const isThere = live!.feeds.some(({ key, book }) => key === first?.feed && book === there);
+    return isThere && rest.length > 0 ? [rest] : [];
+  });
+}
