@@ -117,6 +117,7 @@ const MANY = [
   'core/engine/elsewhere',
   'core/engine/engine',
   'core/engine/figureEvidence',
+  'core/engine/hedgeDebt',
   'core/engine/parts',
   'core/engine/postOnly',
   'core/estimators/leadLag',

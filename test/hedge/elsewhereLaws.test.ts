@@ -100,7 +100,10 @@ class BotOfTwo {
     this.desk = new Desk({
       strategy: quoteAround(),
       target: (OPENING + 500 - this.#lots) as never,
-      elsewhere: { place: 'there', major: 'btc', minor: 'usd' },
+      elsewhere: {
+        ...{ place: 'there', major: 'btc', minor: 'usd' },
+        bounds: { band: moneyOf(String(BAND)), debtMax: moneyOf('1000'), failuresMax: 3, isOnlyRoute: true },
+      },
       run: life,
     });
     this.desk.bids = [[999, 50]];

@@ -18,7 +18,7 @@ import { cancelAll } from '../safety/cancelAllAndVerify.ts';
 import { decisionTimer } from './decisionTimer.ts';
 import { EventQueue } from './eventQueue.ts';
 import { hedgerOf } from './runHedger.ts';
-import { assertPlaceKnown, placeClosedBecause, placeSetupOf, stateElsewhere } from '../elsewhere/hedgePlace.ts';
+import { assertHedgeReachable, heldAtOtherPlaces, placeSetupOf, stateElsewhere } from '../elsewhere/hedgePlace.ts';
 import { PlaceReads } from '../elsewhere/placeReads.ts';
 import { LedgerKeeper } from '../account/ledgerKeeper.ts';
 import { MarketData } from '../market/marketData.ts';
@@ -106,7 +106,10 @@ export class Run {
     const rules = options.rules ?? (await readRules(venue.exchange, options.bot.book));
     const journal = journalInUnits(options.state.journal, rules.instrument);
     const place = options.beside?.place;
-    assertPlaceKnown(journal.leftovers, place?.name ?? null);
+    assertHedgeReachable(journal.leftovers, place?.name ?? null);
+    const others = heldAtOtherPlaces(journal.leftovers, place?.name ?? null);
+    if (others !== null)
+      log.warn({ others }, `the ledger also holds ${others}, which this bot does not read; base currency there still counts as held`);
     await place?.rules.open();
     const engine = options.makeEngine(rules, onNews, journal.run);
     const opening = await resolveOpening(journal.leftovers, rules, options);
@@ -168,7 +171,7 @@ export class Run {
     this.#sleep = new SleepWatch(clock);
     const { place } = beside;
     const placed = place
-      ? placeSetupOf(place, engine, run, () => this.#placeReads?.unread ?? placeClosedBecause(engine))
+      ? placeSetupOf(place, engine, run, () => this.#placeReads?.unread ?? null)
       : null;
     this.#placeReads =
       place && placed

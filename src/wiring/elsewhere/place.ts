@@ -6,11 +6,13 @@ import {
   type Clock,
   type EngineOptions,
   type ExchangeVenue,
+  type Money,
   type Observation,
   type VenueClient,
 } from '../../core/index.ts';
-import { liveSourcesOf, type Config } from '../../config.ts';
+import { liveSourcesOf, type Config, type ElsewhereSettings } from '../../config.ts';
 import type { HedgePlace, RateLeg } from '../../live/elsewhere/hedgePlace.ts';
+import { PlaceReads } from '../../live/elsewhere/placeReads.ts';
 import { PlaceRules } from '../../live/elsewhere/placeRules.ts';
 import type { VenueAccess } from '../bot.ts';
 import { UsageError } from '../usageError.ts';
@@ -23,12 +25,27 @@ const REQUESTS_PER_MINUTE = 600;
 /** Share of the published limits that the bot uses. */
 const BUDGET_SHARE = 0.9;
 
-/** Returns the book of the hedges on the other exchange, for the engine; `undefined` if there are none. */
-export function placedBookOf({ hedge, elsewhere }: Config): EngineOptions['elsewhere'] {
-  if (hedge?.elsewhere === undefined || elsewhere === undefined) return undefined;
+/**
+ * Returns the book of the hedges on the other exchange, for the engine, with its bounds; `undefined` if there are none.
+ * `band` is the largest band of the hedges.
+ */
+export function placedBookOf({ hedge, elsewhere }: Config, band: Money): EngineOptions['elsewhere'] {
+  const keys = hedge?.elsewhere;
+  if (keys === undefined || elsewhere === undefined) return undefined;
   const [major, minor] = pairOf(elsewhere.book);
-  return { place: venueElsewhere(elsewhere).name, major, minor };
+  return {
+    ...{ place: placeNameOf(elsewhere), major, minor },
+    bounds: {
+      ...{ band, debtMax: moneyOf(keys.debtMax), failuresMax: keys.failuresMax },
+      isOnlyRoute: hedge!.venues.every(way => way === 'elsewhere') && hedge!.routes === undefined,
+      drift: { max: moneyOf(keys.driftMax) },
+      balancesMaxAgeMs: PlaceReads.maxAgeMs,
+    },
+  };
 }
+
+/** Returns the name of the other exchange in the ledger. */
+export const placeNameOf = (elsewhere: ElsewhereSettings): string => venueElsewhere(elsewhere).name;
 
 /** Returns the configuration without hedges on the other exchange, for commands that have no account there. */
 export function withoutPlace(config: Config): Config {
