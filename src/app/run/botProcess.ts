@@ -1,5 +1,6 @@
 /** Process of `puntas run`: opens the state, trades until stopped, cancels all orders and returns the result. */
 import type { Config } from '../../config.ts';
+import { isOver } from '../../hedge/index.ts';
 import { describeTier, type Clock, type Millis, type Snapshot, type VenueClient } from '../../core/index.ts';
 import { NumberedMailbox, ReloadBox, RequestBox } from '../../live/mailbox/mailbox.ts';
 import { DamagedState, type Journal, type Leftovers } from '../../live/state/journal.ts';
@@ -204,6 +205,9 @@ export class BotProcess {
         onStep: ms => {
           this.#metrics?.loop(ms);
           this.#alerts?.decision(ms);
+        },
+        onHedge: row => {
+          if (isOver(row) && row.offer !== null) this.#metrics?.hedge(row.offer.way, row.state);
         },
         onReconciled: () => this.#heartbeat.read(),
         onTurn: isKeptOut => this.#heartbeat.beat(isKeptOut ? 'kept out' : 'alive'),

@@ -36,6 +36,8 @@ export class PlaceReads {
   #triedAt: Millis = -Infinity;
   #startedAt: Millis;
   #failure: string | null = null;
+  /** Whether the last read had a rate. */
+  #isRated = false;
   /** State of the hedges at the last quiet read. */
   #seen: string | null = null;
   #turn: Promise<unknown> = Promise.resolve();
@@ -59,10 +61,11 @@ export class PlaceReads {
 
   /** Reads the balances if a read is due. */
   async readWhenDue(): Promise<void> {
-    const { run, engine, hedgeState } = this.#o;
+    const { run, engine, hedgeState, rate } = this.#o;
     const view = engine.elsewhere?.view;
     const isCompared = view?.isReconciled === true && view.checked !== null && view.differences().length === 0;
-    const isSoon = !isCompared || this.#failure !== null || this.#seen !== hedgeState();
+    const isNewRate = !this.#isRated && rate() !== null;
+    const isSoon = !isCompared || isNewRate || this.#failure !== null || this.#seen !== hedgeState();
     if (run.clock.elapsed() - this.#triedAt < (isSoon ? SOON_MS : EVERY_MS)) return;
     await this.read();
   }
@@ -90,6 +93,7 @@ export class PlaceReads {
     const quiet = before === hedgeState();
     if (quiet) this.#seen = before;
     const value = rate();
+    this.#isRated = value !== null;
     step({
       ...{ kind: 'balances', at: time(), startedAt, quiet, place: place.name, balances: outcome.value },
       ...(value === null ? {} : { rate: value }),

@@ -399,6 +399,7 @@ export class Run {
       // The reads record the trades before any write, because the marker in the ledger must include the trades of the
       // event.
       if (event.kind === 'trades') for (const taker of [this.#reads, this.#rules]) taker.take(event);
+      if (event.kind === 'hedge') watchers?.onHedge?.(event.row);
       watchers?.onStep?.(clock.elapsed() - started);
       this.#execute(commands);
     } finally {
