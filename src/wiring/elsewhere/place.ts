@@ -5,6 +5,7 @@ import {
   randomOf,
   type Clock,
   type EngineOptions,
+  type EvidenceTimes,
   type ExchangeVenue,
   type Money,
   type Observation,
@@ -47,13 +48,16 @@ export function placedBookOf({ hedge, elsewhere }: Config, band: Money): EngineO
 /** Returns the name of the other exchange in the ledger. */
 export const placeNameOf = (elsewhere: ElsewhereSettings): string => venueElsewhere(elsewhere).name;
 
-/** Returns the configuration without hedges on the other exchange, for commands that have no account there. */
+/**
+ * Returns the configuration without hedges on the other exchange, for commands that have no account there. The target
+ * counts both exchanges, so it becomes the opening balance.
+ */
 export function withoutPlace(config: Config): Config {
   const { hedge } = config;
   if (hedge?.elsewhere === undefined) return config;
   const { elsewhere: _there, ...others } = hedge;
   const venues = hedge.venues.filter(way => way !== 'elsewhere');
-  return { ...config, hedge: venues.length === 0 ? undefined : { ...others, venues } };
+  return { ...config, inventory: {}, hedge: venues.length === 0 ? undefined : { ...others, venues } };
 }
 
 /** Returns what a hedge needs and the venue lacks, as text; `null` if it lacks nothing. */
@@ -99,16 +103,23 @@ export function placeClientOf(
   });
 }
 
+/** Returns the times after which silence of the other exchange proves something. Throws without hedges there. */
+export function evidenceTimesOf({ hedge, elsewhere, timing }: Config): EvidenceTimes {
+  if (hedge?.elsewhere === undefined || elsewhere === undefined)
+    throw new Error('expected hedges on the other exchange in the configuration, found none');
+  const requestLifeMs = venueElsewhere(elsewhere).hedging?.requestLifeMs ?? timing.requestDelayMaxMs;
+  return { requestLifeMs, listingDelayMs: hedge.elsewhere.listingDelayMs };
+}
+
 /** Returns the other exchange for the runs of a configuration; `undefined` if it has no hedges there. */
 export function hedgePlaceOf(config: Config, client: VenueClient | undefined, rules: PlaceRules | undefined) {
-  const { hedge, elsewhere, limits, timing } = config;
+  const { hedge, elsewhere, limits } = config;
   const keys = hedge?.elsewhere;
   if (keys === undefined || elsewhere === undefined) return undefined;
   if (client === undefined || rules === undefined)
     throw new UsageError('hedge.elsewhere: this run has no access to the other exchange; restart the bot');
   const venue = venueElsewhere(elsewhere);
-  const { marginBps, backBps, latencyMs, riskZ, volatilityBps, valueMin, listingDelayMs } = keys;
-  const requestLifeMs = venue.hedging?.requestLifeMs ?? timing.requestDelayMaxMs;
+  const { marginBps, backBps, latencyMs, riskZ, volatilityBps, valueMin } = keys;
   const isUntried = elsewhere.kind === 'remote' && venue.tried === 'doubles';
   return {
     name: venue.name,
@@ -118,7 +129,7 @@ export function hedgePlaceOf(config: Config, client: VenueClient | undefined, ru
       ...{ costMaxBps: hedge!.costMaxBps, collarBps: limits.collarBps },
       orderValueMax: moneyOf(limits.orderValueMax),
       rateChains: rateChainsOf(config, elsewhere.book),
-      times: { requestLifeMs, listingDelayMs },
+      times: evidenceTimesOf(config),
       smallestUntil: isUntried ? SMALLEST_UNTIL : 0,
     },
   } satisfies HedgePlace;
