@@ -104,7 +104,7 @@ async function trialFinding(
   const free = (currency: string) =>
     moneyOf((balances.kind === 'done' ? balances.value : []).find(row => row.currency === currency)?.available ?? '0');
   const order = (['buy', 'sell'] as const)
-    .map(side => farOrder(instrument, side, side === 'buy' ? bid : ask, `${instance}-h0-d${clock.now()}`))
+    .map(side => farOrder(instrument, side, side === 'buy' ? bid : ask, `${instance}-0-${50_000_000 + (Math.floor(clock.now() / 1_000) % 10_000_000)}`))
     .find(({ side, price, amount }) =>
       side === 'sell'
         ? free(instrument.major) >= moneyOf(amount)
