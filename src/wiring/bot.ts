@@ -55,6 +55,8 @@ export type ElsewhereAccess = {
   readonly streamUrl?: string;
   readonly key: string;
   readonly secret: SecretText;
+  /** Transport to an exchange in the same process, instead of sockets to `restUrl`. */
+  readonly transport?: Transport;
 };
 
 /** Access to an exchange: its addresses and the API key of an account. */
