@@ -133,9 +133,10 @@ export function placeSetupOf(
   return { setup, rate, observe: (at, mid) => void volatility.observe(at, mid) };
 }
 
-/** Returns why the engine allows no order there; `null` if it allows one. */
-export function placeClosedBecause({ elsewhere }: Engine): string | null {
-  return elsewhere?.view.isReconciled === true ? null : 'the balances there do not equal the ledger';
+/** Returns why the engine allows no order of this side there; `null` if it allows one. */
+export function placeClosedBecause({ elsewhere }: Engine, side: Side): string | null {
+  if (elsewhere?.view.isReconciled !== true) return 'the balances there do not equal the ledger';
+  return elsewhere.closedBecause(side);
 }
 
 /** Returns a text that changes when a hedge there starts or ends. */

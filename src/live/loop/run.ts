@@ -169,7 +169,7 @@ export class Run {
     this.#sleep = new SleepWatch(clock);
     const { place } = beside;
     const placed = place
-      ? placeSetupOf(place, engine, run, () => this.#placeReads?.unread ?? placeClosedBecause(engine))
+      ? placeSetupOf(place, engine, run, side => this.#placeReads?.unread ?? placeClosedBecause(engine, side))
       : null;
     this.#placeReads =
       place && placed

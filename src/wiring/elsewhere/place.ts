@@ -11,6 +11,7 @@ import {
 } from '../../core/index.ts';
 import { liveSourcesOf, type Config } from '../../config.ts';
 import type { HedgePlace, RateLeg } from '../../live/elsewhere/hedgePlace.ts';
+import { PlaceReads } from '../../live/elsewhere/placeReads.ts';
 import { PlaceRules } from '../../live/elsewhere/placeRules.ts';
 import { deadlineOf, type VenueAccess } from '../bot.ts';
 import { UsageError } from '../usageError.ts';
@@ -23,11 +24,20 @@ const REQUESTS_PER_MINUTE = 600;
 /** Share of the published limits that the bot uses. */
 const BUDGET_SHARE = 0.9;
 
-/** Returns the book of the hedges on the other exchange, for the engine; `undefined` if there are none. */
-export function placedBookOf({ hedge, elsewhere }: Config): EngineOptions['elsewhere'] {
+/** Returns the book of the hedges on the other exchange and its bounds, for the engine; `undefined` if there are none. */
+export function placedBookOf({ hedge, elsewhere, limits }: Config): EngineOptions['elsewhere'] {
   if (hedge?.elsewhere === undefined || elsewhere === undefined) return undefined;
   const [major, minor] = pairOf(elsewhere.book);
-  return { place: venueElsewhere(elsewhere).name, major, minor };
+  const { debtMax, failuresMax, driftMax } = hedge.elsewhere;
+  return {
+    ...{ place: venueElsewhere(elsewhere).name, major, minor },
+    bounds: {
+      band: moneyOf(hedge.band ?? limits.positionMax),
+      ...{ debtMax: moneyOf(debtMax), failuresMax, drift: { max: moneyOf(driftMax) } },
+      isOnlyRoute: hedge.venues.every(way => way === 'elsewhere'),
+      balancesMaxAgeMs: PlaceReads.maxAgeMs,
+    },
+  };
 }
 
 /** Returns the configuration without hedges on the other exchange, for commands that have no account there. */
