@@ -316,7 +316,7 @@ describe('bounds on inventory that is not hedged', () => {
     two.fillTo(20);
     expect(two.figures.debt).toBe(0n);
     const decides = (band: string) =>
-      two.desk.step({ kind: 'hedge', at: two.desk.now, row: { band } as never as HedgeRow });
+      two.desk.step({ kind: 'hedge', at: two.desk.now, row: { band } as HedgeRow });
     decides('8.5');
     expect(textOfMoney(two.figures.debt)).toBe('11.5');
     decides('60');
