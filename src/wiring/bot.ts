@@ -22,6 +22,7 @@ import {
   type Instrument,
   type MarketStream,
   type Millis,
+  type Money,
   type Observation,
   type Outcome,
   type PullRules,
@@ -86,10 +87,6 @@ export type VenueAccess = {
  */
 const DEADLINE_MIN_MS = 500;
 
-/** Returns the deadline of a request in wall time. */
-export const deadlineOf = (requestTimeoutMs: Millis, speed: number): Millis =>
-  Math.max(Math.min(DEADLINE_MIN_MS, requestTimeoutMs), requestTimeoutMs / speed);
-
 type ClientChoices = {
   readonly journal?: Journal;
   /** Lower bound of every nonce, if there is no journal. */
@@ -120,7 +117,7 @@ export function connectionTo(
     random: randomOf(seed),
     book: config.book,
     ...at,
-    deadlineMs: deadlineOf(requestTimeoutMs, at.speed),
+    deadlineMs: Math.max(Math.min(DEADLINE_MIN_MS, requestTimeoutMs), requestTimeoutMs / at.speed),
     credentials: {
       key: at.key,
       secret: at.secret,
@@ -249,7 +246,7 @@ function madeEngine(
   const { strategy, timing, inventory, markouts } = config;
   const livePrice = liveSourcesOf(config)?.rules;
   const kind = kindOf(strategy.name);
-  const elsewhere = placedBookOf(config);
+  const elsewhere = placedBookOf(config, hedgeBandMax(config));
   return new Engine({
     instrument,
     strategy: withRfqReference(
@@ -327,6 +324,15 @@ function deskOf({ desk }: VenueClient, key: string): ConversionDesk {
  * band.
  */
 const ORDERS_MAX = 10_000;
+
+/** Returns the largest band of the hedges, in the base currency; 0 without hedges. */
+function hedgeBandMax(config: Config): Money {
+  const { hedge, strategy } = config;
+  if (!hedge) return money(0n);
+  const orders = hedgePlanOf(config)?.bandModel?.ordersMax;
+  if (hedge.band !== undefined || orders === undefined) return moneyOf(hedge.band ?? '0');
+  return money(moneyOf(strategy.amount) * BigInt(Math.ceil(orders)));
+}
 
 /** Returns the hedge setup without a desk; `undefined` if hedging is not configured. */
 export function hedgePlanOf({ hedge, timing, strategy, limits }: Config): Omit<HedgeSetup, 'desk'> | undefined {

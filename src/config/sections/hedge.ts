@@ -42,7 +42,7 @@ const elsewhere = z
       .int()
       .min(0)
       .max(20)
-      .default(0)
+      .default(3)
       .describe('Failed hedges in sequence before a side is not quoted. 0: not while a hedge is open either.'),
     feeMax: decimalText
       .default('0')

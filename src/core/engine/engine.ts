@@ -396,7 +396,7 @@ export class Engine {
    * each order.
    */
   preview(at: Millis): Preview {
-    const halt = this.#risk.pendingHaltReason;
+    const halt = this.#isInventoryKnown ? this.#risk.pendingHaltReason : null;
     const riskContext = this.riskContext(at);
     const refusal = quotingRefusal(riskContext);
     if (refusal !== null && !this.#market.isQuotable) return emptyPreview(halt, refusal);
@@ -411,7 +411,7 @@ export class Engine {
     this.#decidedAt = at;
     this.#decidedPrice = this.livePrice(at)?.price?.price ?? null;
     this.#orders.tick(at);
-    if (this.#risk.check(at)) this.#isDecisionDue = true;
+    if (this.#isInventoryKnown && this.#risk.check(at)) this.#isDecisionDue = true;
     this.#hedgeDebt?.check(this.#exposure);
     let riskContext = this.riskContext(at);
     const refusal = quotingRefusal(riskContext);
@@ -618,7 +618,8 @@ export class Engine {
     this.#quoter.postOnlyBackoff.onBook(this.#market.depth, startedAt);
     const mid = this.#market.isQuotable ? this.#market.mid : 0;
     this.#learnBasis(at);
-    if (mid > 0) this.#inventory.mark(2 * mid);
+    // A price move before the balances of both exchanges are known must not count as profit of a part of the inventory.
+    if (mid > 0 && this.#isInventoryKnown) this.#inventory.mark(2 * mid);
     this.#pastPrice?.see(at, 2 * mid);
     this.#adverseSelection?.market(at, mid);
   }
@@ -720,7 +721,7 @@ export class Engine {
       depth: this.#market.depth,
       pastPrice: this.#pastPrice?.at(at) ?? 0,
       foreignBests: this.#foreignOrders.bests,
-      position: this.#inventory.positionLots(),
+      position: this.#isInventoryKnown ? this.#inventory.positionLots() : 0,
       converting: this.#converting(),
       hedgeRooms: this.#hedgeRooms(),
       orders: this.#orders.live,
@@ -729,6 +730,11 @@ export class Engine {
       unknownMax: unknownMax ?? 2,
       reduceOnly: this.#risk.regimes.isReduceOnly,
     };
+  }
+
+  /** Whether the balances of every account are known. Before, no order is placed, and no limit is checked. */
+  get #isInventoryKnown(): boolean {
+    return this.#elsewhere === null || this.#elsewhere.view.isOpen;
   }
 
   /** Held amount of the base currency on all exchanges together, also where this run has no account. */

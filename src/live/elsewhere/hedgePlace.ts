@@ -14,7 +14,6 @@ import {
   type HedgeRow,
   type Millis,
   type Money,
-  type Side,
   type VenueClient,
 } from '../../core/index.ts';
 import { ElsewhereDesk, mayStillExecute, type ElsewhereSetup } from '../../hedge/index.ts';
@@ -93,12 +92,12 @@ export type PlaceSetup = {
   readonly observe: (at: Millis, mid: number) => void;
 };
 
-/** Returns the setup of a run's hedges there. `closedBecause`: reason why balances there close it, or `null`. */
+/** Returns the setup of a run's hedges there. `unread`: returns why the balances there are unknown, or `null`. */
 export function placeSetupOf(
   place: HedgePlace,
   engine: Engine,
   { clock, time }: { readonly clock: Clock; readonly time: () => Millis },
-  closedBecause: (side: Side) => string | null,
+  unread: () => string | null,
 ): PlaceSetup {
   const { client, rules, terms } = place;
   const { rateChains, volatilityBps, times, costMaxBps, collarBps, orderValueMax, ...others } = terms;
@@ -128,15 +127,9 @@ export function placeSetupOf(
     perRootSecond: () => volatility.perRootSecond,
     rate,
     funds: currency => account.funds(currency),
-    closedBecause,
+    closedBecause: side => unread() ?? account.closedBecause(side),
   };
   return { setup, rate, observe: (at, mid) => void volatility.observe(at, mid) };
-}
-
-/** Returns why the engine allows no order of this side there; `null` if it allows one. */
-export function placeClosedBecause({ elsewhere }: Engine, side: Side): string | null {
-  if (elsewhere?.view.isReconciled !== true) return 'the balances there do not equal the ledger';
-  return elsewhere.closedBecause(side);
 }
 
 /** Returns a text that changes when a hedge there starts or ends. */
@@ -146,22 +139,23 @@ export function stateElsewhere(rows: readonly HedgeRow[]): string {
 }
 
 /**
- * Checks that the stored ledger holds nothing of another place than `place`, and that an open hedge elsewhere can be
- * looked up. `place` is `null` if the bot does not hedge elsewhere.
+ * Checks that an open hedge elsewhere can be looked up. `place` is `null` if the bot does not hedge elsewhere.
  * @throws CannotStart with the remedy.
  */
-export function assertPlaceKnown({ ledger, hedges }: Leftovers, place: string | null): void {
+export function assertHedgeReachable({ hedges }: Leftovers, place: string | null): void {
   const open = hedges.find(row => row.offer?.way === 'elsewhere' && mayStillExecute(row));
-  const restore = 'restore the sections elsewhere and hedge.elsewhere';
-  if (place === null && open !== undefined)
-    throw new CannotStart(`hedge ${open.id} on another exchange has no known outcome; ${restore} until it has ended`);
-  const held = [...(ledger?.causes ?? [])].flatMap(([currency, causes]) => {
-    const sum = currency.includes('@') && (place === null || !isAtPlace(currency, place)) ? sumOfCauses(causes) : 0n;
-    return sum === 0n ? [] : [`${textOfMoney(money(sum))} ${currency}`];
-  });
-  if (held.length === 0) return;
-  const now = place === null ? 'the configuration has no hedges on another exchange' : `hedges are sent to ${place}`;
+  if (place !== null || open === undefined) return;
   throw new CannotStart(
-    `the ledger holds ${held.join(', ')}, but ${now}; ${restore}, or use a new state directory for an account without them`,
+    `hedge ${open.id} on another exchange has no known outcome; restore the sections elsewhere and hedge.elsewhere until it has ended`,
   );
+}
+
+/** Returns what the ledger holds at other places than `place`, as text; `null` if nothing. */
+export function heldAtOtherPlaces({ ledger }: Leftovers, place: string | null): string | null {
+  const held = [...(ledger?.causes ?? [])].flatMap(([currency, causes]) => {
+    const isKept = currency.includes('@') && (place === null || !isAtPlace(currency, place));
+    const sum = isKept ? sumOfCauses(causes) : NONE;
+    return sum === 0n ? [] : [`${textOfMoney(sum)} ${currency}`];
+  });
+  return held.length === 0 ? null : held.join(', ');
 }

@@ -1,18 +1,20 @@
 /** Rules of the book on the other exchange, and the fees of the account there. */
-import type { Exchange, Millis } from '../../core/index.ts';
+import type { Clock, Exchange, Millis } from '../../core/index.ts';
 import type { Log } from '../log.ts';
 import { CannotStart, readRules } from '../loop/opening.ts';
 import { rulesChange } from '../loop/rulesChange.ts';
 import type { Rules } from '../rules.ts';
 
 /** Interval of reads. An order under outdated rules is rejected, and the next read applies the change. */
-export const PLACE_RULES_EVERY_MS: Millis = 300_000;
+const EVERY_MS: Millis = 300_000;
 
 export class PlaceRules {
   readonly #exchange: Exchange;
   readonly #name: string;
   readonly #book: string;
   #known: Rules | null = null;
+  /** Time of the last attempt to read, on the monotonic clock; `null` before the first. */
+  #triedAt: Millis | null = null;
 
   constructor(exchange: Exchange, name: string, book: string) {
     this.#exchange = exchange;
@@ -38,8 +40,11 @@ export class PlaceRules {
     }
   }
 
-  /** Reads the rules again. If they cannot be read, the last ones apply. */
-  async refresh(log: Pick<Log, 'warn'>): Promise<void> {
+  /** Reads the rules again if the last read is old. If they cannot be read, the last ones apply. */
+  async refreshWhenDue(clock: Clock, log: Pick<Log, 'warn'>): Promise<void> {
+    this.#triedAt ??= clock.elapsed();
+    if (clock.elapsed() - this.#triedAt < EVERY_MS) return;
+    this.#triedAt = clock.elapsed();
     let read: Rules;
     try {
       read = await readRules(this.#exchange, this.#book);

@@ -18,9 +18,8 @@ import { cancelAll } from '../safety/cancelAllAndVerify.ts';
 import { decisionTimer } from './decisionTimer.ts';
 import { EventQueue } from './eventQueue.ts';
 import { hedgerOf } from './runHedger.ts';
-import { assertPlaceKnown, placeClosedBecause, placeSetupOf, stateElsewhere } from '../elsewhere/hedgePlace.ts';
+import { assertHedgeReachable, heldAtOtherPlaces, placeSetupOf, stateElsewhere } from '../elsewhere/hedgePlace.ts';
 import { PlaceReads } from '../elsewhere/placeReads.ts';
-import { PLACE_RULES_EVERY_MS } from '../elsewhere/placeRules.ts';
 import { LedgerKeeper } from '../account/ledgerKeeper.ts';
 import { MarketData } from '../market/marketData.ts';
 import type { LoopOptions, RunParts, StopReport } from './loopOptions.ts';
@@ -107,7 +106,10 @@ export class Run {
     const rules = options.rules ?? (await readRules(venue.exchange, options.bot.book));
     const journal = journalInUnits(options.state.journal, rules.instrument);
     const place = options.beside?.place;
-    assertPlaceKnown(journal.leftovers, place?.name ?? null);
+    assertHedgeReachable(journal.leftovers, place?.name ?? null);
+    const others = heldAtOtherPlaces(journal.leftovers, place?.name ?? null);
+    if (others !== null)
+      log.warn({ others }, `the ledger also holds ${others}, which this bot does not read; base currency there still counts as held`);
     await place?.rules.open();
     const engine = options.makeEngine(rules, onNews, journal.run);
     const opening = await resolveOpening(journal.leftovers, rules, options);
@@ -169,7 +171,7 @@ export class Run {
     this.#sleep = new SleepWatch(clock);
     const { place } = beside;
     const placed = place
-      ? placeSetupOf(place, engine, run, side => this.#placeReads?.unread ?? placeClosedBecause(engine, side))
+      ? placeSetupOf(place, engine, run, () => this.#placeReads?.unread ?? null)
       : null;
     this.#placeReads =
       place && placed
@@ -226,7 +228,7 @@ export class Run {
 
   /** Starts to read and quote. `onFailure` is called once, after an error that requires a stop. */
   start(onFailure: () => void): void {
-    const { state, timing, beside, engine, log } = this.#options;
+    const { clock, state, timing, beside, engine, log } = this.#options;
     const { opening } = this.#options.start;
     this.#onFailure = onFailure;
     const { orders, ledger: left } = state.journal.leftovers;
@@ -246,10 +248,12 @@ export class Run {
     this.#repeat(LOOK_EVERY_MS, async () => this.#checkSleep(), LOOK_EVERY_MS);
     this.#repeat(this.#balancesEveryMs, () => this.#balances.read());
     if (this.#hedger) this.#repeat(this.#hedger.everyMs, async () => this.#hedger?.turn());
-    const placeReads = this.#placeReads;
-    if (placeReads) this.#repeat(PLACE_LOOK_EVERY_MS, () => placeReads.readWhenDue());
-    const placeRules = beside?.place?.rules;
-    if (placeRules) this.#repeat(PLACE_RULES_EVERY_MS, () => placeRules.refresh(log), PLACE_RULES_EVERY_MS);
+    const [placeReads, placeRules] = [this.#placeReads, beside?.place?.rules];
+    if (placeReads)
+      this.#repeat(PLACE_LOOK_EVERY_MS, async () => {
+        await placeReads.readWhenDue();
+        await placeRules?.refreshWhenDue(clock, log);
+      });
     const rfqReference = rfqReferenceReadsOf(beside?.rfqReference, this.#run, engine, () => this.rules.instrument);
     if (rfqReference) this.#repeat(rfqReference.everyMs, () => rfqReference.read());
     this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);

@@ -6,14 +6,15 @@ import {
   type Clock,
   type EngineOptions,
   type ExchangeVenue,
+  type Money,
   type Observation,
   type VenueClient,
 } from '../../core/index.ts';
-import { liveSourcesOf, type Config } from '../../config.ts';
+import { liveSourcesOf, type Config, type ElsewhereSettings } from '../../config.ts';
 import type { HedgePlace, RateLeg } from '../../live/elsewhere/hedgePlace.ts';
 import { PlaceReads } from '../../live/elsewhere/placeReads.ts';
 import { PlaceRules } from '../../live/elsewhere/placeRules.ts';
-import { deadlineOf, type VenueAccess } from '../bot.ts';
+import type { VenueAccess } from '../bot.ts';
 import { UsageError } from '../usageError.ts';
 import { venueElsewhere, venueNamed } from '../venueRegistry.ts';
 
@@ -24,21 +25,27 @@ const REQUESTS_PER_MINUTE = 600;
 /** Share of the published limits that the bot uses. */
 const BUDGET_SHARE = 0.9;
 
-/** Returns the book of the hedges on the other exchange and its bounds, for the engine; `undefined` if there are none. */
-export function placedBookOf({ hedge, elsewhere, limits }: Config): EngineOptions['elsewhere'] {
-  if (hedge?.elsewhere === undefined || elsewhere === undefined) return undefined;
+/**
+ * Returns the book of the hedges on the other exchange, for the engine, with its bounds; `undefined` if there are none.
+ * `band` is the largest band of the hedges.
+ */
+export function placedBookOf({ hedge, elsewhere }: Config, band: Money): EngineOptions['elsewhere'] {
+  const keys = hedge?.elsewhere;
+  if (keys === undefined || elsewhere === undefined) return undefined;
   const [major, minor] = pairOf(elsewhere.book);
-  const { debtMax, failuresMax, driftMax } = hedge.elsewhere;
   return {
-    ...{ place: venueElsewhere(elsewhere).name, major, minor },
+    ...{ place: placeNameOf(elsewhere), major, minor },
     bounds: {
-      band: moneyOf(hedge.band ?? limits.positionMax),
-      ...{ debtMax: moneyOf(debtMax), failuresMax, drift: { max: moneyOf(driftMax) } },
-      isOnlyRoute: hedge.venues.every(way => way === 'elsewhere'),
+      ...{ band, debtMax: moneyOf(keys.debtMax), failuresMax: keys.failuresMax },
+      isOnlyRoute: hedge!.venues.every(way => way === 'elsewhere') && hedge!.routes === undefined,
+      drift: { max: moneyOf(keys.driftMax) },
       balancesMaxAgeMs: PlaceReads.maxAgeMs,
     },
   };
 }
+
+/** Returns the name of the other exchange in the ledger. */
+export const placeNameOf = (elsewhere: ElsewhereSettings): string => venueElsewhere(elsewhere).name;
 
 /** Returns the configuration without hedges on the other exchange, for commands that have no account there. */
 export function withoutPlace(config: Config): Config {
@@ -66,7 +73,7 @@ export function hedgeObstacles({ hedging }: Pick<ExchangeVenue, 'hedging'>): str
  */
 export function placeClientOf(
   config: Config,
-  { elsewhere: access, speed }: VenueAccess,
+  { elsewhere: access }: VenueAccess,
   clock: Clock,
   seed: number,
   onRequest?: (seen: Observation) => void,
@@ -82,7 +89,8 @@ export function placeClientOf(
   const { allows = { public: REQUESTS_PER_MINUTE, private: REQUESTS_PER_MINUTE } } = venue;
   return venue.connect({
     ...{ clock, random: randomOf(seed ^ 0x3e), book: access.book, restUrl: venue.restUrl(access.restUrl), onRequest },
-    deadlineMs: deadlineOf(settings.requestTimeoutMs, speed),
+    // Not divided by the speed of the clock: an exchange may reject requests that are older than this on its own clock.
+    deadlineMs: settings.requestTimeoutMs,
     credentials: { key: access.key, secret: access.secret, nonceAbove: 0n },
     budgets: {
       public: Math.floor(allows.public * BUDGET_SHARE),

@@ -1,9 +1,12 @@
 /** An account on another exchange in the engine: exact in every currency of both, and counted in inventory, limits and profit. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { money, moneyOf, textOfMoney, type Side } from '../../../src/core/index.ts';
+import { money, moneyOf, textOfMoney, type HaltLimits, type Side } from '../../../src/core/index.ts';
 import { runsOf } from '../../many.ts';
 import { UNIT, TwoDesks } from '../twoDesks.ts';
+
+/** Limits on losses that no test here reaches, so that only the position limit halts. */
+const NO_HALTS = { drawdownMax: 10n ** 40n, dayLossMax: 10n ** 40n } as unknown as HaltLimits;
 
 describe('an account on another exchange', () => {
   test('is missing until its balances are read, and its base currency is inventory', () => {
@@ -15,6 +18,20 @@ describe('an account on another exchange', () => {
     two.desk.rounds(3);
     expect(two.inventory).toBe('0');
     expect(two.desk.places().length).toBeGreaterThan(0);
+  });
+
+  test('before its balances are read, inventory is unknown: no limit is exceeded, and a price move is no profit', () => {
+    // A position beyond the limit of 100 lots if the balances there counted as 0.
+    const two = new TwoDesks({ halts: NO_HALTS, target: 2e9 as never });
+    two.truth.set('btc', moneyOf('1000000000'));
+    two.desk.open().rounds(2);
+    for (const side of [two.desk.bids, two.desk.asks]) side[0]![0] += 50;
+    two.desk.rounds(2);
+    expect([two.desk.engine.haltedBecause, two.desk.engine.riskContext(two.desk.now).position]).toEqual([null, 0]);
+    two.readThere();
+    two.desk.rounds(2);
+    expect([two.desk.engine.haltedBecause, two.inventory]).toEqual([null, '0']);
+    expect(textOfMoney(two.desk.engine.snapshot(two.desk.now).booked.profit.total)).toBe('0');
   });
 
   test('an order there counts in the limits with both outcomes until its end, then with its trades', () => {
