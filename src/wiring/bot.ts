@@ -55,6 +55,8 @@ export type ElsewhereAccess = {
   readonly streamUrl?: string;
   readonly key: string;
   readonly secret: SecretText;
+  /** Transport of hedges that replaces sockets to `restUrl`. */
+  readonly transport?: Transport;
 };
 
 /** Access to an exchange: its addresses and the API key of an account. */

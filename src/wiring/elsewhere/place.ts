@@ -89,6 +89,7 @@ export function placeClientOf(
   const { allows = { public: REQUESTS_PER_MINUTE, private: REQUESTS_PER_MINUTE } } = venue;
   return venue.connect({
     ...{ clock, random: randomOf(seed ^ 0x3e), book: access.book, restUrl: venue.restUrl(access.restUrl), onRequest },
+    ...(access.transport ? { transport: access.transport } : {}),
     // Not divided by the speed of the clock: an exchange may reject requests that are older than this on its own clock.
     deadlineMs: settings.requestTimeoutMs,
     credentials: { key: access.key, secret: access.secret, nonceAbove: 0n },
