@@ -118,6 +118,18 @@ export class ElsewhereHedges {
     return verdict.kind === 'ended' ? verdict : NOTHING_EXECUTED;
   }
 
+  /** Returns, as text, the fees in currencies other than those of the book there. The ledger has them, profit does not. */
+  feesBesides({ trades }: ElsewhereEnd): readonly string[] {
+    const { major, minor } = this.#setup.instrument;
+    const sums = new Map<string, bigint>();
+    for (const { feeCurrency, feeAmount } of trades)
+      if (feeCurrency !== major && feeCurrency !== minor)
+        sums.set(feeCurrency, (sums.get(feeCurrency) ?? 0n) + moneyOf(feeAmount));
+    return [...sums].flatMap(([currency, sum]) =>
+      sum === 0n ? [] : [`fee of ${textOfMoney(money(sum))} ${currency}, which is in no profit`],
+    );
+  }
+
   /** Books the end of the order of a row, at the rate of the decision. */
   end(row: HedgeRow, { trades }: ElsewhereEnd): void {
     const rate = moneyOf(placedOf(row).rate);

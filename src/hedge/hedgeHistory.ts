@@ -50,8 +50,8 @@ export class HedgeHistory {
     return this.#list.some(mayStillExecute);
   }
 
-  /** Adds a hedge. `spent` holds costs and counts of earlier hedges, which count against limits. */
-  begin(amount: Money, spent: EarlierHedges): void {
+  /** Adds a hedge. `known` holds the computed band, and costs and counts of earlier hedges, which count against limits. */
+  begin(amount: Money, known: EarlierHedges & Pick<HedgeRow, 'band'>): void {
     const row: HedgeRow = {
       id: `${this.#prefix}${++this.#counter}`,
       at: this.#run.time(),
@@ -62,7 +62,7 @@ export class HedgeHistory {
       acceptedAt: null,
       conversionId: null,
       why: null,
-      ...spent,
+      ...known,
     };
     this.#list = [...this.#list.filter(isOver).slice(-ROWS_KEPT), row];
     this.#note(row);

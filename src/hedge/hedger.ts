@@ -244,7 +244,8 @@ export class Hedger {
     if (here === 0n && !isAll && this.#elsewhere?.isTooSmall(before, amount) === true) return;
     const { left, budgetName, ...spent } = remainingBudget(this.#rows.list, rules, flatten, time());
     const completed = completedElsewhere(this.#rows.list);
-    this.#rows.begin(amount, spent);
+    const computed = own !== undefined && flatten === null ? { band: textOfMoney(rules.band) } : {};
+    this.#rows.begin(amount, { ...spent, ...computed });
     const asked = clock.elapsed();
     const [atHome, there] = await Promise.all([
       here === 0n ? [] : requestRoutes(this.#offers, this.#setup, instrument, here, before.mid),
@@ -395,7 +396,9 @@ export class Hedger {
       this.#rows.change({ costMax: textOfMoney(costMax as Money) });
     }
     const isPart = isFilled && end.filled < asked;
-    const why = isFilled ? (isPart ? `filled ${textOfMoney(end.filled)} of ${textOfMoney(asked)}` : null) : nothing;
+    const part = isPart ? [`filled ${textOfMoney(end.filled)} of ${textOfMoney(asked)}`] : [];
+    const notes = [...part, ...this.#there.feesBesides(end)];
+    const why = isFilled ? (notes.length === 0 ? null : notes.join('; ')) : nothing;
     // The row and the ledger change before either is stored, so that a write to disk includes both.
     const ended = this.#rows.change({ state: isFilled ? 'completed' : 'failed', why });
     this.#there.end(ended, end);

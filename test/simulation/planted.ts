@@ -30,6 +30,8 @@ export type Planted = {
   readonly seams: () => Seams;
   /** Persons act on the bot. */
   readonly actions?: boolean;
+  /** The bot hedges on a second exchange. */
+  readonly elsewhere?: boolean;
   /** The classes of faults that are on: those that alone find it. */
   readonly only?: readonly Fault[];
   /** The seed from which it is looked for: one that is known to have what it takes is quickly found again. */

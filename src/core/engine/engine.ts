@@ -198,6 +198,7 @@ export class Engine {
         this.#isDecisionDue = true;
         break;
       case 'hedge':
+        this.#hedgeDebt?.decided(event.row);
         return NOTHING;
       case 'transfer':
         if (this.#elsewhere?.has(event.currency) === true) this.#elsewhere.transfer(event);

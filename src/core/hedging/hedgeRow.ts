@@ -79,6 +79,8 @@ export type HedgeRow = {
   readonly middle?: string;
   readonly inventory?: string;
   readonly costMax?: string;
+  /** Band at the decision, in the base currency; absent if the configuration sets the band. */
+  readonly band?: string;
   /** Maximum cost of all earlier hedges of the same UTC day, in the quote currency. */
   readonly dayCost?: string;
   /** Number of completed hedges on the other exchange before this one; absent if there was none. */

@@ -4,10 +4,11 @@
  */
 import type { ElsewhereEvent } from '../accounting/accountEvents.ts';
 import type { PlaceAccount, PlacedBook, PlaceLimits } from '../accounting/placeAccount.ts';
+import type { HedgeRow } from '../hedging/hedgeRow.ts';
 import type { Instrument } from '../model/instrument.ts';
 import { lotsOnSide, type Order } from '../orders/orders.ts';
 import type { Level, Quote } from '../quoting/strategy.ts';
-import { money, multiplyMoneyFloor, textOfMoney, type Money, type Side } from '../model/units.ts';
+import { money, moneyOf, multiplyMoneyFloor, textOfMoney, type Money, type Side } from '../model/units.ts';
 
 /** Bounds on inventory that is not hedged. Amounts are in the base currency. */
 export type HedgeBounds = PlaceLimits & {
@@ -79,6 +80,8 @@ export class HedgeDebt {
   readonly #book: PlacedBook;
   readonly #bounds: HedgeBounds;
   readonly #account: PlaceAccount;
+  /** Band of the latest hedge; before the first, the configured band or the maximum of a computed one. */
+  #band: Money;
   #failures = 0;
   /** Maximum lots that the strategy has wanted on one side. */
   #fullSide = 0;
@@ -89,12 +92,20 @@ export class HedgeDebt {
       throw new RangeError(`expected a number of failed hedges from 0, found ${bounds.failuresMax}`);
     this.#book = book;
     this.#bounds = bounds;
+    this.#band = bounds.band;
     this.#account = account;
   }
 
   /** Applies a state change of the bot's order there. An order that executed nothing is a failed hedge. */
   apply(event: ElsewhereEvent): void {
     if (event.phase === 'ended') this.#failures = event.trades.length > 0 ? 0 : this.#failures + 1;
+  }
+
+  /** Applies the computed band of a hedge decision. */
+  decided({ band }: Pick<HedgeRow, 'band'>): void {
+    if (band === undefined) return;
+    const computed = moneyOf(band);
+    this.#band = computed < this.#bounds.band ? computed : this.#bounds.band;
   }
 
   /** Ends a sequence of failed hedges once inventory is within the band. Call this before each decision. */
@@ -152,12 +163,12 @@ export class HedgeDebt {
   /** Returns the debt if all that pending conversions may do to this side happens; negative within the band. */
   #debt(exposure: Exposure, side: Side): bigint {
     const { instrument, converting } = exposure;
-    return beyondTarget(exposure, side) + BigInt(converting[side]) * instrument.lotMoney - this.#bounds.band;
+    return beyondTarget(exposure, side) + BigInt(converting[side]) * instrument.lotMoney - this.#band;
   }
 
   #room(exposure: Exposure, side: Side, fullSide: number): HedgeRoom {
     const { instrument, converting } = exposure;
-    const { band, debtMax, isOnlyRoute } = this.#bounds;
+    const { debtMax, isOnlyRoute } = this.#bounds;
     const { major } = instrument;
     const debt = this.#debt(exposure, side);
     const most: Bound = {
@@ -171,7 +182,7 @@ export class HedgeDebt {
     const { beyond, refusal, why } = bounds.reduce((a, b) => (b.beyond < a.beyond ? b : a));
     const worst = beyondTarget(exposure, side) + BigInt(converting[side]) * instrument.lotMoney;
     const isHedgeDue = worst < 0n && this.#debt(exposure, side === 'buy' ? 'sell' : 'buy') > 0n;
-    const lots = (from: bigint) => Math.max(0, Number((band + beyond - from) / instrument.lotMoney));
+    const lots = (from: bigint) => Math.max(0, Number((this.#band + beyond - from) / instrument.lotMoney));
     return { lots: lots(isHedgeDue ? 0n : worst), hedgeLots: lots(worst), refusal, why };
   }
 

@@ -8,6 +8,7 @@ import {
   textOfMoney,
   type EngineOptions,
   type HedgeBounds,
+  type HedgeRow,
   type Money,
   type Side,
   type Strategy,
@@ -244,7 +245,7 @@ describe('bounds on inventory that is not hedged', () => {
           }
         }
       }),
-      { ...runsOf(1_000, 12), seed: 4 },
+      { ...runsOf(3_000, 12), seed: 4 },
     );
     const always = ['closed', 'empty', 'near debtMax', 'pulled'];
     expect([...seen].toSorted()).toEqual(
@@ -308,6 +309,19 @@ describe('bounds on inventory that is not hedged', () => {
     expect([textOfMoney(two.known), textOfMoney(two.figures.debt)]).toEqual(['0', '5']);
     two.end([10]);
     expect([textOfMoney(two.known), textOfMoney(two.figures.debt)]).toEqual(['-10', '5']);
+  });
+
+  test('a computed band replaces the configured maximum from the first hedge on, and never exceeds it', () => {
+    const two = new Hedged(bounds({ band: lots(50) }));
+    two.fillTo(20);
+    expect(two.figures.debt).toBe(0n);
+    const decides = (band: string) =>
+      two.desk.step({ kind: 'hedge', at: two.desk.now, row: { band } as HedgeRow });
+    decides('8.5');
+    expect(textOfMoney(two.figures.debt)).toBe('11.5');
+    decides('60');
+    two.fillTo(54);
+    expect(textOfMoney(two.figures.debt)).toBe('4');
   });
 
   test('beyond debtMax the side that adds is not quoted, with its reason in numbers, and the other side is', () => {
