@@ -34,6 +34,8 @@ export type PlaceTerms = Pick<ElsewhereSetup, 'marginBps' | 'backBps' | 'latency
   /** Chains that give the value of the quote currency there, the first usable one counts; empty if it is equal. */
   readonly rateChains: readonly (readonly RateLeg[])[];
   readonly times: EvidenceTimes;
+  /** Maximum fee of a transfer between both exchanges, by currency; 0 for other currencies. */
+  readonly transferFeeMax: ReadonlyMap<string, Money>;
   /** Number of completed hedges after which orders may exceed the smallest size. */
   readonly smallestUntil: number;
 };
@@ -100,7 +102,7 @@ export function placeSetupOf(
   unread: () => string | null,
 ): PlaceSetup {
   const { client, rules, terms } = place;
-  const { rateChains, volatilityBps, times, costMaxBps, collarBps, orderValueMax, ...others } = terms;
+  const { rateChains, volatilityBps, times, costMaxBps, collarBps, orderValueMax, transferFeeMax: _, ...others } = terms;
   const volatility = new EwmaVolatility({
     startPerRootSecond: volatilityBps / HOUR_ROOT_BPS,
     memoryMs: MEMORY_MS,

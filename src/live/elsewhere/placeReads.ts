@@ -8,6 +8,7 @@ import type { Failed } from '../failedRequest.ts';
 import { missingBalance } from '../account/reads.ts';
 import { unreadableOf } from '../unreadableRows.ts';
 import type { RunContext } from '../runContext.ts';
+import type { PlaceTransfers } from './placeTransfers.ts';
 
 /** Interval of reads, and until the balances first equal the ledger, while they differ, or after a failure. */
 const EVERY_MS: Millis = 10_000;
@@ -28,6 +29,7 @@ export type PlaceReadsOptions = {
   readonly hedgeState: () => string;
   /** Value of one unit of the quote currency there; `null` if unknown. */
   readonly rate: () => Money | null;
+  readonly transfers: Pick<PlaceTransfers, 'explain'>;
 };
 
 export class PlaceReads {
@@ -98,6 +100,7 @@ export class PlaceReads {
       ...{ kind: 'balances', at: time(), startedAt, quiet, place: place.name, balances: outcome.value },
       ...(value === null ? {} : { rate: value }),
     });
+    if (quiet) this.#o.transfers.explain();
     return quiet;
   }
 

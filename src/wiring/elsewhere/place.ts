@@ -131,6 +131,7 @@ export function hedgePlaceOf(config: Config, client: VenueClient | undefined, ru
       orderValueMax: moneyOf(limits.orderValueMax),
       rateChains: rateChainsOf(config, elsewhere.book),
       times: evidenceTimesOf(config),
+      transferFeeMax: new Map(Object.entries(keys.transferFeeMax).map(([currency, most]) => [currency, moneyOf(most)])),
       smallestUntil: isUntried ? SMALLEST_UNTIL : 0,
     },
   } satisfies HedgePlace;
