@@ -1,5 +1,6 @@
 /** The other exchange as a place where the bot hedges, built from the configuration. */
 import {
+  DEPTH_LEVELS,
   moneyOf,
   pairOf,
   randomOf,
@@ -15,6 +16,7 @@ import { liveSourcesOf, type Config, type ElsewhereSettings } from '../../config
 import type { HedgePlace, RateLeg } from '../../live/elsewhere/hedgePlace.ts';
 import { PlaceReads } from '../../live/elsewhere/placeReads.ts';
 import { PlaceRules } from '../../live/elsewhere/placeRules.ts';
+import { VenuePriceSource } from '../../live/market/venuePriceSource.ts';
 import type { VenueAccess } from '../bot.ts';
 import { UsageError } from '../usageError.ts';
 import { venueElsewhere, venueNamed } from '../venueRegistry.ts';
@@ -23,6 +25,8 @@ import { venueElsewhere, venueNamed } from '../venueRegistry.ts';
 const SMALLEST_UNTIL = 20;
 /** Maximum number of requests per minute at an exchange that publishes no limit; its client has limits of its own. */
 const REQUESTS_PER_MINUTE = 600;
+/** Interval of polls while the stream is silent. Hedges read the book themselves if the stream is not young. */
+const STREAM_POLL_MS = 10_000;
 /** Share of the published limits that the bot uses. */
 const BUDGET_SHARE = 0.9;
 
@@ -112,8 +116,53 @@ export function evidenceTimesOf({ hedge, elsewhere, timing }: Config): EvidenceT
   return { requestLifeMs, listingDelayMs: hedge.elsewhere.listingDelayMs };
 }
 
+/** The other exchange for all runs of a process. */
+export type PlaceSide = Pick<HedgePlace, 'client' | 'rules' | 'streamed'> & {
+  /** Starts the stream of the book. */
+  start(): void;
+  close(): Promise<void>;
+};
+
+/** Returns the other exchange with its client, rules and stream; `undefined` as `placeClientOf`. Sends nothing. */
+export function placeSideOf(
+  config: Config,
+  venue: VenueAccess,
+  clock: Clock,
+  seed: number,
+  onRequest: (seen: Observation) => void,
+): PlaceSide | undefined {
+  const client = placeClientOf(config, venue, clock, seed, onRequest);
+  const access = venue.elsewhere;
+  if (client === undefined || access === undefined) return undefined;
+  const { book, streamUrl: url } = access;
+  const { marketStream } = venueNamed(access.venue);
+  const isStreamed = config.elsewhere?.stream === true && url !== undefined && marketStream !== undefined;
+  const source = isStreamed
+    ? new VenuePriceSource({
+        ...{ name: `${access.venue} ${book}`, book, exchange: client, clock },
+        ...{ pollMs: STREAM_POLL_MS, levels: DEPTH_LEVELS },
+        newStream: () => marketStream({ clock, random: randomOf(seed ^ 0x3f), book, url, exchange: client }),
+      })
+    : null;
+  return {
+    client,
+    rules: new PlaceRules(client, access.venue, book),
+    ...(source && { streamed: () => source.exactBook }),
+    start: () => source?.start(() => undefined),
+    close: async () => {
+      await source?.close();
+      await client.close();
+    },
+  };
+}
+
 /** Returns the other exchange for the runs of a configuration; `undefined` if it has no hedges there. */
-export function hedgePlaceOf(config: Config, client: VenueClient | undefined, rules: PlaceRules | undefined) {
+export function hedgePlaceOf(
+  config: Config,
+  client: VenueClient | undefined,
+  rules: PlaceRules | undefined,
+  streamed?: HedgePlace['streamed'],
+) {
   const { hedge, elsewhere, limits } = config;
   const keys = hedge?.elsewhere;
   if (keys === undefined || elsewhere === undefined) return undefined;
@@ -124,7 +173,7 @@ export function hedgePlaceOf(config: Config, client: VenueClient | undefined, ru
   const isUntried = elsewhere.kind === 'remote' && venue.tried === 'doubles';
   return {
     name: venue.name,
-    ...{ client, rules },
+    ...{ client, rules, streamed },
     terms: {
       ...{ marginBps, backBps, latencyMs, riskZ, volatilityBps, valueMin: moneyOf(valueMin) },
       ...{ costMaxBps: hedge!.costMaxBps, collarBps: limits.collarBps },
