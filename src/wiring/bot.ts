@@ -42,7 +42,7 @@ import type { Rules } from '../live/rules.ts';
 import type { RfqReferenceSetup } from '../live/market/rfqReferenceReads.ts';
 import { fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
 import { FeesTooHigh, UsageError } from './usageError.ts';
-import { placedBookOf } from './elsewhere/place.ts';
+import { placedBookOf } from './place.ts';
 import { feedOf } from './feeds.ts';
 import { venueOf } from './venueRegistry.ts';
 

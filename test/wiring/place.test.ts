@@ -5,9 +5,9 @@ import { parse, stringify } from 'yaml';
 import { describe, expect, test } from 'vitest';
 import { loadConfig, type Config } from '../../src/config.ts';
 import { moneyOf, textOfMoney, type ExchangeVenue, type HedgeAbilities } from '../../src/core/index.ts';
-import { rateOf } from '../../src/live/elsewhere/hedgePlace.ts';
+import { rateOf } from '../../src/live/loop/hedgePlace.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
-import { hedgeObstacles, hedgePlaceOf, placedBookOf, withoutPlace } from '../../src/wiring/elsewhere/place.ts';
+import { hedgeObstacles, hedgePlaceOf, placedBookOf, withoutPlace } from '../../src/wiring/place.ts';
 import { refuseUntried, VENUES } from '../../src/wiring/venueRegistry.ts';
 import { runsOf } from '../many.ts';
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { money, moneyOf, textOfMoney, type EngineEvent, type Money } from '../../../src/core/index.ts';
-import { PlaceTransfers } from '../../../src/live/elsewhere/placeTransfers.ts';
+import { PlaceTransfers } from '../../../src/live/loop/placeTransfers.ts';
 import { PATIENCE } from '../../core/desk.ts';
 import { TwoDesks } from '../../core/twoDesks.ts';
 import { memoryLog } from '../../memoryLog.ts';

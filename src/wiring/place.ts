@@ -11,15 +11,15 @@ import {
   type Money,
   type Observation,
   type VenueClient,
-} from '../../core/index.ts';
-import { liveSourcesOf, type Config, type ElsewhereSettings } from '../../config.ts';
-import type { HedgePlace, RateLeg } from '../../live/elsewhere/hedgePlace.ts';
-import { PlaceReads } from '../../live/elsewhere/placeReads.ts';
-import { PlaceRules } from '../../live/elsewhere/placeRules.ts';
-import { VenuePriceSource } from '../../live/market/venuePriceSource.ts';
-import type { VenueAccess } from '../bot.ts';
-import { UsageError } from '../usageError.ts';
-import { venueElsewhere, venueNamed } from '../venueRegistry.ts';
+} from '../core/index.ts';
+import { liveSourcesOf, type Config, type ElsewhereSettings } from '../config.ts';
+import type { HedgePlace, RateLeg } from '../live/loop/hedgePlace.ts';
+import { PlaceReads } from '../live/loop/placeReads.ts';
+import { PlaceRules } from '../live/loop/placeRules.ts';
+import { VenuePriceSource } from '../live/market/venuePriceSource.ts';
+import type { VenueAccess } from './bot.ts';
+import { UsageError } from './usageError.ts';
+import { venueElsewhere, venueNamed } from './venueRegistry.ts';
 
 /** Number of completed hedges until which orders have the smallest size, where the client was tried only on doubles. */
 const SMALLEST_UNTIL = 20;

@@ -17,7 +17,7 @@ import {
   type VenueClient,
 } from '../../core/index.ts';
 import { ElsewhereDesk, mayStillExecute, type ElsewhereSetup, type StreamedBook } from '../../hedge/index.ts';
-import { CannotStart } from '../loop/opening.ts';
+import { CannotStart } from './opening.ts';
 import type { Leftovers } from '../state/journal.ts';
 import type { PlaceRules } from './placeRules.ts';
 
