@@ -157,6 +157,8 @@ const MANY = [
   'live/account/strangeRows',
   'live/account/transferSelection',
   'live/demo',
+  'live/elsewhere/killedHedges',
+  'live/elsewhere/placeTransfers',
   'live/hedge/hedger',
   'live/loop/charged',
   'live/loop/recordingRotation',
@@ -213,6 +215,7 @@ const ONLY_MANY = [
   'app/promote/killed',
   'backtest/app/tune/killed',
   'backtest/queueTruth',
+  'live/elsewhere/killedHedges',
   'live/tapeRun',
   'simulation/simulation',
 ].map(name => `test/${name}.test.ts`);

@@ -29,8 +29,16 @@ export type ElsewhereDeskOptions = {
   readonly clock: Clock;
   /** Returns the latest rules of the book there. */
   readonly instrument: () => Instrument;
+  /** Returns the book of a stream there; `null` if it is unknown. If absent, each hedge reads the book. */
+  readonly streamed?: (() => StreamedBook | null) | undefined;
   readonly times: EvidenceTimes;
 };
+
+/** Best levels of a stream, in ticks and lots of `instrument`. `at` is on the monotonic clock. */
+export type StreamedBook = { readonly instrument: Instrument; readonly depth: Readonly<Depth>; readonly at: Millis };
+
+/** Maximum age of a streamed book from which a hedge is priced. */
+const STREAMED_MAX_MS: Millis = 1_000;
 
 /** Result of sending: `refused` is certain, `sent` and `unknown` need a look-up. */
 export type SendResult =
@@ -75,13 +83,18 @@ export class ElsewhereDesk {
   }
 
   /**
-   * Reads the best levels of the book there, up to the first damaged or unreadable level. Returns the reason as text if
-   * the book cannot be read. `startedAt` is on the monotonic clock.
+   * Returns the best levels of the book there, from the stream if it is young, otherwise read now, up to the first
+   * damaged or unreadable level. Returns the reason as text if the book cannot be read. `startedAt` is on the monotonic
+   * clock.
    */
-  async depth(): Promise<{ readonly depth: Depth; readonly startedAt: Millis } | string> {
+  async depth(): Promise<{ readonly depth: Readonly<Depth>; readonly startedAt: Millis } | string> {
     const { client, clock } = this.#options;
     const instrument = this.#options.instrument();
     const startedAt = clock.elapsed();
+    const streamed = this.#options.streamed?.() ?? null;
+    const isSameGrid = streamed?.instrument.tick === instrument.tick && streamed.instrument.lot === instrument.lot;
+    if (streamed !== null && isSameGrid && startedAt - streamed.at <= STREAMED_MAX_MS)
+      return { depth: streamed.depth, startedAt: streamed.at };
     const outcome = await client.orderBook(instrument.symbol, true);
     if (outcome.kind !== 'done') return `the book there could not be read: ${textOfFailure(outcome)}`;
     if (outcome.value.book !== instrument.symbol) return `the exchange sent the book ${outcome.value.book}`;

@@ -32,7 +32,7 @@ import {
   type HedgeRow,
 } from './hedgeText.ts';
 import { HedgeHistory } from './hedgeHistory.ts';
-import type { HedgerOptions, HedgeRun, HedgeSetup } from './setup.ts';
+import type { HedgerOptions, HedgeRun, HedgeSetup, RestoredHedges } from './setup.ts';
 import { amountInRoom, completedElsewhere, remainingBudget, roomProblem, hedgeableAmount } from './roomAndBudget.ts';
 import { takerOrderOutcome, takerOrderFromNews, type TakerOrderState } from './takerOrderOutcome.ts';
 import { bookRoute, requestRoutes, type ExecutableRoute } from './pricedRoutes.ts';
@@ -46,6 +46,10 @@ const SECOND_LEG_EVERY_MS = 5_000;
 const SECOND_LEG_WAIT_MS = 600_000;
 
 const NOTHING = money(0n);
+/** First number of orders elsewhere. Some exchanges need ids of three parts with a number; quotes never get this far. */
+const ELSEWHERE_FIRST = 50_000_000;
+const elsewhereId = ({ prefix, placePrefix }: RestoredHedges, count: number): string =>
+  placePrefix === undefined ? `${prefix}x${count}` : `${placePrefix}${ELSEWHERE_FIRST + count}`;
 
 export class Hedger {
   readonly #options: HedgerOptions;
@@ -347,7 +351,7 @@ export class Hedger {
     // The engine may have approved orders since the routes were requested.
     const noRoom = roomProblem(view(), amount, moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount));
     if (noRoom !== null) return this.#fail(noRoom);
-    const { offer, elsewhere } = this.#there.rowOf(`${kept.prefix}x${++this.#takes}`, taken);
+    const { offer, elsewhere } = this.#there.rowOf(elsewhereId(kept, ++this.#takes), taken);
     const at = this.#run.time();
     const row = this.#rows.change({
       state: 'accepted',

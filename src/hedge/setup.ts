@@ -57,6 +57,8 @@ export type RestoredHedges = {
   readonly prefix: string;
   /** Prefix of the taker orders' origin ids; no earlier run has used it. If absent, the bot sends no taker orders. */
   readonly orderPrefix?: string;
+  /** Prefix of the ids of orders on another exchange, which end in a number; absent for ids that start with `prefix`. */
+  readonly placePrefix?: string;
 };
 
 export type HedgerOptions = {

@@ -55,7 +55,7 @@ export type ElsewhereAccess = {
   readonly streamUrl?: string;
   readonly key: string;
   readonly secret: SecretText;
-  /** Transport of hedges that replaces sockets to `restUrl`. */
+  /** Transport to an exchange in the same process, instead of sockets to `restUrl`. */
   readonly transport?: Transport;
 };
 

@@ -12,6 +12,7 @@ import { readingOf, type Feed, type FeedReading } from '../live/market/feed.ts';
 import type { LivePriceFeed, LivePriceSource } from '../live/market/livePriceSource.ts';
 import { feedPriceSource } from '../live/market/polledPriceSource.ts';
 import { VenuePriceSource } from '../live/market/venuePriceSource.ts';
+import type { ElsewhereAccess } from './bot.ts';
 import { UsageError } from './usageError.ts';
 import { venueNamed } from './venueRegistry.ts';
 
@@ -116,7 +117,7 @@ export type SourceAccess = {
   readonly streamOf?: (book: string) => MarketStream | undefined;
   /** Other exchange, for sources from `elsewhere`. */
   readonly elsewhere?:
-    | { readonly venue: string; readonly restUrl: string; readonly streamUrl?: string | undefined }
+    | (Pick<ElsewhereAccess, 'venue' | 'restUrl' | 'transport'> & { readonly streamUrl?: string | undefined })
     | undefined;
 };
 
@@ -176,6 +177,7 @@ function priceSourceOf(
   const { streamUrl: url } = at;
   const client = venue.connect({
     ...{ clock, random: randomOf(seed), restUrl: venue.restUrl(at.restUrl) },
+    ...('transport' in at ? { transport: at.transport } : {}),
     deadlineMs: config.exchange.requestTimeoutMs,
     budgets: { public: REQUESTS_PER_MINUTE },
   });

@@ -162,7 +162,7 @@ export function remoteVenue({ venue, restUrl }: Pick<RemoteSettings, 'venue' | '
  * Returns the access to the other exchange with its key from the environment.
  * @throws UsageError as `remoteVenue` does.
  */
-function remoteElsewhere(settings: Extract<ElsewhereSettings, { kind: 'remote' }>): ElsewhereAccess {
+export function remoteElsewhere(settings: Extract<ElsewhereSettings, { kind: 'remote' }>): ElsewhereAccess {
   const { venue, book, restUrl, streamUrl } = settings;
   return {
     venue,

@@ -9,11 +9,12 @@ import type { WhichBot } from '../../messages/ownCommand.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { clientOf, marketStreamOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
-import { remoteAccess, withVenue } from '../../wiring/venueAccess.ts';
+import { remoteAccess, remoteElsewhere, withVenue } from '../../wiring/venueAccess.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { balanceFindings, bookFindings, budgetFindings, feeFindings, feesTooHigh, keyFindings } from './account.ts';
 import { ccxtFindings } from './ccxt.ts';
 import { ClockGap } from './clockGap.ts';
+import { checkElsewhere } from './elsewhere.ts';
 import { encryptionFindings } from './encryption.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
 import { alive, diskFindings, portFindings, sentinelFinding, stateFindings } from './machine.ts';
@@ -82,6 +83,8 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   let venue: VenueAccess;
   try {
     venue = remoteAccess(config.exchange);
+    if (config.hedge?.elsewhere && config.elsewhere?.kind === 'remote')
+      venue = { ...venue, elsewhere: remoteElsewhere(config.elsewhere) };
   } catch (error) {
     tell(checkAborted('key', error));
     await withoutKey({ ...options, tell }, venueOf(config).restUrl(restUrl));
@@ -96,7 +99,8 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
         )
       : pass('secrets', 'only this user can read the files that contain the key and the secret'),
   );
-  const log = options.openLog('error', [venue.secret.reveal(), venue.key]);
+  const other = venue.elsewhere ? [venue.elsewhere.secret.reveal(), venue.elsewhere.key] : [];
+  const log = options.openLog('error', [venue.secret.reveal(), venue.key, ...other]);
   return { findings, left: await withKey({ ...options, tell }, venue, log) };
 }
 
@@ -137,6 +141,7 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   tell(gap.finding);
   tell(budgetFindings(config, seen?.preview.levels.length ?? 0));
   tell(await streamFinding(options, venue));
+  await checkElsewhere(options, venue);
   if (!options.mayOrder) return [];
   if (seen === null) {
     tell(

@@ -1,5 +1,6 @@
 /** Process of `puntas run`: opens the state, trades until stopped, cancels all orders and returns the result. */
 import type { Config } from '../../config.ts';
+import { isOver } from '../../hedge/index.ts';
 import { describeTier, type Clock, type Millis, type Snapshot, type VenueClient } from '../../core/index.ts';
 import { NumberedMailbox, ReloadBox, RequestBox } from '../../live/mailbox/mailbox.ts';
 import { DamagedState, type Journal, type Leftovers } from '../../live/state/journal.ts';
@@ -20,12 +21,11 @@ import {
 } from '../../monitor/index.ts';
 import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
 import { dayTexts, stopSummary } from '../../alerts/sentences.ts';
-import { PlaceRules } from '../../live/elsewhere/placeRules.ts';
 import { realClock } from '../../live/realClock.ts';
 import { isAllGone } from '../../live/loop/loopOptions.ts';
 import { livePricesOf } from '../../wiring/feeds.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../../wiring/bot.ts';
-import { hedgePlaceOf, placeClientOf } from '../../wiring/elsewhere/place.ts';
+import { hedgePlaceOf, placeSideOf, type PlaceSide } from '../../wiring/elsewhere/place.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
 import { LastScrape } from '../../wiring/lastScrape.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitoredState.ts';
@@ -67,8 +67,8 @@ export class BotProcess {
   readonly #latch: Latch;
   readonly #heartbeat: ReturnType<typeof heartbeatIn>;
   readonly #client: VenueClient;
-  /** Client and rules of the other exchange; `undefined` if the bot has no access to it. */
-  readonly #elsewhere: { readonly client: VenueClient; readonly rules: PlaceRules } | undefined;
+  /** Other exchange; `undefined` if the bot has no access to it. */
+  readonly #elsewhere: PlaceSide | undefined;
   readonly #runTotals = new RunTotals();
   /** Journal of the current run. One process can have several runs in sequence. */
   #journal: Journal;
@@ -127,13 +127,11 @@ export class BotProcess {
       },
     });
     ends.push(() => this.#client.close());
-    const client = placeClientOf(config, venue, clock, seed, ({ endpoint, outcome, ms }) => {
+    this.#elsewhere = placeSideOf(config, venue, clock, seed, ({ endpoint, outcome, ms }) => {
       this.#requests++;
       this.#metrics?.request(`elsewhere ${endpoint}`, outcome, ms);
     });
-    const there = venue.elsewhere;
-    this.#elsewhere = client && there && { client, rules: new PlaceRules(client, there.venue, there.book) };
-    ends.push(() => client?.close());
+    ends.push(() => this.#elsewhere?.close());
     this.#runSince = clock.elapsed();
   }
 
@@ -143,6 +141,7 @@ export class BotProcess {
     const client = this.#client;
     this.#startAlerts();
     const first = this.#setupOf(config);
+    if (first.beside?.place) this.#elsewhere?.start();
     this.#reference = first.beside?.reference;
     this.#ends.push(() => this.#reference?.close());
     const rotation = await RecordingRotation.open({
@@ -186,13 +185,14 @@ export class BotProcess {
     // In paper trading, the only stream is that of the followed book.
     const streamOf = (book: string) =>
       venue.paper === undefined ? marketStreamOf({ ...config, book }, venue, clock, seed ^ 0x11fe, client) : undefined;
+    const { client: there, rules: rulesThere, streamed } = this.#elsewhere ?? {};
     const [hedge, rfqReference] = [hedgeOf(config, client), rfqReferenceOf(config, client)];
     return {
       setup: JSON.stringify(config),
       beside: {
         reference: referenceOf(config),
         newLivePrices: livePricesOf(config, client, clock, seed, { streamOf, elsewhere: venue.elsewhere }),
-        ...{ hedge, rfqReference, place: hedgePlaceOf(config, this.#elsewhere?.client, this.#elsewhere?.rules) },
+        ...{ hedge, rfqReference, place: hedgePlaceOf(config, there, rulesThere, streamed) },
       },
       timing: config.timing,
       roll: {
@@ -204,6 +204,9 @@ export class BotProcess {
         onStep: ms => {
           this.#metrics?.loop(ms);
           this.#alerts?.decision(ms);
+        },
+        onHedge: row => {
+          if (isOver(row) && row.offer !== null) this.#metrics?.hedge(row.offer.way, row.state);
         },
         onReconciled: () => this.#heartbeat.read(),
         onTurn: isKeptOut => this.#heartbeat.beat(isKeptOut ? 'kept out' : 'alive'),

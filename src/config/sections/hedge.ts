@@ -1,7 +1,7 @@
 /** Configuration keys of hedging: when inventory is hedged, by which interfaces, and the maximum cost. */
 import { z } from 'zod';
 import { aboveZero, decimalText, sumOfMoney } from '../../../strategies/index.ts';
-import { millis } from './values.ts';
+import { balances, millis } from './values.ts';
 
 const bps = (fallback: number) => z.number().min(0).max(5_000).default(fallback);
 
@@ -44,9 +44,9 @@ const elsewhere = z
       .max(20)
       .default(3)
       .describe('Failed hedges in sequence before a side is not quoted. 0: not while a hedge is open either.'),
-    feeMax: decimalText
-      .default('0')
-      .describe('Maximum fee of a transfer between both exchanges, in the transferred currency.'),
+    transferFeeMax: balances
+      .default({})
+      .describe('Maximum fee of a transfer between both exchanges, by currency, like { usdt: "5" }.'),
     marginBps: bps(5).describe('Distance of the limit price from the worst price that the book there shows.'),
     latencyMs: millis(1, 60_000).default(500).describe('Expected time from decision to execution there.'),
     riskZ: z.number().min(0).max(10).default(1.6).describe('Standard deviations of the price in that time, as risk.'),

@@ -16,7 +16,7 @@ import {
   type Money,
   type VenueClient,
 } from '../../core/index.ts';
-import { ElsewhereDesk, mayStillExecute, type ElsewhereSetup } from '../../hedge/index.ts';
+import { ElsewhereDesk, mayStillExecute, type ElsewhereSetup, type StreamedBook } from '../../hedge/index.ts';
 import { CannotStart } from '../loop/opening.ts';
 import type { Leftovers } from '../state/journal.ts';
 import type { PlaceRules } from './placeRules.ts';
@@ -34,6 +34,8 @@ export type PlaceTerms = Pick<ElsewhereSetup, 'marginBps' | 'backBps' | 'latency
   /** Chains that give the value of the quote currency there, the first usable one counts; empty if it is equal. */
   readonly rateChains: readonly (readonly RateLeg[])[];
   readonly times: EvidenceTimes;
+  /** Maximum fee of a transfer between both exchanges, by currency; 0 for other currencies. */
+  readonly transferFeeMax: ReadonlyMap<string, Money>;
   /** Number of completed hedges after which orders may exceed the smallest size. */
   readonly smallestUntil: number;
 };
@@ -44,6 +46,8 @@ export type HedgePlace = {
   readonly name: string;
   readonly client: VenueClient;
   readonly rules: PlaceRules;
+  /** Returns the book of a stream there; absent without a stream. */
+  readonly streamed?: (() => StreamedBook | null) | undefined;
   readonly terms: PlaceTerms;
 };
 
@@ -99,8 +103,8 @@ export function placeSetupOf(
   { clock, time }: { readonly clock: Clock; readonly time: () => Millis },
   unread: () => string | null,
 ): PlaceSetup {
-  const { client, rules, terms } = place;
-  const { rateChains, volatilityBps, times, costMaxBps, collarBps, orderValueMax, ...others } = terms;
+  const { client, rules, terms, streamed } = place;
+  const { rateChains, volatilityBps, times, costMaxBps, collarBps, orderValueMax, transferFeeMax: _, ...others } = terms;
   const volatility = new EwmaVolatility({
     startPerRootSecond: volatilityBps / HOUR_ROOT_BPS,
     memoryMs: MEMORY_MS,
@@ -111,7 +115,7 @@ export function placeSetupOf(
   if (account === null) throw new Error('the engine has no account on the other exchange');
   const setup: ElsewhereSetup = {
     ...others,
-    desk: new ElsewhereDesk({ client, clock, times, instrument: () => rules.known.instrument }),
+    desk: new ElsewhereDesk({ client, clock, times, streamed, instrument: () => rules.known.instrument }),
     get instrument() {
       return rules.known.instrument;
     },

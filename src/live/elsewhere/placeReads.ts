@@ -8,6 +8,7 @@ import type { Failed } from '../failedRequest.ts';
 import { missingBalance } from '../account/reads.ts';
 import { unreadableOf } from '../unreadableRows.ts';
 import type { RunContext } from '../runContext.ts';
+import type { PlaceTransfers } from './placeTransfers.ts';
 
 /** Interval of reads, and until the balances first equal the ledger, while they differ, or after a failure. */
 const EVERY_MS: Millis = 10_000;
@@ -28,6 +29,7 @@ export type PlaceReadsOptions = {
   readonly hedgeState: () => string;
   /** Value of one unit of the quote currency there; `null` if unknown. */
   readonly rate: () => Money | null;
+  readonly transfers: Pick<PlaceTransfers, 'explain'>;
 };
 
 export class PlaceReads {
@@ -36,6 +38,8 @@ export class PlaceReads {
   #triedAt: Millis = -Infinity;
   #startedAt: Millis;
   #failure: string | null = null;
+  /** Whether the last read had a rate. */
+  #isRated = false;
   /** State of the hedges at the last quiet read. */
   #seen: string | null = null;
   #turn: Promise<unknown> = Promise.resolve();
@@ -59,10 +63,11 @@ export class PlaceReads {
 
   /** Reads the balances if a read is due. */
   async readWhenDue(): Promise<void> {
-    const { run, engine, hedgeState } = this.#o;
+    const { run, engine, hedgeState, rate } = this.#o;
     const view = engine.elsewhere?.view;
     const isCompared = view?.isReconciled === true && view.checked !== null && view.differences().length === 0;
-    const isSoon = !isCompared || this.#failure !== null || this.#seen !== hedgeState();
+    const isNewRate = !this.#isRated && rate() !== null;
+    const isSoon = !isCompared || isNewRate || this.#failure !== null || this.#seen !== hedgeState();
     if (run.clock.elapsed() - this.#triedAt < (isSoon ? SOON_MS : EVERY_MS)) return;
     await this.read();
   }
@@ -90,10 +95,12 @@ export class PlaceReads {
     const quiet = before === hedgeState();
     if (quiet) this.#seen = before;
     const value = rate();
+    this.#isRated = value !== null;
     step({
       ...{ kind: 'balances', at: time(), startedAt, quiet, place: place.name, balances: outcome.value },
       ...(value === null ? {} : { rate: value }),
     });
+    if (quiet) this.#o.transfers.explain();
     return quiet;
   }
 

@@ -1,5 +1,5 @@
 /** Options of a run, grouped by subject, and its final report. */
-import type { Clock, Engine, Exchange, MarketStream, Millis, TransferLists } from '../../core/index.ts';
+import type { Clock, Engine, Exchange, HedgeRow, MarketStream, Millis, TransferLists } from '../../core/index.ts';
 import type { HedgeSetup } from '../../hedge/index.ts';
 import type { HedgePlace } from '../elsewhere/hedgePlace.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
@@ -78,6 +78,8 @@ export type Watchers = {
   readonly onTurn?: (isKeptOut: boolean) => void;
   /** Called after every step of the engine, with the duration of the step. */
   readonly onStep?: (ms: Millis) => void;
+  /** Called with each change of a hedge. */
+  readonly onHedge?: (row: HedgeRow) => void;
   /** Whether the sentinel sends heartbeats. If absent, the bot requires no heartbeat. */
   readonly sentinelAlive?: () => boolean;
 };

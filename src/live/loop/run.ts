@@ -20,6 +20,7 @@ import { EventQueue } from './eventQueue.ts';
 import { hedgerOf } from './runHedger.ts';
 import { assertHedgeReachable, heldAtOtherPlaces, placeSetupOf, stateElsewhere } from '../elsewhere/hedgePlace.ts';
 import { PlaceReads } from '../elsewhere/placeReads.ts';
+import { PlaceTransfers } from '../elsewhere/placeTransfers.ts';
 import { LedgerKeeper } from '../account/ledgerKeeper.ts';
 import { MarketData } from '../market/marketData.ts';
 import type { LoopOptions, RunParts, StopReport } from './loopOptions.ts';
@@ -84,6 +85,7 @@ export class Run {
   readonly #hedger: Hedger | null;
   /** Reads of the balances on the other exchange; `null` if the bot does not hedge there. */
   readonly #placeReads: PlaceReads | null;
+  readonly #placeTransfers: PlaceTransfers | null;
   readonly #rules: RulesReads;
   readonly #latch: LatchWatch;
   readonly #queue = new EventQueue({
@@ -173,10 +175,17 @@ export class Run {
     const placed = place
       ? placeSetupOf(place, engine, run, () => this.#placeReads?.unread ?? null)
       : null;
+    this.#placeTransfers = place
+      ? new PlaceTransfers({
+          ...{ run, engine, place: place.name, feeMax: place.terms.transferFeeMax },
+          ...{ hasLists: venue.transferLists !== undefined, waitMs: timing.transferListDelayMaxMs },
+        })
+      : null;
     this.#placeReads =
-      place && placed
+      place && placed && this.#placeTransfers
         ? new PlaceReads({
             ...{ run, engine, place, connectivity: this.#connectivity, rate: placed.rate },
+            transfers: this.#placeTransfers,
             currencies: [place.rules.known.instrument.major, place.rules.known.instrument.minor],
             hedgeState: () => stateElsewhere(this.#hedger?.rows ?? []),
           })
@@ -399,6 +408,8 @@ export class Run {
       // The reads record the trades before any write, because the marker in the ledger must include the trades of the
       // event.
       if (event.kind === 'trades') for (const taker of [this.#reads, this.#rules]) taker.take(event);
+      if (event.kind === 'hedge') watchers?.onHedge?.(event.row);
+      if (event.kind === 'transfer') this.#placeTransfers?.onTransfer(event);
       watchers?.onStep?.(clock.elapsed() - started);
       this.#execute(commands);
     } finally {

@@ -38,6 +38,7 @@ export function hedgerOf(
       rows: journal.leftovers.hedges,
       prefix: `${instance}-h${journal.run}-`,
       orderPrefix: `${instance}-${journal.run}-t`,
+      placePrefix: `${instance}-${journal.run}-`,
     },
     pair: start.rules.instrument,
     ...(flatten ? { flatten: flattenOf(flatten, engine, run) } : {}),

@@ -50,6 +50,8 @@ export class VenuePriceSource implements LivePriceSource {
   #underway: Promise<void> = Promise.resolve();
   #market: Market | null = null;
   #currentAt: Millis = -Infinity;
+  /** Rules of the book, and the time from which the age of `#depth` counts; `null` while the book is unknown. */
+  #exact: { readonly instrument: Instrument; readonly at: Millis } | null = null;
   /** Number of failed reads since the last current book. */
   #unread = 0;
   /** Exchange's time of the newest book or step; `null` after it was used. */
@@ -64,6 +66,14 @@ export class VenuePriceSource implements LivePriceSource {
   start(onNews: (news: LivePriceNews) => void): void {
     this.#onNews = onNews;
     this.#lookAfter(0);
+  }
+
+  /**
+   * Returns the best levels, in ticks and lots, and the monotonic time at which they were current; `null` if the book
+   * is unknown. The levels change with the next news.
+   */
+  get exactBook(): { readonly instrument: Instrument; readonly at: Millis; readonly depth: Readonly<Depth> } | null {
+    return this.#exact && { ...this.#exact, depth: this.#depth };
   }
 
   async close(): Promise<void> {
@@ -139,17 +149,21 @@ export class VenuePriceSource implements LivePriceSource {
       },
       onBook: startedAt => tell(clock.elapsed() - startedAt),
       // A poll follows.
-      onLost: () => undefined,
+      onLost: () => {
+        this.#exact = null;
+      },
       onUnread: why => {
         if (++this.#unread >= UNREAD_MAX) this.#lost(`the book could not be read: ${failureText(why)}`);
       },
     };
   }
 
-  #tell({ tick, lot }: Instrument, levels: OrderBook, ageMs: Millis): void {
+  #tell(instrument: Instrument, levels: OrderBook, ageMs: Millis): void {
     if (this.#isOver) return;
+    const { tick, lot } = instrument;
     const depth = this.#depth;
     levels.depth(depth);
+    this.#exact = { instrument, at: this.#options.clock.elapsed() - Math.max(0, ageMs) };
     const [price, amount] = [Number(tick), Number(lot)];
     const side = (prices: Float64Array, amounts: Float64Array, count: number): readonly LiveLevel[] =>
       Array.from({ length: count }, (_, i) => [prices[i]! * price, amounts[i]! * amount] as const);
@@ -165,6 +179,7 @@ export class VenuePriceSource implements LivePriceSource {
   }
 
   #lost(reason: string): void {
+    this.#exact = null;
     if (!this.#isOver) this.#onNews({ kind: 'lost', reason });
   }
 

@@ -1,10 +1,12 @@
 /** The other exchange as a place where the bot hedges, built from the configuration. */
 import {
+  DEPTH_LEVELS,
   moneyOf,
   pairOf,
   randomOf,
   type Clock,
   type EngineOptions,
+  type EvidenceTimes,
   type ExchangeVenue,
   type Money,
   type Observation,
@@ -14,6 +16,7 @@ import { liveSourcesOf, type Config, type ElsewhereSettings } from '../../config
 import type { HedgePlace, RateLeg } from '../../live/elsewhere/hedgePlace.ts';
 import { PlaceReads } from '../../live/elsewhere/placeReads.ts';
 import { PlaceRules } from '../../live/elsewhere/placeRules.ts';
+import { VenuePriceSource } from '../../live/market/venuePriceSource.ts';
 import type { VenueAccess } from '../bot.ts';
 import { UsageError } from '../usageError.ts';
 import { venueElsewhere, venueNamed } from '../venueRegistry.ts';
@@ -22,6 +25,8 @@ import { venueElsewhere, venueNamed } from '../venueRegistry.ts';
 const SMALLEST_UNTIL = 20;
 /** Maximum number of requests per minute at an exchange that publishes no limit; its client has limits of its own. */
 const REQUESTS_PER_MINUTE = 600;
+/** Interval of polls while the stream is silent. Hedges read the book themselves if the stream is not young. */
+const STREAM_POLL_MS = 10_000;
 /** Share of the published limits that the bot uses. */
 const BUDGET_SHARE = 0.9;
 
@@ -47,13 +52,16 @@ export function placedBookOf({ hedge, elsewhere }: Config, band: Money): EngineO
 /** Returns the name of the other exchange in the ledger. */
 export const placeNameOf = (elsewhere: ElsewhereSettings): string => venueElsewhere(elsewhere).name;
 
-/** Returns the configuration without hedges on the other exchange, for commands that have no account there. */
+/**
+ * Returns the configuration without hedges on the other exchange, for commands that have no account there. The target
+ * counts both exchanges, so it becomes the opening balance.
+ */
 export function withoutPlace(config: Config): Config {
   const { hedge } = config;
   if (hedge?.elsewhere === undefined) return config;
   const { elsewhere: _there, ...others } = hedge;
   const venues = hedge.venues.filter(way => way !== 'elsewhere');
-  return { ...config, hedge: venues.length === 0 ? undefined : { ...others, venues } };
+  return { ...config, inventory: {}, hedge: venues.length === 0 ? undefined : { ...others, venues } };
 }
 
 /** Returns what a hedge needs and the venue lacks, as text; `null` if it lacks nothing. */
@@ -89,7 +97,7 @@ export function placeClientOf(
   const { allows = { public: REQUESTS_PER_MINUTE, private: REQUESTS_PER_MINUTE } } = venue;
   return venue.connect({
     ...{ clock, random: randomOf(seed ^ 0x3e), book: access.book, restUrl: venue.restUrl(access.restUrl), onRequest },
-    ...(access.transport ? { transport: access.transport } : {}),
+    transport: access.transport,
     // Not divided by the speed of the clock: an exchange may reject requests that are older than this on its own clock.
     deadlineMs: settings.requestTimeoutMs,
     credentials: { key: access.key, secret: access.secret, nonceAbove: 0n },
@@ -100,26 +108,79 @@ export function placeClientOf(
   });
 }
 
+/** Returns the times after which silence of the other exchange proves something. Throws without hedges there. */
+export function evidenceTimesOf({ hedge, elsewhere, timing }: Config): EvidenceTimes {
+  if (hedge?.elsewhere === undefined || elsewhere === undefined)
+    throw new Error('expected hedges on the other exchange in the configuration, found none');
+  const requestLifeMs = venueElsewhere(elsewhere).hedging?.requestLifeMs ?? timing.requestDelayMaxMs;
+  return { requestLifeMs, listingDelayMs: hedge.elsewhere.listingDelayMs };
+}
+
+/** The other exchange for all runs of a process. */
+export type PlaceSide = Pick<HedgePlace, 'client' | 'rules' | 'streamed'> & {
+  /** Starts the stream of the book. */
+  start(): void;
+  close(): Promise<void>;
+};
+
+/** Returns the other exchange with its client, rules and stream; `undefined` as `placeClientOf`. Sends nothing. */
+export function placeSideOf(
+  config: Config,
+  venue: VenueAccess,
+  clock: Clock,
+  seed: number,
+  onRequest: (seen: Observation) => void,
+): PlaceSide | undefined {
+  const client = placeClientOf(config, venue, clock, seed, onRequest);
+  const access = venue.elsewhere;
+  if (client === undefined || access === undefined) return undefined;
+  const { book, streamUrl: url } = access;
+  const { marketStream } = venueNamed(access.venue);
+  const isStreamed = config.elsewhere?.stream === true && url !== undefined && marketStream !== undefined;
+  const source = isStreamed
+    ? new VenuePriceSource({
+        ...{ name: `${access.venue} ${book}`, book, exchange: client, clock },
+        ...{ pollMs: STREAM_POLL_MS, levels: DEPTH_LEVELS },
+        newStream: () => marketStream({ clock, random: randomOf(seed ^ 0x3f), book, url, exchange: client }),
+      })
+    : null;
+  return {
+    client,
+    rules: new PlaceRules(client, access.venue, book),
+    ...(source && { streamed: () => source.exactBook }),
+    start: () => source?.start(() => undefined),
+    close: async () => {
+      await source?.close();
+      await client.close();
+    },
+  };
+}
+
 /** Returns the other exchange for the runs of a configuration; `undefined` if it has no hedges there. */
-export function hedgePlaceOf(config: Config, client: VenueClient | undefined, rules: PlaceRules | undefined) {
-  const { hedge, elsewhere, limits, timing } = config;
+export function hedgePlaceOf(
+  config: Config,
+  client: VenueClient | undefined,
+  rules: PlaceRules | undefined,
+  streamed?: HedgePlace['streamed'],
+) {
+  const { hedge, elsewhere, limits } = config;
   const keys = hedge?.elsewhere;
   if (keys === undefined || elsewhere === undefined) return undefined;
   if (client === undefined || rules === undefined)
     throw new UsageError('hedge.elsewhere: this run has no access to the other exchange; restart the bot');
   const venue = venueElsewhere(elsewhere);
-  const { marginBps, backBps, latencyMs, riskZ, volatilityBps, valueMin, listingDelayMs } = keys;
-  const requestLifeMs = venue.hedging?.requestLifeMs ?? timing.requestDelayMaxMs;
+  const { marginBps, backBps, latencyMs, riskZ, volatilityBps, valueMin } = keys;
   const isUntried = elsewhere.kind === 'remote' && venue.tried === 'doubles';
   return {
     name: venue.name,
-    ...{ client, rules },
+    ...{ client, rules, streamed },
     terms: {
       ...{ marginBps, backBps, latencyMs, riskZ, volatilityBps, valueMin: moneyOf(valueMin) },
       ...{ costMaxBps: hedge!.costMaxBps, collarBps: limits.collarBps },
       orderValueMax: moneyOf(limits.orderValueMax),
       rateChains: rateChainsOf(config, elsewhere.book),
-      times: { requestLifeMs, listingDelayMs },
+      times: evidenceTimesOf(config),
+      transferFeeMax: new Map(Object.entries(keys.transferFeeMax).map(([currency, most]) => [currency, moneyOf(most)])),
       smallestUntil: isUntried ? SMALLEST_UNTIL : 0,
     },
   } satisfies HedgePlace;
