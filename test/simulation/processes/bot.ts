@@ -41,6 +41,8 @@ export type Seams = {
   readonly engineConfig?: (config: Config) => Config;
   readonly exchange?: (exchange: Exchange, life: Life) => Exchange;
   readonly client?: (client: Client) => Client;
+  /** Of the second exchange. */
+  readonly there?: (client: VenueClient) => VenueClient;
   readonly desk?: (desk: ConversionDesk, life: Life) => ConversionDesk;
   readonly journal?: (journal: Journal) => Journal;
   /** Called once in each life. */
@@ -269,7 +271,8 @@ export class Bot {
       streamTransport: this.#options.stream(life),
       ...(this.#options.elsewhere ? { elsewhere: this.#options.elsewhere(life) } : {}),
     };
-    const there = placeClientOf(config, venue, life.clock, world.seed + life.number);
+    const plainThere = placeClientOf(config, venue, life.clock, world.seed + life.number);
+    const there = plainThere && (seams.there ?? same)(plainThere);
     const rules = there && new PlaceRules(there, placeNameOf(config.elsewhere!), config.elsewhere!.book);
     const plain = clientOf(config, venue, life.clock, world.seed + life.number, { journal });
     const client = seams.client ? venueClient(seams.client(plain as VenueClient & Client)) : plain;
