@@ -12,7 +12,8 @@ import {
 import type { HedgeView } from './view.ts';
 
 /** Limits `wanted` to the worst-case position limit. A positive amount of the base currency is sold, a negative one bought. */
-export const amountInRoom = (view: HedgeView, wanted: Money): Money => limitedTo(wanted, [roomMoney(view, hedgeSide(wanted))]);
+export const amountInRoom = (view: HedgeView, wanted: Money): Money =>
+  limitedTo(wanted, [roomMoney(view, hedgeSide(wanted))]);
 
 /** Limits `wanted` as `amountInRoom` does, and to the funds that the bot's orders do not lock. */
 export function hedgeableAmount(view: HedgeView, wanted: Money): Money {

@@ -118,14 +118,25 @@ async function trialFinding(
   if (!(bid > 0 && ask > 0)) return fail(CHECK, 'the book there has no bid or no ask', 'run puntas doctor again');
   const free = (currency: string) => funds.get(currency) ?? moneyOf('0');
   const order = (['buy', 'sell'] as const)
-    .map(side => farOrder(instrument, side, side === 'buy' ? bid : ask, `${instance}-0-${50_000_000 + (Math.floor(clock.now() / 1_000) % 10_000_000)}`))
+    .map(side =>
+      farOrder(
+        instrument,
+        side,
+        side === 'buy' ? bid : ask,
+        `${instance}-0-${50_000_000 + (Math.floor(clock.now() / 1_000) % 10_000_000)}`,
+      ),
+    )
     .find(({ side, price, amount }) =>
       side === 'sell'
         ? free(instrument.major) >= moneyOf(amount)
         : free(instrument.minor) > multiplyMoneyFloor(moneyOf(price), moneyOf(amount)),
     );
   if (order === undefined)
-    return fail(CHECK, 'the balances there do not cover the smallest order', 'deposit there, then run puntas doctor again');
+    return fail(
+      CHECK,
+      'the balances there do not cover the smallest order',
+      'deposit there, then run puntas doctor again',
+    );
   const text = `${order.side} ${order.amount} ${instrument.major} at ${order.price} on ${elsewhere!.book} elsewhere, immediate or cancel, 10% from the market`;
   if (!(await mayOrder(text)))
     return warn(CHECK, `trial order not sent: you declined ${text}`, 'run puntas doctor with --order --yes');

@@ -104,7 +104,16 @@ export function placeSetupOf(
   unread: () => string | null,
 ): PlaceSetup {
   const { client, rules, terms, streamed } = place;
-  const { rateChains, volatilityBps, times, costMaxBps, collarBps, orderValueMax, transferFeeMax: _, ...others } = terms;
+  const {
+    rateChains,
+    volatilityBps,
+    times,
+    costMaxBps,
+    collarBps,
+    orderValueMax,
+    transferFeeMax: _,
+    ...others
+  } = terms;
   const volatility = new EwmaVolatility({
     startPerRootSecond: volatilityBps / HOUR_ROOT_BPS,
     memoryMs: MEMORY_MS,

@@ -57,7 +57,14 @@ test('a fall on one side and a rise on the other are one transfer, in either ord
         here.set(currency, money(here.get(currency)! + amount));
         if (!hasLists) return;
         const cause = isOut ? 'withdrawals' : 'deposits';
-        const of = { source: `list ${desk.now}`, cause, currency, amount, occurredAt: desk.now, why: 'listed' } as const;
+        const of = {
+          source: `list ${desk.now}`,
+          cause,
+          currency,
+          amount,
+          occurredAt: desk.now,
+          why: 'listed',
+        } as const;
         step({ kind: 'transfer', at: desk.now, ...of });
       };
       const moveThere = () => two.truth.set(currency, money(two.truth.get(currency)! + (isOut ? got : -sent)));
