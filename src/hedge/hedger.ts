@@ -155,6 +155,12 @@ export class Hedger {
     return routes !== undefined || venues.some(way => way === 'rfq' || way === 'conversion');
   }
 
+  /** Whether a route is on the bot's own exchange. A pause follows each hedge there. */
+  get #hasRoutesHere(): boolean {
+    const { venues, routes } = this.#setup;
+    return routes !== undefined || venues.some(way => way !== 'elsewhere');
+  }
+
   get #isResting(): boolean {
     return this.#run.clock.elapsed() < this.#restUntil;
   }
@@ -234,11 +240,11 @@ export class Hedger {
     const rules = { ...this.#setup.rules, ...own };
     const wanted = amountToHedge(inventory, rules);
     if (wanted === 0n) return;
-    // The pause limits requests of offers; a hedge on another exchange needs none.
+    // The pause limits hedges on the bot's own exchange; a hedge on another exchange needs none.
     const isResting = this.#isResting;
     const here = isResting ? NOTHING : hedgeableAmount(before, wanted);
     const amount = this.#elsewhere === null ? here : amountInRoom(before, wanted);
-    if (this.#needsOffers && !isResting) this.#restUntil = clock.elapsed() + pauseMs;
+    if (this.#hasRoutesHere && !isResting) this.#restUntil = clock.elapsed() + pauseMs;
     if (amount === 0n) return log.info({}, 'hedge: the amount to hedge is locked or reserved by orders of the bot');
     const isAll = flatten !== null;
     if (here === 0n && !isAll && this.#elsewhere?.isTooSmall(before, amount) === true) return;
