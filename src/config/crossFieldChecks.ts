@@ -176,6 +176,12 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
         ['sources', i, 'books'],
         `expected books that lead from ${pairOf(book).join(' to ')}, like [btc_usd, usd_mxn] for btc_mxn; found ${chain.join(', ')}`,
       );
+    const young = legs.find(leg => leg.staleAfterMs < staleAfterMsMin(leg.from));
+    if (young !== undefined)
+      wrong(
+        ['sources', i, 'staleAfterMs'],
+        `expected at least ${staleAfterMsMin(young.from)} (ms) from ${placeText(young.from)}, so that a price outlives a failed poll; found ${young.staleAfterMs}`,
+      );
     for (const leg of legs) {
       const { from } = leg;
       if (
@@ -187,11 +193,6 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
         wrong(
           ['sources', i, 'from'],
           `expected venue to be one of ${venues.join(', ')}, found ${JSON.stringify(from.venue)}`,
-        );
-      if (leg.staleAfterMs < staleAfterMsMin(from))
-        wrong(
-          ['sources', i, 'staleAfterMs'],
-          `expected at least ${staleAfterMsMin(from)} (ms) from ${placeText(from)}, so that a price outlives a failed poll; found ${leg.staleAfterMs}`,
         );
       if (from === 'elsewhere' && elsewhere === undefined)
         wrong(['sources', i, 'from'], 'elsewhere needs the section elsewhere with the other exchange');
