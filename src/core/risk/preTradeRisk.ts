@@ -158,7 +158,8 @@ export function quotingRefusal(s: RiskContext): QuotingRefusal | null {
  * Returns the reason why the bot cannot reduce inventory with a taker order; `null` if it can. Such an order is priced
  * from this book, so it needs no price elsewhere.
  */
-export const takingRefusal = (s: RiskContext): QuotingRefusal | null => quotingRefusal({ ...s, livePriceMissing: null });
+export const takingRefusal = (s: RiskContext): QuotingRefusal | null =>
+  quotingRefusal({ ...s, livePriceMissing: null });
 
 /** Approves one placement, or returns the reason against it. An invalid value such as NaN is rejected. */
 export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<PlaceCommand> | RiskRefusal {
