@@ -11,6 +11,7 @@ import {
   placeText,
   readsPerMinute,
   sourceLegs,
+  staleAfterMsMin,
   type SourceFrom,
 } from './sections/reference.ts';
 import { isOnThisMachine } from './sections/values.ts';
@@ -156,7 +157,7 @@ function publicBudgetProblems(config: Config): readonly Problem[] {
  * cannot reach `sourcesMin`. Also finds keys that have no effect beside sources.
  */
 function sourceProblems(config: Config, venues?: readonly string[]): readonly Problem[] {
-  const { reference: wanted, book, strategy, fairValue } = config;
+  const { reference: wanted, book, strategy, fairValue, elsewhere } = config;
   const { sources = [], books, feeds, sourcesMin, basis } = wanted!;
   const problems: Problem[] = [];
   const wrong = (path: readonly (string | number)[], message: string) =>
@@ -175,6 +176,12 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
         ['sources', i, 'books'],
         `expected books that lead from ${pairOf(book).join(' to ')}, like [btc_usd, usd_mxn] for btc_mxn; found ${chain.join(', ')}`,
       );
+    const young = legs.find(leg => leg.staleAfterMs < staleAfterMsMin(leg.from));
+    if (young !== undefined)
+      wrong(
+        ['sources', i, 'staleAfterMs'],
+        `expected at least ${staleAfterMsMin(young.from)} (ms) from ${placeText(young.from)}, so that a price outlives a failed poll; found ${young.staleAfterMs}`,
+      );
     for (const leg of legs) {
       const { from } = leg;
       if (
@@ -187,6 +194,8 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
           ['sources', i, 'from'],
           `expected venue to be one of ${venues.join(', ')}, found ${JSON.stringify(from.venue)}`,
         );
+      if (from === 'elsewhere' && elsewhere === undefined)
+        wrong(['sources', i, 'from'], 'elsewhere needs the section elsewhere with the other exchange');
       if (from !== 'feed' && !(typeof from === 'object' && 'feed' in from)) continue;
       const at = feedIndexOf(feeds, book, leg.book, from);
       used.add(at);
@@ -220,8 +229,12 @@ const ownBook = (what: string): string => `${what} is the bot's own book, which 
 type Place = { readonly name?: string | undefined; readonly urls: readonly (string | undefined)[] };
 
 /** Returns name and addresses of the place of a book. */
-function placeOf({ reference, book: own }: Config, from: SourceFrom, book: string): Place {
+function placeOf({ reference, elsewhere, book: own }: Config, from: SourceFrom, book: string): Place {
   if (from === 'exchange') return { urls: [] };
+  if (from === 'elsewhere')
+    return elsewhere?.kind === 'remote'
+      ? { name: elsewhere.venue, urls: [elsewhere.restUrl, elsewhere.streamUrl] }
+      : { urls: [] };
   if (from === 'feed' || 'feed' in from) {
     const feeds = reference?.feeds ?? [];
     return { urls: [feeds[feedIndexOf(feeds, own, book, from)]?.url] };
@@ -267,9 +280,10 @@ const strategyProblems = ({ strategy, limits, book, fairValue }: Config): readon
     .limitProblems(strategy, { ...limits, ...(fairValue && { fairValueBps: fairValueReachBps(fairValue) }) }, book)
     .map(({ key, message }) => ({ path: ['strategy', key], message }));
 
-function hedgeProblems({ hedge, limits, book }: Config): readonly Problem[] {
+function hedgeProblems(config: Config): readonly Problem[] {
+  const { hedge, limits, book } = config;
   if (!hedge) return [];
-  const problems: Problem[] = [];
+  const problems: Problem[] = [...placeProblems(config)];
   const demand = (holds: boolean, key: string, message: string) => {
     if (!holds) problems.push({ path: ['hedge', ...key.split('.')], message });
   };
@@ -302,6 +316,35 @@ function hedgeProblems({ hedge, limits, book }: Config): readonly Problem[] {
   demand(band < most, 'band', `must be below limits.positionMax (${limits.positionMax})`);
   return problems;
 }
+
+/** Finds problems of hedges on the other exchange: the way, its keys, the other exchange, and the rate of its currency. */
+function placeProblems({ hedge, elsewhere, reference, book, limits }: Config): readonly Problem[] {
+  const isWay = hedge?.venues.includes('elsewhere') === true;
+  const keys = hedge?.elsewhere;
+  if (!isWay && keys === undefined) return [];
+  const problems: Problem[] = [];
+  const at = (path: readonly string[], message: string) => problems.push({ path: ['hedge', ...path], message });
+  if (!isWay) at(['elsewhere'], 'has no effect without elsewhere in hedge.venues; add it there, or remove this key');
+  if (keys === undefined) at(['venues'], 'elsewhere needs hedge.elsewhere with driftMax and debtMax');
+  if (elsewhere === undefined) {
+    at(isWay ? ['venues'] : ['elsewhere'], 'elsewhere needs the section elsewhere with the other exchange');
+    return problems;
+  }
+  const [[, here], [, there]] = [pairOf(book), pairOf(elsewhere.book)];
+  const rated = here === there || (reference?.sources ?? []).some(source => isRate(sourceLegs(source), elsewhere.book));
+  if (!rated)
+    at(
+      ['venues'],
+      `elsewhere needs the value of ${there} in ${here}: a source of reference.sources with books from ${elsewhere.book}, like [${elsewhere.book}, ${there}_${here}]`,
+    );
+  if (keys !== undefined && !(moneyOf(keys.debtMax) <= moneyOf(limits.positionMax)))
+    at(['elsewhere', 'debtMax'], `must be at most limits.positionMax (${limits.positionMax})`);
+  return problems;
+}
+
+/** Whether the books after the first give the value of the quote currency of `book` on the other exchange. */
+const isRate = (legs: readonly { readonly book: string }[], book: string): boolean =>
+  legs.length > 1 && legs[0]?.book === book;
 
 function deskProblems({ backtest: { desk } }: Config): readonly Problem[] {
   if (desk.delayMinMs <= desk.delayMaxMs) return [];

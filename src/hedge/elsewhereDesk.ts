@@ -27,10 +27,18 @@ export type ElsewhereClient = Pick<VenueClient, 'orderBook' | 'place' | 'lookUp'
 export type ElsewhereDeskOptions = {
   readonly client: ElsewhereClient;
   readonly clock: Clock;
-  /** Book there. */
-  readonly instrument: Instrument;
+  /** Returns the latest rules of the book there. */
+  readonly instrument: () => Instrument;
+  /** Returns the book of a stream there; `null` if it is unknown. If absent, each hedge reads the book. */
+  readonly streamed?: (() => StreamedBook | null) | undefined;
   readonly times: EvidenceTimes;
 };
+
+/** Best levels of a stream, in ticks and lots of `instrument`. `at` is on the monotonic clock. */
+export type StreamedBook = { readonly instrument: Instrument; readonly depth: Readonly<Depth>; readonly at: Millis };
+
+/** Maximum age of a streamed book from which a hedge is priced. */
+const STREAMED_MAX_MS: Millis = 1_000;
 
 /** Result of sending: `refused` is certain, `sent` and `unknown` need a look-up. */
 export type SendResult =
@@ -43,6 +51,10 @@ export type ElsewhereSetup = Omit<ElsewhereTerms, 'rate' | 'midHere' | 'riskBps'
   /** Expected time from the decision to the execution there, and the quantile `z` of the price move in it (E17). */
   readonly latencyMs: Millis;
   readonly riskZ: number;
+  /** Minimum value of a hedge, in the quote currency here. */
+  readonly valueMin: Money;
+  /** Number of completed hedges there after which orders may exceed the smallest size. */
+  readonly smallestUntil: number;
   /** Volatility, as a fraction in the root of a second. */
   readonly perRootSecond: () => number;
   /** Value of one unit of the quote currency there, in the quote currency here; `null` if unknown or too old. */
@@ -71,12 +83,18 @@ export class ElsewhereDesk {
   }
 
   /**
-   * Reads the best levels of the book there, up to the first damaged or unreadable level. Returns the reason as text if
-   * the book cannot be read. `startedAt` is on the monotonic clock.
+   * Returns the best levels of the book there, from the stream if it is young, otherwise read now, up to the first
+   * damaged or unreadable level. Returns the reason as text if the book cannot be read. `startedAt` is on the monotonic
+   * clock.
    */
-  async depth(): Promise<{ readonly depth: Depth; readonly startedAt: Millis } | string> {
-    const { client, clock, instrument } = this.#options;
+  async depth(): Promise<{ readonly depth: Readonly<Depth>; readonly startedAt: Millis } | string> {
+    const { client, clock } = this.#options;
+    const instrument = this.#options.instrument();
     const startedAt = clock.elapsed();
+    const streamed = this.#options.streamed?.() ?? null;
+    const isSameGrid = streamed?.instrument.tick === instrument.tick && streamed.instrument.lot === instrument.lot;
+    if (streamed !== null && isSameGrid && startedAt - streamed.at <= STREAMED_MAX_MS)
+      return { depth: streamed.depth, startedAt: streamed.at };
     const outcome = await client.orderBook(instrument.symbol, true);
     if (outcome.kind !== 'done') return `the book there could not be read: ${textOfFailure(outcome)}`;
     if (outcome.value.book !== instrument.symbol) return `the exchange sent the book ${outcome.value.book}`;

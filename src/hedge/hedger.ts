@@ -3,6 +3,7 @@
  * outcome.
  */
 import {
+  money,
   moneyOf,
   sleep,
   textOfMoney,
@@ -31,8 +32,8 @@ import {
   type HedgeRow,
 } from './hedgeText.ts';
 import { HedgeHistory } from './hedgeHistory.ts';
-import type { HedgerOptions, HedgeRun, HedgeSetup } from './setup.ts';
-import { remainingBudget, roomMoney, hedgeableAmount } from './roomAndBudget.ts';
+import type { HedgerOptions, HedgeRun, HedgeSetup, RestoredHedges } from './setup.ts';
+import { amountInRoom, completedElsewhere, remainingBudget, roomProblem, hedgeableAmount } from './roomAndBudget.ts';
 import { takerOrderOutcome, takerOrderFromNews, type TakerOrderState } from './takerOrderOutcome.ts';
 import { bookRoute, requestRoutes, type ExecutableRoute } from './pricedRoutes.ts';
 
@@ -43,6 +44,12 @@ const SOON_EVERY_MS = 1_000;
 const SECOND_LEG_EVERY_MS = 5_000;
 /** Maximum wait, in ms, for the second leg of an earlier run's route if the configuration no longer has routes. */
 const SECOND_LEG_WAIT_MS = 600_000;
+
+const NOTHING = money(0n);
+/** First number of orders elsewhere. Some exchanges need ids of three parts with a number; quotes never get this far. */
+const ELSEWHERE_FIRST = 50_000_000;
+const elsewhereId = ({ prefix, placePrefix }: RestoredHedges, count: number): string =>
+  placePrefix === undefined ? `${prefix}x${count}` : `${placePrefix}${ELSEWHERE_FIRST + count}`;
 
 export class Hedger {
   readonly #options: HedgerOptions;
@@ -58,6 +65,8 @@ export class Hedger {
   /** Latest state of the open hedge's taker order. */
   #order: TakerOrderState | null = null;
   #isBusy = false;
+  /** Whether a fill arrived during a check, so that another check follows. */
+  #isDueAgain = false;
   /** Outcome of the open hedge as the operator states it; `null` if none, or after a check has applied it. */
   #statement: { readonly id: string; readonly as: 'executed' | 'failed'; readonly why: string } | null = null;
   #restUntil = -Infinity;
@@ -102,19 +111,58 @@ export class Hedger {
 
   /** Checks the open hedge, or whether a new hedge is needed. Does nothing while another check runs. */
   async turn(): Promise<void> {
+    await this.#turnOnce();
+    await this.#turnAgain();
+  }
+
+  async #turnOnce(): Promise<void> {
     if (this.#isBusy) return;
     this.#isBusy = true;
     try {
       const { open } = this.#rows;
       if (this.#flattening.isNew()) this.#restUntil = -Infinity;
       if (open && mayStillExecute(open)) await this.#resolve(open);
-      else if (!this.#options.mayAct() || this.#run.clock.elapsed() < this.#restUntil) return;
-      else if (open) await this.#requestSecondLeg(open);
-      else await this.#consider();
+      else if (!this.#options.mayAct()) return;
+      else if (open) await (this.#isResting ? undefined : this.#requestSecondLeg(open));
+      else if (!this.#isResting || this.#elsewhere !== null) await this.#consider();
     } finally {
       this.#isBusy = false;
       this.#applyStatement();
     }
+  }
+
+  /**
+   * Hedges a fill on another exchange without waiting for the next check, if no hedge is open and no route needs an
+   * offer. A fill during a check causes another check.
+   */
+  async turnAfterFill(): Promise<void> {
+    if (this.#elsewhere === null || this.#needsOffers) return;
+    this.#isDueAgain = true;
+    await this.#turnAgain();
+  }
+
+  /** Checks again for fills during the last check. */
+  async #turnAgain(): Promise<void> {
+    while (this.#isDueAgain && !this.#isBusy && this.#rows.open === undefined) {
+      this.#isDueAgain = false;
+      await this.#turnOnce();
+    }
+  }
+
+  /** Whether a route needs offers, which are requested only after a pause. */
+  get #needsOffers(): boolean {
+    const { venues, routes } = this.#setup;
+    return routes !== undefined || venues.some(way => way === 'rfq' || way === 'conversion');
+  }
+
+  /** Whether a route is on the bot's own exchange. A pause follows each hedge there. */
+  get #hasRoutesHere(): boolean {
+    const { venues, routes } = this.#setup;
+    return routes !== undefined || venues.some(way => way !== 'elsewhere');
+  }
+
+  get #isResting(): boolean {
+    return this.#run.clock.elapsed() < this.#restUntil;
   }
 
   /**
@@ -192,19 +240,29 @@ export class Hedger {
     const rules = { ...this.#setup.rules, ...own };
     const wanted = amountToHedge(inventory, rules);
     if (wanted === 0n) return;
-    const amount = hedgeableAmount(before, wanted);
-    this.#restUntil = clock.elapsed() + pauseMs;
+    // The pause limits hedges on the bot's own exchange; a hedge on another exchange needs none.
+    const isResting = this.#isResting;
+    const here = isResting ? NOTHING : hedgeableAmount(before, wanted);
+    const amount = this.#elsewhere === null ? here : amountInRoom(before, wanted);
+    if (this.#hasRoutesHere && !isResting) this.#restUntil = clock.elapsed() + pauseMs;
     if (amount === 0n) return log.info({}, 'hedge: the amount to hedge is locked or reserved by orders of the bot');
+    const isAll = flatten !== null;
+    if (here === 0n && !isAll && this.#elsewhere?.isTooSmall(before, amount) === true) return;
     const { left, budgetName, ...spent } = remainingBudget(this.#rows.list, rules, flatten, time());
-    this.#rows.begin(amount, spent);
+    const completed = completedElsewhere(this.#rows.list);
+    const computed = own !== undefined && flatten === null ? { band: textOfMoney(rules.band) } : {};
+    this.#rows.begin(amount, { ...spent, ...computed });
     const asked = clock.elapsed();
-    const priced = await requestRoutes(this.#offers, this.#setup, instrument, amount, before.mid);
-    if (this.#elsewhere !== null) priced.push(await this.#elsewhere.price(before, amount));
+    const [atHome, there] = await Promise.all([
+      here === 0n ? [] : requestRoutes(this.#offers, this.#setup, instrument, here, before.mid),
+      this.#elsewhere?.price(before, amount, { completed, isAll }) ?? null,
+    ]);
+    const priced = [...atHome, ...(there === null ? [] : [there])];
     // The comparison of offers needs the book as it is after the requests.
     const seen = this.#options.view();
     const { mid } = seen;
     if (seen.refusal !== null) return this.#fail(`the book cannot be used: ${seen.refusal}`);
-    priced.push(bookRoute(this.#setup, orderPrefix !== undefined, seen, amount));
+    if (here !== 0n) priced.push(bookRoute(this.#setup, orderPrefix !== undefined, seen, here));
     const outs = priced.map(({ out }) => out);
     const by = (other: Partial<typeof rules>) =>
       compareRoutes(instrument, amount, inventory, mid, outs, { ...rules, ...other }, left, budgetName);
@@ -228,10 +286,10 @@ export class Hedger {
       const costMax = taken.by === 'route' ? routeCostMax(major, mid, rules, left) : decision.costMax;
       const route = taken.by === 'route' ? { route: routeRecord(taken.route, amount, mid, costMax) } : {};
       // The engine may have approved orders after `bookRoute` read the view.
-      const room = roomMoney(this.#options.view(), amount > 0n ? 'sell' : 'buy');
+      const noRoom = roomProblem(this.#options.view(), amount, major);
       if (clock.elapsed() - asked > offer.lifeMs - quoteLifeMinMs)
         this.#fail('the offer would expire before its acceptance arrives');
-      else if (major > room) this.#fail("the bot's orders now use too much of the position limit for this hedge");
+      else if (noRoom !== null) this.#fail(noRoom);
       else await this.#accept(offer, { ...route, costMax: textOfMoney(costMax) });
     }
   }
@@ -297,10 +355,9 @@ export class Hedger {
   ): Promise<void> {
     const { kept, persist, mayAct, view } = this.#options;
     // The engine may have approved orders since the routes were requested.
-    const base = moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount);
-    if (base > roomMoney(view(), amount > 0n ? 'sell' : 'buy'))
-      return this.#fail("the bot's orders now use too much of the position limit for this hedge");
-    const { offer, elsewhere } = this.#there.rowOf(`${kept.prefix}x${++this.#takes}`, taken);
+    const noRoom = roomProblem(view(), amount, moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount));
+    if (noRoom !== null) return this.#fail(noRoom);
+    const { offer, elsewhere } = this.#there.rowOf(elsewhereId(kept, ++this.#takes), taken);
     const at = this.#run.time();
     const row = this.#rows.change({
       state: 'accepted',
@@ -319,11 +376,14 @@ export class Hedger {
     }
     const sent = await this.#there.send(row);
     if (sent.kind === 'refused') return this.#endElsewhere(row, NOTHING_EXECUTED, `refused: ${sent.why}`);
-    if (sent.kind === 'sent') this.#rows.change({ state: 'executing' });
-    else {
-      this.#rows.change({ state: 'unknown', why: sent.why });
-      this.#run.log.warn({ id: row.id }, `hedge ${row.id}: outcome of the order elsewhere unknown: ${sent.why}`);
+    if (sent.kind === 'sent') {
+      const executing = this.#rows.change({ state: 'executing' });
+      persist();
+      // An immediate order usually ends with its answer, and the next hedge waits for that end.
+      return this.#findElsewhere(executing);
     }
+    this.#rows.change({ state: 'unknown', why: sent.why });
+    this.#run.log.warn({ id: row.id }, `hedge ${row.id}: outcome of the order elsewhere unknown: ${sent.why}`);
     persist();
   }
 
@@ -342,7 +402,9 @@ export class Hedger {
       this.#rows.change({ costMax: textOfMoney(costMax as Money) });
     }
     const isPart = isFilled && end.filled < asked;
-    const why = isFilled ? (isPart ? `filled ${textOfMoney(end.filled)} of ${textOfMoney(asked)}` : null) : nothing;
+    const part = isPart ? [`filled ${textOfMoney(end.filled)} of ${textOfMoney(asked)}`] : [];
+    const notes = [...part, ...this.#there.feesBesides(end)];
+    const why = isFilled ? (notes.length === 0 ? null : notes.join('; ')) : nothing;
     // The row and the ledger change before either is stored, so that a write to disk includes both.
     const ended = this.#rows.change({ state: isFilled ? 'completed' : 'failed', why });
     this.#there.end(ended, end);

@@ -1,7 +1,7 @@
 /** Immutable view of the bot at one time, for the hedger. */
 import {
   money,
-  positionRoom,
+  hedgeRoomLeft,
   takerPriceBound,
   takingRefusal,
   type Depth,
@@ -45,7 +45,7 @@ export type SideRoom = {
   readonly free: Money;
   /**
    * Lots by which a hedge may still grow the position, assuming that every order that may be live and every pending
-   * conversion fills. Never negative.
+   * conversion fills. Also within the bounds on hedge debt. Never negative.
    */
   readonly room: number;
   /** Worst price of a taker order on this side that the risk gate approves, in ticks; the collar may be nearer. */
@@ -78,7 +78,7 @@ export function hedgeViewOf(
   const riskContext = engine.riskContext(at);
   const sideOf = (side: Side): SideRoom => ({
     free: freeOf(instrument, snapshot, side),
-    room: Math.max(0, positionRoom(side, riskContext)),
+    room: hedgeRoomLeft(side, riskContext),
     priceBound: takerPriceBound(side, riskContext),
   });
   return {

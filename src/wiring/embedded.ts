@@ -17,7 +17,7 @@ import {
   type Served,
 } from '../sandbox/index.ts';
 import type { Tape } from '../tape/index.ts';
-import type { ElsewhereAccess } from './bot.ts';
+import type { ElsewhereAccess } from './elsewhere/access.ts';
 import { bookBetween, openSecond, secondProblem, type SecondBox } from './elsewhere/secondExchange.ts';
 import { UsageError } from './usageError.ts';
 import { httpDeliveries } from './deliveries.ts';
@@ -72,6 +72,10 @@ export function openBox(
   const { exchange, book } = config;
   if (exchange.kind !== 'embedded') throw new UsageError(`exchange.kind: expected embedded, found ${exchange.kind}`);
   const { tape } = options;
+  if (tape !== null && config.elsewhere?.kind === 'embedded')
+    throw new UsageError(
+      'elsewhere: a recording as market has no second exchange; remove the section elsewhere, or run without --tape',
+    );
   const seed = options.seed ?? exchange.seed;
   const second = tape === null ? secondOf(config, clock, seed) : null;
   const market =

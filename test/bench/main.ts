@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { SingleBar } from 'cli-progress';
 import { backtestBench } from './backtest.ts';
@@ -32,6 +32,7 @@ const { values: flags } = parseArgs({
     json: { type: 'boolean', default: false },
     page: { type: 'boolean', default: false },
     smallest: { type: 'boolean', default: false },
+    'live-price': { type: 'boolean', default: false },
   },
 });
 const size = SIZES[flags.smallest ? 'smallest' : 'full'];
@@ -69,6 +70,11 @@ const BENCHES: readonly (() => Promise<Readonly<Record<string, number>>>)[] = [
 
 const asJson = flags.json;
 const machine = `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.version}, ${process.platform} ${process.arch}`;
+if (flags['live-price']) {
+  const [load] = loadavg();
+  console.log(JSON.stringify({ machine, load, ...(await livePriceBench(size.moves)) }));
+  process.exit(0);
+}
 if (!asJson) console.log(machine);
 
 const rounds = new Map<string, number[]>();

@@ -113,11 +113,17 @@ test('polls have a minimum interval, which is longer on another exchange', () =>
     return loaded.ok ? liveSourcesOf(loaded.config)!.feeds.map(({ pollMs }) => pollMs) : loaded.errors;
   };
   const far = venue('kraken', 'https://api.kraken.example').from;
-  expect([pollsOf({ ccxt: 'kraken' }, 100), pollsOf(far, 2_000)]).toEqual([
+  expect([pollsOf({ ccxt: 'kraken' }, 3_750), pollsOf(far, 3_751)]).toEqual([
     [1_500, 1_500],
     [1_500, 1_500],
   ]);
-  expect([pollsOf('feed', 100), pollsOf('exchange', 500, 5_000)]).toEqual([[100], [200, 200]]);
+  // A price must not become stale between two polls.
+  expect([pollsOf({ ccxt: 'kraken' }, 3_749), pollsOf(far, 100), pollsOf('feed', 249)]).toEqual([
+    [expect.stringMatching(/staleAfterMs.*expected at least 3750 \(ms\) from ccxt:kraken, .* found 3749/)],
+    [expect.stringMatching(/staleAfterMs.*expected at least 3750 \(ms\) from kraken /)],
+    [expect.stringMatching(/staleAfterMs.*expected at least 250 \(ms\) from feed/)],
+  ]);
+  expect([pollsOf('feed', 250), pollsOf('exchange', 500, 5_000)]).toEqual([[100], [200, 200]]);
   expect(pollsOf(far, 20_000, 5_000)).toEqual([5_000, 5_000]);
 });
 

@@ -70,7 +70,7 @@ test('whatever happens to an order there, it is sent once, and its end is told w
       let sends = 0;
       const counted = { ...client, place: (...of: Parameters<typeof client.place>) => (sends++, client.place(...of)) };
       const { instrument } = exchange.venue.books.get('btc_mxn')!;
-      const newDesk = () => new ElsewhereDesk({ client: counted, clock, instrument, times: TIMES });
+      const newDesk = () => new ElsewhereDesk({ client: counted, clock, instrument: () => instrument, times: TIMES });
       const order: ElsewhereOrder = {
         id: 'mmh1x1',
         book: 'btc_mxn',

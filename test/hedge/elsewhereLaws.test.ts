@@ -94,13 +94,16 @@ class BotOfTwo {
         cancel: (...of) => heard(client.cancel(...of)),
       },
       clock,
-      instrument,
+      instrument: () => instrument,
       times: { requestLifeMs: 30_000, listingDelayMs: 2_000 },
     });
     this.desk = new Desk({
       strategy: quoteAround(),
       target: (OPENING + 500 - this.#lots) as never,
-      elsewhere: { place: 'there', major: 'btc', minor: 'usd' },
+      elsewhere: {
+        ...{ place: 'there', major: 'btc', minor: 'usd' },
+        bounds: { band: moneyOf(String(BAND)), debtMax: moneyOf('1000'), failuresMax: 3, isOnlyRoute: true },
+      },
       run: life,
     });
     this.desk.bids = [[999, 50]];
@@ -129,6 +132,8 @@ class BotOfTwo {
             backBps: 2,
             latencyMs: 500,
             riskZ: 1.6,
+            valueMin: moneyOf('0'),
+            smallestUntil: 0,
           },
           bounds: { costMaxBps: 200, collarBps: 500, orderValueMax: (10n ** 30n) as never, room: 10 ** 12 },
           perRootSecond: () => 1e-4,

@@ -15,8 +15,8 @@ import {
 } from '../../src/core/index.ts';
 import { HedgeHistory } from '../../src/hedge/hedgeHistory.ts';
 import {
+  amountInRoom,
   remainingBudget,
-  roomMoney,
   hedgeableAmount,
   spentOnDay,
   spentOnFlatten,
@@ -27,6 +27,10 @@ import { rowOf } from './hedgeRows.ts';
 
 const DAY_MS = 86_400_000;
 const ends: readonly HedgeState[] = ['completed', 'failed', 'stranded'];
+
+/** Room of a side: the amount that is left of more than any room has. */
+const roomOf = (view: HedgeView, side: 'buy' | 'sell'): bigint =>
+  side === 'sell' ? amountInRoom(view, money(10n ** 45n)) : -amountInRoom(view, money(-(10n ** 45n)));
 
 test('the cost of a day is that of every hedge which was not certainly left undone', () => {
   const hedge = fc.record({
@@ -158,10 +162,10 @@ test('room counts orders that may still be filled as filled, and is never below 
   fc.assert(
     fc.property(standings, ({ instrument, snapshot, standing, view }) => {
       for (const side of ['buy', 'sell'] as const) {
-        const room = roomMoney(view, side);
+        const room = roomOf(view, side);
         expect(room >= 0n && room % instrument.lotMoney === 0n).toBe(true);
         const order = { side, amount: 1_000, filled: 0, state: 'unknown' } as unknown as Order;
-        const more = roomMoney(viewOf(snapshot, { ...standing, orders: [...standing.orders, order] }), side);
+        const more = roomOf(viewOf(snapshot, { ...standing, orders: [...standing.orders, order] }), side);
         const less = room - 1_000n * instrument.lotMoney;
         expect(more).toBe(less > 0n ? less : 0n);
       }

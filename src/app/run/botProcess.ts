@@ -1,5 +1,6 @@
 /** Process of `puntas run`: opens the state, trades until stopped, cancels all orders and returns the result. */
 import type { Config } from '../../config.ts';
+import { isOver } from '../../hedge/index.ts';
 import { describeTier, type Clock, type Millis, type Snapshot, type VenueClient } from '../../core/index.ts';
 import { NumberedMailbox, ReloadBox, RequestBox } from '../../live/mailbox/mailbox.ts';
 import { DamagedState, type Journal, type Leftovers } from '../../live/state/journal.ts';
@@ -11,6 +12,7 @@ import type { Run } from '../../live/loop/run.ts';
 import { recordingLimits } from '../../live/recording/recordings.ts';
 import {
   cachedPage,
+  LastScrape,
   metrics,
   serveMonitor,
   showProcess,
@@ -24,8 +26,8 @@ import { realClock } from '../../live/realClock.ts';
 import { isAllGone } from '../../live/loop/loopOptions.ts';
 import { livePricesOf } from '../../wiring/feeds.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../../wiring/bot.ts';
+import { hedgePlaceOf, placeSideOf, type PlaceSide } from '../../wiring/place.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
-import { LastScrape } from '../../wiring/lastScrape.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitoredState.ts';
 import { fillText, logEvent } from '../../messages/eventLog.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
@@ -65,6 +67,8 @@ export class BotProcess {
   readonly #latch: Latch;
   readonly #heartbeat: ReturnType<typeof heartbeatIn>;
   readonly #client: VenueClient;
+  /** Other exchange; `undefined` if the bot has no access to it. */
+  readonly #elsewhere: PlaceSide | undefined;
   readonly #runTotals = new RunTotals();
   /** Journal of the current run. One process can have several runs in sequence. */
   #journal: Journal;
@@ -123,6 +127,11 @@ export class BotProcess {
       },
     });
     ends.push(() => this.#client.close());
+    this.#elsewhere = placeSideOf(config, venue, clock, seed, ({ endpoint, outcome, ms }) => {
+      this.#requests++;
+      this.#metrics?.request(`elsewhere ${endpoint}`, outcome, ms);
+    });
+    ends.push(() => this.#elsewhere?.close());
     this.#runSince = clock.elapsed();
   }
 
@@ -132,6 +141,7 @@ export class BotProcess {
     const client = this.#client;
     this.#startAlerts();
     const first = this.#setupOf(config);
+    if (first.beside?.place) this.#elsewhere?.start();
     this.#reference = first.beside?.reference;
     this.#ends.push(() => this.#reference?.close());
     const rotation = await RecordingRotation.open({
@@ -175,13 +185,14 @@ export class BotProcess {
     // In paper trading, the only stream is that of the followed book.
     const streamOf = (book: string) =>
       venue.paper === undefined ? marketStreamOf({ ...config, book }, venue, clock, seed ^ 0x11fe, client) : undefined;
+    const { client: there, rules: rulesThere, streamed } = this.#elsewhere ?? {};
     const [hedge, rfqReference] = [hedgeOf(config, client), rfqReferenceOf(config, client)];
     return {
       setup: JSON.stringify(config),
       beside: {
         reference: referenceOf(config),
-        newLivePrices: livePricesOf(config, client, clock, seed, streamOf),
-        ...{ hedge, rfqReference },
+        newLivePrices: livePricesOf(config, client, clock, seed, { streamOf, elsewhere: venue.elsewhere }),
+        ...{ hedge, rfqReference, place: hedgePlaceOf(config, there, rulesThere, streamed) },
       },
       timing: config.timing,
       roll: {
@@ -193,6 +204,9 @@ export class BotProcess {
         onStep: ms => {
           this.#metrics?.loop(ms);
           this.#alerts?.decision(ms);
+        },
+        onHedge: row => {
+          if (isOver(row) && row.offer !== null) this.#metrics?.hedge(row.offer.way, row.state);
         },
         onReconciled: () => this.#heartbeat.read(),
         onTurn: isKeptOut => this.#heartbeat.beat(isKeptOut ? 'kept out' : 'alive'),

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { BOOK_NAME, legsOf, type Leg, type LivePriceRules, type SourceRule } from '../../core/index.ts';
 import { decimalText } from '../../../strategies/index.ts';
+import type { ElsewhereSettings } from './exchange.ts';
 import { address, baseAddress, httpAddress, isOnThisMachine, millis } from './values.ts';
 
 const bookName = z.string().regex(BOOK_NAME, 'expected <major>_<minor>, like btc_usd');
@@ -58,6 +59,7 @@ export type FeedConfig = z.infer<typeof feed>;
 const from = z.union([
   z.literal('exchange').describe('Public market data of the traded exchange.'),
   z.literal('feed').describe('Entry of reference.feeds with this book.'),
+  z.literal('elsewhere').describe('Public market data of the other exchange (section elsewhere).'),
   z.strictObject({ feed: sourceName.describe('Name of an entry of reference.feeds.') }),
   z.strictObject({
     venue: z.string().min(1).max(40).describe('Exchange, as in exchange.venue.'),
@@ -76,7 +78,7 @@ const from = z.union([
 ]);
 
 const placeDescription =
-  'Place of the prices: exchange, feed (entry of feeds with this book), { feed: NAME }, { venue, restUrl, streamUrl } or { ccxt: ID }.';
+  'Place of the prices: exchange, elsewhere, feed (entry of feeds with this book), { feed: NAME }, { venue, restUrl, streamUrl } or { ccxt: ID }.';
 const staleAfterMs = millis(100, 600_000);
 const frozenAfterMs = millis(1_000, 86_400_000);
 
@@ -221,7 +223,11 @@ export type LiveFeed = {
   readonly pollMs: number;
 };
 
-type Wanted = { readonly reference?: z.infer<typeof reference> | undefined; readonly book: string };
+type Wanted = {
+  readonly reference?: z.infer<typeof reference> | undefined;
+  readonly book: string;
+  readonly elsewhere?: ElsewhereSettings | undefined;
+};
 
 export type LiveSources = {
   readonly rules: LivePriceRules;
@@ -242,7 +248,7 @@ export const sourceLegs = ({ books, from: place, staleAfterMs: stale, frozenAfte
  * Returns the rules of the sources and the books to read; `null` without sources, or if the books of a source form no
  * chain for the traded book. `crossFieldChecks` reports errors.
  */
-export function liveSourcesOf({ reference: wanted, book }: Wanted): LiveSources | null {
+export function liveSourcesOf({ reference: wanted, book, elsewhere }: Wanted): LiveSources | null {
   if (wanted?.sources === undefined) return null;
   const { everyMs } = wanted;
   const feeds = new Map<string, LiveFeed>();
@@ -266,12 +272,18 @@ export function liveSourcesOf({ reference: wanted, book }: Wanted): LiveSources 
         feeds.get(key)?.confirmEveryMs ?? Infinity,
       );
       const priced = averaged === undefined ? {} : { amount: averaged };
-      const wantedPollMs = Math.min(everyMs, staleAfterMs / 2.5, feeds.get(key)?.pollMs ?? Infinity);
+      const wantedPollMs = Math.min(everyMs, staleAfterMs / POLLS_PER_AGE, feeds.get(key)?.pollMs ?? Infinity);
       const pollMs = Math.max(pollMsMin(place), wantedPollMs);
       feeds.set(key, { key, book: there, from: place, ...priced, confirmEveryMs, pollMs });
       return { feed: key, divides: chain[i]!.divides, staleAfterMs, frozenAfterMs: frozenAfterMs ?? null };
     });
-    rules.push({ name, basisKey: `${name} ${booksDigest(books, wanted.feeds, book)}`, legs, weight, feeBps });
+    rules.push({
+      name,
+      basisKey: `${name} ${booksDigest(books, wanted.feeds, book, elsewhere)}`,
+      legs,
+      weight,
+      feeBps,
+    });
   }
   const { combine, divergenceMaxBps, sourcesMin, moveBps, basis: given } = wanted;
   return {
@@ -299,8 +311,14 @@ export const feedIndexOf = (
  * Returns a digest of what a source reads: its books and their places, with the addresses of its feeds. A digest,
  * because an address may contain a secret.
  */
-function booksDigest(legs: ReturnType<typeof sourceLegs>, feeds: readonly FeedConfig[], own: string): string {
+function booksDigest(
+  legs: ReturnType<typeof sourceLegs>,
+  feeds: readonly FeedConfig[],
+  own: string,
+  elsewhere: Wanted['elsewhere'],
+): string {
   const read = legs.map(({ book, as, from: place }) => {
+    if (place === 'elsewhere' && elsewhere?.kind === 'remote') return [book, as, elsewhere.venue, elsewhere.restUrl];
     if (place !== 'feed' && !(typeof place === 'object' && 'feed' in place)) return [book, as, place];
     const { url, file, price } = feeds[feedIndexOf(feeds, own, book, place)] ?? {};
     return [book, as, url, file, price];
@@ -315,8 +333,14 @@ const CONFIRM_EVERY_MAX_MS = 1_000;
 const OTHER_POLL_MS_MIN = 1_500;
 const POLL_MS_MIN = 100;
 
+/** Polls within the maximum age of a price, so that one failed poll does not make the price stale. */
+const POLLS_PER_AGE = 2.5;
+
 const pollMsMin = (place: SourceFrom): number =>
-  typeof place === 'object' && !('feed' in place) ? OTHER_POLL_MS_MIN : POLL_MS_MIN;
+  place === 'elsewhere' || (typeof place === 'object' && !('feed' in place)) ? OTHER_POLL_MS_MIN : POLL_MS_MIN;
+
+/** Returns the minimum of `staleAfterMs`: a price that is polled as often as allowed must not become stale. */
+export const staleAfterMsMin = (place: SourceFrom): number => POLLS_PER_AGE * pollMsMin(place);
 
 /** Describes a place without secrets. */
 export function placeText(place: SourceFrom): string {

@@ -89,6 +89,11 @@ export class Bookings {
     return this.#ledger.balance(currency);
   }
 
+  /** Returns the opening amount of a currency. */
+  opening(currency: string): Money {
+    return this.#ledger.causes.get(currency)?.opening ?? money(0n);
+  }
+
   /** Calls `call` with every later ledger entry. */
   onEntry(call: (entry: LedgerEntry) => void): void {
     this.#ledger.listen(call);

@@ -66,7 +66,7 @@ export class TradingAccount {
     this.#bookings.read(balances, startedAt);
     this.#lockedByOthers = lockedByOthers(own, balances);
     if (!quiet) return null;
-    if (this.#pending.isEmpty) return this.#reconciliation.read(startedAt);
+    if (this.#pending.inFlight === 0) return this.#reconciliation.read(startedAt);
     // The balances equal the ledger with or without the conversion in flight. So a later run need not wait for the
     // outcome of the conversion.
     if (this.#pending.explainDifferences(this.#bookings.differences())) this.#reconciliation.recordEqualBalances();
@@ -117,10 +117,22 @@ export class TradingAccount {
    * may still spend. Funds locked by the bot's own orders are not subtracted.
    */
   funds(currency: string): Money {
-    const total = this.#bookings.total(currency);
-    const locked = this.#lockedByOthers.get(currency) ?? 0n;
-    const taken = this.#pending.amountPending(currency);
-    return money(total - locked - taken);
+    return money(this.fundsWithPending(currency) - this.#pending.amountPending(currency));
+  }
+
+  /** Returns `funds` and the amount that conversions may still spend. */
+  fundsWithPending(currency: string): Money {
+    return money(this.#bookings.total(currency) - (this.#lockedByOthers.get(currency) ?? 0n));
+  }
+
+  /** Number of conversions in flight. */
+  get inFlight(): number {
+    return this.#pending.inFlight;
+  }
+
+  /** Returns the amount of a currency at the opening of the ledger. */
+  opening(currency: string): Money {
+    return this.#bookings.opening(currency);
   }
 
   /**
@@ -184,6 +196,6 @@ export class TradingAccount {
 
   /** Whether a conversion is in flight, so that the exchange may execute it or may have executed it. */
   get isConverting(): boolean {
-    return !this.#pending.isEmpty;
+    return this.#pending.inFlight > 0;
   }
 }

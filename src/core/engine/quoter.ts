@@ -11,6 +11,7 @@ import { isInBook, type Order, type Orders } from '../orders/orders.ts';
 import { pullReasonOf } from '../quoting/quotePuller.ts';
 import type { OriginIds } from '../orders/originIds.ts';
 import { reconcileSide } from '../quoting/quoteReconciler.ts';
+import type { HedgeRooms } from '../risk/hedgeDebt.ts';
 import { approvePlace, type RiskContext, type RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { Approved, PlaceCommand } from '../orders/commands.ts';
 import { reducedPlan } from '../quoting/regimeAdjustments.ts';
@@ -29,6 +30,8 @@ export type QuoterParts = {
   readonly orders: Orders;
   readonly decisions: Decisions;
   readonly adverseSelection: AdverseSelection | null;
+  /** Returns the room that hedges on another exchange leave now; `null` if there are none. */
+  readonly hedgeRooms: () => HedgeRooms | null;
 };
 
 /** Approved and reserved placements; `cancels` are origin ids of live orders, in a list that the caller owns. */
@@ -116,11 +119,11 @@ export class Quoter {
   }
 
   #place(level: NormalizedLevel, riskContext: RiskContext, at: Millis): void {
-    const { ids, orders, decisions, adverseSelection } = this.#parts;
+    const { ids, orders, decisions, adverseSelection, hedgeRooms } = this.#parts;
     const id = ids.next;
     const command: PlaceCommand = { kind: 'place', id, side: level.side, price: level.price, amount: level.amount };
     // Each placement is reserved as soon as it is approved, so that the next check counts it.
-    const verdict = approvePlace(command, { ...riskContext, orders: orders.live });
+    const verdict = approvePlace(command, { ...riskContext, orders: orders.live, hedgeRooms: hedgeRooms() });
     if (typeof verdict === 'string') return decisions.notPlaced(level, verdict);
     ids.take();
     const placedFor = { index: level.index, parts: level.parts ?? 1 };

@@ -79,8 +79,12 @@ export type HedgeRow = {
   readonly middle?: string;
   readonly inventory?: string;
   readonly costMax?: string;
+  /** Band at the decision, in the base currency; absent if the configuration sets the band. */
+  readonly band?: string;
   /** Maximum cost of all earlier hedges of the same UTC day, in the quote currency. */
   readonly dayCost?: string;
+  /** Number of completed hedges on the other exchange before this one; absent if there was none. */
+  readonly placed?: number;
   /**
    * The operator's flatten request for which the bot hedges: its id, and the maximum cost of earlier hedges for this
    * request in the quote currency.

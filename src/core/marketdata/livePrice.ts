@@ -347,8 +347,8 @@ const seconds = (ms: Millis): string => `${(ms / 1_000).toFixed(1)} s`;
 /** Returns the two values at the center; twice the median for an odd number of values. NaN if there is no value. */
 function middlePrices(values: readonly number[]): readonly [low: number, high: number] {
   const sorted = values.toSorted((a, b) => a - b);
-  const middle = (i: number) => sorted[i] ?? Number.NaN;
-  return [middle((sorted.length - 1) >> 1), middle(sorted.length >> 1)];
+  const valueAt = (i: number) => sorted[i] ?? Number.NaN;
+  return [valueAt((sorted.length - 1) >> 1), valueAt(sorted.length >> 1)];
 }
 
 /** Returns the median; for an even number of values, the mean of the two at the center. NaN if there is no value. */

@@ -1,6 +1,7 @@
 /** Options of a run, grouped by subject, and its final report. */
-import type { Clock, Engine, Exchange, MarketStream, Millis, TransferLists } from '../../core/index.ts';
+import type { Clock, Engine, Exchange, HedgeRow, MarketStream, Millis, TransferLists } from '../../core/index.ts';
 import type { HedgeSetup } from '../../hedge/index.ts';
+import type { HedgePlace } from './hedgePlace.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 import type { Journal } from '../state/journal.ts';
 import type { FlattenFile } from '../safety/flatten.ts';
@@ -40,6 +41,8 @@ export type BesideQuoting = {
   readonly rfqReference?: RfqReferenceSetup | undefined;
   /** Hedging of inventory by conversion. If absent, only quotes reduce inventory. */
   readonly hedge?: HedgeSetup | undefined;
+  /** Other exchange, where the bot hedges. If absent, it has no account there. */
+  readonly place?: HedgePlace | undefined;
 };
 
 /** State that outlives the run. */
@@ -75,6 +78,8 @@ export type Watchers = {
   readonly onTurn?: (isKeptOut: boolean) => void;
   /** Called after every step of the engine, with the duration of the step. */
   readonly onStep?: (ms: Millis) => void;
+  /** Called with each change of a hedge. */
+  readonly onHedge?: (row: HedgeRow) => void;
   /** Whether the sentinel sends heartbeats. If absent, the bot requires no heartbeat. */
   readonly sentinelAlive?: () => boolean;
 };

@@ -18,6 +18,9 @@ import { cancelAll } from '../safety/cancelAllAndVerify.ts';
 import { decisionTimer } from './decisionTimer.ts';
 import { EventQueue } from './eventQueue.ts';
 import { hedgerOf } from './runHedger.ts';
+import { assertHedgeReachable, heldAtOtherPlaces, placeSetupOf, stateElsewhere } from './hedgePlace.ts';
+import { PlaceReads } from './placeReads.ts';
+import { PlaceTransfers } from './placeTransfers.ts';
 import { LedgerKeeper } from '../account/ledgerKeeper.ts';
 import { MarketData } from '../market/marketData.ts';
 import type { LoopOptions, RunParts, StopReport } from './loopOptions.ts';
@@ -45,6 +48,7 @@ const BALANCES_EVERY_MS = 10_000;
 /** Interval of balance reads until the balances first equal the ledger. The bot does not quote until then. */
 const FIRST_BALANCES_EVERY_MS = 2_000;
 const FLUSH_EVERY_MS = 1_000;
+const PLACE_LOOK_EVERY_MS = 500;
 const LATCH_EVERY_MS = 2_000;
 const STOPPING_READ_EVERY_MS = 500;
 const EMPTY_READS_TO_STOP = 2;
@@ -79,6 +83,9 @@ export class Run {
   readonly #refusals: Refusals;
   readonly #sleep: SleepWatch;
   readonly #hedger: Hedger | null;
+  /** Reads of the balances on the other exchange; `null` if the bot does not hedge there. */
+  readonly #placeReads: PlaceReads | null;
+  readonly #placeTransfers: PlaceTransfers | null;
   readonly #rules: RulesReads;
   readonly #latch: LatchWatch;
   readonly #queue = new EventQueue({
@@ -100,6 +107,15 @@ export class Run {
     const latch = retryingLatch(options.state.latch, log);
     const rules = options.rules ?? (await readRules(venue.exchange, options.bot.book));
     const journal = journalInUnits(options.state.journal, rules.instrument);
+    const place = options.beside?.place;
+    assertHedgeReachable(journal.leftovers, place?.name ?? null);
+    const others = heldAtOtherPlaces(journal.leftovers, place?.name ?? null);
+    if (others !== null)
+      log.warn(
+        { others },
+        `the ledger also holds ${others}, which this bot does not read; base currency there still counts as held`,
+      );
+    await place?.rules.open();
     const engine = options.makeEngine(rules, onNews, journal.run);
     const opening = await resolveOpening(journal.leftovers, rules, options);
     const state = { ...options.state, journal, latch };
@@ -110,6 +126,8 @@ export class Run {
       if (news.kind === 'order' && news.news.kind === 'ended') journal.ended(news.news.order.id, news.news.ending);
       if (news.kind === 'halted') latch.set({ reason: news.reason, at: run.time(), by: 'bot' });
       run.#hedger?.onNews(news);
+      // The hedger acts after the step, because its own events are steps.
+      if (news.kind === 'fill') void Promise.resolve().then(() => run.#hedgeFill());
       try {
         options.onNews?.(news, rules);
       } catch (error) {
@@ -156,7 +174,25 @@ export class Run {
     const known = () => this.#balances.known;
     this.#keeper = new LedgerKeeper(engine, state.journal, this.#reads, clock, start.rules.instrument, hedges, known);
     this.#sleep = new SleepWatch(clock);
+    const { place } = beside;
+    const placed = place ? placeSetupOf(place, engine, run, () => this.#placeReads?.unread ?? null) : null;
+    this.#placeTransfers = place
+      ? new PlaceTransfers({
+          ...{ run, engine, place: place.name, feeMax: place.terms.transferFeeMax },
+          ...{ hasLists: venue.transferLists !== undefined, waitMs: timing.transferListDelayMaxMs },
+        })
+      : null;
+    this.#placeReads =
+      place && placed && this.#placeTransfers
+        ? new PlaceReads({
+            ...{ run, engine, place, connectivity: this.#connectivity, rate: placed.rate },
+            transfers: this.#placeTransfers,
+            currencies: [place.rules.known.instrument.major, place.rules.known.instrument.minor],
+            hedgeState: () => stateElsewhere(this.#hedger?.rows ?? []),
+          })
+        : null;
     this.#hedger = hedgerOf(options, run, {
+      place: placed,
       balancesAt: () => this.#reads.balancesAt,
       rules: () => this.rules,
       persist,
@@ -202,7 +238,7 @@ export class Run {
 
   /** Starts to read and quote. `onFailure` is called once, after an error that requires a stop. */
   start(onFailure: () => void): void {
-    const { state, timing, beside, engine } = this.#options;
+    const { clock, state, timing, beside, engine, log } = this.#options;
     const { opening } = this.#options.start;
     this.#onFailure = onFailure;
     const { orders, ledger: left } = state.journal.leftovers;
@@ -222,6 +258,12 @@ export class Run {
     this.#repeat(LOOK_EVERY_MS, async () => this.#checkSleep(), LOOK_EVERY_MS);
     this.#repeat(this.#balancesEveryMs, () => this.#balances.read());
     if (this.#hedger) this.#repeat(this.#hedger.everyMs, async () => this.#hedger?.turn());
+    const [placeReads, placeRules] = [this.#placeReads, beside?.place?.rules];
+    if (placeReads)
+      this.#repeat(PLACE_LOOK_EVERY_MS, async () => {
+        await placeReads.readWhenDue();
+        await placeRules?.refreshWhenDue(clock, log);
+      });
     const rfqReference = rfqReferenceReadsOf(beside?.rfqReference, this.#run, engine, () => this.rules.instrument);
     if (rfqReference) this.#repeat(rfqReference.everyMs, () => rfqReference.read());
     this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);
@@ -260,9 +302,15 @@ export class Run {
     verified.abort();
     await Promise.all([deciding, ...this.#underWay]);
     await this.#hedger?.settle(deadline, () => Promise.all([this.#readPrivate(), this.#balances.read()]));
-    const ledgerMatches = isFollowed ? null : await this.#balances.match();
+    const ledgerMatches = isFollowed ? null : await this.#match();
     this.#flush(true);
     return { left, ...(unread === null ? {} : { unread }), ledgerMatches, failure: this.#failure };
+  }
+
+  /** Whether the balances of both exchanges equal the ledger; `null` if they could not be read. */
+  async #match(): Promise<boolean | null> {
+    const [here, there] = [await this.#balances.match(), await this.#placeReads?.match()];
+    return here === true && there !== undefined ? there : here;
   }
 
   /**
@@ -361,6 +409,8 @@ export class Run {
       // The reads record the trades before any write, because the marker in the ledger must include the trades of the
       // event.
       if (event.kind === 'trades') for (const taker of [this.#reads, this.#rules]) taker.take(event);
+      if (event.kind === 'hedge') watchers?.onHedge?.(event.row);
+      if (event.kind === 'transfer') this.#placeTransfers?.onTransfer(event);
       watchers?.onStep?.(clock.elapsed() - started);
       this.#execute(commands);
     } finally {
@@ -474,6 +524,14 @@ export class Run {
     if (failed.kind === 'refused' && failed.meaning === 'rules') this.#rules.doubt();
     const final = this.#refusals.failed(what, failed);
     if (final !== null) this.#fail(new Error(final));
+  }
+
+  async #hedgeFill(): Promise<void> {
+    try {
+      if (!this.#stopping.signal.aborted) await this.#hedger?.turnAfterFill();
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   /** Polls open conversions after a webhook reported a change; the report itself is no evidence. */

@@ -55,7 +55,7 @@ export const MAIL = {
     ids: /^[0-9a-f-]{8,40}$/,
     fields: {
       ...said,
-      currency: matchingField(/^[a-z0-9]{1,20}$/),
+      currency: matchingField(/^[a-z0-9]{1,20}(@[a-z0-9]{1,20})?$/),
       amount: moneyField('an amount other than 0', amount => amount !== 0n),
     },
   },

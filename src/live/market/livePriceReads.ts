@@ -122,15 +122,11 @@ class FeedEvents {
       if (this.#told !== news.reason) this.#tellLost(news.reason, now);
       return;
     }
-    if (news.kind === 'alive') {
-      if (this.#newest !== null) this.#newest = { ...this.#newest, startedAt: now };
-    } else {
-      // A frame that waited in a queue is older than its arrival, by its delay beyond that of the fastest frame.
-      const waitedMs = news.sentAt === null ? 0 : this.#offset.recordMessage(now, news.sentAt);
-      const lagMs = news.sentAt === null ? (this.#newest?.reading.lagMs ?? null) : now - news.sentAt;
-      const reading = readingFrom(news, this.#feed.amount, lagMs);
-      this.#newest = { reading, startedAt: now - Math.max(0, news.ageMs, waitedMs) };
-    }
+    // A frame that waited in a queue is older than its arrival, by its delay beyond that of the fastest frame.
+    const waitedMs = news.sentAt === null ? 0 : this.#offset.recordMessage(now, news.sentAt);
+    const lagMs = news.sentAt === null ? (this.#newest?.reading.lagMs ?? null) : now - news.sentAt;
+    const reading = readingFrom(news, this.#feed.amount, lagMs);
+    this.#newest = { reading, startedAt: now - Math.max(0, news.ageMs, waitedMs) };
     this.#tellSoon();
   }
 

@@ -17,8 +17,6 @@ export type LivePriceNews =
       readonly sentAt: Millis | null;
       readonly ageMs: Millis;
     }
-  /** A frame proves that the connection is up and the book is unchanged. */
-  | { readonly kind: 'alive' }
   /** The book is unknown until the next `book`. `reason` is one line for the operator, without secrets. */
   | { readonly kind: 'lost'; readonly reason: string };
 

@@ -50,6 +50,8 @@ export class VenuePriceSource implements LivePriceSource {
   #underway: Promise<void> = Promise.resolve();
   #market: Market | null = null;
   #currentAt: Millis = -Infinity;
+  /** Rules of the book, and the time from which the age of `#depth` counts; `null` while the book is unknown. */
+  #exact: { readonly instrument: Instrument; readonly at: Millis } | null = null;
   /** Number of failed reads since the last current book. */
   #unread = 0;
 
@@ -66,6 +68,14 @@ export class VenuePriceSource implements LivePriceSource {
 
   rejectAsUnreliable(reason: string): void {
     this.#market?.supervisor.rejectAsUnreliable(reason);
+  }
+
+  /**
+   * Returns the best levels, in ticks and lots, and the monotonic time at which they were current; `null` if the book
+   * is unknown. The levels change with the next news.
+   */
+  get exactBook(): { readonly instrument: Instrument; readonly at: Millis; readonly depth: Readonly<Depth> } | null {
+    return this.#exact && { ...this.#exact, depth: this.#depth };
   }
 
   async close(): Promise<void> {
@@ -138,17 +148,21 @@ export class VenuePriceSource implements LivePriceSource {
       },
       onBook: (startedAt, _, sentAt) => tell(clock.elapsed() - startedAt, sentAt),
       // A poll follows.
-      onLost: () => undefined,
+      onLost: () => {
+        this.#exact = null;
+      },
       onUnread: why => {
         if (++this.#unread >= UNREAD_MAX) this.#lost(`the book could not be read: ${failureText(why)}`);
       },
     };
   }
 
-  #tell({ tick, lot }: Instrument, levels: OrderBook, ageMs: Millis, sentAt: Millis | null): void {
+  #tell(instrument: Instrument, levels: OrderBook, ageMs: Millis, sentAt: Millis | null): void {
     if (this.#isOver) return;
+    const { tick, lot } = instrument;
     const depth = this.#depth;
     levels.depth(depth);
+    this.#exact = { instrument, at: this.#options.clock.elapsed() - Math.max(0, ageMs) };
     const [price, amount] = [Number(tick), Number(lot)];
     const side = (prices: Float64Array, amounts: Float64Array, count: number): readonly LiveLevel[] =>
       Array.from({ length: count }, (_, i) => [prices[i]! * price, amounts[i]! * amount] as const);
@@ -162,6 +176,7 @@ export class VenuePriceSource implements LivePriceSource {
   }
 
   #lost(reason: string): void {
+    this.#exact = null;
     if (!this.#isOver) this.#onNews({ kind: 'lost', reason });
   }
 

@@ -57,7 +57,7 @@ test('a new price is an event in the same call; a repeated book only now and the
   expect(bids()).toEqual([100, 101]);
   for (let n = 0; n < 25; n++) {
     await clock.advance(100);
-    says(n % 2 === 0 ? { kind: 'alive' } : book(101));
+    says(book(101));
   }
   expect(events.slice(2).map(({ at, startedAt }) => [at - START, startedAt - START])).toEqual([
     [1_000, 1_000],
@@ -129,7 +129,6 @@ test('a loss is an event at once and one line of the log, and so is its end', ()
   const { bids, says, texts } = reading();
   says(book(100));
   for (let n = 0; n < 3; n++) says({ kind: 'lost', reason: 'cut' });
-  says({ kind: 'alive' });
   says(book(100));
   expect(bids()).toEqual([100, 'cut', 100]);
   expect(texts()).toEqual(['the source far btc_mxn has no price: cut', 'the source far btc_mxn has prices again']);
@@ -144,7 +143,6 @@ test('nothing is heard while the process may be working off what waited, or afte
   host.isWaking = false;
   reads.rejectAsUnreliable('suspended');
   expect(rejected).toEqual(['suspended']);
-  says({ kind: 'alive' });
   await clock.advance(5_000);
   expect(bids()).toEqual([100]);
   says(book(102));

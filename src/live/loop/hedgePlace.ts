@@ -1,0 +1,174 @@
+/** The other exchange as a place where a run hedges: its client and terms, and the setup that the hedger needs. */
+import {
+  EwmaVolatility,
+  isAtPlace,
+  money,
+  moneyOf,
+  sumOfCauses,
+  textOfMoney,
+  valueFloor,
+  type Clock,
+  type Engine,
+  type EngineEvent,
+  type EvidenceTimes,
+  type HedgeRow,
+  type Millis,
+  type Money,
+  type VenueClient,
+} from '../../core/index.ts';
+import { ElsewhereDesk, mayStillExecute, type ElsewhereSetup, type StreamedBook } from '../../hedge/index.ts';
+import { CannotStart } from './opening.ts';
+import type { Leftovers } from '../state/journal.ts';
+import type { PlaceRules } from './placeRules.ts';
+
+/** One book of the chain from the quote currency there to that of the bot's book. */
+export type RateLeg = { readonly feed: string; readonly divides: boolean; readonly staleAfterMs: Millis };
+
+/** Settings of hedges there. Amounts of money are in the quote currency of the bot's book. */
+export type PlaceTerms = Pick<ElsewhereSetup, 'marginBps' | 'backBps' | 'latencyMs' | 'riskZ' | 'valueMin'> & {
+  /** Volatility per hour before prices are measured, in bps. */
+  readonly volatilityBps: number;
+  readonly costMaxBps: number;
+  readonly collarBps: number;
+  readonly orderValueMax: Money;
+  /** Chains that give the value of the quote currency there, the first usable one counts; empty if it is equal. */
+  readonly rateChains: readonly (readonly RateLeg[])[];
+  readonly times: EvidenceTimes;
+  /** Maximum fee of a transfer between both exchanges, by currency; 0 for other currencies. */
+  readonly transferFeeMax: ReadonlyMap<string, Money>;
+  /** Number of completed hedges after which orders may exceed the smallest size. */
+  readonly smallestUntil: number;
+};
+
+/** The other exchange, for all runs of a process. */
+export type HedgePlace = {
+  /** Name of the exchange in the ledger. */
+  readonly name: string;
+  readonly client: VenueClient;
+  readonly rules: PlaceRules;
+  /** Returns the book of a stream there; absent without a stream. */
+  readonly streamed?: (() => StreamedBook | null) | undefined;
+  readonly terms: PlaceTerms;
+};
+
+const ONE = money(10n ** 18n);
+const HOUR_ROOT_BPS = 10_000 * Math.sqrt(3_600);
+const MEMORY_MS = 1_800_000;
+const SAMPLE_MS = 2_000;
+
+/** Latest readings of the sources of the reference price. */
+type Readings = ReturnType<Engine['sourceEvents']>;
+
+/**
+ * Returns the value of one unit of the quote currency there, in the quote currency of the bot's book: the mid prices
+ * of the first chain whose books are all known and young enough. `null` if there is none.
+ */
+export function rateOf(chains: PlaceTerms['rateChains'], readings: Readings, at: Millis): Money | null {
+  if (chains.length === 0) return ONE;
+  for (const chain of chains) {
+    let rate = 1;
+    for (const { feed, divides, staleAfterMs } of chain) {
+      const event = readings.find(each => each.feed === feed);
+      const mid = event === undefined || !(at - event.startedAt <= staleAfterMs) ? Number.NaN : midOf(event.reading);
+      rate *= divides ? 1 / mid : mid;
+    }
+    // A price from outside is an estimate, so its digits beyond the twelfth decimal carry nothing.
+    const exact = rate > 0 && rate < RATE_MAX ? moneyOf(rate.toFixed(12)) : NONE;
+    if (exact > 0n) return exact;
+  }
+  return null;
+}
+
+const RATE_MAX = 1e12;
+const NONE = money(0n);
+
+function midOf(reading: Extract<EngineEvent, { kind: 'source' }>['reading']): number {
+  if (typeof reading === 'string') return Number.NaN;
+  const { bid, ask } = reading;
+  return bid > 0 && bid <= ask ? (bid + ask) / 2 : Number.NaN;
+}
+
+export type PlaceSetup = {
+  readonly setup: ElsewhereSetup;
+  /** Value of one unit of the quote currency there; `null` if unknown. */
+  readonly rate: () => Money | null;
+  /** Adds a mid price of the bot's book to the volatility. */
+  readonly observe: (at: Millis, mid: number) => void;
+};
+
+/** Returns the setup of a run's hedges there. `unread`: returns why the balances there are unknown, or `null`. */
+export function placeSetupOf(
+  place: HedgePlace,
+  engine: Engine,
+  { clock, time }: { readonly clock: Clock; readonly time: () => Millis },
+  unread: () => string | null,
+): PlaceSetup {
+  const { client, rules, terms, streamed } = place;
+  const {
+    rateChains,
+    volatilityBps,
+    times,
+    costMaxBps,
+    collarBps,
+    orderValueMax,
+    transferFeeMax: _,
+    ...others
+  } = terms;
+  const volatility = new EwmaVolatility({
+    startPerRootSecond: volatilityBps / HOUR_ROOT_BPS,
+    memoryMs: MEMORY_MS,
+    sampleMs: SAMPLE_MS,
+  });
+  const rate = () => rateOf(rateChains, engine.sourceEvents(time()), time());
+  const account = engine.elsewhere;
+  if (account === null) throw new Error('the engine has no account on the other exchange');
+  const setup: ElsewhereSetup = {
+    ...others,
+    desk: new ElsewhereDesk({ client, clock, times, streamed, instrument: () => rules.known.instrument }),
+    get instrument() {
+      return rules.known.instrument;
+    },
+    get takerRate() {
+      return rules.known.takerRate;
+    },
+    get bounds() {
+      const { instrument } = rules.known;
+      const there = money((orderValueMax * ONE) / (rate() ?? ONE));
+      const most = valueFloor(instrument, textOfMoney(there));
+      return { costMaxBps, collarBps, orderValueMax: most, room: instrument.amountMax };
+    },
+    perRootSecond: () => volatility.perRootSecond,
+    rate,
+    funds: currency => account.funds(currency),
+    closedBecause: side => unread() ?? account.closedBecause(side),
+  };
+  return { setup, rate, observe: (at, mid) => void volatility.observe(at, mid) };
+}
+
+/** Returns a text that changes when a hedge there starts or ends. */
+export function stateElsewhere(rows: readonly HedgeRow[]): string {
+  const row = rows.findLast(({ offer }) => offer?.way === 'elsewhere');
+  return row === undefined ? '' : `${row.id} ${mayStillExecute(row) ? 'open' : 'over'}`;
+}
+
+/**
+ * Checks that an open hedge elsewhere can be looked up. `place` is `null` if the bot does not hedge elsewhere.
+ * @throws CannotStart with the remedy.
+ */
+export function assertHedgeReachable({ hedges }: Leftovers, place: string | null): void {
+  const open = hedges.find(row => row.offer?.way === 'elsewhere' && mayStillExecute(row));
+  if (place !== null || open === undefined) return;
+  throw new CannotStart(
+    `hedge ${open.id} on another exchange has no known outcome; restore the sections elsewhere and hedge.elsewhere until it has ended`,
+  );
+}
+
+/** Returns what the ledger holds at other places than `place`, as text; `null` if nothing. */
+export function heldAtOtherPlaces({ ledger }: Leftovers, place: string | null): string | null {
+  const held = [...(ledger?.causes ?? [])].flatMap(([currency, causes]) => {
+    const isKept = currency.includes('@') && (place === null || !isAtPlace(currency, place));
+    const sum = isKept ? sumOfCauses(causes) : NONE;
+    return sum === 0n ? [] : [`${textOfMoney(sum)} ${currency}`];
+  });
+  return held.length === 0 ? null : held.join(', ');
+}
