@@ -134,6 +134,8 @@ export function binanceClient(options: BinanceOptions): VenueClient {
   });
   const { ask } = sender;
   const symbols = new Map<string, ListedSymbol>();
+  /** Reads of symbols that are pending, by book, so that calls at the same time share one. */
+  const readings = new Map<string, Promise<Outcome<unknown>>>();
   const clientIds = new ClientIds();
 
   /** Sends a signed request, after the time of the exchange is known. */
@@ -172,7 +174,10 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     const known = symbols.get(book);
     if (known) return { kind: 'done', value: known };
     if (!/^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/.test(book)) return notSent(`expected a book like btc_usdt, found ${book}`);
-    const outcome = await readSymbols({ symbol: expectedSymbol(book) });
+    const reading =
+      readings.get(book) ?? readSymbols({ symbol: expectedSymbol(book) }).finally(() => readings.delete(book));
+    readings.set(book, reading);
+    const outcome = await reading;
     if (outcome.kind !== 'done') return outcome;
     const found = symbols.get(book);
     return found ? { kind: 'done', value: found } : notSent(`book ${book} is not listed at this exchange`);

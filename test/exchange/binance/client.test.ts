@@ -144,6 +144,24 @@ describe('a symbol that does not trade', () => {
   });
 });
 
+describe('a list of symbols', () => {
+  test('is read once for calls at the same time, and again after a failure', async () => {
+    const { client, transport } = scriptedBinance(() => ({ status: 200, headers: {}, body: '[]' }));
+    const { answer } = transport;
+    let isLost = true;
+    transport.answer = request => {
+      if (isLost && request.target.includes('/exchangeInfo')) throw new TransportFailure('no complete answer', true);
+      return answer(request);
+    };
+    const both = () => Promise.all([client.openOrders({}), client.userTrades({ sort: 'asc' })]);
+    expect((await both()).map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
+    isLost = false;
+    expect((await both()).map(({ kind }) => kind)).toEqual(['done', 'done']);
+    const lists = transport.requests.filter(({ target }) => target.includes('/exchangeInfo'));
+    expect(lists.length).toBe(2);
+  });
+});
+
 describe('a list of symbols that is not answered', () => {
   test('stops no cancel, and a placement is certainly not sent', async () => {
     const { client, transport } = scriptedBinance(({ method }) => {
