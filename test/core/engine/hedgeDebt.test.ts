@@ -315,8 +315,7 @@ describe('bounds on inventory that is not hedged', () => {
     const two = new Hedged(bounds({ band: lots(50) }));
     two.fillTo(20);
     expect(two.figures.debt).toBe(0n);
-    const decides = (band: string) =>
-      two.desk.step({ kind: 'hedge', at: two.desk.now, row: { band } as HedgeRow });
+    const decides = (band: string) => two.desk.step({ kind: 'hedge', at: two.desk.now, row: { band } as HedgeRow });
     decides('8.5');
     expect(textOfMoney(two.figures.debt)).toBe('11.5');
     decides('60');
