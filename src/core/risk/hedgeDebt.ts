@@ -4,7 +4,6 @@
  */
 import type { ElsewhereEvent } from '../accounting/accountEvents.ts';
 import type { PlaceAccount, PlacedBook, PlaceLimits } from '../accounting/placeAccount.ts';
-import type { HedgeRow } from '../hedging/hedgeRow.ts';
 import type { Instrument } from '../model/instrument.ts';
 import { lotsOnSide, type Order } from '../orders/orders.ts';
 import type { Level, Quote } from '../quoting/strategy.ts';
@@ -102,7 +101,7 @@ export class HedgeDebt {
   }
 
   /** Applies the computed band of a hedge decision. */
-  decided({ band }: Pick<HedgeRow, 'band'>): void {
+  decided({ band }: { readonly band?: string }): void {
     if (band === undefined) return;
     const computed = moneyOf(band);
     this.#band = computed < this.#bounds.band ? computed : this.#bounds.band;
