@@ -158,7 +158,7 @@ export class PlaceAccount {
     }
     // The trades are booked one by one, so the end of the order books no amount.
     const phase = event.phase === 'ended' ? 'failed' : event.phase;
-    this.#account.convert({ kind: 'conversion', at: event.at, phase, conversion: placed });
+    this.#account.orderElsewhere({ kind: 'conversion', at: event.at, phase, conversion: placed });
   }
 
   /** Books a transfer with a known cause. The currency of the event has the place in its name. */

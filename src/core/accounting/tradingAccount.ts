@@ -78,6 +78,14 @@ export class TradingAccount {
     this.#bookings.trade(trade);
   }
 
+  /**
+   * Applies a state change of the bot's order on another exchange, whose trades are booked one by one. A quiet read
+   * spans no such change, so the order explains no difference, and the count of mismatches continues.
+   */
+  orderElsewhere(event: ConversionEvent): void {
+    this.#pending.apply(event);
+  }
+
   /** Applies a state change of the bot's conversion. */
   convert(event: ConversionEvent): void {
     this.#pending.apply(event);

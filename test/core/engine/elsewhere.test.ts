@@ -65,6 +65,40 @@ describe('an account on another exchange', () => {
     expect(two.desk.engine.haltedBecause).toContain('-1 usdt@binance');
   });
 
+  test('a loss there is found while hedges there follow each other faster than the reads that find it', () => {
+    const two = new TwoDesks();
+    two.desk.open();
+    two.readThere();
+    two.truth.set('usdt', moneyOf('89999'));
+    for (let n = 0; n < 12; n++) {
+      two.desk.round(2_000);
+      two.desk.readBalances();
+      two.order(`h${n}`, n % 2 === 0 ? 'sell' : 'buy', 1, 55, [1], 'bnb')();
+      two.desk.round(2_000);
+      two.readThere();
+    }
+    expect(two.desk.engine.haltedBecause).toContain('-1 usdt@binance');
+  });
+
+  test('balances there that lag behind each hedge for one read halt nothing', () => {
+    const two = new TwoDesks();
+    two.desk.open();
+    two.readThere();
+    for (let n = 0; n < 12; n++) {
+      two.desk.round(2_000);
+      two.desk.readBalances();
+      const late = new Map(two.truth);
+      two.order(`h${n}`, n % 2 === 0 ? 'sell' : 'buy', 1, 55, [1], 'bnb')();
+      const current = new Map(two.truth);
+      for (const [currency, sum] of late) two.truth.set(currency, sum);
+      two.readThere();
+      for (const [currency, sum] of current) two.truth.set(currency, sum);
+      two.desk.round(2_000);
+      two.readThere();
+    }
+    expect(two.desk.engine.haltedBecause).toBeNull();
+  });
+
   const steps = fc.array(
     fc.record({
       what: fc.constantFrom('order', 'order', 'fill', 'restart', 'deposit', 'read'),
