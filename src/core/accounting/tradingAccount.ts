@@ -63,7 +63,7 @@ export class TradingAccount {
    * `null`.
    */
   read({ balances, startedAt, quiet }: BalancesEvent, own: ReadonlyMap<string, Money>): HaltReason | null {
-    this.#bookings.read(balances, startedAt);
+    this.#bookings.read(balances, startedAt, quiet && this.#pending.inFlight === 0);
     this.#lockedByOthers = lockedByOthers(own, balances);
     if (!quiet) return null;
     if (this.#pending.inFlight === 0) return this.#reconciliation.read(startedAt);
