@@ -136,7 +136,9 @@ export function placeSetupOf(
     },
     get bounds() {
       const { instrument } = rules.known;
-      const there = money((orderValueMax * ONE) / (rate() ?? ONE));
+      const value = rate();
+      // Without a rate, no amount there is known to be within the maximum.
+      const there = value === null ? NONE : money((orderValueMax * ONE) / value);
       const most = valueFloor(instrument, textOfMoney(there));
       return { costMaxBps, collarBps, orderValueMax: most, room: instrument.amountMax };
     },

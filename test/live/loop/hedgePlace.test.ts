@@ -1,4 +1,4 @@
-/** Terms of hedges on the other exchange as a run sees them: the volatility of usable books only. */
+/** Terms of hedges on the other exchange as a run sees them: the volatility of usable books only, and values by rate. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { expect, test } from 'vitest';
@@ -51,4 +51,11 @@ test('a book that has one side for a while does not change the volatility, which
   two.desk.asks = [[1_020, 50]];
   observes(two, place, 2);
   expect(place.setup.perRootSecond()).toBeGreaterThan(before);
+});
+
+test('without a rate, no order there is within the maximum value', () => {
+  const two = new TwoDesks();
+  two.desk.open();
+  const { rate, setup } = setupOn(two);
+  expect([rate(), setup.bounds.orderValueMax]).toEqual([null, 0n]);
 });
