@@ -16,7 +16,13 @@ import {
   type Money,
   type VenueClient,
 } from '../../core/index.ts';
-import { ElsewhereDesk, mayStillExecute, type ElsewhereSetup, type HedgeView, type StreamedBook } from '../../hedge/index.ts';
+import {
+  ElsewhereDesk,
+  mayStillExecute,
+  type ElsewhereSetup,
+  type HedgeView,
+  type StreamedBook,
+} from '../../hedge/index.ts';
 import { CannotStart } from './opening.ts';
 import type { Leftovers } from '../state/journal.ts';
 import type { PlaceRules } from './placeRules.ts';
