@@ -37,9 +37,7 @@ const elsewhere = z
     ),
     quoteTarget: decimalText
       .optional()
-      .describe(
-        'Quote currency there without drift, such as after a top-up. If omitted, the amount at the first start.',
-      ),
+      .describe('Quote currency there without drift. If omitted, the amount at the first start.'),
     debtMax: aboveZero.describe(
       'Maximum inventory beyond the band with all unknown orders there (base). Beyond it, the side that adds is not quoted.',
     ),
