@@ -12,11 +12,12 @@ import {
 import type { HedgeView } from './view.ts';
 
 /** Limits `wanted` to the worst-case position limit. A positive amount of the base currency is sold, a negative one bought. */
-export const amountInRoom = (view: HedgeView, wanted: Money): Money => limitedTo(wanted, [roomMoney(view, sideOf(wanted))]);
+export const amountInRoom = (view: HedgeView, wanted: Money): Money =>
+  limitedTo(wanted, [roomMoney(view, hedgeSide(wanted))]);
 
 /** Limits `wanted` as `amountInRoom` does, and to the funds that the bot's orders do not lock. */
 export function hedgeableAmount(view: HedgeView, wanted: Money): Money {
-  const side = sideOf(wanted);
+  const side = hedgeSide(wanted);
   const { free } = view.sides[side];
   // The price of the hedge is not known yet, so a price 1% above the mid price is assumed.
   const affordable = side === 'sell' ? free : (free * ONE * 100n) / (view.mid * 101n);
@@ -25,11 +26,11 @@ export function hedgeableAmount(view: HedgeView, wanted: Money): Money {
 
 /** Returns why a hedge of `base` no longer fits the worst-case position limit; `null` if it fits. */
 export const roomProblem = (view: HedgeView, amount: Money, base: Money): string | null =>
-  base > roomMoney(view, sideOf(amount))
+  base > roomMoney(view, hedgeSide(amount))
     ? "the bot's orders now use too much of the position limit for this hedge"
     : null;
 
-const sideOf = (amount: Money): Side => (amount > 0n ? 'sell' : 'buy');
+const hedgeSide = (amount: Money): Side => (amount > 0n ? 'sell' : 'buy');
 
 function limitedTo(wanted: Money, most: readonly bigint[]): Money {
   const size = most.reduce((a, b) => (b < a ? b : a), wanted > 0n ? wanted : -wanted);

@@ -146,7 +146,9 @@ function elsewhereLines({ elsewhere, book }: Summary): readonly string[] {
   const { place, funds, debt, openOrders } = elsewhere;
   const open = openOrders === 0 ? 'no order without a known end' : `${openOrders} orders without a known end`;
   const [base] = pairOf(book);
-  return [`at ${place}: free ${funds.base} ${base} and ${funds.quote} of its quote currency, hedge debt ${debt} ${base}, ${open}`];
+  return [
+    `at ${place}: free ${funds.base} ${base} and ${funds.quote} of its quote currency, hedge debt ${debt} ${base}, ${open}`,
+  ];
 }
 
 function unknownLines({ fills, position, figuresUnknown }: Summary): readonly string[] {

@@ -40,7 +40,9 @@ export const HEDGES = [
     read: ({ elsewhere }) => {
       if (elsewhere === null) return [];
       const { place, funds } = elsewhere;
-      return (['base', 'quote'] as const).map(currency => [{ place, currency }, approximately(funds[currency])] as const);
+      return (['base', 'quote'] as const).map(
+        currency => [{ place, currency }, approximately(funds[currency])] as const,
+      );
     },
   }),
   gauge({

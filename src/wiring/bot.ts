@@ -42,22 +42,10 @@ import type { Rules } from '../live/rules.ts';
 import type { RfqReferenceSetup } from '../live/market/rfqReferenceReads.ts';
 import { fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
 import { FeesTooHigh, UsageError } from './usageError.ts';
-import { placedBookOf } from './elsewhere/place.ts';
+import type { ElsewhereAccess } from './elsewhere/access.ts';
+import { placedBookOf } from './place.ts';
 import { feedOf } from './feeds.ts';
 import { venueOf } from './venueRegistry.ts';
-
-/** Access to the other exchange: its venue, its book, its addresses and the API key of an account. */
-export type ElsewhereAccess = {
-  /** Name in the registry of venues. */
-  readonly venue: string;
-  readonly book: string;
-  readonly restUrl: string;
-  readonly streamUrl?: string;
-  readonly key: string;
-  readonly secret: SecretText;
-  /** Transport to an exchange in the same process, instead of sockets to `restUrl`. */
-  readonly transport?: Transport;
-};
 
 /** Access to an exchange: its addresses and the API key of an account. */
 export type VenueAccess = {

@@ -17,7 +17,7 @@ import {
   type Served,
 } from '../sandbox/index.ts';
 import type { Tape } from '../tape/index.ts';
-import type { ElsewhereAccess } from './bot.ts';
+import type { ElsewhereAccess } from './elsewhere/access.ts';
 import { bookBetween, openSecond, secondProblem, type SecondBox } from './elsewhere/secondExchange.ts';
 import { UsageError } from './usageError.ts';
 import { httpDeliveries } from './deliveries.ts';

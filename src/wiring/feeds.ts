@@ -12,7 +12,7 @@ import { readingOf, type Feed, type FeedReading } from '../live/market/feed.ts';
 import type { LivePriceFeed, LivePriceSource } from '../live/market/livePriceSource.ts';
 import { feedPriceSource } from '../live/market/polledPriceSource.ts';
 import { VenuePriceSource } from '../live/market/venuePriceSource.ts';
-import type { ElsewhereAccess } from './bot.ts';
+import type { ElsewhereAccess } from './elsewhere/access.ts';
 import { UsageError } from './usageError.ts';
 import { venueNamed } from './venueRegistry.ts';
 
@@ -172,7 +172,9 @@ function priceSourceOf(
   }
   const at = from === 'elsewhere' ? elsewhere : from;
   if (at === undefined)
-    throw new UsageError('reference.sources: a source from elsewhere is read only by commands that start the other exchange');
+    throw new UsageError(
+      'reference.sources: a source from elsewhere is read only by commands that start the other exchange',
+    );
   const venue = venueNamed(at.venue);
   const { streamUrl: url } = at;
   const client = venue.connect({

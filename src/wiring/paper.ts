@@ -31,7 +31,7 @@ import {
   type FollowedQueues,
 } from '../sandbox/index.ts';
 import type { VenueAccess } from './bot.ts';
-import { withoutPlace } from './elsewhere/place.ts';
+import { withoutPlace } from './place.ts';
 import { UsageError } from './usageError.ts';
 import { venueOf } from './venueRegistry.ts';
 

@@ -189,6 +189,21 @@ export const ELSEWHERE: readonly { readonly of: Kind; readonly why: string; read
     test: 'test/core/engine/postOnly.test.ts',
   },
   {
+    of: 'level: hedge debt limit',
+    why: 'it needs a second exchange on which hedges fail one after another',
+    test: 'test/core/engine/hedgeDebt.test.ts',
+  },
+  {
+    of: 'level: waits for a hedge',
+    why: 'the same',
+    test: 'test/core/engine/hedgeDebt.test.ts',
+  },
+  {
+    of: 'level: no hedge elsewhere',
+    why: 'it needs a second exchange whose funds are used up',
+    test: 'test/core/engine/hedgeDebt.test.ts',
+  },
+  {
     of: 'level: pulled: the leader moved',
     why: 'a second market must jump, and the exchange here has one that is made by hand',
     test: 'test/core/quoting/quotePuller.test.ts',

@@ -12,7 +12,7 @@ import {
   type Millis,
 } from '../../src/core/index.ts';
 import { createVenue, SECOND_VENUE, seededFlow, type Market } from '../../src/sandbox/index.ts';
-import type { ElsewhereAccess } from '../../src/wiring/bot.ts';
+import type { ElsewhereAccess } from '../../src/wiring/elsewhere/access.ts';
 import { BooksJudge } from './judges/booksJudge.ts';
 import { Bot, type BotEvents, type Seams } from './processes/bot.ts';
 import { Checker, type Violation } from './judges/checker.ts';

@@ -5,9 +5,9 @@ import { parse, stringify } from 'yaml';
 import { describe, expect, test } from 'vitest';
 import { loadConfig, type Config } from '../../src/config.ts';
 import { moneyOf, textOfMoney, type ExchangeVenue, type HedgeAbilities } from '../../src/core/index.ts';
-import { rateOf } from '../../src/live/elsewhere/hedgePlace.ts';
+import { rateOf } from '../../src/live/loop/hedgePlace.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
-import { hedgeObstacles, hedgePlaceOf, placedBookOf, withoutPlace } from '../../src/wiring/elsewhere/place.ts';
+import { hedgeObstacles, hedgePlaceOf, placedBookOf, withoutPlace } from '../../src/wiring/place.ts';
 import { refuseUntried, VENUES } from '../../src/wiring/venueRegistry.ts';
 import { runsOf } from '../many.ts';
 
@@ -24,14 +24,19 @@ const configOf = (change: (tree: Tree) => void): Config => {
   if (!read.ok) throw new Error(read.errors.join('\n'));
   return read.config;
 };
-const remote = (venue: string, more = {}) => (tree: Tree) => {
-  tree['elsewhere'] = { kind: 'remote', venue, book: 'btc_usdt', restUrl: 'https://example.com', ...more };
-};
+const remote =
+  (venue: string, more = {}) =>
+  (tree: Tree) => {
+    tree['elsewhere'] = { kind: 'remote', venue, book: 'btc_usdt', restUrl: 'https://example.com', ...more };
+  };
 
 describe('hedges on the other exchange', () => {
   test.each<[change: (tree: Tree) => void, says: string]>([
     [tree => delete tree['elsewhere'], 'hedge.venues: elsewhere needs the section elsewhere'],
-    [tree => delete tree['hedge']!['elsewhere'], 'hedge.venues: elsewhere needs hedge.elsewhere with driftMax and debtMax'],
+    [
+      tree => delete tree['hedge']!['elsewhere'],
+      'hedge.venues: elsewhere needs hedge.elsewhere with driftMax and debtMax',
+    ],
     [tree => (tree['hedge']!['venues'] = ['book']), 'hedge.elsewhere: has no effect without elsewhere in hedge.venues'],
     [
       tree => (tree['reference']!['sources'] = [{ name: 'a', books: ['btc_usd', 'usd_mxn'] }]),
@@ -56,7 +61,9 @@ describe('hedges on the other exchange', () => {
     expect(() => refuseUntried(untried)).toThrow('add acceptUntried: binance below elsewhere');
     expect(() => refuseUntried(configOf(remote('binance', { acceptUntried: 'binance' })))).not.toThrow();
     expect(() => refuseUntried(configOf(remote('bitso')))).not.toThrow();
-    const sizes = [untried, configOf(remote('bitso')), configOf(() => undefined)].map(one => placeOf(one).terms.smallestUntil);
+    const sizes = [untried, configOf(remote('bitso')), configOf(() => undefined)].map(
+      one => placeOf(one).terms.smallestUntil,
+    );
     expect(sizes).toEqual([20, 0, 0]);
   });
 
@@ -75,7 +82,12 @@ describe('hedges on the other exchange', () => {
 });
 
 test('a venue that lacks what a hedge needs is refused by the names of what it lacks; the shipped ones lack nothing', () => {
-  const whole: HedgeAbilities = { lookUp: 'by order id', immediateOrCancel: true, tradeFees: true, requestLifeMs: null };
+  const whole: HedgeAbilities = {
+    lookUp: 'by order id',
+    immediateOrCancel: true,
+    tradeFees: true,
+    requestLifeMs: null,
+  };
   const lacks = (hedging?: HedgeAbilities) => hedgeObstacles(hedging === undefined ? {} : { hedging });
   expect(lacks()).toBe('immediate-or-cancel orders, a look-up of orders after a lost answer, the fee of each trade');
   expect(lacks({ ...whole, lookUp: null })).toBe('a look-up of orders after a lost answer');
@@ -86,13 +98,18 @@ test('a venue that lacks what a hedge needs is refused by the names of what it l
 
 test('the rate is the product of the mid prices of the first chain whose books are all young and whole', () => {
   const price = fc.double({ min: 0.001, max: 100_000, noNaN: true });
-  const leg = fc.record({ price, divides: fc.boolean(), ageMs: fc.integer({ min: 0, max: 200 }), isLost: fc.boolean() });
+  const leg = fc.record({
+    price,
+    divides: fc.boolean(),
+    ageMs: fc.integer({ min: 0, max: 200 }),
+    isLost: fc.boolean(),
+  });
   fc.assert(
     fc.property(fc.array(fc.array(leg, { minLength: 1, maxLength: 2 }), { maxLength: 3 }), chains => {
       const named = chains.map((chain, i) => chain.map((one, n) => ({ ...one, feed: `${i} ${n}` })));
       const at = 10_000;
       const readings = named.flat().map(one => ({
-        ...{ kind: 'source', at, startedAt: at - one.ageMs, feed: one.feed } as const,
+        ...({ kind: 'source', at, startedAt: at - one.ageMs, feed: one.feed } as const),
         reading: one.isLost
           ? 'lost'
           : { bid: one.price, ask: one.price, bidAmount: 0, askAmount: 0, sell: 0, buy: 0, lagMs: null },
@@ -103,7 +120,9 @@ test('the rate is the product of the mid prices of the first chain whose books a
       const products = usable?.map(one => (one.divides ? 1 / one.price : one.price)) ?? [];
       const expected = chains.length === 0 ? 1 : products.reduce((product, one) => product * one, usable ? 1 : 0);
       // A rate is rounded to twelve decimals, and one that rounds to 0 is none.
-      expect(Math.abs(Number(textOfMoney(found ?? moneyOf('0'))) - expected)).toBeLessThanOrEqual(1e-12 + expected * 1e-9);
+      expect(Math.abs(Number(textOfMoney(found ?? moneyOf('0'))) - expected)).toBeLessThanOrEqual(
+        1e-12 + expected * 1e-9,
+      );
     }),
     runsOf(5_000, 300),
   );

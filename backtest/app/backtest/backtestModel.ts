@@ -32,7 +32,7 @@ import {
 } from '../../../src/tape/index.ts';
 import { withRecordedSource } from './recordedReference.ts';
 import { engineOf, hedgePlanOf } from '../../../src/wiring/bot.ts';
-import { withoutPlace } from '../../../src/wiring/elsewhere/place.ts';
+import { withoutPlace } from '../../../src/wiring/place.ts';
 import { openCsv, type CsvOutput, type CsvPaths } from './csvFiles.ts';
 
 export type Latencies = {

@@ -4,6 +4,7 @@
  */
 import {
   bestOf,
+  describeRow,
   multiplyMoneyFloor,
   moneyOf,
   ratePercent,
@@ -16,6 +17,7 @@ import {
   type ElsewhereOrder,
   type Instrument,
   type Millis,
+  type Money,
   type Price,
   type Side,
   type VenueClient,
@@ -24,7 +26,7 @@ import type { Config } from '../../config.ts';
 import { ElsewhereDesk } from '../../hedge/index.ts';
 import { readRules } from '../../live/loop/opening.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
-import { evidenceTimesOf, placeClientOf } from '../../wiring/elsewhere/place.ts';
+import { evidenceTimesOf, placeClientOf } from '../../wiring/place.ts';
 import { venueElsewhere } from '../../wiring/venueRegistry.ts';
 import { keyFindings } from './account.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
@@ -44,6 +46,12 @@ type Asking = {
   readonly tell: (found: Finding | readonly Finding[]) => void;
   /** Asks the operator for permission before the trial order; if absent, none is placed. */
   readonly mayOrder?: ((what: string) => Promise<boolean>) | undefined;
+};
+
+type Place = {
+  readonly client: VenueClient;
+  readonly instrument: Instrument;
+  readonly funds: ReadonlyMap<string, Money>;
 };
 
 /** Runs the checks of the other exchange; does nothing if the bot does not hedge there. Never rejects. */
@@ -67,8 +75,10 @@ export async function checkElsewhere(asking: Asking, venue: VenueAccess): Promis
     const { instrument, takerRate } = await readRules(client, elsewhere.book);
     tell(pass(CHECK, `${name} lists ${elsewhere.book}, taker fee ${ratePercent(takerRate)}`));
     tell((await keyFindings(client, config.instance)).map(one => ({ ...one, check: CHECK })));
-    tell(await fundsFinding(client, name, instrument));
-    if (asking.mayOrder) tell(await trialFinding(asking, client, instrument, asking.mayOrder));
+    const funds = await readFunds(client, name);
+    if ('check' in funds) return tell(funds);
+    tell(fundsFinding(funds, name, instrument));
+    if (asking.mayOrder) tell(await trialFinding(asking, { client, instrument, funds }, asking.mayOrder));
   } catch (error) {
     tell(checkAborted(CHECK, error));
   } finally {
@@ -76,12 +86,19 @@ export async function checkElsewhere(asking: Asking, venue: VenueAccess): Promis
   }
 }
 
-async function fundsFinding(client: VenueClient, name: string, { major, minor }: Instrument): Promise<Finding> {
+/** Returns the available funds there by currency, or a finding if they cannot be read completely. */
+async function readFunds(client: VenueClient, name: string): Promise<ReadonlyMap<string, Money> | Finding> {
   const read = await client.balances();
   if (read.kind !== 'done') return fail(CHECK, `the balances at ${name} cannot be read`, 'check the key there');
-  const free = (currency: string) => read.value.find(row => row.currency === currency)?.available ?? '0';
-  const text = `${free(major)} ${major} and ${free(minor)} ${minor} are free at ${name}`;
-  const lacks = [major, minor].filter(currency => !(moneyOf(free(currency)) > 0n));
+  const [row] = read.unreadable ?? [];
+  if (row) return fail(CHECK, `the balances at ${name}: ${describeRow(row)}`, 'run puntas doctor again');
+  return new Map(read.value.map(({ currency, available }) => [currency, moneyOf(available)]));
+}
+
+function fundsFinding(funds: ReadonlyMap<string, Money>, name: string, { major, minor }: Instrument): Finding {
+  const free = (currency: string) => funds.get(currency) ?? moneyOf('0');
+  const text = `${textOfMoney(free(major))} ${major} and ${textOfMoney(free(minor))} ${minor} are free at ${name}`;
+  const lacks = [major, minor].filter(currency => !(free(currency) > 0n));
   if (lacks.length === 0) return pass(CHECK, text);
   return warn(CHECK, `${text}, so only one side can be hedged there`, `move ${lacks.join(' and ')} to ${name}`);
 }
@@ -89,8 +106,7 @@ async function fundsFinding(client: VenueClient, name: string, { major, minor }:
 /** Places an immediate order far from the market, which executes nothing, and looks it up as a hedge does. */
 async function trialFinding(
   { config, clock }: Asking,
-  client: VenueClient,
-  instrument: Instrument,
+  { client, instrument, funds }: Place,
   mayOrder: (what: string) => Promise<boolean>,
 ): Promise<Finding> {
   const { elsewhere, instance } = config;
@@ -100,18 +116,27 @@ async function trialFinding(
   if (typeof read === 'string') return fail(CHECK, `trial order not sent: ${read}`, 'run puntas doctor again');
   const [bid, ask] = [bestOf(read.depth, 'buy'), bestOf(read.depth, 'sell')];
   if (!(bid > 0 && ask > 0)) return fail(CHECK, 'the book there has no bid or no ask', 'run puntas doctor again');
-  const balances = await client.balances();
-  const free = (currency: string) =>
-    moneyOf((balances.kind === 'done' ? balances.value : []).find(row => row.currency === currency)?.available ?? '0');
+  const free = (currency: string) => funds.get(currency) ?? moneyOf('0');
   const order = (['buy', 'sell'] as const)
-    .map(side => farOrder(instrument, side, side === 'buy' ? bid : ask, `${instance}-0-${50_000_000 + (Math.floor(clock.now() / 1_000) % 10_000_000)}`))
+    .map(side =>
+      farOrder(
+        instrument,
+        side,
+        side === 'buy' ? bid : ask,
+        `${instance}-0-${50_000_000 + (Math.floor(clock.now() / 1_000) % 10_000_000)}`,
+      ),
+    )
     .find(({ side, price, amount }) =>
       side === 'sell'
         ? free(instrument.major) >= moneyOf(amount)
         : free(instrument.minor) > multiplyMoneyFloor(moneyOf(price), moneyOf(amount)),
     );
   if (order === undefined)
-    return fail(CHECK, 'the balances there do not cover the smallest order', 'deposit there, then run puntas doctor again');
+    return fail(
+      CHECK,
+      'the balances there do not cover the smallest order',
+      'deposit there, then run puntas doctor again',
+    );
   const text = `${order.side} ${order.amount} ${instrument.major} at ${order.price} on ${elsewhere!.book} elsewhere, immediate or cancel, 10% from the market`;
   if (!(await mayOrder(text)))
     return warn(CHECK, `trial order not sent: you declined ${text}`, 'run puntas doctor with --order --yes');

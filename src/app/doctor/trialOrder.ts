@@ -27,7 +27,7 @@ import { BotProcess } from '../run/botProcess.ts';
 import type { Summary } from '../../messages/summary.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
-import { withoutPlace } from '../../wiring/elsewhere/place.ts';
+import { withoutPlace } from '../../wiring/place.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;

@@ -42,7 +42,9 @@ export async function check(
   const client = clientOf(config, venue, clock, seed);
   try {
     const rules = await readRules(client, config.book);
-    const { preview, own, riskContext } = await previewNow(config, client, rules, clock, { elsewhere: venue.elsewhere });
+    const { preview, own, riskContext } = await previewNow(config, client, rules, clock, {
+      elsewhere: venue.elsewhere,
+    });
     const text = [
       '# configuration, including all defaults',
       stringify(config).trimEnd(),

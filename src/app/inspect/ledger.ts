@@ -115,7 +115,9 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
   if (!existsSync(join(dir, STATE_FILE)))
     throw new UsageError(`${dir}: no ${STATE_FILE} found; expected the state directory of a bot`);
   if (!/^[a-z0-9]{1,20}(@[a-z0-9]{1,20})?$/.test(currency))
-    throw new UsageError(`--currency: expected a ticker like btc, or usdt@PLACE of another exchange, found ${ask.currency}`);
+    throw new UsageError(
+      `--currency: expected a ticker like btc, or usdt@PLACE of another exchange, found ${ask.currency}`,
+    );
   const amount = amountOf(ask.amount);
   const file = await ledgerFileIn(dir, clock);
   const known = (file?.entries ?? []).flatMap(({ changes }) => changes.map(change => change.currency));

@@ -23,7 +23,7 @@ import { readLivePrices } from '../../live/market/livePriceReads.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
 import { engineOf, referenceOf } from '../../wiring/bot.ts';
-import { withoutPlace } from '../../wiring/elsewhere/place.ts';
+import { withoutPlace } from '../../wiring/place.ts';
 import { livePricesOf, type SourceAccess } from '../../wiring/feeds.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 

@@ -12,6 +12,7 @@ import type { Run } from '../../live/loop/run.ts';
 import { recordingLimits } from '../../live/recording/recordings.ts';
 import {
   cachedPage,
+  LastScrape,
   metrics,
   serveMonitor,
   showProcess,
@@ -25,9 +26,8 @@ import { realClock } from '../../live/realClock.ts';
 import { isAllGone } from '../../live/loop/loopOptions.ts';
 import { livePricesOf } from '../../wiring/feeds.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../../wiring/bot.ts';
-import { hedgePlaceOf, placeSideOf, type PlaceSide } from '../../wiring/elsewhere/place.ts';
+import { hedgePlaceOf, placeSideOf, type PlaceSide } from '../../wiring/place.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
-import { LastScrape } from '../../wiring/lastScrape.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitoredState.ts';
 import { fillText, logEvent } from '../../messages/eventLog.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';

@@ -24,7 +24,7 @@ import type { Config } from '../../config.ts';
 import { ledgerOf, textOfLedger } from '../../live/recording/ledgerText.ts';
 import type { Rules } from '../../live/rules.ts';
 import { engineOf } from '../../wiring/bot.ts';
-import { placeNameOf } from '../../wiring/elsewhere/place.ts';
+import { placeNameOf } from '../../wiring/place.ts';
 
 /**
  * Returns the likely first decision of the next run. Data that a run collects over time is missing: other traders'

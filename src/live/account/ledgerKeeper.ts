@@ -2,7 +2,14 @@
  * Passes the ledger to the journal: entries, balances, marker and live orders as of one point in time. Passes it after
  * every change, and also periodically, because losses change with the market price.
  */
-import { textOfMoney, type BalanceCheck, type Clock, type Engine, type LedgerEntry, type ProfitSinceOpening } from '../../core/index.ts';
+import {
+  textOfMoney,
+  type BalanceCheck,
+  type Clock,
+  type Engine,
+  type LedgerEntry,
+  type ProfitSinceOpening,
+} from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';
 import type { Journal } from '../state/journal.ts';
 import type { StateUnits } from '../state/unitConversion.ts';

@@ -1,7 +1,7 @@
 /** Options of a run, grouped by subject, and its final report. */
 import type { Clock, Engine, Exchange, HedgeRow, MarketStream, Millis, TransferLists } from '../../core/index.ts';
 import type { HedgeSetup } from '../../hedge/index.ts';
-import type { HedgePlace } from '../elsewhere/hedgePlace.ts';
+import type { HedgePlace } from './hedgePlace.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 import type { Journal } from '../state/journal.ts';
 import type { FlattenFile } from '../safety/flatten.ts';

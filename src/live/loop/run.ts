@@ -18,9 +18,9 @@ import { cancelAll } from '../safety/cancelAllAndVerify.ts';
 import { decisionTimer } from './decisionTimer.ts';
 import { EventQueue } from './eventQueue.ts';
 import { hedgerOf } from './runHedger.ts';
-import { assertHedgeReachable, heldAtOtherPlaces, placeSetupOf, stateElsewhere } from '../elsewhere/hedgePlace.ts';
-import { PlaceReads } from '../elsewhere/placeReads.ts';
-import { PlaceTransfers } from '../elsewhere/placeTransfers.ts';
+import { assertHedgeReachable, heldAtOtherPlaces, placeSetupOf, stateElsewhere } from './hedgePlace.ts';
+import { PlaceReads } from './placeReads.ts';
+import { PlaceTransfers } from './placeTransfers.ts';
 import { LedgerKeeper } from '../account/ledgerKeeper.ts';
 import { MarketData } from '../market/marketData.ts';
 import type { LoopOptions, RunParts, StopReport } from './loopOptions.ts';
@@ -111,7 +111,10 @@ export class Run {
     assertHedgeReachable(journal.leftovers, place?.name ?? null);
     const others = heldAtOtherPlaces(journal.leftovers, place?.name ?? null);
     if (others !== null)
-      log.warn({ others }, `the ledger also holds ${others}, which this bot does not read; base currency there still counts as held`);
+      log.warn(
+        { others },
+        `the ledger also holds ${others}, which this bot does not read; base currency there still counts as held`,
+      );
     await place?.rules.open();
     const engine = options.makeEngine(rules, onNews, journal.run);
     const opening = await resolveOpening(journal.leftovers, rules, options);
@@ -172,9 +175,7 @@ export class Run {
     this.#keeper = new LedgerKeeper(engine, state.journal, this.#reads, clock, start.rules.instrument, hedges, known);
     this.#sleep = new SleepWatch(clock);
     const { place } = beside;
-    const placed = place
-      ? placeSetupOf(place, engine, run, () => this.#placeReads?.unread ?? null)
-      : null;
+    const placed = place ? placeSetupOf(place, engine, run, () => this.#placeReads?.unread ?? null) : null;
     this.#placeTransfers = place
       ? new PlaceTransfers({
           ...{ run, engine, place: place.name, feeMax: place.terms.transferFeeMax },

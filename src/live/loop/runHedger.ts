@@ -2,7 +2,7 @@
 import { Hedger, hedgeViewOf, type FlattenRequest, type HedgerOptions } from '../../hedge/index.ts';
 import type { FlattenFile } from '../safety/flatten.ts';
 import type { Millis } from '../../core/index.ts';
-import type { PlaceSetup } from '../elsewhere/hedgePlace.ts';
+import type { PlaceSetup } from './hedgePlace.ts';
 import type { RunContext } from '../runContext.ts';
 import type { LoopOptions } from './loopOptions.ts';
 import type { Rules } from '../rules.ts';

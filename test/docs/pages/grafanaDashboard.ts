@@ -144,7 +144,10 @@ export const ROWS: readonly { readonly title: string; readonly panels: readonly 
         title: 'Hedges by the hour',
         unit: 'none',
         queries: [
-          [`sum by (instance, way, state) (rate(${of('puntas_hedges_total')}[$__rate_interval])) * 3600`, '{{way}} {{state}}'],
+          [
+            `sum by (instance, way, state) (rate(${of('puntas_hedges_total')}[$__rate_interval])) * 3600`,
+            '{{way}} {{state}}',
+          ],
         ],
       },
       {

@@ -1,7 +1,8 @@
 /** The bot's process: the composition that ships, with the ports of the simulated world, started again whenever it ends. */
-import { clientOf, engineOf, hedgeOf, marketStreamOf, type ElsewhereAccess } from '../../../src/wiring/bot.ts';
-import { hedgePlaceOf, placeClientOf, placeNameOf } from '../../../src/wiring/elsewhere/place.ts';
-import { PlaceRules } from '../../../src/live/elsewhere/placeRules.ts';
+import { clientOf, engineOf, hedgeOf, marketStreamOf } from '../../../src/wiring/bot.ts';
+import type { ElsewhereAccess } from '../../../src/wiring/elsewhere/access.ts';
+import { hedgePlaceOf, placeClientOf, placeNameOf } from '../../../src/wiring/place.ts';
+import { PlaceRules } from '../../../src/live/loop/placeRules.ts';
 import { logEvent } from '../../../src/messages/eventLog.ts';
 import { startCanceling } from '../../../src/app/run/cancelRequests.ts';
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { money, moneyOf, textOfMoney, type EngineEvent, type Money } from '../../../src/core/index.ts';
-import { PlaceTransfers } from '../../../src/live/elsewhere/placeTransfers.ts';
+import { PlaceTransfers } from '../../../src/live/loop/placeTransfers.ts';
 import { PATIENCE } from '../../core/desk.ts';
 import { TwoDesks } from '../../core/twoDesks.ts';
 import { memoryLog } from '../../memoryLog.ts';
@@ -57,7 +57,14 @@ test('a fall on one side and a rise on the other are one transfer, in either ord
         here.set(currency, money(here.get(currency)! + amount));
         if (!hasLists) return;
         const cause = isOut ? 'withdrawals' : 'deposits';
-        const of = { source: `list ${desk.now}`, cause, currency, amount, occurredAt: desk.now, why: 'listed' } as const;
+        const of = {
+          source: `list ${desk.now}`,
+          cause,
+          currency,
+          amount,
+          occurredAt: desk.now,
+          why: 'listed',
+        } as const;
         step({ kind: 'transfer', at: desk.now, ...of });
       };
       const moveThere = () => two.truth.set(currency, money(two.truth.get(currency)! + (isOut ? got : -sent)));

@@ -1,8 +1,8 @@
 /** Rules of the book on the other exchange, and the fees of the account there. */
 import type { Clock, Exchange, Millis } from '../../core/index.ts';
 import type { Log } from '../log.ts';
-import { CannotStart, readRules } from '../loop/opening.ts';
-import { rulesChange } from '../loop/rulesChange.ts';
+import { CannotStart, readRules } from './opening.ts';
+import { rulesChange } from './rulesChange.ts';
 import type { Rules } from '../rules.ts';
 
 /** Interval of reads. An order under outdated rules is rejected, and the next read applies the change. */

@@ -2,7 +2,15 @@
  * Reads of the balances on the other exchange: before the first quote, at an interval, and after each hedge there. The
  * engine compares them with its ledger of that place.
  */
-import { atPlace, sleep, textOfMoney, type Engine, type Millis, type Money, type VenueClient } from '../../core/index.ts';
+import {
+  atPlace,
+  sleep,
+  textOfMoney,
+  type Engine,
+  type Millis,
+  type Money,
+  type VenueClient,
+} from '../../core/index.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
 import type { Failed } from '../failedRequest.ts';
 import { missingBalance } from '../account/reads.ts';

@@ -17,7 +17,7 @@ import {
   type VenueClient,
 } from '../../core/index.ts';
 import { ElsewhereDesk, mayStillExecute, type ElsewhereSetup, type StreamedBook } from '../../hedge/index.ts';
-import { CannotStart } from '../loop/opening.ts';
+import { CannotStart } from './opening.ts';
 import type { Leftovers } from '../state/journal.ts';
 import type { PlaceRules } from './placeRules.ts';
 
@@ -104,7 +104,16 @@ export function placeSetupOf(
   unread: () => string | null,
 ): PlaceSetup {
   const { client, rules, terms, streamed } = place;
-  const { rateChains, volatilityBps, times, costMaxBps, collarBps, orderValueMax, transferFeeMax: _, ...others } = terms;
+  const {
+    rateChains,
+    volatilityBps,
+    times,
+    costMaxBps,
+    collarBps,
+    orderValueMax,
+    transferFeeMax: _,
+    ...others
+  } = terms;
   const volatility = new EwmaVolatility({
     startPerRootSecond: volatilityBps / HOUR_ROOT_BPS,
     memoryMs: MEMORY_MS,

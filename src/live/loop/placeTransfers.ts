@@ -2,7 +2,15 @@
  * Transfers that the operator made between both exchanges: a fall on one side and a rise on the other, by the same
  * amount less a fee. Both are booked; any other difference is left to the comparison of balances.
  */
-import { atPlace, money, textOfMoney, type Engine, type Millis, type Money, type TransferEvent } from '../../core/index.ts';
+import {
+  atPlace,
+  money,
+  textOfMoney,
+  type Engine,
+  type Millis,
+  type Money,
+  type TransferEvent,
+} from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
 
 export type PlaceTransferOptions = {
@@ -94,6 +102,9 @@ export class PlaceTransfers {
       });
     const text = `${textOfMoney(money(here < 0n ? -here : here))} ${currency}`;
     const way = here < 0n ? `to ${place}` : `from ${place}`;
-    run.log.info({ source, fee: textOfMoney(fee) }, `booked a transfer of ${text} ${way}, fee ${textOfMoney(money(-fee))}`);
+    run.log.info(
+      { source, fee: textOfMoney(fee) },
+      `booked a transfer of ${text} ${way}, fee ${textOfMoney(money(-fee))}`,
+    );
   }
 }

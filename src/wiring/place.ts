@@ -11,15 +11,15 @@ import {
   type Money,
   type Observation,
   type VenueClient,
-} from '../../core/index.ts';
-import { liveSourcesOf, type Config, type ElsewhereSettings } from '../../config.ts';
-import type { HedgePlace, RateLeg } from '../../live/elsewhere/hedgePlace.ts';
-import { PlaceReads } from '../../live/elsewhere/placeReads.ts';
-import { PlaceRules } from '../../live/elsewhere/placeRules.ts';
-import { VenuePriceSource } from '../../live/market/venuePriceSource.ts';
-import type { VenueAccess } from '../bot.ts';
-import { UsageError } from '../usageError.ts';
-import { venueElsewhere, venueNamed } from '../venueRegistry.ts';
+} from '../core/index.ts';
+import { liveSourcesOf, type Config, type ElsewhereSettings } from '../config.ts';
+import type { HedgePlace, RateLeg } from '../live/loop/hedgePlace.ts';
+import { PlaceReads } from '../live/loop/placeReads.ts';
+import { PlaceRules } from '../live/loop/placeRules.ts';
+import { VenuePriceSource } from '../live/market/venuePriceSource.ts';
+import type { ElsewhereAccess } from './elsewhere/access.ts';
+import { UsageError } from './usageError.ts';
+import { venueElsewhere, venueNamed } from './venueRegistry.ts';
 
 /** Number of completed hedges until which orders have the smallest size, where the client was tried only on doubles. */
 const SMALLEST_UNTIL = 20;
@@ -81,7 +81,7 @@ export function hedgeObstacles({ hedging }: Pick<ExchangeVenue, 'hedging'>): str
  */
 export function placeClientOf(
   config: Config,
-  { elsewhere: access }: VenueAccess,
+  { elsewhere: access }: { readonly elsewhere?: ElsewhereAccess },
   clock: Clock,
   seed: number,
   onRequest?: (seen: Observation) => void,
@@ -126,7 +126,7 @@ export type PlaceSide = Pick<HedgePlace, 'client' | 'rules' | 'streamed'> & {
 /** Returns the other exchange with its client, rules and stream; `undefined` as `placeClientOf`. Sends nothing. */
 export function placeSideOf(
   config: Config,
-  venue: VenueAccess,
+  venue: { readonly elsewhere?: ElsewhereAccess },
   clock: Clock,
   seed: number,
   onRequest: (seen: Observation) => void,
