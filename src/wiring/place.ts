@@ -43,7 +43,10 @@ export function placedBookOf({ hedge, elsewhere }: Config, band: Money): EngineO
     bounds: {
       ...{ band, debtMax: moneyOf(keys.debtMax), failuresMax: keys.failuresMax },
       isOnlyRoute: hedge!.venues.every(way => way === 'elsewhere') && hedge!.routes === undefined,
-      drift: { max: moneyOf(keys.driftMax) },
+      drift: {
+        max: moneyOf(keys.driftMax),
+        ...(keys.quoteTarget === undefined ? {} : { target: moneyOf(keys.quoteTarget) }),
+      },
       balancesMaxAgeMs: PlaceReads.maxAgeMs,
     },
   };
@@ -75,8 +78,8 @@ export function hedgeObstacles({ hedging }: Pick<ExchangeVenue, 'hedging'>): str
 }
 
 /**
- * Returns a client of the account on the other exchange, which sends nothing yet; `undefined` if hedges there are not
- * configured, or in paper trading.
+ * Returns a client of the account on the other exchange, which sends nothing yet; `undefined` without access to it, as
+ * in paper trading.
  * @throws UsageError if the venue lacks what a hedge needs.
  */
 export function placeClientOf(
@@ -90,7 +93,7 @@ export function placeClientOf(
   if (access === undefined || settings === undefined) return undefined;
   const venue = venueNamed(access.venue);
   const lacks = hedgeObstacles(venue);
-  if (lacks !== null)
+  if (lacks !== null && config.hedge?.elsewhere !== undefined)
     throw new UsageError(
       `elsewhere.venue: hedges need exchanges with everything that proves the outcome of an order; ${venue.name} lacks ${lacks}`,
     );

@@ -997,6 +997,19 @@ export const PLANTED: readonly Planted[] = [
     }),
   },
   {
+    name: 'drift without bound',
+    mistake: 'the limit on drift is not handed to the engine',
+    elsewhere: true,
+    only: ['busy market'],
+    seams: () => ({
+      engineConfig: config => {
+        const { hedge } = config;
+        if (hedge?.elsewhere === undefined) return config;
+        return { ...config, hedge: { ...hedge, elsewhere: { ...hedge.elsewhere, driftMax: '100000000' } } };
+      },
+    }),
+  },
+  {
     name: 'hedge debt without bound',
     mistake: 'the bounds of hedge debt are not handed to the engine',
     elsewhere: true,

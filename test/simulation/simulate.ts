@@ -416,7 +416,8 @@ class Simulation {
     return new ElsewhereJudge({
       here: { exchange: this.#exchange, id: this.#account.id },
       there: { exchange: there.exchange, id: there.account.id },
-      ...{ place: SECOND_VENUE, major: BOOK.split('_')[0]!, kept: () => this.#store.hedges },
+      ...{ place: SECOND_VENUE, major: BOOK.split('_')[0]!, minor: BOOK.split('_')[1]! },
+      ...{ kept: () => this.#store.hedges, driftMax: moneyOf(keys.driftMax) },
       breaks: (law, what) => this.#checker.breaks(law, what),
       live: side => {
         let lots = 0;

@@ -368,7 +368,9 @@ export class BotProcess {
   /** Starts the alerts before all other parts, so that a missing secret is reported immediately. */
   #startAlerts(): void {
     const { config, venue, log } = this.#options;
-    const hidden = [venue.secret.reveal(), venue.key];
+    const { elsewhere } = venue;
+    const other = elsewhere ? [elsewhere.secret.reveal(), elsewhere.key] : [];
+    const hidden = [venue.secret.reveal(), venue.key, ...other];
     this.#alerts = startAlerts({ config, clock: realClock(), log, hidden, isPaper: venue.paper !== undefined });
     this.#ends.push(() => this.#alerts?.close('the bot could not continue; see the log'));
   }

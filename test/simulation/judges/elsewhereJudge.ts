@@ -13,6 +13,9 @@ export type ElsewhereJudgeOptions = {
   /** Name of the second exchange in the ledger. */
   readonly place: string;
   readonly major: string;
+  readonly minor: string;
+  /** Maximum drift, in 10^-18 of the quote currency, which is the same on both exchanges. */
+  readonly driftMax: bigint;
   readonly breaks: (law: string, what: string) => void;
   /** Hedges on disk. */
   readonly kept: () => readonly HedgeRow[];
@@ -44,12 +47,16 @@ export class ElsewhereJudge {
   readonly #openedThere: bigint;
   readonly #most: bigint;
   readonly #ended = new Map<string, HedgeRow>();
+  readonly #minorOpened: bigint;
+  /** Value of the largest order that was sent, in 10^-18 of the quote currency. */
+  #largest = 0n;
   #worst = 0;
 
   constructor(options: ElsewhereJudgeOptions) {
     this.#o = options;
     this.#target = this.#held();
     this.#openedThere = this.#heldThere;
+    this.#minorOpened = this.#minorThere;
     const { band, debtMax, failuresMax } = options.bounds;
     const byFailures = BigInt(failuresMax + 1) * options.fullSide;
     this.#most = band + (byFailures < debtMax ? byFailures : debtMax) + TOLERANCE;
@@ -62,6 +69,8 @@ export class ElsewhereJudge {
     if (this.#sent.has(id)) breaks('E1', `${id} was sent twice`);
     this.#sent.set(id, order);
     this.#underWay.add(id);
+    const value = (moneyOf(order.price) * moneyOf(order.amount)) / UNIT;
+    if (value > this.#largest) this.#largest = value;
     const row = kept().find(({ elsewhere }) => elsewhere?.order.id === id);
     const stored = row?.elsewhere?.order;
     const isSame =
@@ -101,18 +110,21 @@ export class ElsewhereJudge {
     return sums;
   }
 
-  /** E4, after each event. */
+  /** E4 and E7, after each event. */
   look(): void {
+    const { driftMax, breaks } = this.#o;
+    const drift = this.#minorThere - this.#minorOpened;
+    // An order that is sent within the limit may pass it, at a price that is better than its own.
+    const most = driftMax + (this.#largest * 101n) / 100n;
+    if (drift > most || -drift > most)
+      breaks('E7', `the quote currency there has drifted by ${drift}, and the limit is ${driftMax}`);
     const inventory = this.#held() - this.#target;
     const inFlight = this.inFlight();
     for (const side of SIDES) {
       const worst = (side === 'buy' ? inventory : -inventory) + this.#o.live(side) + inFlight[side];
       this.#worst = Math.max(this.#worst, Number((worst * 1_000n) / this.#most) / 1_000);
       if (worst > this.#most)
-        this.#o.breaks(
-          'E4',
-          `if every ${side} fills, inventory is ${worst} beyond its target; the bound is ${this.#most}`,
-        );
+        breaks('E4', `if every ${side} fills, inventory is ${worst} beyond its target; the bound is ${this.#most}`);
     }
   }
 
@@ -153,6 +165,11 @@ export class ElsewhereJudge {
     return here.exchange.venue.accounts.get(here.id)!.total(major) + this.#heldThere;
   }
 
+  get #minorThere(): bigint {
+    const { there, minor } = this.#o;
+    return there.exchange.venue.accounts.get(there.id)!.total(minor);
+  }
+
   get #heldThere(): bigint {
     const { there, major } = this.#o;
     return there.exchange.venue.accounts.get(there.id)!.total(major);
@@ -166,5 +183,6 @@ export class ElsewhereJudge {
   }
 }
 
+const UNIT = 10n ** 18n;
 /** Fees in the base currency, and fractions of a lot, in 10^-18: one hundredth of a smallest order. */
 const TOLERANCE = 10n ** 12n;
