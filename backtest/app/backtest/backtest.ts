@@ -189,10 +189,11 @@ function flowOf({ config, seed, flowSeconds, flowDrift }: BacktestOptions, onSha
 }
 
 /**
- * Returns the fees that the configuration sets for its backtests, as one tier for any volume; `null` if it sets no
- * fees.
+ * Returns the fees that the configuration sets for its backtests or its embedded exchange, as one tier for any volume;
+ * `null` if it sets no fees.
  */
-export function ownFees({ backtest: { fees } }: Config): ReplayOptions['fees'] | null {
+export function ownFees({ backtest, exchange }: Config): ReplayOptions['fees'] | null {
+  const fees = backtest.fees ?? (exchange.kind === 'embedded' ? exchange.fees : undefined);
   return fees === undefined ? null : { tiers: [{ volume: ANY_VOLUME, ...fees }], volume30d: '0' };
 }
 
