@@ -33,7 +33,7 @@ import {
 } from './hedgeText.ts';
 import { HedgeHistory } from './hedgeHistory.ts';
 import type { HedgerOptions, HedgeRun, HedgeSetup, RestoredHedges } from './setup.ts';
-import { amountInRoom, completedElsewhere, remainingBudget, roomProblem, hedgeableAmount } from './roomAndBudget.ts';
+import { amountInRoom, completedElsewhere, lateProblem, remainingBudget, hedgeableAmount } from './roomAndBudget.ts';
 import { takerOrderOutcome, takerOrderFromNews, type TakerOrderState } from './takerOrderOutcome.ts';
 import { bookRoute, requestRoutes, type ExecutableRoute } from './pricedRoutes.ts';
 
@@ -276,20 +276,23 @@ export class Hedger {
       `hedge routes for ${textOfMoney(amount)} ${instrument.major}: ${hedgeComparisonText(weighed)}`,
     );
     const taken = priced.find(({ out }) => out.way === decision.taken);
-    if (taken === undefined || taken.by === 'nothing') this.#fail('no way out was taken');
-    else if (flatten !== null && this.#flattening.request?.id !== flatten.id) this.#fail('the flatten request ended');
-    else if (taken.by === 'take') this.#take(taken, decision.costMax);
-    else if (taken.by === 'elsewhere') await this.#sendElsewhere(taken, decision.costMax, amount);
+    if (taken === undefined || taken.by === 'nothing') return this.#fail('no way out was taken');
+    if (flatten !== null && this.#flattening.request?.id !== flatten.id) return this.#fail('the flatten request ended');
+    const major = moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount);
+    // Fills may have changed the inventory, and the engine may have approved orders, since the routes were requested.
+    const late = lateProblem(this.#options.view(), rules, amount, major);
+    if (late !== null) {
+      this.#isDueAgain = this.#elsewhere !== null && !this.#needsOffers;
+      return this.#fail(late);
+    }
+    if (taken.by === 'take') this.#take(taken, decision.costMax);
+    else if (taken.by === 'elsewhere') await this.#sendElsewhere(taken, decision.costMax);
     else {
       const offer = taken.by === 'route' ? taken.route.first : taken.offer;
-      const major = moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount);
       const costMax = taken.by === 'route' ? routeCostMax(major, mid, rules, left) : decision.costMax;
       const route = taken.by === 'route' ? { route: routeRecord(taken.route, amount, mid, costMax) } : {};
-      // The engine may have approved orders after `bookRoute` read the view.
-      const noRoom = roomProblem(this.#options.view(), amount, major);
       if (clock.elapsed() - asked > offer.lifeMs - quoteLifeMinMs)
         this.#fail('the offer would expire before its acceptance arrives');
-      else if (noRoom !== null) this.#fail(noRoom);
       else await this.#accept(offer, { ...route, costMax: textOfMoney(costMax) });
     }
   }
@@ -348,15 +351,8 @@ export class Hedger {
   }
 
   /** Stores an order for another exchange on disk, then sends it once. */
-  async #sendElsewhere(
-    taken: Extract<ExecutableRoute, { by: 'elsewhere' }>,
-    costMax: Money,
-    amount: Money,
-  ): Promise<void> {
-    const { kept, persist, mayAct, view } = this.#options;
-    // The engine may have approved orders since the routes were requested.
-    const noRoom = roomProblem(view(), amount, moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount));
-    if (noRoom !== null) return this.#fail(noRoom);
+  async #sendElsewhere(taken: Extract<ExecutableRoute, { by: 'elsewhere' }>, costMax: Money): Promise<void> {
+    const { kept, persist, mayAct } = this.#options;
     const { offer, elsewhere } = this.#there.rowOf(elsewhereId(kept, ++this.#takes), taken);
     const at = this.#run.time();
     const row = this.#rows.change({

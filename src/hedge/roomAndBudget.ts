@@ -1,5 +1,6 @@
 /** Amount that can be hedged now, and hedge costs that count against the limits of a day or of a flatten request. */
 import {
+  amountToHedge,
   money,
   moneyOf,
   textOfMoney,
@@ -24,11 +25,18 @@ export function hedgeableAmount(view: HedgeView, wanted: Money): Money {
   return limitedTo(wanted, [affordable, roomMoney(view, side)]);
 }
 
-/** Returns why a hedge of `base` no longer fits the worst-case position limit; `null` if it fits. */
-export const roomProblem = (view: HedgeView, amount: Money, base: Money): string | null =>
-  base > roomMoney(view, hedgeSide(amount))
+/**
+ * Returns why a hedge of `base` no longer suits the present view; `null` if it does. Inventory may have changed since
+ * `amount` was chosen, and orders of the bot may use the worst-case position limit.
+ */
+export function lateProblem(view: HedgeView, rules: HedgeRules, amount: Money, base: Money): string | null {
+  const now = amountToHedge(view.inventory, rules);
+  if (base > (amount > 0n ? now : -now))
+    return 'inventory changed during the requests, and the hedge would be too large';
+  return base > roomMoney(view, hedgeSide(amount))
     ? "the bot's orders now use too much of the position limit for this hedge"
     : null;
+}
 
 const hedgeSide = (amount: Money): Side => (amount > 0n ? 'sell' : 'buy');
 

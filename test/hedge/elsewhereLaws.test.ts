@@ -41,6 +41,8 @@ class BotOfTwo {
   fateOfLook: Fate = 'arrives';
   accepts = true;
   mayAct = true;
+  /** Lots of a quote here that fill while the book there is read next. */
+  fillsAtRead = 0;
   /** Rows, and the ledger as text. */
   disk: { rows: readonly HedgeRow[]; ledger: string | null } = { rows: [], ledger: null };
   /** Ids of orders, as their requests left. */
@@ -50,6 +52,8 @@ class BotOfTwo {
   failure: Error | null = null;
   readonly #lots: number;
   #lives = 0;
+  /** Balances here, at the start of this life. */
+  #home = { btc: OPENING, mxn: OPENING };
   desk!: Desk;
   hedger!: Hedger;
 
@@ -61,6 +65,8 @@ class BotOfTwo {
   /** The bot starts, or dies and starts again from what is on disk. */
   live(): void {
     const life = ++this.#lives;
+    const { lots, paid } = this.#lives === 1 ? { lots: 0, paid: 0 } : this.desk.traded;
+    this.#home = { btc: this.#home.btc + lots, mxn: this.#home.mxn - paid };
     const { clock, at } = this;
     const client = exchangeClient({
       clock,
@@ -71,6 +77,7 @@ class BotOfTwo {
         random: randomOf(life + 100),
         deadlineMs: 2_000,
         fate: request => {
+          if (request.target.includes('order_book')) this.#fills();
           if (!isOrder(request)) return this.fateOfLook;
           const id = (JSON.parse(request.body) as { origin_id: string }).origin_id;
           this.sent.push(id);
@@ -98,7 +105,7 @@ class BotOfTwo {
       times: { requestLifeMs: 30_000, listingDelayMs: 2_000 },
     });
     this.desk = new Desk({
-      strategy: quoteAround(),
+      strategy: quoteAround(2),
       target: (OPENING + 500 - this.#lots) as never,
       elsewhere: {
         ...{ place: 'there', major: 'btc', minor: 'usd' },
@@ -111,7 +118,7 @@ class BotOfTwo {
     this.desk.now = clock.now();
     const { ledger } = this.disk;
     if (ledger !== null) this.desk.step({ kind: 'restore', at: clock.now(), orders: [], ledger: ledgerOf(ledger) });
-    this.desk.open();
+    this.desk.open(this.#home);
     this.hedger = new Hedger({
       setup: {
         desk: new ToyDesk(clock),
@@ -164,13 +171,30 @@ class BotOfTwo {
       view: () =>
         hedgeViewOf(this.desk.engine, { instrument: plain, takerRate: 0, balancesAt: clock.now() }, clock.now()),
       persist: () => {
-        if (this.accepts) this.disk = { rows: this.hedger.rows, ledger: textOfLedger(this.desk.engine.ledger([])!) };
+        if (this.accepts) this.#keep();
         return this.accepts;
       },
       mayAct: () => this.mayAct,
     });
     this.hedger.restore();
     this.look();
+  }
+
+  #keep(): void {
+    this.disk = { rows: this.hedger.rows, ledger: textOfLedger(this.desk.engine.ledger([])!) };
+  }
+
+  /** A quote of the side that reduces inventory fills, as far as inventory goes. */
+  #fills(): void {
+    const quote = this.desk.live.find(({ side }) => side === (this.#lots > 0 ? 'sell' : 'buy'));
+    const size = this.inventory < 0n ? -this.inventory : this.inventory;
+    const lots = Math.min(this.fillsAtRead, Number(size / 10n ** 18n));
+    this.fillsAtRead = 0;
+    if (quote === undefined || lots === 0) return;
+    this.desk.now = this.clock.now();
+    this.desk.fill(quote.id, lots);
+    this.desk.readPrivate();
+    this.#keep();
   }
 
   look(): void {
@@ -218,7 +242,8 @@ const worlds = fc.record({
     fc.record({
       ms: fc.constantFrom(500, 1_000, 4_000, 20_000),
       fate: fc.constantFrom<Fate>('arrives', 'arrives', 'not sent', 'lost', 'unanswered', { heldMs: 9_000 }),
-      what: fc.constantFrom('none', 'none', 'dies', 'disk is full', 'halted', 'cannot look', 'more'),
+      what: fc.constantFrom('none', 'none', 'dies', 'disk is full', 'halted', 'cannot look', 'more', 'fills'),
+      lots: fc.integer({ min: 1, max: LOTS }),
     }),
     { maxLength: 10 },
   ),
@@ -238,8 +263,9 @@ test('an order there is on disk before it leaves, leaves once, moves inventory o
       };
       offer();
       await clock.advance(1_000);
-      for (const { ms, fate, what } of events) {
+      for (const { ms, fate, what, lots: filled } of events) {
         bot.fate = fate;
+        bot.fillsAtRead = what === 'fills' ? filled : 0;
         bot.fateOfLook = what === 'cannot look' ? 'lost' : 'arrives';
         bot.accepts = what !== 'disk is full';
         bot.mayAct = what !== 'halted';
