@@ -247,7 +247,9 @@ export class Hedger {
     if (this.#hasRoutesHere && !isResting) this.#restUntil = clock.elapsed() + pauseMs;
     if (amount === 0n) return log.info({}, 'hedge: the amount to hedge is locked or reserved by orders of the bot');
     const isAll = flatten !== null;
-    if (here === 0n && !isAll && this.#elsewhere?.isTooSmall(before, amount) === true) return;
+    // A row whose only route waits for more inventory would be written at each check.
+    const isOnlyThere = here === 0n || !this.#hasRoutesHere;
+    if (isOnlyThere && !isAll && this.#elsewhere?.isTooSmall(before, amount) === true) return;
     const { left, budgetName, ...spent } = remainingBudget(this.#rows.list, rules, flatten, time());
     const completed = completedElsewhere(this.#rows.list);
     const computed = own !== undefined && flatten === null ? { band: textOfMoney(rules.band) } : {};

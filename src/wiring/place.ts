@@ -43,7 +43,10 @@ export function placedBookOf({ hedge, elsewhere }: Config, band: Money): EngineO
     bounds: {
       ...{ band, debtMax: moneyOf(keys.debtMax), failuresMax: keys.failuresMax },
       isOnlyRoute: hedge!.venues.every(way => way === 'elsewhere') && hedge!.routes === undefined,
-      drift: { max: moneyOf(keys.driftMax) },
+      drift: {
+        max: moneyOf(keys.driftMax),
+        ...(keys.quoteTarget === undefined ? {} : { target: moneyOf(keys.quoteTarget) }),
+      },
       balancesMaxAgeMs: PlaceReads.maxAgeMs,
     },
   };

@@ -51,14 +51,17 @@ class BotOfTwo {
   readonly early: string[] = [];
   failure: Error | null = null;
   readonly #lots: number;
+  readonly #valueMin: string;
   #lives = 0;
   /** Balances here, at the start of this life. */
   #home = { btc: OPENING, mxn: OPENING };
   desk!: Desk;
   hedger!: Hedger;
 
-  constructor(lots: number) {
+  /** `valueMin`: minimum value of a hedge there. With one, the bot has no other route. */
+  constructor(lots: number, valueMin = '0') {
     this.#lots = lots;
+    this.#valueMin = valueMin;
     this.live();
   }
 
@@ -122,7 +125,7 @@ class BotOfTwo {
     this.hedger = new Hedger({
       setup: {
         desk: new ToyDesk(clock),
-        venues: ['book'],
+        venues: [this.#valueMin === '0' ? 'book' : 'elsewhere'],
         rules: {
           band: moneyOf(String(BAND)),
           residual: moneyOf('0'),
@@ -139,7 +142,7 @@ class BotOfTwo {
             backBps: 2,
             latencyMs: 500,
             riskZ: 1.6,
-            valueMin: moneyOf('0'),
+            valueMin: moneyOf(this.#valueMin),
             smallestUntil: 0,
           },
           bounds: { costMaxBps: 200, collarBps: 500, orderValueMax: (10n ** 30n) as never, room: 10 ** 12 },
@@ -299,4 +302,19 @@ test('an order there is on disk before it leaves, leaves once, moves inventory o
     { ...runsOf(600, 12), seed: 17 },
   );
   if (isMany) expect([...cameUp].toSorted()).toEqual(['completed', 'failed']);
+});
+
+test('inventory below the minimum value of a hedge there leaves no row and no write to disk; above it, one hedge follows', async () => {
+  for (const sign of [1, -1]) {
+    // The mid price is 1,000.
+    const [less, more] = [new BotOfTwo(sign * LOTS, '12001'), new BotOfTwo(sign * LOTS, '11999')];
+    for (const bot of [less, more]) {
+      bot.maker.limit('btc_usd', 'buy', '50000', '20');
+      bot.maker.limit('btc_usd', 'sell', '50010', '20');
+      await bot.clock.advance(1_000);
+      await bot.passes(20_000);
+    }
+    expect([less.hedger.rows, less.disk.ledger]).toEqual([[], null]);
+    expect(more.hedger.rows.map(({ state }) => state)).toEqual(['completed']);
+  }
 });

@@ -4,11 +4,12 @@ import fc from 'fast-check';
 import { parse, stringify } from 'yaml';
 import { describe, expect, test } from 'vitest';
 import { loadConfig, type Config } from '../../src/config.ts';
-import { moneyOf, textOfMoney, type ExchangeVenue, type HedgeAbilities } from '../../src/core/index.ts';
+import { moneyOf, textOfMoney, type ExchangeVenue, type HedgeAbilities, type Money } from '../../src/core/index.ts';
 import { rateOf } from '../../src/live/loop/hedgePlace.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { hedgeObstacles, hedgePlaceOf, placedBookOf, withoutPlace } from '../../src/wiring/place.ts';
 import { refuseUntried, VENUES } from '../../src/wiring/venueRegistry.ts';
+import { TwoDesks } from '../core/twoDesks.ts';
 import { runsOf } from '../many.ts';
 
 const SHIPPED = readFileSync(shippedConfig('elsewhere'), 'utf8');
@@ -65,6 +66,29 @@ describe('hedges on the other exchange', () => {
       one => placeOf(one).terms.smallestUntil,
     );
     expect(sizes).toEqual([20, 0, 0]);
+  });
+
+  test('after a top-up there, the new amount is the target of the drift, and orders of both sides may be sent', () => {
+    const driftOf = (target?: string) => {
+      const config = configOf(tree => {
+        const keys = tree['hedge']!['elsewhere'] as Record<string, unknown>;
+        keys['driftMax'] = '20000';
+        if (target !== undefined) keys['quoteTarget'] = target;
+      });
+      const { drift } = placedBookOf(config, moneyOf('1'))!.bounds as { drift: { max: Money; target?: Money } };
+      const two = new TwoDesks({ bounds: { drift } });
+      two.desk.open();
+      two.readThere();
+      two.transfers('top-up', 'usdt', moneyOf('30000'));
+      two.readThere();
+      return (['buy', 'sell'] as const).map(side => two.desk.engine.elsewhere!.closedBecause(side));
+    };
+    expect(driftOf()).toEqual([null, expect.stringContaining('the drift of 30000 usdt has the value 547500')]);
+    expect(driftOf('120000')).toEqual([null, null]);
+    expect(driftOf('122000')).toEqual([
+      expect.stringContaining('the drift of -2000 usdt from hedge.elsewhere.quoteTarget (122000) has the value -36500'),
+      null,
+    ]);
   });
 
   test('without them, nothing of the place is left, and the target is the opening balance', () => {

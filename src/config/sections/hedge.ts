@@ -35,6 +35,9 @@ const elsewhere = z
     driftMax: aboveZero.describe(
       'Maximum value that hedges may add to or take from the quote currency there (quote). Beyond it, they stop.',
     ),
+    quoteTarget: decimalText
+      .optional()
+      .describe('Quote currency there without drift. If omitted, the amount at the first start.'),
     debtMax: aboveZero.describe(
       'Maximum inventory beyond the band with all unknown orders there (base). Beyond it, the side that adds is not quoted.',
     ),

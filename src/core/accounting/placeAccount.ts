@@ -100,10 +100,12 @@ export class PlaceAccount {
     const { drift, driftValue } = this;
     if (limit === undefined || (side === 'sell' ? drift <= 0n : drift >= 0n)) return null;
     const { minor } = this.#book;
-    if (driftValue === null) return `no rate for the drift of ${textOfMoney(drift)} ${minor}`;
+    const from = limit.target === undefined ? '' : ` from hedge.elsewhere.quoteTarget (${textOfMoney(limit.target)})`;
+    const what = `the drift of ${textOfMoney(drift)} ${minor}${from}`;
+    if (driftValue === null) return `no rate for ${what}`;
     const size = side === 'sell' ? driftValue : -driftValue;
     if (size < limit.max) return null;
-    return `the drift of ${textOfMoney(drift)} ${minor} has the value ${textOfMoney(driftValue)}, and hedge.elsewhere.driftMax is ${textOfMoney(limit.max)}`;
+    return `${what} has the value ${textOfMoney(driftValue)}, and hedge.elsewhere.driftMax is ${textOfMoney(limit.max)}`;
   }
 
   /**
@@ -158,7 +160,7 @@ export class PlaceAccount {
     }
     // The trades are booked one by one, so the end of the order books no amount.
     const phase = event.phase === 'ended' ? 'failed' : event.phase;
-    this.#account.convert({ kind: 'conversion', at: event.at, phase, conversion: placed });
+    this.#account.orderElsewhere({ kind: 'conversion', at: event.at, phase, conversion: placed });
   }
 
   /** Books a transfer with a known cause. The currency of the event has the place in its name. */

@@ -63,7 +63,7 @@ export class TradingAccount {
    * `null`.
    */
   read({ balances, startedAt, quiet }: BalancesEvent, own: ReadonlyMap<string, Money>): HaltReason | null {
-    this.#bookings.read(balances, startedAt);
+    this.#bookings.read(balances, startedAt, quiet && this.#pending.inFlight === 0);
     this.#lockedByOthers = lockedByOthers(own, balances);
     if (!quiet) return null;
     if (this.#pending.inFlight === 0) return this.#reconciliation.read(startedAt);
@@ -76,6 +76,14 @@ export class TradingAccount {
   /** Books a trade of the account in any book; ignores repeats. */
   trade(trade: OwnTrade): void {
     this.#bookings.trade(trade);
+  }
+
+  /**
+   * Applies a state change of the bot's order on another exchange, whose trades are booked one by one. A quiet read
+   * spans no such change, so the order explains no difference, and the count of mismatches continues.
+   */
+  orderElsewhere(event: ConversionEvent): void {
+    this.#pending.apply(event);
   }
 
   /** Applies a state change of the bot's conversion. */

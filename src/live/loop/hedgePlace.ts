@@ -16,7 +16,13 @@ import {
   type Money,
   type VenueClient,
 } from '../../core/index.ts';
-import { ElsewhereDesk, mayStillExecute, type ElsewhereSetup, type StreamedBook } from '../../hedge/index.ts';
+import {
+  ElsewhereDesk,
+  mayStillExecute,
+  type ElsewhereSetup,
+  type HedgeView,
+  type StreamedBook,
+} from '../../hedge/index.ts';
 import { CannotStart } from './opening.ts';
 import type { Leftovers } from '../state/journal.ts';
 import type { PlaceRules } from './placeRules.ts';
@@ -55,6 +61,8 @@ const ONE = money(10n ** 18n);
 const HOUR_ROOT_BPS = 10_000 * Math.sqrt(3_600);
 const MEMORY_MS = 1_800_000;
 const SAMPLE_MS = 2_000;
+/** Maximum factor by which the volatility may be above or below the configured one. */
+const VOLATILITY_FACTOR_MAX = 4;
 
 /** Latest readings of the sources of the reference price. */
 type Readings = ReturnType<Engine['sourceEvents']>;
@@ -92,8 +100,8 @@ export type PlaceSetup = {
   readonly setup: ElsewhereSetup;
   /** Value of one unit of the quote currency there; `null` if unknown. */
   readonly rate: () => Money | null;
-  /** Adds a mid price of the bot's book to the volatility. */
-  readonly observe: (at: Millis, mid: number) => void;
+  /** Adds the mid price of the bot's book to the volatility, unless the book cannot be used. */
+  readonly observe: (at: Millis, view: Pick<HedgeView, 'mid' | 'refusal'>) => void;
 };
 
 /** Returns the setup of a run's hedges there. `unread`: returns why the balances there are unknown, or `null`. */
@@ -118,6 +126,7 @@ export function placeSetupOf(
     startPerRootSecond: volatilityBps / HOUR_ROOT_BPS,
     memoryMs: MEMORY_MS,
     sampleMs: SAMPLE_MS,
+    factorMax: VOLATILITY_FACTOR_MAX,
   });
   const rate = () => rateOf(rateChains, engine.sourceEvents(time()), time());
   const account = engine.elsewhere;
@@ -133,7 +142,9 @@ export function placeSetupOf(
     },
     get bounds() {
       const { instrument } = rules.known;
-      const there = money((orderValueMax * ONE) / (rate() ?? ONE));
+      const value = rate();
+      // Without a rate, no amount there is known to be within the maximum.
+      const there = value === null ? NONE : money((orderValueMax * ONE) / value);
       const most = valueFloor(instrument, textOfMoney(there));
       return { costMaxBps, collarBps, orderValueMax: most, room: instrument.amountMax };
     },
@@ -142,7 +153,13 @@ export function placeSetupOf(
     funds: currency => account.funds(currency),
     closedBecause: side => unread() ?? account.closedBecause(side),
   };
-  return { setup, rate, observe: (at, mid) => void volatility.observe(at, mid) };
+  return {
+    ...{ setup, rate },
+    observe: (at, { mid, refusal }) => {
+      // Without a bid or an ask, the mid price of the view is half the price.
+      if (refusal === null) volatility.observe(at, Number(mid));
+    },
+  };
 }
 
 /** Returns a text that changes when a hedge there starts or ends. */

@@ -44,7 +44,7 @@ export function hedgerOf(
     ...(flatten ? { flatten: flattenOf(flatten, engine, run) } : {}),
     view: () => {
       const view = hedgeViewOf(engine, { ...rules(), balancesAt: balancesAt() }, run.time());
-      place?.observe(run.time(), Number(view.mid));
+      place?.observe(run.time(), view);
       return view;
     },
     ...gate,

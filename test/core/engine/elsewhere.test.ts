@@ -65,6 +65,79 @@ describe('an account on another exchange', () => {
     expect(two.desk.engine.haltedBecause).toContain('-1 usdt@binance');
   });
 
+  test('a loss there is found while hedges there follow each other faster than the reads that find it', () => {
+    const two = new TwoDesks();
+    two.desk.open();
+    two.readThere();
+    two.truth.set('usdt', moneyOf('89999'));
+    for (let n = 0; n < 12; n++) {
+      two.desk.round(2_000);
+      two.desk.readBalances();
+      two.order(`h${n}`, n % 2 === 0 ? 'sell' : 'buy', 1, 55, [1], 'bnb')();
+      two.desk.round(2_000);
+      two.readThere();
+    }
+    expect(two.desk.engine.haltedBecause).toContain('-1 usdt@binance');
+  });
+
+  test('balances there that lag behind each hedge for one read halt nothing', () => {
+    const two = new TwoDesks();
+    two.desk.open();
+    two.readThere();
+    for (let n = 0; n < 12; n++) {
+      two.desk.round(2_000);
+      two.desk.readBalances();
+      const late = new Map(two.truth);
+      two.order(`h${n}`, n % 2 === 0 ? 'sell' : 'buy', 1, 55, [1], 'bnb')();
+      const current = new Map(two.truth);
+      for (const [currency, sum] of late) two.truth.set(currency, sum);
+      two.readThere();
+      for (const [currency, sum] of current) two.truth.set(currency, sum);
+      two.desk.round(2_000);
+      two.readThere();
+    }
+    expect(two.desk.engine.haltedBecause).toBeNull();
+  });
+
+  const late = fc.record({
+    held: fc.integer({ min: 1, max: 50 }),
+    orders: fc.array(fc.record({ isReadInFlight: fc.boolean(), isRestarted: fc.boolean() }), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+  });
+
+  test('a currency that comes there after the opening is no difference when fees are paid in it', () => {
+    fc.assert(
+      fc.property(late, ({ held, orders }) => {
+        const two = new TwoDesks();
+        two.truth.delete('bnb');
+        two.desk.open();
+        two.readThere();
+        two.truth.set('bnb', money(BigInt(held) * UNIT));
+        two.desk.round();
+        two.readThere();
+        for (const [n, { isReadInFlight, isRestarted }] of orders.entries()) {
+          const end = two.order(`h${n}`, 'sell', 1, 55, [1], 'bnb');
+          const before = two.truth.get('bnb')!;
+          // The order was executed, and its trade is not booked yet.
+          two.truth.set('bnb', money(before - moneyOf('0.000123')));
+          if (isReadInFlight) two.readThere();
+          two.truth.set('bnb', before);
+          end();
+          if (isRestarted) two.restart(8 + n);
+          for (let reads = 0; reads < 4; reads++) {
+            two.desk.round(4_000);
+            two.readThere();
+          }
+          expect(two.desk.engine.haltedBecause).toBeNull();
+          expect(two.ledger['bnb']).toBe(textOfMoney(two.truth.get('bnb')!));
+        }
+      }),
+      runsOf(300, 30),
+    );
+  });
+
   const steps = fc.array(
     fc.record({
       what: fc.constantFrom('order', 'order', 'fill', 'restart', 'deposit', 'read'),

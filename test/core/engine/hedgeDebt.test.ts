@@ -405,7 +405,9 @@ describe('bounds on inventory that is not hedged', () => {
   test('the drift is measured from a target, if one is configured', () => {
     const two = new Hedged(bounds({ drift: { max: moneyOf('1000'), target: moneyOf('91000') } }));
     expect(two.figures).toMatchObject({ drift: moneyOf('-1000'), driftValue: moneyOf('-18250') });
-    expect(two.figures.closed.buy).toContain('the drift of -1000 usdt has the value -18250');
+    expect(two.figures.closed.buy).toContain(
+      'the drift of -1000 usdt from hedge.elsewhere.quoteTarget (91000) has the value -18250',
+    );
   });
 });
 
