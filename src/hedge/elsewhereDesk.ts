@@ -13,6 +13,7 @@ import {
   type ElsewhereTerms,
   type ElsewhereVerdict,
   type EvidenceTimes,
+  type HedgeAccount,
   type Instrument,
   type Millis,
   type Money,
@@ -48,6 +49,7 @@ export type SendResult =
 
 export type ElsewhereSetup = Omit<ElsewhereTerms, 'rate' | 'midHere' | 'riskBps'> & {
   readonly desk: ElsewhereDesk;
+  readonly at: HedgeAccount;
   /** Expected time from the decision to the execution there, and the quantile `z` of the price move in it (E17). */
   readonly latencyMs: Millis;
   readonly riskZ: number;

@@ -82,7 +82,7 @@ export class ElsewhereHedges {
     id: string,
     { take, rate }: Extract<ExecutableRoute, { by: 'elsewhere' }>,
   ): { readonly offer: HedgeOffer; readonly elsewhere: PlacedOrder } {
-    const { instrument: there } = this.#setup;
+    const { at, instrument: there } = this.#setup;
     const { side } = take;
     const [price, amount] = [textOfPrice(there, take.price), textOfAmount(there, take.amount)];
     const base = { currency: there.major, amount };
@@ -90,7 +90,7 @@ export class ElsewhereHedges {
     const legs = side === 'sell' ? { give: base, get: quote } : { give: quote, get: base };
     return {
       offer: { way: 'elsewhere', id, ...legs, lifeMs: 0 },
-      elsewhere: { order: { id, book: there.symbol, side, price, amount }, rate: textOfMoney(rate) },
+      elsewhere: { ...at, order: { id, book: there.symbol, side, price, amount }, rate: textOfMoney(rate) },
     };
   }
 

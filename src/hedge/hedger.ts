@@ -251,7 +251,7 @@ export class Hedger {
     const isOnlyThere = here === 0n || !this.#hasRoutesHere;
     if (isOnlyThere && !isAll && this.#elsewhere?.isTooSmall(before, amount) === true) return;
     const { left, budgetName, ...spent } = remainingBudget(this.#rows.list, rules, flatten, time());
-    const completed = completedElsewhere(this.#rows.list);
+    const completed = completedElsewhere(this.#rows.list, this.#setup.elsewhere?.at.place ?? '');
     const computed = own !== undefined && flatten === null ? { band: textOfMoney(rules.band) } : {};
     this.#rows.begin(amount, { ...spent, ...computed });
     const asked = clock.elapsed();

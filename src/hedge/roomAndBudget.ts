@@ -82,8 +82,8 @@ export function remainingBudget(
 ): { readonly left: Money | null; readonly budgetName: string } & EarlierHedges {
   const dayCost = spentOnDay(rows, at);
   const today = costDayMax === undefined ? null : money(costDayMax - dayCost);
-  const placed = completedElsewhere(rows);
-  const row = { dayCost: textOfMoney(dayCost), ...(placed === 0 ? {} : { placed }) };
+  const placed = placedBefore(rows);
+  const row = { dayCost: textOfMoney(dayCost), ...(placed && { placed }) };
   if (flatten === null) return { left: today, budgetName: 'today', ...row };
   const cost = spentOnFlatten(rows, flatten.id);
   const rest = money(flatten.costMax - cost);
@@ -102,12 +102,18 @@ const ownCost = ({ state, costMax }: HedgeRow): bigint => (state === 'failed' ? 
 /** Costs and counts of earlier hedges, which the next row stores. */
 export type EarlierHedges = Pick<HedgeRow, 'dayCost' | 'flatten' | 'placed'>;
 
-/** Returns the number of completed hedges on the other exchange. The last row stores the count of those before it. */
-export function completedElsewhere(rows: readonly HedgeRow[]): number {
+/** Returns the number of completed hedges at `place`; 0 if later ones were completed on another exchange. */
+export function completedElsewhere(rows: readonly HedgeRow[], place: string): number {
+  const placed = placedBefore(rows);
+  return placed?.place === place ? placed.count : 0;
+}
+
+/** Returns the count that the next row stores. The last row stores the count of those before it. */
+function placedBefore(rows: readonly HedgeRow[]): HedgeRow['placed'] {
   const last = rows.at(-1);
-  if (last === undefined) return 0;
-  const isOne = last.state === 'completed' && last.offer?.way === 'elsewhere';
-  return (last.placed ?? 0) + (isOne ? 1 : 0);
+  if (last?.elsewhere === undefined || last.state !== 'completed') return last?.placed;
+  const { place } = last.elsewhere;
+  return { place, count: (last.placed?.place === place ? last.placed.count : 0) + 1 };
 }
 
 const dayNumber = (at: Millis): number => Math.floor(at / 86_400_000);

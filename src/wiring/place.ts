@@ -17,7 +17,7 @@ import type { HedgePlace, RateLeg } from '../live/loop/hedgePlace.ts';
 import { PlaceReads } from '../live/loop/placeReads.ts';
 import { PlaceRules } from '../live/loop/placeRules.ts';
 import { VenuePriceSource } from '../live/market/venuePriceSource.ts';
-import type { ElsewhereAccess } from './elsewhere/access.ts';
+import { accountName, type ElsewhereAccess } from './elsewhere/access.ts';
 import { UsageError } from './usageError.ts';
 import { venueElsewhere, venueNamed } from './venueRegistry.ts';
 
@@ -120,7 +120,7 @@ export function evidenceTimesOf({ hedge, elsewhere, timing }: Config): EvidenceT
 }
 
 /** The other exchange for all runs of a process. */
-export type PlaceSide = Pick<HedgePlace, 'client' | 'rules' | 'streamed'> & {
+export type PlaceSide = Pick<HedgePlace, 'account' | 'client' | 'rules' | 'streamed'> & {
   /** Starts the stream of the book. */
   start(): void;
   close(): Promise<void>;
@@ -148,6 +148,7 @@ export function placeSideOf(
       })
     : null;
   return {
+    account: accountName(access),
     client,
     rules: new PlaceRules(client, access.venue, book),
     ...(source && { streamed: () => source.exactBook }),
@@ -160,23 +161,19 @@ export function placeSideOf(
 }
 
 /** Returns the other exchange for the runs of a configuration; `undefined` if it has no hedges there. */
-export function hedgePlaceOf(
-  config: Config,
-  client: VenueClient | undefined,
-  rules: PlaceRules | undefined,
-  streamed?: HedgePlace['streamed'],
-) {
+export function hedgePlaceOf(config: Config, there: Omit<PlaceSide, 'start' | 'close'> | undefined) {
   const { hedge, elsewhere, limits } = config;
   const keys = hedge?.elsewhere;
   if (keys === undefined || elsewhere === undefined) return undefined;
-  if (client === undefined || rules === undefined)
+  if (there === undefined)
     throw new UsageError('hedge.elsewhere: this run has no access to the other exchange; restart the bot');
   const venue = venueElsewhere(elsewhere);
+  const { account, client, rules, streamed } = there;
   const { marginBps, backBps, latencyMs, riskZ, volatilityBps, valueMin } = keys;
   const isUntried = elsewhere.kind === 'remote' && venue.tried === 'doubles';
   return {
     name: venue.name,
-    ...{ client, rules, streamed },
+    ...{ account, client, rules, streamed },
     terms: {
       ...{ marginBps, backBps, latencyMs, riskZ, volatilityBps, valueMin: moneyOf(valueMin) },
       ...{ costMaxBps: hedge!.costMaxBps, collarBps: limits.collarBps },

@@ -136,6 +136,7 @@ class BotOfTwo {
         elsewhere: {
           ...{
             desk: elsewhereDesk,
+            at: { place: 'there', account: 'one' },
             instrument,
             takerRate: 650_000,
             marginBps: 5,

@@ -16,6 +16,7 @@ import {
 import { HedgeHistory } from '../../src/hedge/hedgeHistory.ts';
 import {
   amountInRoom,
+  completedElsewhere,
   remainingBudget,
   hedgeableAmount,
   spentOnDay,
@@ -23,7 +24,8 @@ import {
 } from '../../src/hedge/roomAndBudget.ts';
 import { hedgeViewOf, type HedgeView } from '../../src/hedge/view.ts';
 import { btcMxn, plain } from '../core/market.ts';
-import { rowOf } from './hedgeRows.ts';
+import { runsOf } from '../many.ts';
+import { NOW, rowOf } from './hedgeRows.ts';
 
 const DAY_MS = 86_400_000;
 const ends: readonly HedgeState[] = ['completed', 'failed', 'stranded'];
@@ -65,6 +67,33 @@ test('the cost of a day is that of every hedge which was not certainly left undo
         expect(Number(textOfMoney(spentOnDay(rows.list, now)))).toBe(spent);
       }
     }),
+  );
+});
+
+test('completed hedges count at the exchange that has executed them, over restarts and forgotten rows', () => {
+  const hedge = fc.record({
+    place: fc.constantFrom(null, 'here', 'there'),
+    isDone: fc.boolean(),
+    restarts: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(hedge, { maxLength: 60 }), list => {
+      const made = (rows: readonly HedgeRow[]) =>
+        new HedgeHistory({ prefix: 'h', rows }, { time: () => NOW, step: () => undefined });
+      let rows = made([]);
+      let [last, count] = ['here', 0];
+      for (const { place, isDone, restarts } of list) {
+        const { left: _left, budgetName: _name, ...earlier } = remainingBudget(rows.list, {}, null, NOW);
+        rows.begin(moneyOf('1'), earlier);
+        const order = { id: 'o', book: 'btc_usdt', side: 'sell', price: '1', amount: '1' } as const;
+        if (place !== null) rows.change({ elsewhere: { place, account: 'one', order, rate: '1' } });
+        rows.change({ state: isDone ? 'completed' : 'failed' });
+        if (restarts) rows = made(rows.list);
+        if (place !== null && isDone) [last, count] = [place, place === last ? count + 1 : 1];
+        for (const one of ['here', 'there']) expect(completedElsewhere(rows.list, one)).toBe(one === last ? count : 0);
+      }
+    }),
+    runsOf(1_000, 100),
   );
 });
 

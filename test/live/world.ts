@@ -97,6 +97,8 @@ export type RunChanges = {
   readonly openingApartMs?: number;
   /** Where another configuration is read from; without one it stays. */
   readonly source?: ConfigSource;
+  /** Account at the second exchange; absent for that of the box. */
+  readonly accountThere?: { readonly key: string; readonly secret: string };
   /** What becomes of a request to the second exchange, if there is one. */
   readonly fateThere?: (request: WireRequest) => Fate;
 };
@@ -126,7 +128,7 @@ export async function started(world: World, changes: RunChanges = {}): Promise<R
       random: randomOf(seed ^ 0x5c22),
       ...(changes.fateThere ? { fate: changes.fateThere } : {}),
     }),
-    account: second.account,
+    account: changes.accountThere ?? second.account,
   };
   const log: LogLine[] = [];
   const heard = heardLog(line => {

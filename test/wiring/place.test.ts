@@ -57,7 +57,7 @@ describe('hedges on the other exchange', () => {
   });
 
   test('an exchange that was tried on doubles only needs a word, and hedges there have the smallest size at first', () => {
-    const placeOf = (config: Config) => hedgePlaceOf(config, {} as never, {} as never)!;
+    const placeOf = (config: Config) => hedgePlaceOf(config, {} as never)!;
     const untried = configOf(remote('binance'));
     expect(() => refuseUntried(untried)).toThrow('add acceptUntried: binance below elsewhere');
     expect(() => refuseUntried(configOf(remote('binance', { acceptUntried: 'binance' })))).not.toThrow();

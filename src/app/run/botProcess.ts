@@ -185,14 +185,13 @@ export class BotProcess {
     // In paper trading, the only stream is that of the followed book.
     const streamOf = (book: string) =>
       venue.paper === undefined ? marketStreamOf({ ...config, book }, venue, clock, seed ^ 0x11fe, client) : undefined;
-    const { client: there, rules: rulesThere, streamed } = this.#elsewhere ?? {};
     const [hedge, rfqReference] = [hedgeOf(config, client), rfqReferenceOf(config, client)];
     return {
       setup: JSON.stringify(config),
       beside: {
         reference: referenceOf(config),
         newLivePrices: livePricesOf(config, client, clock, seed, { streamOf, elsewhere: venue.elsewhere }),
-        ...{ hedge, rfqReference, place: hedgePlaceOf(config, there, rulesThere, streamed) },
+        ...{ hedge, rfqReference, place: hedgePlaceOf(config, this.#elsewhere) },
       },
       timing: config.timing,
       roll: {

@@ -50,6 +50,8 @@ export type PlaceTerms = Pick<ElsewhereSetup, 'marginBps' | 'backBps' | 'latency
 export type HedgePlace = {
   /** Name of the exchange in the ledger. */
   readonly name: string;
+  /** Fingerprint of the address and the API key there. */
+  readonly account: string;
   readonly client: VenueClient;
   readonly rules: PlaceRules;
   /** Returns the book of a stream there; absent without a stream. */
@@ -133,6 +135,7 @@ export function placeSetupOf(
   if (account === null) throw new Error('the engine has no account on the other exchange');
   const setup: ElsewhereSetup = {
     ...others,
+    at: { place: place.name, account: place.account },
     desk: new ElsewhereDesk({ client, clock, times, streamed, instrument: () => rules.known.instrument }),
     get instrument() {
       return rules.known.instrument;
@@ -169,16 +172,30 @@ export function stateElsewhere(rows: readonly HedgeRow[]): string {
 }
 
 /**
- * Checks that an open hedge elsewhere can be looked up. `place` is `null` if the bot does not hedge elsewhere.
+ * Checks that an open hedge elsewhere can be looked up with this configuration: a look-up in another account would show
+ * that the hedge was never executed. `place` is `undefined` if the bot does not hedge elsewhere.
  * @throws CannotStart with the remedy.
  */
-export function assertHedgeReachable({ hedges }: Leftovers, place: string | null): void {
-  const open = hedges.find(row => row.offer?.way === 'elsewhere' && mayStillExecute(row));
-  if (place !== null || open === undefined) return;
+export function assertHedgeReachable({ hedges }: Leftovers, place: AccountOfOrders | undefined): void {
+  const open = hedges.find(row => row.elsewhere !== undefined && mayStillExecute(row));
+  if (open?.elsewhere === undefined) return;
+  const { place: name, account, order } = open.elsewhere;
+  const unlike =
+    place === undefined
+      ? 'this bot has no hedges elsewhere; restore the sections elsewhere and hedge.elsewhere'
+      : place.name !== name || place.rules.book !== order.book
+        ? `the section elsewhere has the book ${place.rules.book} at ${place.name}; restore the former one`
+        : place.account !== account
+          ? 'the section elsewhere has another address or API key; restore the former ones'
+          : null;
+  if (unlike === null) return;
   throw new CannotStart(
-    `hedge ${open.id} on another exchange has no known outcome; restore the sections elsewhere and hedge.elsewhere until it has ended`,
+    `hedge ${open.id} in the book ${order.book} at ${name} has no known outcome, but ${unlike} until it has ended`,
   );
 }
+
+/** Account and book in which orders of a run are looked up. */
+type AccountOfOrders = Pick<HedgePlace, 'name' | 'account'> & { readonly rules: Pick<PlaceRules, 'book'> };
 
 /** Returns what the ledger holds at other places than `place`, as text; `null` if nothing. */
 export function heldAtOtherPlaces({ ledger }: Leftovers, place: string | null): string | null {

@@ -11,7 +11,7 @@ const EVERY_MS: Millis = 300_000;
 export class PlaceRules {
   readonly #exchange: Exchange;
   readonly #name: string;
-  readonly #book: string;
+  readonly book: string;
   #known: Rules | null = null;
   /** Time of the last attempt to read, on the monotonic clock; `null` before the first. */
   #triedAt: Millis | null = null;
@@ -19,12 +19,12 @@ export class PlaceRules {
   constructor(exchange: Exchange, name: string, book: string) {
     this.#exchange = exchange;
     this.#name = name;
-    this.#book = book;
+    this.book = book;
   }
 
   /** Latest rules. Throws before `open`. */
   get known(): Rules {
-    if (this.#known === null) throw new Error(`the rules of ${this.#book} at ${this.#name} have not been read`);
+    if (this.#known === null) throw new Error(`the rules of ${this.book} at ${this.#name} have not been read`);
     return this.#known;
   }
 
@@ -32,7 +32,7 @@ export class PlaceRules {
   async open(): Promise<void> {
     if (this.#known !== null) return;
     try {
-      this.#known = await readRules(this.#exchange, this.#book);
+      this.#known = await readRules(this.#exchange, this.book);
     } catch (error) {
       if (!(error instanceof CannotStart)) throw error;
       const { code, mayPass, remedy } = error;
@@ -47,15 +47,15 @@ export class PlaceRules {
     this.#triedAt = clock.elapsed();
     let read: Rules;
     try {
-      read = await readRules(this.#exchange, this.#book);
+      read = await readRules(this.#exchange, this.book);
     } catch (error) {
       if (!(error instanceof CannotStart)) throw error;
-      const text = `the rules of ${this.#book} at ${this.#name} could not be refreshed; the last known rules apply`;
+      const text = `the rules of ${this.book} at ${this.#name} could not be refreshed; the last known rules apply`;
       log.warn({ error: error.message }, text);
       return;
     }
     const change = this.#known && rulesChange(this.#known, read);
     this.#known = read;
-    if (change !== null) log.warn({ place: this.#name, book: this.#book }, `${this.#name} changed ${change}`);
+    if (change !== null) log.warn({ place: this.#name, book: this.book }, `${this.#name} changed ${change}`);
   }
 }

@@ -108,7 +108,7 @@ export class Run {
     const rules = options.rules ?? (await readRules(venue.exchange, options.bot.book));
     const journal = journalInUnits(options.state.journal, rules.instrument);
     const place = options.beside?.place;
-    assertHedgeReachable(journal.leftovers, place?.name ?? null);
+    assertHedgeReachable(journal.leftovers, place);
     const others = heldAtOtherPlaces(journal.leftovers, place?.name ?? null);
     if (others !== null)
       log.warn(

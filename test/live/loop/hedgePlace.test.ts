@@ -4,11 +4,12 @@ import { parse } from 'yaml';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config.ts';
 import { hedgeViewOf } from '../../../src/hedge/view.ts';
-import { placeSetupOf } from '../../../src/live/loop/hedgePlace.ts';
+import { assertHedgeReachable, placeSetupOf } from '../../../src/live/loop/hedgePlace.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { hedgePlaceOf } from '../../../src/wiring/place.ts';
 import { plain } from '../../core/market.ts';
 import { TwoDesks } from '../../core/twoDesks.ts';
+import { rowOf } from '../../hedge/hedgeRows.ts';
 
 const VOLATILITY_BPS = 60;
 
@@ -16,7 +17,7 @@ const VOLATILITY_BPS = 60;
 function setupOn(two: TwoDesks) {
   const read = loadConfig(JSON.stringify(parse(readFileSync(shippedConfig('elsewhere'), 'utf8'))), 'my.yaml');
   if (!read.ok) throw new Error(read.errors.join('\n'));
-  const shipped = hedgePlaceOf(read.config, {} as never, {} as never)!;
+  const shipped = hedgePlaceOf(read.config, {} as never)!;
   const rules = { known: { instrument: plain, takerRate: 0 } } as never;
   const place = { ...shipped, rules, terms: { ...shipped.terms, volatilityBps: VOLATILITY_BPS } };
   const clock = { elapsed: () => two.desk.now } as never;
@@ -58,4 +59,25 @@ test('without a rate, no order there is within the maximum value', () => {
   two.desk.open();
   const { rate, setup } = setupOn(two);
   expect([rate(), setup.bounds.orderValueMax]).toEqual([null, 0n]);
+});
+
+test.each([
+  [undefined, 'this bot has no hedges elsewhere; restore the sections elsewhere and hedge.elsewhere'],
+  [{ name: 'kraken' }, 'the section elsewhere has the book btc_usdt at kraken; restore the former one'],
+  [{ rules: { book: 'btc_usdc' } }, 'the section elsewhere has the book btc_usdc at binance; restore the former one'],
+  [{ account: 'two' }, 'the section elsewhere has another address or API key; restore the former ones'],
+] as const)('an open hedge elsewhere needs the account and the book of its order: not %j', (change, says) => {
+  const place = { name: 'binance', account: 'one', rules: { book: 'btc_usdt' } };
+  const other = change && { ...place, ...change };
+  const order = { id: 'o', book: 'btc_usdt', side: 'sell', price: '1', amount: '1' } as const;
+  const elsewhere = { place: 'binance', account: 'one', order, rate: '1' };
+  for (const state of ['accepted', 'executing', 'unknown'] as const) {
+    const left = { hedges: [rowOf({ state, elsewhere })] } as never;
+    expect(() => assertHedgeReachable(left, other)).toThrow(
+      `hedge h1 in the book btc_usdt at binance has no known outcome, but ${says} until it has ended`,
+    );
+    expect(() => assertHedgeReachable(left, place)).not.toThrow();
+  }
+  const ended = (['completed', 'failed'] as const).map(state => rowOf({ state, elsewhere }));
+  expect(() => assertHedgeReachable({ hedges: [...ended, rowOf()] } as never, other)).not.toThrow();
 });

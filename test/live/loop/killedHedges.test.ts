@@ -7,7 +7,7 @@ import { causesFrom, moneyOf, sumOfCauses, textOfMoney, type WireRequest } from 
 import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
 import { Trader } from '../../sandbox/trader.ts';
-import { doomed, restarted } from '../crashes.ts';
+import { doomed, failedStart, restarted } from '../crashes.ts';
 import type { Fate } from '../inProcess.ts';
 import { Folders } from '../states.ts';
 import { advanceUntil, worldOf, type World } from '../world.ts';
@@ -84,4 +84,28 @@ test.each(CASES)('killed at the request of the %s, which is %j', async (step, fa
       const sum = row === undefined ? moneyOf('0') : sumOfCauses(row);
       expect([currency, place, textOfMoney(sum)]).toEqual([currency, place, textOfMoney(total)]);
     }
+});
+
+test('a hedge without a known outcome is looked up with no other key, and never sent again: the next start is refused', async () => {
+  const world = worldOf(7, { strategy: { halfSpreadBps: 3 } }, 'elsewhere');
+  worlds.push(world);
+  const { box, clock } = world;
+  const second = box.second!.exchange;
+  const first = await doomed(world, folders, undefined, {}, request => (STEPS.order(request) ? 'unanswered' : null));
+  await clock.advance(20_000);
+  const seller = new Trader(box.exchange, box.exchange.openAccount({ balances: { btc: '50', mxn: '0' } }));
+  seller.limit('btc_mxn', 'sell', '1480000', '8');
+  await advanceUntil(clock, 1_000, () => first.left() !== null);
+  const dir = first.left()!;
+  const [row] = hedgesIn(dir).slice(-1);
+  const other = second.openAccount({ balances: { btc: '1.5', usdt: '100000' } });
+  expect(String(await failedStart(world, dir, { accountThere: other }))).toContain(
+    `hedge ${row!.id} in the book btc_usdt at binance has no known outcome, but the section elsewhere has another address or API key; restore the former ones until it has ended`,
+  );
+  expect(second.truth().accounts.get(other.id)!.trades).toEqual([]);
+  const next = await restarted(world, dir);
+  await clock.advance(180_000);
+  const { summary, failure } = await next.stop();
+  expect([failure, summary.halted, summary.ledgerMatches]).toEqual([null, undefined, true]);
+  expect(hedgesIn(dir).find(({ id }) => id === row!.id)?.state).toBe('completed');
 });

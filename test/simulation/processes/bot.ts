@@ -289,7 +289,7 @@ export class Bot {
             everyMs: of.reference.everyMs,
           },
           hedge: hedge && { ...hedge, desk: seams.desk?.(hedge.desk, life) ?? hedge.desk },
-          place: hedgePlaceOf(of, there, rules),
+          place: hedgePlaceOf(of, there && rules && { account: 'there', client: there, rules }),
         },
         timing: of.timing,
         roll: {
