@@ -252,7 +252,7 @@ function hedgeProblems(config: Config): readonly Problem[] {
 }
 
 /** Finds problems of hedges on the other exchange: the way, its keys, the other exchange, and the rate of its currency. */
-function placeProblems({ hedge, elsewhere, reference, book, limits }: Config): readonly Problem[] {
+function placeProblems({ hedge, elsewhere, exchange, reference, book, limits }: Config): readonly Problem[] {
   const isWay = hedge?.venues.includes('elsewhere') === true;
   const keys = hedge?.elsewhere;
   if (!isWay && keys === undefined) return [];
@@ -264,6 +264,9 @@ function placeProblems({ hedge, elsewhere, reference, book, limits }: Config): r
     at(isWay ? ['venues'] : ['elsewhere'], 'elsewhere needs the section elsewhere with the other exchange');
     return problems;
   }
+  // Orders there would hedge play money, and a restart would forget them with the account of the embedded exchange.
+  if (exchange.kind === 'embedded' && elsewhere.kind === 'remote')
+    at(['venues'], 'elsewhere needs elsewhere.kind: embedded while exchange.kind is embedded');
   const [[, here], [, there]] = [pairOf(book), pairOf(elsewhere.book)];
   const rated = here === there || (reference?.sources ?? []).some(source => isRate(sourceLegs(source), elsewhere.book));
   if (!rated)

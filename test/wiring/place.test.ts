@@ -28,12 +28,21 @@ const configOf = (change: (tree: Tree) => void): Config => {
 const remote =
   (venue: string, more = {}) =>
   (tree: Tree) => {
+    tree['exchange'] = { kind: 'remote', restUrl: 'https://example.com' };
     tree['elsewhere'] = { kind: 'remote', venue, book: 'btc_usdt', restUrl: 'https://example.com', ...more };
   };
 
 describe('hedges on the other exchange', () => {
   test.each<[change: (tree: Tree) => void, says: string]>([
     [tree => delete tree['elsewhere'], 'hedge.venues: elsewhere needs the section elsewhere'],
+    [
+      tree => {
+        const { exchange } = tree;
+        remote('binance')(tree);
+        tree['exchange'] = exchange!;
+      },
+      'hedge.venues: elsewhere needs elsewhere.kind: embedded while exchange.kind is embedded',
+    ],
     [
       tree => delete tree['hedge']!['elsewhere'],
       'hedge.venues: elsewhere needs hedge.elsewhere with driftMax and debtMax',
