@@ -19,7 +19,7 @@ import { PlaceRules } from '../live/loop/placeRules.ts';
 import { VenuePriceSource } from '../live/market/venuePriceSource.ts';
 import { accountName, type ElsewhereAccess } from './elsewhere/access.ts';
 import { UsageError } from './usageError.ts';
-import { venueElsewhere, venueNamed } from './venueRegistry.ts';
+import { venueElsewhere, venueNamed, venueOf } from './venueRegistry.ts';
 
 /** Number of completed hedges until which orders have the smallest size, where the client was tried only on doubles. */
 const SMALLEST_UNTIL = 20;
@@ -109,6 +109,40 @@ export function placeClientOf(
       private: Math.floor(allows.private * BUDGET_SHARE),
     },
   });
+}
+
+/** Longest run and counter in order ids of the bot, which end in `-<run>-<counter>`. */
+const LONGEST_COUNTS = '2147483647-50000001';
+/** Time for the look-ups of a stop, in addition to the times after which they prove something. */
+const LOOK_UPS_MS = 5_000;
+
+/**
+ * Checks that the exchanges accept the bot's order ids, and that a stop is long enough to prove the outcome of a hedge.
+ * @throws UsageError with one line for each problem.
+ */
+export function assertVenuesFit(config: Config): void {
+  const { hedge, elsewhere, instance, timing } = config;
+  const isPlaced = hedge?.elsewhere !== undefined && elsewhere !== undefined;
+  const problems: string[] = [];
+  const sections = { exchange: venueOf(config), ...(isPlaced ? { elsewhere: venueElsewhere(elsewhere) } : {}) };
+  for (const [section, { name, takesOrderId = () => true }] of Object.entries(sections)) {
+    const fits = (length: number) => takesOrderId(`${instance.slice(0, length)}-${LONGEST_COUNTS}`);
+    if (fits(instance.length)) continue;
+    let most = instance.length - 1;
+    while (most > 0 && !fits(most)) most--;
+    problems.push(
+      `instance: expected at most ${most} characters for the order ids of ${name} (section ${section}), found ${instance.length} in ${instance}`,
+    );
+  }
+  if (isPlaced) {
+    const { requestLifeMs, listingDelayMs } = evidenceTimesOf(config);
+    const proofMs = requestLifeMs + 2 * listingDelayMs + LOOK_UPS_MS;
+    if (!(timing.shutdownMs >= proofMs))
+      problems.push(
+        `timing.shutdownMs: expected at least ${proofMs}, found ${timing.shutdownMs}; a shorter stop cannot prove the outcome of a hedge that was sent last (${requestLifeMs} ms until ${sections.elsewhere!.name} drops a late request, two look-ups after hedge.elsewhere.listingDelayMs of ${listingDelayMs} ms each, and ${LOOK_UPS_MS} ms for the requests)`,
+      );
+  }
+  if (problems.length > 0) throw new UsageError(problems);
 }
 
 /** Returns the times after which silence of the other exchange proves something. Throws without hedges there. */

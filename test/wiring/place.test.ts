@@ -7,7 +7,7 @@ import { loadConfig, type Config } from '../../src/config.ts';
 import { moneyOf, textOfMoney, type ExchangeVenue, type HedgeAbilities, type Money } from '../../src/core/index.ts';
 import { rateOf } from '../../src/live/loop/hedgePlace.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
-import { hedgeObstacles, hedgePlaceOf, placedBookOf, withoutPlace } from '../../src/wiring/place.ts';
+import { assertVenuesFit, hedgeObstacles, hedgePlaceOf, placedBookOf, withoutPlace } from '../../src/wiring/place.ts';
 import { refuseUntried, VENUES } from '../../src/wiring/venueRegistry.ts';
 import { TwoDesks } from '../core/twoDesks.ts';
 import { runsOf } from '../many.ts';
@@ -98,6 +98,45 @@ describe('hedges on the other exchange', () => {
       expect.stringContaining('the drift of -2000 usdt from hedge.elsewhere.quoteTarget (122000) has the value -36500'),
       null,
     ]);
+  });
+
+  test('order ids fit each exchange, also those of hedges', () => {
+    const named = (instance: string, section: string) => (tree: Tree) => {
+      remote(section === 'elsewhere' ? 'kraken' : 'binance')(tree);
+      tree['instance'] = instance as never;
+      tree['timing'] = { shutdownMs: 90_000 };
+      if (section === 'exchange') tree['exchange']!['venue'] = 'kraken';
+    };
+    for (const section of ['elsewhere', 'exchange']) {
+      expect(() => assertVenuesFit(configOf(named('abcdefghij', section)))).not.toThrow();
+      expect(() => assertVenuesFit(configOf(named('abcdefghijk', section)))).toThrow(
+        `instance: expected at most 10 characters for the order ids of kraken (section ${section}), found 11 in abcdefghijk`,
+      );
+    }
+    expect(() => assertVenuesFit(configOf(named('abcdefghijkl', 'none')))).not.toThrow();
+    // Kraken is used only as the other exchange, and without hedges there it gets no order.
+    const { hedge: _none, ...unhedged } = configOf(named('abcdefghijkl', 'elsewhere'));
+    expect(() => assertVenuesFit(unhedged as Config)).not.toThrow();
+  });
+
+  test('a stop is long enough to prove the outcome of the last hedge', () => {
+    const stopOf = (venue: string, shutdownMs: number, listingDelayMs: number) => (tree: Tree) => {
+      remote(venue)(tree);
+      tree['timing'] = { shutdownMs };
+      (tree['hedge']!['elsewhere'] as Record<string, unknown>)['listingDelayMs'] = listingDelayMs;
+    };
+    for (const [venue, requestLifeMs] of [
+      ['binance', 5_000],
+      ['kraken', 60_000],
+    ] as const)
+      for (const listingDelayMs of [10_000, 30_000]) {
+        const least = requestLifeMs + 2 * listingDelayMs + 5_000;
+        expect(() => assertVenuesFit(configOf(stopOf(venue, least, listingDelayMs)))).not.toThrow();
+        expect(() => assertVenuesFit(configOf(stopOf(venue, least - 1, listingDelayMs)))).toThrow(
+          `timing.shutdownMs: expected at least ${least}, found ${least - 1}; a shorter stop cannot prove`,
+        );
+      }
+    expect(() => assertVenuesFit(withoutPlace(configOf(stopOf('kraken', 60_000, 2_000))))).not.toThrow();
   });
 
   test('without them, nothing of the place is left, and the target is the opening balance', () => {

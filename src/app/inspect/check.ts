@@ -19,6 +19,7 @@ import type { Config } from '../../config.ts';
 import { latchIn, type Halt } from '../../live/safety/latch.ts';
 import { readRules } from '../../live/loop/opening.ts';
 import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
+import { assertVenuesFit } from '../../wiring/place.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { previewNow } from './previewNow.ts';
 
@@ -39,6 +40,7 @@ export async function check(
   seed: number,
   configFile: string | undefined,
 ): Promise<CheckResult> {
+  assertVenuesFit(config);
   const client = clientOf(config, venue, clock, seed);
   try {
     const rules = await readRules(client, config.book);

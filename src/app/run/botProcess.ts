@@ -23,10 +23,11 @@ import {
 import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
 import { dayTexts, stopSummary } from '../../alerts/sentences.ts';
 import { realClock } from '../../live/realClock.ts';
-import { isAllGone } from '../../live/loop/loopOptions.ts';
+import { isAllGone, type StopReport } from '../../live/loop/loopOptions.ts';
 import { livePricesOf } from '../../wiring/feeds.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../../wiring/bot.ts';
-import { hedgePlaceOf, placeSideOf, type PlaceSide } from '../../wiring/place.ts';
+import { assertVenuesFit, hedgePlaceOf, placeSideOf, type PlaceSide } from '../../wiring/place.ts';
+import { refuseUntried } from '../../wiring/venueRegistry.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitoredState.ts';
 import { fillText, logEvent } from '../../messages/eventLog.ts';
@@ -42,12 +43,7 @@ import type { RunOptions } from './runOptions.ts';
 import { RunTotals } from './runTotals.ts';
 import { cleanUpFailedStart, cleanUpDamagedState } from './startupCleanup.ts';
 
-export type RunResult = {
-  readonly summary: Summary;
-  readonly left: readonly string[];
-  readonly unread?: string;
-  readonly failure: string | null;
-};
+export type RunResult = Omit<StopReport, 'ledgerMatches'> & { readonly summary: Summary };
 
 /** Calls that release resources of the process, in reverse order of their execution. */
 type Ends = (() => unknown)[];
@@ -139,6 +135,7 @@ export class BotProcess {
   async #open(): Promise<RecordingRotation> {
     const { config, venue, clock, seed, log } = this.#options;
     const client = this.#client;
+    assertVenuesFit(config);
     this.#startAlerts();
     const first = this.#setupOf(config);
     if (first.beside?.place) this.#elsewhere?.start();
@@ -227,6 +224,10 @@ export class BotProcess {
       engine: () => rotation.run.engine,
       time: () => rotation.run.time(),
       config: () => this.#config,
+      assertUsable: next => {
+        if (venue.paper === undefined) refuseUntried(next);
+        assertVenuesFit(next);
+      },
       take: async (config, hasRun) => {
         const end = hasRun
           ? await this.#rollTo(rotation, config)
@@ -324,10 +325,12 @@ export class BotProcess {
     const why = await stopped;
     log.info({ why }, `stopping (${why}): canceling all orders and verifying that none is left`);
     const report = await rotation.stop();
+    const { left, unread, openHedge, failure } = report;
+    // The sentinel can cancel only orders on the bot's own exchange.
+    if (left.length === 0 && unread === undefined) this.#heartbeat.beat('stopped');
     if (isAllGone(report)) {
-      this.#heartbeat.beat('stopped');
       // The stop is clean only if the run has not failed.
-      this.#isStoppedCleanly = report.failure === null;
+      this.#isStoppedCleanly = failure === null;
       this.#page?.forget();
     }
     await this.#alerts?.close(stopSummary(why, report));
@@ -340,8 +343,11 @@ export class BotProcess {
       halted: rotation.run.engine.haltedBecause,
       paper: venue.paper,
     });
-    const { left, unread, failure } = report;
-    return { summary, left, ...(unread === undefined ? {} : { unread }), failure };
+    return {
+      ...{ summary, left, failure },
+      ...(unread === undefined ? {} : { unread }),
+      ...(openHedge === undefined ? {} : { openHedge }),
+    };
   }
 
   #rolled(run: Run, next: Journal): void {

@@ -115,6 +115,8 @@ function addRun(program: Command): void {
           const { summary, failure } = ended;
           for (const id of ended.left) log.error({ id }, `order ${id} may still be open`);
           if (ended.unread !== undefined) log.error({}, `orders may still be open: ${ended.unread}`);
+          if (ended.openHedge !== undefined)
+            log.error({}, `${ended.openHedge} has no known outcome; the next run looks it up`);
           if (failure !== null) log.error({}, `run ended by an error: ${failure}`);
           const resumeCommand = ownCommand('resume', { configFile, stateDir: config.state.dir });
           print(options.json ? JSON.stringify(summary) : describe(summary, resumeCommand));

@@ -277,7 +277,7 @@ export class Engine {
   }
 
   /** Account on the exchange of the hedges; `null` if there is none. */
-  get elsewhere(): Pick<PlaceAccount, 'view' | 'funds' | 'onEntry' | 'held' | 'closedBecause'> | null {
+  get elsewhere(): Pick<PlaceAccount, 'view' | 'funds' | 'onEntry' | 'held' | 'openOrders' | 'closedBecause'> | null {
     return this.#elsewhere;
   }
 

@@ -42,6 +42,8 @@ export type ExchangeVenue = {
    * account. Absent if the exchange publishes none.
    */
   readonly allows?: { readonly public: number; readonly private: number };
+  /** Whether the exchange accepts an order id of the bot. If absent, it accepts all of them. */
+  readonly takesOrderId?: (originId: string) => boolean;
   /** Abilities that a hedge needs; absent if the venue has none of them. */
   readonly hedging?: HedgeAbilities;
   /** `doubles` if the client has traded only with test doubles: real orders then need `exchange.acceptUntried`. */

@@ -7,6 +7,7 @@ import { krakenClient } from './client.ts';
 import { KRAKEN_RATE_LIMITS } from './wire/protocol.ts';
 import { VALID_MS } from './rest/orders.ts';
 import { krakenStream } from './stream/stream.ts';
+import { isKrakenOriginId } from './wire/clientIds.ts';
 import { krakenMeaning } from './wire/codes.ts';
 import { risingNonces } from './wire/nonce.ts';
 
@@ -35,6 +36,7 @@ export const kraken: ExchangeVenue = {
     krakenStream({ ...of, transport: 'transport' in of ? of.transport : socketTransport({ url: of.url }) }),
   meaningOf: krakenMeaning,
   allows: KRAKEN_RATE_LIMITS,
+  takesOrderId: isKrakenOriginId,
   // The deadline of an order is bounded by 60 s, whatever the timeout of a request.
   hedging: { lookUp: 'by complete lists', immediateOrCancel: true, tradeFees: true, requestLifeMs: VALID_MS.max },
   tried: 'doubles',

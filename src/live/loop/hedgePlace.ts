@@ -171,14 +171,26 @@ export function stateElsewhere(rows: readonly HedgeRow[]): string {
   return row === undefined ? '' : `${row.id} ${mayStillExecute(row) ? 'open' : 'over'}`;
 }
 
+/** Returns the hedge elsewhere whose outcome is not proven, as text; `undefined` if there is none. */
+export function openHedgeElsewhere(rows: readonly HedgeRow[]): string | undefined {
+  const open = openElsewhere(rows);
+  return open && `hedge ${open.id} (order ${open.elsewhere.order.id} at ${open.elsewhere.place})`;
+}
+
+const openElsewhere = (rows: readonly HedgeRow[]) =>
+  rows.find(
+    (row): row is HedgeRow & Required<Pick<HedgeRow, 'elsewhere'>> =>
+      row.elsewhere !== undefined && mayStillExecute(row),
+  );
+
 /**
  * Checks that an open hedge elsewhere can be looked up with this configuration: a look-up in another account would show
  * that the hedge was never executed. `place` is `undefined` if the bot does not hedge elsewhere.
  * @throws CannotStart with the remedy.
  */
 export function assertHedgeReachable({ hedges }: Leftovers, place: AccountOfOrders | undefined): void {
-  const open = hedges.find(row => row.elsewhere !== undefined && mayStillExecute(row));
-  if (open?.elsewhere === undefined) return;
+  const open = openElsewhere(hedges);
+  if (open === undefined) return;
   const { place: name, account, order } = open.elsewhere;
   const unlike =
     place === undefined

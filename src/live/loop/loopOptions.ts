@@ -110,19 +110,24 @@ export type StopReport = {
    * be open.
    */
   readonly unread?: string;
+  /** Hedge on another exchange whose outcome is not proven, as text; absent if there is none. */
+  readonly openHedge?: string;
   /** Whether the ledger equals the exchange's balances to the last digit; `null` if they were not compared. */
   readonly ledgerMatches: boolean | null;
   /** Error that ended the run; `null` if there was none. */
   readonly failure: string | null;
 };
 
-/** Whether a stop has verified that no order of the bot is open. */
-export const isAllGone = ({ left, unread }: Pick<StopReport, 'left' | 'unread'>): boolean =>
-  left.length === 0 && unread === undefined;
+type OrdersAtStop = Pick<StopReport, 'left' | 'unread' | 'openHedge'>;
+
+/** Whether a stop has verified that no order of the bot is open, on any exchange. */
+export const isAllGone = (report: OrdersAtStop): boolean => unverified(report).length === 0;
 
 /**
- * Returns everything that a stop could not verify, one text each: ids of orders, and the reason why the open orders are
- * unknown.
+ * Returns everything that a stop could not verify, one text each: ids of orders, the reason why the open orders are
+ * unknown, and an open hedge on another exchange.
  */
-export const unverified = ({ left, unread }: Pick<StopReport, 'left' | 'unread'>): readonly string[] =>
-  unread === undefined ? left : [...left, unread];
+export const unverified = ({ left, unread, openHedge }: OrdersAtStop): readonly string[] => [
+  ...left,
+  ...[unread, openHedge].filter(text => text !== undefined),
+];

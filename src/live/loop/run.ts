@@ -18,7 +18,13 @@ import { cancelAll } from '../safety/cancelAllAndVerify.ts';
 import { decisionTimer } from './decisionTimer.ts';
 import { EventQueue } from './eventQueue.ts';
 import { hedgerOf } from './runHedger.ts';
-import { assertHedgeReachable, heldAtOtherPlaces, placeSetupOf, stateElsewhere } from './hedgePlace.ts';
+import {
+  assertHedgeReachable,
+  heldAtOtherPlaces,
+  openHedgeElsewhere,
+  placeSetupOf,
+  stateElsewhere,
+} from './hedgePlace.ts';
 import { PlaceReads } from './placeReads.ts';
 import { PlaceTransfers } from './placeTransfers.ts';
 import { LedgerKeeper } from '../account/ledgerKeeper.ts';
@@ -304,7 +310,14 @@ export class Run {
     await this.#hedger?.settle(deadline, () => Promise.all([this.#readPrivate(), this.#balances.read()]));
     const ledgerMatches = isFollowed ? null : await this.#match();
     this.#flush(true);
-    return { left, ...(unread === null ? {} : { unread }), ledgerMatches, failure: this.#failure };
+    const openHedge = openHedgeElsewhere(this.#hedger?.rows ?? []);
+    return {
+      left,
+      ...(unread === null ? {} : { unread }),
+      ...(openHedge === undefined ? {} : { openHedge }),
+      ledgerMatches,
+      failure: this.#failure,
+    };
   }
 
   /** Whether the balances of both exchanges equal the ledger; `null` if they could not be read. */

@@ -6,7 +6,10 @@ import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { engineOf } from '../../../src/wiring/bot.ts';
 import { Trader } from '../../sandbox/trader.ts';
-import { started, worldOf, type World } from '../world.ts';
+import { stopSummary } from '../../../src/alerts/sentences.ts';
+import { isAllGone } from '../../../src/live/loop/loopOptions.ts';
+import type { Fate } from '../inProcess.ts';
+import { advanceUntil, started, worldOf, type Running, type World } from '../world.ts';
 
 let world: World | null = null;
 afterEach(() => world?.end());
@@ -44,4 +47,69 @@ test('a fill is hedged there long before the next check, the summary has both ac
   const { difference, commands } = replayRun(at.stateDir, number, engine);
   expect(difference).toBeNull();
   expect(commands).toBeGreaterThan(0);
+});
+
+const isOrder = ({ method }: WireRequest) => method === 'POST';
+
+/** A bot whose next order there, and from then on each look-up there while `isMute`, meets its fate. */
+async function withLostHedge(
+  changes: Parameters<typeof worldOf>[1],
+  fate: Fate,
+): Promise<{ readonly run: Running; readonly mute: { is: boolean } }> {
+  const at = worldOf(7, changes, 'elsewhere');
+  world = at;
+  const mute = { is: false };
+  let orders = 0;
+  const run = await started(at, {
+    fateThere: request => {
+      if (isOrder(request) && orders++ === 0) return fate;
+      return mute.is && /\/(order|myTrades)\?/.test(request.target) ? 'lost' : 'arrives';
+    },
+  });
+  mute.is = true;
+  await at.clock.advance(20_000);
+  const seller = new Trader(at.box.exchange, at.box.exchange.openAccount({ balances: { btc: '50', mxn: '0' } }));
+  seller.limit('btc_mxn', 'sell', '1480000', '8');
+  await advanceUntil(at.clock, 100, () => orders > 0);
+  return { run, mute };
+}
+
+test('a stop that cannot prove the outcome of a hedge there names its order, and is not clean', async () => {
+  const { run } = await withLostHedge({}, 'unanswered');
+  const ended = await run.stop();
+  const [order] = world!.box.second!.exchange.truth().accounts.get(world!.box.second!.account.id)!.trades;
+  expect(ended.left).toEqual([]);
+  expect(ended.openHedge).toMatch(
+    new RegExp(`^hedge here-h\\d+-\\d+ \\(order ${order!.order.originId} at binance\\)$`),
+  );
+  expect(isAllGone(ended)).toBe(false);
+  const { summary } = ended;
+  expect(stopSummary('SIGTERM', { ...ended, ledgerMatches: summary.ledgerMatches })).toContain(
+    `orders may still be open: ${ended.openHedge}`,
+  );
+  expect(summary.elsewhere).toMatchObject({ openOrders: 1 });
+});
+
+test.each(['lost', 'unanswered'] as const)(
+  'the shortest stop that the configuration may have proves a hedge that was sent last, which is %s',
+  async fate => {
+    // A request lives 5 s; then two times 10 s for the lists, and 5 s for the requests.
+    const changes = { hedge: { elsewhere: { listingDelayMs: 10_000 } }, timing: { shutdownMs: 30_000 } };
+    const { run, mute } = await withLostHedge(changes, fate);
+    mute.is = false;
+    const ended = await run.stop();
+    expect([ended.openHedge, isAllGone(ended), ended.summary.ledgerMatches]).toEqual([undefined, true, true]);
+  },
+);
+
+test('no run takes over while a hedge there has no known outcome', async () => {
+  const { run, mute } = await withLostHedge({ journal: { rollHours: 0.03 } }, 'lost');
+  const { clock, stateDir } = world!;
+  await clock.advance(300_000);
+  expect(recordingsIn(stateDir)).toHaveLength(1);
+  mute.is = false;
+  await clock.advance(120_000);
+  expect(recordingsIn(stateDir).length).toBeGreaterThan(1);
+  const { summary, openHedge } = await run.stop();
+  expect([openHedge, summary.ledgerMatches]).toEqual([undefined, true]);
 });
