@@ -100,6 +100,8 @@ export class Run {
     onEndless: () => this.#fail(new Error('events cause each other endlessly')),
   });
   #isStepping = false;
+  /** Whether the stop has returned. The next run may write to the state from then on. */
+  #isOver = false;
   #failure: string | null = null;
   readonly #sentinel: SentinelWatch;
   #onFailure: (() => void) | null = null;
@@ -133,7 +135,7 @@ export class Run {
       if (news.kind === 'halted') latch.set({ reason: news.reason, at: run.time(), by: 'bot' });
       run.#hedger?.onNews(news);
       // The hedger acts after the step, because its own events are steps.
-      if (news.kind === 'fill') void Promise.resolve().then(() => run.#hedgeFill());
+      if (news.kind === 'fill') run.#track(Promise.resolve().then(() => run.#hedgeFill()));
       try {
         options.onNews?.(news, rules);
       } catch (error) {
@@ -309,7 +311,9 @@ export class Run {
     await Promise.all([deciding, ...this.#underWay]);
     await this.#hedger?.settle(deadline, () => Promise.all([this.#readPrivate(), this.#balances.read()]));
     const ledgerMatches = isFollowed ? null : await this.#match();
+    await Promise.all(this.#underWay);
     this.#flush(true);
+    this.#isOver = true;
     const openHedge = openHedgeElsewhere(this.#hedger?.rows ?? []);
     return {
       left,
@@ -446,9 +450,10 @@ export class Run {
     }
   }
 
-  /** Makes ledger and recording durable together. Returns `false` after a disk error or a failure of the run. */
+  /** Makes ledger and recording durable together. Returns `false` after a disk error, a failure or the stop of the run. */
   #flush(isLast = false): boolean {
     const { journal } = this.#options.state;
+    if (this.#isOver) return false;
     try {
       if (this.#failure === null) this.#keeper.keep(isLast);
       journal.flush();
@@ -491,11 +496,17 @@ export class Run {
         this.#queue.put({ kind: 'placed', at: this.time(), id: command.id, outcome });
         continue;
       }
-      const done: Promise<void> = this.#send(command)
-        .catch((error: unknown) => this.#fail(error))
-        .finally(() => this.#underWay.delete(done));
-      this.#underWay.add(done);
+      this.#track(this.#send(command));
     }
+  }
+
+  /** Makes the stop wait for `work`, whose error ends the run. */
+  #track(work: Promise<unknown>): void {
+    const done: Promise<void> = work
+      .then(() => undefined)
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => this.#underWay.delete(done));
+    this.#underWay.add(done);
   }
 
   #blockedReason(latched = this.#options.state.latch.read()): string | null {
@@ -540,16 +551,12 @@ export class Run {
   }
 
   async #hedgeFill(): Promise<void> {
-    try {
-      if (!this.#stopping.signal.aborted) await this.#hedger?.turnAfterFill();
-    } catch (error) {
-      this.#fail(error);
-    }
+    if (!this.#stopping.signal.aborted) await this.#hedger?.turnAfterFill();
   }
 
   /** Polls open conversions after a webhook reported a change; the report itself is no evidence. */
   checkConversions(): void {
-    void this.#hedger?.pollSoon().catch((error: unknown) => this.#fail(error));
+    if (this.#hedger && !this.#stopping.signal.aborted) this.#track(this.#hedger.pollSoon());
   }
 
   /** Reports an error that no other code handled: halts trading and stops the run. */

@@ -2,6 +2,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { recordedConfig } from '../../../src/config.ts';
 import type { WireRequest } from '../../../src/core/index.ts';
+import { executeAction } from '../../../src/app/actions/executeAction.ts';
+import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
 import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { engineOf } from '../../../src/wiring/bot.ts';
@@ -101,6 +103,42 @@ test.each(['lost', 'unanswered'] as const)(
     expect([ended.openHedge, isAllGone(ended), ended.summary.ledgerMatches]).toEqual([undefined, true, true]);
   },
 );
+
+test('a hedge that a run begins ends before the next run does: nothing of it is written later', async () => {
+  const at = worldOf(7, { hedge: { everyMs: 60_000 } }, 'elsewhere');
+  world = at;
+  const { box, clock, stateDir } = at;
+  let next: 'armed' | 'slow' | null = null;
+  let isFilled = false;
+  const run = await started(at, {
+    onLine: ({ text }) => {
+      if (next !== 'armed' || !/^bought /.test(text)) return;
+      [next, isFilled] = ['slow', true];
+    },
+    // The first read of the book there after a fill is that of its hedge.
+    fateThere: ({ target }) => {
+      if (next !== 'slow' || !/\/depth\?.*limit/.test(target)) return 'arrives';
+      next = null;
+      return { answeredMs: 4_900 };
+    },
+  });
+  await clock.advance(20_000);
+  next = 'armed';
+  const seller = new Trader(box.exchange, box.exchange.openAccount({ balances: { btc: '50', mxn: '0' } }));
+  seller.limit('btc_mxn', 'sell', '1480000', '8');
+  await advanceUntil(clock, 100, () => isFilled);
+  const ask = { id: 'c-1', action: 'cancel', reason: 'a test', by: 'ann', via: 'command' } as const;
+  void executeAction({ stateDir }, ask, clock);
+  await clock.advance(60_000);
+  const [first] = recordingsIn(stateDir);
+  expect(recordingsIn(stateDir)).toHaveLength(2);
+  // The run that ends writes the end of its hedge itself, instead of leaving it open.
+  const left = hedgesIn(stateDir).filter(({ id }) => id.startsWith(`here-h${first!.run}-`));
+  expect(left.at(-1)).toMatchObject({ state: 'failed', why: 'the book cannot be used: stopping' });
+  const { summary, failure } = await run.stop();
+  expect([failure, summary.ledgerMatches]).toEqual([null, true]);
+  expect(run.log.filter(({ level }) => level === 'error')).toEqual([]);
+});
 
 test('no run takes over while a hedge there has no known outcome', async () => {
   const { run, mute } = await withLostHedge({ journal: { rollHours: 0.03 } }, 'lost');
