@@ -67,7 +67,12 @@ export type ElsewhereSetup = Omit<ElsewhereTerms, 'rate' | 'midHere' | 'riskBps'
   readonly closedBecause: (side: Side) => string | null;
 };
 
-type OpenElsewhere = { readonly order: ElsewhereOrder; readonly evidence: OrderEvidence };
+type OpenElsewhere = {
+  readonly order: ElsewhereOrder;
+  readonly evidence: OrderEvidence;
+  /** Whether the last look-up was late enough to decide, and failed or contradicted the order. */
+  isUndecidable: boolean;
+};
 
 export class ElsewhereDesk {
   readonly #options: ElsewhereDeskOptions;
@@ -82,6 +87,19 @@ export class ElsewhereDesk {
   /** Whether an order there may still execute, or its end is not proven. */
   get isOpen(): boolean {
     return this.#open !== null || this.#isSending;
+  }
+
+  /**
+   * Whether look-ups do not decide: the last one was late enough to do so, but failed or contradicts the order. Only the
+   * operator can then state the outcome.
+   */
+  get isUndecidable(): boolean {
+    return this.#open?.isUndecidable === true;
+  }
+
+  /** Stops looking the open order up, because its outcome has been stated. */
+  drop(): void {
+    this.#open = null;
   }
 
   /**
@@ -140,27 +158,36 @@ export class ElsewhereDesk {
   async find(): Promise<ElsewhereVerdict> {
     const open = this.#open;
     if (open === null) throw new Error('no order is open there');
-    const { client, clock } = this.#options;
+    const startedAt = this.#options.clock.elapsed();
+    const { verdict, isDeciding } = await this.#lookUp(open, startedAt);
+    open.isUndecidable = verdict.kind === 'unknown' && !isDeciding && open.evidence.isConclusive(startedAt);
+    return verdict;
+  }
+
+  async #lookUp(
+    open: OpenElsewhere,
+    startedAt: Millis,
+  ): Promise<{ readonly verdict: ElsewhereVerdict; readonly isDeciding: boolean }> {
+    const { client } = this.#options;
     const { id } = open.order;
-    const startedAt = clock.elapsed();
     const looked = await client.lookUp({ originIds: [id] });
     const reports = completeValue(looked);
-    if (reports === null) return lookUpFailed('the look-up', looked);
+    if (reports === null) return { verdict: lookUpFailed('the look-up', looked), isDeciding: false };
     const own = reports.filter(({ originId }) => originId === id);
     const oids = own.map(({ oid }) => oid);
     const [oid] = oids;
     const listed = await client.orderTrades(oid === undefined ? { originId: id } : { oid });
     const trades = completeValue(listed);
-    if (trades === null) return lookUpFailed('the list of trades', listed);
+    if (trades === null) return { verdict: lookUpFailed('the list of trades', listed), isDeciding: false };
     const verdict = open.evidence.read({ startedAt, reports: own, trades: tradesOf(trades, oids, id) });
     if (verdict.kind === 'ended' || verdict.kind === 'not placed') this.#open = null;
     else if (verdict.kind === 'live') await client.cancel(oid === undefined ? { originIds: [id] } : { oids });
-    return verdict;
+    return { verdict, isDeciding: open.evidence.isDeciding };
   }
 
   #track(order: ElsewhereOrder): void {
     const { clock, times } = this.#options;
-    this.#open = { order, evidence: new OrderEvidence(order, clock.elapsed(), times) };
+    this.#open = { order, evidence: new OrderEvidence(order, clock.elapsed(), times), isUndecidable: false };
   }
 }
 

@@ -110,6 +110,29 @@ export class ElsewhereHedges {
     return this.#setup.desk.send(placedOf(row).order);
   }
 
+  /** Whether only the operator can state the outcome of the open order. */
+  get isUndecidable(): boolean {
+    return this.#setup.desk.isUndecidable;
+  }
+
+  /**
+   * Returns the end of the order of a row as the operator states it, and stops looking the order up. `null`: nothing was
+   * executed.
+   */
+  endAsStated(row: HedgeRow, stated: StatedExecution | null): ElsewhereEnd {
+    this.#setup.desk.drop();
+    if (stated === null) return NOTHING_EXECUTED;
+    const { order } = placedOf(row);
+    const { base, quote, fee, feeCurrency } = stated;
+    const trade: OwnTrade = {
+      ...{ book: order.book, tid: `settled-${row.id}`, oid: order.id, originId: order.id, createdAt: this.#run.time() },
+      ...{ side: order.side, price: textOfMoney(money((quote * ONE) / base)), maker: false },
+      ...{ major: textOfMoney(base), minor: textOfMoney(quote) },
+      ...{ feeAmount: textOfMoney(fee), feeCurrency },
+    };
+    return { filled: base, trades: [trade] };
+  }
+
   /** Looks the order of a row up; returns its end, or the reason why the end is not proven. */
   async find(): Promise<ElsewhereEnd | string> {
     const verdict = await this.#setup.desk.find();
@@ -141,6 +164,14 @@ export class ElsewhereHedges {
     this.#run.step(event);
   }
 }
+
+/** Amounts that an order executed, as the operator states them. `fee` is in `feeCurrency`. */
+export type StatedExecution = {
+  readonly base: Money;
+  readonly quote: Money;
+  readonly fee: Money;
+  readonly feeCurrency: string;
+};
 
 /** End of an order that was certainly not executed. */
 export const NOTHING_EXECUTED: ElsewhereEnd = { filled: money(0n), trades: [] };

@@ -17,7 +17,7 @@ import {
   type Money,
 } from '../core/index.ts';
 import { outcomeFromBalances, StableVerdict } from './balanceEvidence.ts';
-import { ElsewhereHedges, NOTHING_EXECUTED, type ElsewhereEnd } from './elsewhereHedges.ts';
+import { ElsewhereHedges, NOTHING_EXECUTED, type ElsewhereEnd, type StatedExecution } from './elsewhereHedges.ts';
 import { BandFollower } from './bandFollower.ts';
 import { Flattening } from './flattening.ts';
 import { Offers } from './offers.ts';
@@ -68,7 +68,12 @@ export class Hedger {
   /** Whether a fill arrived during a check, so that another check follows. */
   #isDueAgain = false;
   /** Outcome of the open hedge as the operator states it; `null` if none, or after a check has applied it. */
-  #statement: { readonly id: string; readonly as: 'executed' | 'failed'; readonly why: string } | null = null;
+  #statement: {
+    readonly id: string;
+    readonly as: 'executed' | 'failed';
+    readonly why: string;
+    readonly amounts: StatedExecution | null;
+  } | null = null;
   #restUntil = -Infinity;
   #soonAt = -Infinity;
   readonly #evidence = new StableVerdict();
@@ -197,16 +202,22 @@ export class Hedger {
 
   /**
    * Ends a hedge that no look-up can settle, with the outcome that the operator states. `executed` books the offered
-   * amounts. Returns `busy` during a check or while the hedge may still be in flight. Returns `not open` if the hedge
-   * has ended or can be looked up.
+   * amounts, or the stated ones of an order on another exchange. Returns `busy` during a check, while the hedge may still
+   * be in flight, and while look-ups on the other exchange may still decide. Returns `not open` if the hedge has ended or
+   * can be looked up, and `incomplete` if the stated amounts are missing.
    */
-  settleAs(id: string, as: 'executed' | 'failed', why: string): 'settled' | 'busy' | 'not open' {
+  settleAs(
+    id: string,
+    as: 'executed' | 'failed',
+    why: string,
+    amounts: StatedExecution | null = null,
+  ): 'settled' | 'busy' | 'not open' | 'incomplete' {
     if (this.#rows.list.some(row => row.id === id && row.why === why && isOver(row))) return 'settled';
     const { open } = this.#rows;
     if (open?.id !== id || !mayStillExecute(open) || open.offer?.way === 'book' || open.conversionId !== null)
       return 'not open';
-    if (open.offer?.way === 'elsewhere') return 'not open';
-    this.#statement = { id, as, why };
+    if (open.offer?.way === 'elsewhere' && as === 'executed' && amounts === null) return 'incomplete';
+    this.#statement = { id, as, why, amounts };
     if (!this.#isBusy) this.#applyStatement();
     return this.#statement === null ? 'settled' : 'busy';
   }
@@ -217,13 +228,16 @@ export class Hedger {
    */
   #applyStatement(): void {
     const { open } = this.#rows;
-    if (this.#statement === null || open === undefined || open.id !== this.#statement.id || !this.#isOutcomeDue(open))
-      return;
-    const { as, why } = this.#statement;
+    if (this.#statement === null || open === undefined || open.id !== this.#statement.id) return;
+    const isElsewhere = open.offer?.way === 'elsewhere';
+    if (isElsewhere ? !this.#there.isUndecidable : !this.#isOutcomeDue(open)) return;
+    const { as, why, amounts } = this.#statement;
     this.#statement = null;
     if (!mayStillExecute(open) || open.conversionId !== null) return;
     this.#run.log.warn({ id: open.id, as, why }, `hedge ${open.id}: ${why}`);
-    if (as === 'executed') this.#done(open, why);
+    if (isElsewhere)
+      this.#endElsewhere(open, this.#there.endAsStated(open, as === 'executed' ? amounts : null), why, [why]);
+    else if (as === 'executed') this.#done(open, why);
     else this.#handleNotExecuted(open, why);
   }
 
@@ -391,8 +405,11 @@ export class Hedger {
     else if (row.why !== end) this.#rows.change({ why: end });
   }
 
-  /** Books the end of an order on another exchange. `nothing` is the reason if the order executed nothing. */
-  #endElsewhere(row: HedgeRow, end: ElsewhereEnd, nothing: string): void {
+  /**
+   * Books the end of an order on another exchange. `nothing` is the reason if the order executed nothing; `stated` are
+   * the notes on an end that the operator stated.
+   */
+  #endElsewhere(row: HedgeRow, end: ElsewhereEnd, nothing: string, stated?: readonly string[]): void {
     const isFilled = end.filled > 0n;
     const asked = moneyOf(row.elsewhere?.order.amount ?? '0');
     if (isFilled) {
@@ -401,7 +418,7 @@ export class Hedger {
     }
     const isPart = isFilled && end.filled < asked;
     const part = isPart ? [`filled ${textOfMoney(end.filled)} of ${textOfMoney(asked)}`] : [];
-    const notes = [...part, ...this.#there.feesBesides(end)];
+    const notes = stated ?? [...part, ...this.#there.feesBesides(end)];
     const why = isFilled ? (notes.length === 0 ? null : notes.join('; ')) : nothing;
     // The row and the ledger change before either is stored, so that a write to disk includes both.
     const ended = this.#rows.change({ state: isFilled ? 'completed' : 'failed', why });

@@ -14,6 +14,7 @@ import {
   type HedgeRow,
   type Millis,
   type Money,
+  type PlacedOrder,
   type VenueClient,
 } from '../../core/index.ts';
 import {
@@ -24,7 +25,9 @@ import {
   type StreamedBook,
 } from '../../hedge/index.ts';
 import { CannotStart } from './opening.ts';
+import type { MailMessage } from '../mailbox/kinds.ts';
 import type { Leftovers } from '../state/journal.ts';
+import { settledWhy } from '../state/settlements.ts';
 import type { PlaceRules } from './placeRules.ts';
 
 /** One book of the chain from the quote currency there to that of the bot's book. */
@@ -184,26 +187,47 @@ const openElsewhere = (rows: readonly HedgeRow[]) =>
   );
 
 /**
- * Checks that an open hedge elsewhere can be looked up with this configuration: a look-up in another account would show
- * that the hedge was never executed. `place` is `undefined` if the bot does not hedge elsewhere.
+ * Time after the acceptance of a hedge from which its settlement as failed applies without look-ups, longer than any of the
+ * exchanges executes or lists a request late.
+ */
+const SETTLED_AFTER_MS: Millis = 600_000;
+
+/**
+ * Returns the hedges with which a run continues. An open hedge elsewhere must be looked up in its own account: a look-up
+ * in another one would show that it was never executed. If this configuration has another account, the hedge ends as
+ * failed if the operator has settled it so; `settled` has its row. `place` is `undefined` if the bot does not hedge
+ * elsewhere.
  * @throws CannotStart with the remedy.
  */
-export function assertHedgeReachable({ hedges }: Leftovers, place: AccountOfOrders | undefined): void {
+export function hedgesToContinue(
+  { hedges }: Leftovers,
+  place: AccountOfOrders | undefined,
+  settlements: readonly MailMessage<'settle'>[],
+  at: Millis,
+): { readonly hedges: readonly HedgeRow[]; readonly settled: readonly HedgeRow[] } {
   const open = openElsewhere(hedges);
-  if (open === undefined) return;
-  const { place: name, account, order } = open.elsewhere;
-  const unlike =
-    place === undefined
-      ? 'this bot has no hedges elsewhere; restore the sections elsewhere and hedge.elsewhere'
-      : place.name !== name || place.rules.book !== order.book
-        ? `the section elsewhere has the book ${place.rules.book} at ${place.name}; restore the former one`
-        : place.account !== account
-          ? 'the section elsewhere has another address or API key; restore the former ones'
-          : null;
-  if (unlike === null) return;
-  throw new CannotStart(
-    `hedge ${open.id} in the book ${order.book} at ${name} has no known outcome, but ${unlike} until it has ended`,
-  );
+  const unlike = open === undefined ? null : otherAccount(open.elsewhere, place);
+  if (open === undefined || unlike === null) return { hedges, settled: [] };
+  const { place: name, order } = open.elsewhere;
+  const text = `hedge ${open.id} in the book ${order.book} at ${name} has no known outcome, but ${unlike} until it has ended`;
+  const said = settlements.find(({ id, as }) => id === open.id && as === 'failed');
+  if (said === undefined)
+    throw new CannotStart(`${text}, or state its end with puntas hedges settle ${open.id} --as failed`);
+  const dueAt = (open.acceptedAt ?? at) + SETTLED_AFTER_MS;
+  if (!(at >= dueAt))
+    throw new CannotStart(`${text}; its settlement applies from ${new Date(dueAt).toISOString()} on`, null, true);
+  const row: HedgeRow = { ...open, state: 'failed', why: settledWhy(said) };
+  return { hedges: hedges.map(each => (each === open ? row : each)), settled: [row] };
+}
+
+/** Returns how the configuration differs from the account of an order, with the remedy; `null` if it does not. */
+function otherAccount({ place: name, account, order }: PlacedOrder, place: AccountOfOrders | undefined): string | null {
+  if (place === undefined)
+    return 'this bot has no hedges elsewhere; restore the sections elsewhere and hedge.elsewhere';
+  if (place.name !== name || place.rules.book !== order.book)
+    return `the section elsewhere has the book ${place.rules.book} at ${place.name}; restore the former one`;
+  if (place.account === account) return null;
+  return 'the section elsewhere has another address or API key; restore the former ones';
 }
 
 /** Account and book in which orders of a run are looked up. */

@@ -98,8 +98,8 @@ export type RunParts = {
 
 export type LoopOptions = RunParts & {
   readonly engine: Engine;
-  /** Rules and balances that were read before the first quote. */
-  readonly start: { readonly rules: Rules; readonly opening: Opening };
+  /** Rules and balances that were read before the first quote, and hedges that a settlement has ended. */
+  readonly start: { readonly rules: Rules; readonly opening: Opening; readonly settled: readonly HedgeRow[] };
 };
 
 export type StopReport = {

@@ -18,13 +18,7 @@ import { cancelAll } from '../safety/cancelAllAndVerify.ts';
 import { decisionTimer } from './decisionTimer.ts';
 import { EventQueue } from './eventQueue.ts';
 import { hedgerOf } from './runHedger.ts';
-import {
-  assertHedgeReachable,
-  heldAtOtherPlaces,
-  openHedgeElsewhere,
-  placeSetupOf,
-  stateElsewhere,
-} from './hedgePlace.ts';
+import { heldAtOtherPlaces, hedgesToContinue, openHedgeElsewhere, placeSetupOf, stateElsewhere } from './hedgePlace.ts';
 import { PlaceReads } from './placeReads.ts';
 import { PlaceTransfers } from './placeTransfers.ts';
 import { LedgerKeeper } from '../account/ledgerKeeper.ts';
@@ -114,9 +108,11 @@ export class Run {
     const { log, venue } = options;
     const latch = retryingLatch(options.state.latch, log);
     const rules = options.rules ?? (await readRules(venue.exchange, options.bot.book));
-    const journal = journalInUnits(options.state.journal, rules.instrument);
+    const left = journalInUnits(options.state.journal, rules.instrument);
     const place = options.beside?.place;
-    assertHedgeReachable(journal.leftovers, place);
+    const settlements = options.state.settlements?.waiting() ?? [];
+    const { hedges, settled } = hedgesToContinue(left.leftovers, place, settlements, options.clock.now());
+    const journal = { ...left, leftovers: { ...left.leftovers, hedges } };
     const others = heldAtOtherPlaces(journal.leftovers, place?.name ?? null);
     if (others !== null)
       log.warn(
@@ -127,7 +123,7 @@ export class Run {
     const engine = options.makeEngine(rules, onNews, journal.run);
     const opening = await resolveOpening(journal.leftovers, rules, options);
     const state = { ...options.state, journal, latch };
-    const run: Run = new Run({ ...options, state, engine, start: { rules, opening } });
+    const run: Run = new Run({ ...options, state, engine, start: { rules, opening, settled } });
     return run;
 
     function onNews(news: EngineNews): void {
@@ -257,6 +253,7 @@ export class Run {
       const { startedAt, balances } = opening;
       this.#queue.put({ kind: 'balances', at: this.time(), startedAt, quiet: true, balances });
     }
+    for (const row of this.#options.start.settled) this.#queue.put({ kind: 'hedge', at: this.time(), row });
     this.#hedger?.restore();
     this.#watchLatch();
     this.#repeat(timing.privatePollMs, () => this.#readPrivate());

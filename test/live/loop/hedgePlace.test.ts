@@ -4,12 +4,12 @@ import { parse } from 'yaml';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config.ts';
 import { hedgeViewOf } from '../../../src/hedge/view.ts';
-import { assertHedgeReachable, placeSetupOf } from '../../../src/live/loop/hedgePlace.ts';
+import { hedgesToContinue, placeSetupOf } from '../../../src/live/loop/hedgePlace.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { hedgePlaceOf } from '../../../src/wiring/place.ts';
 import { plain } from '../../core/market.ts';
 import { TwoDesks } from '../../core/twoDesks.ts';
-import { rowOf } from '../../hedge/hedgeRows.ts';
+import { NOW, rowOf } from '../../hedge/hedgeRows.ts';
 
 const VOLATILITY_BPS = 60;
 
@@ -71,13 +71,24 @@ test.each([
   const other = change && { ...place, ...change };
   const order = { id: 'o', book: 'btc_usdt', side: 'sell', price: '1', amount: '1' } as const;
   const elsewhere = { place: 'binance', account: 'one', order, rate: '1' };
+  const text = `hedge h1 in the book btc_usdt at binance has no known outcome, but ${says} until it has ended`;
+  const said = { id: 'h1', as: 'failed', by: 'ann', reason: 'seen there', at: NOW } as const;
   for (const state of ['accepted', 'executing', 'unknown'] as const) {
-    const left = { hedges: [rowOf({ state, elsewhere })] } as never;
-    expect(() => assertHedgeReachable(left, other)).toThrow(
-      `hedge h1 in the book btc_usdt at binance has no known outcome, but ${says} until it has ended`,
+    const hedges = [rowOf({ id: 'h0' }), rowOf({ state, elsewhere, acceptedAt: NOW })];
+    const left = { hedges } as never;
+    const dueAt = NOW + 600_000;
+    for (const settlements of [[], [{ ...said, id: 'h0' }], [{ ...said, as: 'executed' as const }]])
+      expect(() => hedgesToContinue(left, other, settlements, dueAt)).toThrow(
+        `${text}, or state its end with puntas hedges settle h1 --as failed`,
+      );
+    expect(() => hedgesToContinue(left, other, [said], dueAt - 1)).toThrow(
+      `${text}; its settlement applies from ${new Date(dueAt).toISOString()} on`,
     );
-    expect(() => assertHedgeReachable(left, place)).not.toThrow();
+    const settled = { ...hedges[1], state: 'failed', why: 'settled as failed by ann: seen there' };
+    expect(hedgesToContinue(left, other, [said], dueAt)).toEqual({ hedges: [hedges[0], settled], settled: [settled] });
+    // In its own account the look-ups decide.
+    expect(hedgesToContinue(left, place, [said], dueAt)).toEqual({ hedges, settled: [] });
   }
-  const ended = (['completed', 'failed'] as const).map(state => rowOf({ state, elsewhere }));
-  expect(() => assertHedgeReachable({ hedges: [...ended, rowOf()] } as never, other)).not.toThrow();
+  const ended = [...(['completed', 'failed'] as const).map(state => rowOf({ state, elsewhere })), rowOf()];
+  expect(hedgesToContinue({ hedges: ended } as never, other, [said], NOW)).toEqual({ hedges: ended, settled: [] });
 });

@@ -1,9 +1,13 @@
 /** A whole bot over two exchanges: a fill is hedged on the second at once, both ledgers are exact, and a replay decides the same. */
 import { afterEach, expect, test } from 'vitest';
 import { recordedConfig } from '../../../src/config.ts';
-import type { WireRequest } from '../../../src/core/index.ts';
+import { money, textOfMoney, type WireRequest } from '../../../src/core/index.ts';
 import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
+import { hedgeEvidence, settleHedge } from '../../../src/app/inspect/settleHedge.ts';
+import { mayStillExecute } from '../../../src/hedge/index.ts';
+import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
+import { realClock } from '../../../src/live/realClock.ts';
 import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { engineOf } from '../../../src/wiring/bot.ts';
@@ -151,3 +155,60 @@ test('no run takes over while a hedge there has no known outcome', async () => {
   const { summary, openHedge } = await run.stop();
   expect([openHedge, summary.ledgerMatches]).toEqual([undefined, true]);
 });
+
+test.each([
+  ['executed', 'unanswered'],
+  ['failed', 'lost'],
+] as const)(
+  'a hedge there that no look-up can prove is settled as %s, once no request can execute it',
+  async (as, fate) => {
+    const { run, mute } = await withLostHedge({ hedge: { band: '0.005' } }, fate);
+    const { box, clock, stateDir } = world!;
+    const [row] = hedgesIn(stateDir).filter(mayStillExecute);
+    await clock.advance(2_500);
+    const { trades } = box.second!.exchange.truth().accounts.get(box.second!.account.id)!;
+    const sumOf = (part: (trade: (typeof trades)[number]) => bigint) =>
+      textOfMoney(money(trades.reduce((sum, trade) => sum + part(trade), 0n)));
+    const amounts = trades[0] && {
+      base: sumOf(({ amount, order }) => BigInt(amount) * order.instrument.lotMoney),
+      quote: sumOf(({ minor }) => minor),
+      fee: `${sumOf(({ fee }) => fee)} ${trades[0].feeCurrency}`,
+    };
+    const evidence = (await hedgeEvidence(stateDir, row!.id, realClock())).join('\n');
+    expect(evidence).toMatch(/btc@binance: exchange balance before the hedge 1.5 .*, after the hedge 1.\d+ /);
+    expect(evidence).toContain(`outcome according to the balances: ${as}`);
+    const ask = { id: row!.id, as, reason: 'listed in its history', by: 'ann', ...amounts };
+    for (const [change, says] of [
+      [
+        as === 'executed'
+          ? { as: 'failed', base: undefined, quote: undefined, fee: undefined }
+          : { as: 'executed', base: '0.001', quote: '1000', fee: '0 usdt' },
+        /contradict/,
+      ],
+      ...(as === 'failed'
+        ? ([[{ base: '1' }, /found --base 1$/]] as const)
+        : ([
+            [{ fee: undefined }, /like --base .* found --base \S+ --quote \S+$/],
+            [{ base: '1' }, /--base: expected at most the amount of the order/],
+            [{ quote: '1' }, /--quote: expected at least/],
+          ] as const)),
+    ] as const)
+      await expect(settleHedge(stateDir, { ...ask, ...change } as never, realClock())).rejects.toThrow(says);
+    await settleHedge(stateDir, ask, realClock());
+    // A request lives 5 s there, and the lists may be 2 s late.
+    const stateOf = () => hedgesIn(stateDir).find(({ id }) => id === row!.id)!;
+    await clock.advance(3_000);
+    expect(mayStillExecute(stateOf())).toBe(true);
+    await clock.advance(20_000);
+    const why = `settled as ${as} by ann: listed in its history`;
+    expect(stateOf()).toMatchObject({ state: as === 'executed' ? 'completed' : 'failed', why });
+    expect(new NumberedMailbox(stateDir, 'settle').waiting()).toEqual([]);
+    // What was not executed is hedged again.
+    mute.is = false;
+    const { summary, openHedge, failure } = await run.stop();
+    expect([openHedge, failure, summary.halted, summary.ledgerMatches]).toEqual([undefined, null, undefined, true]);
+    const number = recordingsIn(stateDir)[0]!.run;
+    const setup = recordedConfig(readRecording(stateDir, number)!.of.setup);
+    expect(replayRun(stateDir, number, engineOf(setup, firstRules(stateDir, number)!, number)).difference).toBeNull();
+  },
+);

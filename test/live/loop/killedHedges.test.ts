@@ -5,6 +5,9 @@
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { causesFrom, moneyOf, sumOfCauses, textOfMoney, type WireRequest } from '../../../src/core/index.ts';
 import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
+import { settleHedge } from '../../../src/app/inspect/settleHedge.ts';
+import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
+import { realClock } from '../../../src/live/realClock.ts';
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
 import { Trader } from '../../sandbox/trader.ts';
 import { doomed, failedStart, restarted } from '../crashes.ts';
@@ -86,26 +89,51 @@ test.each(CASES)('killed at the request of the %s, which is %j', async (step, fa
     }
 });
 
-test('a hedge without a known outcome is looked up with no other key, and never sent again: the next start is refused', async () => {
+/** A bot that was killed as its first order there met its fate, and the account that it had there. */
+async function killedAtOrder(fate: Fate) {
   const world = worldOf(7, { strategy: { halfSpreadBps: 3 } }, 'elsewhere');
   worlds.push(world);
   const { box, clock } = world;
-  const second = box.second!.exchange;
-  const first = await doomed(world, folders, undefined, {}, request => (STEPS.order(request) ? 'unanswered' : null));
+  const first = await doomed(world, folders, undefined, {}, request => (STEPS.order(request) ? fate : null));
   await clock.advance(20_000);
   const seller = new Trader(box.exchange, box.exchange.openAccount({ balances: { btc: '50', mxn: '0' } }));
   seller.limit('btc_mxn', 'sell', '1480000', '8');
   await advanceUntil(clock, 1_000, () => first.left() !== null);
   const dir = first.left()!;
-  const [row] = hedgesIn(dir).slice(-1);
-  const other = second.openAccount({ balances: { btc: '1.5', usdt: '100000' } });
-  expect(String(await failedStart(world, dir, { accountThere: other }))).toContain(
-    `hedge ${row!.id} in the book btc_usdt at binance has no known outcome, but the section elsewhere has another address or API key; restore the former ones until it has ended`,
-  );
-  expect(second.truth().accounts.get(other.id)!.trades).toEqual([]);
+  const { id } = hedgesIn(dir).at(-1)!;
+  // Another account at the same exchange, with the same funds.
+  const other = box.second!.exchange.openAccount({ balances: { btc: '1.5', usdt: '120000' } });
+  const tradesOf = (account: string) => box.second!.exchange.truth().accounts.get(account)!.trades;
+  return { world, clock, dir, id, other, tradesOf };
+}
+
+const REFUSED =
+  'in the book btc_usdt at binance has no known outcome, but the section elsewhere has another address or API key; restore the former ones until it has ended';
+
+test('a hedge without a known outcome is looked up with no other key, and never sent again: the next start is refused', async () => {
+  const { world, clock, dir, id, other, tradesOf } = await killedAtOrder('unanswered');
+  const error = String(await failedStart(world, dir, { accountThere: other }));
+  expect(error).toContain(`hedge ${id} ${REFUSED}`);
+  expect(tradesOf(other.id)).toEqual([]);
   const next = await restarted(world, dir);
   await clock.advance(180_000);
   const { summary, failure } = await next.stop();
   expect([failure, summary.halted, summary.ledgerMatches]).toEqual([null, undefined, true]);
-  expect(hedgesIn(dir).find(({ id }) => id === row!.id)?.state).toBe('completed');
+  expect(hedgesIn(dir).find(row => row.id === id)?.state).toBe('completed');
+});
+
+test('with another key, a hedge that was not executed ends by the word of the operator, and inventory is hedged there', async () => {
+  const { world, clock, dir, id, other, tradesOf } = await killedAtOrder('lost');
+  await settleHedge(dir, { id, as: 'failed', reason: 'not in its history', by: 'ann' }, realClock());
+  const tooSoon = String(await failedStart(world, dir, { accountThere: other }));
+  expect(tooSoon).toContain(`hedge ${id} ${REFUSED}; its settlement applies from 2026-01-01T00:1`);
+  await clock.advance(600_000);
+  const next = await restarted(world, dir, { accountThere: other });
+  await clock.advance(60_000);
+  const { summary, failure } = await next.stop();
+  expect([failure, summary.halted, summary.ledgerMatches]).toEqual([null, undefined, true]);
+  const why = 'settled as failed by ann: not in its history';
+  expect(hedgesIn(dir).find(row => row.id === id)).toMatchObject({ state: 'failed', why });
+  expect(new NumberedMailbox(dir, 'settle').waiting()).toEqual([]);
+  expect([tradesOf(world.box.second!.account.id).length, tradesOf(other.id).length > 0]).toEqual([0, true]);
 });
