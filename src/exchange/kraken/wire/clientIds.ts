@@ -23,7 +23,7 @@ const MARK = 0b1_1001n;
  */
 export function krakenClientId(originId: string): string {
   if (FREE_TEXT.test(originId)) return originId;
-  const parts = partsOf(originId);
+  const parts = uuidPartsOf(originId);
   if (parts === null)
     throw fault('origin id', 'at most 18 characters, or an instance of at most 10 characters with its run', originId);
   let bits = MARK;
@@ -35,10 +35,11 @@ export function krakenClientId(originId: string): string {
 }
 
 /** Whether `krakenClientId` accepts the id. */
-export const isKrakenOriginId = (originId: string): boolean => FREE_TEXT.test(originId) || partsOf(originId) !== null;
+export const isKrakenOriginId = (originId: string): boolean =>
+  FREE_TEXT.test(originId) || uuidPartsOf(originId) !== null;
 
 /** Returns the parts of an origin id that fit into a UUID; `null` if they do not. */
-function partsOf(
+function uuidPartsOf(
   originId: string,
 ): { readonly instance: string; readonly run: bigint; readonly counter: bigint } | null {
   const [, instance, ...numbers] = PARTS.exec(originId) ?? [];
