@@ -143,6 +143,7 @@ const MANY = [
   'exchange/kraken/levelBook',
   'exchange/kraken/lists',
   'exchange/kraken/wire',
+  'exchange/strangeArguments',
   'exchange/transport/budget',
   'exchange/transport/requestSender',
   'hedge/elsewhereDesk',

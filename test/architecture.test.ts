@@ -118,7 +118,6 @@ const REUSED_NAMES: Readonly<Record<string, number>> = {
     place: 4,
     checked: 4,
     failed: 4,
-    parsed: 4,
   },
   ...{ levelsOf: 5, rowsOf: 5, opened: 5, written: 5, stateOf: 5, answer: 5, tiersOf: 5 },
   ...{ partsOf: 6, books: 6 },

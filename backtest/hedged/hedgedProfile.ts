@@ -3,12 +3,12 @@
  * and value by distance. The first third fits the basis and the choice of a distance; the rest judges them.
  */
 import {
+  BasisFilter,
   basisGain,
   basisModelOf,
   leadLagOf,
   pairOf,
   randomOf,
-  RunningBasis,
   type Amount,
   type BasisModel,
   type LeadLag,
@@ -88,6 +88,9 @@ export type HedgedProfile = {
 
 /** Part of the common time that fits the basis and chooses the distance. */
 const FITTED_SHARE = 1 / 3;
+/** Minimum number of differences before a basis, and of reversion times after which the first ones have little weight. */
+const STEPS_MIN = 30;
+const REVERSIONS_MIN = 5;
 /** Number of standard deviations of a difference that count fully for the basis. */
 const BAND_DEVIATIONS = 3;
 /** Ratio of the farthest default distance to the nearest. */
@@ -181,10 +184,14 @@ function runningBasisOf({ from, values }: LogSeconds, model: BasisModel | null):
   if (model === null) return { from, values: basis };
   const { error } = basisGain(model);
   const band = BAND_DEVIATIONS * Math.sqrt(error ** 2 + model.deviation ** 2 + model.noiseVariance);
-  const filter = new RunningBasis(model, band);
+  const filter = new BasisFilter(model);
+  const stepsMin = Math.max(STEPS_MIN, Math.ceil(REVERSIONS_MIN / (1 - model.persistence)));
+  let steps = 0;
   values.forEach((value, i) => {
-    filter.add(value);
-    if (filter.isReady && Number.isFinite(value)) basis[i] = filter.basis;
+    if (!Number.isFinite(value)) return;
+    // The first differences are not limited, because the first of all may be far from the basis.
+    filter.observe(1_000 * i, value, steps >= stepsMin ? band : Infinity);
+    if (++steps >= stepsMin) basis[i] = filter.log;
   });
   return { from, values: basis };
 }

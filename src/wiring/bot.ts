@@ -113,7 +113,7 @@ export function connectionTo(
       secret: at.secret,
       authentication,
       nonceAbove: journal?.nonceMark ?? nonceAbove,
-      ...(journal ? { durable: source => durableNonces(source, journal) } : {}),
+      ...(journal ? { durable: source => durableNonces(source, journal, work => void clock.after(0, work)) } : {}),
     },
     budgets: { public: budgets.publicPerMinute, private: budgets.privatePerMinute },
     onRequest,

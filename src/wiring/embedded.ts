@@ -206,37 +206,33 @@ function startLinked(config: Config, venue: EmbeddedExchange, second: SecondBox)
 }
 
 /**
- * Starts markets in the books of the configured reference price. Without feeds, the first book is linked, so that the
- * price through all these books equals the traded book's recent price. Each of the other books has its own flow.
+ * Starts markets in the books of the configured reference price that are read from this exchange. If some of them lead
+ * from the base to the quote currency, the first of these is linked, so that the price through them equals the traded
+ * book's recent price. Each of the other books has its own flow.
  */
 function startReference(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
-  const reference = externalReferenceOf(config);
-  const [first, ...others] = reference?.legs ?? [];
-  if (reference === null || first === undefined) return [];
-  // The prices of feeds cannot depend on the traded book, so the other books have independent flows too.
-  if (reference.feeds.size > 0) {
-    return reference.read.map((book, i) => {
-      const flow = flowOf(book, seed + 1 + i);
-      flow.start(venue.marketplace(book));
-      return flow;
-    });
-  }
+  const { read, here } = externalReferenceOf(config) ?? { read: [], here: [] };
+  const [first, ...others] = here;
   const mid = (book: string): number => {
     const place = venue.marketplace(book);
     const [bid, ask] = [place.bestBid(), place.bestAsk()];
     return bid > 0 && ask > 0 ? ((bid + ask) / 2) * Number(place.instrument.tick) : Number.NaN;
   };
-  const flows = others.map((leg, i): [string, Market] => [leg.book, flowOf(leg.book, seed + 1 + i)]);
-  const price = (): number => {
-    const rest =
-      mid(config.book) /
-      priceAcross(
-        others,
-        others.map(({ book }) => mid(book)),
-      );
-    return (first.divides ? 1 / rest : rest) / Number(venue.marketplace(first.book).instrument.tick);
-  };
-  const markets = [...flows, [first.book, linkedMarket({ price, everyMs: 1_000 })] as const];
+  const markets = read
+    .filter(book => book !== first?.book)
+    .map((book, i): [string, Market] => [book, flowOf(book, seed + 1 + i)]);
+  if (first !== undefined) {
+    const price = (): number => {
+      const rest =
+        mid(config.book) /
+        priceAcross(
+          others,
+          others.map(({ book }) => mid(book)),
+        );
+      return (first.divides ? 1 / rest : rest) / Number(venue.marketplace(first.book).instrument.tick);
+    };
+    markets.push([first.book, linkedMarket({ price, everyMs: 1_000 })]);
+  }
   for (const [book, market] of markets) market.start(venue.marketplace(book));
   return markets.map(([, market]) => market);
 }

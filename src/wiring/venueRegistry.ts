@@ -42,6 +42,21 @@ export function refuseUntried(
   }
 }
 
+/**
+ * Rejects a maximum delay of requests after which the exchange may still execute an order.
+ * @throws UsageError with the smallest value.
+ */
+export function refuseShortDelay(config: Pick<Config, 'exchange' | 'timing'>): void {
+  const { exchange, timing } = config;
+  if (exchange.kind !== 'remote') return;
+  const { name, placementLifeMs } = venueOf(config);
+  const life = placementLifeMs?.(exchange.requestTimeoutMs) ?? 0;
+  if (timing.requestDelayMaxMs >= life) return;
+  throw new UsageError(
+    `timing.requestDelayMaxMs: expected at least ${life}, found ${timing.requestDelayMaxMs}; ${name} executes an order up to ${life} ms after it was sent`,
+  );
+}
+
 /** Returns the venue of a configuration. */
 export const venueOf = ({ exchange }: Pick<Config, 'exchange'>): ExchangeVenue =>
   venueNamed(exchange.kind === 'remote' ? exchange.venue : undefined);

@@ -60,7 +60,7 @@ function sink(kind: (typeof SINKS)[number]): { readonly fd: number; close(): voi
 
 /** The same for one life of a bot, with this command among what is started. */
 const IN_ONE_LIFE = [
-  ...['run', 'sentinel', 'doctor', 'reload'],
+  ...['run', 'sentinel', 'doctor', 'conformance', 'reload'],
   ...['pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume'],
 ];
 
@@ -226,6 +226,8 @@ describe.skipIf(!existsSync('/dev/full'))('no log line ends what protects money:
 
       // It warns of what is no weakness here, and cancels what it placed.
       expect(await deaf('doctor', '-c', config, '--order', '--yes').code).toBeLessThan(2);
+      expect(await liveOrders()).toEqual([]);
+      expect(await deaf('conformance', '-c', config, '--yes').code).toBe(0);
       expect(await liveOrders()).toEqual([]);
       expect([...started].sort()).toEqual([...IN_ONE_LIFE].sort());
       full.close();

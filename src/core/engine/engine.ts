@@ -70,7 +70,7 @@ export class Engine {
   readonly #livePrice: LivePrice | null;
   /** Combined price of the sources at the last decision; `null` if there was none. */
   #decidedPrice: number | null = null;
-  /** Bases of an earlier run, kept for the next run if this run measures none. */
+  /** Bases of an earlier run, kept for the next run if this run has no sources. */
   #keptBases: RestoredLedger['bases'];
   readonly #puller: QuotePuller | null;
   readonly #unknownOrders: UnknownOrderResolver;

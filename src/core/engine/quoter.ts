@@ -62,14 +62,14 @@ export class Quoter {
   }
 
   /**
-   * Decides which commands to send. `refusal` is the reason that blocks new orders; `null` if new orders are allowed.
+   * Decides which commands to send. `refusal` is the reason that blocks new quotes; `null` if new quotes are allowed.
    * Does not call `wanted` if the refusal cancels all quotes.
    */
   decide(at: Millis, refusal: RiskRefusal | null, riskContext: RiskContext, wanted: () => Quote): DecidedCommands {
     this.#places = [];
     this.#cancels = [];
     this.#parts.decisions.begin(at, refusal);
-    this.#take(at, refusal, riskContext);
+    this.#take(at, riskContext);
     if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, riskContext, wanted());
     else this.#cancelAll(refusal, riskContext);
     return { places: this.#places, cancels: this.#cancels };
@@ -140,11 +140,11 @@ export class Quoter {
    * Sends the taker order, if one is requested. Waits while conflicting quotes are being canceled. A quote conflicts if
    * the taker order would trade with it. In reduce-only, quotes on the side of the taker order also conflict.
    */
-  #take(at: Millis, refusal: RiskRefusal | null, riskContext: RiskContext): void {
+  #take(at: Millis, riskContext: RiskContext): void {
     const { orders } = this.#parts;
     const command = this.takerOrder.due(at);
     if (command === null) return;
-    const verdict = refusal ?? approvePlace(command, riskContext);
+    const verdict = approvePlace(command, riskContext);
     if (verdict === 'would cross our own order' || verdict === 'reduce only') return;
     if (typeof verdict === 'string') return this.takerOrder.refuse(verdict);
     this.takerOrder.sent();

@@ -154,9 +154,16 @@ export function quotingRefusal(s: RiskContext): QuotingRefusal | null {
   return null;
 }
 
+/**
+ * Returns the reason why the bot cannot reduce inventory with a taker order; `null` if it can. Such an order is priced
+ * from this book, so it needs no price elsewhere.
+ */
+export const takingRefusal = (s: RiskContext): QuotingRefusal | null =>
+  quotingRefusal({ ...s, livePriceMissing: null });
+
 /** Approves one placement, or returns the reason against it. An invalid value such as NaN is rejected. */
 export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<PlaceCommand> | RiskRefusal {
-  const general = quotingRefusal(s);
+  const general = command.takes ? takingRefusal(s) : quotingRefusal(s);
   if (general !== null) return general;
   const limits = s.limits!;
   const { side, price, amount } = command;

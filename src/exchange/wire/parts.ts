@@ -74,6 +74,25 @@ export function readContent<T>(
   }
 }
 
+type Failure = Exclude<Outcome<never>, { readonly kind: 'done' }>;
+
+/** Runs a call. An argument that breaks the rules of the interface is a rejection, because nothing was sent for it. */
+export async function unlessUnfit<T>(run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+  try {
+    return await run();
+  } catch (problem) {
+    if (problem instanceof WireFault) return notSent(problem.message);
+    throw problem;
+  }
+}
+
+/** Returns a rejection of a request that was not sent. */
+export const notSent = (message: string) => ({ kind: 'refused', code: 'not-sent', message }) as const;
+
+/** Returns the failure of a read before a write as a rejection of the write, which was certainly not sent. */
+export const writeNotSent = (failure: Failure, what: string): Extract<Failure, { readonly kind: 'refused' }> =>
+  failure.kind === 'refused' ? failure : notSent(`${what} could not be read: ${failure.reason}`);
+
 export type Lists<T> = readonly Outcome<readonly T[]>[];
 
 /**

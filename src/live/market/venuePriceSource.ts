@@ -54,8 +54,6 @@ export class VenuePriceSource implements LivePriceSource {
   #exact: { readonly instrument: Instrument; readonly at: Millis } | null = null;
   /** Number of failed reads since the last current book. */
   #unread = 0;
-  /** Exchange's time of the newest book or step; `null` after it was used. */
-  #sentAt: Millis | null = null;
 
   constructor(options: VenuePriceSourceOptions) {
     this.name = options.name;
@@ -66,6 +64,10 @@ export class VenuePriceSource implements LivePriceSource {
   start(onNews: (news: LivePriceNews) => void): void {
     this.#onNews = onNews;
     this.#lookAfter(0);
+  }
+
+  rejectAsUnreliable(reason: string): void {
+    this.#market?.supervisor.rejectAsUnreliable(reason);
   }
 
   /**
@@ -133,21 +135,18 @@ export class VenuePriceSource implements LivePriceSource {
 
   #user(instrument: Instrument, levels: OrderBook, stepped: L3Book): MarketDataUser {
     const { clock } = this.#options;
-    const tell = (ageMs: Millis) => this.#tell(instrument, levels, ageMs);
+    const tell = (ageMs: Millis, sentAt: Millis | null) => this.#tell(instrument, levels, ageMs, sentAt);
     return {
-      onStep: diff => {
-        this.#sentAt = diff.sentAt ?? null;
-      },
-      onCurrent: (_, polledAt) => {
+      onCurrent: (_, polledAt, sentAt) => {
         stepped.show();
-        tell(polledAt === null ? 0 : clock.elapsed() - polledAt);
+        tell(polledAt === null ? 0 : clock.elapsed() - polledAt, sentAt);
       },
       takeBook: snapshot => {
         const unfit = writeLevels(snapshot, instrument, levels);
         if (unfit === null) stepped.hide();
         return unfit;
       },
-      onBook: startedAt => tell(clock.elapsed() - startedAt),
+      onBook: (startedAt, _, sentAt) => tell(clock.elapsed() - startedAt, sentAt),
       // A poll follows.
       onLost: () => {
         this.#exact = null;
@@ -158,7 +157,7 @@ export class VenuePriceSource implements LivePriceSource {
     };
   }
 
-  #tell(instrument: Instrument, levels: OrderBook, ageMs: Millis): void {
+  #tell(instrument: Instrument, levels: OrderBook, ageMs: Millis, sentAt: Millis | null): void {
     if (this.#isOver) return;
     const { tick, lot } = instrument;
     const depth = this.#depth;
@@ -169,8 +168,6 @@ export class VenuePriceSource implements LivePriceSource {
       Array.from({ length: count }, (_, i) => [prices[i]! * price, amounts[i]! * amount] as const);
     this.#currentAt = this.#options.clock.elapsed();
     this.#unread = 0;
-    const sentAt = this.#sentAt;
-    this.#sentAt = null;
     this.#onNews({
       ...{ kind: 'book', sentAt, ageMs: Math.max(0, ageMs) },
       bids: side(depth.bidPrices, depth.bidAmounts, depth.bids),

@@ -4,7 +4,7 @@
  */
 import type { Millis, Price, Side, Timer } from '../../core/index.ts';
 import { EngineQueue } from '../matching/engineQueue.ts';
-import { objectOf, type SessionSocket, type Stream, type StreamSession } from '../stream/stream.ts';
+import { parsedMessage, type SessionSocket, type Stream, type StreamSession } from '../stream/stream.ts';
 import type { TradeRow } from '../venue/tradeHistory.ts';
 import type { BookEvent, VenueBook } from '../venue/venueBook.ts';
 import type { BinanceWorld } from './binanceRoute.ts';
@@ -302,7 +302,7 @@ class BinanceStream implements Stream {
     }
     const answer = (fields: object) => session.send(JSON.stringify(fields));
     const refuse = (code: number, msg: string, id: unknown = null) => answer({ code, msg, id });
-    const asked = objectOf(text);
+    const asked = parsedMessage(text);
     if (asked === null) return refuse(3, 'Invalid JSON: expected value at line 1 column 1');
     const { method, params, id } = asked;
     const isId =

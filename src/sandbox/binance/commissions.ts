@@ -3,12 +3,13 @@
  * faqs/commission_faq.md and rest-api.md of github.com/binance/binance-spot-api-docs at a5e0bc3; the rounding is not
  * documented.
  */
-import { money, textOfMoney, type Money } from '../../core/index.ts';
+import { money, moneyOf, type Money } from '../../core/index.ts';
 import { crossesFrom } from '../desks/crossRates.ts';
 import type { Account } from '../venue/accounts.ts';
 import type { FeePayment, Venue } from '../venue/venue.ts';
 import type { VenueBook } from '../venue/venueBook.ts';
 import { feeOn } from '../wire/rounding.ts';
+import { text8 } from '../wire/wire.ts';
 import type { SecondSwitches } from './binanceSwitches.ts';
 
 const ASSET = 'bnb';
@@ -17,8 +18,8 @@ const DISCOUNT_PERCENT = 25n;
 
 type Rates = { readonly maker: string; readonly taker: string; readonly buyer: string; readonly seller: string };
 
-const eight = (fraction: string): string => fraction.padEnd(10, '0');
-const ZERO = eight('0.');
+const rateText = (fraction: string): string => text8(moneyOf(fraction));
+const ZERO = text8(money(0n));
 
 /** Commission of an account in a book, as the answers show it. */
 export function commissionOf(
@@ -29,13 +30,13 @@ export function commissionOf(
   const { tiers, index } = venue.tierFor(account, book);
   const { maker, taker } = tiers[index]!;
   return {
-    standard: { maker: eight(maker), taker: eight(taker), buyer: ZERO, seller: ZERO },
+    standard: { maker: rateText(maker), taker: rateText(taker), buyer: ZERO, seller: ZERO },
     none: { maker: ZERO, taker: ZERO, buyer: ZERO, seller: ZERO },
     discount: {
       enabledForAccount: switches.bnbFees === 'on',
       enabledForSymbol: true,
       discountAsset: ASSET.toUpperCase(),
-      discount: eight(textOfMoney(money((DISCOUNT_PERCENT * 10n ** 18n) / 100n))),
+      discount: text8(money((DISCOUNT_PERCENT * 10n ** 18n) / 100n)),
     },
   };
 }

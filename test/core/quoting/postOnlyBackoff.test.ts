@@ -155,11 +155,12 @@ describe('whatever happens to orders and books', () => {
         const explains = (side: Side, other: number, price: number) =>
           other > 0 && (side === 'buy' ? other <= price : other >= price);
         let now = START;
-        for (const { kind, passed, side, at, which, filled, ending, best: of, readBefore } of steps) {
+        for (const [index, one] of steps.entries()) {
+          const { kind, passed, side, at, which, filled, ending, best: of, readBefore } = one;
           now += passed;
           const some = sent[which];
           if (kind === 'place') {
-            const order = { id: `o-${now}-${sent.length}`, side, price: at, filled: 0 } as Order;
+            const order = { id: `o-${index}`, side, price: at, filled: 0 } as Order;
             sent.push({ order, shown: [] });
             backoff.onPlaced(order.id, side);
           } else if (kind === 'see' && some) {
@@ -186,7 +187,8 @@ describe('whatever happens to orders and books', () => {
             backoff.onBook(bookOf(of.bid, of.ask), startedAt);
             for (const quoted of SIDES) {
               const other = quoted === 'buy' ? of.ask : of.bid;
-              if (other !== best[quoted]) for (const one of sent) if (one.order.side === quoted) one.shown.push(other);
+              if (other !== best[quoted])
+                for (const { order, shown } of sent) if (order.side === quoted) shown.push(other);
               best[quoted] = other;
               const hold = held[quoted];
               if (hold && (explains(quoted, other, hold.price) || (startedAt !== null && startedAt >= hold.at)))

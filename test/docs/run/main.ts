@@ -47,11 +47,16 @@ function keep(name: string, text: string): void {
   writeFileSync(join(KEPT, `${String(++made).padStart(3, '0')} ${name.replace(/[^\w.-]+/g, '_').slice(0, 100)}`), text);
 }
 
+/** Lines of a test run that name the failed test, its values and its seed. */
+const TELLING = /\bFAIL\b|^\w*Error: |seed: -?\d|Counterexample: /;
+
 function flaw(where: string, what: string, screen = ''): void {
-  // The list at the end of the log has the last line of the screen too: often it is all that is kept.
-  const last = screen.trimEnd().split('\n').at(-1)!.slice(0, 300);
-  flaws.push(`${where}: ${what}${last === '' ? '' : `; last line: ${last}`}`);
-  console.log(`FLAW ${where}: ${what}${screen === '' ? '' : `\n${screen.split('\n').slice(-30).join('\n')}`}`);
+  // The list at the end of the log has the line that tells most: often it is all that is kept.
+  const lines = screen.trimEnd().split('\n');
+  const told = lines.filter(line => TELLING.test(line)).slice(0, 3);
+  const line = (told.length > 0 ? told : lines.slice(-1)).map(text => text.trim().slice(0, 300)).join(' | ');
+  flaws.push(`${where}: ${what}${line === '' ? '' : `; it says: ${line}`}`);
+  console.log(`FLAW ${where}: ${what}${screen === '' ? '' : `\n${screen.split('\n').slice(-60).join('\n')}`}`);
 }
 
 /** What came of a command that has ended. */

@@ -1,8 +1,16 @@
 /** Every call of the client on the second exchange, which speaks the interface of Binance. */
 import { describe, expect, test } from 'vitest';
-import { instrumentOf, type NewOrder, type TimeInForce } from '../../../src/core/index.ts';
+import {
+  instrumentOf,
+  settle,
+  TransportFailure,
+  type Amount,
+  type NewOrder,
+  type Price,
+  type TimeInForce,
+} from '../../../src/core/index.ts';
 import { done } from '../../conformance/driver.ts';
-import { deskOn, type Desk } from './fakes.ts';
+import { deskOn, scriptedBinance, type Desk } from './fakes.ts';
 
 const order = (side: 'buy' | 'sell', price: string, originId: string, timeInForce: TimeInForce): NewOrder => ({
   ...{ book: 'btc_usdt', side, price, major: '0.01', originId, timeInForce },
@@ -117,7 +125,100 @@ describe('an order', () => {
   });
 });
 
+describe('a symbol that does not trade', () => {
+  test('is read and its orders are canceled by a client that never saw it trade', async () => {
+    const desk = deskOn();
+    const { client, run, exchange } = desk;
+    const { oid } = done(await place(desk, 'buy', '29000', 'a-1-1', 'post only'));
+    exchange.set({ trading: 'off' });
+    const fresh = desk.again();
+    expect(done(await run(fresh.availableBooks()))).toEqual([]);
+    expect(done(await run(fresh.openOrders({})))).toMatchObject([{ oid, originId: 'a-1-1' }]);
+    expect(done(await run(fresh.lookUp({ originIds: ['a-1-1'] })))).toMatchObject([{ oid, status: 'open' }]);
+    expect(await run(fresh.place(order('buy', '29000', 'a-1-2', 'post only')))).toMatchObject({
+      kind: 'refused',
+      status: 400,
+    });
+    expect(done(await run(desk.again().cancel({ originIds: ['a-1-1'] })))).toEqual([oid]);
+    expect(done(await run(client.openOrders({})))).toEqual([]);
+  });
+});
+
+describe('a list of symbols', () => {
+  test('is read once for calls at the same time, and again after a failure', async () => {
+    const { client, transport } = scriptedBinance(() => ({ status: 200, headers: {}, body: '[]' }));
+    const { answer } = transport;
+    let isLost = true;
+    transport.answer = request => {
+      if (isLost && request.target.includes('/exchangeInfo')) throw new TransportFailure('no complete answer', true);
+      return answer(request);
+    };
+    const both = () => Promise.all([client.openOrders({}), client.userTrades({ sort: 'asc' })]);
+    expect((await both()).map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
+    isLost = false;
+    expect((await both()).map(({ kind }) => kind)).toEqual(['done', 'done']);
+    const lists = transport.requests.filter(({ target }) => target.includes('/exchangeInfo'));
+    expect(lists.length).toBe(2);
+  });
+});
+
+describe('a list of symbols that is not answered', () => {
+  test('stops no cancel, and a placement is certainly not sent', async () => {
+    const { client, transport } = scriptedBinance(({ method }) => {
+      expect(method).toBe('DELETE');
+      const body = JSON.stringify({ symbol: 'BTCUSDT', orderId: 7 });
+      return { status: 200, headers: {}, body };
+    });
+    const { answer } = transport;
+    transport.answer = request => {
+      if (request.target.includes('/exchangeInfo')) throw new TransportFailure('no complete answer', true);
+      return answer(request);
+    };
+    expect(await client.cancel({ originIds: ['a-1-1'] })).toEqual({ kind: 'done', value: ['7'] });
+    const placed = await client.place(order('buy', '29000', 'a-1-1', 'post only'));
+    expect(placed).toMatchObject({ kind: 'refused', code: 'not-sent' });
+    expect(transport.requests.some(({ method }) => method === 'POST')).toBe(false);
+  });
+});
+
 describe('own trades', () => {
+  test('of an order with more than a page are read completely, the oldest first', async () => {
+    const desk = deskOn({ rateLimits: 'off' });
+    const { client, run, exchange } = desk;
+    const place = exchange.marketplace('btc_usdt');
+    for (let n = 0; n < 2_345; n++) place.place('sell', 3_000_000 as Price, 1 as Amount, 'GTC');
+    const taken = { ...order('buy', '30000', 'a-1-1', 'immediate or cancel'), major: '0.02345' };
+    const { oid } = done(await run(client.place(taken)));
+    const trades = done(await run(client.orderTrades({ oid })));
+    expect(new Set(trades.map(({ tid }) => tid)).size).toBe(2_345);
+    const tids = trades.map(({ tid }) => BigInt(tid));
+    expect([...tids].sort((a, b) => (a < b ? -1 : 1))).toEqual(tids);
+  });
+
+  test('are readable beside one whose order has an id that is not text; an order without an id is of another program', async () => {
+    const row = (id: number, orderId: number) => ({
+      ...{ symbol: 'BTCUSDT', id, orderId, price: '30000', qty: '0.1', quoteQty: '3000', commission: '1' },
+      ...{ commissionAsset: 'USDT', time: 1_700_000_000_000, isBuyer: true, isMaker: true },
+    });
+    const ids: readonly unknown[] = ['a-1-1', 17, '', 'web_x'];
+    const { client } = scriptedBinance(({ target }) => {
+      const orderId = Number(/orderId=(\d+)/.exec(target)?.[1]);
+      const body = target.includes('/myTrades')
+        ? ids.map((_, n) => row(n + 1, n))
+        : { symbol: 'BTCUSDT', orderId, clientOrderId: ids[orderId] };
+      return { status: 200, headers: {}, body: JSON.stringify(body) };
+    });
+    const outcome = await client.userTrades({ sort: 'asc' });
+    expect(done(outcome).map(({ tid, originId }) => [tid, originId])).toEqual([
+      ['1', 'a-1-1'],
+      ['3', undefined],
+      ['4', 'web_x'],
+    ]);
+    expect(outcome).toMatchObject({
+      unreadable: [{ book: 'btc_usdt', oid: '1', id: '2', currencies: ['btc', 'usdt'] }],
+    });
+  });
+
   test('are read from an id in order, each with the id of its order, also after a restart of the client', async () => {
     const desk = deskOn({ bnbFees: 'on' });
     const { client, other, run } = desk;
@@ -185,6 +286,36 @@ describe('the account', () => {
 });
 
 describe('the clock', () => {
+  /** A client whose measurements of the time are answered by the test. */
+  const measured = () => {
+    const answers: (() => void)[] = [];
+    const { client, clock, transport } = scriptedBinance(({ method }) => {
+      const body = method === 'DELETE' ? { symbol: 'BTCUSDT', orderId: 7 } : method === 'GET' ? [] : {};
+      return { status: 200, headers: {}, body: JSON.stringify(body) };
+    });
+    const { answer } = transport;
+    transport.answer = request =>
+      request.target.includes('/v3/time')
+        ? new Promise(resolve => answers.push(() => resolve(answer(request))))
+        : answer(request);
+    return { client, clock, answers };
+  };
+
+  test('that is not measured yet, or is measured again, keeps no cancel waiting; a read waits for the first time only', async () => {
+    const { client, clock, answers } = measured();
+    expect((await client.cancel({ originIds: ['a-1-1'] })).kind).toBe('done');
+    let isRead = false;
+    const reading = client.openOrders({}).then(() => (isRead = true));
+    await settle();
+    expect([isRead, answers.length]).toEqual([false, 1]);
+    answers[0]!();
+    await reading;
+    await clock.advance(31 * 60_000);
+    expect((await client.openOrders({})).kind).toBe('done');
+    expect((await client.cancel({ originIds: ['a-1-1'] })).kind).toBe('done');
+    expect(answers.length).toBe(2);
+  });
+
   test('of this machine may be hours off: the time of the exchange is measured', async () => {
     for (const clockOffsetMs of [-7_200_000, -3_000, 3_000, 86_000_000]) {
       const desk = deskOn({ clockOffsetMs, requestDelayMaxMs: 400, answerDelayMaxMs: 400 });

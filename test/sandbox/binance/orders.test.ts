@@ -1,7 +1,9 @@
 /** Orders of the second exchange: rules, codes, client ids, and what becomes of each kind. */
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { RICH, read, stage, told } from './caller.ts';
+import { VirtualClock } from '../../../src/core/index.ts';
+import { createSecondExchange } from '../../../src/sandbox/index.ts';
+import { Caller, RICH, read, stage, told } from './caller.ts';
 
 const ORDER = '/api/v3/order';
 type Row = Record<string, string | number | boolean>;
@@ -142,6 +144,16 @@ describe('a new order', () => {
     expect(taker.get('POST', `${ORDER}/test`, { ...fields, computeCommissionRates: 'true' })).toMatchObject({
       standardCommissionForOrder: { maker: '0.00100000', taker: '0.00100000' },
       discount: { enabledForAccount: false, discount: '0.25000000' },
+    });
+    const free = createSecondExchange({
+      clock: new VirtualClock(1.7e12),
+      seed: 1,
+      fees: { maker: '0', taker: '0.00075' },
+    });
+    const caller = new Caller(free, { now: () => 1.7e12 }, RICH);
+    const limit = { ...fields, type: 'LIMIT', timeInForce: 'GTC', price: '80000' };
+    expect(caller.get('POST', `${ORDER}/test`, { ...limit, computeCommissionRates: 'true' })).toMatchObject({
+      standardCommissionForOrder: { maker: '0.00000000', taker: '0.00075000' },
     });
     expect(read(exchange, '/api/v3/depth?symbol=BTCUSDT')).toEqual(before);
   });

@@ -171,7 +171,7 @@ function moreLimitsOf(chance: Chance, amount: number) {
       orderAmountMax: some(((amount + chance.pick([0, 0.5])) / 1_000).toFixed(4)),
       priceMove: some({ bps: chance.pick([10, 12, 30]), windowMs: chance.pick([60_000, 120_000]) }),
     },
-    hedge: { costDayMax: some(chance.pick(['10', '40'])) },
+    hedge: { costDayMax: some(chance.pick(['3', '10', '40'])) },
   };
 }
 
