@@ -44,9 +44,9 @@ const WORDS: readonly (readonly [what: string, word: RegExp, also: RegExp])[] = 
   ['where its symbols are cut', /split\('_'\)/, /^src\/(?:core\/model\/bookName|tape\/import\/gemini)\.ts$/],
 ];
 
-/** Where Kraken may be spoken: its client. */
+/** Folder in which Kraken's words may stand: its client. */
 const SPEAKS_KRAKEN = /^src\/exchange\/kraken\//;
-/** What only Kraken says, and the files besides that may say it, each with its reason. */
+/** Words of Kraken alone, and the other files that may have them, each with its reason. */
 const KRAKEN_WORDS: typeof WORDS = [
   // The registry, and the export for it; importers of recordings that others made of it; an id of ccxt as an example.
   [
@@ -84,7 +84,7 @@ test.each(WORDS)('%s would be found: it is said there', (_, word) => {
   );
 });
 
-/** What only Kraken says. */
+/** Words of Kraken alone. */
 const KRAKEN: readonly RegExp[] = [
   /\bE(?:Order|API|General|Query|Service|Funding|Trade|Session):/,
   /\b(?:cl_ord_id|AddOrder|CancelOrder|ClosedOrders|TradesHistory|QueryOrders|AssetPairs)\b|['"`]API-Sign['"`]/i,

@@ -1,5 +1,5 @@
 /** Decimal text of numbers from ccxt, which holds the levels of books as doubles. */
-import { isDecimalText, type DecimalText } from '../core/index.ts';
+import { isDecimalText, movedPoint, type DecimalText } from '../core/index.ts';
 
 /** Number of significant digits that a double always keeps (IEEE 754, binary64). */
 const DIGITS_KEPT = 15;
@@ -14,15 +14,10 @@ export function plainDecimal(value: unknown): DecimalText | null {
   if (match === null) return null;
   const [, whole = '', fraction = '', exponent = '0'] = match;
   if (whole + fraction === '') return null;
-  const shift = Number(exponent);
-  const digits = whole + fraction;
-  const point = whole.length + shift;
-  const padded = point < 0 ? '0'.repeat(-point) + digits : digits.padEnd(point, '0');
-  const at = Math.max(0, point);
-  const before = padded.slice(0, at).replace(/^0+(?=\d)/, '') || '0';
-  let end = padded.length;
-  while (end > at && padded[end - 1] === '0') end--;
-  const after = padded.slice(at, typeof value === 'number' ? Math.min(end, at + 18) : end);
+  const { before, after: decimals } = movedPoint(whole, fraction, Number(exponent));
+  let end = decimals.length;
+  while (end > 0 && decimals[end - 1] === '0') end--;
+  const after = decimals.slice(0, typeof value === 'number' ? Math.min(end, 18) : end);
   const text = after === '' ? before : `${before}.${after}`;
   return isDecimalText(text) ? text : null;
 }

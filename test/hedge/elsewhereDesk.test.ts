@@ -98,7 +98,7 @@ test('whatever happens to an order there, it is sent once, and its end is told w
         await clock.advance(everyMs);
       }
       expect([desk.isOpen, sends]).toEqual([false, 1]);
-      // Nothing is on its way any more, and every trade is listed.
+      // No request is pending, and every trade is listed.
       await clock.advance(60_000);
       const truth = exchange.truth().accounts.get(ann.id)!;
       const executed = truth.trades.map(({ tid }) => String(tid)).toSorted();

@@ -594,8 +594,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a throttled order pauses nothing',
     file: 'src/exchange/transport/requestSender.ts',
-    from: 'if (throttled) for (',
-    to: "if (throttled && outcome.kind === 'refused') for (",
+    from: 'if (!throttled) return outcome;',
+    to: "if (!throttled || outcome.kind !== 'refused') return outcome;",
     test: 'test/exchange/transport/requestSender.test.ts',
     title: 'is paused by a throttled order as by a throttled read, though its outcome is unknown',
   },

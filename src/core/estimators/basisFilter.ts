@@ -6,6 +6,7 @@
  * Source: E17; Harvey 1989 (local level).
  */
 import type { Millis } from '../model/units.ts';
+import { longRunVariance } from './runningBasis.ts';
 
 export type BasisRules = {
   /** Standard deviation of the mispricing, in bps. */
@@ -26,8 +27,7 @@ const HOUR_MS = 3_600_000;
 
 /** Returns the long-run variance of one measurement after `passedMs`. */
 export function measurementVariance({ sdBps, revertMs }: BasisRules, passedMs: Millis): number {
-  const kept = Math.exp(-passedMs / revertMs);
-  return ((sdBps * BPS) ** 2 * (1 + kept)) / (1 - kept);
+  return longRunVariance({ deviation: sdBps * BPS, persistence: Math.exp(-passedMs / revertMs), noiseVariance: 0 });
 }
 
 /** Returns the variance that the basis gains in `passedMs`. */

@@ -28,8 +28,11 @@ export type BasisGain = {
  * Returns the variance that the filter must assume for a single difference: s²(1 + a)/(1 - a) plus noise. The plain s²
  * would ignore that consecutive mispricings are nearly equal, and the filter would follow them.
  */
-export const longRunVariance = ({ deviation, persistence: a, noiseVariance }: BasisModel): number =>
-  (deviation * deviation * (1 + a)) / (1 - a) + noiseVariance;
+export const longRunVariance = ({
+  deviation,
+  persistence: a,
+  noiseVariance,
+}: Omit<BasisModel, 'driftVariance'>): number => (deviation * deviation * (1 + a)) / (1 - a) + noiseVariance;
 
 /** Returns gain and error after many steps. */
 export function basisGain(model: BasisModel): BasisGain {

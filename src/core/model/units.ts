@@ -46,6 +46,22 @@ const SIGNED = /^-?\d{1,20}(?:\.\d{1,18})?$/;
 export const isDecimalText = (text: unknown): text is DecimalText => typeof text === 'string' && UNSIGNED.test(text);
 
 /**
+ * Returns the digits before and after the point of a number whose point is moved by an exponent. Before the point, there
+ * is at least one digit and no spare zero; after it, the zeros of the number remain.
+ */
+export function movedPoint(
+  whole: string,
+  fraction: string,
+  exponent: number,
+): { readonly before: string; readonly after: string } {
+  const digits = whole + fraction;
+  const point = whole.length + exponent;
+  const padded = point < 0 ? '0'.repeat(-point) + digits : digits.padEnd(point, '0');
+  const at = Math.max(0, point);
+  return { before: padded.slice(0, at).replace(/^0+(?=\d)/, '') || '0', after: padded.slice(at) };
+}
+
+/**
  * Parses decimal text to exact money. Accepts a leading minus, because the exchange writes sold amounts as negative.
  * Throws RangeError for any other text.
  */

@@ -8,6 +8,8 @@ export type ReconnectOptions = {
   readonly random: Random;
   /** Time without any frame or ping after which the connection counts as lost. */
   readonly silenceMs?: Millis;
+  /** Time within which a connection must be subscribed. Default: `silenceMs`. */
+  readonly upWithinMs?: Millis;
   /**
    * Pause before the first reconnect. The pause doubles with each further reconnect, and is then shortened by a random
    * share of up to half.
@@ -25,6 +27,8 @@ export type StreamProtocol = {
   newsOf(frame: string): StreamNews | null;
   /** Called after every loss of a connection, before its news. */
   lost?(): void;
+  /** Called at each check of a connection that is not lost. */
+  checked?(): void;
 };
 
 /** Duration of a connection after which the next reconnect pause starts again at `backoffMinMs`. */
@@ -52,7 +56,8 @@ export class ReconnectingStream {
    * pauses before reconnects grow from 1 s to 30 s by default, each shortened by a random share of up to half.
    */
   constructor(options: ReconnectOptions, protocol: StreamProtocol) {
-    this.#options = { silenceMs: 60_000, backoffMinMs: 1_000, backoffMaxMs: 30_000, ...options };
+    const { silenceMs = 60_000 } = options;
+    this.#options = { silenceMs, upWithinMs: silenceMs, backoffMinMs: 1_000, backoffMaxMs: 30_000, ...options };
     this.#protocol = protocol;
   }
 
@@ -151,13 +156,14 @@ export class ReconnectingStream {
    * handshake and the subscriptions.
    */
   #watchSilence(): void {
-    const { clock, silenceMs } = this.#options;
+    const { clock, silenceMs, upWithinMs } = this.#options;
     this.#watch = clock.after(silenceMs / CHECKS_PER_SILENCE, () => {
       const now = clock.elapsed();
-      if (now - this.#lastFrameAt >= silenceMs) this.lose(`no frame was received for ${silenceMs} ms`);
-      else if (!this.#isUp && now - this.#connectedAt >= silenceMs)
-        this.lose(`the subscriptions were not confirmed within ${silenceMs} ms`);
-      else this.#watchSilence();
+      if (now - this.#lastFrameAt >= silenceMs) return this.lose(`no frame was received for ${silenceMs} ms`);
+      if (!this.#isUp && now - this.#connectedAt >= upWithinMs)
+        return this.lose(`the subscriptions were not confirmed within ${upWithinMs} ms`);
+      this.#protocol.checked?.();
+      this.#watchSilence();
     });
   }
 

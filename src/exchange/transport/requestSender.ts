@@ -188,8 +188,9 @@ export function requestSender<Form, Name extends string>(
     saw(reply);
     for (const [name, used] of Object.entries(protocol.usedWeights?.(reply) ?? {})) budgets[name]?.raiseTo(used);
     const { outcome, throttled, pause = {} } = protocol.classify(reply, question);
+    if (!throttled) return outcome;
     const paused = pause.budgets ?? protocol.charges(question).map(({ budget }) => budget);
-    if (throttled) for (const name of new Set(paused)) budgets[name]?.lockOut(pause.ms);
+    for (const name of new Set(paused)) budgets[name]?.lockOut(pause.ms);
     return outcome;
   }
 

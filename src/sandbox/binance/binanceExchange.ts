@@ -7,7 +7,7 @@ import type { ServeRequest } from '../http/server.ts';
 import type { FollowedPlace } from '../markets/market.ts';
 import type { Stream } from '../stream/stream.ts';
 import type { Respond } from '../http/rest.ts';
-import { NO_BOUND, type BookSetup } from '../venue/books.ts';
+import { bookRow, NO_BOUND, type BookSetup } from '../venue/books.ts';
 import { marketplaceOf } from '../venue/marketplace.ts';
 import { truthOf, type Truth } from '../venue/truth.ts';
 import { Venue, type AccountOptions } from '../venue/venue.ts';
@@ -68,25 +68,10 @@ export const SECOND_BOOKS: readonly BookSetup[] = [
   setupOf('bnb_usdt', '0.01', ['0.001', '900000'], ['0.01', '100000'], ['5', '9000000']),
 ];
 
-function setupOf(
-  book: string,
-  tickSize: string,
-  [minimumAmount, maximumAmount]: readonly [string, string],
-  [minimumPrice, maximumPrice]: readonly [string, string],
-  [minimumValue, maximumValue]: readonly [string, string],
-): BookSetup {
-  return {
-    book,
-    tickSize,
-    minimumAmount,
-    maximumAmount,
-    minimumPrice,
-    maximumPrice,
-    minimumValue,
-    maximumValue,
-    // The step of amounts is the smallest amount.
-    lot: minimumAmount,
-  };
+/** Returns a book whose step of amounts is its smallest amount. */
+function setupOf(...row: Parameters<typeof bookRow>): BookSetup {
+  const rules = bookRow(...row);
+  return { ...rules, lot: rules.minimumAmount };
 }
 
 /**

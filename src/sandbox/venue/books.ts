@@ -81,7 +81,8 @@ export function feesOf(minor: string): FeeSchedule {
   return minor === 'brl' ? BRL : { group: minor, tiers: USD.tiers };
 }
 
-const bookRow = (
+/** Returns the rules of a book from its name, tick and minimum and maximum of amount, price and value. */
+export const bookRow = (
   book: string,
   tickSize: string,
   [minimumAmount, maximumAmount]: readonly [string, string],

@@ -1,4 +1,4 @@
-/** What is measured of two recordings does not depend on ticks and currencies; what cannot be judged says why. */
+/** Tests of the value of hedged fills: it does not depend on ticks and currencies, and a missing verdict has a reason. */
 import { describe, expect, test } from 'vitest';
 import {
   hedgedBookOf,

@@ -11,7 +11,7 @@ import {
   type BasisModel,
 } from '../../../src/core/index.ts';
 
-/** Of E17: 2 bps of mispricing that returns with a time of 60 s, steps of 1 s. */
+/** Model of E17: 2 bps of mispricing that returns with a time of 60 s, steps of 1 s. */
 const E17: BasisModel = {
   driftVariance: 1e-13,
   deviation: 2e-4,

@@ -1,4 +1,4 @@
-/** What each code and status proves about a write. */
+/** Tests of the proof that each code and status gives about a write. */
 import { describe, expect, test } from 'vitest';
 import type { NewOrder, WireReply } from '../../../src/core/index.ts';
 import { BINANCE_CODES } from '../../../src/exchange/binance/wire/errorCodes.ts';

@@ -1,4 +1,4 @@
-/** What holds for the second exchange whatever is done to it: its money, its trades, its books by REST and stream, its faults. */
+/** Laws of the second exchange over drawn requests: its money, its trades, its books by REST and stream, its faults. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SECOND_SWITCHES, type SecondExchange, type SecondSwitches } from '../../../src/sandbox/index.ts';
@@ -174,7 +174,7 @@ class KeptBook {
   }
 }
 
-/** What a request becomes, and whether its order exists afterwards. */
+/** Cases of a request: its outcome, and whether its order exists afterwards. */
 async function outcomeOf(switches: Partial<SecondSwitches>): Promise<readonly [served: string, exists: boolean]> {
   const { clock, exchange, caller } = stage(switches);
   const who = caller();

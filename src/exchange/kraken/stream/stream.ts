@@ -2,43 +2,21 @@
  * Market data stream of Kraken, version 2: finds the book in the list of instruments, subscribes to its levels and
  * trades, checks the checksum of every frame of levels, and reconnects after every loss.
  */
-import {
-  shownText,
-  type Clock,
-  type MarketStream,
-  type Millis,
-  type Random,
-  type StreamConnection,
-  type StreamNews,
-  type StreamTransport,
-  type Timer,
-} from '../../../core/index.ts';
+import { shownText, type MarketStream, type Millis, type StreamNews } from '../../../core/index.ts';
+import { ReconnectingStream, type ReconnectOptions } from '../../transport/reconnectingStream.ts';
 import { WireFault } from '../../wire/wire.ts';
 import { timedSequence } from '../wire/sequence.ts';
 import { krakenFrame, type InstrumentPair, type KrakenFrame, type SymbolTrade } from './frames.ts';
 import { LevelBook } from './levelBook.ts';
 
-export type KrakenStreamOptions = {
-  readonly transport: StreamTransport;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly book: string;
-  /** Time without any frame after which the connection counts as lost. Heartbeats arrive about every second. */
-  readonly silenceMs?: Millis;
-  /** Pause before the first reconnect. The pause doubles with each further reconnect, less a random share of half. */
-  readonly backoffMinMs?: Millis;
-  /** Maximum pause before a reconnect, before the random share is subtracted. */
-  readonly backoffMaxMs?: Millis;
-};
+export type KrakenStreamOptions = Omit<ReconnectOptions, 'upWithinMs'> & { readonly book: string };
 
 /** Levels per side: one of 10, 25, 100, 500 and 1000. */
 const STREAM_DEPTH = 25;
-/** Duration of a connection after which the next reconnect pause starts again at its minimum. */
-const GOOD_AFTER_MS: Millis = 60_000;
+/** Time without any frame after which the connection counts as lost. Heartbeats arrive about every second. */
+const SILENCE_MS: Millis = 10_000;
 /** Interval of pings, which keep proxies from closing the connection. */
 const PING_EVERY_MS: Millis = 15_000;
-/** Checks of silence within the time of silence. */
-const CHECKS = 6;
 /** Number of wrong checksums of one connection after which it is dropped. Before, only the book is subscribed again. */
 const WRONG_MAX = 3;
 
@@ -53,12 +31,9 @@ export function krakenStream(options: KrakenStreamOptions): MarketStream {
 }
 
 class KrakenSubscription implements MarketStream {
-  readonly #options: Required<KrakenStreamOptions>;
+  readonly #options: KrakenStreamOptions;
+  readonly #stream: ReconnectingStream;
   readonly #nextSequence: () => bigint;
-  #listener: ((news: StreamNews) => void) | null = null;
-  #connection: StreamConnection | null = null;
-  /** Number that increases with every connection; events of earlier connections are ignored. */
-  #generation = 0;
   /** Answers and data that are missing before the stream is up. */
   #missing = new Set<Waiting>();
   #pair: InstrumentPair | null = null;
@@ -67,91 +42,67 @@ class KrakenSubscription implements MarketStream {
   /** Highest difference of a frame's time from its time of arrival on this connection: that of the least delayed one. */
   #ahead: Millis = -Infinity;
   #wrong = 0;
-  #isUp = false;
-  #pauses = 0;
-  #connectedAt: Millis = 0;
-  #lastFrameAt: Millis = 0;
   #lastPingAt: Millis = 0;
-  #watch: Timer | null = null;
-  #again: Timer | null = null;
-  #closed = false;
 
   constructor(options: KrakenStreamOptions) {
-    this.#options = { silenceMs: 10_000, backoffMinMs: 1_000, backoffMaxMs: 30_000, ...options };
+    this.#options = options;
     this.#nextSequence = timedSequence(options.clock);
+    const { silenceMs = SILENCE_MS } = options;
+    this.#stream = new ReconnectingStream(
+      // The subscriptions need the list of instruments first.
+      { ...options, silenceMs, upWithinMs: 2 * silenceMs },
+      {
+        open: () => this.#opened(),
+        newsOf: text => this.#newsOf(text),
+        lost: () => (this.#levels = null),
+        checked: () => this.#ping(),
+      },
+    );
   }
 
   start(listener: (news: StreamNews) => void): void {
-    if (this.#listener) throw new Error('the stream was started twice');
-    this.#listener = listener;
-    this.#connect();
+    this.#stream.start(listener);
   }
 
   restart(reason: string): void {
-    if (!this.#closed && this.#connection) this.#onLost(reason);
+    this.#stream.restart(reason);
   }
 
   close(): void {
-    this.#closed = true;
-    this.#generation++;
-    this.#watch?.stop();
-    this.#again?.stop();
-    this.#connection?.close();
-    this.#connection = null;
+    this.#stream.close();
   }
 
-  #connect(): void {
-    const { clock, transport } = this.#options;
-    const generation = ++this.#generation;
-    const isCurrent = () => generation === this.#generation;
-    this.#again = null;
+  #opened(): void {
     this.#missing = new Set<Waiting>(['instrument', 'book', 'trade', 'levels']);
     this.#pair = null;
-    this.#levels = null;
     this.#wrong = 0;
     this.#ahead = -Infinity;
-    this.#connectedAt = this.#lastFrameAt = this.#lastPingAt = clock.elapsed();
-    this.#connection = transport.connect({
-      open: () => void (isCurrent() && this.#send('subscribe', { channel: 'instrument', snapshot: true })),
-      text: frame => void (isCurrent() && this.#onFrame(frame)),
-      closed: why => void (isCurrent() && this.#onLost(why)),
-    });
-    this.#watchSilence();
+    this.#lastPingAt = this.#options.clock.elapsed();
+    this.#send('subscribe', { channel: 'instrument', snapshot: true });
   }
 
   #send(method: string, params?: object): void {
-    this.#connection?.send(JSON.stringify({ method, ...(params === undefined ? {} : { params }) }));
+    this.#stream.send(JSON.stringify({ method, ...(params === undefined ? {} : { params }) }));
   }
 
-  /**
-   * Ends a connection on which no frame arrives, or which is not up in time, and sends pings. Runs from the start of the
-   * connection, and so also limits the handshake.
-   */
-  #watchSilence(): void {
-    const { clock, silenceMs } = this.#options;
-    this.#watch = clock.after(silenceMs / CHECKS, () => {
-      const now = clock.elapsed();
-      if (now - this.#lastFrameAt >= silenceMs) return this.#onLost(`no frame was received for ${silenceMs} ms`);
-      if (!this.#isUp && now - this.#connectedAt >= 2 * silenceMs)
-        return this.#onLost(`no book was received within ${2 * silenceMs} ms`);
-      if (now - this.#lastPingAt >= PING_EVERY_MS) {
-        this.#lastPingAt = now;
-        this.#send('ping');
-      }
-      this.#watchSilence();
-    });
+  #ping(): void {
+    const now = this.#options.clock.elapsed();
+    if (now - this.#lastPingAt < PING_EVERY_MS) return;
+    this.#lastPingAt = now;
+    this.#send('ping');
   }
 
-  #onFrame(text: string): void {
-    this.#lastFrameAt = this.#options.clock.elapsed();
+  /** Reports the news of a frame, which may be several. */
+  #newsOf(text: string): null {
     try {
       this.#take(krakenFrame(text));
     } catch (error) {
       if (!(error instanceof WireFault)) throw error;
-      this.#notify({ kind: 'fault', reason: error.message });
+      this.#stream.notify(this.#stream.fault(error.message));
       // The unread frame may have had levels.
       this.#resubscribe();
     }
+    return null;
   }
 
   #take(frame: KrakenFrame): void {
@@ -159,7 +110,7 @@ class KrakenSubscription implements MarketStream {
       case 'heartbeat':
       case 'pong':
         // Frames arrive in order, so the book has not changed until now.
-        this.#notify({ kind: 'alive' });
+        this.#stream.notify({ kind: 'alive' });
         return this.#tellBook();
       case 'answer':
         return this.#answered(frame);
@@ -170,7 +121,7 @@ class KrakenSubscription implements MarketStream {
       case 'trades':
         return this.#trades(frame.trades);
       case 'status':
-        if (frame.system === 'maintenance') this.#onLost('the exchange reports maintenance');
+        if (frame.system === 'maintenance') this.#stream.lose('the exchange reports maintenance');
         return;
       case 'other':
         return;
@@ -179,7 +130,7 @@ class KrakenSubscription implements MarketStream {
 
   #answered({ method, channel, error }: Extract<KrakenFrame, { kind: 'answer' }>): void {
     if (method === 'unsubscribe') return;
-    if (error !== undefined) return this.#onLost(`the exchange reported: ${shownText(error.slice(0, 300))}`);
+    if (error !== undefined) return this.#stream.lose(`the exchange reported: ${shownText(error.slice(0, 300))}`);
     if (channel === 'book' || channel === 'trade') this.#arrived(channel);
   }
 
@@ -187,9 +138,9 @@ class KrakenSubscription implements MarketStream {
     const { book } = this.#options;
     const found = pairs.filter(pair => pair.book === book);
     const isFirst = this.#missing.has('instrument');
-    if (found.length > 1) return this.#onLost(`the exchange lists several instruments that are ${book}`);
+    if (found.length > 1) return this.#stream.lose(`the exchange lists several instruments that are ${book}`);
     const pair = found[0] ?? null;
-    if (pair === null) return isFirst ? this.#onLost(`the exchange does not list ${book}`) : undefined;
+    if (pair === null) return isFirst ? this.#stream.lose(`the exchange does not list ${book}`) : undefined;
     const before = this.#pair;
     this.#pair = pair;
     this.#arrived('instrument');
@@ -225,8 +176,8 @@ class KrakenSubscription implements MarketStream {
     }
     if (this.#levels.checksum(pair.precision) !== frame.checksum || this.#levels.isCrossed) {
       this.#wrong++;
-      if (this.#wrong >= WRONG_MAX) return this.#onLost(`the book differed from its checksum ${WRONG_MAX} times`);
-      this.#notify({ kind: 'fault', reason: 'the book differs from its checksum' });
+      if (this.#wrong >= WRONG_MAX) return this.#stream.lose(`the book differed from its checksum ${WRONG_MAX} times`);
+      this.#stream.notify(this.#stream.fault('the book differs from its checksum'));
       return this.#resubscribe();
     }
     if (frame.at !== undefined) this.#ahead = Math.max(this.#ahead, frame.at - this.#options.clock.now());
@@ -245,21 +196,20 @@ class KrakenSubscription implements MarketStream {
 
   #arrived(what: Waiting): void {
     this.#missing.delete(what);
-    if (this.#isUp || this.#missing.size > 0) return;
-    this.#isUp = true;
-    this.#notify({ kind: 'up' });
+    if (this.#stream.isUp || this.#missing.size > 0) return;
+    this.#stream.notify(this.#stream.up());
     if (what !== 'levels') this.#tellBook();
   }
 
   /** Reports the book. Frames without a time get that of a frame without delay. */
   #tellBook(at?: Millis): void {
     const levels = this.#levels;
-    if (!this.#isUp || levels === null) return;
+    if (!this.#stream.isUp || levels === null) return;
     const { book, clock } = this.#options;
     const ahead = Number.isFinite(this.#ahead) ? this.#ahead : 0;
     const [sequence, updatedAt] = [this.#nextSequence(), at ?? clock.now() + ahead];
     const [bids, asks] = [levels.side('bids'), levels.side('asks')];
-    this.#notify({ kind: 'book', snapshot: { book, sequence, updatedAt, bids, asks } });
+    this.#stream.notify({ kind: 'book', snapshot: { book, sequence, updatedAt, bids, asks } });
   }
 
   #trades(found: readonly SymbolTrade[]): void {
@@ -268,26 +218,6 @@ class KrakenSubscription implements MarketStream {
     const trades = found
       .filter(trade => trade.symbol === symbol)
       .map(({ symbol: _, ...trade }) => ({ ...trade, book }));
-    if (trades.length > 0) this.#notify({ kind: 'trades', trades });
-  }
-
-  #onLost(reason: string): void {
-    const { clock, random, backoffMinMs, backoffMaxMs } = this.#options;
-    const connection = this.#connection;
-    this.#generation++;
-    this.#connection = null;
-    this.#watch?.stop();
-    connection?.close();
-    if (this.#isUp && clock.elapsed() - this.#connectedAt >= GOOD_AFTER_MS) this.#pauses = 0;
-    this.#isUp = false;
-    this.#levels = null;
-    const pause = Math.min(backoffMaxMs, backoffMinMs * 2 ** Math.min(this.#pauses++, 30));
-    this.#again?.stop();
-    this.#again = clock.after(pause * (1 - random.next() / 2), () => this.#connect());
-    this.#notify({ kind: 'down', reason });
-  }
-
-  #notify(news: StreamNews): void {
-    if (!this.#closed) this.#listener?.(news);
+    if (trades.length > 0) this.#stream.notify({ kind: 'trades', trades });
   }
 }

@@ -1,5 +1,5 @@
 /** Readers of Kraken's numbers: decimals as text or JSON numbers, and times in seconds with a fraction, all exact. */
-import { isDecimalText, type DecimalText, type Millis } from '../../../core/index.ts';
+import { isDecimalText, movedPoint, type DecimalText, type Millis } from '../../../core/index.ts';
 import { fault, type Row } from '../../wire/wire.ts';
 
 const NUMBER = /^(\d{1,20})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
@@ -14,10 +14,7 @@ export function unfoldedDecimal(value: unknown): DecimalText | undefined {
   const parts = NUMBER.exec(typeof value === 'number' ? String(value) : typeof value === 'string' ? value : '');
   if (!parts) return undefined;
   const [, whole = '', fraction = '', exponent = '0'] = parts;
-  const [digits, point] = [whole + fraction, whole.length + Number(exponent)];
-  const [left, right] = [digits.slice(0, Math.max(0, point)), digits.slice(Math.max(0, point))];
-  const before = left.padEnd(point, '0').replace(/^0+(?=\d)/, '') || '0';
-  const after = '0'.repeat(Math.max(0, -point)) + right;
+  const { before, after } = movedPoint(whole, fraction, Number(exponent));
   const plain = after === '' ? before : `${before}.${after}`;
   return isDecimalText(plain) ? plain : undefined;
 }
