@@ -145,12 +145,9 @@ describe('a new order', () => {
       standardCommissionForOrder: { maker: '0.00100000', taker: '0.00100000' },
       discount: { enabledForAccount: false, discount: '0.25000000' },
     });
-    const free = createSecondExchange({
-      clock: new VirtualClock(1.7e12),
-      seed: 1,
-      fees: { maker: '0', taker: '0.00075' },
-    });
-    const caller = new Caller(free, { now: () => 1.7e12 }, RICH);
+    const clock = new VirtualClock();
+    const free = createSecondExchange({ clock, seed: 1, fees: { maker: '0', taker: '0.00075' } });
+    const caller = new Caller(free, clock, RICH);
     const limit = { ...fields, type: 'LIMIT', timeInForce: 'GTC', price: '80000' };
     expect(caller.get('POST', `${ORDER}/test`, { ...limit, computeCommissionRates: 'true' })).toMatchObject({
       standardCommissionForOrder: { maker: '0.00000000', taker: '0.00075000' },
