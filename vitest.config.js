@@ -117,6 +117,7 @@ const MANY = [
   'core/engine/elsewhere',
   'core/engine/engine',
   'core/engine/figureEvidence',
+  'core/engine/hedgeDebt',
   'core/engine/parts',
   'core/engine/postOnly',
   'core/estimators/leadLag',
@@ -142,6 +143,7 @@ const MANY = [
   'exchange/kraken/levelBook',
   'exchange/kraken/lists',
   'exchange/kraken/wire',
+  'exchange/strangeArguments',
   'exchange/transport/budget',
   'exchange/transport/requestSender',
   'hedge/elsewhereDesk',
@@ -158,6 +160,8 @@ const MANY = [
   'live/demo',
   'live/hedge/hedger',
   'live/loop/charged',
+  'live/loop/killedHedges',
+  'live/loop/placeTransfers',
   'live/loop/recordingRotation',
   'live/loop/recovery',
   'live/loop/reload',
@@ -204,14 +208,15 @@ const MANY = [
   'tape/times',
   'tape/window',
 ].map(name => `test/${name}.test.ts`);
-// Even a few seeds of these take seconds: they are left to the project of many, and the simulation also to its smoke in `.ci/run`.
 // ccxt in its thread on real sockets: `.ci/ccxt.sh`.
 const CCXT = ['ccxtMarket', 'priceSource', 'recordedTapes'].map(name => `test/ccxt/${name}.test.ts`);
+// Even a few seeds of these take seconds: they are left to the project of many, and the simulation also to its smoke in `.ci/run`.
 const ONLY_MANY = [
   'app/inspect/oneProfit',
   'app/promote/killed',
   'backtest/app/tune/killed',
   'backtest/queueTruth',
+  'live/loop/killedHedges',
   'live/tapeRun',
   'simulation/simulation',
 ].map(name => `test/${name}.test.ts`);

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Usage: simulation.sh [smoke | seeds | reloads | actions]... (default: the last three). Simulated exchange, wire and bot with everything going wrong.
+# Usage: simulation.sh [smoke | seeds | reloads | actions | elsewhere]... (default: the last four). Simulated exchange, wire and bot with everything going wrong.
 #   smoke    40 seeds, every tenth again in another process
 #   seeds    200 seeds, every tenth again in another process, and the planted bugs, each of which must be found
 #   reloads  a thousand changes of the configuration of running bots, good and bad
 #   actions  operators who act on running bots at bad moments
+#   elsewhere  hedges on a second exchange with faults of its own
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out="${PUNTAS_CI_OUT:-$(mktemp -d)}"
@@ -25,7 +26,7 @@ simulated() {
   [[ $status == 0 ]] || { echo "not ok: the simulation ended with $status"; exit "$status"; }
 }
 
-[[ $# -gt 0 ]] || set -- seeds reloads actions
+[[ $# -gt 0 ]] || set -- seeds reloads actions elsewhere
 for part in "$@"; do
   case $part in
     smoke)
@@ -50,6 +51,11 @@ for part in "$@"; do
         [s.actions.refused >= 50 && s.actions.wrong >= 10, 'some that were refused or asked wrongly, found ' + s.actions.refused + ' and ' + s.actions.wrong],
         [s.actions.unseen.length === 0, 'everything that must happen where operators act, never seen: ' + s.actions.unseen.join('; ')],
       ]" --seeds 10 --actions ;;
-    *) echo "expected smoke, seeds, reloads or actions, found: $part"; exit 2 ;;
+    elsewhere)
+      simulated elsewhere "[
+        [s.elsewhere.sent >= 200, 'two hundred hedges on the second exchange, found ' + s.elsewhere.sent],
+        [s.elsewhere.partial >= 40 && s.elsewhere.failed >= 20, 'some that filled in part or not at all, found ' + s.elsewhere.partial + ' and ' + s.elsewhere.failed],
+      ]" --seeds 40 --elsewhere ;;
+    *) echo "expected smoke, seeds, reloads, actions or elsewhere, found: $part"; exit 2 ;;
   esac
 done

@@ -11,7 +11,13 @@ import { readYaml, YAML_LENGTH_MAX } from './config/text/yamlText.ts';
 export { configChanges } from './config/changes.ts';
 export type { ConfigChange } from './config/changes.ts';
 export { edgeProblem } from './config/crossFieldChecks.ts';
-export { ccxtIdsOf, externalReferenceOf, liveSourcesOf, readsPerMinute } from './config/sections/reference.ts';
+export {
+  ccxtIdsOf,
+  externalReferenceOf,
+  feedIndexOf,
+  liveSourcesOf,
+  readsPerMinute,
+} from './config/sections/reference.ts';
 export type { ExternalReference, FeedConfig, LiveFeed } from './config/sections/reference.ts';
 export { configSchema } from './config/schema.ts';
 export { CONSOLE_DEFAULTS } from './config/sections/console.ts';

@@ -118,7 +118,6 @@ const REUSED_NAMES: Readonly<Record<string, number>> = {
     place: 4,
     checked: 4,
     failed: 4,
-    parsed: 4,
   },
   ...{ levelsOf: 5, rowsOf: 5, opened: 5, written: 5, stateOf: 5, answer: 5, tiersOf: 5 },
   ...{ partsOf: 6, books: 6 },
@@ -304,10 +303,10 @@ describe('a strategy', () => {
 describe('a list of the exchange', () => {
   /** Read as a whole, each with what it would mean in part. */
   const WHOLE: Readonly<Record<string, readonly string[]>> = {
-    // Words of one field.
     // Filters are one rule; a level of a book has no meaning without its neighbors.
     'src/exchange/binance/stream/stream.ts': ["of['b']", "of['a']"],
     'src/exchange/binance/wire/replies.ts': ["of['filters']", "of['bids']", "of['asks']", 'element'],
+    // Words of one field.
     'src/exchange/bitso/wire/accountReplies.ts': ['given'],
     // A tier too few is another schedule; the rows of a side prove each other's place.
     'src/exchange/bitso/wire/marketReplies.ts': ['of[field]', 'of[field]'],

@@ -3,12 +3,12 @@
  * and value by distance. The first third fits the basis and the choice of a distance; the rest judges them.
  */
 import {
+  BasisFilter,
   basisGain,
   basisModelOf,
   leadLagOf,
   pairOf,
   randomOf,
-  RunningBasis,
   type Amount,
   type BasisModel,
   type LeadLag,
@@ -88,6 +88,9 @@ export type HedgedProfile = {
 
 /** Part of the common time that fits the basis and chooses the distance. */
 const FITTED_SHARE = 1 / 3;
+/** Minimum number of differences before a basis, and of reversion times after which the first ones have little weight. */
+const STEPS_MIN = 30;
+const REVERSIONS_MIN = 5;
 /** Number of standard deviations of a difference that count fully for the basis. */
 const BAND_DEVIATIONS = 3;
 /** Ratio of the farthest default distance to the nearest. */
@@ -102,7 +105,8 @@ export function hedgedProfileOf(quoted: Tape, hedge: Tape, options: HedgedOption
     throw new RangeError(
       `the hedge book must have the base currency of ${book}, found ${hedgeBook}; name another book with --hedge-book`,
     );
-  const difference = differenceOf(quoted, hedge);
+  const own = logSecondsOf(quoted);
+  const difference = differenceOf(own, quoted, hedge);
   const { from, values } = difference;
   const known: number[] = [];
   values.forEach((value, i) => Number.isFinite(value) && known.push(i));
@@ -117,7 +121,7 @@ export function hedgedProfileOf(quoted: Tape, hedge: Tape, options: HedgedOption
   const unit = Number(quoted.instrument.tick) * Number(quoted.instrument.lot);
   const price = medianPrice(quoted);
   const distances = [
-    ...(options.distancesBps ?? distancesFor(quoted, anchorOf(quoted, difference, basis), split, 1e4 / price)),
+    ...(options.distancesBps ?? distancesFor(quoted, anchorOf(own, difference, basis), split, 1e4 / price)),
   ].sort((a, b) => a - b);
   // A block is longer than the time until a fill is valued, and the rest has enough blocks for an interval.
   const blockMs = Math.min(1_800_000, Math.max(1_000 * PAIR_HORIZON_S, (1_000 * known.length) / 60));
@@ -153,8 +157,8 @@ export function hedgedProfileOf(quoted: Tape, hedge: Tape, options: HedgedOption
 }
 
 /** Returns the logarithm of the quoted price divided by the hedge price, for the seconds that both recordings cover. */
-function differenceOf(quotedTape: Tape, hedgeTape: Tape): LogSeconds {
-  const [quoted, hedge] = [logSecondsOf(quotedTape), logSecondsOf(hedgeTape)];
+function differenceOf(quoted: LogSeconds, quotedTape: Tape, hedgeTape: Tape): LogSeconds {
+  const hedge = logSecondsOf(hedgeTape);
   // The seconds have prices in ticks.
   const ticks = Math.log(Number(quotedTape.instrument.tick) / Number(hedgeTape.instrument.tick));
   const from = Math.max(quoted.from, hedge.from);
@@ -167,8 +171,7 @@ function differenceOf(quotedTape: Tape, hedgeTape: Tape): LogSeconds {
 }
 
 /** Returns the logarithm of the hedge price times e^basis at the end of each second, in ticks of the quoted book. */
-function anchorOf(quoted: Tape, difference: LogSeconds, basis: LogSeconds): LogSeconds {
-  const own = logSecondsOf(quoted);
+function anchorOf(own: LogSeconds, difference: LogSeconds, basis: LogSeconds): LogSeconds {
   const { from } = difference;
   return {
     from,
@@ -181,10 +184,14 @@ function runningBasisOf({ from, values }: LogSeconds, model: BasisModel | null):
   if (model === null) return { from, values: basis };
   const { error } = basisGain(model);
   const band = BAND_DEVIATIONS * Math.sqrt(error ** 2 + model.deviation ** 2 + model.noiseVariance);
-  const filter = new RunningBasis(model, band);
+  const filter = new BasisFilter(model);
+  const stepsMin = Math.max(STEPS_MIN, Math.ceil(REVERSIONS_MIN / (1 - model.persistence)));
+  let steps = 0;
   values.forEach((value, i) => {
-    filter.add(value);
-    if (filter.isReady && Number.isFinite(value)) basis[i] = filter.basis;
+    if (!Number.isFinite(value)) return;
+    // The first differences are not limited, because the first of all may be far from the basis.
+    filter.observe(1_000 * i, value, steps >= stepsMin ? band : Infinity);
+    if (++steps >= stepsMin) basis[i] = filter.log;
   });
   return { from, values: basis };
 }
@@ -229,7 +236,11 @@ function orderLots(tape: Tape): Amount {
 
 /** Returns the median price of all rows with a price, in ticks. */
 function medianPrice({ columns: { price, length } }: Tape): number {
-  return median(Array.from(price.subarray(0, length)).filter(ticks => ticks > 0));
+  const ticks = price
+    .subarray(0, length)
+    .filter(each => each > 0)
+    .sort();
+  return ticks[ticks.length >> 1] ?? Number.NaN;
 }
 
 /**

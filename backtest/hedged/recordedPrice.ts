@@ -11,7 +11,7 @@ export const PRICE_AGE_MAX_MS = 600_000;
 
 /** Returns the best kind of prices that the rows of a recording give. */
 export const priceKindOf = ({ columns, quotesOnly }: Tape): PriceKind => {
-  if (!columns.kind.some(kind => kind === KIND.level || kind === KIND.add)) return 'last trades';
+  if (!columns.kind.includes(KIND.level) && !columns.kind.includes(KIND.add)) return 'last trades';
   return quotesOnly ? 'best prices' : 'depth';
 };
 

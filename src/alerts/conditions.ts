@@ -11,7 +11,7 @@ export type Look = {
   readonly elapsed: Millis;
   readonly snapshot: Pick<
     Snapshot,
-    'quoting' | 'waitsFor' | 'unshown' | 'emptySidesText' | 'regime' | 'counts' | 'livePrice'
+    'quoting' | 'waitsFor' | 'unshown' | 'emptySidesText' | 'regime' | 'counts' | 'livePrice' | 'elsewhere'
   > & {
     readonly booked: Pick<Snapshot['booked'], 'fills'>;
   };
@@ -91,6 +91,7 @@ const CONDITIONS: readonly Condition[] = [
   { event: 'notQuoting', holdMs: START, loudMs: 2 * MINUTE, cause: notBegun },
   { event: 'sourceLost', holdMs: START, loudMs: START, cause: sourceRefused(refusal => refusal !== 'divergent') },
   { event: 'sourceDivergent', holdMs: START, loudMs: START, cause: sourceRefused(refusal => refusal === 'divergent') },
+  { event: 'hedgeDebt', holdMs: MINUTE, loudMs: MINUTE, cause: inHedgeDebt },
   { event: 'reduceOnly', holdMs: 0, loudMs: 0, cause: reducing },
   {
     ...{ event: 'wide', holdMs: 0, loudMs: 0 },
@@ -160,6 +161,13 @@ function nothingShown({ snapshot: { quoting, unshown, emptySidesText } }: Look):
 }
 
 /** Returns a condition: at least one source of the reference price is not used for such a reason. */
+function inHedgeDebt({ snapshot: { elsewhere } }: Look): Cause | null {
+  if (elsewhere === null || elsewhere.debt === 0n) return null;
+  const { place, debt, openOrders, failures } = elsewhere;
+  const text = `hedge debt at ${place}: ${textOfMoney(debt)} of the base currency, with ${openOrders} open orders and ${failures} failed hedges in sequence; for the reason, run puntas hedges`;
+  return { key: 'debt', text };
+}
+
 function sourceRefused(isWanted: (refusal: SourceRefusal) => boolean): Condition['cause'] {
   return ({ snapshot: { livePrice } }) => {
     const out = (livePrice?.sources ?? []).flatMap(({ name, refusal, detail }) =>

@@ -166,15 +166,7 @@ export class CcxtMarket {
     const unknown = unknownId(id, found.ids);
     if (unknown !== null) return unknown;
     return {
-      ...{
-        folder: found.folder,
-        file: classFile(found.folder, id),
-        id,
-        book,
-        wants,
-        levels,
-        requestMs: this.#requestMs,
-      },
+      ...{ file: classFile(found.folder, id), id, book, wants, levels, requestMs: this.#requestMs },
       ...(url === undefined ? {} : { url }),
       ...(this.#market === undefined ? {} : { market: this.#market }),
     };

@@ -40,13 +40,13 @@ export async function fetchWhole(url: string, { method, headers, body, signal }:
   const unpack = UNPACK[String(answer.headers['content-encoding'] ?? '')];
   const whole = unpack ? unpack(packed) : packed;
   // ccxt takes any other text as an answer without fields, which would be an empty book.
-  if (!isJson(whole.toString('utf8')))
-    throw new TypeError(`the answer is not JSON (HTTP ${answer.statusCode}, ${whole.length} bytes)`);
+  const text = whole.toString('utf8');
+  if (!isJson(text)) throw new TypeError(`the answer is not JSON (HTTP ${answer.statusCode}, ${whole.length} bytes)`);
   return {
     status: answer.statusCode,
     statusText: '',
     headers: answer.headers,
-    text: () => Promise.resolve(whole.toString('utf8')),
+    text: () => Promise.resolve(text),
     arrayBuffer: () => Promise.resolve(whole),
   };
 }

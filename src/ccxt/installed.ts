@@ -20,22 +20,22 @@ export type InstalledCcxt =
 
 /** Looks for ccxt from `from`, a file of this program, as Node does. Loads no code of the package. */
 export function installedCcxt(from: string | URL = import.meta.url): InstalledCcxt {
-  const folder = folderFrom(from);
-  if (folder === null)
+  const found = packageFrom(from);
+  if (found === null)
     return {
       kind: 'unusable',
       sentence: `ccxt is not installed; run ${INSTALL} in the folder where puntas is installed`,
     };
-  const found = versionIn(folder);
-  if (found !== CCXT_VERSION)
+  const { folder, version } = found;
+  if (version !== CCXT_VERSION)
     return {
       kind: 'unusable',
-      sentence: `expected ccxt ${CCXT_VERSION}, the only version that was tried; found ${found ?? 'no version'} in ${folder}; run ${INSTALL}`,
+      sentence: `expected ccxt ${CCXT_VERSION}, the only version that was tried; found ${version} in ${folder}; run ${INSTALL}`,
     };
   const classes = join(folder, 'js', 'src');
   if (!existsSync(classes))
     return { kind: 'unusable', sentence: `the ccxt in ${folder} is incomplete; run ${INSTALL} again` };
-  return { kind: 'found', folder, version: found, ids: idsIn(classes) };
+  return { kind: 'found', folder, version, ids: idsIn(classes) };
 }
 
 /** Returns the file of one exchange's class: the class with WebSockets, if ccxt has one. */
@@ -65,8 +65,8 @@ export function nearestNames(name: string, names: readonly string[], count = NEA
     .map(({ other }) => other);
 }
 
-/** Returns the folder of the package; `null` if Node does not find it. */
-function folderFrom(from: string | URL): string | null {
+/** Returns folder and version of the package; `null` if Node does not find it. */
+function packageFrom(from: string | URL): { readonly folder: string; readonly version: string } | null {
   let file: string;
   try {
     // The package exports only its main file, which is some folders below its own folder.
@@ -75,7 +75,8 @@ function folderFrom(from: string | URL): string | null {
     return null;
   }
   for (let folder = dirname(file); ; folder = dirname(folder)) {
-    if (versionIn(folder) !== null) return realpathSync(folder);
+    const version = versionIn(folder);
+    if (version !== null) return { folder: realpathSync(folder), version };
     if (folder === dirname(folder)) return null;
   }
 }

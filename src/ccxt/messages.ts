@@ -25,8 +25,6 @@ export type TextTrade = {
 export type TradesRead = { readonly trades: readonly TextTrade[]; readonly unreadable: readonly string[] };
 
 export type CcxtThreadData = {
-  /** Folder of the ccxt package. */
-  readonly folder: string;
   /** File of the class. */
   readonly file: string;
   readonly id: string;

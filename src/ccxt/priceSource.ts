@@ -74,6 +74,11 @@ export class CcxtPriceSource {
     this.#market.start(news => this.#hear(news));
   }
 
+  /** Replaces the thread, whose books may be outdated. */
+  rejectAsUnreliable(reason: string): void {
+    this.#market.restart(reason);
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.stop();

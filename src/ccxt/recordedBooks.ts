@@ -146,16 +146,13 @@ class RecordedBook {
     if (outcome.kind !== 'done') return outcome;
     if (this.#sequence !== before)
       return { kind: 'refused', code: 'not-sent', message: 'the stream sent a newer book during the request' };
-    const { bids, asks, sentAt } = outcome.value;
+    const { bids, asks } = outcome.value;
     // A request may show more levels than the stream, whose next book would then seem to remove them.
     const shown = this.#last?.book;
     const cut = (side: readonly TextLevel[], levels: number | undefined) => side.slice(0, levels || undefined);
     const found = { ...outcome.value, bids: cut(bids, shown?.bids.length), asks: cut(asks, shown?.asks.length) };
     this.#sayInexact(found);
-    const now = this.#clock.now();
-    const timed = this.#timed;
-    const theirs = this.#times === 'exchange' && timed !== null ? timed.sentAt + (now - timed.heardAt) : now;
-    return { kind: 'done', value: this.#snapshot(found, this.#times === 'local' ? now : (sentAt ?? theirs)) };
+    return { kind: 'done', value: this.#snapshot(found, this.#clock.now()) };
   }
 
   /** Reads the trades after the trade `marker`. */
@@ -224,12 +221,14 @@ class RecordedBook {
       this.#isUp = true;
       listener({ kind: 'up' });
     }
-    const { heardAt } = this.#last;
-    const theirs = book.sentAt ?? (this.#timed ? this.#timed.sentAt + (heardAt - this.#timed.heardAt) : heardAt);
-    listener({ kind: 'book', snapshot: this.#snapshot(book, this.#times === 'local' ? heardAt : theirs) });
+    listener({ kind: 'book', snapshot: this.#snapshot(book, this.#last.heardAt) });
   }
 
-  #snapshot({ bids, asks }: TextBook, updatedAt: Millis): BookSnapshot {
+  /** A book without a time of the exchange has that of the last one that had it, plus the time since then. */
+  #snapshot({ bids, asks, sentAt }: TextBook, heardAt: Millis): BookSnapshot {
+    const timed = this.#timed;
+    const theirs = sentAt ?? (timed === null ? heardAt : timed.sentAt + (heardAt - timed.heardAt));
+    const updatedAt = this.#times === 'local' ? heardAt : theirs;
     const side = (levels: readonly TextLevel[]) => levels.map(([price, amount]) => ({ price, amount }));
     return { book: this.#book, sequence: ++this.#sequence, updatedAt, bids: side(bids), asks: side(asks) };
   }

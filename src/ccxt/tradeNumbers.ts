@@ -9,15 +9,10 @@ import type { TextTrade } from './messages.ts';
 const REMEMBERED_MAX = 20_000;
 
 export class TradeNumbers {
-  /** `null` before the first trade. */
+  /** Whether the numbers are the exchange's ids; `null` before the first trade. */
   #usesIds: boolean | null = null;
   #last = 0;
   readonly #numbers = new Map<string, number>();
-
-  /** Whether the numbers are the exchange's ids; `null` before the first trade. */
-  get usesIds(): boolean | null {
-    return this.#usesIds;
-  }
 
   /** Returns the trades that can be numbered, in order. A trade that was numbered before keeps its number. */
   numbered(

@@ -5,12 +5,21 @@
 import { legsOf, pairOf, moneyOf } from '../core/index.ts';
 import { currencyOf, fairValueReachBps, kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
-import { externalReferenceOf, readsPerMinute, sourceLegs } from './sections/reference.ts';
+import {
+  externalReferenceOf,
+  feedIndexOf,
+  placeText,
+  readsPerMinute,
+  sourceLegs,
+  staleAfterMsMin,
+  type SourceFrom,
+} from './sections/reference.ts';
+import { isOnThisMachine } from './sections/values.ts';
 import type { Config } from './schema.ts';
 
 /**
  * Returns problems between the keys of a configuration. With `venues`, the allowed values of `exchange.venue`, also
- * checks this key.
+ * checks this key; the first is the default.
  */
 export function crossProblems(config: Config, venues?: readonly string[]): readonly Problem[] {
   return CHECKS.flatMap(check => {
@@ -100,7 +109,7 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
  * Finds reference books that do not form a chain from the base to the quote currency of the traded book, unused feeds,
  * and a request budget that is too small.
  */
-function referenceProblems(config: Config): readonly Problem[] {
+function referenceProblems(config: Config, venues?: readonly string[]): readonly Problem[] {
   const { reference: wanted, book } = config;
   const problems: Problem[] = [];
   if (config.fairValue?.reference?.leave !== undefined && wanted?.sources === undefined)
@@ -109,7 +118,7 @@ function referenceProblems(config: Config): readonly Problem[] {
       message: 'needs reference.sources: fills are hedged at one of them',
     });
   if (wanted === undefined) return problems;
-  if (wanted.sources !== undefined) return [...sourceProblems(config), ...publicBudgetProblems(config)];
+  if (wanted.sources !== undefined) return [...sourceProblems(config, venues), ...publicBudgetProblems(config)];
   const fed = wanted.feeds.map(one => one.book ?? book);
   wanted.feeds.forEach((_, i) => {
     const name = fed[i] ?? '';
@@ -117,6 +126,8 @@ function referenceProblems(config: Config): readonly Problem[] {
     if (fed.indexOf(name) !== i) wrong(`two feeds give the price of ${name}; remove one of these feeds`);
     if (wanted.books?.includes(name) === false)
       wrong(`${name} is not in reference.books; add it there or remove the feed`);
+    if (name === book && isTradedExchange(config, { urls: [wanted.feeds[i]?.url] }, venues))
+      wrong(ownBook(`${book} of this feed`));
   });
   if (wanted.books === undefined && fed.length === 0)
     problems.push({ path: ['reference', 'books'], message: 'expected books, like [btc_usd, usd_mxn], or feeds' });
@@ -145,7 +156,8 @@ function publicBudgetProblems(config: Config): readonly Problem[] {
  * Finds sources of the reference price whose books form no chain, that read the bot's own book, use unknown feeds, or
  * cannot reach `sourcesMin`. Also finds keys that have no effect beside sources.
  */
-function sourceProblems({ reference: wanted, book, strategy, fairValue }: Config): readonly Problem[] {
+function sourceProblems(config: Config, venues?: readonly string[]): readonly Problem[] {
+  const { reference: wanted, book, strategy, fairValue, elsewhere } = config;
   const { sources = [], books, feeds, sourcesMin, basis } = wanted!;
   const problems: Problem[] = [];
   const wrong = (path: readonly (string | number)[], message: string) =>
@@ -164,14 +176,28 @@ function sourceProblems({ reference: wanted, book, strategy, fairValue }: Config
         ['sources', i, 'books'],
         `expected books that lead from ${pairOf(book).join(' to ')}, like [btc_usd, usd_mxn] for btc_mxn; found ${chain.join(', ')}`,
       );
+    const young = legs.find(leg => leg.staleAfterMs < staleAfterMsMin(leg.from));
+    if (young !== undefined)
+      wrong(
+        ['sources', i, 'staleAfterMs'],
+        `expected at least ${staleAfterMsMin(young.from)} (ms) from ${placeText(young.from)}, so that a price outlives a failed poll; found ${young.staleAfterMs}`,
+      );
     for (const leg of legs) {
       const { from } = leg;
-      if (from === 'exchange' && leg.book === book)
-        wrong(['sources', i, 'books'], `${book} is the bot's own book, which contains its own orders`);
+      if (
+        leg.book === book &&
+        (from === 'exchange' || isTradedExchange(config, placeOf(config, from, leg.book), venues))
+      )
+        wrong(['sources', i, 'books'], ownBook(from === 'exchange' ? book : `${book} at ${placeText(from)}`));
+      if (typeof from === 'object' && 'venue' in from && venues?.includes(from.venue) === false)
+        wrong(
+          ['sources', i, 'from'],
+          `expected venue to be one of ${venues.join(', ')}, found ${JSON.stringify(from.venue)}`,
+        );
+      if (from === 'elsewhere' && elsewhere === undefined)
+        wrong(['sources', i, 'from'], 'elsewhere needs the section elsewhere with the other exchange');
       if (from !== 'feed' && !(typeof from === 'object' && 'feed' in from)) continue;
-      const at = feeds.findIndex(feed =>
-        from === 'feed' ? feed.name === undefined && (feed.book ?? book) === leg.book : feed.name === from.feed,
-      );
+      const at = feedIndexOf(feeds, book, leg.book, from);
       used.add(at);
       const missing = from === 'feed' ? `the book ${leg.book}` : `the name ${from.feed}`;
       if (at < 0) wrong(['sources', i, 'from'], `reference.feeds has no feed with ${missing}`);
@@ -197,6 +223,46 @@ function sourceProblems({ reference: wanted, book, strategy, fairValue }: Config
   return problems;
 }
 
+const ownBook = (what: string): string => `${what} is the bot's own book, which contains its own orders`;
+
+/** Name of an exchange, and addresses of a place. Without addresses, the place is the public one of the exchange. */
+type Place = { readonly name?: string | undefined; readonly urls: readonly (string | undefined)[] };
+
+/** Returns name and addresses of the place of a book. */
+function placeOf({ reference, elsewhere, book: own }: Config, from: SourceFrom, book: string): Place {
+  if (from === 'exchange') return { urls: [] };
+  if (from === 'elsewhere')
+    return elsewhere?.kind === 'remote'
+      ? { name: elsewhere.venue, urls: [elsewhere.restUrl, elsewhere.streamUrl] }
+      : { urls: [] };
+  if (from === 'feed' || 'feed' in from) {
+    const feeds = reference?.feeds ?? [];
+    return { urls: [feeds[feedIndexOf(feeds, own, book, from)]?.url] };
+  }
+  return 'ccxt' in from
+    ? { name: from.ccxt, urls: [from.url] }
+    : { name: from.venue, urls: [from.restUrl, from.streamUrl] };
+}
+
+/**
+ * Whether a place is the traded exchange: it has the same host, or the same name, because an exchange may have several
+ * hosts. ccxt and `exchange.venue` have the same names. Another port of this machine is another exchange.
+ */
+function isTradedExchange({ exchange }: Config, place: Place, venues?: readonly string[]): boolean {
+  const traded: Place =
+    exchange.kind === 'remote'
+      ? { name: exchange.venue ?? venues?.[0], urls: [exchange.restUrl, exchange.streamUrl] }
+      : { urls: [`http://127.0.0.1:${exchange.port}`] };
+  const [own, there] = [urlsOf(traded), urlsOf(place)];
+  if (there.some(url => own.some(other => hostOf(other) === hostOf(url)))) return true;
+  return place.name !== undefined && place.name === traded.name && ![...own, ...there].some(isOnThisMachine);
+}
+
+const urlsOf = ({ urls }: Place): readonly URL[] => urls.flatMap(url => (url === undefined ? [] : [new URL(url)]));
+
+/** Returns host and port; this machine has one name. */
+const hostOf = (url: URL): string => (isOnThisMachine(url) ? `127.0.0.1:${url.port || url.protocol}` : url.host);
+
 /** Finds keys that need every public trade, if no stream is configured. */
 function missingTrades({ fairValue, pull, exchange }: Config): readonly Problem[] {
   const hasStream = exchange.stream && (exchange.kind === 'embedded' || exchange.streamUrl !== undefined);
@@ -214,9 +280,10 @@ const strategyProblems = ({ strategy, limits, book, fairValue }: Config): readon
     .limitProblems(strategy, { ...limits, ...(fairValue && { fairValueBps: fairValueReachBps(fairValue) }) }, book)
     .map(({ key, message }) => ({ path: ['strategy', key], message }));
 
-function hedgeProblems({ hedge, limits, book }: Config): readonly Problem[] {
+function hedgeProblems(config: Config): readonly Problem[] {
+  const { hedge, limits, book } = config;
   if (!hedge) return [];
-  const problems: Problem[] = [];
+  const problems: Problem[] = [...placeProblems(config)];
   const demand = (holds: boolean, key: string, message: string) => {
     if (!holds) problems.push({ path: ['hedge', ...key.split('.')], message });
   };
@@ -249,6 +316,38 @@ function hedgeProblems({ hedge, limits, book }: Config): readonly Problem[] {
   demand(band < most, 'band', `must be below limits.positionMax (${limits.positionMax})`);
   return problems;
 }
+
+/** Finds problems of hedges on the other exchange: the way, its keys, the other exchange, and the rate of its currency. */
+function placeProblems({ hedge, elsewhere, exchange, reference, book, limits }: Config): readonly Problem[] {
+  const isWay = hedge?.venues.includes('elsewhere') === true;
+  const keys = hedge?.elsewhere;
+  if (!isWay && keys === undefined) return [];
+  const problems: Problem[] = [];
+  const at = (path: readonly string[], message: string) => problems.push({ path: ['hedge', ...path], message });
+  if (!isWay) at(['elsewhere'], 'has no effect without elsewhere in hedge.venues; add it there, or remove this key');
+  if (keys === undefined) at(['venues'], 'elsewhere needs hedge.elsewhere with driftMax and debtMax');
+  if (elsewhere === undefined) {
+    at(isWay ? ['venues'] : ['elsewhere'], 'elsewhere needs the section elsewhere with the other exchange');
+    return problems;
+  }
+  // Orders there would hedge play money, and a restart would forget them with the account of the embedded exchange.
+  if (exchange.kind === 'embedded' && elsewhere.kind === 'remote')
+    at(['venues'], 'elsewhere needs elsewhere.kind: embedded while exchange.kind is embedded');
+  const [[, here], [, there]] = [pairOf(book), pairOf(elsewhere.book)];
+  const rated = here === there || (reference?.sources ?? []).some(source => isRate(sourceLegs(source), elsewhere.book));
+  if (!rated)
+    at(
+      ['venues'],
+      `elsewhere needs the value of ${there} in ${here}: a source of reference.sources with books from ${elsewhere.book}, like [${elsewhere.book}, ${there}_${here}]`,
+    );
+  if (keys !== undefined && !(moneyOf(keys.debtMax) <= moneyOf(limits.positionMax)))
+    at(['elsewhere', 'debtMax'], `must be at most limits.positionMax (${limits.positionMax})`);
+  return problems;
+}
+
+/** Whether the books after the first give the value of the quote currency of `book` on the other exchange. */
+const isRate = (legs: readonly { readonly book: string }[], book: string): boolean =>
+  legs.length > 1 && legs[0]?.book === book;
 
 function deskProblems({ backtest: { desk } }: Config): readonly Problem[] {
   if (desk.delayMinMs <= desk.delayMaxMs) return [];

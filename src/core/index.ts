@@ -45,6 +45,7 @@ export * from './engine/reasons.ts';
 export type { BalanceCheck } from './accounting/reconciliation.ts';
 export * from './risk/regimes.ts';
 export * from './risk/regimeWatch.ts';
+export type { ElsewhereFigures, HedgeBounds, HedgeRefusal, HedgeRooms } from './risk/hedgeDebt.ts';
 export * from './risk/preTradeRisk.ts';
 export * from './quoting/regimeAdjustments.ts';
 export * from './text/secret.ts';

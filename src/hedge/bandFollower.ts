@@ -75,6 +75,7 @@ export class BandFollower {
       startPerRootSecond: model.volatilityBps / 600_000,
       memoryMs: MEMORY_MS,
       sampleMs: SAMPLE_MS,
+      factorMax: ESTIMATE_FACTOR_MAX,
     });
   }
 
@@ -140,9 +141,9 @@ export class BandFollower {
   }
 
   #bandAt(at: Millis, mid: Money): Band {
-    const { order, ordersMax, risk, volatilityBps, fillsPerMinute, decayPerBps } = this.#model;
+    const { order, ordersMax, risk, fillsPerMinute, decayPerBps } = this.#model;
     const value = (Number(order) / 1e18) * (Number(mid) / 1e18);
-    const sigma = within(this.#volatility.perRootSecond, volatilityBps / 600_000);
+    const sigma = this.#volatility.perRootSecond;
     const start = fillsPerMinute / 60;
     const fillsPerS = within((start * PRIOR_S + this.#filled / 2) / (PRIOR_S + this.#seconds), start);
     const isFresh = this.#cost !== null && at - this.#cost.at < COST_FRESH_MS;

@@ -13,6 +13,7 @@ import {
   type ElsewhereTerms,
   type ElsewhereVerdict,
   type EvidenceTimes,
+  type HedgeAccount,
   type Instrument,
   type Millis,
   type Money,
@@ -27,10 +28,18 @@ export type ElsewhereClient = Pick<VenueClient, 'orderBook' | 'place' | 'lookUp'
 export type ElsewhereDeskOptions = {
   readonly client: ElsewhereClient;
   readonly clock: Clock;
-  /** Book there. */
-  readonly instrument: Instrument;
+  /** Returns the latest rules of the book there. */
+  readonly instrument: () => Instrument;
+  /** Returns the book of a stream there; `null` if it is unknown. If absent, each hedge reads the book. */
+  readonly streamed?: (() => StreamedBook | null) | undefined;
   readonly times: EvidenceTimes;
 };
+
+/** Best levels of a stream, in ticks and lots of `instrument`. `at` is on the monotonic clock. */
+export type StreamedBook = { readonly instrument: Instrument; readonly depth: Readonly<Depth>; readonly at: Millis };
+
+/** Maximum age of a streamed book from which a hedge is priced. */
+const STREAMED_MAX_MS: Millis = 1_000;
 
 /** Result of sending: `refused` is certain, `sent` and `unknown` need a look-up. */
 export type SendResult =
@@ -40,9 +49,14 @@ export type SendResult =
 
 export type ElsewhereSetup = Omit<ElsewhereTerms, 'rate' | 'midHere' | 'riskBps'> & {
   readonly desk: ElsewhereDesk;
+  readonly at: HedgeAccount;
   /** Expected time from the decision to the execution there, and the quantile `z` of the price move in it (E17). */
   readonly latencyMs: Millis;
   readonly riskZ: number;
+  /** Minimum value of a hedge, in the quote currency here. */
+  readonly valueMin: Money;
+  /** Number of completed hedges there after which orders may exceed the smallest size. */
+  readonly smallestUntil: number;
   /** Volatility, as a fraction in the root of a second. */
   readonly perRootSecond: () => number;
   /** Value of one unit of the quote currency there, in the quote currency here; `null` if unknown or too old. */
@@ -53,7 +67,12 @@ export type ElsewhereSetup = Omit<ElsewhereTerms, 'rate' | 'midHere' | 'riskBps'
   readonly closedBecause: (side: Side) => string | null;
 };
 
-type OpenElsewhere = { readonly order: ElsewhereOrder; readonly evidence: OrderEvidence };
+type OpenElsewhere = {
+  readonly order: ElsewhereOrder;
+  readonly evidence: OrderEvidence;
+  /** Whether the last look-up was late enough to decide, and failed or contradicted the order. */
+  isUndecidable: boolean;
+};
 
 export class ElsewhereDesk {
   readonly #options: ElsewhereDeskOptions;
@@ -71,12 +90,31 @@ export class ElsewhereDesk {
   }
 
   /**
-   * Reads the best levels of the book there, up to the first damaged or unreadable level. Returns the reason as text if
-   * the book cannot be read. `startedAt` is on the monotonic clock.
+   * Whether look-ups do not decide: the last one was late enough to do so, but failed or contradicts the order. Only the
+   * operator can then state the outcome.
    */
-  async depth(): Promise<{ readonly depth: Depth; readonly startedAt: Millis } | string> {
-    const { client, clock, instrument } = this.#options;
+  get isUndecidable(): boolean {
+    return this.#open?.isUndecidable === true;
+  }
+
+  /** Stops looking the open order up, because its outcome has been stated. */
+  drop(): void {
+    this.#open = null;
+  }
+
+  /**
+   * Returns the best levels of the book there, from the stream if it is young, otherwise read now, up to the first
+   * damaged or unreadable level. Returns the reason as text if the book cannot be read. `startedAt` is on the monotonic
+   * clock.
+   */
+  async depth(): Promise<{ readonly depth: Readonly<Depth>; readonly startedAt: Millis } | string> {
+    const { client, clock } = this.#options;
+    const instrument = this.#options.instrument();
     const startedAt = clock.elapsed();
+    const streamed = this.#options.streamed?.() ?? null;
+    const isSameGrid = streamed?.instrument.tick === instrument.tick && streamed.instrument.lot === instrument.lot;
+    if (streamed !== null && isSameGrid && startedAt - streamed.at <= STREAMED_MAX_MS)
+      return { depth: streamed.depth, startedAt: streamed.at };
     const outcome = await client.orderBook(instrument.symbol, true);
     if (outcome.kind !== 'done') return `the book there could not be read: ${textOfFailure(outcome)}`;
     if (outcome.value.book !== instrument.symbol) return `the exchange sent the book ${outcome.value.book}`;
@@ -120,27 +158,36 @@ export class ElsewhereDesk {
   async find(): Promise<ElsewhereVerdict> {
     const open = this.#open;
     if (open === null) throw new Error('no order is open there');
-    const { client, clock } = this.#options;
+    const startedAt = this.#options.clock.elapsed();
+    const { verdict, isDeciding } = await this.#lookUp(open, startedAt);
+    open.isUndecidable = verdict.kind === 'unknown' && !isDeciding && open.evidence.isConclusive(startedAt);
+    return verdict;
+  }
+
+  async #lookUp(
+    open: OpenElsewhere,
+    startedAt: Millis,
+  ): Promise<{ readonly verdict: ElsewhereVerdict; readonly isDeciding: boolean }> {
+    const { client } = this.#options;
     const { id } = open.order;
-    const startedAt = clock.elapsed();
     const looked = await client.lookUp({ originIds: [id] });
     const reports = completeValue(looked);
-    if (reports === null) return lookUpFailed('the look-up', looked);
+    if (reports === null) return { verdict: lookUpFailed('the look-up', looked), isDeciding: false };
     const own = reports.filter(({ originId }) => originId === id);
     const oids = own.map(({ oid }) => oid);
     const [oid] = oids;
     const listed = await client.orderTrades(oid === undefined ? { originId: id } : { oid });
     const trades = completeValue(listed);
-    if (trades === null) return lookUpFailed('the list of trades', listed);
+    if (trades === null) return { verdict: lookUpFailed('the list of trades', listed), isDeciding: false };
     const verdict = open.evidence.read({ startedAt, reports: own, trades: tradesOf(trades, oids, id) });
     if (verdict.kind === 'ended' || verdict.kind === 'not placed') this.#open = null;
     else if (verdict.kind === 'live') await client.cancel(oid === undefined ? { originIds: [id] } : { oids });
-    return verdict;
+    return { verdict, isDeciding: open.evidence.isDeciding };
   }
 
   #track(order: ElsewhereOrder): void {
     const { clock, times } = this.#options;
-    this.#open = { order, evidence: new OrderEvidence(order, clock.elapsed(), times) };
+    this.#open = { order, evidence: new OrderEvidence(order, clock.elapsed(), times), isUndecidable: false };
   }
 }
 

@@ -8,9 +8,12 @@ import {
   textOfAmount,
   textOfMoney,
   textOfPrice,
+  type Amount,
+  type Depth,
   type ElsewhereEvent,
   type HedgeOffer,
   type HedgeRow,
+  type Instrument,
   type Money,
   type OwnTrade,
   type PlacedOrder,
@@ -33,8 +36,20 @@ export class ElsewhereHedges {
     this.#run = run;
   }
 
-  /** Prices a hedge of `amount`, or of the part that the funds there allow. A positive amount is sold. */
-  async price({ instrument, mid }: HedgeView, amount: Money): Promise<ExecutableRoute> {
+  /** Whether a hedge of `amount` waits for more, because its value is below the minimum. */
+  isTooSmall({ mid }: Pick<HedgeView, 'mid'>, amount: Money): boolean {
+    return ((amount < 0n ? -amount : amount) * mid) / ONE < this.#setup.valueMin;
+  }
+
+  /**
+   * Prices a hedge of `amount`, or of the part that the funds there allow. A positive amount is sold. `completed`:
+   * number of earlier hedges there; the first ones have the smallest size. `isAll`: also below the minimum value.
+   */
+  async price(
+    { instrument, mid }: HedgeView,
+    amount: Money,
+    { completed, isAll }: { readonly completed: number; readonly isAll: boolean },
+  ): Promise<ExecutableRoute> {
     const { desk, rate, funds, closedBecause, latencyMs, riskZ, perRootSecond, instrument: there } = this.#setup;
     const none = (unavailableReason: string): ExecutableRoute => ({
       by: 'nothing',
@@ -43,6 +58,7 @@ export class ElsewhereHedges {
     const sells = amount > 0n;
     const closed = desk.isOpen ? 'an order there is open' : closedBecause(sells ? 'sell' : 'buy');
     if (closed !== null) return none(closed);
+    if (!isAll && this.isTooSmall({ mid }, amount)) return none('the value is below hedge.elsewhere.valueMin');
     const read = await desk.depth();
     if (typeof read === 'string') return none(read);
     const now = rate();
@@ -53,7 +69,9 @@ export class ElsewhereHedges {
     const size = [sells ? amount : money(-amount), affordable].reduce((a, b) => (b < a ? b : a));
     if (!(size > 0n)) return none('no funds there');
     const riskBps = latencyRiskBps(perRootSecond(), latencyMs, riskZ);
-    const terms = { ...this.#setup, rate: now, midHere: mid, riskBps };
+    const { smallestUntil, bounds } = this.#setup;
+    const limited = completed < smallestUntil ? { orderAmountMax: smallestAmountAt(there, read.depth) } : {};
+    const terms = { ...this.#setup, bounds: { ...bounds, ...limited }, rate: now, midHere: mid, riskBps };
     const priced = priceElsewhere(instrument.minor, read.depth, sells ? size : money(-size), terms);
     if ('unavailableReason' in priced) return { by: 'nothing', out: priced };
     return { by: 'elsewhere', out: priced.out, take: priced.take, rate: now };
@@ -64,7 +82,7 @@ export class ElsewhereHedges {
     id: string,
     { take, rate }: Extract<ExecutableRoute, { by: 'elsewhere' }>,
   ): { readonly offer: HedgeOffer; readonly elsewhere: PlacedOrder } {
-    const { instrument: there } = this.#setup;
+    const { at, instrument: there } = this.#setup;
     const { side } = take;
     const [price, amount] = [textOfPrice(there, take.price), textOfAmount(there, take.amount)];
     const base = { currency: there.major, amount };
@@ -72,7 +90,7 @@ export class ElsewhereHedges {
     const legs = side === 'sell' ? { give: base, get: quote } : { give: quote, get: base };
     return {
       offer: { way: 'elsewhere', id, ...legs, lifeMs: 0 },
-      elsewhere: { order: { id, book: there.symbol, side, price, amount }, rate: textOfMoney(rate) },
+      elsewhere: { ...at, order: { id, book: there.symbol, side, price, amount }, rate: textOfMoney(rate) },
     };
   }
 
@@ -92,12 +110,47 @@ export class ElsewhereHedges {
     return this.#setup.desk.send(placedOf(row).order);
   }
 
+  /** Whether only the operator can state the outcome of the open order. */
+  get isUndecidable(): boolean {
+    return this.#setup.desk.isUndecidable;
+  }
+
+  /**
+   * Returns the end of the order of a row as the operator states it, and stops looking the order up. `null`: nothing was
+   * executed.
+   */
+  endAsStated(row: HedgeRow, stated: StatedExecution | null): ElsewhereEnd {
+    this.#setup.desk.drop();
+    if (stated === null) return NOTHING_EXECUTED;
+    const { order } = placedOf(row);
+    const { base, quote, fee, feeCurrency } = stated;
+    const trade: OwnTrade = {
+      ...{ book: order.book, tid: `settled-${row.id}`, oid: order.id, originId: order.id, createdAt: this.#run.time() },
+      ...{ side: order.side, price: textOfMoney(money((quote * ONE) / base)), maker: false },
+      ...{ major: textOfMoney(base), minor: textOfMoney(quote) },
+      ...{ feeAmount: textOfMoney(fee), feeCurrency },
+    };
+    return { filled: base, trades: [trade] };
+  }
+
   /** Looks the order of a row up; returns its end, or the reason why the end is not proven. */
   async find(): Promise<ElsewhereEnd | string> {
     const verdict = await this.#setup.desk.find();
     if (verdict.kind === 'unknown') return verdict.reason;
     if (verdict.kind === 'live') return 'the exchange left the order in its book; it is being canceled';
     return verdict.kind === 'ended' ? verdict : NOTHING_EXECUTED;
+  }
+
+  /** Returns, as text, the fees in currencies other than those of the book there. The ledger has them, profit does not. */
+  feesBesides({ trades }: ElsewhereEnd): readonly string[] {
+    const { major, minor } = this.#setup.instrument;
+    const sums = new Map<string, bigint>();
+    for (const { feeCurrency, feeAmount } of trades)
+      if (feeCurrency !== major && feeCurrency !== minor)
+        sums.set(feeCurrency, (sums.get(feeCurrency) ?? 0n) + moneyOf(feeAmount));
+    return [...sums].flatMap(([currency, sum]) =>
+      sum === 0n ? [] : [`fee of ${textOfMoney(money(sum))} ${currency}, which is in no profit`],
+    );
   }
 
   /** Books the end of the order of a row, at the rate of the decision. */
@@ -112,8 +165,23 @@ export class ElsewhereHedges {
   }
 }
 
+/** Amounts that an order executed, as the operator states them. `fee` is in `feeCurrency`. */
+export type StatedExecution = {
+  readonly base: Money;
+  readonly quote: Money;
+  readonly fee: Money;
+  readonly feeCurrency: string;
+};
+
 /** End of an order that was certainly not executed. */
 export const NOTHING_EXECUTED: ElsewhereEnd = { filled: money(0n), trades: [] };
+
+/** Returns the smallest amount whose value stays above the minimum at prices 20% lower, in lots. */
+function smallestAmountAt({ amountMin, valueMin }: Instrument, { bids, bidPrices }: Depth): Amount {
+  const price = BigInt(Math.max(1, bids === 0 ? 1 : bidPrices[0]!));
+  const byValue = Number((valueMin * 5n + price * 4n - 1n) / (price * 4n));
+  return Math.max(amountMin, byValue) as Amount;
+}
 
 function placedOf({ id, elsewhere }: HedgeRow): PlacedOrder {
   if (elsewhere === undefined) throw new Error(`hedge ${id} has no order on another exchange`);

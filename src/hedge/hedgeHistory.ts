@@ -4,6 +4,7 @@
  */
 import { textOfMoney, type HedgeRow, type Millis, type Money } from '../core/index.ts';
 import { isOver, mayStillExecute } from './hedgeText.ts';
+import type { EarlierHedges } from './roomAndBudget.ts';
 import type { HedgeRun, RestoredHedges } from './setup.ts';
 
 /** Maximum number of stored hedges that have ended. */
@@ -49,8 +50,8 @@ export class HedgeHistory {
     return this.#list.some(mayStillExecute);
   }
 
-  /** Adds a hedge. `spent` holds the costs of earlier hedges, which count against the cost limits. */
-  begin(amount: Money, spent: Pick<HedgeRow, 'dayCost' | 'flatten'>): void {
+  /** Adds a hedge. `known` holds the computed band, and costs and counts of earlier hedges, which count against limits. */
+  begin(amount: Money, known: EarlierHedges & Pick<HedgeRow, 'band'>): void {
     const row: HedgeRow = {
       id: `${this.#prefix}${++this.#counter}`,
       at: this.#run.time(),
@@ -61,7 +62,7 @@ export class HedgeHistory {
       acceptedAt: null,
       conversionId: null,
       why: null,
-      ...spent,
+      ...known,
     };
     this.#list = [...this.#list.filter(isOver).slice(-ROWS_KEPT), row];
     this.#note(row);

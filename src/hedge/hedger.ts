@@ -3,6 +3,7 @@
  * outcome.
  */
 import {
+  money,
   moneyOf,
   sleep,
   textOfMoney,
@@ -16,7 +17,7 @@ import {
   type Money,
 } from '../core/index.ts';
 import { outcomeFromBalances, StableVerdict } from './balanceEvidence.ts';
-import { ElsewhereHedges, NOTHING_EXECUTED, type ElsewhereEnd } from './elsewhereHedges.ts';
+import { ElsewhereHedges, NOTHING_EXECUTED, type ElsewhereEnd, type StatedExecution } from './elsewhereHedges.ts';
 import { BandFollower } from './bandFollower.ts';
 import { Flattening } from './flattening.ts';
 import { Offers } from './offers.ts';
@@ -31,8 +32,8 @@ import {
   type HedgeRow,
 } from './hedgeText.ts';
 import { HedgeHistory } from './hedgeHistory.ts';
-import type { HedgerOptions, HedgeRun, HedgeSetup } from './setup.ts';
-import { remainingBudget, roomMoney, hedgeableAmount } from './roomAndBudget.ts';
+import type { HedgerOptions, HedgeRun, HedgeSetup, RestoredHedges } from './setup.ts';
+import { amountInRoom, completedElsewhere, lateProblem, remainingBudget, hedgeableAmount } from './roomAndBudget.ts';
 import { takerOrderOutcome, takerOrderFromNews, type TakerOrderState } from './takerOrderOutcome.ts';
 import { bookRoute, requestRoutes, type ExecutableRoute } from './pricedRoutes.ts';
 
@@ -43,6 +44,12 @@ const SOON_EVERY_MS = 1_000;
 const SECOND_LEG_EVERY_MS = 5_000;
 /** Maximum wait, in ms, for the second leg of an earlier run's route if the configuration no longer has routes. */
 const SECOND_LEG_WAIT_MS = 600_000;
+
+const NOTHING = money(0n);
+/** First number of orders elsewhere. Some exchanges need ids of three parts with a number; quotes never get this far. */
+const ELSEWHERE_FIRST = 50_000_000;
+const elsewhereId = ({ prefix, placePrefix }: RestoredHedges, count: number): string =>
+  placePrefix === undefined ? `${prefix}x${count}` : `${placePrefix}${ELSEWHERE_FIRST + count}`;
 
 export class Hedger {
   readonly #options: HedgerOptions;
@@ -58,8 +65,15 @@ export class Hedger {
   /** Latest state of the open hedge's taker order. */
   #order: TakerOrderState | null = null;
   #isBusy = false;
+  /** Whether a fill arrived during a check, so that another check follows. */
+  #isDueAgain = false;
   /** Outcome of the open hedge as the operator states it; `null` if none, or after a check has applied it. */
-  #statement: { readonly id: string; readonly as: 'executed' | 'failed'; readonly why: string } | null = null;
+  #statement: {
+    readonly id: string;
+    readonly as: 'executed' | 'failed';
+    readonly why: string;
+    readonly amounts: StatedExecution | null;
+  } | null = null;
   #restUntil = -Infinity;
   #soonAt = -Infinity;
   readonly #evidence = new StableVerdict();
@@ -102,19 +116,58 @@ export class Hedger {
 
   /** Checks the open hedge, or whether a new hedge is needed. Does nothing while another check runs. */
   async turn(): Promise<void> {
+    await this.#turnOnce();
+    await this.#turnAgain();
+  }
+
+  async #turnOnce(): Promise<void> {
     if (this.#isBusy) return;
     this.#isBusy = true;
     try {
       const { open } = this.#rows;
       if (this.#flattening.isNew()) this.#restUntil = -Infinity;
       if (open && mayStillExecute(open)) await this.#resolve(open);
-      else if (!this.#options.mayAct() || this.#run.clock.elapsed() < this.#restUntil) return;
-      else if (open) await this.#requestSecondLeg(open);
-      else await this.#consider();
+      else if (!this.#options.mayAct()) return;
+      else if (open) await (this.#isResting ? undefined : this.#requestSecondLeg(open));
+      else if (!this.#isResting || this.#elsewhere !== null) await this.#consider();
     } finally {
       this.#isBusy = false;
       this.#applyStatement();
     }
+  }
+
+  /**
+   * Hedges a fill on another exchange without waiting for the next check, if no hedge is open and no route needs an
+   * offer. A fill during a check causes another check.
+   */
+  async turnAfterFill(): Promise<void> {
+    if (this.#elsewhere === null || this.#needsOffers) return;
+    this.#isDueAgain = true;
+    await this.#turnAgain();
+  }
+
+  /** Checks again for fills during the last check. */
+  async #turnAgain(): Promise<void> {
+    while (this.#isDueAgain && !this.#isBusy && this.#rows.open === undefined) {
+      this.#isDueAgain = false;
+      await this.#turnOnce();
+    }
+  }
+
+  /** Whether a route needs offers, which are requested only after a pause. */
+  get #needsOffers(): boolean {
+    const { venues, routes } = this.#setup;
+    return routes !== undefined || venues.some(way => way === 'rfq' || way === 'conversion');
+  }
+
+  /** Whether a route is on the bot's own exchange. A pause follows each hedge there. */
+  get #hasRoutesHere(): boolean {
+    const { venues, routes } = this.#setup;
+    return routes !== undefined || venues.some(way => way !== 'elsewhere');
+  }
+
+  get #isResting(): boolean {
+    return this.#run.clock.elapsed() < this.#restUntil;
   }
 
   /**
@@ -149,16 +202,22 @@ export class Hedger {
 
   /**
    * Ends a hedge that no look-up can settle, with the outcome that the operator states. `executed` books the offered
-   * amounts. Returns `busy` during a check or while the hedge may still be in flight. Returns `not open` if the hedge
-   * has ended or can be looked up.
+   * amounts, or the stated ones of an order on another exchange. Returns `busy` during a check, while the hedge may still
+   * be in flight, and while look-ups on the other exchange may still decide. Returns `not open` if the hedge has ended or
+   * can be looked up, and `incomplete` if the stated amounts are missing.
    */
-  settleAs(id: string, as: 'executed' | 'failed', why: string): 'settled' | 'busy' | 'not open' {
+  settleAs(
+    id: string,
+    as: 'executed' | 'failed',
+    why: string,
+    amounts: StatedExecution | null = null,
+  ): 'settled' | 'busy' | 'not open' | 'incomplete' {
     if (this.#rows.list.some(row => row.id === id && row.why === why && isOver(row))) return 'settled';
     const { open } = this.#rows;
     if (open?.id !== id || !mayStillExecute(open) || open.offer?.way === 'book' || open.conversionId !== null)
       return 'not open';
-    if (open.offer?.way === 'elsewhere') return 'not open';
-    this.#statement = { id, as, why };
+    if (open.offer?.way === 'elsewhere' && as === 'executed' && amounts === null) return 'incomplete';
+    this.#statement = { id, as, why, amounts };
     if (!this.#isBusy) this.#applyStatement();
     return this.#statement === null ? 'settled' : 'busy';
   }
@@ -169,13 +228,16 @@ export class Hedger {
    */
   #applyStatement(): void {
     const { open } = this.#rows;
-    if (this.#statement === null || open === undefined || open.id !== this.#statement.id || !this.#isOutcomeDue(open))
-      return;
-    const { as, why } = this.#statement;
+    if (this.#statement === null || open === undefined || open.id !== this.#statement.id) return;
+    const isElsewhere = open.offer?.way === 'elsewhere';
+    if (isElsewhere ? !this.#there.isUndecidable : !this.#isOutcomeDue(open)) return;
+    const { as, why, amounts } = this.#statement;
     this.#statement = null;
     if (!mayStillExecute(open) || open.conversionId !== null) return;
     this.#run.log.warn({ id: open.id, as, why }, `hedge ${open.id}: ${why}`);
-    if (as === 'executed') this.#done(open, why);
+    if (isElsewhere)
+      this.#endElsewhere(open, this.#there.endAsStated(open, as === 'executed' ? amounts : null), why, [why]);
+    else if (as === 'executed') this.#done(open, why);
     else this.#handleNotExecuted(open, why);
   }
 
@@ -192,19 +254,31 @@ export class Hedger {
     const rules = { ...this.#setup.rules, ...own };
     const wanted = amountToHedge(inventory, rules);
     if (wanted === 0n) return;
-    const amount = hedgeableAmount(before, wanted);
-    this.#restUntil = clock.elapsed() + pauseMs;
+    // The pause limits hedges on the bot's own exchange; a hedge on another exchange needs none.
+    const isResting = this.#isResting;
+    const here = isResting ? NOTHING : hedgeableAmount(before, wanted);
+    const amount = this.#elsewhere === null ? here : amountInRoom(before, wanted);
+    if (this.#hasRoutesHere && !isResting) this.#restUntil = clock.elapsed() + pauseMs;
     if (amount === 0n) return log.info({}, 'hedge: the amount to hedge is locked or reserved by orders of the bot');
+    const isAll = flatten !== null;
+    // A row whose only route waits for more inventory would be written at each check.
+    const isOnlyThere = here === 0n || !this.#hasRoutesHere;
+    if (isOnlyThere && !isAll && this.#elsewhere?.isTooSmall(before, amount) === true) return;
     const { left, budgetName, ...spent } = remainingBudget(this.#rows.list, rules, flatten, time());
-    this.#rows.begin(amount, spent);
+    const completed = completedElsewhere(this.#rows.list, this.#setup.elsewhere?.at.place ?? '');
+    const computed = own !== undefined && flatten === null ? { band: textOfMoney(rules.band) } : {};
+    this.#rows.begin(amount, { ...spent, ...computed });
     const asked = clock.elapsed();
-    const priced = await requestRoutes(this.#offers, this.#setup, instrument, amount, before.mid);
-    if (this.#elsewhere !== null) priced.push(await this.#elsewhere.price(before, amount));
+    const [atHome, there] = await Promise.all([
+      here === 0n ? [] : requestRoutes(this.#offers, this.#setup, instrument, here, before.mid),
+      this.#elsewhere?.price(before, amount, { completed, isAll }) ?? null,
+    ]);
+    const priced = [...atHome, ...(there === null ? [] : [there])];
     // The comparison of offers needs the book as it is after the requests.
     const seen = this.#options.view();
     const { mid } = seen;
     if (seen.refusal !== null) return this.#fail(`the book cannot be used: ${seen.refusal}`);
-    priced.push(bookRoute(this.#setup, orderPrefix !== undefined, seen, amount));
+    if (here !== 0n) priced.push(bookRoute(this.#setup, orderPrefix !== undefined, seen, here));
     const outs = priced.map(({ out }) => out);
     const by = (other: Partial<typeof rules>) =>
       compareRoutes(instrument, amount, inventory, mid, outs, { ...rules, ...other }, left, budgetName);
@@ -218,20 +292,23 @@ export class Hedger {
       `hedge routes for ${textOfMoney(amount)} ${instrument.major}: ${hedgeComparisonText(weighed)}`,
     );
     const taken = priced.find(({ out }) => out.way === decision.taken);
-    if (taken === undefined || taken.by === 'nothing') this.#fail('no way out was taken');
-    else if (flatten !== null && this.#flattening.request?.id !== flatten.id) this.#fail('the flatten request ended');
-    else if (taken.by === 'take') this.#take(taken, decision.costMax);
-    else if (taken.by === 'elsewhere') await this.#sendElsewhere(taken, decision.costMax, amount);
+    if (taken === undefined || taken.by === 'nothing') return this.#fail('no way out was taken');
+    if (flatten !== null && this.#flattening.request?.id !== flatten.id) return this.#fail('the flatten request ended');
+    const major = moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount);
+    // Fills may have changed the inventory, and the engine may have approved orders, since the routes were requested.
+    const late = lateProblem(this.#options.view(), rules, amount, major);
+    if (late !== null) {
+      this.#isDueAgain = this.#elsewhere !== null && !this.#needsOffers;
+      return this.#fail(late);
+    }
+    if (taken.by === 'take') this.#take(taken, decision.costMax);
+    else if (taken.by === 'elsewhere') await this.#sendElsewhere(taken, decision.costMax);
     else {
       const offer = taken.by === 'route' ? taken.route.first : taken.offer;
-      const major = moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount);
       const costMax = taken.by === 'route' ? routeCostMax(major, mid, rules, left) : decision.costMax;
       const route = taken.by === 'route' ? { route: routeRecord(taken.route, amount, mid, costMax) } : {};
-      // The engine may have approved orders after `bookRoute` read the view.
-      const room = roomMoney(this.#options.view(), amount > 0n ? 'sell' : 'buy');
       if (clock.elapsed() - asked > offer.lifeMs - quoteLifeMinMs)
         this.#fail('the offer would expire before its acceptance arrives');
-      else if (major > room) this.#fail("the bot's orders now use too much of the position limit for this hedge");
       else await this.#accept(offer, { ...route, costMax: textOfMoney(costMax) });
     }
   }
@@ -290,17 +367,9 @@ export class Hedger {
   }
 
   /** Stores an order for another exchange on disk, then sends it once. */
-  async #sendElsewhere(
-    taken: Extract<ExecutableRoute, { by: 'elsewhere' }>,
-    costMax: Money,
-    amount: Money,
-  ): Promise<void> {
-    const { kept, persist, mayAct, view } = this.#options;
-    // The engine may have approved orders since the routes were requested.
-    const base = moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount);
-    if (base > roomMoney(view(), amount > 0n ? 'sell' : 'buy'))
-      return this.#fail("the bot's orders now use too much of the position limit for this hedge");
-    const { offer, elsewhere } = this.#there.rowOf(`${kept.prefix}x${++this.#takes}`, taken);
+  async #sendElsewhere(taken: Extract<ExecutableRoute, { by: 'elsewhere' }>, costMax: Money): Promise<void> {
+    const { kept, persist, mayAct } = this.#options;
+    const { offer, elsewhere } = this.#there.rowOf(elsewhereId(kept, ++this.#takes), taken);
     const at = this.#run.time();
     const row = this.#rows.change({
       state: 'accepted',
@@ -319,11 +388,14 @@ export class Hedger {
     }
     const sent = await this.#there.send(row);
     if (sent.kind === 'refused') return this.#endElsewhere(row, NOTHING_EXECUTED, `refused: ${sent.why}`);
-    if (sent.kind === 'sent') this.#rows.change({ state: 'executing' });
-    else {
-      this.#rows.change({ state: 'unknown', why: sent.why });
-      this.#run.log.warn({ id: row.id }, `hedge ${row.id}: outcome of the order elsewhere unknown: ${sent.why}`);
+    if (sent.kind === 'sent') {
+      const executing = this.#rows.change({ state: 'executing' });
+      persist();
+      // An immediate order usually ends with its answer, and the next hedge waits for that end.
+      return this.#findElsewhere(executing);
     }
+    this.#rows.change({ state: 'unknown', why: sent.why });
+    this.#run.log.warn({ id: row.id }, `hedge ${row.id}: outcome of the order elsewhere unknown: ${sent.why}`);
     persist();
   }
 
@@ -333,8 +405,11 @@ export class Hedger {
     else if (row.why !== end) this.#rows.change({ why: end });
   }
 
-  /** Books the end of an order on another exchange. `nothing` is the reason if the order executed nothing. */
-  #endElsewhere(row: HedgeRow, end: ElsewhereEnd, nothing: string): void {
+  /**
+   * Books the end of an order on another exchange. `nothing` is the reason if the order executed nothing; `stated` are
+   * the notes on an end that the operator stated.
+   */
+  #endElsewhere(row: HedgeRow, end: ElsewhereEnd, nothing: string, stated?: readonly string[]): void {
     const isFilled = end.filled > 0n;
     const asked = moneyOf(row.elsewhere?.order.amount ?? '0');
     if (isFilled) {
@@ -342,7 +417,9 @@ export class Hedger {
       this.#rows.change({ costMax: textOfMoney(costMax as Money) });
     }
     const isPart = isFilled && end.filled < asked;
-    const why = isFilled ? (isPart ? `filled ${textOfMoney(end.filled)} of ${textOfMoney(asked)}` : null) : nothing;
+    const part = isPart ? [`filled ${textOfMoney(end.filled)} of ${textOfMoney(asked)}`] : [];
+    const notes = stated ?? [...part, ...this.#there.feesBesides(end)];
+    const why = isFilled ? (notes.length === 0 ? null : notes.join('; ')) : nothing;
     // The row and the ledger change before either is stored, so that a write to disk includes both.
     const ended = this.#rows.change({ state: isFilled ? 'completed' : 'failed', why });
     this.#there.end(ended, end);

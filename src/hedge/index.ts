@@ -1,7 +1,8 @@
 /** Public interface of the hedger for other layers. */
 export { ElsewhereDesk } from './elsewhereDesk.ts';
-export type { ElsewhereClient, ElsewhereDeskOptions, SendResult } from './elsewhereDesk.ts';
+export type { ElsewhereClient, ElsewhereDeskOptions, SendResult, StreamedBook } from './elsewhereDesk.ts';
 export type { ElsewhereSetup } from './elsewhereDesk.ts';
+export type { StatedExecution } from './elsewhereHedges.ts';
 export { Offers } from './offers.ts';
 export { bookRoute } from './pricedRoutes.ts';
 export type { BandModel } from './bandFollower.ts';

@@ -39,7 +39,7 @@ export async function requestRoutes(
   const [from, to] = sells ? [instrument.major, instrument.minor] : [instrument.minor, instrument.major];
   const wish = { from, to, fixed: sells ? 'give' : 'get', size: sells ? amount : money(-amount) } as const;
   const direct = venues
-    .filter(way => way !== 'book')
+    .filter(way => way !== 'book' && way !== 'elsewhere')
     .map(async (way): Promise<ExecutableRoute> => {
       const offer = await (way === 'rfq' ? offers.rfq(wish) : offers.request(way, wish, instrument.lotMoney));
       if (typeof offer === 'string') return { by: 'nothing', out: { way, unavailableReason: offer } };

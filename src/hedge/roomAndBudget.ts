@@ -1,5 +1,6 @@
 /** Amount that can be hedged now, and hedge costs that count against the limits of a day or of a flatten request. */
 import {
+  amountToHedge,
   money,
   moneyOf,
   textOfMoney,
@@ -11,24 +12,43 @@ import {
 } from '../core/index.ts';
 import type { HedgeView } from './view.ts';
 
-/**
- * Limits `wanted` to the funds that the bot's orders do not lock, and to the worst-case position limit. A positive
- * amount of the base currency is sold, a negative one bought.
- */
+/** Limits `wanted` to the worst-case position limit. A positive amount of the base currency is sold, a negative one bought. */
+export const amountInRoom = (view: HedgeView, wanted: Money): Money =>
+  limitedTo(wanted, [roomMoney(view, hedgeSide(wanted))]);
+
+/** Limits `wanted` as `amountInRoom` does, and to the funds that the bot's orders do not lock. */
 export function hedgeableAmount(view: HedgeView, wanted: Money): Money {
-  const sells = wanted > 0n;
-  const side = sells ? 'sell' : 'buy';
+  const side = hedgeSide(wanted);
   const { free } = view.sides[side];
   // The price of the hedge is not known yet, so a price 1% above the mid price is assumed.
-  const affordable = sells ? free : (free * ONE * 100n) / (view.mid * 101n);
-  const size = [sells ? wanted : -wanted, affordable, roomMoney(view, side)].reduce((a, b) => (b < a ? b : a));
-  return money(size > 0n ? (sells ? size : -size) : 0n);
+  const affordable = side === 'sell' ? free : (free * ONE * 100n) / (view.mid * 101n);
+  return limitedTo(wanted, [affordable, roomMoney(view, side)]);
+}
+
+/**
+ * Returns why a hedge of `base` no longer suits the present view; `null` if it does. Inventory may have changed since
+ * `amount` was chosen, and orders of the bot may use the worst-case position limit.
+ */
+export function lateProblem(view: HedgeView, rules: HedgeRules, amount: Money, base: Money): string | null {
+  const now = amountToHedge(view.inventory, rules);
+  if (base > (amount > 0n ? now : -now))
+    return 'inventory changed during the requests, and the hedge would be too large';
+  return base > roomMoney(view, hedgeSide(amount))
+    ? "the bot's orders now use too much of the position limit for this hedge"
+    : null;
+}
+
+const hedgeSide = (amount: Money): Side => (amount > 0n ? 'sell' : 'buy');
+
+function limitedTo(wanted: Money, most: readonly bigint[]): Money {
+  const size = most.reduce((a, b) => (b < a ? b : a), wanted > 0n ? wanted : -wanted);
+  return money(size > 0n ? (wanted > 0n ? size : -size) : 0n);
 }
 
 /**
  * Returns how much base currency, in 10^-18, a hedge on this side can still trade within the worst-case position limit.
  */
-export const roomMoney = ({ sides, instrument }: HedgeView, side: Side): bigint =>
+const roomMoney = ({ sides, instrument }: HedgeView, side: Side): bigint =>
   BigInt(sides[side].room) * instrument.lotMoney;
 
 /**
@@ -59,10 +79,11 @@ export function remainingBudget(
   { costDayMax }: Pick<HedgeRules, 'costDayMax'>,
   flatten: { readonly id: string; readonly costMax: Money } | null,
   at: Millis,
-): { readonly left: Money | null; readonly budgetName: string } & Pick<HedgeRow, 'dayCost' | 'flatten'> {
+): { readonly left: Money | null; readonly budgetName: string } & EarlierHedges {
   const dayCost = spentOnDay(rows, at);
   const today = costDayMax === undefined ? null : money(costDayMax - dayCost);
-  const row = { dayCost: textOfMoney(dayCost) };
+  const placed = placedBefore(rows);
+  const row = { dayCost: textOfMoney(dayCost), ...(placed && { placed }) };
   if (flatten === null) return { left: today, budgetName: 'today', ...row };
   const cost = spentOnFlatten(rows, flatten.id);
   const rest = money(flatten.costMax - cost);
@@ -77,6 +98,23 @@ export function remainingBudget(
  * executed.
  */
 const ownCost = ({ state, costMax }: HedgeRow): bigint => (state === 'failed' ? 0n : moneyOf(costMax ?? '0'));
+
+/** Costs and counts of earlier hedges, which the next row stores. */
+export type EarlierHedges = Pick<HedgeRow, 'dayCost' | 'flatten' | 'placed'>;
+
+/** Returns the number of completed hedges at `place`; 0 if later ones were completed on another exchange. */
+export function completedElsewhere(rows: readonly HedgeRow[], place: string): number {
+  const placed = placedBefore(rows);
+  return placed?.place === place ? placed.count : 0;
+}
+
+/** Returns the count that the next row stores. The last row stores the count of those before it. */
+function placedBefore(rows: readonly HedgeRow[]): HedgeRow['placed'] {
+  const last = rows.at(-1);
+  if (last?.elsewhere === undefined || last.state !== 'completed') return last?.placed;
+  const { place } = last.elsewhere;
+  return { place, count: (last.placed?.place === place ? last.placed.count : 0) + 1 };
+}
 
 const dayNumber = (at: Millis): number => Math.floor(at / 86_400_000);
 const ONE = 10n ** 18n;

@@ -19,8 +19,8 @@ import type { HedgeView } from './view.ts';
 /** Settings from the configuration. */
 export type HedgeSetup = {
   readonly desk: ConversionDesk;
-  /** Allowed venues of hedges; `book` means a taker order. */
-  readonly venues: readonly (ConversionWay | 'book')[];
+  /** Allowed venues of hedges; `book` means a taker order, `elsewhere` an order on another exchange. */
+  readonly venues: readonly (ConversionWay | 'book' | 'elsewhere')[];
   readonly rules: HedgeRules;
   /** Model that computes the band and the residual, instead of the fixed values in `rules`. */
   readonly bandModel?: BandModel | undefined;
@@ -57,6 +57,8 @@ export type RestoredHedges = {
   readonly prefix: string;
   /** Prefix of the taker orders' origin ids; no earlier run has used it. If absent, the bot sends no taker orders. */
   readonly orderPrefix?: string;
+  /** Prefix of the ids of orders on another exchange, which end in a number; absent for ids that start with `prefix`. */
+  readonly placePrefix?: string;
 };
 
 export type HedgerOptions = {

@@ -1,9 +1,9 @@
 /** Immutable view of the bot at one time, for the hedger. */
 import {
   money,
-  quotingRefusal,
-  positionRoom,
+  hedgeRoomLeft,
   takerPriceBound,
+  takingRefusal,
   type Depth,
   type Engine,
   type Instrument,
@@ -22,7 +22,7 @@ export type HedgeView = {
   /** Fee rate of the bot's taker orders, in 10^-8. */
   readonly takerRate: number;
   readonly limits: RiskLimits | null;
-  /** Reason why the bot cannot quote, from the last decision or the current data; `null` if the bot can quote. */
+  /** Reason why the bot cannot hedge, from the last decision or the current data; `null` if the bot can hedge. */
   readonly refusal: RiskRefusal | null;
   /** Whether balances have equaled the ledger at least once since the start or, if later, the last resume. */
   readonly isReconciled: boolean;
@@ -45,7 +45,7 @@ export type SideRoom = {
   readonly free: Money;
   /**
    * Lots by which a hedge may still grow the position, assuming that every order that may be live and every pending
-   * conversion fills. Never negative.
+   * conversion fills. Also within the bounds on hedge debt. Never negative.
    */
   readonly room: number;
   /** Worst price of a taker order on this side that the risk gate approves, in ticks; the collar may be nearer. */
@@ -78,7 +78,7 @@ export function hedgeViewOf(
   const riskContext = engine.riskContext(at);
   const sideOf = (side: Side): SideRoom => ({
     free: freeOf(instrument, snapshot, side),
-    room: Math.max(0, positionRoom(side, riskContext)),
+    room: hedgeRoomLeft(side, riskContext),
     priceBound: takerPriceBound(side, riskContext),
   });
   return {
@@ -86,8 +86,8 @@ export function hedgeViewOf(
     takerRate,
     limits: riskContext.limits,
     // The reason of the last decision may be outdated. An empty side of the book, for example, means that there is no
-    // mid price now.
-    refusal: snapshot.quoting ?? quotingRefusal(riskContext),
+    // mid price now. Inventory is reduced at prices of this book, also while there is no price elsewhere.
+    refusal: (snapshot.quoting === 'no live price' ? null : snapshot.quoting) ?? takingRefusal(riskContext),
     isReconciled: engine.account.isReconciled,
     inventory: snapshot.booked.inventory,
     mid: money(((BigInt(snapshot.bid) + BigInt(snapshot.ask)) * instrument.tickMoney) / 2n),

@@ -33,6 +33,9 @@ const TRADES_UNREAD: UnreadBook = {
   reason: 'the trades before the polled book could not be read completely',
 };
 
+/** Start of the read of a book, and the time until its answer, without the read of its trades. */
+type TimedRead = { readonly startedAt: Millis; readonly tookMs: Millis };
+
 const NO_STEPS: SteppedBook = {
   sequence: null,
   take: () => 'old',
@@ -192,7 +195,7 @@ export class MarketDataSupervisor {
       case 'applied':
         this.#options.user.onStep?.(diff);
         if (this.#waits && diff.sequence > this.#newest) this.#newest = diff.sequence;
-        if (this.#isPrompt(diff.sentAt)) this.#confirm();
+        if (this.#isPrompt(diff.sentAt)) this.#confirm(null, diff.sentAt ?? null);
         return;
       case 'gap':
         this.#lose('a frame was lost');
@@ -214,7 +217,8 @@ export class MarketDataSupervisor {
     if (unfit !== null) return user.onUnread(damagedBook(unfit));
     this.#newest = book.sequence;
     this.#heard();
-    user.onBook(Math.min(time(), this.clockOffset.toLocalTime(book.updatedAt)), 'stream');
+    const { updatedAt } = book;
+    user.onBook(Math.min(time(), this.clockOffset.toLocalTime(updatedAt)), 'stream', updatedAt);
   }
 
   get #waits(): boolean {
@@ -232,11 +236,11 @@ export class MarketDataSupervisor {
   }
 
   /** Reports the stepped book as current after a frame or poll, unless a poll has read a newer book. */
-  #confirm(polledAt: Millis | null = null): void {
+  #confirm(polledAt: Millis | null = null, sentAt: Millis | null = null): void {
     const sequence = this.#stepped.sequence;
     if (sequence === null || sequence < this.#newest) return;
     this.#newest = sequence;
-    this.#options.user.onCurrent(this.#heard(), polledAt);
+    this.#options.user.onCurrent(this.#heard(), polledAt, sentAt);
   }
 
   /** Records that the stream confirmed its book. Returns the source of the book before this confirmation. */
@@ -305,6 +309,7 @@ export class MarketDataSupervisor {
     this.#readAt = clock.elapsed();
     try {
       const outcome = await exchange.orderBook(book, aggregate);
+      const tookMs = time() - startedAt;
       // Trades are read after the book and reported before it, so that every execution precedes the levels that it
       // changed.
       const isWithout = trades?.needsPages && !this.#stopped && !(await trades.fill());
@@ -316,8 +321,8 @@ export class MarketDataSupervisor {
         return null;
       }
       this.#countsAnew(outcome.value);
-      if (aggregate) this.#polled(outcome.value, startedAt, false);
-      else this.#wholeBook(outcome.value, startedAt);
+      if (aggregate) this.#polled(outcome.value, { startedAt, tookMs }, false);
+      else this.#wholeBook(outcome.value, { startedAt, tookMs });
       return outcome.value;
     } finally {
       this.#reading = false;
@@ -339,26 +344,26 @@ export class MarketDataSupervisor {
     return true;
   }
 
-  #wholeBook(snapshot: BookSnapshot, startedAt: Millis): void {
-    const { clock, time, user } = this.#options;
+  #wholeBook(snapshot: BookSnapshot, timed: TimedRead): void {
+    const { clock, user } = this.#options;
     const isOld = this.#waits && snapshot.sequence < this.#newest;
     // A connection that was lost during the read no longer needs a complete book.
     const seeding = this.#needsWhole && !isOld ? this.#stepped.seed(snapshot) : null;
     if (seeding === 'live') {
       if (this.#stepped.sequence! < this.#newest) this.#behindSince ??= clock.elapsed();
       // A slow answer may be older than every frame: then the next frame confirms the book.
-      else if (time() - startedAt <= CONFIRM_WITHIN_MS) this.#confirm();
+      else if (timed.tookMs <= CONFIRM_WITHIN_MS) this.#confirm();
       return;
     }
     if (seeding !== null) user.onMisfit?.(seeding);
-    this.#polled(snapshot, startedAt, true);
+    this.#polled(snapshot, timed, true);
   }
 
-  #polled(snapshot: BookSnapshot, startedAt: Millis, whole: boolean): void {
-    const { clock, time, user } = this.#options;
+  #polled(snapshot: BookSnapshot, { startedAt, tookMs }: TimedRead, whole: boolean): void {
+    const { clock, user } = this.#options;
     const stepped = this.#stepped.sequence;
     if (stepped !== null && stepped === snapshot.sequence) {
-      if (time() - startedAt <= CONFIRM_WITHIN_MS) this.#confirm(startedAt);
+      if (tookMs <= CONFIRM_WITHIN_MS) this.#confirm(startedAt);
       return;
     }
     // The stepped book has later steps than the answer, so the answer is outdated.
@@ -373,6 +378,6 @@ export class MarketDataSupervisor {
     this.#newest = snapshot.sequence;
     if (stepped !== null) this.#behindSince ??= clock.elapsed();
     if (this.#source === 'none') this.#source = 'poll';
-    if (shows) user.onBook(startedAt, 'poll');
+    if (shows) user.onBook(startedAt, 'poll', null);
   }
 }

@@ -45,9 +45,9 @@ export type MarketDataUser = {
   /**
    * Called whenever a step, frame or poll confirms the stepped book as current. `was` is the previous source.
    * `polledAt` is when the confirming poll started, measured with the option `time`; `null` if the stream confirmed the
-   * book.
+   * book. `sentAt` is the exchange's time of the confirming frame; `null` if it has none, or after a poll.
    */
-  readonly onCurrent: (was: BookSource, polledAt: Millis | null) => void;
+  readonly onCurrent: (was: BookSource, polledAt: Millis | null, sentAt: Millis | null) => void;
   /**
    * Applies a newer book, by levels or, if `whole`, by orders. Returns why the book was not applied; `null` if the book
    * was applied.
@@ -55,9 +55,9 @@ export type MarketDataUser = {
   readonly takeBook: (book: BookSnapshot, whole: boolean) => string | null;
   /**
    * Called when the book that `takeBook` applied is current. The book contains the bot's orders as of `startedAt`,
-   * measured with the option `time`.
+   * measured with the option `time`. `sentAt` is the exchange's time of its frame; `null` for a polled book.
    */
-  readonly onBook: (startedAt: Millis, source: BookSource) => void;
+  readonly onBook: (startedAt: Millis, source: BookSource, sentAt: Millis | null) => void;
   /** Called after a loss of the stream or its data: the book is unknown until the next `onCurrent` or `onBook`. */
   readonly onLost: (reason: string, was: BookSource) => void;
   /**

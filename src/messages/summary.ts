@@ -1,5 +1,5 @@
 /** Final summary of a run, as one JSON object. */
-import { money, textOfMoney, type Instrument, type Snapshot } from '../core/index.ts';
+import { money, pairOf, textOfMoney, type Instrument, type Snapshot } from '../core/index.ts';
 import { partsText, profitSentenceOf, shownProfit, type PrintedProfit } from './shownProfit.ts';
 import type { StopReport } from '../live/loop/loopOptions.ts';
 
@@ -29,6 +29,16 @@ export type Summary = {
   readonly pnl: Readonly<Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>> | null;
   /** Reason why figures are `null`; absent if no figure is `null`. */
   readonly figuresUnknown?: string;
+  /** Account on the other exchange at the end; absent if the bot does not hedge there. Amounts as decimal text. */
+  readonly elsewhere?: {
+    readonly place: string;
+    /** Funds that no open order may spend, in the base and the quote currency there. */
+    readonly funds: { readonly base: string; readonly quote: string };
+    /** Inventory beyond the band with all unknown orders there, in the base currency. */
+    readonly debt: string;
+    /** Number of orders there without a known end. */
+    readonly openOrders: number;
+  };
   /** Share of time with at least one live quote on the side, since quoting was first possible. */
   readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
   readonly requests: number;
@@ -63,6 +73,7 @@ export function summaryOf(
   const { buy, sell } = snapshot.counts;
   const both = (key: keyof typeof buy) => buy[key] + sell[key];
   const { trades, holdings, unknown } = snapshot.known;
+  const { elsewhere: there } = snapshot;
   return {
     seconds: Number(run.seconds.toFixed(3)),
     book: instrument.symbol,
@@ -80,6 +91,14 @@ export function summaryOf(
     profit: trades && shownProfit(trades.sinceOpening, trades.runProfit, instrument.minor),
     pnl: trades && partsText(trades.profit),
     ...(unknown === null ? {} : { figuresUnknown: unknown }),
+    ...(there === null
+      ? {}
+      : {
+          elsewhere: {
+            ...{ place: there.place, debt: textOfMoney(there.debt), openOrders: there.openOrders },
+            funds: { base: textOfMoney(there.funds.base), quote: textOfMoney(there.funds.quote) },
+          },
+        }),
     uptime: { bid: round(snapshot.uptime.bid), ask: round(snapshot.uptime.ask) },
     requests: run.requests,
     openOrdersLeft: stop.left.length === 0 && stop.unread !== undefined ? null : stop.left.length,
@@ -101,6 +120,7 @@ export function describe(summary: Summary, resumeCommand: string): string {
     `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
     ...profitLines(summary),
     ...unknownLines(summary),
+    ...elsewhereLines(summary),
     ...(summary.halted === undefined
       ? []
       : [`HALTED: ${summary.halted} (investigate, then resume with: ${resumeCommand})`]),
@@ -118,6 +138,16 @@ function profitLines({ profit, pnl }: Summary): readonly string[] {
   return [
     `profit ${profitSentenceOf(profit)}`,
     `since the start of the bot: profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${hedging}`,
+  ];
+}
+
+function elsewhereLines({ elsewhere, book }: Summary): readonly string[] {
+  if (elsewhere === undefined) return [];
+  const { place, funds, debt, openOrders } = elsewhere;
+  const open = openOrders === 0 ? 'no order without a known end' : `${openOrders} orders without a known end`;
+  const [base] = pairOf(book);
+  return [
+    `at ${place}: free ${funds.base} ${base} and ${funds.quote} of its quote currency, hedge debt ${debt} ${base}, ${open}`,
   ];
 }
 

@@ -19,6 +19,8 @@ export type Events = {
    * orders".
    */
   request: [endpoint: string, outcome: RequestOutcome, ms: Millis];
+  /** End of one hedge. */
+  hedge: [way: string, state: string];
   /** One decision, with the time from its event to the approved commands. */
   loop: [ms: Millis];
 };

@@ -1,6 +1,7 @@
 /** Exports of monitor for other layers. */
 export { watchEventLoop } from './eventLoop.ts';
 export { cachedPage } from './cachedPage.ts';
+export { LastScrape } from './lastScrape.ts';
 export type { CachedPage } from './cachedPage.ts';
 export { ALERT_NAMES, METRICS } from './metrics.ts';
 export type { AlertName, MetricName } from './metrics.ts';

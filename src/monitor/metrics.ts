@@ -2,6 +2,7 @@
 import { approximately, type DecisionCount, type Money, type Regime } from '../core/index.ts';
 import { DISK } from './disk.ts';
 import { counter, gauge, histogram, total } from './entry.ts';
+import { HEDGES } from './elsewhere.ts';
 import { FEES } from './fees.ts';
 import { LIMITS } from './limits.ts';
 import { SOURCES } from './sources.ts';
@@ -225,7 +226,7 @@ const QUOTING = [
   }),
 ];
 
-export const METRICS = [...QUOTING, ...MARKOUTS, ...FEES, ...LIMITS, ...SOURCES, ...DISK] as const;
+export const METRICS = [...QUOTING, ...MARKOUTS, ...FEES, ...LIMITS, ...SOURCES, ...HEDGES, ...DISK] as const;
 
 /** Names of all metrics as literal types. A dashboard panel or alert with an unknown metric name does not compile. */
 export type MetricName = (typeof METRICS)[number]['name'];

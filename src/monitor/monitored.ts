@@ -59,6 +59,8 @@ export type Monitored = {
   readonly figures: readonly { readonly name: string; readonly value: number; readonly unit: string }[];
   /** Sources of the reference price; empty if none are configured. */
   readonly sources: readonly SourceStatus[];
+  /** Figures of hedges on the other exchange; `null` if the bot does not hedge there. */
+  readonly elsewhere: Snapshot['elsewhere'];
   readonly markouts: Snapshot['markouts'];
   readonly fees: MonitoredFees;
   readonly limits: MonitoredLimits;

@@ -37,6 +37,7 @@ export function metrics(book: string, version: string, read: () => Monitored): M
     order: teller('order'),
     fill: teller('fill'),
     request: teller('request'),
+    hedge: teller('hedge'),
     loop: teller('loop'),
   };
 }

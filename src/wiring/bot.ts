@@ -22,7 +22,9 @@ import {
   type Instrument,
   type MarketStream,
   type Millis,
+  type Money,
   type Observation,
+  type Outcome,
   type PullRules,
   type RegimeRules,
   type RiskLimits,
@@ -40,19 +42,10 @@ import type { Rules } from '../live/rules.ts';
 import type { RfqReferenceSetup } from '../live/market/rfqReferenceReads.ts';
 import { fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
 import { FeesTooHigh, UsageError } from './usageError.ts';
+import type { ElsewhereAccess } from './elsewhere/access.ts';
+import { placedBookOf } from './place.ts';
 import { feedOf } from './feeds.ts';
 import { venueOf } from './venueRegistry.ts';
-
-/** Access to the other exchange: its venue, its book, its addresses and the API key of an account. */
-export type ElsewhereAccess = {
-  /** Name in the registry of venues. */
-  readonly venue: string;
-  readonly book: string;
-  readonly restUrl: string;
-  readonly streamUrl?: string;
-  readonly key: string;
-  readonly secret: SecretText;
-};
 
 /** Access to an exchange: its addresses and the API key of an account. */
 export type VenueAccess = {
@@ -120,7 +113,7 @@ export function connectionTo(
       secret: at.secret,
       authentication,
       nonceAbove: journal?.nonceMark ?? nonceAbove,
-      ...(journal ? { durable: source => durableNonces(source, journal) } : {}),
+      ...(journal ? { durable: source => durableNonces(source, journal, work => void clock.after(0, work)) } : {}),
     },
     budgets: { public: budgets.publicPerMinute, private: budgets.privatePerMinute },
     onRequest,
@@ -243,6 +236,7 @@ function madeEngine(
   const { strategy, timing, inventory, markouts } = config;
   const livePrice = liveSourcesOf(config)?.rules;
   const kind = kindOf(strategy.name);
+  const elsewhere = placedBookOf(config, hedgeBandMax(config));
   return new Engine({
     instrument,
     strategy: withRfqReference(
@@ -270,6 +264,7 @@ function madeEngine(
     },
     ...(markouts ? { adverseSelection: markouts } : {}),
     ...(livePrice ? { livePrice } : {}),
+    ...(elsewhere ? { elsewhere } : {}),
     ...(config.pull ? { pull: pullOf(config.pull, instrument) } : {}),
     regimes: regimesOf(config, instrument),
     ...(onNews ? { onNews } : {}),
@@ -280,7 +275,22 @@ function madeEngine(
 /** Returns the setup of hedges by conversion; `undefined` if not configured. */
 export function hedgeOf(config: Config, client: VenueClient): HedgeSetup | undefined {
   const plan = hedgePlanOf(config);
-  return plan && { ...plan, desk: deskOf(client, 'hedge') };
+  if (plan === undefined) return undefined;
+  const needsDesk = plan.routes !== undefined || plan.venues.some(way => way === 'rfq' || way === 'conversion');
+  return { ...plan, desk: needsDesk ? deskOf(client, 'hedge') : (client.desk ?? NO_DESK) };
+}
+
+/** Desk of an exchange without conversions, for hedges that need none. */
+const NO_DESK: ConversionDesk = {
+  pairs: noConversions,
+  offer: noConversions,
+  accept: noConversions,
+  state: noConversions,
+  find: noConversions,
+};
+
+function noConversions(): Promise<Extract<Outcome<never>, { kind: 'refused' }>> {
+  return Promise.resolve({ kind: 'refused', code: 'not-sent', message: 'this exchange has no conversions' });
 }
 
 /** Returns the setup of RFQ prices as a reference; `undefined` if not configured. */
@@ -305,10 +315,19 @@ function deskOf({ desk }: VenueClient, key: string): ConversionDesk {
  */
 const ORDERS_MAX = 10_000;
 
+/** Returns the largest band of the hedges, in the base currency; 0 without hedges. */
+function hedgeBandMax(config: Config): Money {
+  const { hedge, strategy } = config;
+  if (!hedge) return money(0n);
+  const orders = hedgePlanOf(config)?.bandModel?.ordersMax;
+  if (hedge.band !== undefined || orders === undefined) return moneyOf(hedge.band ?? '0');
+  return money(moneyOf(strategy.amount) * BigInt(Math.ceil(orders)));
+}
+
 /** Returns the hedge setup without a desk; `undefined` if hedging is not configured. */
 export function hedgePlanOf({ hedge, timing, strategy, limits }: Config): Omit<HedgeSetup, 'desk'> | undefined {
   if (!hedge) return undefined;
-  const { venues, band, residual, risk, flow, quoteLifeMinMs, costDayMax, ...others } = hedge;
+  const { venues, band, residual, risk, flow, quoteLifeMinMs, costDayMax, elsewhere: _there, ...others } = hedge;
   const [order, most] = [moneyOf(strategy.amount), moneyOf(limits.positionMax)];
   const isFollowed = band === undefined && risk !== undefined && flow !== undefined;
   return {

@@ -17,7 +17,7 @@ import {
   type Served,
 } from '../sandbox/index.ts';
 import type { Tape } from '../tape/index.ts';
-import type { ElsewhereAccess } from './bot.ts';
+import type { ElsewhereAccess } from './elsewhere/access.ts';
 import { bookBetween, openSecond, secondProblem, type SecondBox } from './elsewhere/secondExchange.ts';
 import { UsageError } from './usageError.ts';
 import { httpDeliveries } from './deliveries.ts';
@@ -72,6 +72,10 @@ export function openBox(
   const { exchange, book } = config;
   if (exchange.kind !== 'embedded') throw new UsageError(`exchange.kind: expected embedded, found ${exchange.kind}`);
   const { tape } = options;
+  if (tape !== null && config.elsewhere?.kind === 'embedded')
+    throw new UsageError(
+      'elsewhere: a recording as market has no second exchange; remove the section elsewhere, or run without --tape',
+    );
   const seed = options.seed ?? exchange.seed;
   const second = tape === null ? secondOf(config, clock, seed) : null;
   const market =
@@ -202,37 +206,33 @@ function startLinked(config: Config, venue: EmbeddedExchange, second: SecondBox)
 }
 
 /**
- * Starts markets in the books of the configured reference price. Without feeds, the first book is linked, so that the
- * price through all these books equals the traded book's recent price. Each of the other books has its own flow.
+ * Starts markets in the books of the configured reference price that are read from this exchange. If some of them lead
+ * from the base to the quote currency, the first of these is linked, so that the price through them equals the traded
+ * book's recent price. Each of the other books has its own flow.
  */
 function startReference(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
-  const reference = externalReferenceOf(config);
-  const [first, ...others] = reference?.legs ?? [];
-  if (reference === null || first === undefined) return [];
-  // The prices of feeds cannot depend on the traded book, so the other books have independent flows too.
-  if (reference.feeds.size > 0) {
-    return reference.read.map((book, i) => {
-      const flow = flowOf(book, seed + 1 + i);
-      flow.start(venue.marketplace(book));
-      return flow;
-    });
-  }
+  const { read, here } = externalReferenceOf(config) ?? { read: [], here: [] };
+  const [first, ...others] = here;
   const mid = (book: string): number => {
     const place = venue.marketplace(book);
     const [bid, ask] = [place.bestBid(), place.bestAsk()];
     return bid > 0 && ask > 0 ? ((bid + ask) / 2) * Number(place.instrument.tick) : Number.NaN;
   };
-  const flows = others.map((leg, i): [string, Market] => [leg.book, flowOf(leg.book, seed + 1 + i)]);
-  const price = (): number => {
-    const rest =
-      mid(config.book) /
-      priceAcross(
-        others,
-        others.map(({ book }) => mid(book)),
-      );
-    return (first.divides ? 1 / rest : rest) / Number(venue.marketplace(first.book).instrument.tick);
-  };
-  const markets = [...flows, [first.book, linkedMarket({ price, everyMs: 1_000 })] as const];
+  const markets = read
+    .filter(book => book !== first?.book)
+    .map((book, i): [string, Market] => [book, flowOf(book, seed + 1 + i)]);
+  if (first !== undefined) {
+    const price = (): number => {
+      const rest =
+        mid(config.book) /
+        priceAcross(
+          others,
+          others.map(({ book }) => mid(book)),
+        );
+      return (first.divides ? 1 / rest : rest) / Number(venue.marketplace(first.book).instrument.tick);
+    };
+    markets.push([first.book, linkedMarket({ price, everyMs: 1_000 })]);
+  }
   for (const [book, market] of markets) market.start(venue.marketplace(book));
   return markets.map(([, market]) => market);
 }

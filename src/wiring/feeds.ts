@@ -6,12 +6,14 @@ import { closeSync, fstatSync } from 'node:fs';
 import { Agent, request } from 'undici';
 import { openRegularFile, readBody, readOpenFile } from '../guard/index.ts';
 import { CcxtPriceSource } from '../ccxt/priceSource.ts';
-import { liveSourcesOf, type Config, type FeedConfig, type LiveFeed } from '../config.ts';
+import { feedIndexOf, liveSourcesOf, type Config, type FeedConfig, type LiveFeed } from '../config.ts';
 import { randomOf, type Clock, type Exchange, type MarketStream } from '../core/index.ts';
 import { readingOf, type Feed, type FeedReading } from '../live/market/feed.ts';
 import type { LivePriceFeed, LivePriceSource } from '../live/market/livePriceSource.ts';
 import { feedPriceSource } from '../live/market/polledPriceSource.ts';
 import { VenuePriceSource } from '../live/market/venuePriceSource.ts';
+import type { ElsewhereAccess } from './elsewhere/access.ts';
+import { UsageError } from './usageError.ts';
 import { venueNamed } from './venueRegistry.ts';
 
 /** Maximum bytes of a feed's text. */
@@ -109,8 +111,15 @@ function failureText(error: unknown): string {
   return code === undefined ? error.message : `${code}${error.message.includes(code) ? '' : ` ${error.message}`}`;
 }
 
-/** Creates a stream of a book of the traded exchange; `undefined` if there is none. */
-type BookStream = (book: string) => MarketStream | undefined;
+/** Access to the public market data of the sources, beyond that of the traded exchange. */
+export type SourceAccess = {
+  /** Creates a stream of a book of the traded exchange. If absent, its books are only polled. */
+  readonly streamOf?: (book: string) => MarketStream | undefined;
+  /** Other exchange, for sources from `elsewhere`. */
+  readonly elsewhere?:
+    | (Pick<ElsewhereAccess, 'venue' | 'restUrl' | 'transport'> & { readonly streamUrl?: string | undefined })
+    | undefined;
+};
 
 /** Number of levels per side of which an amount is averaged. */
 const LEVELS = 50;
@@ -121,8 +130,7 @@ const CCXT_SILENT_AFTER_MS = 60_000;
 
 /**
  * Returns a function that creates the books of the sources for a run, without sending anything. Returns `undefined` if
- * no sources are configured. `streamOf` creates a stream of a book of the traded exchange; without it, its books are
- * only polled.
+ * no sources are configured.
  * @throws UsageError for an unknown venue.
  */
 export function livePricesOf(
@@ -130,7 +138,7 @@ export function livePricesOf(
   exchange: Exchange,
   clock: Clock,
   seed: number,
-  streamOf?: BookStream,
+  access: SourceAccess = {},
 ): (() => readonly LivePriceFeed[]) | undefined {
   const live = liveSourcesOf(config);
   if (live === null) return undefined;
@@ -138,7 +146,7 @@ export function livePricesOf(
   return () =>
     live.feeds.map((feed, i) => ({
       key: feed.key,
-      source: priceSourceOf(config, feed, exchange, clock, seed + i + 1, streamOf),
+      source: priceSourceOf(config, feed, exchange, clock, seed + i + 1, access),
       amount: feed.amount === undefined ? null : Number(feed.amount),
       confirmEveryMs: feed.confirmEveryMs,
     }));
@@ -150,21 +158,28 @@ function priceSourceOf(
   exchange: Exchange,
   clock: Clock,
   seed: number,
-  streamOf?: BookStream,
+  { streamOf, elsewhere = settingsElsewhere(config) }: SourceAccess,
 ): LivePriceSource {
   const common = { name: key, book, clock, pollMs, levels: amount === undefined ? 1 : LEVELS };
   if (from === 'exchange')
     return new VenuePriceSource({ ...common, exchange, ...(streamOf && { newStream: () => streamOf(book) }) });
-  if (from === 'feed' || 'feed' in from) return feedPriceSource(feedOf(feedFor(config, book, from)), clock, pollMs);
-  if ('ccxt' in from) {
+  if (from === 'feed' || (typeof from === 'object' && 'feed' in from))
+    return feedPriceSource(feedOf(feedFor(config, book, from)), clock, pollMs);
+  if (typeof from === 'object' && 'ccxt' in from) {
     const { ccxt: id, url: origin } = from;
     const of = { ...common, id, silentAfterMs: CCXT_SILENT_AFTER_MS };
     return new CcxtPriceSource({ ...of, ...(origin === undefined ? {} : { url: origin }) });
   }
-  const venue = venueNamed(from.venue);
-  const { streamUrl: url } = from;
+  const at = from === 'elsewhere' ? elsewhere : from;
+  if (at === undefined)
+    throw new UsageError(
+      'reference.sources: a source from elsewhere is read only by commands that start the other exchange',
+    );
+  const venue = venueNamed(at.venue);
+  const { streamUrl: url } = at;
   const client = venue.connect({
-    ...{ clock, random: randomOf(seed), restUrl: venue.restUrl(from.restUrl) },
+    ...{ clock, random: randomOf(seed), restUrl: venue.restUrl(at.restUrl) },
+    ...('transport' in at ? { transport: at.transport } : {}),
     deadlineMs: config.exchange.requestTimeoutMs,
     budgets: { public: REQUESTS_PER_MINUTE },
   });
@@ -177,13 +192,14 @@ function priceSourceOf(
   });
 }
 
+/** Returns the public access to a remote other exchange; `undefined` if it is embedded or absent. */
+const settingsElsewhere = ({ elsewhere }: Config): SourceAccess['elsewhere'] =>
+  elsewhere?.kind === 'remote' ? elsewhere : undefined;
+
 /** Returns the configured feed of a book. The configuration was checked, so the feed exists. */
 function feedFor({ reference, book: own }: Config, book: string, from: 'feed' | { readonly feed: string }) {
   const feeds = reference?.feeds ?? [];
-  const found =
-    from === 'feed'
-      ? feeds.find(feed => feed.name === undefined && (feed.book ?? own) === book)
-      : feeds.find(feed => feed.name === from.feed);
+  const found = feeds[feedIndexOf(feeds, own, book, from)];
   if (found === undefined) throw new RangeError(`the feed of ${book} is missing`);
   return found;
 }

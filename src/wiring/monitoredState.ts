@@ -55,6 +55,7 @@ export function monitored(
     regimes: snapshot.regimes,
     figures: snapshot.figures,
     sources: snapshot.livePrice?.sources ?? [],
+    elsewhere: snapshot.elsewhere,
     markouts: snapshot.markouts,
     fees: rules,
     limits: { uses: engine.limitUses(run.time()), ...beside() },

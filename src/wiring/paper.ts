@@ -31,6 +31,7 @@ import {
   type FollowedQueues,
 } from '../sandbox/index.ts';
 import type { VenueAccess } from './bot.ts';
+import { withoutPlace } from './place.ts';
 import { UsageError } from './usageError.ts';
 import { venueOf } from './venueRegistry.ts';
 
@@ -173,7 +174,7 @@ export function banner(config: Config): string {
   const { fills, latencyMs } = config.paper;
   const { restUrl } = followedBy(config);
   balancesOf(config);
-  return `PAPER TRADING: no order is sent to the exchange, and no key is read. Simulated fills on ${config.book} of ${restUrl} (fill model ${fills}, latency ${latencyMs} ms each way)`;
+  return `PAPER TRADING: no order is sent to the exchange, and no key is read. Simulated fills on ${config.book} of ${restUrl} (fill model ${fills}, latency ${latencyMs} ms each way)${config.hedge?.elsewhere ? '; paper trading does not hedge on the other exchange (hedge.elsewhere)' : ''}`;
 }
 
 /** Prefix of each line in paper trading. */
@@ -221,7 +222,7 @@ function tiersOf(
 
 /** Returns the configuration of a run on an embedded exchange, which ends with the run. */
 const runsWith = (config: Config, followed: RemoteSettings, balances: Readonly<Record<string, string>>): Config => ({
-  ...config,
+  ...withoutPlace(config),
   exchange: {
     kind: 'embedded',
     seed: 1,

@@ -3,7 +3,8 @@ import { readSecrets, type Config, type ElsewhereSettings, type KeyPrefix, type 
 import { Secret, type Clock } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
 import type { Tape } from '../tape/index.ts';
-import type { ElsewhereAccess, VenueAccess } from './bot.ts';
+import type { VenueAccess } from './bot.ts';
+import type { ElsewhereAccess } from './elsewhere/access.ts';
 import { FeesTooHigh, UsageError } from './usageError.ts';
 import type { Embedded } from './embedded.ts';
 import { refuseOpenInspector, refuseUncheckedCertificates } from './safeProcess.ts';
@@ -162,7 +163,7 @@ export function remoteVenue({ venue, restUrl }: Pick<RemoteSettings, 'venue' | '
  * Returns the access to the other exchange with its key from the environment.
  * @throws UsageError as `remoteVenue` does.
  */
-function remoteElsewhere(settings: Extract<ElsewhereSettings, { kind: 'remote' }>): ElsewhereAccess {
+export function remoteElsewhere(settings: Extract<ElsewhereSettings, { kind: 'remote' }>): ElsewhereAccess {
   const { venue, book, restUrl, streamUrl } = settings;
   return {
     venue,

@@ -1,6 +1,6 @@
 /** Registry of venues, one line per exchange. No other file in `src/wiring` or `src/cli` names a venue. */
 import type { ExchangeVenue } from '../core/index.ts';
-import type { Config } from '../config.ts';
+import type { Config, ElsewhereSettings } from '../config.ts';
 import { binanceSpot, bitso, kraken } from '../exchange/index.ts';
 import { UsageError } from './usageError.ts';
 
@@ -19,16 +19,41 @@ export function venueNamed(name: string | undefined): ExchangeVenue {
   throw new UsageError(`exchange.venue: expected one of ${names}, found ${JSON.stringify(name)}`);
 }
 
+/** Returns the venue of the other exchange. The second embedded exchange supports the interface of one of them. */
+export const venueElsewhere = (settings: ElsewhereSettings): ExchangeVenue =>
+  settings.kind === 'remote' ? venueNamed(settings.venue) : binanceSpot;
+
 /**
  * Rejects real orders on a venue whose client has traded only with test doubles, unless the configuration accepts it.
  * @throws UsageError with the line to add.
  */
-export function refuseUntried({ exchange }: Pick<Config, 'exchange'>, venues: readonly ExchangeVenue[] = VENUES): void {
+export function refuseUntried(
+  { exchange, elsewhere, hedge }: Pick<Config, 'exchange' | 'elsewhere' | 'hedge'>,
+  venues: readonly ExchangeVenue[] = VENUES,
+): void {
+  const sections = { exchange, ...(hedge?.elsewhere && elsewhere ? { elsewhere } : {}) };
+  for (const [section, settings] of Object.entries(sections)) {
+    if (settings.kind !== 'remote') continue;
+    const { name, tried } = venues.find(each => each.name === settings.venue) ?? venues[0]!;
+    if (tried === undefined || settings.acceptUntried === name) continue;
+    throw new UsageError(
+      `${section}.acceptUntried: the client of ${name} has traded only with test doubles, never with ${name} itself; try one order with puntas doctor --order --yes, then add acceptUntried: ${name} below ${section}, and start with the smallest amounts`,
+    );
+  }
+}
+
+/**
+ * Rejects a maximum delay of requests after which the exchange may still execute an order.
+ * @throws UsageError with the smallest value.
+ */
+export function refuseShortDelay(config: Pick<Config, 'exchange' | 'timing'>): void {
+  const { exchange, timing } = config;
   if (exchange.kind !== 'remote') return;
-  const { name, tried } = venues.find(each => each.name === exchange.venue) ?? venues[0]!;
-  if (tried === undefined || exchange.acceptUntried === name) return;
+  const { name, placementLifeMs } = venueOf(config);
+  const life = placementLifeMs?.(exchange.requestTimeoutMs) ?? 0;
+  if (timing.requestDelayMaxMs >= life) return;
   throw new UsageError(
-    `exchange.acceptUntried: the client of ${name} has traded only with test doubles, never with ${name} itself; try one order with puntas doctor --order --yes, then add acceptUntried: ${name} below exchange, and start with the smallest amounts`,
+    `timing.requestDelayMaxMs: expected at least ${life}, found ${timing.requestDelayMaxMs}; ${name} executes an order up to ${life} ms after it was sent`,
   );
 }
 

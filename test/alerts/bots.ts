@@ -9,6 +9,7 @@ export const CALM: Bot = {
   snapshot: {
     ...{ quoting: null, waitsFor: null, unshown: { buy: null, sell: null }, emptySidesText: null, regime: calm },
     livePrice: null,
+    elsewhere: null,
     counts: { buy: none, sell: none },
     booked: { fills: 0 },
   },

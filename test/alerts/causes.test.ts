@@ -26,6 +26,16 @@ const used = (limit: 'drawdownMax' | 'dayLossMax'): LimitUse => {
   return { limit, currency: 'mxn', max: moneyOf('1000'), used: moneyOf('801') };
 };
 
+const inDebt = (debt: string): Bot => {
+  const none = moneyOf('0');
+  return snapshot({
+    elsewhere: {
+      ...{ place: 'far', held: none, funds: { base: none, quote: none }, rate: null, openOrders: 1, failures: 2 },
+      ...{ debt: moneyOf(debt), debtValue: none, drift: none, driftValue: null, closed: { buy: null, sell: null } },
+    },
+  });
+};
+
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
@@ -108,6 +118,7 @@ const CAUSES: readonly Case[] = [
   ['sentinelGone', 'sentinelGone', { ...CALM, sentinelAgeMs: 61_000 }, 0],
   ['a stale source', 'sourceLost', sources('stale'), 30_000],
   ['a divergent source', 'sourceDivergent', sources('divergent'), 30_000],
+  ['hedge debt', 'hedgeDebt', inDebt('0.01'), 60_000],
   ['diskLow', 'diskLow', { ...CALM, diskFreeBytes: 4e8 }, 0],
   ['ordersUnknown', 'ordersUnknown', counts({ unknown: 4 }), 0],
   ['ordersRefused', 'ordersRefused', counts({ refused: 11, placed: 20 }), 0],

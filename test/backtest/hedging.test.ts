@@ -419,7 +419,7 @@ describe('a route over a third currency in a backtest', () => {
         expectKept(run);
         stranded += run.hedges.filter(({ state }) => state === 'stranded').length;
       }),
-      { ...runsOf(8, 4), seed: 3 },
+      { ...runsOf(8, 4), seed: 4 },
     );
     expect(stranded).toBeGreaterThan(0);
   });

@@ -12,6 +12,7 @@ import { OpenPages } from './openPages.ts';
 import { Probed, type ProbedSample } from './probed.ts';
 import { soakConfig } from './soakConfig.ts';
 import { soakPlot, soakTable, verdictOf, type Row } from './soakReport.ts';
+import { pause } from './pause.ts';
 
 const { values } = parseArgs({
   options: {
@@ -32,7 +33,6 @@ const [minutes, every, speed, pageCount] = [values.minutes, values.every, values
 ];
 /** What a run begins with is no growth: so much of the time comes before what is measured. */
 const WARM_UP = 0.15;
-const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));
 
 /** What `puntas exchange` prints. */
 type Face = Readonly<Record<'url' | 'stream' | 'rest' | 'key' | 'secret' | 'book', string>>;

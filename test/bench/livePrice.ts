@@ -2,8 +2,16 @@
  * Time from a price on one exchange to the request of a bot on another: both exchanges in this process, so that one clock has both ends, the bot as a process
  * of its own, sockets between all.
  */
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasyncSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +19,8 @@ import { parse, stringify } from 'yaml';
 import { amount, price } from '../../src/core/index.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { createVenue, serve, type Switches } from '../../src/sandbox/index.ts';
+import { pause } from './pause.ts';
+import { Probed } from './probed.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const BOOK = 'btc_mxn';
@@ -22,22 +32,64 @@ const PAUSE_MS = [170, 310] as const;
 /** Orders that a move replaces. */
 const REPLACED = 3;
 
-export type LivePriceFigures = { readonly moves: number; readonly p50Ms: number; readonly p99Ms: number };
+type Percentiles = { readonly p50Ms: number; readonly p99Ms: number };
+export type LivePriceFigures = {
+  readonly moves: number;
+  /** From the frame with the price to the first request about an order. */
+  readonly request: Percentiles;
+  /** From that frame to the first new order, which is on disk before it is sent. */
+  readonly order: Percentiles;
+  /** One write to the disk of the bot, until it is durable. */
+  readonly write: Percentiles;
+  /** Part of the time in which the bot's main thread was ready but waited for a processor: the load of the machine. */
+  readonly waitedShare: number;
+};
 
-const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));
+function percentiles(took: readonly number[]): Percentiles {
+  const sorted = took.toSorted((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!;
+  return { p50Ms: at(0.5), p99Ms: at(0.99) };
+}
+
+/** Times of durable writes of one page in a folder. */
+function writesIn(dir: string, count: number): readonly number[] {
+  const fd = openSync(join(dir, 'page'), 'w');
+  const page = Buffer.alloc(4_096);
+  const took = Array.from({ length: count }, () => {
+    const since = performance.now();
+    writeSync(fd, page);
+    fdatasyncSync(fd);
+    return performance.now() - since;
+  });
+  closeSync(fd);
+  return took;
+}
 
 /** Moves the price there `moves` times by 10 bps and waits for the first request about an order here. */
 export async function livePriceBench(moves = 300): Promise<LivePriceFigures> {
   const clock = realClock();
   const [there, here] = [createVenue({ clock, switches }), createVenue({ clock, switches })];
   const account = here.openAccount({ balances: { mxn: '9000000', btc: '1.5' }, volume30d: { mxn: '200000000' } });
-  let onOrder: (() => void) | null = null;
+  let onOrder: ((isNew: boolean) => void) | null = null;
   let placed = 0;
   const heard: typeof here.respond = (request, peer) => {
     const isOrder = request.target.includes('/v3/orders');
-    if (isOrder && request.method !== 'GET') onOrder?.();
     if (isOrder && request.method === 'POST') placed++;
+    if (isOrder && request.method !== 'GET') onOrder?.(request.method === 'POST');
     return here.respond(request, peer);
+  };
+  let onFrame: (() => void) | null = null;
+  const sent: typeof there.stream = {
+    connect: (send, close, socket) =>
+      there.stream.connect(
+        text => {
+          if (text.includes(BOOK)) onFrame?.();
+          send(text);
+        },
+        close,
+        socket,
+      ),
+    close: () => there.stream.close(),
   };
   for (const { marketplace } of [there, here].map(venue => ({ marketplace: venue.marketplace(BOOK) })))
     for (const [side, mxn] of [
@@ -50,7 +102,7 @@ export async function livePriceBench(moves = 300): Promise<LivePriceFigures> {
   let best: number | null = top();
   const options = { host: '127.0.0.1', port: 0 };
   const servers = [
-    await serve({ respond: there.respond, stream: there.stream }, options),
+    await serve({ respond: there.respond, stream: sent }, options),
     await serve({ respond: heard, stream: here.stream }, options),
   ] as const;
   const [thereUrl, hereUrl] = servers.map(({ url }) => url) as [string, string];
@@ -81,30 +133,33 @@ export async function livePriceBench(moves = 300): Promise<LivePriceFigures> {
       metrics: { port: 0 },
     }),
   );
-  const bot = spawn(process.execPath, [join(ROOT, 'dist/src/main.js'), 'run', '-c', file], {
-    env: { ...process.env, PUNTAS_API_KEY: account.key, PUNTAS_API_SECRET: account.secret },
-    stdio: ['ignore', 'ignore', 'pipe'],
+  const writes = writesIn(dir, moves);
+  const bot = new Probed(['run', '-c', file], {
+    env: { PUNTAS_API_KEY: account.key, PUNTAS_API_SECRET: account.secret },
   });
-  let log = '';
-  bot.stderr.setEncoding('utf8').on('data', (chunk: string) => (log += chunk));
-  const ended = new Promise<void>(resolve => bot.once('close', () => resolve()));
   try {
-    const until = performance.now() + 60_000;
-    while (!/"bids":3,"asks":3/.test(log)) {
-      if (performance.now() > until || bot.exitCode !== null) throw new Error(`the bot does not quote:\n${log}`);
-      await pause(100);
-    }
-    const took: number[] = [];
+    await bot.says(/"bids":3,"asks":3/, 60_000);
+    const [requests, orders]: [number[], number[]] = [[], []];
+    const [since, before] = [performance.now(), await bot.sample()];
     for (let move = 0; move < moves; move++) {
       await pause(PAUSE_MS[0] + Math.random() * (PAUSE_MS[1] - PAUSE_MS[0]));
       placed = 0;
-      const ms = await new Promise<number>((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error(`no request after a move:\n${log}`)), 10_000);
-        const since = performance.now();
-        onOrder = () => {
-          onOrder = null;
+      await new Promise<void>((resolve, reject) => {
+        const timer = setTimeout(() => reject(new Error(`no request after a move:\n${bot.heard}`)), 10_000);
+        let frameAt: number | null = null;
+        let isFirst = true;
+        onFrame = () => (frameAt ??= performance.now());
+        onOrder = isNew => {
+          if (frameAt === null) return;
+          const ms = performance.now() - frameAt;
+          if (isFirst) requests.push(ms);
+          if (isNew) {
+            orders.push(ms);
+            onOrder = null;
+          }
+          isFirst = false;
           clearTimeout(timer);
-          resolve(performance.now() - since);
+          resolve();
         };
         if (best === null) best = top();
         else {
@@ -112,16 +167,19 @@ export async function livePriceBench(moves = 300): Promise<LivePriceFigures> {
           best = null;
         }
       });
-      took.push(ms);
       // A canceled order is looked up before its place is taken again, at most once per second.
       for (let waited = 0; placed < REPLACED && waited < 3_000; waited += 20) await pause(20);
+      [onFrame, onOrder] = [null, null];
     }
-    took.sort((a, b) => a - b);
-    const at = (share: number): number => took[Math.min(took.length - 1, Math.floor(share * took.length))]!;
-    return { moves, p50Ms: at(0.5), p99Ms: at(0.99) };
+    const waitedMs = (await bot.sample()).queuedMs - before.queuedMs;
+    return {
+      moves,
+      ...{ request: percentiles(requests), order: percentiles(orders), write: percentiles(writes) },
+      waitedShare: waitedMs / (performance.now() - since),
+    };
   } finally {
-    bot.kill('SIGTERM');
-    await ended;
+    bot.signal('SIGTERM');
+    await bot.ended;
     for (const server of servers) await server.close();
     for (const venue of [there, here]) venue.close();
     rmSync(dir, { recursive: true, force: true });

@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { SingleBar } from 'cli-progress';
 import { backtestBench } from './backtest.ts';
@@ -32,6 +32,7 @@ const { values: flags } = parseArgs({
     json: { type: 'boolean', default: false },
     page: { type: 'boolean', default: false },
     smallest: { type: 'boolean', default: false },
+    'live-price': { type: 'boolean', default: false },
   },
 });
 const size = SIZES[flags.smallest ? 'smallest' : 'full'];
@@ -69,6 +70,11 @@ const BENCHES: readonly (() => Promise<Readonly<Record<string, number>>>)[] = [
 
 const asJson = flags.json;
 const machine = `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.version}, ${process.platform} ${process.arch}`;
+if (flags['live-price']) {
+  const [load] = loadavg();
+  console.log(JSON.stringify({ machine, load, ...(await livePriceBench(size.moves)) }));
+  process.exit(0);
+}
 if (!asJson) console.log(machine);
 
 const rounds = new Map<string, number[]>();
@@ -86,8 +92,9 @@ for (let round = 0; round < size.rounds; round++) {
 }
 bar?.stop();
 const elsewhere = await livePriceBench(size.moves);
-rounds.set('livePrice.p50Ms', [elsewhere.p50Ms]);
-rounds.set('livePrice.p99Ms', [elsewhere.p99Ms]);
+for (const what of ['request', 'order', 'write'] as const)
+  for (const share of ['p50Ms', 'p99Ms'] as const) rounds.set(`livePrice.${what}.${share}`, [elsewhere[what][share]]);
+rounds.set('livePrice.waitedShare', [elsewhere.waitedShare]);
 
 const replayed = await backtestBench(size.backtest, asJson ? quietly : undefined);
 const tapes = await tapeBench(size.recordings, asJson ? quietly : undefined);
@@ -97,6 +104,8 @@ function median(name: string): number {
   return all[Math.floor(all.length / 2)]!;
 }
 const whole = (name: string): string => Math.round(median(name)).toLocaleString('en-US');
+const msText = (what: 'request' | 'order' | 'write'): string =>
+  `p50 ${elsewhere[what].p50Ms.toFixed(1)} ms, p99 ${elsewhere[what].p99Ms.toFixed(1)} ms`;
 /** The median ratio, and between which the rounds lay. */
 const ratio = (name: string): string => {
   const all = rounds.get(name)!;
@@ -137,6 +146,6 @@ if (asJson) {
     `matching engine: ${whole('matching.operationsPerSecond')} ops/s; nodejs-order-book on the same ops: ${whole('matching.otherOperationsPerSecond')} ops/s; ratio ${ratio('matching.toOther')}`,
   );
   console.log(
-    `price on another exchange to the request here, over sockets between two processes: p50 ${elsewhere.p50Ms.toFixed(1)} ms, p99 ${elsewhere.p99Ms.toFixed(1)} ms (at most 5 ms are wanted)`,
+    `price on another exchange to the request here, over sockets between two processes: ${msText('request')} (at most 5 ms are wanted), to a new order ${msText('order')}; one durable write ${msText('write')}; the bot waited for a processor for ${(100 * elsewhere.waitedShare).toFixed(1)}% of the time`,
   );
 }

@@ -11,6 +11,7 @@ import { OpenPages } from './openPages.ts';
 import { Probed } from './probed.ts';
 import type { Decisions } from './decisionProbe.ts';
 import { soakConfig } from './soakConfig.ts';
+import { pause } from './pause.ts';
 
 const { values } = parseArgs({
   options: {
@@ -26,7 +27,6 @@ const [pageCount = 100, turns = 20, seconds = 8] = [values.pages, values.turns, 
 const SETTLES_MS = 2_000;
 const WARM_UP_MS = 20_000;
 const RESAMPLES = 2_000;
-const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));
 
 type Turn = { readonly pages: number; readonly decisions: Decisions; readonly views: number };
 type By = keyof Decisions;

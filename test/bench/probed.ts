@@ -3,6 +3,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Decisions } from './decisionProbe.ts';
+import { pause } from './pause.ts';
 import type { Sample } from './probe.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
@@ -53,7 +54,7 @@ export class Probed {
       const found = pattern.exec(this.heard);
       if (found !== null) return found;
       if (this.isOver || Date.now() > until) throw new Error(`not heard: ${pattern}\n${this.heard.slice(-3_000)}`);
-      await new Promise(resolve => setTimeout(resolve, 100));
+      await pause(100);
     }
   }
 

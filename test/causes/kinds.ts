@@ -110,6 +110,9 @@ const LEVEL: Readonly<Record<Level, true>> = {
   'order amount limit': true,
   'order count limit': true,
   'position limit': true,
+  'hedge debt limit': true,
+  'waits for a hedge': true,
+  'no hedge elsewhere': true,
   'reduce only': true,
   'would cross the book': true,
   'would cross our own order': true,
@@ -184,6 +187,21 @@ export const ELSEWHERE: readonly { readonly of: Kind; readonly why: string; read
     of: 'level: post-only refused, waits for the book',
     why: 'the same',
     test: 'test/core/engine/postOnly.test.ts',
+  },
+  {
+    of: 'level: hedge debt limit',
+    why: 'it needs a second exchange on which hedges fail one after another',
+    test: 'test/core/engine/hedgeDebt.test.ts',
+  },
+  {
+    of: 'level: waits for a hedge',
+    why: 'the same',
+    test: 'test/core/engine/hedgeDebt.test.ts',
+  },
+  {
+    of: 'level: no hedge elsewhere',
+    why: 'it needs a second exchange whose funds are used up',
+    test: 'test/core/engine/hedgeDebt.test.ts',
   },
   {
     of: 'level: pulled: the leader moved',

@@ -3,6 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { realClock } from '../../src/live/realClock.ts';
 import type { LivePriceNews, LivePriceSource } from '../../src/live/market/livePriceSource.ts';
 import { CcxtPriceSource, type CcxtPriceOptions } from '../../src/ccxt/priceSource.ts';
+import { installedCcxt } from '../../src/ccxt/installed.ts';
+import { VENUES } from '../../src/wiring/venueRegistry.ts';
 import { stockedMarket, type Market } from '../clients/served.ts';
 import { tinyExchange, type TinyExchange } from './tinyExchange.ts';
 
@@ -55,6 +57,9 @@ describe('a live price through ccxt', () => {
     tiny.move('b', '100.25', '0.5');
     await until(last => bestBid(last) === 100.25);
     expect(news.at(-1)).toMatchObject({ kind: 'book', ageMs: 0, asks: [[101, 2]] });
+    source.rejectAsUnreliable('this process was suspended');
+    expect(news.at(-1)).toEqual({ kind: 'lost', reason: 'this process was suspended' });
+    await until(last => bestBid(last) === 100.25);
   });
 
   test('confirms a quiet book by polls, and connects again if the stream does not follow the book', async () => {
@@ -95,6 +100,12 @@ describe('a live price through ccxt', () => {
       kind: 'lost',
       reason: 'ccxt:binance has no book btc_eur; the nearest are btc_usdt',
     });
+  });
+
+  test("an exchange has the same name in ccxt as here, by which the bot's own book is found", () => {
+    const found = installedCcxt();
+    if (found.kind === 'unusable') throw new Error(found.sentence);
+    expect(VENUES.map(({ name }) => name).filter(name => !found.ids.includes(name))).toEqual([]);
   });
 
   test('from a frame of the exchange to the news it takes milliseconds', async () => {

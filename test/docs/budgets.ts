@@ -4,9 +4,10 @@
  * Maximum number of words in all pages for users together, without the strategy pages. The target was 35,000. It was
  * raised by 400 for limits on price moves and amounts and for several bots of one account. It was raised by 700 for
  * three commands from RTS 6 and the FIA's list: presence, surveillance and conformance. It was raised by 2,650 for other
- * exchanges as venue, price and second market: 1,500 as planned for each capability, and 1,150 too many, most of them keys.
+ * exchanges as venue, price and second market: 1,500 as planned for each capability, and 1,150 too many, most of them keys. It was
+ * raised by 750 for hedges on another exchange.
  */
-export const WORDS_MAX = 38_750;
+export const WORDS_MAX = 39_500;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -14,14 +15,14 @@ export const STRATEGY_WORDS_MAX = 675;
 export const BUDGETS: Readonly<Record<string, number>> = {
   'README.md': 425,
   'docs/actions.md': 575,
-  'docs/alerts.md': 650,
+  'docs/alerts.md': 660,
   'docs/backtest-figures.md': 650,
   'docs/backtest.md': 550,
   'docs/calibrate.md': 600,
   'docs/cli.md': 2_700,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 4_200,
+  'docs/configuration.md': 4_420,
   'docs/console.md': 600,
   'docs/container.md': 575,
   'docs/contents.md': 200,
@@ -29,7 +30,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/doctor.md': 475,
   'docs/embedded-exchange.md': 1_830,
   'docs/environment.md': 280,
-  'docs/exchanges.md': 580,
+  'docs/exchanges.md': 620,
   'docs/fair-value.md': 575,
   'docs/fill-models.md': 750,
   'docs/first-backtest.md': 275,
@@ -37,13 +38,13 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/from-hummingbot.md': 200,
   'docs/glossary.md': 475,
   'docs/hedging-band.md': 575,
-  'docs/hedging.md': 750,
+  'docs/hedging.md': 990,
   'docs/importing.md': 800,
-  'docs/json.md': 1_975,
+  'docs/json.md': 1_990,
   'docs/ledger.md': 500,
   'docs/mapping-files.md': 775,
   'docs/market-model.md': 475,
-  'docs/metrics.md': 860,
+  'docs/metrics.md': 945,
   'docs/operations.md': 500,
   'docs/paper.md': 425,
   'docs/promises.md': 825,
@@ -53,11 +54,11 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/reference-price.md': 700,
   'docs/reload.md': 375,
   'docs/report.md': 525,
-  'docs/runbook.md': 2_700,
+  'docs/runbook.md': 2_775,
   'docs/scout.md': 675,
   'docs/sentinel.md': 325,
   'docs/state-directory.md': 325,
-  'docs/states.md': 850,
+  'docs/states.md': 865,
   'docs/strategies.md': 900,
   'docs/tape.md': 250,
   'docs/tune-search.md': 450,

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  emptyDepth,
   moneyOf,
   randomOf,
   Secret,
@@ -70,7 +71,7 @@ test('whatever happens to an order there, it is sent once, and its end is told w
       let sends = 0;
       const counted = { ...client, place: (...of: Parameters<typeof client.place>) => (sends++, client.place(...of)) };
       const { instrument } = exchange.venue.books.get('btc_mxn')!;
-      const newDesk = () => new ElsewhereDesk({ client: counted, clock, instrument, times: TIMES });
+      const newDesk = () => new ElsewhereDesk({ client: counted, clock, instrument: () => instrument, times: TIMES });
       const order: ElsewhereOrder = {
         id: 'mmh1x1',
         book: 'btc_mxn',
@@ -125,4 +126,32 @@ test('whatever happens to an order there, it is sent once, and its end is told w
     'unknown ended filled',
     'unknown not placed',
   ]);
+});
+
+test('a streamed book is used while it is young and of the same grid; otherwise the book is read', async () => {
+  const { clock, exchange, ann } = arena();
+  const { instrument } = exchange.venue.books.get('btc_mxn')!;
+  const transport = wireTo({ exchange, clock, random: randomOf(2) });
+  const client = exchangeClient({
+    ...{ clock, random: randomOf(1), transport },
+    credentials: { key: ann.key, secret: new Secret(ann.secret) },
+  });
+  const depth = emptyDepth(5);
+  for (const [ageMs, tick, isStreamed] of [
+    [0, instrument.tick, true],
+    [1_000, instrument.tick, true],
+    [1_001, instrument.tick, false],
+    [0, '7', false],
+  ] as const) {
+    await clock.advance(5_000);
+    const streamed = { instrument: { ...instrument, tick }, depth, at: clock.elapsed() - ageMs };
+    const desk = new ElsewhereDesk({
+      ...{ client, clock, times: TIMES, instrument: () => instrument },
+      streamed: () => streamed,
+    });
+    const read = desk.depth();
+    await clock.advance(1_000);
+    const found = await read;
+    expect(typeof found === 'string' ? found : found.depth === depth).toBe(isStreamed);
+  }
 });

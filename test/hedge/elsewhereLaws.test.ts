@@ -41,6 +41,8 @@ class BotOfTwo {
   fateOfLook: Fate = 'arrives';
   accepts = true;
   mayAct = true;
+  /** Lots of a quote here that fill while the book there is read next. */
+  fillsAtRead = 0;
   /** Rows, and the ledger as text. */
   disk: { rows: readonly HedgeRow[]; ledger: string | null } = { rows: [], ledger: null };
   /** Ids of orders, as their requests left. */
@@ -49,18 +51,25 @@ class BotOfTwo {
   readonly early: string[] = [];
   failure: Error | null = null;
   readonly #lots: number;
+  readonly #valueMin: string;
   #lives = 0;
+  /** Balances here, at the start of this life. */
+  #home = { btc: OPENING, mxn: OPENING };
   desk!: Desk;
   hedger!: Hedger;
 
-  constructor(lots: number) {
+  /** `valueMin`: minimum value of a hedge there. With one, the bot has no other route. */
+  constructor(lots: number, valueMin = '0') {
     this.#lots = lots;
+    this.#valueMin = valueMin;
     this.live();
   }
 
   /** The bot starts, or dies and starts again from what is on disk. */
   live(): void {
     const life = ++this.#lives;
+    const { lots, paid } = this.#lives === 1 ? { lots: 0, paid: 0 } : this.desk.traded;
+    this.#home = { btc: this.#home.btc + lots, mxn: this.#home.mxn - paid };
     const { clock, at } = this;
     const client = exchangeClient({
       clock,
@@ -71,6 +80,7 @@ class BotOfTwo {
         random: randomOf(life + 100),
         deadlineMs: 2_000,
         fate: request => {
+          if (request.target.includes('order_book')) this.#fills();
           if (!isOrder(request)) return this.fateOfLook;
           const id = (JSON.parse(request.body) as { origin_id: string }).origin_id;
           this.sent.push(id);
@@ -94,13 +104,16 @@ class BotOfTwo {
         cancel: (...of) => heard(client.cancel(...of)),
       },
       clock,
-      instrument,
+      instrument: () => instrument,
       times: { requestLifeMs: 30_000, listingDelayMs: 2_000 },
     });
     this.desk = new Desk({
-      strategy: quoteAround(),
+      strategy: quoteAround(2),
       target: (OPENING + 500 - this.#lots) as never,
-      elsewhere: { place: 'there', major: 'btc', minor: 'usd' },
+      elsewhere: {
+        ...{ place: 'there', major: 'btc', minor: 'usd' },
+        bounds: { band: moneyOf(String(BAND)), debtMax: moneyOf('1000'), failuresMax: 3, isOnlyRoute: true },
+      },
       run: life,
     });
     this.desk.bids = [[999, 50]];
@@ -108,11 +121,11 @@ class BotOfTwo {
     this.desk.now = clock.now();
     const { ledger } = this.disk;
     if (ledger !== null) this.desk.step({ kind: 'restore', at: clock.now(), orders: [], ledger: ledgerOf(ledger) });
-    this.desk.open();
+    this.desk.open(this.#home);
     this.hedger = new Hedger({
       setup: {
         desk: new ToyDesk(clock),
-        venues: ['book'],
+        venues: [this.#valueMin === '0' ? 'book' : 'elsewhere'],
         rules: {
           band: moneyOf(String(BAND)),
           residual: moneyOf('0'),
@@ -123,12 +136,15 @@ class BotOfTwo {
         elsewhere: {
           ...{
             desk: elsewhereDesk,
+            at: { place: 'there', account: 'one' },
             instrument,
             takerRate: 650_000,
             marginBps: 5,
             backBps: 2,
             latencyMs: 500,
             riskZ: 1.6,
+            valueMin: moneyOf(this.#valueMin),
+            smallestUntil: 0,
           },
           bounds: { costMaxBps: 200, collarBps: 500, orderValueMax: (10n ** 30n) as never, room: 10 ** 12 },
           perRootSecond: () => 1e-4,
@@ -159,13 +175,30 @@ class BotOfTwo {
       view: () =>
         hedgeViewOf(this.desk.engine, { instrument: plain, takerRate: 0, balancesAt: clock.now() }, clock.now()),
       persist: () => {
-        if (this.accepts) this.disk = { rows: this.hedger.rows, ledger: textOfLedger(this.desk.engine.ledger([])!) };
+        if (this.accepts) this.#keep();
         return this.accepts;
       },
       mayAct: () => this.mayAct,
     });
     this.hedger.restore();
     this.look();
+  }
+
+  #keep(): void {
+    this.disk = { rows: this.hedger.rows, ledger: textOfLedger(this.desk.engine.ledger([])!) };
+  }
+
+  /** A quote of the side that reduces inventory fills, as far as inventory goes. */
+  #fills(): void {
+    const quote = this.desk.live.find(({ side }) => side === (this.#lots > 0 ? 'sell' : 'buy'));
+    const size = this.inventory < 0n ? -this.inventory : this.inventory;
+    const lots = Math.min(this.fillsAtRead, Number(size / 10n ** 18n));
+    this.fillsAtRead = 0;
+    if (quote === undefined || lots === 0) return;
+    this.desk.now = this.clock.now();
+    this.desk.fill(quote.id, lots);
+    this.desk.readPrivate();
+    this.#keep();
   }
 
   look(): void {
@@ -213,7 +246,8 @@ const worlds = fc.record({
     fc.record({
       ms: fc.constantFrom(500, 1_000, 4_000, 20_000),
       fate: fc.constantFrom<Fate>('arrives', 'arrives', 'not sent', 'lost', 'unanswered', { heldMs: 9_000 }),
-      what: fc.constantFrom('none', 'none', 'dies', 'disk is full', 'halted', 'cannot look', 'more'),
+      what: fc.constantFrom('none', 'none', 'dies', 'disk is full', 'halted', 'cannot look', 'more', 'fills'),
+      lots: fc.integer({ min: 1, max: LOTS }),
     }),
     { maxLength: 10 },
   ),
@@ -233,8 +267,9 @@ test('an order there is on disk before it leaves, leaves once, moves inventory o
       };
       offer();
       await clock.advance(1_000);
-      for (const { ms, fate, what } of events) {
+      for (const { ms, fate, what, lots: filled } of events) {
         bot.fate = fate;
+        bot.fillsAtRead = what === 'fills' ? filled : 0;
         bot.fateOfLook = what === 'cannot look' ? 'lost' : 'arrives';
         bot.accepts = what !== 'disk is full';
         bot.mayAct = what !== 'halted';
@@ -268,4 +303,19 @@ test('an order there is on disk before it leaves, leaves once, moves inventory o
     { ...runsOf(600, 12), seed: 17 },
   );
   if (isMany) expect([...cameUp].toSorted()).toEqual(['completed', 'failed']);
+});
+
+test('inventory below the minimum value of a hedge there leaves no row and no write to disk; above it, one hedge follows', async () => {
+  for (const sign of [1, -1]) {
+    // The mid price is 1,000.
+    const [less, more] = [new BotOfTwo(sign * LOTS, '12001'), new BotOfTwo(sign * LOTS, '11999')];
+    for (const bot of [less, more]) {
+      bot.maker.limit('btc_usd', 'buy', '50000', '20');
+      bot.maker.limit('btc_usd', 'sell', '50010', '20');
+      await bot.clock.advance(1_000);
+      await bot.passes(20_000);
+    }
+    expect([less.hedger.rows, less.disk.ledger]).toEqual([[], null]);
+    expect(more.hedger.rows.map(({ state }) => state)).toEqual(['completed']);
+  }
 });

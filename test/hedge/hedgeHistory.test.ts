@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { money, type EngineEvent, type HedgeRow, type HedgeState } from '../../src/core/index.ts';
 import { HedgeHistory } from '../../src/hedge/hedgeHistory.ts';
 import { conversionOf, hedgeComparisonText, isOver, mayStillExecute } from '../../src/hedge/index.ts';
+import { ElsewhereHedges } from '../../src/hedge/elsewhereHedges.ts';
 import { comparisonRows, describeHedge } from '../../src/hedge/hedgeText.ts';
 import { NOW, offerOf, routeOf, rowOf } from './hedgeRows.ts';
 
@@ -145,4 +146,18 @@ describe('the words about a hedge', () => {
     ]);
     expect(hedgeComparisonText(rows)).toBe('rfq -12.3 bps (taken), conversion (no answer), wait (taken)');
   });
+});
+
+test('a hedge elsewhere names fees in a third currency, which are in no profit', () => {
+  const hedges = new ElsewhereHedges({ instrument: { major: 'btc', minor: 'usdt' } } as never, {} as never);
+  const notes = (...fees: readonly (readonly [string, string])[]) =>
+    hedges.feesBesides({
+      filled: money(1n),
+      trades: fees.map(([feeAmount, feeCurrency]) => ({ feeAmount, feeCurrency }) as never),
+    });
+  expect(notes(['0.1', 'usdt'], ['0.001', 'btc'], ['0', 'bnb'])).toEqual([]);
+  expect(notes(['0.1', 'bnb'], ['0.2', 'usdt'], ['0.25', 'bnb'], ['3', 'xyz'])).toEqual([
+    'fee of 0.35 bnb, which is in no profit',
+    'fee of 3 xyz, which is in no profit',
+  ]);
 });

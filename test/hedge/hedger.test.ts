@@ -141,6 +141,29 @@ describe('a hedge by an offer', () => {
     expect([bot.toy.accepted, bot.phases]).toEqual([[], []]);
   });
 
+  test.each(['rfq', 'book'] as const)(
+    'by %s fails if fills during the requests leave less to hedge, also on the other side',
+    async way => {
+      for (const [left, isHedged] of [
+        ['12', true],
+        ['11.9', false],
+        ['3', false],
+        ['-12', false],
+      ] as const) {
+        const bot = new HedgedBot(12, { venues: [way] });
+        let looks = 0;
+        bot.onView = () => looks++;
+        bot.change = view => (looks === 3 ? { ...view, inventory: moneyOf(left) } : view);
+        await bot.turned();
+        expect([left, bot.last.offer !== null]).toEqual([left, isHedged]);
+        if (isHedged) continue;
+        const why = 'inventory changed during the requests, and the hedge would be too large';
+        expect(wordsOf(bot.last)).toEqual(['failed', why]);
+        expect([bot.toy.accepted, bot.phases]).toEqual([[], []]);
+      }
+    },
+  );
+
   test('is accepted when its room is just large enough, of either side', async () => {
     for (const [lots, side] of [
       [12, 'sell'],

@@ -15,18 +15,24 @@ import {
 } from '../../src/core/index.ts';
 import { HedgeHistory } from '../../src/hedge/hedgeHistory.ts';
 import {
+  amountInRoom,
+  completedElsewhere,
   remainingBudget,
-  roomMoney,
   hedgeableAmount,
   spentOnDay,
   spentOnFlatten,
 } from '../../src/hedge/roomAndBudget.ts';
 import { hedgeViewOf, type HedgeView } from '../../src/hedge/view.ts';
 import { btcMxn, plain } from '../core/market.ts';
-import { rowOf } from './hedgeRows.ts';
+import { runsOf } from '../many.ts';
+import { NOW, rowOf } from './hedgeRows.ts';
 
 const DAY_MS = 86_400_000;
 const ends: readonly HedgeState[] = ['completed', 'failed', 'stranded'];
+
+/** Room of a side: the amount that is left of more than any room has. */
+const roomOf = (view: HedgeView, side: 'buy' | 'sell'): bigint =>
+  side === 'sell' ? amountInRoom(view, money(10n ** 45n)) : -amountInRoom(view, money(-(10n ** 45n)));
 
 test('the cost of a day is that of every hedge which was not certainly left undone', () => {
   const hedge = fc.record({
@@ -61,6 +67,33 @@ test('the cost of a day is that of every hedge which was not certainly left undo
         expect(Number(textOfMoney(spentOnDay(rows.list, now)))).toBe(spent);
       }
     }),
+  );
+});
+
+test('completed hedges count at the exchange that has executed them, over restarts and forgotten rows', () => {
+  const hedge = fc.record({
+    place: fc.constantFrom(null, 'here', 'there'),
+    isDone: fc.boolean(),
+    restarts: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(hedge, { maxLength: 60 }), list => {
+      const made = (rows: readonly HedgeRow[]) =>
+        new HedgeHistory({ prefix: 'h', rows }, { time: () => NOW, step: () => undefined });
+      let rows = made([]);
+      let [last, count] = ['here', 0];
+      for (const { place, isDone, restarts } of list) {
+        const { left: _left, budgetName: _name, ...earlier } = remainingBudget(rows.list, {}, null, NOW);
+        rows.begin(moneyOf('1'), earlier);
+        const order = { id: 'o', book: 'btc_usdt', side: 'sell', price: '1', amount: '1' } as const;
+        if (place !== null) rows.change({ elsewhere: { place, account: 'one', order, rate: '1' } });
+        rows.change({ state: isDone ? 'completed' : 'failed' });
+        if (restarts) rows = made(rows.list);
+        if (place !== null && isDone) [last, count] = [place, place === last ? count + 1 : 1];
+        for (const one of ['here', 'there']) expect(completedElsewhere(rows.list, one)).toBe(one === last ? count : 0);
+      }
+    }),
+    runsOf(1_000, 100),
   );
 });
 
@@ -158,10 +191,10 @@ test('room counts orders that may still be filled as filled, and is never below 
   fc.assert(
     fc.property(standings, ({ instrument, snapshot, standing, view }) => {
       for (const side of ['buy', 'sell'] as const) {
-        const room = roomMoney(view, side);
+        const room = roomOf(view, side);
         expect(room >= 0n && room % instrument.lotMoney === 0n).toBe(true);
         const order = { side, amount: 1_000, filled: 0, state: 'unknown' } as unknown as Order;
-        const more = roomMoney(viewOf(snapshot, { ...standing, orders: [...standing.orders, order] }), side);
+        const more = roomOf(viewOf(snapshot, { ...standing, orders: [...standing.orders, order] }), side);
         const less = room - 1_000n * instrument.lotMoney;
         expect(more).toBe(less > 0n ? less : 0n);
       }

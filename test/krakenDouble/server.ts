@@ -17,7 +17,13 @@ export type DoubleFault =
   | { readonly kind: 'error'; readonly text: string };
 
 type Fields = Readonly<Record<string, string>>;
-type Subscriber = { readonly socket: WebSocket; readonly channels: Set<string>; levels: string[]; prints: number };
+type Subscriber = {
+  readonly socket: WebSocket;
+  readonly channels: Set<string>;
+  depth: number;
+  levels: string[];
+  prints: number;
+};
 
 export class KrakenDouble {
   readonly exchange: KrakenExchange;
@@ -178,7 +184,7 @@ export class KrakenDouble {
   }
 
   #connected(socket: WebSocket): void {
-    const subscriber: Subscriber = { socket, channels: new Set(), levels: [], prints: 0 };
+    const subscriber: Subscriber = { socket, channels: new Set(), depth: 10, levels: [], prints: 0 };
     this.#subscribers.add(subscriber);
     socket.on('close', () => this.#subscribers.delete(subscriber));
     this.#send(subscriber, { channel: 'status', type: 'update', data: [{ api_version: 'v2', system: 'online' }] });
@@ -212,15 +218,16 @@ export class KrakenDouble {
       else {
         subscriber.channels.add(name);
         if (channel === 'instrument') this.#send(subscriber, instrumentsOf(this.exchange.pairs));
-        if (channel === 'book' && pair) this.#snapshot(subscriber, pair);
+        if (channel === 'book' && pair) this.#snapshot(subscriber, pair, params?.depth);
         subscriber.prints = this.exchange.prints.length;
       }
     }
   }
 
-  #snapshot(subscriber: Subscriber, pair: DoublePair): void {
-    subscriber.levels = levelsOf(pair);
-    const [bids, asks] = [sideNumbers(pair, 'buy'), sideNumbers(pair, 'sell')];
+  #snapshot(subscriber: Subscriber, pair: DoublePair, depth = 10): void {
+    subscriber.depth = depth;
+    subscriber.levels = levelsOf(pair, depth);
+    const [bids, asks] = [sideNumbers(pair, 'buy', depth), sideNumbers(pair, 'sell', depth)];
     const data = [{ symbol: pair.symbol, bids, asks, checksum: checksumOf(pair), timestamp: new Date().toISOString() }];
     this.#send(subscriber, { channel: 'book', type: 'snapshot', data });
   }
@@ -250,7 +257,7 @@ export class KrakenDouble {
   }
 
   #publishLevels(subscriber: Subscriber, pair: DoublePair): void {
-    const [before, after] = [new Set(subscriber.levels), levelsOf(pair)];
+    const [before, after] = [new Set(subscriber.levels), levelsOf(pair, subscriber.depth)];
     const now = new Set(after);
     const prices = new Set(after.map(level => level.split(' ', 2).join(' ')));
     const gone = [...before].filter(level => !prices.has(level.split(' ', 2).join(' ')));
@@ -299,17 +306,12 @@ type StreamRequest = {
   readonly req_id?: number;
 };
 
-const STREAM_LEVELS = 25;
-
 /** Levels as `side ticks lots`, best first. */
-function levelsOf(pair: DoublePair): string[] {
+function levelsOf(pair: DoublePair, depth: number): string[] {
   const levels: string[] = [];
   for (const side of ['buy', 'sell'] as const) {
     let count = 0;
-    pair.book.eachLevel(
-      side,
-      (price, total) => levels.push(`${side} ${price} ${total}`) > 0 && ++count < STREAM_LEVELS,
-    );
+    pair.book.eachLevel(side, (price, total) => levels.push(`${side} ${price} ${total}`) > 0 && ++count < depth);
   }
   return levels;
 }
@@ -319,9 +321,9 @@ const levelNumbers = (pair: DoublePair, price: number, amount: number) => ({
   qty: Number(decimalText(amount, 8)),
 });
 
-function sideNumbers(pair: DoublePair, side: Side): object[] {
+function sideNumbers(pair: DoublePair, side: Side, depth: number): object[] {
   const levels: object[] = [];
-  pair.book.eachLevel(side, (price, total) => levels.push(levelNumbers(pair, price, total)) < STREAM_LEVELS);
+  pair.book.eachLevel(side, (price, total) => levels.push(levelNumbers(pair, price, total)) < depth);
   return levels;
 }
 

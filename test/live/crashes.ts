@@ -12,26 +12,25 @@ export type Doomed = {
   kill(): string;
 };
 
-/** Starts a run that dies when `fatal` says so; the fatal request itself meets the fate that it names. */
+/** Starts a run that dies when `fatal`, or `fatalThere` at the second exchange, says so; the fatal request meets the fate that it names. */
 export async function doomed(
   world: World,
   folders: Folders,
   fatal: (request: WireRequest) => Fate | null = () => null,
   changes: RunChanges = {},
+  fatalThere: (request: WireRequest) => Fate | null = () => null,
 ): Promise<Doomed> {
   const dir = (changes.config ?? world.config).state.dir;
   let left: string | null = null;
   const kill = () => (left ??= folders.copyOf(dir));
-  const running = await started(world, {
-    ...changes,
-    fate: request => {
-      if (left !== null) return 'not sent';
-      const fate = fatal(request);
-      if (fate === null) return 'arrives';
-      kill();
-      return fate;
-    },
-  });
+  const fateOf = (dies: (request: WireRequest) => Fate | null) => (request: WireRequest) => {
+    if (left !== null) return 'not sent';
+    const fate = dies(request);
+    if (fate === null) return 'arrives';
+    kill();
+    return fate;
+  };
+  const running = await started(world, { ...changes, fate: fateOf(fatal), fateThere: fateOf(fatalThere) });
   return { running, kill, left: () => left };
 }
 

@@ -13,10 +13,16 @@ import type { Respond } from '../../src/sandbox/index.ts';
 
 /**
  * What becomes of one request. `not sent`: no byte leaves. `lost`: it never arrives. `unanswered`: it is carried out and the answer is lost.
- * `heldMs`: it arrives that much later, when nobody waits for it any more. `instead`: something else answers, and the exchange never sees it.
+ * `heldMs`: it arrives that much later, when nobody waits for it any more. `answeredMs`: its answer takes that much longer. `instead`: something else answers, and the exchange never sees it.
  */
 export type Fate =
-  'arrives' | 'not sent' | 'lost' | 'unanswered' | { readonly heldMs: Millis } | { readonly instead: WireReply };
+  | 'arrives'
+  | 'not sent'
+  | 'lost'
+  | 'unanswered'
+  | { readonly heldMs: Millis }
+  | { readonly answeredMs: Millis }
+  | { readonly instead: WireReply };
 
 export type WireOptions = {
   readonly exchange: { readonly respond: Respond };
@@ -53,6 +59,11 @@ export function wireTo(options: WireOptions): Wire {
     if (typeof fate === 'object' && 'instead' in fate) {
       await latency();
       return fate.instead;
+    }
+    if (typeof fate === 'object' && 'answeredMs' in fate) {
+      const reply = arrive(request);
+      await sleep(clock, fate.answeredMs);
+      return reply;
     }
     if (typeof fate === 'object') clock.after(fate.heldMs, () => arrive(request));
     if (fate === 'arrives') {

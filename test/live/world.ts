@@ -16,6 +16,7 @@ import {
   type StreamTransport,
   type WireRequest,
 } from '../../src/core/index.ts';
+import { SECOND_VENUE } from '../../src/sandbox/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
 import { heardLog, type LogLine } from '../memoryLog.ts';
 import { Trader } from '../sandbox/trader.ts';
@@ -96,6 +97,10 @@ export type RunChanges = {
   readonly openingApartMs?: number;
   /** Where another configuration is read from; without one it stays. */
   readonly source?: ConfigSource;
+  /** Account at the second exchange; absent for that of the box. */
+  readonly accountThere?: { readonly key: string; readonly secret: string };
+  /** What becomes of a request to the second exchange, if there is one. */
+  readonly fateThere?: (request: WireRequest) => Fate;
 };
 
 /** Starts a run and returns when it reads and quotes. Rejects when it cannot start. */
@@ -115,6 +120,16 @@ export async function started(world: World, changes: RunChanges = {}): Promise<R
     ...(changes.latencyMs ? { latencyMs: changes.latencyMs } : {}),
     ...(changes.fate ? { fate: changes.fate } : {}),
   });
+  const { second } = box;
+  const there = second && {
+    wire: wireTo({
+      exchange: second.exchange,
+      clock,
+      random: randomOf(seed ^ 0x5c22),
+      ...(changes.fateThere ? { fate: changes.fateThere } : {}),
+    }),
+    account: changes.accountThere ?? second.account,
+  };
   const log: LogLine[] = [];
   const heard = heardLog(line => {
     log.push(line);
@@ -132,6 +147,12 @@ export async function started(world: World, changes: RunChanges = {}): Promise<R
       speed: 1,
       transport: wire,
       ...(changes.stream ? { streamTransport: changes.stream } : {}),
+      ...(there && {
+        elsewhere: {
+          ...{ venue: SECOND_VENUE, book: config.elsewhere!.book, restUrl: 'http://127.0.0.1', transport: there.wire },
+          ...{ key: there.account.key, secret: new Secret(there.account.secret) },
+        },
+      }),
     },
     clock,
     seed,
@@ -146,7 +167,7 @@ export async function started(world: World, changes: RunChanges = {}): Promise<R
     },
   }).finally(() => (over = true));
   ended.catch(() => undefined);
-  await until(clock, wire, () => over || stop !== null);
+  await until(clock, [wire, ...(there ? [there.wire] : [])], () => over || stop !== null);
   if (stop === null) await ended;
   return {
     wire,
@@ -169,10 +190,10 @@ export async function started(world: World, changes: RunChanges = {}): Promise<R
 }
 
 /** Virtual time passes only while somebody waits for the wire, so that the machine's own speed changes nothing. */
-async function until(clock: VirtualClock, wire: Wire, holds: () => boolean): Promise<void> {
+async function until(clock: VirtualClock, wires: readonly Wire[], holds: () => boolean): Promise<void> {
   while (!holds()) {
     await settle();
-    if (wire.waiting > 0) clock.runNext();
+    if (wires.some(({ waiting }) => waiting > 0)) clock.runNext();
   }
 }
 

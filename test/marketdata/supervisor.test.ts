@@ -619,6 +619,22 @@ describe('the public trades of a book', () => {
     await supervisor.stop();
   });
 
+  test('that take long to read do not make a prompt book late', async () => {
+    const { trades } = traded();
+    const slow = {
+      needsPages: true,
+      up: () => undefined,
+      fill: () => trades.fill().then(wait),
+      markUncertain: () => undefined,
+    };
+    const { clock, hear, since } = full({ trades: slow as unknown as PublicTradeTail });
+    const wait = (isWhole: boolean): Promise<boolean> =>
+      new Promise(resolve => clock.after(3 * SECOND, () => resolve(isWhole)));
+    hear({ kind: 'up' });
+    await clock.advance(4 * SECOND);
+    expect(since()).toEqual(['news up', 'current after none']);
+  });
+
   test('that cannot be read keep a whole book from its stream, and no polled levels', async () => {
     const { state, trades } = traded();
     state.answers = false;

@@ -49,6 +49,11 @@ export const calm = (): Monitored => ({
       ...{ feeBps: 10, ageMs: 6_000, lagMs: null, basisBps: null, basisErrorBps: null },
     },
   ],
+  elsewhere: {
+    ...{ place: 'far', held: moneyOf('1.25'), funds: { base: moneyOf('1.25'), quote: moneyOf('90000.5') } },
+    ...{ rate: moneyOf('18.25'), openOrders: 1, failures: 2, debt: moneyOf('0.004'), debtValue: moneyOf('6000') },
+    ...{ drift: moneyOf('-500'), driftValue: moneyOf('-9125'), closed: { buy: null, sell: null } },
+  },
   fees: {
     makerRate: 560_000,
     tier: accountTierOf(

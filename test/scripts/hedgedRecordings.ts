@@ -1,6 +1,6 @@
 /** Measures what a fill is worth when it is hedged on another exchange, on the recordings with several exchanges, and writes docs/development/evidence/elsewhere.md: `npm run hedged:docs`. With `-- --only japan`, brazil or dealers it only prints the rows of that set. */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -145,7 +145,14 @@ All of these recordings have prices alone: an order fills completely when a pric
 ${head}
 ${books.map(rowOf).join('\n')}
 
-${FINDINGS}`;
+${FINDINGS}${latencySection()}`;
+}
+
+/** The section of the page that `npm run bench -- --live-price` has the figures of; it is written by hand. */
+function latencySection(): string {
+  const text = readFileSync(PAGE, 'utf8');
+  const at = text.indexOf('\n## From a price elsewhere to a request');
+  return at < 0 ? '' : text.slice(at);
 }
 
 const FINDINGS = `## Findings
@@ -154,7 +161,7 @@ const FINDINGS = `## Findings
 - **bitFlyer around BTCBox** would seem to earn more, which is an illusion: the last price of BTCBox is in effect some 15 s old, and a hedge does not execute at an old last price. The verdict refuses it for that reason. With recorded depth of BTCBox it could be judged.
 - **The dealers** never pay, at any distance and fee, in both directions and both pairs. Their prices move together within 100 ms, so an order is reached only after the hedge price has moved away too, and the hedge costs half a spread.
 - **In Brazil** no pair pays, and only one can be judged. Braziliex and FlowBTC are refused as hedges, because their quotes hardly move. Quotes were polled every 18 s, and a quote that crosses the price of another exchange between two polls is not seen, so most pairs have too few fills. An earlier look found no lead there either.
-- **The value at the fill is no verdict.** Foxbit around Mercado Bitcoin seemed to be worth 4.1 bps at the running basis, and its pairs were worth 25.5 bps less than nothing five minutes later: the running basis had not yet followed the quoted price. Only the later difference shows whether a mispricing returns.
+- **The value at the fill is no verdict.** Foxbit around Mercado Bitcoin seemed to be worth 1.2 bps at the running basis, and its pairs were worth 27.7 bps less than nothing five minutes later: the running basis had not yet followed the quoted price. Only the later difference shows whether a mispricing returns.
 `;
 
 async function japan(): Promise<void> {

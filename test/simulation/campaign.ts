@@ -25,6 +25,7 @@ export type Task = {
   readonly untilBroken?: boolean;
   readonly reloads?: boolean;
   readonly actions?: boolean;
+  readonly elsewhere?: boolean;
 };
 
 /** `ms` is processor time: what else the machine does is no part of it. */
@@ -50,6 +51,7 @@ export async function carryOut(
       ...(task.untilBroken === undefined ? {} : { untilBroken: task.untilBroken }),
       ...(task.reloads === true ? { reloads: true } : {}),
       ...(task.actions === true || plant?.actions === true ? { actions: true } : {}),
+      ...(task.elsewhere === true || plant?.elsewhere === true ? { elsewhere: true } : {}),
       ...(task.safetyMs === undefined ? {} : { safetyMs: task.safetyMs }),
       ...(plant ? { seams: plant.seams(), untilBroken: true } : {}),
     });

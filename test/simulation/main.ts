@@ -45,6 +45,7 @@ type Options = {
   readonly days?: string;
   readonly reloads?: boolean;
   readonly actions?: boolean;
+  readonly elsewhere?: boolean;
   readonly states?: string;
   readonly steer?: string;
 };
@@ -74,6 +75,7 @@ else {
     )
     .option('--reloads', 'somebody changes the configuration every few seconds, well and badly')
     .option('--actions', 'persons pause, reduce, cancel, halt, flatten and resume every few seconds, at bad moments')
+    .option('--elsewhere', 'the bot hedges on a second exchange, which has faults of its own')
     .option('--states <file>', 'adds the pairs of states that the campaign visits to the table in this file')
     .option('--steer <file>', 'draws the fault classes by such a table, towards pairs that were rarely visited')
     .option('--planted [name]', 'runs the planted bugs too, or one of them alone')
@@ -261,7 +263,13 @@ async function printDays([days = 30, faults = 0]: readonly number[]): Promise<vo
   await soak({ days, faults, seed: 1, onDay: day => console.log(JSON.stringify(day)) });
 }
 
-function modeOf({ reloads, actions, states, steer }: Options): Pick<Task, 'reloads' | 'actions' | 'steer'> {
+function modeOf({
+  reloads,
+  actions,
+  elsewhere,
+  states,
+  steer,
+}: Options): Pick<Task, 'reloads' | 'actions' | 'elsewhere' | 'steer'> {
   if (steer !== undefined && steer === states)
     throw new Error(
       `--states and --steer: expected two files, found ${steer} twice; the table of a seed must not change`,
@@ -270,6 +278,7 @@ function modeOf({ reloads, actions, states, steer }: Options): Pick<Task, 'reloa
     ...(steer === undefined ? {} : { steer }),
     ...(reloads === true ? { reloads: true } : {}),
     ...(actions === true ? { actions: true } : {}),
+    ...(elsewhere === true ? { elsewhere: true } : {}),
   };
 }
 

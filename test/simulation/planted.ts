@@ -30,6 +30,8 @@ export type Planted = {
   readonly seams: () => Seams;
   /** Persons act on the bot. */
   readonly actions?: boolean;
+  /** The bot hedges on a second exchange. */
+  readonly elsewhere?: boolean;
   /** The classes of faults that are on: those that alone find it. */
   readonly only?: readonly Fault[];
   /** The seed from which it is looked for: one that is known to have what it takes is quickly found again. */
@@ -944,6 +946,81 @@ export const PLANTED: readonly Planted[] = [
     seams: () => ({
       engineConfig: config =>
         config.hedge === undefined ? config : { ...config, hedge: { ...config.hedge, costDayMax: undefined } },
+    }),
+  },
+  {
+    name: 'hedge elsewhere sent again',
+    mistake: 'an order elsewhere whose answer is lost is sent once more',
+    elsewhere: true,
+    only: ['elsewhere answers lost', 'elsewhere requests lost'],
+    seams: () => ({
+      there: client => ({
+        ...client,
+        place: async order => {
+          const first = await client.place(order);
+          return first.kind === 'unknown' ? client.place(order) : first;
+        },
+      }),
+    }),
+  },
+  {
+    name: 'unknown hedge elsewhere is failed',
+    mistake: 'an order elsewhere whose answer is lost counts as not executed',
+    elsewhere: true,
+    only: ['elsewhere answers lost'],
+    seams: () => ({
+      there: client => ({
+        ...client,
+        place: async order => {
+          const first = await client.place(order);
+          return first.kind === 'unknown' ? REFUSED : first;
+        },
+      }),
+    }),
+  },
+  {
+    name: 'hedge elsewhere not on disk',
+    mistake: 'hedges elsewhere are kept in memory',
+    elsewhere: true,
+    only: [],
+    seams: () => ({
+      journal: journal => ({ ...journal, keep: (mark, entries) => journal.keep({ ...mark, hedges: [] }, entries) }),
+    }),
+  },
+  {
+    name: 'hedges elsewhere forgotten',
+    mistake: 'a hedge elsewhere of an earlier run is not looked up',
+    elsewhere: true,
+    only: ['elsewhere late', 'crashes', 'crashes at a step'],
+    seams: () => ({
+      journal: journal => ({ ...journal, leftovers: { ...journal.leftovers, hedges: [] } }),
+    }),
+  },
+  {
+    name: 'drift without bound',
+    mistake: 'the limit on drift is not handed to the engine',
+    elsewhere: true,
+    only: ['busy market'],
+    seams: () => ({
+      engineConfig: config => {
+        const { hedge } = config;
+        if (hedge?.elsewhere === undefined) return config;
+        return { ...config, hedge: { ...hedge, elsewhere: { ...hedge.elsewhere, driftMax: '100000000' } } };
+      },
+    }),
+  },
+  {
+    name: 'hedge debt without bound',
+    mistake: 'the bounds of hedge debt are not handed to the engine',
+    elsewhere: true,
+    only: ['elsewhere rejects', 'elsewhere silence', 'busy market'],
+    seams: () => ({
+      engineConfig: config => {
+        const { hedge, limits: all } = config;
+        if (hedge?.elsewhere === undefined) return config;
+        const unbounded = { ...hedge.elsewhere, debtMax: all.positionMax, failuresMax: 20 };
+        return { ...config, hedge: { ...hedge, elsewhere: unbounded } };
+      },
     }),
   },
 ];

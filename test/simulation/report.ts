@@ -3,6 +3,7 @@ import { PERSON_SOMETIMES } from './judges/personJudge.ts';
 import { SOMETIMES } from './judges/sometimes.ts';
 import { addRun, ALL_PAIRS, emptyTable, PARTS, unvisited } from './judges/states.ts';
 import type { ActionCounts } from './processes/persons.ts';
+import type { ElsewhereCounts } from './judges/elsewhereJudge.ts';
 import type { ReloadCounts } from './processes/reloads.ts';
 import { grouped, type Explained } from './shrink/groups.ts';
 import type { Run } from './simulate.ts';
@@ -73,6 +74,19 @@ export class Tally {
     };
   }
 
+  /** Hedges on the second exchange, of all runs. */
+  get elsewhere(): ElsewhereCounts {
+    const sum = (of: (counts: ElsewhereCounts) => number) =>
+      this.sum(({ elsewhere }) => (elsewhere === null ? 0 : of(elsewhere)));
+    return {
+      sent: sum(({ sent }) => sent),
+      filled: sum(({ filled }) => filled),
+      partial: sum(({ partial }) => partial),
+      failed: sum(({ failed }) => failed),
+      worst: Math.max(0, ...this.runs.map(({ elsewhere }) => elsewhere?.worst ?? 0)),
+    };
+  }
+
   get speedup(): number {
     return this.cpuMs === 0 ? 0 : this.sum(run => run.simMs) / this.cpuMs;
   }
@@ -98,6 +112,7 @@ export function block(
     ['lock-outs by the exchange itself', count(tally.sum(run => run.lockOuts))],
     ...(tally.reloads.asked === 0 ? [] : [['changes of the configuration', reloadsText(tally)] as const]),
     ...(tally.actions.asked === 0 ? [] : [['actions of persons', actionsText(tally)] as const]),
+    ...(tally.elsewhere.sent === 0 ? [] : [['hedges elsewhere', JSON.stringify(tally.elsewhere)] as const]),
     ['violations', count(tally.failing.reduce((sum, run) => sum + run.violations.length, 0))],
     ...grouped(failures).map(({ law, cause, seeds }) => [`  ${law}: ${cause}`, `seeds ${seeds.join(', ')}`] as const),
     ['same seed, same trace', `${tally.mismatches} mismatches in ${tally.compared} comparisons`],
@@ -130,6 +145,7 @@ export const lastLine = (tally: Tally, planted: readonly PlantedFind[], failures
     crashes: tally.sum(run => run.crashes),
     ...(tally.reloads.asked === 0 ? {} : { reloads: tally.reloads }),
     ...(tally.actions.asked === 0 ? {} : { actions: tally.actions }),
+    ...(tally.elsewhere.sent === 0 ? {} : { elsewhere: tally.elsewhere }),
     violations: tally.failing.reduce((sum, run) => sum + run.violations.length, 0),
     ...(failures.length === 0 ? {} : { failures: grouped(failures) }),
     mismatches: tally.mismatches,

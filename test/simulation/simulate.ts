@@ -1,16 +1,30 @@
 /** One seed, from the first event to the last check: faults, healing, the operator's stop, and silence. */
 import { isAllGone, unverified, type StopReport } from '../../src/live/loop/loopOptions.ts';
-import { moneyOf, settle, VirtualClock, type Causes, type EngineNews, type Millis } from '../../src/core/index.ts';
-import { createVenue, seededFlow } from '../../src/sandbox/index.ts';
+import {
+  isAtPlace,
+  moneyOf,
+  Secret,
+  settle,
+  VirtualClock,
+  type Causes,
+  type EngineNews,
+  type LedgerEntry,
+  type Millis,
+} from '../../src/core/index.ts';
+import { createVenue, SECOND_VENUE, seededFlow, type Market } from '../../src/sandbox/index.ts';
+import type { ElsewhereAccess } from '../../src/wiring/elsewhere/access.ts';
 import { BooksJudge } from './judges/booksJudge.ts';
 import { Bot, type BotEvents, type Seams } from './processes/bot.ts';
 import { Checker, type Violation } from './judges/checker.ts';
 import { DeskFaults } from './world/deskFaults.ts';
 import { startDollars } from './world/dollars.ts';
+import { ElsewhereWorld, swarmElsewhere } from './world/elsewhereWorld.ts';
 import { isCalm, swarmOf, type Fault, type Weights } from './world/faults.ts';
+import { ElsewhereJudge, type ElsewhereCounts } from './judges/elsewhereJudge.ts';
 import { HedgeJudge, trueMiddle } from './judges/hedgeJudge.ts';
 import { LimitsJudge } from './judges/limitsJudge.ts';
 import { CALLBACK, InboxWire, startTransactions } from './processes/inbox.ts';
+import type { Life } from './processes/life.ts';
 import { PersonJudge } from './judges/personJudge.ts';
 import { Persons, type ActionCounts } from './processes/persons.ts';
 import { Network, type Watcher } from './world/network.ts';
@@ -57,6 +71,7 @@ export type Run = {
   /** Null without them. */
   readonly reloads: ReloadCounts | null;
   readonly actions: ActionCounts | null;
+  readonly elsewhere: ElsewhereCounts | null;
 };
 
 export type RunOptions = {
@@ -70,6 +85,8 @@ export type RunOptions = {
   readonly reloads?: boolean;
   /** Persons act on it every few seconds; in some seeds beside changes of the configuration. */
   readonly actions?: boolean;
+  /** The bot hedges on a second exchange, which has faults of its own. */
+  readonly elsewhere?: boolean;
   /** Ends at the first violation. */
   readonly untilBroken?: boolean;
   /** Classes of faults and single strikes that are kept; replaces `only`. */
@@ -107,8 +124,10 @@ export async function simulate(seed: number, options: RunOptions = {}): Promise<
   const trace = new Trace(() => clock.elapsed(), print ? line => print(line, world.events) : null);
   // Simulated operators that change the configuration support only the ladder.
   const hasLadder = options.reloads === true || options.actions === true;
-  const swarm = swarmOf(seed, keep ? classesOf(keep) : options.only, options.weights);
-  const scenario = plainer(scenarioOf(seed, swarm, !hasLadder), options.plain ?? []);
+  const isElsewhere = options.elsewhere === true;
+  const drawn = swarmOf(seed, keep ? classesOf(keep) : options.only, options.weights);
+  const swarm = isElsewhere ? swarmElsewhere(drawn) : drawn;
+  const scenario = plainer(scenarioOf(seed, swarm, !hasLadder && !isElsewhere, isElsewhere), options.plain ?? []);
   const world: World = new World(seed, clock, swarm, trace, { keep, onStrike });
   trace.add(`seed ${seed} ${JSON.stringify([...swarm])} ${JSON.stringify(scenario.config)}`);
   return new Simulation(world, scenario, options).run();
@@ -129,11 +148,14 @@ class Simulation {
   readonly #sentinel: SentinelProcess | null;
   readonly #judge: SentinelJudge | null;
   readonly #hedges: HedgeJudge | null;
+  /** Second exchange, and the judge of the hedges there; `null` if there is none. */
+  readonly #there: ElsewhereWorld | null;
+  readonly #elsewhere: ElsewhereJudge | null;
   readonly #limits: LimitsJudge;
   readonly #inbox: InboxWire | undefined;
   readonly #exchange: ReturnType<typeof createVenue>;
   readonly #replies: ReplyFaults;
-  readonly #market: ReturnType<typeof seededFlow>;
+  readonly #market: Market;
   #stopDollars: () => void = () => undefined;
   readonly #account: { readonly id: string; readonly key: string; readonly secret: string };
   readonly #unknown = new Set<string>();
@@ -202,11 +224,16 @@ class Simulation {
           if (by !== 'sentinel') return;
           this.#sentinelLatched();
         },
-        hedges: rows => this.#hedges?.kept(rows),
+        hedges: rows => {
+          this.#hedges?.kept(rows);
+          this.#elsewhere?.kept(rows);
+        },
       },
       options.actions === true,
     );
     const { config } = scenario;
+    this.#there = options.elsewhere === true ? new ElsewhereWorld(world, BOOK, scenario.balances) : null;
+    this.#elsewhere = this.#there && this.#elsewhereJudge(this.#there);
     this.#checker = new Checker({
       exchange,
       accountId: this.#account.id,
@@ -216,6 +243,7 @@ class Simulation {
       isCalm: this.#isCalm,
       recordsAreLate: tradeDelay > 0,
       hedges: () => this.#hedges,
+      elsewhere: () => this.#elsewhere,
       shown: mid => {
         this.#hedges?.shown(mid);
         this.#limits.shown(mid);
@@ -229,7 +257,9 @@ class Simulation {
         // If omitted, the target is the opening balance.
         opening: BigInt(
           Math.round(
-            (Number(scenario.balances['btc']) - Number(config.inventory.target ?? scenario.balances['btc'])) * 1e8,
+            (Number(scenario.balances['btc']) * (this.#there ? 2 : 1) -
+              Number(config.inventory.target ?? scenario.balances['btc'])) *
+              1e8,
           ),
         ),
         collarBps: config.limits.collarBps,
@@ -242,7 +272,7 @@ class Simulation {
         earnsFees: !config.nextTierCounts,
       },
     });
-    this.#hedges = config.hedge ? this.#hedgeJudge(config.hedge) : null;
+    this.#hedges = config.hedge && this.#there === null ? this.#hedgeJudge(config.hedge) : null;
     this.#limits = this.#limitsJudge(config);
     this.#books = new BooksJudge({
       exchange,
@@ -315,6 +345,7 @@ class Simulation {
       secret: this.#account.secret,
       seams: options.seams ?? {},
       events: this.#botEvents(),
+      elsewhere: this.#there ? this.#accessElsewhere(this.#there) : undefined,
     });
     // Simulated operators may stop quotes, so quotes may be absent.
     const isAway = options.actions === true;
@@ -351,7 +382,7 @@ class Simulation {
           seams: options.seams?.sentinel ?? {},
         })
       : null;
-    this.#market = seededFlow({ seed: world.seed, profile: scenario.profile });
+    this.#market = this.#there?.start() ?? seededFlow({ seed: world.seed, profile: scenario.profile });
     this.#market.start(exchange.marketplace(BOOK));
     if (scenario.dollarPremiumBps !== null)
       this.#stopDollars = startDollars(world, exchange, scenario.dollarPremiumBps);
@@ -364,6 +395,37 @@ class Simulation {
       checker: this.#checker,
       judge: this.#judge,
       replies: this.#replies,
+    });
+  }
+
+  #accessElsewhere(there: ElsewhereWorld): (life: Life) => ElsewhereAccess {
+    const { key, secret } = there.account;
+    const { requestTimeoutMs = 5_000 } = this.#scenario.config.elsewhere ?? {};
+    return life => ({
+      ...{ venue: SECOND_VENUE, book: BOOK, restUrl: 'http://127.0.0.1/api', key, secret: new Secret(secret) },
+      transport: there.transport(life, requestTimeoutMs, order => this.#elsewhere?.sent(order)),
+    });
+  }
+
+  #elsewhereJudge(there: ElsewhereWorld): ElsewhereJudge {
+    const { strategy, hedge } = this.#scenario.config;
+    const keys = hedge?.elsewhere;
+    if (keys === undefined || strategy.name !== 'ladder') throw new Error('expected a ladder that hedges elsewhere');
+    const [amount, step] = [moneyOf(strategy.amount), moneyOf(strategy.levelAmountStep)];
+    const levels = BigInt(strategy.levels);
+    return new ElsewhereJudge({
+      here: { exchange: this.#exchange, id: this.#account.id },
+      there: { exchange: there.exchange, id: there.account.id },
+      ...{ place: SECOND_VENUE, major: BOOK.split('_')[0]!, minor: BOOK.split('_')[1]! },
+      ...{ kept: () => this.#store.hedges, driftMax: moneyOf(keys.driftMax) },
+      breaks: (law, what) => this.#checker.breaks(law, what),
+      live: side => {
+        let lots = 0;
+        for (const left of this.#lotsOf(side).values()) lots += left;
+        return BigInt(lots) * this.#exchange.venue.books.get(BOOK)!.instrument.lotMoney;
+      },
+      bounds: { band: moneyOf(hedge!.band!), debtMax: moneyOf(keys.debtMax), failuresMax: keys.failuresMax },
+      fullSide: levels * amount + (step * levels * (levels - 1n)) / 2n,
     });
   }
 
@@ -487,8 +549,10 @@ class Simulation {
     if (!this.#isOver()) await this.#heal();
     if (!this.#isOver()) await this.#stop();
     this.#market.stop();
+    this.#there?.stopMarket();
     this.#stopDollars();
     this.#exchange.close();
+    this.#there?.exchange.close();
     if (!this.#isOver()) this.#inbox?.check(this.#exchange);
     this.#inbox?.close();
     this.#store.close();
@@ -501,6 +565,7 @@ class Simulation {
     const { healMs } = this.#scenario;
     world.trace.add('heal');
     world.heal();
+    this.#there?.heal();
     const { branch = 0 } = this.#options.healAfter ?? {};
     if (branch > 0) world.branch(branch);
     this.#exchange.venue.set({
@@ -619,12 +684,21 @@ class Simulation {
     }
     // Whatever arrives late rests where it is seen.
     this.#market.stop();
+    this.#there?.stopMarket();
     this.#stopDollars();
     await this.#advance(this.#scenario.quietMs);
     if (this.#isOver()) return;
     this.#checker.checkQuiet(this.#lastLedger, stop.ledgerMatches === true);
-    this.#books.check(this.#lastBooks, this.#store.entries());
+    this.#elsewhere?.checkEnd(this.#lastBooks);
+    this.#books.check(...this.#booksHere());
     this.#checker.checkNothingOpen(this.#store.openIntents());
+  }
+
+  /** Ledger and entries of the bot's own exchange. */
+  #booksHere(): readonly [ReadonlyMap<string, Causes> | null, readonly LedgerEntry[]] {
+    const isHere = (name: string) => !isAtPlace(name, SECOND_VENUE);
+    const books = this.#lastBooks && new Map([...this.#lastBooks].filter(([name]) => isHere(name)));
+    return [books, this.#store.entries().filter(({ source }) => isHere(source))];
   }
 
   #isOver(): boolean {
@@ -658,6 +732,7 @@ class Simulation {
         await settle();
       }
       this.#checker.look();
+      this.#elsewhere?.look();
       this.#options.onEvent?.(clock.elapsed());
       if (clock.elapsed() - this.#sampledAt >= 1_000) this.#sample();
     }
@@ -933,6 +1008,7 @@ class Simulation {
       calm: this.#isCalm,
       reloads: this.#reloads?.counts ?? null,
       actions: this.#persons?.counts ?? null,
+      elsewhere: this.#elsewhere?.counts ?? null,
     };
   }
 

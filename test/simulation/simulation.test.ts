@@ -65,6 +65,17 @@ describe('the simulation', () => {
     },
   );
 
+  it.each(few([10, 6, 8, 14], 1))('of seed %i with hedges on a second exchange breaks no law', async seed => {
+    const { violations, elsewhere } = await simulate(seed, { ...SHORT, elsewhere: true });
+    expect(violations).toEqual([]);
+    expect(elsewhere!.sent).toBeGreaterThan(0);
+  });
+
+  testInMany('of one seed with hedges on a second exchange is the same the second time', async () => {
+    const twice = [await simulate(8, { ...SHORT, elsewhere: true }), await simulate(8, { ...SHORT, elsewhere: true })];
+    expect(twice[1]!.hash).toBe(twice[0]!.hash);
+  });
+
   testInMany('of one seed with actions is the same the second time, event for event', async () => {
     const [one, two] = [await simulate(6, { ...SHORT, actions: true }), await simulate(6, { ...SHORT, actions: true })];
     expect(two.hash).toBe(one.hash);

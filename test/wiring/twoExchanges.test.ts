@@ -106,7 +106,13 @@ describe('config/elsewhere.yaml', () => {
   });
 
   test('with a book that the second exchange does not list is refused', async () => {
-    const config = both({ book: 'btc_eur', balances: { btc: '1', usdt: '1', eur: '1' } });
+    const elsewhere = { book: 'btc_eur', balances: { btc: '1', usdt: '1', eur: '1' } };
+    const config = sandboxConfig({ elsewhere, hedge: undefined }, 'elsewhere');
     await expect(start(config)).rejects.toThrow(/elsewhere\.book: expected one of btc_usdt, .*, found btc_eur/);
+  });
+
+  test('with a recording as market is refused', () => {
+    const open = () => openBox(both(), new VirtualClock(), { tape: {} as never });
+    expect(open).toThrow(/elsewhere: a recording as market has no second exchange; remove the section elsewhere/);
   });
 });

@@ -1,7 +1,7 @@
 /** Real orders on an exchange whose client has met test doubles only. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { refuseUntried } from '../../src/wiring/venueRegistry.ts';
+import { refuseShortDelay, refuseUntried } from '../../src/wiring/venueRegistry.ts';
 import { loadConfig } from '../../src/config.ts';
 
 const LIVE = readFileSync(new URL('../../config/live.yaml', import.meta.url), 'utf8');
@@ -19,6 +19,24 @@ test.each([
   ['\n  venue: binance\n  acceptUntried: kraken', 'add acceptUntried: binance below exchange'],
 ] as const)('%j is refused: %s', (lines, says) => {
   const run = () => refuseUntried(configOf(lines));
+  if (says === null) expect(run).not.toThrow();
+  else expect(run).toThrow(says);
+});
+
+test.each([
+  ['kraken', 900, 2_000, 'timing.requestDelayMaxMs: expected at least 4000, found 2000'],
+  ['kraken', 900, 4_000, null],
+  ['kraken', 5_000, 6_000, null],
+  ['binance', 900, 1_000, null],
+  ['bitso', 900, 1_000, null],
+] as const)('%s with a timeout of %i ms and a delay of at most %i ms is refused: %s', (venue, timeout, delay, says) => {
+  const { exchange, timing, ...rest } = configOf(`\n  venue: ${venue}`);
+  const config = {
+    ...rest,
+    exchange: { ...exchange, requestTimeoutMs: timeout },
+    timing: { ...timing, requestDelayMaxMs: delay },
+  };
+  const run = () => refuseShortDelay(config);
   if (says === null) expect(run).not.toThrow();
   else expect(run).toThrow(says);
 });

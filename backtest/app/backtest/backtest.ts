@@ -16,6 +16,7 @@ import { feesOf } from '../../../src/sandbox/index.ts';
 import type { DataFlaw, Tape } from '../../../src/tape/index.ts';
 import type { Latencies, ModelJob } from './backtestModel.ts';
 import { runModels } from './backtestThreads.ts';
+import { withoutPlace } from '../../../src/wiring/place.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { withRequests, type LatencyText } from './latencyFlags.ts';
 import { missingReference, recordedElsewhere } from './recordedReference.ts';
@@ -58,8 +59,15 @@ export type BacktestOptions = {
 
 /** Runs the backtest. Throws `UsageError` for errors that the operator can fix. */
 export async function backtest(options: BacktestOptions): Promise<BacktestReport> {
-  const { config, models, seed, latencies, latencyText, threads, files } = options;
+  const { models, seed, latencies, latencyText, threads, files } = options;
   const { progress } = options;
+  const config = withoutPlace(options.config);
+  const notThere =
+    options.config.hedge?.elsewhere === undefined
+      ? []
+      : [
+          'hedge.elsewhere: hedges on the other exchange are not simulated, and inventory.target is the opening balance',
+        ];
   const { since, until } = options.time ?? {};
   const whole =
     options.tape ?? (await withProgress(progress, 'recording the flow', onShare => flowOf(options, onShare)));
@@ -105,7 +113,7 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
     tape: { source, hash, dirt: [...flaws, ...replayedFlaws(reports), ...untested], gaps },
     ...(others.length > 0 && { reference: others }),
     ...(noReference !== null && { noReference }),
-    ...(untested.length > 0 && { noRoutes: untested.map(({ done }) => done) }),
+    ...(untested.length + notThere.length > 0 && { noRoutes: [...untested.map(({ done }) => done), ...notThere] }),
     latencyMs: latencyText.orders,
     feedLatencyMs: latencyText.feed,
     ...(latencyText.fills !== undefined && { fillLatencyMs: latencyText.fills }),
@@ -181,10 +189,11 @@ function flowOf({ config, seed, flowSeconds, flowDrift }: BacktestOptions, onSha
 }
 
 /**
- * Returns the fees that the configuration sets for its backtests, as one tier for any volume; `null` if it sets no
- * fees.
+ * Returns the fees that the configuration sets for its backtests or its embedded exchange, as one tier for any volume;
+ * `null` if it sets no fees.
  */
-export function ownFees({ backtest: { fees } }: Config): ReplayOptions['fees'] | null {
+export function ownFees({ backtest, exchange }: Config): ReplayOptions['fees'] | null {
+  const fees = backtest.fees ?? (exchange.kind === 'embedded' ? exchange.fees : undefined);
   return fees === undefined ? null : { tiers: [{ volume: ANY_VOLUME, ...fees }], volume30d: '0' };
 }
 

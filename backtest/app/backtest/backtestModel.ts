@@ -32,6 +32,7 @@ import {
 } from '../../../src/tape/index.ts';
 import { withRecordedSource } from './recordedReference.ts';
 import { engineOf, hedgePlanOf } from '../../../src/wiring/bot.ts';
+import { withoutPlace } from '../../../src/wiring/place.ts';
 import { openCsv, type CsvOutput, type CsvPaths } from './csvFiles.ts';
 
 export type Latencies = {
@@ -131,7 +132,9 @@ export async function runJobs(
 }
 
 function replayOf(job: ModelJob, rows: MarketRows): SideBySideOptions {
-  const { model, config, instrument, latencies, seed } = job;
+  const { model, instrument, latencies, seed } = job;
+  // A recording of one book has no account on another exchange.
+  const config = withoutPlace(job.config);
   const draws = (salt: number, spec: LatencySpec) => travel(spec, randomOf(seed ^ salt));
   const setup = hedgePlanOf(config);
   return {

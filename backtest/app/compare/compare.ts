@@ -252,7 +252,9 @@ function elsewhereIn(
   span: RecordedMarket['span'],
 ): ExternalReferenceOptions | string | undefined {
   const books = externalReferenceOf(config)?.legs.map(({ book }) => book) ?? [];
-  const tapes = tapesOf(books, all, span);
+  // Recordings do not name their exchange, so one of the traded book may be the tape itself.
+  const others = books.filter(book => book !== config.book);
+  const tapes = tapesOf(others, all, span);
   if (books.length > 0 && tapes.size === books.length) return recordedElsewhere(config, tapes, span) ?? undefined;
   if (missingReference(config, new Map()) === null) return undefined;
   const missing = books.filter(book => !tapes.has(book));

@@ -9,11 +9,12 @@ import type { WhichBot } from '../../messages/ownCommand.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { clientOf, marketStreamOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
-import { remoteAccess, withVenue } from '../../wiring/venueAccess.ts';
+import { remoteAccess, remoteElsewhere, withVenue } from '../../wiring/venueAccess.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { balanceFindings, bookFindings, budgetFindings, feeFindings, feesTooHigh, keyFindings } from './account.ts';
 import { ccxtFindings } from './ccxt.ts';
 import { ClockGap } from './clockGap.ts';
+import { checkElsewhere } from './elsewhere.ts';
 import { encryptionFindings } from './encryption.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
 import { alive, diskFindings, portFindings, sentinelFinding, stateFindings } from './machine.ts';
@@ -82,6 +83,8 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   let venue: VenueAccess;
   try {
     venue = remoteAccess(config.exchange);
+    if (config.hedge?.elsewhere && config.elsewhere?.kind === 'remote')
+      venue = { ...venue, elsewhere: remoteElsewhere(config.elsewhere) };
   } catch (error) {
     tell(checkAborted('key', error));
     await withoutKey({ ...options, tell }, venueOf(config).restUrl(restUrl));
@@ -96,7 +99,8 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
         )
       : pass('secrets', 'only this user can read the files that contain the key and the secret'),
   );
-  const log = options.openLog('error', [venue.secret.reveal(), venue.key]);
+  const other = venue.elsewhere ? [venue.elsewhere.secret.reveal(), venue.elsewhere.key] : [];
+  const log = options.openLog('error', [venue.secret.reveal(), venue.key, ...other]);
   return { findings, left: await withKey({ ...options, tell }, venue, log) };
 }
 
@@ -128,7 +132,7 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   try {
     await readBookRow(client, config.book);
     tell(pass('exchange', `the exchange answers and lists ${config.book}`));
-    seen = await accountFindings(options, client);
+    seen = await accountFindings(options, client, venue);
   } catch (error) {
     tell(checkAborted('exchange', error));
   } finally {
@@ -137,6 +141,7 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   tell(gap.finding);
   tell(budgetFindings(config, seen?.preview.levels.length ?? 0));
   tell(await streamFinding(options, venue));
+  await checkElsewhere(options, venue);
   if (!options.mayOrder) return [];
   if (seen === null) {
     tell(
@@ -151,12 +156,16 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   return orderFinding(options, venue, log, seen, options.mayOrder);
 }
 
-async function accountFindings({ config, clock, tell }: Asking, client: VenueClient): Promise<PreviewNow | null> {
+async function accountFindings(
+  { config, clock, tell }: Asking,
+  client: VenueClient,
+  { elsewhere }: VenueAccess,
+): Promise<PreviewNow | null> {
   let seen: PreviewNow;
   try {
     const rules = await readRules(client, config.book);
     tell(await keyFindings(client, config.instance));
-    seen = await previewNow(config, client, rules, clock);
+    seen = await previewNow(config, client, rules, clock, { elsewhere });
     tell(bookFindings(rules, seen));
     tell(balanceFindings(seen));
     tell(feeFindings(rules, seen));

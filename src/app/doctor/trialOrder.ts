@@ -27,6 +27,7 @@ import { BotProcess } from '../run/botProcess.ts';
 import type { Summary } from '../../messages/summary.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
+import { withoutPlace } from '../../wiring/place.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
@@ -151,7 +152,7 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
  * concern orders are removed.
  */
 const trialConfig = (config: Config, { instrument, side, lots }: TrialPlan): Config => ({
-  ...config,
+  ...withoutPlace(config),
   strategy: loneOrder(instrument, side, lots, FAR_BPS),
   limits: {
     ...config.limits,

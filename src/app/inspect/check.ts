@@ -19,6 +19,7 @@ import type { Config } from '../../config.ts';
 import { latchIn, type Halt } from '../../live/safety/latch.ts';
 import { readRules } from '../../live/loop/opening.ts';
 import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
+import { assertVenuesFit } from '../../wiring/place.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { previewNow } from './previewNow.ts';
 
@@ -39,10 +40,13 @@ export async function check(
   seed: number,
   configFile: string | undefined,
 ): Promise<CheckResult> {
+  assertVenuesFit(config);
   const client = clientOf(config, venue, clock, seed);
   try {
     const rules = await readRules(client, config.book);
-    const { preview, own, riskContext } = await previewNow(config, client, rules, clock);
+    const { preview, own, riskContext } = await previewNow(config, client, rules, clock, {
+      elsewhere: venue.elsewhere,
+    });
     const text = [
       '# configuration, including all defaults',
       stringify(config).trimEnd(),

@@ -114,16 +114,24 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
   const currency = ask.currency.toLowerCase();
   if (!existsSync(join(dir, STATE_FILE)))
     throw new UsageError(`${dir}: no ${STATE_FILE} found; expected the state directory of a bot`);
-  if (!/^[a-z0-9]{1,20}$/.test(currency))
-    throw new UsageError(`--currency: expected a ticker like btc, found ${ask.currency}`);
+  if (!/^[a-z0-9]{1,20}(@[a-z0-9]{1,20})?$/.test(currency))
+    throw new UsageError(
+      `--currency: expected a ticker like btc, or usdt@PLACE of another exchange, found ${ask.currency}`,
+    );
   const amount = amountOf(ask.amount);
+  const file = await ledgerFileIn(dir, clock);
+  const known = (file?.entries ?? []).flatMap(({ changes }) => changes.map(change => change.currency));
+  if (currency.includes('@') && !known.includes(currency))
+    throw new UsageError(
+      `--currency: expected a currency of the ledger, one of ${[...new Set(known)].join(', ')}, found ${currency}`,
+    );
   const box = new NumberedMailbox(dir, 'adjust');
   const isWaiting = box
     .waiting()
     .some(one => one.currency === currency && one.amount === amount && one.reason === reason && one.by === by);
   // The request is in its file, in the ledger, or in both, because the bot removes the file only after the booking is
   // durable.
-  const earlier = isWaiting ? undefined : bookedIn(await ledgerFileIn(dir, clock), { currency, amount, reason, by });
+  const earlier = isWaiting ? undefined : bookedIn(file, { currency, amount, reason, by });
   if (earlier !== undefined)
     return `nothing was booked, because ${by} already booked ${textOfMoney(amount)} ${currency} with this reason at ${timeText(earlier.at)}; to book the amount again, give another --reason`;
   if (!isWaiting) box.put({ id: randomUUID(), at: clock.now(), currency, amount, reason, by });

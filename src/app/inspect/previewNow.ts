@@ -23,7 +23,8 @@ import { readLivePrices } from '../../live/market/livePriceReads.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
 import { engineOf, referenceOf } from '../../wiring/bot.ts';
-import { livePricesOf } from '../../wiring/feeds.ts';
+import { withoutPlace } from '../../wiring/place.ts';
+import { livePricesOf, type SourceAccess } from '../../wiring/feeds.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 export type PreviewNow = {
@@ -72,11 +73,18 @@ const SILENT: Log = {
  * Returns a preview of the quotes. Sources of the reference price count with a basis of 0. Rejects with one line for the operator if the exchange cannot be read, or if the
  * quotes cannot earn the account's fees.
  */
-export async function previewNow(config: Config, client: Exchange, rules: Rules, clock: Clock): Promise<PreviewNow> {
+export async function previewNow(
+  config: Config,
+  client: Exchange,
+  rules: Rules,
+  clock: Clock,
+  access: SourceAccess = {},
+): Promise<PreviewNow> {
   const around = referenceOf(config);
   try {
     const time = () => clock.now();
-    const engine = engineOf(withoutBasis(config), rules, 0);
+    // A preview has no account on the other exchange, so it shows the quotes without hedges there.
+    const engine = engineOf(withoutPlace(withoutBasis(config)), rules, 0);
     const opening = await readOpening(client, time);
     const reads = new Reads(client, config.book, opening.lastTid, time);
     const open = await reads.openOrders();
@@ -105,7 +113,7 @@ export async function previewNow(config: Config, client: Exchange, rules: Rules,
       if (event?.kind === 'feed failed') throw new UsageError(`the feed ${event.name} has no price: ${event.why}`, 1);
       if (event !== null) engine.step(event);
     }
-    const newLivePrices = livePricesOf(config, client, clock, 0);
+    const newLivePrices = livePricesOf(config, client, clock, 0, access);
     if (newLivePrices)
       for (const event of await readLivePrices(newLivePrices(), { clock, log: SILENT, time })) engine.step(event);
     const reducing = latchIn(config.state.dir).readReduce();

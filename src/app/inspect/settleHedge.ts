@@ -3,17 +3,20 @@
  * statement of the outcome.
  */
 import {
+  atPlace,
   CAUSES,
   money,
   moneyOf,
+  multiplyMoneyFloor,
   sumOfCauses,
   textOfMoney,
   type Balance,
   type Clock,
+  type Conversion,
   type LedgerEntry,
   type Money,
 } from '../../core/index.ts';
-import { outcomeFromBalances, conversionOf } from '../../hedge/index.ts';
+import { outcomeFromBalances, conversionOf, mayStillExecute, type StatedExecution } from '../../hedge/index.ts';
 import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
@@ -23,7 +26,12 @@ import { checkedBy, checkedReason } from '../../messages/reason.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { hedgesIn, linesOf, type ListedHedge } from './hedges.ts';
 
-export type SettleAsk = Pick<MailMessage<'settle'>, 'id' | 'as' | 'reason' | 'by'>;
+export type SettleAsk = Pick<MailMessage<'settle'>, 'id' | 'as' | 'reason' | 'by'> & {
+  /** Amounts that an order on another exchange executed, as decimal text; `fee` is like `0.61 usdt`. */
+  readonly base?: string;
+  readonly quote?: string;
+  readonly fee?: string;
+};
 type Seen = { readonly at: number; readonly totals: ReadonlyMap<string, Money> };
 
 /**
@@ -35,64 +43,136 @@ export async function hedgeEvidence(dir: string, id: string, clock: Clock): Prom
 }
 
 /** Returns the lines of `hedgeEvidence`, and writes the settlement for the bot. */
-export async function settleHedge(dir: string, ask: SettleAsk, clock: Clock): Promise<readonly string[]> {
+export async function settleHedge(
+  dir: string,
+  { id, as, base, quote, fee, ...ask }: SettleAsk,
+  clock: Clock,
+): Promise<readonly string[]> {
   const reason = checkedReason(ask.reason, { what: 'how you know' });
   const by = checkedBy(ask.by);
-  const { lines, says } = await evidenceOf(dir, ask.id, clock);
-  const contrary = ask.as === 'executed' ? 'failed' : 'completed';
+  const { lines, says, told } = await evidenceOf(dir, id, clock);
+  const amounts = statedAmounts(told, as, { base, quote, fee });
+  const contrary = as === 'executed' ? 'failed' : 'completed';
   if (says === contrary)
     throw new UsageError([
       ...lines,
-      `the hedge was not settled, because the balances contradict the outcome ${ask.as}; a running bot derives the outcome from the balances`,
+      `the hedge was not settled, because the balances contradict the outcome ${as}; a running bot derives the outcome from the balances`,
     ]);
-  new NumberedMailbox(dir, 'settle').put({ ...ask, reason, by, at: clock.now() });
-  return [
-    ...lines,
-    `requested by ${by}: settle ${ask.id} as ${ask.as}; a running bot applies the request within seconds, a stopped bot at its next start, before it quotes`,
-  ];
+  new NumberedMailbox(dir, 'settle').put({ id, as, reason, by, at: clock.now(), ...amounts });
+  const when =
+    told.elsewhere === undefined
+      ? 'a running bot applies the request within seconds, a stopped bot at its next start, before it quotes'
+      : 'a bot applies the request once no request can still execute the order, if its look-ups still fail';
+  return [...lines, `requested by ${by}: settle ${id} as ${as}; ${when}`];
+}
+
+/**
+ * Returns the amounts of an executed order on another exchange; `null` for any other outcome.
+ * @throws UsageError if they are missing, do not belong here, or cannot be those of the order.
+ */
+function statedAmounts(
+  { id, elsewhere }: ListedHedge,
+  as: SettleAsk['as'],
+  given: Readonly<Record<'base' | 'quote' | 'fee', string | undefined>>,
+): StatedExecution | null {
+  const flags = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${value}`]));
+  if (elsewhere === undefined || as === 'failed') {
+    if (flags.length === 0) return null;
+    throw new UsageError(
+      `expected amounts only with --as executed, for a hedge on another exchange; found ${flags.join(' ')}`,
+    );
+  }
+  const { order } = elsewhere;
+  const [, fee, feeCurrency] = /^(\d+(?:\.\d{1,18})?) ([a-z0-9]{1,20})$/.exec(given.fee ?? '') ?? [];
+  const [base, quote] = [decimalOf(given.base), decimalOf(given.quote)];
+  if (base === null || quote === null || fee === undefined || feeCurrency === undefined)
+    throw new UsageError(
+      `hedge ${id} was an order on another exchange; expected what its history there lists, like --base ${order.amount} --quote 800.5 --fee "0.61 usdt", found ${flags.join(' ') || 'none of them'}`,
+    );
+  if (base > moneyOf(order.amount))
+    throw new UsageError(`--base: expected at most the amount of the order (${order.amount}), found ${given.base}`);
+  const atLimit = multiplyMoneyFloor(moneyOf(order.price), base);
+  if (order.side === 'sell' ? quote < atLimit : quote > atLimit + 1n)
+    throw new UsageError(
+      `--quote: expected at ${order.side === 'sell' ? 'least' : 'most'} ${textOfMoney(atLimit)}, which is --base at the limit price of the order (${order.price}), found ${given.quote}`,
+    );
+  return { base, quote, fee: moneyOf(fee), feeCurrency };
+}
+
+/** Returns an amount above 0; `null` if the text is none. */
+function decimalOf(text: string | undefined): Money | null {
+  if (text === undefined || !/^\d+(\.\d{1,18})?$/.test(text)) return null;
+  const amount = moneyOf(text);
+  return amount > 0n ? amount : null;
 }
 
 async function evidenceOf(
   dir: string,
   id: string,
   clock: Clock,
-): Promise<{ readonly lines: readonly string[]; readonly says: 'completed' | 'failed' | null }> {
+): Promise<{
+  readonly told: ListedHedge;
+  readonly lines: readonly string[];
+  readonly says: 'completed' | 'failed' | null;
+}> {
   const told = hedgesIn(dir).find(each => each.id === id);
   if (!told) throw new UsageError(`${dir}: no hedge ${id} in the recordings; puntas hedges lists all hedges`);
-  if (told.state !== 'unknown' && told.state !== 'accepted')
+  const place = told.elsewhere?.place;
+  if (place === undefined ? told.state !== 'unknown' && told.state !== 'accepted' : !mayStillExecute(told))
     throw new UsageError(
       `hedge ${id} has the state ${told.state}; only a hedge with an unknown outcome can be settled manually`,
     );
   if (told.offer === null || told.offer.way === 'book')
     throw new UsageError(
-      `hedge ${id} is not a conversion; only a conversion with an unknown outcome can be settled manually`,
+      `hedge ${id} is an order in the bot's own book; only a conversion or an order on another exchange can be settled manually`,
     );
   const file = await ledgerFileIn(dir, clock);
   if (file === null)
     throw new UsageError(`${dir}: no ledger yet; expected the state directory of a bot that has read its balances`);
-  const conversion = conversionOf(told);
+  const named = (currency: string) => (place === undefined ? currency : atPlace(currency, place));
+  const offered = conversionOf(told);
+  const [give, get] = [offered.give, offered.get].map(leg => ({ ...leg, currency: named(leg.currency) })) as [
+    typeof offered.give,
+    typeof offered.get,
+  ];
   // Each leg of a route has its own acceptance; the outcome is unknown only for the last leg.
   const acceptedAt = told.states.findLast(({ state }) => state === 'accepted')?.at ?? told.at;
-  const { before, after: last } = balancesAround(dir, acceptedAt);
+  const { before, after: last } = balancesAround(dir, acceptedAt, place);
   // Balances read before the hedge was accepted are no evidence.
   const after = last !== null && last.at > acceptedAt ? last : null;
   const legs = [
-    { ...conversion.give, executed: money(-conversion.give.amount) },
-    { ...conversion.get, executed: conversion.get.amount },
+    { ...give, executed: money(-give.amount) },
+    { ...get, executed: get.amount },
   ];
   const differences = legs.map(({ currency }) => ({ currency, difference: unexplained(file, after, currency) }));
   const known = differences.flatMap(({ currency, difference }) =>
     difference === null ? [] : [{ currency, difference }],
   );
-  const says = known.length === legs.length ? outcomeFromBalances(conversion, known) : null;
+  const outcome = place === undefined ? outcomeFromBalances : outcomeElsewhere;
+  const says = known.length === legs.length ? outcome({ ...offered, give, get }, known) : null;
   return {
+    told,
     says,
     lines: [
       ...linesOf(told),
-      ...legs.flatMap(leg => legLines(leg, { told, file, before, after, acceptedAt })),
+      ...legs.flatMap(leg => legLines(leg, { file, before, after, acceptedAt })),
       verdict(says),
     ],
   };
+}
+
+/**
+ * Returns the outcome that the balances on another exchange show; `null` if they show none. An order can be executed in
+ * part and at better prices, so that only the directions of the differences are known.
+ */
+function outcomeElsewhere(
+  { give, get }: Conversion,
+  differences: readonly { readonly currency: string; readonly difference: Money }[],
+): 'completed' | 'failed' | null {
+  const of = (currency: string) => differences.find(each => each.currency === currency)?.difference ?? 0n;
+  const [given, got] = [of(give.currency), of(get.currency)];
+  if (given === 0n && got === 0n) return 'failed';
+  return given < 0n && got > 0n ? 'completed' : null;
 }
 
 const verdict = (says: 'completed' | 'failed' | null): string =>
@@ -113,7 +193,6 @@ function unexplained({ causes }: LedgerFile, after: Seen | null, currency: strin
 function legLines(
   { currency, executed }: { readonly currency: string; readonly executed: Money },
   of: {
-    readonly told: ListedHedge;
     readonly file: LedgerFile;
     readonly before: Seen | null;
     readonly after: Seen | null;
@@ -153,8 +232,15 @@ function bookedSince(entries: readonly LedgerEntry[], since: number, currency: s
   ];
 }
 
-/** Returns the last balances that were read before a time, and the last balances in all recordings. */
-function balancesAround(dir: string, at: number): { readonly before: Seen | null; readonly after: Seen | null } {
+/**
+ * Returns the last balances that were read before a time, and the last balances in all recordings; those of `place`, or of
+ * the bot's own exchange without one.
+ */
+function balancesAround(
+  dir: string,
+  at: number,
+  place: string | undefined,
+): { readonly before: Seen | null; readonly after: Seen | null } {
   let [before, after]: (Seen | null)[] = [null, null];
   for (const { run } of recordingsIn(dir)) {
     try {
@@ -163,7 +249,8 @@ function balancesAround(dir: string, at: number): { readonly before: Seen | null
         const line = lineOf(text);
         if (line.kind !== 'input' || line.event.kind !== 'balances') continue;
         const { startedAt, balances } = line.event;
-        const seen = { at: startedAt, totals: totalsOf(balances) };
+        if (line.event.place !== place) continue;
+        const seen = { at: startedAt, totals: totalsOf(balances, place) };
         if (startedAt < at) before = seen;
         after = seen;
       }
@@ -176,5 +263,7 @@ function balancesAround(dir: string, at: number): { readonly before: Seen | null
 }
 
 const BALANCES = 'i{"event":{"kind":"balances"';
-const totalsOf = (balances: readonly Balance[]): ReadonlyMap<string, Money> =>
-  new Map(balances.map(({ currency, total }) => [currency, moneyOf(total)]));
+const totalsOf = (balances: readonly Balance[], place: string | undefined): ReadonlyMap<string, Money> =>
+  new Map(
+    balances.map(({ currency, total }) => [place === undefined ? currency : atPlace(currency, place), moneyOf(total)]),
+  );

@@ -1,5 +1,6 @@
 /** Process of `puntas run`: opens the state, trades until stopped, cancels all orders and returns the result. */
 import type { Config } from '../../config.ts';
+import { isOver } from '../../hedge/index.ts';
 import { describeTier, type Clock, type Millis, type Snapshot, type VenueClient } from '../../core/index.ts';
 import { NumberedMailbox, ReloadBox, RequestBox } from '../../live/mailbox/mailbox.ts';
 import { DamagedState, type Journal, type Leftovers } from '../../live/state/journal.ts';
@@ -11,6 +12,7 @@ import type { Run } from '../../live/loop/run.ts';
 import { recordingLimits } from '../../live/recording/recordings.ts';
 import {
   cachedPage,
+  LastScrape,
   metrics,
   serveMonitor,
   showProcess,
@@ -21,11 +23,12 @@ import {
 import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
 import { dayTexts, stopSummary } from '../../alerts/sentences.ts';
 import { realClock } from '../../live/realClock.ts';
-import { isAllGone } from '../../live/loop/loopOptions.ts';
+import { isAllGone, type StopReport } from '../../live/loop/loopOptions.ts';
 import { livePricesOf } from '../../wiring/feeds.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../../wiring/bot.ts';
+import { assertVenuesFit, hedgePlaceOf, placeSideOf, type PlaceSide } from '../../wiring/place.ts';
+import { refuseUntried } from '../../wiring/venueRegistry.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
-import { LastScrape } from '../../wiring/lastScrape.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitoredState.ts';
 import { fillText, logEvent } from '../../messages/eventLog.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
@@ -40,12 +43,7 @@ import type { RunOptions } from './runOptions.ts';
 import { RunTotals } from './runTotals.ts';
 import { cleanUpFailedStart, cleanUpDamagedState } from './startupCleanup.ts';
 
-export type RunResult = {
-  readonly summary: Summary;
-  readonly left: readonly string[];
-  readonly unread?: string;
-  readonly failure: string | null;
-};
+export type RunResult = Omit<StopReport, 'ledgerMatches'> & { readonly summary: Summary };
 
 /** Calls that release resources of the process, in reverse order of their execution. */
 type Ends = (() => unknown)[];
@@ -65,6 +63,8 @@ export class BotProcess {
   readonly #latch: Latch;
   readonly #heartbeat: ReturnType<typeof heartbeatIn>;
   readonly #client: VenueClient;
+  /** Other exchange; `undefined` if the bot has no access to it. */
+  readonly #elsewhere: PlaceSide | undefined;
   readonly #runTotals = new RunTotals();
   /** Journal of the current run. One process can have several runs in sequence. */
   #journal: Journal;
@@ -123,6 +123,11 @@ export class BotProcess {
       },
     });
     ends.push(() => this.#client.close());
+    this.#elsewhere = placeSideOf(config, venue, clock, seed, ({ endpoint, outcome, ms }) => {
+      this.#requests++;
+      this.#metrics?.request(`elsewhere ${endpoint}`, outcome, ms);
+    });
+    ends.push(() => this.#elsewhere?.close());
     this.#runSince = clock.elapsed();
   }
 
@@ -130,8 +135,10 @@ export class BotProcess {
   async #open(): Promise<RecordingRotation> {
     const { config, venue, clock, seed, log } = this.#options;
     const client = this.#client;
+    assertVenuesFit(config);
     this.#startAlerts();
     const first = this.#setupOf(config);
+    if (first.beside?.place) this.#elsewhere?.start();
     this.#reference = first.beside?.reference;
     this.#ends.push(() => this.#reference?.close());
     const rotation = await RecordingRotation.open({
@@ -180,8 +187,8 @@ export class BotProcess {
       setup: JSON.stringify(config),
       beside: {
         reference: referenceOf(config),
-        newLivePrices: livePricesOf(config, client, clock, seed, streamOf),
-        ...{ hedge, rfqReference },
+        newLivePrices: livePricesOf(config, client, clock, seed, { streamOf, elsewhere: venue.elsewhere }),
+        ...{ hedge, rfqReference, place: hedgePlaceOf(config, this.#elsewhere) },
       },
       timing: config.timing,
       roll: {
@@ -193,6 +200,9 @@ export class BotProcess {
         onStep: ms => {
           this.#metrics?.loop(ms);
           this.#alerts?.decision(ms);
+        },
+        onHedge: row => {
+          if (isOver(row) && row.offer !== null) this.#metrics?.hedge(row.offer.way, row.state);
         },
         onReconciled: () => this.#heartbeat.read(),
         onTurn: isKeptOut => this.#heartbeat.beat(isKeptOut ? 'kept out' : 'alive'),
@@ -214,6 +224,10 @@ export class BotProcess {
       engine: () => rotation.run.engine,
       time: () => rotation.run.time(),
       config: () => this.#config,
+      assertUsable: next => {
+        if (venue.paper === undefined) refuseUntried(next);
+        assertVenuesFit(next);
+      },
       take: async (config, hasRun) => {
         const end = hasRun
           ? await this.#rollTo(rotation, config)
@@ -311,10 +325,12 @@ export class BotProcess {
     const why = await stopped;
     log.info({ why }, `stopping (${why}): canceling all orders and verifying that none is left`);
     const report = await rotation.stop();
+    const { left, unread, openHedge, failure } = report;
+    // The sentinel can cancel only orders on the bot's own exchange.
+    if (left.length === 0 && unread === undefined) this.#heartbeat.beat('stopped');
     if (isAllGone(report)) {
-      this.#heartbeat.beat('stopped');
       // The stop is clean only if the run has not failed.
-      this.#isStoppedCleanly = report.failure === null;
+      this.#isStoppedCleanly = failure === null;
       this.#page?.forget();
     }
     await this.#alerts?.close(stopSummary(why, report));
@@ -327,8 +343,11 @@ export class BotProcess {
       halted: rotation.run.engine.haltedBecause,
       paper: venue.paper,
     });
-    const { left, unread, failure } = report;
-    return { summary, left, ...(unread === undefined ? {} : { unread }), failure };
+    return {
+      ...{ summary, left, failure },
+      ...(unread === undefined ? {} : { unread }),
+      ...(openHedge === undefined ? {} : { openHedge }),
+    };
   }
 
   #rolled(run: Run, next: Journal): void {
@@ -354,7 +373,9 @@ export class BotProcess {
   /** Starts the alerts before all other parts, so that a missing secret is reported immediately. */
   #startAlerts(): void {
     const { config, venue, log } = this.#options;
-    const hidden = [venue.secret.reveal(), venue.key];
+    const { elsewhere } = venue;
+    const other = elsewhere ? [elsewhere.secret.reveal(), elsewhere.key] : [];
+    const hidden = [venue.secret.reveal(), venue.key, ...other];
     this.#alerts = startAlerts({ config, clock: realClock(), log, hidden, isPaper: venue.paper !== undefined });
     this.#ends.push(() => this.#alerts?.close('the bot could not continue; see the log'));
   }

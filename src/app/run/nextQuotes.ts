@@ -24,6 +24,7 @@ import type { Config } from '../../config.ts';
 import { ledgerOf, textOfLedger } from '../../live/recording/ledgerText.ts';
 import type { Rules } from '../../live/rules.ts';
 import { engineOf } from '../../wiring/bot.ts';
+import { placeNameOf } from '../../wiring/place.ts';
 
 /**
  * Returns the likely first decision of the next run. Data that a run collects over time is missing: other traders'
@@ -49,6 +50,16 @@ export function nextPreview(
     return { currency, total: all, available, locked: textOfMoney((total - free) as typeof total) };
   });
   engine.step({ kind: 'balances', at, startedAt: at, quiet: true, balances });
+  if (config.elsewhere !== undefined && running.elsewhere !== null && engine.elsewhere !== null) {
+    const place = placeNameOf(config.elsewhere);
+    const placed = [...running.elsewhere.view.totals].map(([name, total]) => {
+      const all = textOfMoney(total);
+      return { currency: name.slice(0, name.indexOf('@')), total: all, available: all, locked: '0' };
+    });
+    const rate = running.snapshot(at).elsewhere?.rate ?? null;
+    const event = { kind: 'balances', at, startedAt: at, quiet: true, place, balances: placed } as const;
+    engine.step(rate === null ? event : { ...event, rate });
+  }
   engine.step({ kind: 'trades', at, startedAt: at, complete: true, trades: [] });
   // The best foreign order of each side is enough, because it decides which levels would cross one.
   const foreign = (['buy', 'sell'] as const).flatMap(side => {

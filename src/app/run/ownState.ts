@@ -1,5 +1,4 @@
 /** Opening of a run's state. The state must belong to this bot; another key of the same account is accepted. */
-import { createHash } from 'node:crypto';
 import type { Config } from '../../config.ts';
 import type { Outcome, VenueClient } from '../../core/index.ts';
 import { CannotStart } from '../../live/loop/opening.ts';
@@ -8,6 +7,7 @@ import { DamagedState, openJournal, type Journal } from '../../live/state/journa
 import { OtherKey, type AccountEvidence, type Owner } from '../../live/state/owner.ts';
 import { claimState } from '../../live/state/paperMark.ts';
 import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
+import { accountName, fingerprintOf } from '../../wiring/elsewhere/access.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { sentenceOf } from '../../messages/exits.ts';
 import type { RunOptions } from './runOptions.ts';
@@ -17,6 +17,7 @@ import type { RunOptions } from './runOptions.ts';
  * permission is missing.
  */
 export async function openOwnState({ config, venue, clock, seed }: RunOptions): Promise<Journal | DamagedState> {
+  // A state is restored only if the account name, which the first key gave, is unchanged.
   const account = accountName(venue);
   const setup = JSON.stringify(config);
   const { recordings } = recordingLimits(config.journal);
@@ -58,18 +59,10 @@ export function throwAsUsageError(error: unknown, cause: unknown = error): never
   throw wrong;
 }
 
-/**
- * Returns a name for an account at its exchange, which does not reveal the first key of the account. A state is
- * restored only if the account name is unchanged.
- */
-const accountName = ({ restUrl, key, born = 0 }: VenueAccess): string => digest(`${restUrl}\n${key}\n${born}`);
-
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
-
 /** Returns the owner of a bot's state. */
 export const ownerOf = ({ exchange, book, instance }: Config, venue: VenueAccess): Owner => ({
   venue: exchange.kind === 'embedded' ? null : venue.restUrl,
-  key: exchange.kind === 'embedded' ? '' : digest(venue.key),
+  key: exchange.kind === 'embedded' ? '' : fingerprintOf(venue.key),
   book,
   instance,
 });

@@ -42,6 +42,11 @@ export type ReloadHost = {
   /** Current configuration. */
   readonly config: () => Config;
   /**
+   * Makes the checks of a start that only the exchanges of the configuration decide.
+   * @throws UsageError if the bot could not start with this configuration.
+   */
+  readonly assertUsable: (config: Config) => void;
+  /**
    * Applies a new configuration. `hasRun`: whether the change needs a new run; otherwise only the log level changes.
    */
   readonly take: (config: Config, hasRun: boolean) => Promise<Reloaded>;
@@ -109,7 +114,7 @@ export class Reloading {
   async #apply(
     asked: ReloadAsk,
   ): Promise<Omit<MailMessage<'reloadAnswer'>, 'id'> & { readonly changes: readonly ConfigChange[] }> {
-    const { source, config, take } = this.#host;
+    const { source, config, assertUsable, take } = this.#host;
     const { config: given, text } = source.read();
     if (asked.digest !== null && asked.digest !== digestOf(text))
       return {
@@ -123,6 +128,7 @@ export class Reloading {
     const refused = refusedChanges(changes, this.#host.onlyAtStart);
     if (refused.length > 0) return { ...kept(refused), changes };
     const next = withOwn(given, config());
+    assertUsable(next);
     const hasRun = changes.some(({ takesEffect }) => takesEffect === 'reload');
     const shown = [...changes.map(changeText), ...(hasRun ? await this.#quotes(next) : [])];
     if (asked.isPreview) return { end: 'shown', lines: shown, changes };

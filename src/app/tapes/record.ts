@@ -220,7 +220,7 @@ function openWriter(dir: string, rules: BookRules, source: string, depth: number
 const WHOLE_BOOK_MS = 15_000;
 
 function venueMarket({ config, addresses, clock, seed }: RecordOptions): Market {
-  const { marketStream, streams = 'orders' } = venueOf(config);
+  const { marketStream, streams = 'levels' } = venueOf(config);
   const { restUrl } = addresses;
   const url = config.exchange.stream ? addresses.streamUrl : undefined;
   const exchange = publicClientOf(config, restUrl, clock, seed, { deadlineMs: WHOLE_BOOK_MS });

@@ -68,22 +68,28 @@ function addHedges(program: Command): void {
     });
 
   // The parent command parses these flags anywhere; they are repeated here for the help.
-  ofBot(
-    hedgesCommand.command('settle').description('show a conversion with an unknown outcome, or settle it with --as'),
-  )
+  ofBot(hedgesCommand.command('settle').description('show a hedge with an unknown outcome, or settle it with --as'))
     .usage('ID (-c FILE | --state DIR) [--as executed|failed --reason TEXT [--by NAME]]')
     .argument('<id>', 'id of the hedge, as listed by puntas hedges')
-    .addOption(new Option('--as <end>', 'outcome of the conversion').choices(SETTLED_AS))
+    .addOption(new Option('--as <end>', 'outcome of the hedge').choices(SETTLED_AS))
+    .option('--base <amount>', 'base currency executed on another exchange')
+    .option('--quote <amount>', 'quote currency for it')
+    .option('--fee <amount>', 'its fee, like "0.61 usdt"')
     .option('--reason <text>', 'reason for the record')
     .option('--by <name>', 'your name for the record (default: your login)')
     .action(async (id: string, _: unknown, self: Command) => {
       const options = self.optsWithGlobals<BotFlags & Partial<SettleAsk>>();
-      const { as, reason = '', by = ownName() } = options;
+      const { as, reason = '', by = ownName(), base, quote, fee } = options;
+      const stated = {
+        ...(base === undefined ? {} : { base }),
+        ...(quote === undefined ? {} : { quote }),
+        ...(fee === undefined ? {} : { fee }),
+      };
       const dir = folderOf(options);
       const lines =
         as === undefined
           ? await hedgeEvidence(dir, id, realClock())
-          : await settleHedge(dir, { id, as, reason, by }, realClock());
+          : await settleHedge(dir, { id, as, reason, by, ...stated }, realClock());
       for (const line of lines) print(line);
     });
 }

@@ -13,7 +13,7 @@ import { durationFlag, portFlag, sources, tapeBook } from '../terminal/flags.ts'
 import { lineRoom, logger } from '../terminal/logger.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { remoteVenue } from '../../wiring/venueAccess.ts';
-import { refuseUntried } from '../../wiring/venueRegistry.ts';
+import { refuseShortDelay, refuseUntried } from '../../wiring/venueRegistry.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
 import { selectedInputs, seedOf, withVenueOf, type Source } from './source.ts';
@@ -75,7 +75,10 @@ function addRun(program: Command): void {
         const { config: given, tape, file } = await selectedInputs(options);
         if (given.paper.only && !options.paper)
           throw new UsageError('this configuration is for paper trading only (paper.only); run it with --paper');
-        if (!options.paper) refuseUntried(given);
+        if (!options.paper) {
+          refuseUntried(given);
+          refuseShortDelay(given);
+        }
         const { BotProcess } = await import('../../app/run/botProcess.ts');
         await withVenueOf(given, tape, options, clock, async (venue, log, seed, shaped) => {
           const config = {
@@ -115,6 +118,8 @@ function addRun(program: Command): void {
           const { summary, failure } = ended;
           for (const id of ended.left) log.error({ id }, `order ${id} may still be open`);
           if (ended.unread !== undefined) log.error({}, `orders may still be open: ${ended.unread}`);
+          if (ended.openHedge !== undefined)
+            log.error({}, `${ended.openHedge} has no known outcome; the next run looks it up`);
           if (failure !== null) log.error({}, `run ended by an error: ${failure}`);
           const resumeCommand = ownCommand('resume', { configFile, stateDir: config.state.dir });
           print(options.json ? JSON.stringify(summary) : describe(summary, resumeCommand));

@@ -38,6 +38,7 @@ export const ALERT_EVENTS = {
   notQuoting: { mode: 'on', says: 'The bot does not quote, for a reason that no other event covers.' },
   sourceLost: { mode: 'on', says: 'A source of the reference price has had no usable data for 30 s.' },
   sourceDivergent: { mode: 'on', says: 'A source of the reference price differs from the others.' },
+  hedgeDebt: { mode: 'on', says: 'Inventory that the other exchange should have hedged has lasted for a minute.' },
   reduceOnly: { mode: 'on', says: 'Reduce-only: quotes only reduce inventory.' },
   drawdownNear: { mode: 'on', says: 'Drawdown above 80% of limits.drawdownMax.' },
   dayLossNear: { mode: 'on', says: 'Daily loss above 80% of limits.dayLossMax.' },

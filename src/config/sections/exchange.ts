@@ -124,6 +124,10 @@ const secondRemote = z.strictObject({
     .literal('remote')
     .describe('Remote exchange; key in PUNTAS_ELSEWHERE_API_KEY and PUNTAS_ELSEWHERE_API_SECRET.'),
   venue: z.string().describe('Exchange name.'),
+  acceptUntried: z
+    .string()
+    .optional()
+    .describe('Exchange name, to let puntas run hedge where the client has traded only with test doubles.'),
   ...there,
   restUrl: baseAddress.describe('REST address.'),
   streamUrl: address(/^wss?:$/, 'wss://ws.example.com')
@@ -133,7 +137,7 @@ const secondRemote = z.strictObject({
 
 export const elsewhere = z
   .discriminatedUnion('kind', [secondEmbedded, secondRemote])
-  .describe('Second exchange. Puntas does not hedge there yet. If omitted, there is none.');
+  .describe('Second exchange, for hedges (hedge.elsewhere). If omitted, there is none.');
 
 export type SecondSettings = z.infer<typeof secondEmbedded>;
 export type ElsewhereSettings = z.infer<typeof elsewhere>;

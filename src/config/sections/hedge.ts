@@ -1,7 +1,7 @@
 /** Configuration keys of hedging: when inventory is hedged, by which interfaces, and the maximum cost. */
 import { z } from 'zod';
 import { aboveZero, decimalText, sumOfMoney } from '../../../strategies/index.ts';
-import { millis } from './values.ts';
+import { balances, millis } from './values.ts';
 
 const bps = (fallback: number) => z.number().min(0).max(5_000).default(fallback);
 
@@ -29,6 +29,38 @@ const flow = z
   })
   .describe('Initial values for the computed band; measured values replace them.');
 
+const elsewhere = z
+  .strictObject({
+    valueMin: decimalText.default('0').describe('Minimum value of a hedge there (quote). Less waits for more fills.'),
+    driftMax: aboveZero.describe(
+      'Maximum value that hedges may add to or take from the quote currency there (quote). Beyond it, they stop.',
+    ),
+    quoteTarget: decimalText
+      .optional()
+      .describe('Quote currency there without drift. If omitted, the amount at the first start.'),
+    debtMax: aboveZero.describe(
+      'Maximum inventory beyond the band with all unknown orders there (base). Beyond it, the side that adds is not quoted.',
+    ),
+    failuresMax: z
+      .int()
+      .min(0)
+      .max(20)
+      .default(3)
+      .describe('Failed hedges in sequence before a side is not quoted. 0: not while a hedge is open either.'),
+    transferFeeMax: balances
+      .default({})
+      .describe('Maximum fee of a transfer between both exchanges, by currency, like { usdt: "5" }.'),
+    marginBps: bps(5).describe('Distance of the limit price from the worst price that the book there shows.'),
+    latencyMs: millis(1, 60_000).default(500).describe('Expected time from decision to execution there.'),
+    riskZ: z.number().min(0).max(10).default(1.6).describe('Standard deviations of the price in that time, as risk.'),
+    volatilityBps: z.number().gt(0).max(10_000).default(60).describe('Initial volatility per hour, for that risk.'),
+    backBps: bps(5).describe('Cost of moving back what a hedge leaves in the quote currency there.'),
+    listingDelayMs: millis(0, 600_000)
+      .default(2_000)
+      .describe('Maximum delay until the exchange there lists an order and its trades.'),
+  })
+  .describe('Hedges by immediate orders on the other exchange; needs elsewhere.');
+
 export const hedge = z.strictObject({
   band: aboveZero
     .optional()
@@ -43,13 +75,14 @@ export const hedge = z.strictObject({
     ),
   flow: flow.optional(),
   venues: z
-    .array(z.enum(['rfq', 'conversion', 'book']))
+    .array(z.enum(['rfq', 'conversion', 'book', 'elsewhere']))
     .min(1)
-    .max(3)
+    .max(4)
     .default(['rfq', 'conversion'])
     .describe(
-      'Allowed hedges: RFQ quotes, REST conversions, taker orders (book). Without book, the bot never takes liquidity.',
+      'Allowed hedges: RFQ quotes, REST conversions, taker orders (book), orders on the other exchange (elsewhere).',
     ),
+  elsewhere: elsewhere.optional(),
   routes: routes.optional().describe('Hedges through a third currency.'),
   costMaxBps: bps(50).describe('Maximum cost of a hedge against the mid price.'),
   costDayMax: aboveZero.optional().describe('Maximum cost of all hedges per UTC day (quote).'),

@@ -2,10 +2,12 @@
  * Keys of the reference price: the books from which it is computed, feeds that replace some of the books, and live
  * sources.
  */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { BOOK_NAME, legsOf, type Leg, type LivePriceRules, type SourceRule } from '../../core/index.ts';
 import { decimalText } from '../../../strategies/index.ts';
-import { address, baseAddress, httpAddress, millis } from './values.ts';
+import type { ElsewhereSettings } from './exchange.ts';
+import { address, baseAddress, httpAddress, isOnThisMachine, millis } from './values.ts';
 
 const bookName = z.string().regex(BOOK_NAME, 'expected <major>_<minor>, like btc_usd');
 
@@ -57,6 +59,7 @@ export type FeedConfig = z.infer<typeof feed>;
 const from = z.union([
   z.literal('exchange').describe('Public market data of the traded exchange.'),
   z.literal('feed').describe('Entry of reference.feeds with this book.'),
+  z.literal('elsewhere').describe('Public market data of the other exchange (section elsewhere).'),
   z.strictObject({ feed: sourceName.describe('Name of an entry of reference.feeds.') }),
   z.strictObject({
     venue: z.string().min(1).max(40).describe('Exchange, as in exchange.venue.'),
@@ -75,7 +78,7 @@ const from = z.union([
 ]);
 
 const placeDescription =
-  'Place of the prices: exchange, feed (entry of feeds with this book), { feed: NAME }, { venue, restUrl, streamUrl } or { ccxt: ID }.';
+  'Place of the prices: exchange, elsewhere, feed (entry of feeds with this book), { feed: NAME }, { venue, restUrl, streamUrl } or { ccxt: ID }.';
 const staleAfterMs = millis(100, 600_000);
 const frozenAfterMs = millis(1_000, 86_400_000);
 
@@ -103,7 +106,7 @@ const source = z.strictObject({
 });
 
 type SourceConfig = z.infer<typeof source>;
-type SourceFrom = z.infer<typeof from>;
+export type SourceFrom = z.infer<typeof from>;
 
 const basis = z
   .strictObject({
@@ -151,7 +154,7 @@ export const reference = z
       .gt(0)
       .max(5_000)
       .default(50)
-      .describe('Maximum distance of a used source from the median (bps).'),
+      .describe('Maximum distance of a used source from the median, of two sources from each other (bps).'),
     moveBps: z.number().min(0).max(1_000).default(1).describe('Move of the price that is acted on at once (bps).'),
     basis: basis.optional(),
     feeds: z.array(feed).max(10).default([]).describe('Prices from files and web addresses.'),
@@ -160,7 +163,10 @@ export const reference = z
 
 /** Books and feeds from which the reference price is computed. */
 export type ExternalReference = {
+  /** Chain of books of the price; with live sources, that of the first source. */
   readonly legs: readonly Leg[];
+  /** First chain that consists only of books of the traded exchange; empty if there is none. */
+  readonly here: readonly Leg[];
   /** Books that are read from the exchange, not from feeds. */
   readonly read: readonly string[];
   readonly feeds: ReadonlyMap<string, FeedConfig>;
@@ -185,12 +191,15 @@ export function externalReferenceOf({
     const own = live?.feeds.filter(({ from }) => from === 'exchange') ?? [];
     const read = [...new Set(own.map(one => one.book))];
     const everyMs = Math.min(wanted.everyMs, ...own.map(({ pollMs }) => pollMs));
-    return live && { legs: live.legs, read, feeds: new Map(), everyMs };
+    const legs = live?.chains[0] ?? [];
+    const here = live?.chains.find(chain => chain.every(({ from }) => from === 'exchange')) ?? [];
+    return live && { legs, here, read, feeds: new Map(), everyMs };
   }
   const feeds = new Map(wanted.feeds.map(one => [one.book ?? book, one]));
   const books = wanted.books ?? [...feeds.keys()];
   const legs = legsOf(book, books);
-  return legs && { legs, read: books.filter(name => !feeds.has(name)), feeds, everyMs: wanted.everyMs };
+  const read = books.filter(name => !feeds.has(name));
+  return legs && { legs, here: feeds.size === 0 ? legs : [], read, feeds, everyMs: wanted.everyMs };
 }
 
 /**
@@ -215,25 +224,16 @@ export type LiveFeed = {
 };
 
 type Wanted = {
-  readonly reference?:
-    | {
-        readonly sources?: readonly SourceConfig[] | undefined;
-        readonly everyMs: number;
-        readonly combine: 'median' | 'weights';
-        readonly sourcesMin: number;
-        readonly divergenceMaxBps: number;
-        readonly moveBps: number;
-        readonly basis?: z.infer<typeof basis> | undefined;
-      }
-    | undefined;
+  readonly reference?: z.infer<typeof reference> | undefined;
   readonly book: string;
+  readonly elsewhere?: ElsewhereSettings | undefined;
 };
 
 export type LiveSources = {
   readonly rules: LivePriceRules;
   readonly feeds: readonly LiveFeed[];
-  /** Books of the first source. */
-  readonly legs: readonly Leg[];
+  /** Books of each source, with their places. */
+  readonly chains: readonly (readonly (Leg & { readonly from: SourceFrom })[])[];
 };
 
 /** Returns the books of a source, with defaults of the source filled in. */
@@ -248,12 +248,12 @@ export const sourceLegs = ({ books, from: place, staleAfterMs: stale, frozenAfte
  * Returns the rules of the sources and the books to read; `null` without sources, or if the books of a source form no
  * chain for the traded book. `crossFieldChecks` reports errors.
  */
-export function liveSourcesOf({ reference: wanted, book }: Wanted): LiveSources | null {
+export function liveSourcesOf({ reference: wanted, book, elsewhere }: Wanted): LiveSources | null {
   if (wanted?.sources === undefined) return null;
   const { everyMs } = wanted;
   const feeds = new Map<string, LiveFeed>();
   const rules: SourceRule[] = [];
-  const chains: (readonly Leg[])[] = [];
+  const chains: LiveSources['chains'][number][] = [];
   for (const given of wanted.sources) {
     const { name, weight, feeBps, amount } = given;
     const books = sourceLegs(given);
@@ -262,7 +262,7 @@ export function liveSourcesOf({ reference: wanted, book }: Wanted): LiveSources 
       books.map(({ as }) => as),
     );
     if (chain === null) return null;
-    chains.push(chain);
+    chains.push(books.map(({ book: there, from }, i) => ({ book: there, from, divides: chain[i]!.divides })));
     const legs = books.map(({ book: there, from: place, staleAfterMs, frozenAfterMs }, i) => {
       const averaged = i === 0 && !chain[i]!.divides ? amount : undefined;
       const key = `${placeText(place)} ${there}${averaged === undefined ? '' : ` for ${averaged}`}`;
@@ -272,11 +272,18 @@ export function liveSourcesOf({ reference: wanted, book }: Wanted): LiveSources 
         feeds.get(key)?.confirmEveryMs ?? Infinity,
       );
       const priced = averaged === undefined ? {} : { amount: averaged };
-      const pollMs = Math.min(everyMs, staleAfterMs / 2.5, feeds.get(key)?.pollMs ?? Infinity);
+      const wantedPollMs = Math.min(everyMs, staleAfterMs / POLLS_PER_AGE, feeds.get(key)?.pollMs ?? Infinity);
+      const pollMs = Math.max(pollMsMin(place), wantedPollMs);
       feeds.set(key, { key, book: there, from: place, ...priced, confirmEveryMs, pollMs });
       return { feed: key, divides: chain[i]!.divides, staleAfterMs, frozenAfterMs: frozenAfterMs ?? null };
     });
-    rules.push({ name, legs, weight, feeBps });
+    rules.push({
+      name,
+      basisKey: `${name} ${booksDigest(books, wanted.feeds, book, elsewhere)}`,
+      legs,
+      weight,
+      feeBps,
+    });
   }
   const { combine, divergenceMaxBps, sourcesMin, moveBps, basis: given } = wanted;
   return {
@@ -285,15 +292,58 @@ export function liveSourcesOf({ reference: wanted, book }: Wanted): LiveSources 
       basis: given === undefined ? null : { ...given, bandBps: given.bandBps ?? null },
     },
     feeds: [...feeds.values()],
-    legs: chains[0]!,
+    chains,
   };
+}
+
+/** Returns the index of the feed that a book of a source names; -1 if there is none. `own` is the traded book. */
+export const feedIndexOf = (
+  feeds: readonly FeedConfig[],
+  own: string,
+  book: string,
+  from: 'feed' | { readonly feed: string },
+): number =>
+  feeds.findIndex(feed =>
+    from === 'feed' ? feed.name === undefined && (feed.book ?? own) === book : feed.name === from.feed,
+  );
+
+/**
+ * Returns a digest of what a source reads: its books and their places, with the addresses of its feeds. A digest,
+ * because an address may contain a secret.
+ */
+function booksDigest(
+  legs: ReturnType<typeof sourceLegs>,
+  feeds: readonly FeedConfig[],
+  own: string,
+  elsewhere: Wanted['elsewhere'],
+): string {
+  const read = legs.map(({ book, as, from: place }) => {
+    if (place === 'elsewhere' && elsewhere?.kind === 'remote') return [book, as, elsewhere.venue, elsewhere.restUrl];
+    if (place !== 'feed' && !(typeof place === 'object' && 'feed' in place)) return [book, as, place];
+    const { url, file, price } = feeds[feedIndexOf(feeds, own, book, place)] ?? {};
+    return [book, as, url, file, price];
+  });
+  return createHash('sha256').update(JSON.stringify(read)).digest('hex').slice(0, 16);
 }
 
 /** Maximum time between two events that confirm an unchanged book. */
 const CONFIRM_EVERY_MAX_MS = 1_000;
 
+/** Minimum time between two polls of a book of another exchange: its limit on requests may be 60 per minute. */
+const OTHER_POLL_MS_MIN = 1_500;
+const POLL_MS_MIN = 100;
+
+/** Polls within the maximum age of a price, so that one failed poll does not make the price stale. */
+const POLLS_PER_AGE = 2.5;
+
+const pollMsMin = (place: SourceFrom): number =>
+  place === 'elsewhere' || (typeof place === 'object' && !('feed' in place)) ? OTHER_POLL_MS_MIN : POLL_MS_MIN;
+
+/** Returns the minimum of `staleAfterMs`: a price that is polled as often as allowed must not become stale. */
+export const staleAfterMsMin = (place: SourceFrom): number => POLLS_PER_AGE * pollMsMin(place);
+
 /** Describes a place without secrets. */
-function placeText(place: SourceFrom): string {
+export function placeText(place: SourceFrom): string {
   if (typeof place === 'string') return place;
   if ('feed' in place) return `feed ${place.feed}`;
   if ('ccxt' in place) return `ccxt:${place.ccxt}${place.url === undefined ? '' : ` ${new URL(place.url).host}`}`;
@@ -311,7 +361,8 @@ export const ccxtIdsOf = ({ reference: of }: { readonly reference?: z.infer<type
 
 function isFeedAddress(text: string): boolean {
   if (text.length > 2_000 || !URL.canParse(text)) return false;
-  const { protocol, hostname, username, password, hash } = new URL(text);
-  const isHere = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
-  return (protocol === 'https:' || (protocol === 'http:' && isHere)) && `${username}${password}${hash}` === '';
+  const url = new URL(text);
+  const { protocol, username, password, hash } = url;
+  const isAllowed = protocol === 'https:' || (protocol === 'http:' && isOnThisMachine(url));
+  return isAllowed && `${username}${password}${hash}` === '';
 }

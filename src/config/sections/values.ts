@@ -38,6 +38,9 @@ export const addressRange = z
   .refine(isAddressRange, 'expected an address or a range, like 52.15.91.227 or 10.0.0.0/8');
 export const port = z.int().min(0).max(65_535);
 
+/** Whether the host of a URL is this machine. */
+export const isOnThisMachine = ({ hostname }: URL): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+
 /** Whether a URL is encrypted or on loopback, without credentials, query, fragment or trailing slash. */
 function isPlainAddress(text: string, protocols: RegExp): boolean {
   if (!URL.canParse(text)) return false;
@@ -45,7 +48,7 @@ function isPlainAddress(text: string, protocols: RegExp): boolean {
   const encrypted = url.protocol === 'https:' || url.protocol === 'wss:';
   return (
     protocols.test(url.protocol) &&
-    (encrypted || /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname)) &&
+    (encrypted || isOnThisMachine(url)) &&
     url.username === '' &&
     url.password === '' &&
     !/[?#]|\/$/.test(text)

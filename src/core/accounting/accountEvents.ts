@@ -48,6 +48,8 @@ export type BalancesEvent = {
   readonly quiet: boolean;
   /** Another exchange whose balances these are; absent for the bot's own. Its currencies are like `usdt@other`. */
   readonly place?: string;
+  /** Value of one unit of the quote currency there, in the quote currency of the bot's book; absent if unknown. */
+  readonly rate?: Money;
   readonly balances: readonly Balance[];
 };
 

@@ -42,6 +42,8 @@ export class Bookings {
   readonly #place: string | null;
   readonly #ledger: Ledger;
   readonly #reported = new Map<string, Money>();
+  /** Totals that the ledger does not have, in the latest settled read. Only of an account on another exchange. */
+  #unlisted: ReadonlyMap<string, Money> = new Map();
   readonly #seen = new Map<string, string>();
   #isOpen = false;
   /** Executed conversions whose rounding differences are not yet settled, such as the two legs of a route. */
@@ -89,6 +91,11 @@ export class Bookings {
     return this.#ledger.balance(currency);
   }
 
+  /** Returns the opening amount of a currency. */
+  opening(currency: string): Money {
+    return this.#ledger.causes.get(currency)?.opening ?? money(0n);
+  }
+
   /** Calls `call` with every later ledger entry. */
   onEntry(call: (entry: LedgerEntry) => void): void {
     this.#ledger.listen(call);
@@ -120,15 +127,22 @@ export class Bookings {
     }
   }
 
-  /** Opens the ledger with the first balance read; keeps later reads for comparison. */
-  read(balances: readonly Balance[], at: Millis): void {
+  /**
+   * Opens the ledger with the first balance read; keeps later reads for comparison. `isSettled`: whether the balances
+   * contain no trade that is not booked yet.
+   */
+  read(balances: readonly Balance[], at: Millis, isSettled = false): void {
     // A currency missing in this read is unknown, even if an earlier read had it.
     this.#reported.clear();
-    // The first read lists every currency of the ledger. The bot does not trade a currency that appears only in later
-    // reads.
+    // A currency that appears only in later reads is not compared until something is booked in it.
     for (const { currency, total } of balances)
       if (!this.#isOpen || this.totals.has(currency)) this.#reported.set(currency, moneyOf(total));
-    if (this.#isOpen) return;
+    if (this.#isOpen) {
+      const others = balances.filter(({ currency }) => !this.totals.has(currency));
+      if (isSettled && this.#place !== null)
+        this.#unlisted = new Map(others.map(({ currency, total }) => [currency, moneyOf(total)]));
+      return;
+    }
     const changes = [...this.#reported].map(([currency, amount]): Change => ({ cause: 'opening', currency, amount }));
     this.#ledger.post({ source: 'opening', at, why: null, changes });
     this.#isOpen = true;
@@ -169,6 +183,7 @@ export class Bookings {
       ...legs([sign * moneyOf(trade.major), -sign * moneyOf(trade.minor)]),
       { cause: 'fees', currency: this.#placed(trade.feeCurrency), amount: money(-moneyOf(trade.feeAmount)) },
     ];
+    for (const { currency } of changes) this.#openLate(currency, at);
     this.#ledger.post({ source: this.#placed(`trade ${tid} ${oid}`), at, why: this.#whyOf(trade), changes });
     this.#onBooked({ kind: 'trade', trade, changes });
   }
@@ -215,6 +230,18 @@ export class Bookings {
   transfer({ source, cause, currency, amount, occurredAt, why }: Transfer): void {
     const changes = [{ cause, currency, amount }];
     if (this.#ledger.book({ source, at: occurredAt, why, changes })) this.#onBooked({ kind: 'transfer', changes });
+  }
+
+  /**
+   * Books the amount held of a currency that came after the opening, before the first trade in it. Another exchange has
+   * no transfer lists that would explain the amount. It is not profit.
+   */
+  #openLate(currency: string, at: Millis): void {
+    const amount = this.#unlisted.get(currency);
+    if (amount === undefined || this.totals.has(currency)) return;
+    const changes: readonly Change[] = [{ cause: 'opening', currency, amount }];
+    this.#ledger.post({ source: `opening ${currency}`, at, why: 'held before the first trade in it', changes });
+    this.#onBooked({ kind: 'transfer', changes });
   }
 
   #placed(text: string): string {

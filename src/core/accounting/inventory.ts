@@ -1,6 +1,6 @@
 /** Inventory and profit of one book, from every change of its account. */
 import type { Booked } from './bookings.ts';
-import type { Change } from './ledger.ts';
+import { changesIn, type Change } from './ledger.ts';
 import { moneyOfAmount, type Instrument } from '../model/instrument.ts';
 import type { OwnTrade } from '../ports/port.ts';
 import { NO_PROFIT, profitSinceOpening, type ProfitSinceOpening } from './profitSinceOpening.ts';
@@ -197,10 +197,4 @@ export class Inventory {
     if (currency === this.#instrument.major) return 'major';
     return currency === this.#instrument.minor ? 'minor' : 'other';
   }
-}
-
-function changesIn(changes: readonly Change[], currency: string): Money {
-  let sum = 0n;
-  for (const change of changes) if (change.currency === currency) sum += change.amount;
-  return money(sum);
 }

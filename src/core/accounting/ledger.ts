@@ -23,6 +23,13 @@ export type Causes = Readonly<Record<Cause, Money>>;
 /** Change of one balance with its cause: two postings. */
 export type Change = { readonly cause: Cause; readonly currency: string; readonly amount: Money };
 
+/** Returns the sum of the changes of one currency. */
+export function changesIn(changes: readonly Change[], currency: string): Money {
+  let sum = 0n;
+  for (const change of changes) if (change.currency === currency) sum += change.amount;
+  return money(sum);
+}
+
 /** Changes of one event. An entry is booked completely and never changed. */
 export type LedgerEntry = {
   /** Unique name of the booked event in the account. */

@@ -17,10 +17,11 @@ export class PendingConversions {
     else this.#conversions.delete(conversion.id);
   }
 
-  /** Whether no conversion is in flight, so that the balances contain no unbooked conversion. */
-  get isEmpty(): boolean {
-    for (const { isInFlight } of this.#conversions.values()) if (isInFlight) return false;
-    return true;
+  /** Number of conversions in flight. If 0, the balances contain no unbooked conversion. */
+  get inFlight(): number {
+    let count = 0;
+    for (const { isInFlight } of this.#conversions.values()) if (isInFlight) count++;
+    return count;
   }
 
   /**

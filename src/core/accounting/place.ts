@@ -1,7 +1,49 @@
 /** Names of what an account on another exchange holds: `usdt@other`. What the bot's own exchange holds has no place. */
+import type { AccountLedger } from './accountEvents.ts';
+import { sumOfCauses } from './ledger.ts';
+import { money, type Money } from '../model/units.ts';
 
 /** Returns the name of a currency or an entry at a place. */
 export const atPlace = (name: string, place: string): string => `${name}@${place}`;
 
 /** Whether the name is of this place. */
 export const isAtPlace = (name: string, place: string): boolean => name.endsWith(`@${place}`);
+
+/** Rows of a ledger that belong to places. */
+export type PlacedRows = Pick<AccountLedger, 'causes' | 'sources'>;
+
+/** Splits rows into those whose names `isWanted` accepts, and the others. */
+export function splitRows(
+  { causes, sources }: PlacedRows,
+  isWanted: (name: string) => boolean,
+): readonly [wanted: PlacedRows, others: PlacedRows] {
+  const part = (is: boolean): PlacedRows => ({
+    causes: new Map([...causes].filter(([currency]) => isWanted(currency) === is)),
+    sources: sources.filter(source => isWanted(source) === is),
+  });
+  return [part(true), part(false)];
+}
+
+/**
+ * Returns the rows of all places in a ledger, and the ledger without them. The bot's own account must not restore the
+ * rows of a place, even if this run has no account there.
+ */
+export function splitPlaces<L extends AccountLedger>(ledger: L): readonly [placed: PlacedRows, own: L] {
+  const places = new Set([...ledger.causes.keys()].flatMap(currency => currency.split('@').slice(1)));
+  const [placed, own] = splitRows(ledger, name => [...places].some(place => isAtPlace(name, place)));
+  return [placed, { ...ledger, ...own }];
+}
+
+/** Returns the ledger with the rows added. */
+export const withRows = <L extends AccountLedger>(ledger: L, { causes, sources }: PlacedRows): L => ({
+  ...ledger,
+  causes: new Map([...ledger.causes, ...causes]),
+  sources: [...ledger.sources, ...sources],
+});
+
+/** Returns what all places of the rows hold of a currency. */
+export function heldAtPlaces({ causes }: PlacedRows, currency: string): Money {
+  let sum = 0n;
+  for (const [name, row] of causes) if (name.startsWith(`${currency}@`)) sum += sumOfCauses(row);
+  return money(sum);
+}

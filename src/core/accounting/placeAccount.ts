@@ -4,12 +4,12 @@
  */
 import type { AccountLedger, BalancesEvent, ElsewhereEvent, TransferEvent } from './accountEvents.ts';
 import type { Booked } from './bookings.ts';
-import type { Change, LedgerEntry } from './ledger.ts';
-import { atPlace, isAtPlace } from './place.ts';
+import { changesIn, type LedgerEntry } from './ledger.ts';
+import { atPlace, isAtPlace, splitRows, withRows, type PlacedRows } from './place.ts';
 import { TradingAccount, type AccountDelays, type AccountView } from './tradingAccount.ts';
 import type { HaltReason } from '../model/halts.ts';
 import type { Instrument } from '../model/instrument.ts';
-import { money, type Millis, type Money, type Side } from '../model/units.ts';
+import { money, multiplyMoneyFloor, textOfMoney, type Millis, type Money, type Side } from '../model/units.ts';
 
 /** Effect of a booked change there on the position of the bot's book. `cash` is in the quote currency of that book. */
 export type PlacedChange =
@@ -19,16 +19,33 @@ export type PlacedChange =
 /** Book there: its venue, its currencies, and the base currency of the bot's book. */
 export type PlacedBook = { readonly place: string; readonly major: string; readonly minor: string };
 
+export type PlaceLimits = {
+  /** Limit on what hedges leave in the quote currency there; absent if there is none. */
+  readonly drift?: {
+    /** Maximum value, in the quote currency of the bot's book. */
+    readonly max: Money;
+    /** Amount of the quote currency there without drift; absent for the amount at the opening of the ledger. */
+    readonly target?: Money;
+  };
+  /** Maximum age of the balances there; absent for no maximum. The bot does not quote if they are older. */
+  readonly balancesMaxAgeMs?: Millis;
+};
+
 export class PlaceAccount {
   readonly #book: PlacedBook;
   readonly #account: TradingAccount;
   readonly #onChange: (change: PlacedChange) => void;
+  readonly #limits: PlaceLimits;
   /** Rate of the trades that are being booked. */
   #rate = money(0n);
+  /** Latest value of one unit of the quote currency there; `null` if unknown. */
+  #value: Money | null = null;
+  #readAt: Millis = -Infinity;
 
   /** `onChange` receives the effect of each booking on the position, except restored bookings. */
-  constructor(book: PlacedBook, delays: AccountDelays, onChange: (change: PlacedChange) => void) {
+  constructor(book: PlacedBook, limits: PlaceLimits, delays: AccountDelays, onChange: (change: PlacedChange) => void) {
     this.#book = book;
+    this.#limits = limits;
     this.#onChange = onChange;
     this.#account = new TradingAccount(delays, booked => this.#booked(booked), undefined, undefined, book.place);
   }
@@ -37,10 +54,67 @@ export class PlaceAccount {
     return this.#account;
   }
 
-  /** Data that is missing before the bot can quote, as text; `null` if complete. */
-  get missing(): string | null {
+  /** Returns which data is missing for the bot to quote, as text; `null` if complete. */
+  missing(at: Millis): string | null {
+    const { place } = this.#book;
     const { missing } = this.#account;
-    return missing === null ? null : `${this.#book.place}: ${missing}`;
+    if (missing !== null) return `${place}: ${missing}`;
+    const [age, maxAge] = [at - this.#readAt, this.#limits.balancesMaxAgeMs ?? Infinity];
+    if (age <= maxAge) return null;
+    return `${place}: the balances were read ${Math.ceil(age / 1_000)} s ago, and the maximum is ${maxAge / 1_000} s`;
+  }
+
+  /** Difference between balances and ledger that lasts, as text with the place; `null` if there is none. */
+  get difference(): string | null {
+    const { unexplained } = this.#account;
+    return unexplained && `${this.#book.place}: ${unexplained.difference} (reported minus the ledger)`;
+  }
+
+  /** Value of one unit of the quote currency there, in the quote currency of the bot's book; `null` if unknown. */
+  get rate(): Money | null {
+    return this.#value;
+  }
+
+  /** Number of orders there whose end is not proven. */
+  get openOrders(): number {
+    return this.#account.inFlight;
+  }
+
+  /** Amount of the quote currency there beyond its target; negative below the target. */
+  get drift(): Money {
+    const minor = atPlace(this.#book.minor, this.#book.place);
+    return money(this.#account.total(minor) - (this.#limits.drift?.target ?? this.#account.opening(minor)));
+  }
+
+  /** Value of the drift, in the quote currency of the bot's book, rounded down; `null` if the rate is unknown. */
+  get driftValue(): Money | null {
+    return this.#value && multiplyMoneyFloor(this.drift, this.#value);
+  }
+
+  /**
+   * Returns why no order of this side may be sent there, because it would add to a drift at or beyond its limit; `null`
+   * if the limit allows it. Without a rate, an order that would add to a drift is not allowed.
+   */
+  closedBecause(side: Side): string | null {
+    const { drift: limit } = this.#limits;
+    const { drift, driftValue } = this;
+    if (limit === undefined || (side === 'sell' ? drift <= 0n : drift >= 0n)) return null;
+    const { minor } = this.#book;
+    const from = limit.target === undefined ? '' : ` from hedge.elsewhere.quoteTarget (${textOfMoney(limit.target)})`;
+    const what = `the drift of ${textOfMoney(drift)} ${minor}${from}`;
+    if (driftValue === null) return `no rate for ${what}`;
+    const size = side === 'sell' ? driftValue : -driftValue;
+    if (size < limit.max) return null;
+    return `${what} has the value ${textOfMoney(driftValue)}, and hedge.elsewhere.driftMax is ${textOfMoney(limit.max)}`;
+  }
+
+  /**
+   * Funds there in the base and quote currency for hedges from now on. Includes what an open order may spend, because
+   * that order hedges too.
+   */
+  get reserves(): { readonly major: Money; readonly minor: Money } {
+    const of = (currency: string) => this.#account.fundsWithPending(atPlace(currency, this.#book.place));
+    return { major: of(this.#book.major), minor: of(this.#book.minor) };
   }
 
   get differs(): boolean {
@@ -64,6 +138,8 @@ export class PlaceAccount {
   /** Applies a balance read of this place. Returns the halt reason, or `null`. */
   read(event: BalancesEvent): HaltReason | null {
     const { place } = this.#book;
+    this.#readAt = event.startedAt;
+    this.#value = event.rate === undefined ? null : aboveZero(event.rate, place);
     const balances = event.balances.map(row => ({ ...row, currency: atPlace(row.currency, place) }));
     return this.#account.read({ ...event, balances }, NO_LOCKS);
   }
@@ -78,13 +154,13 @@ export class PlaceAccount {
       get: { ...get, currency: atPlace(get.currency, place) },
     };
     if (event.phase === 'ended') {
-      if (!(event.rate > 0n)) throw new RangeError(`expected a rate above 0 for the trades at ${place}`);
-      this.#rate = event.rate;
+      this.#rate = aboveZero(event.rate, place);
+      this.#value = this.#rate;
       for (const trade of event.trades) this.#account.trade(trade);
     }
     // The trades are booked one by one, so the end of the order books no amount.
     const phase = event.phase === 'ended' ? 'failed' : event.phase;
-    this.#account.convert({ kind: 'conversion', at: event.at, phase, conversion: placed });
+    this.#account.orderElsewhere({ kind: 'conversion', at: event.at, phase, conversion: placed });
   }
 
   /** Books a transfer with a known cause. The currency of the event has the place in its name. */
@@ -115,44 +191,32 @@ export class PlaceAccount {
   /** Returns `ledger` with the sums and sources of this account added. */
   addTo<L extends AccountLedger>(ledger: L): L {
     if (!this.#account.isOpen) return ledger;
-    const { causes, sources } = this.#account.stateToSave([]);
-    return { ...ledger, causes: new Map([...ledger.causes, ...causes]), sources: [...ledger.sources, ...sources] };
+    return withRows(ledger, this.#account.stateToSave([]));
   }
 
-  /** Restores this account from the ledger of both; returns the ledger without it. */
-  restore<L extends AccountLedger>(ledger: L): L {
-    const { place } = this.#book;
-    const isHere = (name: string) => isAtPlace(name, place);
-    const causes = [...ledger.causes].filter(([currency]) => isHere(currency));
-    if (causes.length > 0)
-      this.#account.restore({ causes: new Map(causes), sources: ledger.sources.filter(isHere), seen: new Map() });
-    return {
-      ...ledger,
-      causes: new Map([...ledger.causes].filter(([currency]) => !isHere(currency))),
-      sources: ledger.sources.filter(source => !isHere(source)),
-    };
+  /** Restores this account from the rows of all other exchanges; returns the rows of the others. */
+  restore(placed: PlacedRows): PlacedRows {
+    const [here, others] = splitRows(placed, name => isAtPlace(name, this.#book.place));
+    if (here.causes.size > 0) this.#account.restore({ ...here, seen: new Map() });
+    return others;
   }
 
   #booked(booked: Booked): void {
     const { place, major, minor } = this.#book;
-    const base = changeIn(booked.changes, atPlace(major, place));
+    const base = changesIn(booked.changes, atPlace(major, place));
     if (booked.kind !== 'trade') {
-      this.#onChange({ kind: booked.kind === 'opening' ? 'opening' : 'transfer', major: money(base) });
+      this.#onChange({ kind: booked.kind === 'opening' ? 'opening' : 'transfer', major: base });
       return;
     }
-    const quote = changeIn(booked.changes, atPlace(minor, place));
-    this.#onChange({ kind: 'trade', major: money(base), cash: floorOf(quote * this.#rate) });
+    // Rounded down also below 0, so that cash is never overstated.
+    const cash = multiplyMoneyFloor(changesIn(booked.changes, atPlace(minor, place)), this.#rate);
+    this.#onChange({ kind: 'trade', major: base, cash });
   }
 }
 
-const NO_LOCKS: ReadonlyMap<string, Money> = new Map();
-const ONE = 10n ** 18n;
-
-/** Divides by 10^18, rounded down also below 0: cash is never overstated. */
-const floorOf = (product: bigint): Money => money(product >= 0n ? product / ONE : -((-product + ONE - 1n) / ONE));
-
-function changeIn(changes: readonly Change[], currency: string): bigint {
-  let sum = 0n;
-  for (const change of changes) if (change.currency === currency) sum += change.amount;
-  return sum;
+function aboveZero(rate: Money, place: string): Money {
+  if (!(rate > 0n)) throw new RangeError(`expected a rate above 0 for the quote currency at ${place}, found ${rate}`);
+  return rate;
 }
+
+const NO_LOCKS: ReadonlyMap<string, Money> = new Map();

@@ -63,10 +63,10 @@ export class TradingAccount {
    * `null`.
    */
   read({ balances, startedAt, quiet }: BalancesEvent, own: ReadonlyMap<string, Money>): HaltReason | null {
-    this.#bookings.read(balances, startedAt);
+    this.#bookings.read(balances, startedAt, quiet && this.#pending.inFlight === 0);
     this.#lockedByOthers = lockedByOthers(own, balances);
     if (!quiet) return null;
-    if (this.#pending.isEmpty) return this.#reconciliation.read(startedAt);
+    if (this.#pending.inFlight === 0) return this.#reconciliation.read(startedAt);
     // The balances equal the ledger with or without the conversion in flight. So a later run need not wait for the
     // outcome of the conversion.
     if (this.#pending.explainDifferences(this.#bookings.differences())) this.#reconciliation.recordEqualBalances();
@@ -76,6 +76,14 @@ export class TradingAccount {
   /** Books a trade of the account in any book; ignores repeats. */
   trade(trade: OwnTrade): void {
     this.#bookings.trade(trade);
+  }
+
+  /**
+   * Applies a state change of the bot's order on another exchange, whose trades are booked one by one. A quiet read
+   * spans no such change, so the order explains no difference, and the count of mismatches continues.
+   */
+  orderElsewhere(event: ConversionEvent): void {
+    this.#pending.apply(event);
   }
 
   /** Applies a state change of the bot's conversion. */
@@ -117,10 +125,22 @@ export class TradingAccount {
    * may still spend. Funds locked by the bot's own orders are not subtracted.
    */
   funds(currency: string): Money {
-    const total = this.#bookings.total(currency);
-    const locked = this.#lockedByOthers.get(currency) ?? 0n;
-    const taken = this.#pending.amountPending(currency);
-    return money(total - locked - taken);
+    return money(this.fundsWithPending(currency) - this.#pending.amountPending(currency));
+  }
+
+  /** Returns `funds` and the amount that conversions may still spend. */
+  fundsWithPending(currency: string): Money {
+    return money(this.#bookings.total(currency) - (this.#lockedByOthers.get(currency) ?? 0n));
+  }
+
+  /** Number of conversions in flight. */
+  get inFlight(): number {
+    return this.#pending.inFlight;
+  }
+
+  /** Returns the amount of a currency at the opening of the ledger. */
+  opening(currency: string): Money {
+    return this.#bookings.opening(currency);
   }
 
   /**
@@ -184,6 +204,6 @@ export class TradingAccount {
 
   /** Whether a conversion is in flight, so that the exchange may execute it or may have executed it. */
   get isConverting(): boolean {
-    return !this.#pending.isEmpty;
+    return this.#pending.inFlight > 0;
   }
 }

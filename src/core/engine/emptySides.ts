@@ -11,6 +11,7 @@ import {
 } from '../model/instrument.ts';
 import { mayLive } from '../orders/orders.ts';
 import type { Reason } from './reasons.ts';
+import type { HedgeRefusal } from '../risk/hedgeDebt.ts';
 import { fundsFor, positionRoom, type RiskContext, type RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { AmountStep } from '../quoting/strategy.ts';
 import { money, textOfMoney, type Amount, type Money, type Price, type Side } from '../model/units.ts';
@@ -44,6 +45,8 @@ const LASTING: readonly Reason[] = [
   'order amount limit',
   'order count limit',
   'position limit',
+  'hedge debt limit',
+  'no hedge elsewhere',
   'price outside the collar',
   'price or amount outside the book rules',
   'insufficient funds',
@@ -55,7 +58,13 @@ const LASTING: readonly Reason[] = [
   'below the minimum value',
 ];
 
-const SIDE_SPECIFIC: readonly Reason[] = ['insufficient funds', 'position limit'];
+const SIDE_SPECIFIC: readonly Reason[] = [
+  'insufficient funds',
+  'position limit',
+  'hedge debt limit',
+  'waits for a hedge',
+  'no hedge elsewhere',
+];
 
 /**
  * Reason that lasts only if both sides have it: the spread is then too wide for the limit. If only one side has it, the
@@ -91,6 +100,7 @@ export function explainEmptySides({ buy, sell }: EmptySides, riskContext: RiskCo
 export function refusalDetail(reason: RiskRefusal | null, riskContext: () => RiskContext): string | null {
   if (reason === 'not ready') return riskContext().missing;
   if (reason === 'no live price') return riskContext().livePriceMissing ?? null;
+  if (reason === 'ledger differs from the balances') return riskContext().differenceElsewhere ?? null;
   if (reason !== 'price moved too far') return null;
   const { depth, pastPrice, limits, instrument } = riskContext();
   // The book may have changed since the decision.
@@ -187,6 +197,9 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
     `${orders.filter(mayLive).length} orders may be live already, and limits.ordersMax is ${limits?.ordersMax ?? 0}; raise this limit, or quote fewer levels`,
   'position limit': ({ side, amount, riskContext, write }) =>
     `the order is for ${write.amount(amount)}, but limits.positionMax (${write.amount(riskContext.limits?.positionMax ?? 0)}) allows only ${write.amount(positionRoom(side, riskContext))} more`,
+  'hedge debt limit': of => hedgeBoundText(of, 'hedge debt limit'),
+  'waits for a hedge': of => hedgeBoundText(of, 'waits for a hedge'),
+  'no hedge elsewhere': of => hedgeBoundText(of, 'no hedge elsewhere'),
   'insufficient funds': of => {
     const { side, amount, value, riskContext, write } = of;
     const funds = fundsFor(side, riskContext);
@@ -198,6 +211,12 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
     return `${write.order(of)} needs ${needed}, but only ${left} is available; deposit more, or lower strategy.amount`;
   },
 };
+
+/** Returns the bound on hedge debt that refused a level; `null` if it has changed since. */
+function hedgeBoundText({ side, riskContext: { hedgeRooms } }: RefusalFacts, refusal: HedgeRefusal): string | null {
+  const room = hedgeRooms?.[side];
+  return room?.refusal === refusal ? room.why() : null;
+}
 
 /** Returns the advice to raise the amount; empty for a level that was reduced because of inventory. */
 const raiseAmountHint = ({ amounts }: RefusedLevel): string =>

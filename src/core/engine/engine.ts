@@ -11,12 +11,14 @@ import { Decisions, type Decision } from './decisions.ts';
 import type { EngineOptions, Preview, Snapshot } from './engineTypes.ts';
 import type { AccountEvent, EngineEvent, RestoredLedger } from './event.ts';
 import { ReadTimes } from '../marketdata/readTimes.ts';
+import { heldAtPlaces, splitPlaces, withRows, type PlacedRows } from '../accounting/place.ts';
 import { PlaceAccount } from '../accounting/placeAccount.ts';
 import { TradingAccount, type AccountView } from '../accounting/tradingAccount.ts';
 import { FigureEvidence } from './figureEvidence.ts';
 import { ForeignOrders } from '../orders/foreignOrders.ts';
 import { HourEnds, type ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
 import type { Booked } from '../accounting/bookings.ts';
+import { HedgeDebt, type Exposure, type HedgeRooms } from '../risk/hedgeDebt.ts';
 import { Inventory } from '../accounting/inventory.ts';
 import { priceExact, priceFloor } from '../model/instrument.ts';
 import { LivePrice, type LivePriceStatus } from '../marketdata/livePrice.ts';
@@ -52,6 +54,9 @@ export class Engine {
   readonly #account: TradingAccount;
   /** Account on the exchange of the hedges; `null` if there is none. */
   readonly #elsewhere: PlaceAccount | null;
+  readonly #hedgeDebt: HedgeDebt | null;
+  /** Ledger rows of exchanges without an account in this run, kept unchanged for a later run. */
+  #keptRows: PlacedRows = { causes: new Map(), sources: [] };
   readonly #inventory: Inventory;
   /** Detector of the ends of UTC hours, which reports the profit at the end of each hour. */
   readonly hourEnds = new HourEnds();
@@ -65,7 +70,7 @@ export class Engine {
   readonly #livePrice: LivePrice | null;
   /** Combined price of the sources at the last decision; `null` if there was none. */
   #decidedPrice: number | null = null;
-  /** Bases of an earlier run, kept for the next run if this run measures none. */
+  /** Bases of an earlier run, kept for the next run if this run has no sources. */
   #keptBases: RestoredLedger['bases'];
   readonly #puller: QuotePuller | null;
   readonly #unknownOrders: UnknownOrderResolver;
@@ -116,9 +121,11 @@ export class Engine {
       booked => this.#booked(booked),
       trade => this.#fillOf(trade),
     );
-    this.#elsewhere = options.elsewhere
-      ? new PlaceAccount(options.elsewhere, options.timing, change => this.#inventory.placed(change))
+    const { elsewhere, timing } = options;
+    this.#elsewhere = elsewhere
+      ? new PlaceAccount(elsewhere, elsewhere.bounds, timing, change => this.#inventory.placed(change))
       : null;
+    this.#hedgeDebt = elsewhere && this.#elsewhere ? new HedgeDebt(elsewhere, elsewhere.bounds, this.#elsewhere) : null;
     this.#decisions = new Decisions(options.isTraced ?? false);
     this.#risk = new RiskSupervisor(options, this.#inventory, news => options.onNews?.(news));
     this.#adverseSelection = options.adverseSelection
@@ -131,6 +138,7 @@ export class Engine {
       orders: this.#orders,
       decisions: this.#decisions,
       adverseSelection: this.#adverseSelection,
+      hedgeRooms: () => this.#hedgeRooms(),
     });
   }
 
@@ -182,6 +190,7 @@ export class Engine {
       case 'elsewhere':
         if (this.#elsewhere === null) throw new Error('an order elsewhere was reported without an account there');
         this.#elsewhere.apply(event);
+        this.#hedgeDebt?.apply(event);
         this.#isDecisionDue = true;
         break;
       case 'take':
@@ -189,6 +198,7 @@ export class Engine {
         this.#isDecisionDue = true;
         break;
       case 'hedge':
+        this.#hedgeDebt?.decided(event.row);
         return NOTHING;
       case 'transfer':
         if (this.#elsewhere?.has(event.currency) === true) this.#elsewhere.transfer(event);
@@ -267,7 +277,7 @@ export class Engine {
   }
 
   /** Account on the exchange of the hedges; `null` if there is none. */
-  get elsewhere(): Pick<PlaceAccount, 'view' | 'funds' | 'onEntry' | 'held'> | null {
+  get elsewhere(): Pick<PlaceAccount, 'view' | 'funds' | 'onEntry' | 'held' | 'openOrders' | 'closedBecause'> | null {
     return this.#elsewhere;
   }
 
@@ -282,7 +292,7 @@ export class Engine {
     const adverse = this.#adverseSelection?.state() ?? this.#keptAdverseState;
     const pastPrices = this.#pastPrice?.state() ?? this.#keptPastPrices;
     const bases = this.#livePrice?.bases() ?? this.#keptBases;
-    const own = this.#account.stateToSave(recent);
+    const own = withRows(this.#account.stateToSave(recent), this.#keptRows);
     return {
       ...(this.#elsewhere?.addTo(own) ?? own),
       target: this.#inventory.targetLots(this.#held),
@@ -365,6 +375,7 @@ export class Engine {
       quoteUptime: this.#quoteUptime,
       figures: this.#quoter.figures,
       livePrice: this.livePrice(at),
+      elsewhere: this.#hedgeDebt?.figures(this.#exposure) ?? null,
       fills: this.#fills,
       missing: this.#evidence.missing(
         {
@@ -385,11 +396,14 @@ export class Engine {
    * each order.
    */
   preview(at: Millis): Preview {
-    const halt = this.#risk.pendingHaltReason;
+    const halt = this.#isInventoryKnown ? this.#risk.pendingHaltReason : null;
     const riskContext = this.riskContext(at);
     const refusal = quotingRefusal(riskContext);
     if (refusal !== null && !this.#market.isQuotable) return emptyPreview(halt, refusal);
-    return previewOf(this.#wanted(at), riskContext, { halt, refusal, mid: this.#market.mid });
+    const shaped = this.#shaped(at);
+    const hedgeRooms = this.#hedgeRooms(shaped);
+    const quote = this.#pulled(shaped, at, hedgeRooms);
+    return previewOf(quote, { ...riskContext, hedgeRooms }, { halt, refusal, mid: this.#market.mid });
   }
 
   #decide(at: Millis): readonly Approved<Command>[] {
@@ -397,7 +411,8 @@ export class Engine {
     this.#decidedAt = at;
     this.#decidedPrice = this.livePrice(at)?.price?.price ?? null;
     this.#orders.tick(at);
-    if (this.#risk.check(at)) this.#isDecisionDue = true;
+    if (this.#isInventoryKnown && this.#risk.check(at)) this.#isDecisionDue = true;
+    this.#hedgeDebt?.check(this.#exposure);
     let riskContext = this.riskContext(at);
     const refusal = quotingRefusal(riskContext);
     this.#risk.look(at, riskContext, refusal);
@@ -477,7 +492,9 @@ export class Engine {
   #restore({ orders, ledger, at }: Extract<EngineEvent, { kind: 'restore' }>): void {
     for (const order of orders) this.#orders.restore(order, at);
     if (ledger === null) return;
-    this.#account.restore(this.#elsewhere?.restore(ledger) ?? ledger);
+    const [placed, own] = splitPlaces(ledger);
+    this.#keptRows = this.#elsewhere?.restore(placed) ?? placed;
+    this.#account.restore(own);
     this.#inventory.restore(this.#held, ledger.target, ledger.profit);
     this.#endEarlierHour(ledger.profit ?? null, at);
     if (ledger.guard !== null) this.#risk.killSwitch?.restore(ledger.guard);
@@ -502,11 +519,39 @@ export class Engine {
     this.#risk.halt(this.#at, reason);
   }
 
-  /** Returns the strategy's quote, adjusted to the regime and without pulled sides. */
+  /** Returns the strategy's quote for a decision, adjusted to the regime and without pulled sides. */
   #wanted(at: Millis): Quote {
+    const shaped = this.#shaped(at);
+    this.#hedgeDebt?.wanted(shaped, this.#exposure);
+    return this.#pulled(shaped, at, this.#hedgeRooms());
+  }
+
+  /** Returns the strategy's quote, adjusted to the regime. */
+  #shaped(at: Millis): Quote {
     const quote = this.#options.strategy.quote(this.#view(at));
-    const shaped = this.#risk.regimes.shape(quote, this.#market.mid, this.#inventory.positionLots());
-    return this.#puller?.shape(shaped, at, this.#market.mid) ?? shaped;
+    return this.#risk.regimes.shape(quote, this.#market.mid, this.#inventory.positionLots());
+  }
+
+  /** Returns the quote without pulled sides. */
+  #pulled(quote: Quote, at: Millis, rooms: HedgeRooms | null): Quote {
+    const left = this.#puller?.shape(quote, at, this.#market.mid) ?? quote;
+    return rooms === null ? left : (this.#hedgeDebt?.shape(left, rooms, this.#orders.live) ?? left);
+  }
+
+  /** Returns the room of the quotes that hedges on another exchange leave; `null` if there are no such hedges. */
+  #hedgeRooms(quote: Quote | null = null): HedgeRooms | null {
+    return this.#hedgeDebt?.rooms(this.#exposure, quote) ?? null;
+  }
+
+  get #exposure(): Exposure {
+    const { instrument } = this.#rules;
+    const mid = this.#market.isQuotable ? this.#market.mid : 0;
+    return {
+      instrument,
+      inventory: this.#inventory.position(),
+      converting: this.#converting(),
+      mid: money((BigInt(2 * mid) * instrument.tickMoney) / 2n),
+    };
   }
 
   /**
@@ -573,7 +618,8 @@ export class Engine {
     this.#quoter.postOnlyBackoff.onBook(this.#market.depth, startedAt);
     const mid = this.#market.isQuotable ? this.#market.mid : 0;
     this.#learnBasis(at);
-    if (mid > 0) this.#inventory.mark(2 * mid);
+    // A price move before the balances of both exchanges are known must not count as profit of a part of the inventory.
+    if (mid > 0 && this.#isInventoryKnown) this.#inventory.mark(2 * mid);
     this.#pastPrice?.see(at, 2 * mid);
     this.#adverseSelection?.market(at, mid);
   }
@@ -671,11 +717,13 @@ export class Engine {
       sentinelMissing: !this.#sentinel.alive,
       heldBySentinel: this.#sentinel.holds === true,
       ledgerDiffers: this.#account.differs || this.#elsewhere?.differs === true,
+      differenceElsewhere: this.#elsewhere?.difference ?? null,
       depth: this.#market.depth,
       pastPrice: this.#pastPrice?.at(at) ?? 0,
       foreignBests: this.#foreignOrders.bests,
-      position: this.#inventory.positionLots(),
+      position: this.#isInventoryKnown ? this.#inventory.positionLots() : 0,
       converting: this.#converting(),
+      hedgeRooms: this.#hedgeRooms(),
       orders: this.#orders.live,
       majorFunds: this.#account.funds(major),
       minorFunds: this.#account.funds(minor),
@@ -684,9 +732,16 @@ export class Engine {
     };
   }
 
-  /** Held amount of the base currency, on both exchanges together. */
+  /** Whether the balances of every account are known. Before, no order is placed, and no limit is checked. */
+  get #isInventoryKnown(): boolean {
+    return this.#elsewhere === null || this.#elsewhere.view.isOpen;
+  }
+
+  /** Held amount of the base currency on all exchanges together, also where this run has no account. */
   get #held() {
-    return money(this.#account.total(this.#rules.instrument.major) + (this.#elsewhere?.held ?? 0n));
+    const { major } = this.#rules.instrument;
+    const elsewhere = (this.#elsewhere?.held ?? 0n) + heldAtPlaces(this.#keptRows, major);
+    return money(this.#account.total(major) + elsewhere);
   }
 
   #converting(): RiskContext['converting'] {
@@ -702,7 +757,7 @@ export class Engine {
   #missing(at: Millis): string | null {
     return describeMissingData({
       fees: this.#rules.hasFees,
-      balances: this.#account.missing ?? this.#elsewhere?.missing ?? null,
+      balances: this.#account.missing ?? this.#elsewhere?.missing(at) ?? null,
       account: this.#fresh.account !== -Infinity,
       isAlone: !this.#orphanOrders.mayPlaceAgain(at),
       hasNoEarlierOrders: this.#isAlone,

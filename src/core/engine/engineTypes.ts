@@ -4,6 +4,7 @@ import type { DecisionCount } from './decisions.ts';
 import type { LivePriceRules, LivePriceStatus } from '../marketdata/livePrice.ts';
 import type { MarkoutCurve } from '../estimators/markouts.ts';
 import type { TakerRefusal } from '../hedging/takerOrder.ts';
+import type { ElsewhereFigures, HedgeBounds } from '../risk/hedgeDebt.ts';
 import type { HaltLimits } from '../risk/killSwitch.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { NormalizedLevel, LevelRefusal } from '../quoting/normalizeQuote.ts';
@@ -59,8 +60,8 @@ export type EngineOptions = {
   readonly pull?: PullRules;
   /** Sources of the reference price; if absent, the reference price comes complete in events. */
   readonly livePrice?: LivePriceRules;
-  /** Book on another exchange where the bot hedges; if absent, the bot has no account there. */
-  readonly elsewhere?: PlacedBook;
+  /** Book on another exchange where the bot hedges, and its bounds; if absent, the bot has no account there. */
+  readonly elsewhere?: PlacedBook & { readonly bounds: HedgeBounds };
   readonly onNews?: (news: EngineNews) => void;
   /** Whether `Engine.decision` keeps the last decision in full. */
   readonly isTraced?: boolean;
@@ -141,6 +142,8 @@ export type Snapshot = {
   readonly figures: readonly Figure[];
   /** Sources of the reference price and their combined price; `null` if none are configured. */
   readonly livePrice: LivePriceStatus | null;
+  /** Figures of the hedges on another exchange; `null` if there are none. */
+  readonly elsewhere: ElsewhereFigures | null;
   readonly orders: readonly Order[];
   readonly counts: Readonly<Record<Side, Readonly<Record<OrderCount, number>>>>;
   /** Counts of level outcomes since the start of the run, by side, action and reason. */

@@ -161,7 +161,7 @@ export type EngineEvent =
    * the taker order once no order of the bot would trade with it.
    */
   | ({ readonly kind: 'take'; readonly at: Millis } & TakerRequest)
-  /** Change of a hedge, for readers of the recording; the engine ignores it. */
+  /** Change of a hedge, for readers of the recording. The engine uses only the computed band. */
   | { readonly kind: 'hedge'; readonly at: Millis; readonly row: HedgeRow }
   | TransferEvent
   | ElsewhereEvent

@@ -11,6 +11,7 @@ import { isInBook, type Order, type Orders } from '../orders/orders.ts';
 import { pullReasonOf } from '../quoting/quotePuller.ts';
 import type { OriginIds } from '../orders/originIds.ts';
 import { reconcileSide } from '../quoting/quoteReconciler.ts';
+import type { HedgeRooms } from '../risk/hedgeDebt.ts';
 import { approvePlace, type RiskContext, type RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { Approved, PlaceCommand } from '../orders/commands.ts';
 import { reducedPlan } from '../quoting/regimeAdjustments.ts';
@@ -29,6 +30,8 @@ export type QuoterParts = {
   readonly orders: Orders;
   readonly decisions: Decisions;
   readonly adverseSelection: AdverseSelection | null;
+  /** Returns the room that hedges on another exchange leave now; `null` if there are none. */
+  readonly hedgeRooms: () => HedgeRooms | null;
 };
 
 /** Approved and reserved placements; `cancels` are origin ids of live orders, in a list that the caller owns. */
@@ -59,14 +62,14 @@ export class Quoter {
   }
 
   /**
-   * Decides which commands to send. `refusal` is the reason that blocks new orders; `null` if new orders are allowed.
+   * Decides which commands to send. `refusal` is the reason that blocks new quotes; `null` if new quotes are allowed.
    * Does not call `wanted` if the refusal cancels all quotes.
    */
   decide(at: Millis, refusal: RiskRefusal | null, riskContext: RiskContext, wanted: () => Quote): DecidedCommands {
     this.#places = [];
     this.#cancels = [];
     this.#parts.decisions.begin(at, refusal);
-    this.#take(at, refusal, riskContext);
+    this.#take(at, riskContext);
     if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, riskContext, wanted());
     else this.#cancelAll(refusal, riskContext);
     return { places: this.#places, cancels: this.#cancels };
@@ -116,11 +119,11 @@ export class Quoter {
   }
 
   #place(level: NormalizedLevel, riskContext: RiskContext, at: Millis): void {
-    const { ids, orders, decisions, adverseSelection } = this.#parts;
+    const { ids, orders, decisions, adverseSelection, hedgeRooms } = this.#parts;
     const id = ids.next;
     const command: PlaceCommand = { kind: 'place', id, side: level.side, price: level.price, amount: level.amount };
     // Each placement is reserved as soon as it is approved, so that the next check counts it.
-    const verdict = approvePlace(command, { ...riskContext, orders: orders.live });
+    const verdict = approvePlace(command, { ...riskContext, orders: orders.live, hedgeRooms: hedgeRooms() });
     if (typeof verdict === 'string') return decisions.notPlaced(level, verdict);
     ids.take();
     const placedFor = { index: level.index, parts: level.parts ?? 1 };
@@ -137,11 +140,11 @@ export class Quoter {
    * Sends the taker order, if one is requested. Waits while conflicting quotes are being canceled. A quote conflicts if
    * the taker order would trade with it. In reduce-only, quotes on the side of the taker order also conflict.
    */
-  #take(at: Millis, refusal: RiskRefusal | null, riskContext: RiskContext): void {
+  #take(at: Millis, riskContext: RiskContext): void {
     const { orders } = this.#parts;
     const command = this.takerOrder.due(at);
     if (command === null) return;
-    const verdict = refusal ?? approvePlace(command, riskContext);
+    const verdict = approvePlace(command, riskContext);
     if (verdict === 'would cross our own order' || verdict === 'reduce only') return;
     if (typeof verdict === 'string') return this.takerOrder.refuse(verdict);
     this.takerOrder.sent();

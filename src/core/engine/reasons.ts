@@ -2,6 +2,7 @@
 import type { LevelRefusal } from '../quoting/normalizeQuote.ts';
 import { LARGE_PRINT, LEADER_MOVED } from '../quoting/quotePuller.ts';
 import type { CancelReason } from '../quoting/quoteReconciler.ts';
+import type { HedgeRefusal } from '../risk/hedgeDebt.ts';
 import type { RiskRefusal } from '../risk/preTradeRisk.ts';
 
 /** Action of a decision on a wanted level, or on an order without a wanted level. */
@@ -15,6 +16,7 @@ export type SilenceReason =
   | 'cannot earn its fees'
   | 'outside its price range'
   | 'reduce only'
+  | HedgeRefusal
   | typeof LEADER_MOVED
   | typeof LARGE_PRINT
   | 'held back by the strategy';
@@ -98,6 +100,9 @@ const ALL: Readonly<Record<Reason, true>> = {
   'would cross another order of the account': true,
   'insufficient funds': true,
   'too many unknown orders': true,
+  'hedge debt limit': true,
+  'waits for a hedge': true,
+  'no hedge elsewhere': true,
   'at the cap': true,
   'no fair value': true,
   'cannot earn its fees': true,
@@ -125,6 +130,11 @@ const SILENCES: readonly (readonly [string, SilenceReason])[] = [
   ['reduce only', 'reduce only'],
   [LEADER_MOVED, LEADER_MOVED],
   [LARGE_PRINT, LARGE_PRINT],
+  ['hedge debt is ', 'hedge debt limit'],
+  ['hedge due at ', 'waits for a hedge'],
+  ['hedge open at ', 'waits for a hedge'],
+  ['hedges failed in sequence: ', 'waits for a hedge'],
+  ['no hedge at ', 'no hedge elsewhere'],
   ['inventory is at ', 'at the cap'],
   ['one order is more inventory than the risk allows', 'at the cap'],
   ['no fair value', 'no fair value'],

@@ -28,6 +28,7 @@ export type Shown = {
   readonly quoteUptime: QuoteUptime;
   readonly figures: Snapshot['figures'];
   readonly livePrice: LivePriceStatus | null;
+  readonly elsewhere: Snapshot['elsewhere'];
   readonly fills: number;
   readonly missing: MissingEvidence;
 };
@@ -60,6 +61,7 @@ export function snapshotOf(of: Shown, at: Millis): Snapshot {
     silent: decisions.silent,
     figures: of.figures,
     livePrice: of.livePrice,
+    elsewhere: of.elsewhere,
     orders: riskContext.orders,
     counts: of.counts.all,
     decisions: decisions.counts,

@@ -2,46 +2,33 @@
  * Running basis between two prices of one asset: the slow part of the logarithm of their ratio, by a Kalman filter.
  *
  * The logarithm is a random walk (the basis) plus a mean-reverting mispricing. The mispricing is correlated in time, so
- * a measurement counts with its long-run variance s^2 (1+a)/(1-a), a = exp(-interval / revert time), instead of s^2.
- * Source: E17; Harvey 1989 (local level).
+ * a measurement counts with its long-run variance (`longRunVariance`) instead of its variance. Source: E17; Harvey 1989
+ * (local level).
  */
 import type { Millis } from '../model/units.ts';
-import { longRunVariance } from './runningBasis.ts';
-
-export type BasisRules = {
-  /** Standard deviation of the mispricing, in bps. */
-  readonly sdBps: number;
-  /** Time in which the mean mispricing falls to 1/e. */
-  readonly revertMs: Millis;
-  /** Standard deviation of the basis's change in one hour, in bps. */
-  readonly driftBps: number;
-};
+import { longRunVariance, type BasisModel } from './basisModel.ts';
 
 /** Estimate of the basis as stored between runs. */
 export type BasisState = { readonly at: Millis; readonly log: number; readonly variance: number };
 
-/** Minimum time between two measurements. */
+/** Step of the model, and minimum time between two measurements. */
 export const BASIS_EVERY_MS: Millis = 1_000;
 const BPS = 1e-4;
-const HOUR_MS = 3_600_000;
-
-/** Returns the long-run variance of one measurement after `passedMs`. */
-export function measurementVariance({ sdBps, revertMs }: BasisRules, passedMs: Millis): number {
-  return longRunVariance({ deviation: sdBps * BPS, persistence: Math.exp(-passedMs / revertMs), noiseVariance: 0 });
-}
-
-/** Returns the variance that the basis gains in `passedMs`. */
-export const driftVariance = ({ driftBps }: BasisRules, passedMs: Millis): number =>
-  ((driftBps * BPS) ** 2 * passedMs) / HOUR_MS;
 
 export class BasisFilter {
-  readonly #rules: BasisRules;
+  readonly #model: BasisModel;
   #at: Millis = -Infinity;
   #log = Number.NaN;
   #variance = Number.NaN;
 
-  constructor(rules: BasisRules) {
-    this.#rules = rules;
+  /** `model` has steps of one second. */
+  constructor(model: BasisModel) {
+    this.#model = model;
+  }
+
+  /** Whether a value at this time is not too early to count. */
+  isDue(at: Millis): boolean {
+    return Number.isNaN(this.#log) || at - this.#at >= BASIS_EVERY_MS;
   }
 
   /**
@@ -52,14 +39,15 @@ export class BasisFilter {
     if (!(Number.isFinite(at) && Number.isFinite(log) && bound >= 0)) return;
     if (Number.isNaN(this.#log)) {
       this.#log = log;
-      this.#variance = measurementVariance(this.#rules, BASIS_EVERY_MS);
+      this.#variance = this.#measurementVariance(BASIS_EVERY_MS);
       this.#at = at;
       return;
     }
     const passed = at - this.#at;
     if (!(passed >= BASIS_EVERY_MS)) return;
-    const before = this.#variance + driftVariance(this.#rules, passed);
-    const gain = before / (before + measurementVariance(this.#rules, passed));
+    const before = this.#varianceAfter(passed);
+    const measured = this.#measurementVariance(passed);
+    const gain = measured > 0 ? before / (before + measured) : 1;
     const away = log - this.#log;
     this.#log += gain * Math.max(-bound, Math.min(away, bound));
     // A limited value is no evidence of the basis, so the error does not fall.
@@ -74,7 +62,7 @@ export class BasisFilter {
 
   /** Returns the standard deviation of the estimate at a time, in bps; NaN before the first measurement. */
   errorBps(at: Millis): number {
-    return Math.sqrt(this.#variance + driftVariance(this.#rules, Math.max(0, at - this.#at))) / BPS;
+    return Math.sqrt(this.#varianceAfter(Math.max(0, at - this.#at))) / BPS;
   }
 
   /** State for the next run; `null` before the first measurement. */
@@ -88,5 +76,15 @@ export class BasisFilter {
     this.#at = then;
     this.#log = log;
     this.#variance = variance;
+  }
+
+  #varianceAfter(passedMs: Millis): number {
+    return this.#variance + (this.#model.driftVariance * passedMs) / BASIS_EVERY_MS;
+  }
+
+  /** Returns the long-run variance of a measurement `passedMs` after the last one. */
+  #measurementVariance(passedMs: Millis): number {
+    const persistence = this.#model.persistence ** (passedMs / BASIS_EVERY_MS);
+    return longRunVariance({ ...this.#model, persistence });
   }
 }

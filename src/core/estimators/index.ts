@@ -14,7 +14,7 @@ export * from './imbalance.ts';
 export * from './orderFlow.ts';
 export * from './tradeMean.ts';
 export * from './basis.ts';
-export * from './runningBasis.ts';
+export * from './basisModel.ts';
 export { overlappingChanges } from './hayashiYoshida.ts';
 export type { PriceReads } from './hayashiYoshida.ts';
 export * from './leadLag.ts';

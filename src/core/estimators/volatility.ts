@@ -10,6 +10,7 @@ import type { Millis } from '../model/units.ts';
 export class EwmaVolatility {
   readonly #memoryMs: Millis;
   readonly #sampleMs: Millis;
+  readonly #bounds: readonly [min: number, max: number];
   #variance: number;
   #price = Number.NaN;
   #at = Number.NaN;
@@ -19,10 +20,14 @@ export class EwmaVolatility {
     readonly startPerRootSecond: number;
     readonly memoryMs: Millis;
     readonly sampleMs: Millis;
+    /** Maximum factor by which the estimate may be above or below the initial value; absent for no bound. */
+    readonly factorMax?: number;
   }) {
     this.#variance = options.startPerRootSecond ** 2;
     this.#memoryMs = options.memoryMs;
     this.#sampleMs = options.sampleMs;
+    const { startPerRootSecond: start, factorMax } = options;
+    this.#bounds = factorMax === undefined ? [0, Infinity] : [start / factorMax, start * factorMax];
   }
 
   /** Adds a price; returns true if a move was sampled. */
@@ -41,7 +46,8 @@ export class EwmaVolatility {
   }
 
   get perRootSecond(): number {
-    return Math.sqrt(this.#variance);
+    const [min, max] = this.#bounds;
+    return Math.min(max, Math.max(min, Math.sqrt(this.#variance)));
   }
 }
 

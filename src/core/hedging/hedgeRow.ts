@@ -56,8 +56,11 @@ export type HedgeRoute = {
   readonly until: Millis | null;
 };
 
+/** Account on another exchange: name of the exchange, and a fingerprint of the address and the API key. */
+export type HedgeAccount = { readonly place: string; readonly account: string };
+
 /** Order on another exchange, and the value of one unit of the quote currency there, in the quote currency here. */
-export type PlacedOrder = { readonly order: ElsewhereOrder; readonly rate: string };
+export type PlacedOrder = HedgeAccount & { readonly order: ElsewhereOrder; readonly rate: string };
 
 export type HedgeRow = {
   readonly id: string;
@@ -79,8 +82,12 @@ export type HedgeRow = {
   readonly middle?: string;
   readonly inventory?: string;
   readonly costMax?: string;
+  /** Band at the decision, in the base currency; absent if the configuration sets the band. */
+  readonly band?: string;
   /** Maximum cost of all earlier hedges of the same UTC day, in the quote currency. */
   readonly dayCost?: string;
+  /** Number of completed hedges before this one on the last exchange other than the bot's own; absent if there was none. */
+  readonly placed?: { readonly place: string; readonly count: number };
   /**
    * The operator's flatten request for which the bot hedges: its id, and the maximum cost of earlier hedges for this
    * request in the quote currency.

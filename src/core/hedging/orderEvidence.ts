@@ -60,6 +60,16 @@ export class OrderEvidence {
     this.#apartMs = listingDelayMs;
   }
 
+  /** Whether a look-up that started then is late enough for its silence to prove something. */
+  isConclusive(startedAt: Millis): boolean {
+    return startedAt >= this.#conclusiveFrom;
+  }
+
+  /** Whether the next equal look-up decides. */
+  get isDeciding(): boolean {
+    return this.#unlisted !== null;
+  }
+
   /** Applies a look-up whose two requests both succeeded. A failed look-up proves nothing and is not applied. */
   read(answer: LookUpAnswer): ElsewhereVerdict {
     const reports = answer.reports.filter(({ originId }) => originId === this.#order.id);
@@ -83,7 +93,7 @@ export class OrderEvidence {
    * than the request can still execute and be listed.
    */
   #readUnlisted({ startedAt, trades }: LookUpAnswer): ElsewhereVerdict {
-    if (!(startedAt >= this.#conclusiveFrom)) return this.#unproven('the exchange does not list the order yet');
+    if (!this.isConclusive(startedAt)) return this.#unproven('the exchange does not list the order yet');
     const seen = trades
       .map(({ tid }) => tid)
       .toSorted()

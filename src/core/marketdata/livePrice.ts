@@ -2,7 +2,8 @@
  * Price of the bot's book from several sources elsewhere: which sources are usable, their basis to this book, and one
  * combined price. A function of its inputs only, so that a replay of the recorded readings gives the same prices.
  */
-import { BasisFilter, type BasisRules, type BasisState } from '../estimators/basisFilter.ts';
+import { BasisFilter, type BasisState } from '../estimators/basisFilter.ts';
+import { basisModelFor, type BasisRules } from '../estimators/basisModel.ts';
 import type { Millis } from '../model/units.ts';
 
 /**
@@ -42,6 +43,8 @@ export type SourceLeg = {
 
 export type SourceRule = {
   readonly name: string;
+  /** Name of its basis between runs. It differs between sources of one name that read different books or places. */
+  readonly basisKey: string;
   readonly legs: readonly SourceLeg[];
   readonly weight: number;
   /** Taker fee there, in bps. */
@@ -51,7 +54,10 @@ export type SourceRule = {
 export type LivePriceRules = {
   readonly sources: readonly SourceRule[];
   readonly combine: 'median' | 'weights';
-  /** Maximum distance of a used source from the median of the usable sources, in bps. */
+  /**
+   * Maximum distance of a used source from the median of the usable sources, in bps; of an even number, from both middle
+   * prices, so that two sources are compared with each other.
+   */
   readonly divergenceMaxBps: number;
   /** Minimum number of used sources. */
   readonly sourcesMin: number;
@@ -113,6 +119,8 @@ type Refused = readonly [refusal: SourceRefusal, detail: string];
 type Candidate = { readonly index: number; readonly adjusted: number; readonly raw: number; readonly at: Millis };
 
 const BPS = 10_000;
+/** Maximum number of bases that are kept for the next run, newest first. */
+const BASES_MAX = 32;
 
 export class LivePrice {
   readonly #rules: LivePriceRules;
@@ -120,6 +128,8 @@ export class LivePrice {
   readonly #received = new Map<string, Received>();
   readonly #lost = new Map<string, string>();
   readonly #bases: readonly (BasisFilter | null)[];
+  /** Bases of an earlier run. Those without a measurement in this run are kept for the next run. */
+  #kept: Readonly<Record<string, BasisState>> = {};
   #sleptAt: Millis = -Infinity;
   #version = 0;
   #cached: { readonly at: Millis; readonly version: number; readonly status: LivePriceStatus } | null = null;
@@ -128,7 +138,7 @@ export class LivePrice {
   constructor(rules: LivePriceRules, tick: number) {
     this.#rules = rules;
     this.#tick = tick;
-    this.#bases = rules.sources.map(() => (rules.basis === null ? null : new BasisFilter(rules.basis)));
+    this.#bases = rules.sources.map(() => (rules.basis === null ? null : new BasisFilter(basisModelFor(rules.basis))));
   }
 
   /**
@@ -163,6 +173,7 @@ export class LivePrice {
     const { basis, sources } = this.#rules;
     if (basis === null || !(here.mid > 0 && here.mid < Infinity)) return;
     sources.forEach((source, i) => {
+      if (!this.#bases[i]!.isDue(at)) return;
       const chained = this.#chain(source, at);
       if (isRefused(chained)) return;
       const price = (chained.bid + chained.ask) / 2;
@@ -182,19 +193,21 @@ export class LivePrice {
     return this.#cached.status;
   }
 
-  /** Bases for the next run, by source. */
+  /** Returns the bases for the next run, also those of an earlier run that this run has not measured. */
   bases(): Readonly<Record<string, BasisState>> {
-    return Object.fromEntries(
-      this.#rules.sources.flatMap(({ name }, i) => {
-        const state = this.#bases[i]?.state ?? null;
-        return state === null ? [] : [[name, state]];
-      }),
-    );
+    const known = new Map(Object.entries(this.#kept));
+    this.#rules.sources.forEach(({ basisKey }, i) => {
+      const state = this.#bases[i]?.state ?? null;
+      if (state !== null) known.set(basisKey, state);
+    });
+    const newest = [...known].sort(([, a], [, b]) => b.at - a.at).slice(0, BASES_MAX);
+    return Object.fromEntries(newest);
   }
 
   restore(bases: Readonly<Record<string, BasisState>>, at: Millis): void {
-    this.#rules.sources.forEach(({ name }, i) => {
-      const state = Object.hasOwn(bases, name) ? bases[name] : undefined;
+    this.#kept = bases;
+    this.#rules.sources.forEach(({ basisKey }, i) => {
+      const state = Object.hasOwn(bases, basisKey) ? bases[basisKey] : undefined;
       if (state !== undefined) this.#bases[i]?.restore(state, at);
     });
     this.#version++;
@@ -211,12 +224,16 @@ export class LivePrice {
     const { sources, combine, divergenceMaxBps, sourcesMin } = this.#rules;
     const looked = sources.map((source, i) => this.#sourceAt(source, i, at));
     const candidates = looked.flatMap(({ candidate }) => (candidate === null ? [] : [candidate]));
-    const median = medianPrice(candidates.map(({ adjusted }) => adjusted));
-    const used = candidates.filter(({ adjusted }) => Math.abs(adjusted - median) * BPS <= divergenceMaxBps * median);
+    const [low, high] = middlePrices(candidates.map(({ adjusted }) => adjusted));
+    // All distances count in bps of one price, so that of two distant sources neither is used.
+    const awayBps = ({ adjusted }: Candidate): number =>
+      ((adjusted - (adjusted - low > high - adjusted ? low : high)) / ((low + high) / 2)) * BPS;
+    const used = candidates.filter(one => Math.abs(awayBps(one)) <= divergenceMaxBps);
+    const even = candidates.length === 2 ? 'the other source' : 'a middle price';
+    const from = candidates.length % 2 === 1 ? 'the median' : even;
     const status = looked.map(({ status: one, candidate }): SourceStatus => {
       if (candidate === null || used.includes(candidate)) return one;
-      const away = ((candidate.adjusted / median - 1) * BPS).toFixed(1);
-      const detail = `${away} bps from the median, at most ${divergenceMaxBps}`;
+      const detail = `${awayBps(candidate).toFixed(1)} bps from ${from}, at most ${divergenceMaxBps}`;
       return { ...one, refusal: 'divergent', detail };
     });
     if (!(used.length >= sourcesMin)) {
@@ -327,13 +344,16 @@ const finite = (value: number): number | null => (Number.isFinite(value) ? value
 
 const seconds = (ms: Millis): string => `${(ms / 1_000).toFixed(1)} s`;
 
+/** Returns the two values at the center; twice the median for an odd number of values. NaN if there is no value. */
+function middlePrices(values: readonly number[]): readonly [low: number, high: number] {
+  const sorted = values.toSorted((a, b) => a - b);
+  const valueAt = (i: number) => sorted[i] ?? Number.NaN;
+  return [valueAt((sorted.length - 1) >> 1), valueAt(sorted.length >> 1)];
+}
+
 /** Returns the median; for an even number of values, the mean of the two at the center. NaN if there is no value. */
 function medianPrice(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const half = sorted.length >> 1;
-  const high = sorted[half] ?? Number.NaN;
-  if (sorted.length % 2 === 1 || sorted.length === 0) return high;
-  const low = sorted[half - 1]!;
+  const [low, high] = middlePrices(values);
   // The sum is divided last, so that the mean of two equal values is exact.
   return (low + high) / 2;
 }

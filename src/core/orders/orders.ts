@@ -599,6 +599,10 @@ export class Orders {
   }
 }
 
+/** Returns the lots of one side's orders that may still be filled. */
+export const lotsOnSide = (orders: readonly Order[], side: Side): number =>
+  orders.reduce((lots, order) => (order.side === side ? lots + remaining(order) : lots), 0);
+
 /**
  * Returns the amount that may still be filled, in lots. Exact once the exchange has reported the final filled amount.
  */

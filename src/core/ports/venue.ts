@@ -17,17 +17,25 @@ import type {
 import type { TransactionEvent } from './transactionEvents.ts';
 
 /** Name, functions and data that are specific to one exchange. */
-export type ExchangeVenue = {
+export type ExchangeVenue = VenueBasics & (StreamedVenue | { readonly marketStream?: never; readonly streams?: never });
+
+/** Market data stream of a venue. Books of a venue without a stream are polled. */
+type StreamedVenue = {
+  readonly marketStream: (of: StreamOf) => MarketStream;
+  /**
+   * Content of the stream: every order, or complete books by levels. Such a book has `limits.depth` levels per side, or
+   * all that there are.
+   */
+  readonly streams: 'orders' | 'levels';
+};
+
+type VenueBasics = {
   /** Value of `exchange.venue` in a configuration. */
   readonly name: string;
   /** Returns the full REST URL for the configured address. */
   readonly restUrl: (address: string) => string;
   /** Creates a client without sending anything. */
   readonly connect: (to: Connection) => VenueClient;
-  /** Market data stream. If absent, books are polled. */
-  readonly marketStream?: (of: StreamOf) => MarketStream;
-  /** Content of the stream: every order (default), or complete books by levels. */
-  readonly streams?: 'orders' | 'levels';
   /**
    * Returns the meaning of a rejection code. Readers of recordings need the meaning, because recordings store only
    * codes.
@@ -42,6 +50,13 @@ export type ExchangeVenue = {
    * account. Absent if the exchange publishes none.
    */
   readonly allows?: { readonly public: number; readonly private: number };
+  /** Whether the exchange accepts an order id of the bot. If absent, it accepts all of them. */
+  readonly takesOrderId?: (originId: string) => boolean;
+  /**
+   * Returns the time after sending from which the exchange no longer executes a placement, by the configured timeout of a
+   * request. Absent if the exchange sets no such limit.
+   */
+  readonly placementLifeMs?: (requestTimeoutMs: Millis) => Millis;
   /** Abilities that a hedge needs; absent if the venue has none of them. */
   readonly hedging?: HedgeAbilities;
   /** `doubles` if the client has traded only with test doubles: real orders then need `exchange.acceptUntried`. */

@@ -3,7 +3,8 @@ import { bestOf, crosses, type Depth } from '../model/book.ts';
 import type { Approved, PlaceCommand } from '../orders/commands.ts';
 import type { ForeignBests } from '../orders/foreignOrders.ts';
 import { moneyOfAmount, moneyOfValue, valueOf, type Instrument } from '../model/instrument.ts';
-import { mayLive, remaining, type Order } from '../orders/orders.ts';
+import type { HedgeRefusal, HedgeRooms } from './hedgeDebt.ts';
+import { lotsOnSide, mayLive, remaining, type Order } from '../orders/orders.ts';
 import { farthestPrice, isNearPast, type PriceMoveLimit } from './pastPrice.ts';
 import { money, type Amount, type Millis, type Money, type Price, type Side, type Value } from '../model/units.ts';
 
@@ -54,7 +55,8 @@ export type RiskRefusal =
   | 'would cross our own order'
   | 'would cross another order of the account'
   | 'insufficient funds'
-  | 'too many unknown orders';
+  | 'too many unknown orders'
+  | HedgeRefusal;
 
 /** Refusals that apply to every order at any price, so that the bot cannot quote. */
 export type QuotingRefusal = Extract<
@@ -97,6 +99,8 @@ export type RiskContext = {
   readonly privateStaleAfterMs: Millis;
   /** Whether the exchange's balances differ from the bot's ledger. */
   readonly ledgerDiffers: boolean;
+  /** Difference at another exchange, as text; absent or `null` if there is none. */
+  readonly differenceElsewhere?: string | null;
   /** Whether a sentinel is required and sends no heartbeat. */
   readonly sentinelMissing: boolean;
   /** Whether the sentinel blocks quotes, because it found the bot disconnected. */
@@ -111,6 +115,8 @@ export type RiskContext = {
   readonly position: number;
   /** Base currency that pending conversions may still add (`buy`) and remove (`sell`), in lots, rounded up. */
   readonly converting: Readonly<Record<Side, number>>;
+  /** Room of the quotes that hedges on another exchange leave; absent or `null` if there are no such hedges. */
+  readonly hedgeRooms?: HedgeRooms | null;
   /** All orders, except those in state `done`. */
   readonly orders: readonly Order[];
   /**
@@ -148,9 +154,16 @@ export function quotingRefusal(s: RiskContext): QuotingRefusal | null {
   return null;
 }
 
+/**
+ * Returns the reason why the bot cannot reduce inventory with a taker order; `null` if it can. Such an order is priced
+ * from this book, so it needs no price elsewhere.
+ */
+export const takingRefusal = (s: RiskContext): QuotingRefusal | null =>
+  quotingRefusal({ ...s, livePriceMissing: null });
+
 /** Approves one placement, or returns the reason against it. An invalid value such as NaN is rejected. */
 export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<PlaceCommand> | RiskRefusal {
-  const general = quotingRefusal(s);
+  const general = command.takes ? takingRefusal(s) : quotingRefusal(s);
   if (general !== null) return general;
   const limits = s.limits!;
   const { side, price, amount } = command;
@@ -177,6 +190,10 @@ export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<Pl
   if (crossesOwn(side, price, s.orders)) return 'would cross our own order';
   if (crossesForeign(side, price, s.foreignBests)) return 'would cross another order of the account';
   if (!(amount <= positionRoom(side, s))) return 'position limit';
+  if (s.hedgeRooms) {
+    const { lots, hedgeLots, refusal } = s.hedgeRooms[side];
+    if (!(lotsOnSide(s.orders, side) + amount <= (command.takes ? hedgeLots : lots))) return refusal;
+  }
   if (s.reduceOnly && !(amount <= positionRoom(side, s) - limits.positionMax)) return 'reduce only';
   if (!(neededFor(side, price, amount, s) <= fundsFor(side, s))) return 'insufficient funds';
   return command as Approved<PlaceCommand>;
@@ -189,6 +206,12 @@ export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<Pl
 export function positionRoom(side: Side, s: RiskContext): number {
   const worst = lotsOnSide(s.orders, side) + s.converting[side] + (side === 'buy' ? s.position : -s.position);
   return (s.limits?.positionMax ?? 0) - worst;
+}
+
+/** Returns the lots of a hedge on a side within the position limit and the bounds on hedge debt. Never negative. */
+export function hedgeRoomLeft(side: Side, s: RiskContext): number {
+  const left = s.hedgeRooms ? s.hedgeRooms[side].hedgeLots - lotsOnSide(s.orders, side) : Infinity;
+  return Math.max(0, Math.min(positionRoom(side, s), left));
 }
 
 function countLiveOrders(orders: readonly Order[]): number {
@@ -222,9 +245,6 @@ export function takerPriceBound(side: Side, { foreignBests, limits, pastPrice }:
 
 /** Mid price in half ticks. */
 const twiceMid = (depth: Depth): number => bestOf(depth, 'buy') + bestOf(depth, 'sell');
-
-const lotsOnSide = (orders: readonly Order[], side: Side): number =>
-  orders.reduce((lots, order) => (order.side === side ? lots + remaining(order) : lots), 0);
 
 const neededFor = (side: Side, price: Price, amount: Amount, { instrument }: RiskContext): Money =>
   side === 'sell' ? moneyOfAmount(instrument, amount) : moneyOfValue(instrument, valueOf(price, amount));

@@ -17,8 +17,19 @@ import { Budget } from '../transport/budget.ts';
 import type { Lane, LaneLimits } from '../transport/lanes.ts';
 import { windowMeter } from '../transport/meters.ts';
 import { buildAndSend, requestSender, type ApiEndpoint, type RequestSender } from '../transport/requestSender.ts';
-import { allOf, anyOf, bookPart, checked, limitPart, positivePart } from '../wire/parts.ts';
-import { fault, WireFault } from '../wire/wire.ts';
+import {
+  allOf,
+  anyOf,
+  bookPart,
+  checked,
+  doneWith,
+  limitPart,
+  notSent,
+  positivePart,
+  unlessUnfit,
+  writeNotSent,
+} from '../wire/parts.ts';
+import { fault } from '../wire/wire.ts';
 import {
   binanceProtocol,
   type BinanceBudget,
@@ -57,6 +68,10 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /** Longest validity of a request (rest-api.md, Timing security). */
 export const RECV_WINDOW_MAX_MS = 5_000;
+
+/** Returns the validity of a request: its deadline, at most the longest that the exchange allows. */
+export const recvWindowMs = (deadlineMs: number): number =>
+  Math.max(1, Math.floor(Math.min(RECV_WINDOW_MAX_MS, deadlineMs)));
 
 /**
  * Sizes of pages. Lists of open orders have no pages: a symbol has at most some hundred (filter MAX_NUM_ORDERS), so a
@@ -105,7 +120,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
       credentials,
       timestamp: () => time.now(),
       onTimestampRejected: () => time.distrust(),
-      recvWindowMs: Math.max(1, Math.floor(Math.min(RECV_WINDOW_MAX_MS, deadlineMs))),
+      recvWindowMs: recvWindowMs(deadlineMs),
     }),
     budgets: {
       public: new Budget(clock, { perMinute: budgets.public }),
@@ -119,6 +134,8 @@ export function binanceClient(options: BinanceOptions): VenueClient {
   });
   const { ask } = sender;
   const symbols = new Map<string, ListedSymbol>();
+  /** Reads of symbols that are pending, by book, so that calls at the same time share one. */
+  const readings = new Map<string, Promise<Outcome<unknown>>>();
   const clientIds = new ClientIds();
 
   /** Sends a signed request, after the time of the exchange is known. */
@@ -127,14 +144,25 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     return buildAndSend(ask, build);
   }
 
-  /** Reads the symbols that trade; with `query`, only some of them. */
-  const readSymbols = async (query: Readonly<Record<string, string>>) => {
+  /** Sends a signed cancel, which waits for nothing. */
+  function signedCancel<T>(build: () => SpotRequest<T>): Promise<Outcome<T>> {
+    if (credentials) time.refresh();
+    return buildAndSend(ask, build);
+  }
+
+  /**
+   * Reads the symbols that trade; with `query`, only some of them. The names of all other symbols are remembered too,
+   * because orders on a symbol that does not trade can still be read.
+   */
+  const readSymbols = async (query: Readonly<Record<string, string>>): Promise<Outcome<readonly AvailableBook[]>> => {
     const outcome = await ask({
-      ...publicRead('exchangeInfo', 20, { ...query, showPermissionSets: 'false' }, replies.tradingSymbols),
+      ...publicRead('exchangeInfo', 20, { ...query, showPermissionSets: 'false' }, replies.listedSymbols),
       partsMax: SYMBOL_PARTS_MAX,
     });
-    if (outcome.kind === 'done') for (const { book, symbol } of outcome.value) symbols.set(book, { book, symbol });
-    return outcome;
+    if (outcome.kind !== 'done') return outcome;
+    for (const { book, symbol } of outcome.value) symbols.set(book, { book, symbol });
+    const rules = outcome.value.flatMap(each => each.rules ?? []);
+    return doneWith(rules, outcome.unreadable ?? []);
   };
 
   /**
@@ -146,10 +174,13 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     const known = symbols.get(book);
     if (known) return { kind: 'done', value: known };
     if (!/^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/.test(book)) return notSent(`expected a book like btc_usdt, found ${book}`);
-    const outcome = await readSymbols({ symbol: expectedSymbol(book) });
+    const reading =
+      readings.get(book) ?? readSymbols({ symbol: expectedSymbol(book) }).finally(() => readings.delete(book));
+    readings.set(book, reading);
+    const outcome = await reading;
     if (outcome.kind !== 'done') return outcome;
     const found = symbols.get(book);
-    return found ? { kind: 'done', value: found } : notSent(`book ${book} is not traded at this exchange`);
+    return found ? { kind: 'done', value: found } : notSent(`book ${book} is not listed at this exchange`);
   }
 
   /** Runs a request on the symbol of a book. */
@@ -158,20 +189,14 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     run: (listed: ListedSymbol) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>> {
     const symbol = await listed(book);
-    if (symbol.kind !== 'done') return symbol;
-    try {
-      return await run(symbol.value);
-    } catch (problem) {
-      // An argument that breaks the rules of the interface: nothing was sent for it.
-      if (problem instanceof WireFault) return notSent(problem.message);
-      throw problem;
-    }
+    return symbol.kind === 'done' ? unlessUnfit(() => run(symbol.value)) : symbol;
   }
 
   async function availableBooks(): Promise<Outcome<readonly AvailableBook[]>> {
+    const symbol = own === undefined ? undefined : expectedSymbol(own);
     // One symbol is read in a few kilobytes, all of them in several megabytes.
-    if (own !== undefined) {
-      const one = await readSymbols({ symbol: expectedSymbol(own) });
+    if (symbol !== undefined) {
+      const one = await readSymbols({ symbol });
       if (one.kind === 'unknown' || (one.kind === 'refused' && one.code !== '-1121')) return one;
       if (one.kind === 'done' && one.value.some(({ book }) => book === own)) return one;
     }
@@ -208,25 +233,30 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     });
   }
 
-  /** Reads and remembers the client id of an order. */
-  async function readClientId(symbol: ListedSymbol, oid: string): Promise<Outcome<string>> {
-    const outcome = await signed<string>(() => ({
+  /** Reads and remembers the client id of an order. The value is the reason if the id cannot be read. */
+  async function readClientId(symbol: ListedSymbol, oid: string): Promise<Outcome<string | null>> {
+    const outcome = await signed(() => ({
       ...privateRead('order', 4),
       params: { symbol: symbol.symbol, ...idParams({ oid }) },
       read: replies.clientIdOf(oid),
     }));
-    if (outcome.kind === 'done') clientIds.learn({ oid, originId: outcome.value });
-    return outcome;
+    if (outcome.kind !== 'done') return outcome;
+    if ('unreadable' in outcome.value) return { kind: 'done', value: outcome.value.unreadable };
+    clientIds.learn({ oid, ...outcome.value });
+    return { kind: 'done', value: null };
   }
 
-  /** Adds to trades the client id of their order, which the exchange does not report with them. */
+  /**
+   * Adds to trades the client id of their order, which the exchange does not report with them. A trade of an order whose
+   * id cannot be read is unreadable.
+   */
   async function withClientIds(
     symbol: ListedSymbol,
     outcome: Outcome<readonly OwnTrade[]>,
   ): Promise<Outcome<readonly OwnTrade[]>> {
     if (outcome.kind !== 'done') return outcome;
     const unknown = [...new Set(outcome.value.map(({ oid }) => oid))].filter(oid => !clientIds.has(oid));
-    // The trades are of use only with the ids of their orders. If one cannot be read, the trades are read again later.
+    // The trades are of use only with the ids of their orders. If one is not answered, the trades are read again later.
     const read = await Promise.all(unknown.map(oid => readClientId(symbol, oid)));
     const failed = read.find(each => each.kind !== 'done');
     if (failed)
@@ -234,13 +264,20 @@ export function binanceClient(options: BinanceOptions): VenueClient {
         kind: 'unknown',
         reason: `order of a trade: ${failed.kind === 'unknown' ? failed.reason : failed.message}`,
       };
-    return {
-      ...outcome,
-      value: outcome.value.map(trade => {
-        const originId = clientIds.of(trade.oid);
-        return originId === undefined ? trade : { ...trade, originId };
-      }),
-    };
+    const reasons = new Map(read.flatMap((each, n) => (each.kind === 'done' ? [[unknown[n]!, each.value]] : [])));
+    const unreadable: UnreadableRow[] = [...(outcome.unreadable ?? [])];
+    const value = outcome.value.flatMap(trade => {
+      const why = reasons.get(trade.oid);
+      const { oid, tid: id, book, feeCurrency } = trade;
+      if (typeof why === 'string') {
+        const currencies = [...new Set([...book.split('_'), feeCurrency])];
+        unreadable.push({ why: `order of the trade: ${why}`, book, currencies, oid, id });
+        return [];
+      }
+      const originId = clientIds.of(oid);
+      return [originId === undefined ? trade : { ...trade, originId }];
+    });
+    return doneWith(value, unreadable);
   }
 
   const tradesOf = (symbol: ListedSymbol, weight: number, params: Readonly<Record<string, string | undefined>>) =>
@@ -268,7 +305,8 @@ export function binanceClient(options: BinanceOptions): VenueClient {
   async function tradesOfOrder(symbol: ListedSymbol, oid: string): Promise<Outcome<readonly OwnTrade[]>> {
     const found: OwnTrade[] = [];
     const unreadable: UnreadableRow[] = [];
-    let fromId: string | undefined;
+    // Without an id to start from, the exchange lists the newest trades of an order that has more than a page.
+    let fromId = '0';
     for (let page = 0; page < ORDER_PAGES_MAX; page++) {
       const outcome = await tradesOf(symbol, 5, {
         orderId: oidPart(oid),
@@ -280,11 +318,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
       unreadable.push(...(outcome.unreadable ?? []));
       const last = outcome.value.at(-1);
       if (outcome.value.length + (outcome.unreadable?.length ?? 0) < PAGE_SIZES.tradesPage || last === undefined)
-        return withClientIds(symbol, {
-          kind: 'done',
-          value: found,
-          ...(unreadable.length === 0 ? {} : { unreadable }),
-        });
+        return withClientIds(symbol, doneWith(found, unreadable));
       fromId = String(BigInt(last.tid) + 1n);
     }
     return { kind: 'unknown', reason: `myTrades: more than ${ORDER_PAGES_MAX} pages of trades of order ${oid}` };
@@ -292,7 +326,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
 
   return {
     limits: PAGE_SIZES,
-    availableBooks,
+    availableBooks: () => unlessUnfit(availableBooks),
     orderBook: (book, aggregate = true) =>
       on(book, symbol => {
         const { levels, weight } = aggregate ? SHORT_DEPTH : WHOLE_DEPTH;
@@ -349,17 +383,24 @@ export function binanceClient(options: BinanceOptions): VenueClient {
       }),
     lookUp,
     place: async (order, isWanted = () => true) => {
-      const outcome = await on(order.book, symbol => signed(() => ({ ...placing(symbol, order), isWanted })));
+      const symbol = await listed(order.book);
+      if (symbol.kind !== 'done') return writeNotSent(symbol, 'the symbol of the book');
+      const outcome = await signed(() => ({ ...placing(symbol.value, order), isWanted }));
       if (outcome.kind === 'done') clientIds.learn({ oid: outcome.value.oid, originId: order.originId });
       return outcome;
     },
-    /** Cancels orders one by one, several at once. Succeeds if any cancel was answered. */
+    /**
+     * Cancels orders one by one, several at once. Succeeds if any cancel was answered. Does not read the list of symbols:
+     * under another symbol of the same name, the exchange has no order with these ids.
+     */
     cancel: of =>
-      on(own, async symbol => {
+      unlessUnfit(async () => {
+        if (own === undefined) return notSent('the request needs a book');
+        const symbol = symbols.get(own) ?? { book: own, symbol: expectedSymbol(own) };
         const ids = 'oids' in of ? of.oids.map(oid => ({ oid })) : of.originIds.map(originId => ({ originId }));
         const outcomes = await Promise.all(
           ids.map(async id => {
-            const outcome = await signed(() => canceling(symbol, id));
+            const outcome = await signedCancel(() => canceling(symbol, id));
             return outcome.kind === 'refused' && outcome.code === NOT_OPEN ? NONE_CANCELED : outcome;
           }),
         );
@@ -391,8 +432,6 @@ const ORDER_PAGES_MAX = 50;
 
 const NONE: Outcome<readonly OrderReport[]> = { kind: 'done', value: [] };
 const NONE_CANCELED: Outcome<readonly string[]> = { kind: 'done', value: [] };
-
-const notSent = (message: string) => ({ kind: 'refused', code: 'not-sent', message }) as const;
 
 /** Returns the symbol that a book probably has; the exchange's list decides whether it is that book's. */
 export const expectedSymbol = (book: string): string => bookPart(book).split('_').join('').toUpperCase();
@@ -454,11 +493,12 @@ const canceling = (
 
 /** Client ids of orders by oid, as far as known. */
 class ClientIds {
-  readonly #ids = new Map<string, string>();
+  readonly #ids = new Map<string, string | undefined>();
 
-  learn({ oid, originId }: { readonly oid: string; readonly originId?: string }): void {
+  /** Remembers the id of an order; undefined if the order has none. */
+  learn({ oid, originId }: { readonly oid: string; readonly originId?: string | undefined }): void {
     // The first id of an order is the one that it was placed with.
-    if (originId === undefined || this.#ids.has(oid)) return;
+    if (this.#ids.has(oid)) return;
     const oldest = this.#ids.size >= KNOWN_MAX ? this.#ids.keys().next().value : undefined;
     if (oldest !== undefined) this.#ids.delete(oldest);
     this.#ids.set(oid, originId);

@@ -3,7 +3,7 @@ import type { ExchangeVenue } from '../../core/index.ts';
 import { socketTransport } from '../transport/streamTransport.ts';
 import { httpTransport } from '../transport/transport.ts';
 import { splitAddress } from '../wire/address.ts';
-import { binanceClient, expectedSymbol, RECV_WINDOW_MAX_MS, WHOLE_LEVELS } from './client.ts';
+import { binanceClient, expectedSymbol, RECV_WINDOW_MAX_MS, recvWindowMs, WHOLE_LEVELS } from './client.ts';
 import { spotStream, combinedStreamPath } from './stream/stream.ts';
 import { binanceMeaning } from './wire/errorCodes.ts';
 
@@ -32,7 +32,9 @@ export const binanceSpot: ExchangeVenue = {
         : socketTransport({ url: `${way.url.replace(/\/$/, '')}${combinedStreamPath(symbol)}` });
     return spotStream({ transport, clock, random, book, symbol, exchange, depth: WHOLE_LEVELS });
   },
+  streams: 'levels',
   meaningOf: binanceMeaning,
+  placementLifeMs: recvWindowMs,
   hedging: { lookUp: 'by order id', immediateOrCancel: true, tradeFees: true, requestLifeMs: RECV_WINDOW_MAX_MS },
   tried: 'doubles',
 };

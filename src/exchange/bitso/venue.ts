@@ -20,6 +20,7 @@ export const bitso: ExchangeVenue = {
   connect: to => venueClient(clientAt(to)),
   marketStream: of =>
     marketStream({ ...of, transport: 'transport' in of ? of.transport : socketTransport({ url: of.url }) }),
+  streams: 'orders',
   meaningOf: actionableMeaning,
   webhooks: { signatures: signatureCheck, read: delivery },
   conformance: options => conformance(clientAt, options),

@@ -40,7 +40,7 @@ export function krakenClient(options: KrakenClientOptions): VenueClient {
     },
   };
   const placed = new PlacedOrders(clock);
-  const orders = orderEndpoints({ ask, pairs, placed, serverClock: server, validMs: options.validMs });
+  const orders = orderEndpoints({ clock, ask, pairs, placed, serverClock: server, validMs: options.validMs });
   const { place, cancel, openOrders, lookUp } = orders;
   return {
     limits: { ordersPage: OPEN_ORDERS_MAX, tradesPage: TRADES_PER_CALL_MAX, depth: DEPTH },

@@ -5,8 +5,10 @@ import { socketTransport } from '../transport/streamTransport.ts';
 import { splitAddress } from '../wire/address.ts';
 import { krakenClient } from './client.ts';
 import { KRAKEN_RATE_LIMITS } from './wire/protocol.ts';
-import { VALID_MS } from './rest/orders.ts';
+import { DEPTH } from './rest/market.ts';
+import { VALID_MS, validMsOf } from './rest/orders.ts';
 import { krakenStream } from './stream/stream.ts';
+import { isKrakenOriginId } from './wire/clientIds.ts';
 import { krakenMeaning } from './wire/codes.ts';
 import { risingNonces } from './wire/nonce.ts';
 
@@ -32,9 +34,16 @@ export const kraken: ExchangeVenue = {
     return krakenClient({ clock, book, rest, ...signed(), budgets, validMs: deadlineMs, onRequest });
   },
   marketStream: of =>
-    krakenStream({ ...of, transport: 'transport' in of ? of.transport : socketTransport({ url: of.url }) }),
+    krakenStream({
+      ...of,
+      depth: DEPTH,
+      transport: 'transport' in of ? of.transport : socketTransport({ url: of.url }),
+    }),
+  streams: 'levels',
   meaningOf: krakenMeaning,
   allows: KRAKEN_RATE_LIMITS,
+  takesOrderId: isKrakenOriginId,
+  placementLifeMs: validMsOf,
   // The deadline of an order is bounded by 60 s, whatever the timeout of a request.
   hedging: { lookUp: 'by complete lists', immediateOrCancel: true, tradeFees: true, requestLifeMs: VALID_MS.max },
   tried: 'doubles',

@@ -1,5 +1,14 @@
 /** Connection of a market data stream: reports its state as news, watches for silence, and reconnects after every loss. */
-import type { Clock, Millis, Random, StreamConnection, StreamNews, StreamTransport, Timer } from '../../core/index.ts';
+import {
+  textOfError,
+  type Clock,
+  type Millis,
+  type Random,
+  type StreamConnection,
+  type StreamNews,
+  type StreamTransport,
+  type Timer,
+} from '../../core/index.ts';
 import { WireFault } from '../wire/wire.ts';
 
 export type ReconnectOptions = {
@@ -23,7 +32,10 @@ export type ReconnectOptions = {
 export type StreamProtocol = {
   /** Called when a connection has opened. */
   open(): void;
-  /** Returns the news of a frame; `null` if there is none. A WireFault becomes news of a fault. */
+  /**
+   * Returns the news of a frame; `null` if there is none. A WireFault becomes news of a fault; any other error ends the
+   * connection.
+   */
   newsOf(frame: string): StreamNews | null;
   /** Called after every loss of a connection, before its news. */
   lost?(): void;
@@ -49,6 +61,8 @@ export class ReconnectingStream {
   #watch: Timer | null = null;
   #again: Timer | null = null;
   #closed = false;
+  /** Whether the listener has thrown an error, which is not one of a frame and is not handled here. */
+  #listenerFailed = false;
   readonly #counts = { connections: 0, frames: 0, faults: 0 };
 
   /**
@@ -114,7 +128,13 @@ export class ReconnectingStream {
   }
 
   notify(news: StreamNews): void {
-    if (!this.#closed) this.#listener?.(news);
+    if (this.#closed) return;
+    try {
+      this.#listener?.(news);
+    } catch (error) {
+      this.#listenerFailed = true;
+      throw error;
+    }
   }
 
   /** Ends the connection for a reason, and opens a new one after a pause. */
@@ -175,12 +195,15 @@ export class ReconnectingStream {
   #onFrame(text: string): void {
     this.#lastFrameAt = this.#options.clock.elapsed();
     this.#counts.frames++;
+    let news: StreamNews | null;
     try {
-      const news = this.#protocol.newsOf(text);
-      if (news !== null) this.notify(news);
+      news = this.#protocol.newsOf(text);
     } catch (error) {
-      if (!(error instanceof WireFault)) throw error;
-      this.notify(this.fault(error.message));
+      if (this.#listenerFailed) throw error;
+      if (error instanceof WireFault) return this.notify(this.fault(error.message));
+      // Any other error may leave the state of the protocol half changed.
+      return this.lose(`a frame could not be read: ${textOfError(error)}`);
     }
+    if (news !== null) this.notify(news);
   }
 }

@@ -2,6 +2,7 @@
 import {
   maskedText,
   shownText,
+  textOfError,
   TransportFailure,
   type Clock,
   type Meaning,
@@ -15,7 +16,6 @@ import {
 } from '../../core/index.ts';
 import { lanes, URGENCY, type Lane, type LaneLimits } from './lanes.ts';
 import type { Budget, Slot } from './budget.ts';
-import { WireFault } from '../wire/wire.ts';
 
 /** Base endpoint of one API of an exchange. */
 export type ApiEndpoint = {
@@ -108,16 +108,35 @@ export type RequestSender<Form, Name extends string> = {
   readonly close: () => Promise<void>;
 };
 
-/** Default maximum waits for request budget and turn. A placement that waited longer would be outdated. */
+/** State of one request. */
+type Flight = {
+  readonly slots: Slot[];
+  /** Whether a byte of the request may have been sent. */
+  isSent: boolean;
+  reply?: WireReply;
+};
+
+/** Gives the slots of a request back: used up if the request may have been sent. */
+function giveBack({ slots, isSent }: Flight): void {
+  for (const slot of slots.splice(0))
+    if (isSent) slot.end();
+    else slot.release();
+}
+
+/**
+ * Default maximum waits for request budget and turn. A placement that waited longer would be outdated; a cancel never
+ * is, and may wait behind requests that are not answered.
+ */
 const WAIT_MAX_MS: Readonly<Record<Lane, Millis>> = {
-  cancel: 5_000,
+  cancel: 60_000,
   place: 1_000,
   'private read': 5_000,
   'public read': 5_000,
 };
 
 /**
- * Creates a sender of requests. Default maximum waits for budget and turn: 1 s for placements, 5 s for other requests.
+ * Creates a sender of requests. Default maximum waits for budget and turn: 60 s for cancels, 1 s for placements, 5 s for
+ * reads.
  * The sender's own rejections have the codes `not-sent`, `budget` and `closed`.
  */
 export function requestSender<Form, Name extends string>(
@@ -129,63 +148,55 @@ export function requestSender<Form, Name extends string>(
   const underWay = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
-  async function answer<T>(question: ApiRequest<T, Form>, saw: (reply: WireReply) => void): Promise<Outcome<T>> {
+  async function answer<T>(question: ApiRequest<T, Form>, flight: Flight): Promise<Outcome<T>> {
     const { lane } = question;
     if (closing) return refusal('closed', 'the client is closed');
     if (lane !== 'public read' && protocol.masked === null)
       return refusal('not-sent', `${question.endpoint} needs an API key`);
     const waitMs = options.waitMs?.[lane] ?? WAIT_MAX_MS[lane];
     const until = clock.elapsed() + waitMs;
-    const slot = await slotOf(protocol.charges(question), URGENCY[lane], until);
-    if (!slot) return closing ? refusal('closed', 'the client is closed') : overBudget(question.endpoint, waitMs);
+    const hasSlots = await takeSlots(protocol.charges(question), URGENCY[lane], until, flight);
+    if (!hasSlots) return closing ? refusal('closed', 'the client is closed') : overBudget(question.endpoint, waitMs);
     const isWanted = () => question.isWanted?.() ?? true;
     const mayGo = () => !closing && !(clock.elapsed() > until) && isWanted();
-    const outcome = await queues.run(lane, () => send(question, slot, saw), mayGo);
+    const outcome = await queues.run(lane, () => send(question, flight), mayGo);
     if (outcome) return outcome;
-    slot.release();
     if (!isWanted()) return refusal('not-sent', `${question.endpoint} was not sent, because it was no longer needed`);
     return closing ? refusal('closed', 'the client is closed') : overBudget(question.endpoint, waitMs);
   }
 
-  /** Takes room in every budget of a request; `null` if one has none in time. */
-  async function slotOf(charges: readonly Charge[], urgency: number, until: Millis): Promise<Slot | null> {
-    const slots: Slot[] = [];
-    const all: Slot = {
-      end: () => slots.forEach(slot => slot.end()),
-      release: () => slots.forEach(slot => slot.release()),
-    };
+  /** Takes room in every budget of a request. Returns false if one has none in time. */
+  async function takeSlots(
+    charges: readonly Charge[],
+    urgency: number,
+    until: Millis,
+    { slots }: Flight,
+  ): Promise<boolean> {
     for (const { budget, weight = 1, as = 'waits' } of charges) {
       if (as === 'exempt') continue;
       const of = budgets[budget]!;
       const slot = as === 'counts' ? of.takeNow(weight) : await of.take(urgency, until - clock.elapsed(), weight);
-      if (slot) slots.push(slot);
-      else {
-        all.release();
-        return null;
-      }
+      if (!slot) return false;
+      slots.push(slot);
     }
-    return all;
+    return true;
   }
 
-  /** Signs and sends a request and reads the answer. Uses up the slot if the request may have been sent. */
-  async function send<T>(
-    question: ApiRequest<T, Form>,
-    slot: Slot,
-    saw: (reply: WireReply) => void,
-  ): Promise<Outcome<T>> {
+  /** Signs and sends a request and reads the answer. */
+  async function send<T>(question: ApiRequest<T, Form>, flight: Flight): Promise<Outcome<T>> {
     const api = apis[question.api ?? 'rest']!;
     const request = protocol.encode(question, api.basePath);
     let reply: WireReply;
+    flight.isSent = true;
     try {
       reply = await api.transport.send(request);
     } catch (problem) {
       const failure = problem instanceof TransportFailure ? problem : new TransportFailure(String(problem), true);
-      if (failure.sent) slot.end();
-      else slot.release();
+      flight.isSent = failure.sent;
       return failure.sent ? { kind: 'unknown', reason: failure.message } : refusal('not-sent', failure.message);
     }
-    slot.end();
-    saw(reply);
+    flight.reply = reply;
+    giveBack(flight);
     for (const [name, used] of Object.entries(protocol.usedWeights?.(reply) ?? {})) budgets[name]?.raiseTo(used);
     const { outcome, throttled, pause = {} } = protocol.classify(reply, question);
     if (!throttled) return outcome;
@@ -194,25 +205,39 @@ export function requestSender<Form, Name extends string>(
     return outcome;
   }
 
+  /** Returns the outcome of a request. After an error of this program, it is unknown if the request may have been sent. */
+  async function outcomeOf<T>(question: ApiRequest<T, Form>, flight: Flight): Promise<Outcome<T>> {
+    const masked = protocol.masked ?? [];
+    try {
+      return withRemedy(maskOutcome(await answer(question, flight), masked), protocol);
+    } catch (problem) {
+      const why = `${question.endpoint}: ${textOfError(problem)}`;
+      return maskOutcome<T>(flight.isSent ? { kind: 'unknown', reason: why } : refusal('not-sent', why), masked);
+    } finally {
+      giveBack(flight);
+    }
+  }
+
   async function ask<T>(question: ApiRequest<T, Form>): Promise<Outcome<T>> {
     const from = clock.elapsed();
-    let status: number | undefined;
-    let answeredAt = Number.NaN;
-    const flight = answer(question, reply => {
-      status = reply.status;
-      answeredAt = Date.parse(reply.headers['date'] ?? '');
-    });
-    underWay.add(flight);
-    const masked = maskOutcome(await flight.finally(() => underWay.delete(flight)), protocol.masked ?? []);
-    const outcome = withRemedy(masked, protocol);
-    options.onRequest?.({
-      endpoint: question.endpoint,
-      outcome: outcome.kind,
-      ms: clock.elapsed() - from,
-      ...(outcome.kind === 'refused' ? { code: outcome.code } : {}),
-      ...(status === undefined ? {} : { status }),
-      ...(Number.isNaN(answeredAt) ? {} : { answeredAt }),
-    });
+    const flight: Flight = { slots: [], isSent: false };
+    const pending = outcomeOf(question, flight);
+    underWay.add(pending);
+    const outcome = await pending.finally(() => underWay.delete(pending));
+    const { status, headers } = flight.reply ?? {};
+    const answeredAt = Date.parse(headers?.['date'] ?? '');
+    try {
+      options.onRequest?.({
+        endpoint: question.endpoint,
+        outcome: outcome.kind,
+        ms: clock.elapsed() - from,
+        ...(outcome.kind === 'refused' ? { code: outcome.code } : {}),
+        ...(status === undefined ? {} : { status }),
+        ...(Number.isNaN(answeredAt) ? {} : { answeredAt }),
+      });
+    } catch {
+      // The outcome of an order is worth more than its metric.
+    }
     return outcome;
   }
 
@@ -277,8 +302,8 @@ const overBudget = (endpoint: string, waitMs: Millis): Refused =>
   refusal('budget', `no free slot for ${endpoint} in the request budget within ${waitMs} ms`);
 
 /**
- * Builds and sends a request. A request that breaks the interface's rules (a WireFault) is rejected here and never
- * sent.
+ * Builds and sends a request. A request that cannot be built, such as one that breaks the interface's rules (a
+ * WireFault), is rejected here and never sent.
  */
 export async function buildAndSend<T, Form>(
   ask: SendRequest<Form>,
@@ -288,8 +313,7 @@ export async function buildAndSend<T, Form>(
   try {
     question = build();
   } catch (problem) {
-    if (problem instanceof WireFault) return refusal('not-sent', problem.message);
-    throw problem;
+    return refusal('not-sent', textOfError(problem));
   }
   return ask(question);
 }

@@ -2,10 +2,10 @@
 import { parseExactJson } from './json.ts';
 import { fault } from './wire.ts';
 
-/** Parses a frame without loss of digits. Throws a WireFault if the text is not JSON. */
-export function parsedFrame(text: string): unknown {
+/** Parses a frame of at most `partsMax` parts without loss of digits. Throws a WireFault if the text is not JSON. */
+export function parsedFrame(text: string, partsMax?: number): unknown {
   try {
-    return parseExactJson(text);
+    return parseExactJson(text, partsMax);
   } catch (error) {
     if (error instanceof SyntaxError) throw fault('frame', 'JSON', text);
     // A hostile frame can nest deeper than the parser's stack.

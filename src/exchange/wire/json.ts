@@ -109,3 +109,12 @@ function isKey(text: string, at: number): boolean {
   while (i < text.length && isSpace(text.charCodeAt(i))) i++;
   return text.charCodeAt(i) === COLON;
 }
+
+/** Parses JSON as `parseExactJson` does; undefined if invalid. */
+export function parsedJson(text: string, partsMax?: number): unknown {
+  try {
+    return parseExactJson(text, partsMax);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,6 +1,6 @@
 /** Builders of requests from checked values, and joins of their outcomes, for every exchange. */
-import { isDecimalText, type DecimalText, type Outcome } from '../../core/index.ts';
-import { fault } from './wire.ts';
+import { isDecimalText, type DecimalText, type Outcome, type UnreadableRow } from '../../core/index.ts';
+import { fault, WireFault } from './wire.ts';
 
 /** Returns a check of text against a shape; the check throws a WireFault on other text. */
 export const checked =
@@ -53,6 +53,46 @@ export function chunks<T>(of: readonly T[], size: number): readonly (readonly T[
   return Array.from({ length: Math.ceil(of.length / size) }, (_, i) => of.slice(i * size, (i + 1) * size));
 }
 
+/** Returns a success with its value, and with the unreadable rows if there are any. */
+export const doneWith = <T>(value: T, unreadable: readonly UnreadableRow[]): Extract<Outcome<T>, { kind: 'done' }> => ({
+  kind: 'done',
+  value,
+  ...(unreadable.length === 0 ? {} : { unreadable }),
+});
+
+/** Reads the content of a successful reply; a content of a wrong shape is an unknown outcome. */
+export function readContent<T>(
+  content: unknown,
+  read: (content: unknown, unreadable: UnreadableRow[]) => T,
+): Outcome<T> {
+  const unreadable: UnreadableRow[] = [];
+  try {
+    return doneWith(read(content, unreadable), unreadable);
+  } catch (problem) {
+    if (problem instanceof WireFault) return { kind: 'unknown', reason: problem.message };
+    throw problem;
+  }
+}
+
+type Failure = Exclude<Outcome<never>, { readonly kind: 'done' }>;
+
+/** Runs a call. An argument that breaks the rules of the interface is a rejection, because nothing was sent for it. */
+export async function unlessUnfit<T>(run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+  try {
+    return await run();
+  } catch (problem) {
+    if (problem instanceof WireFault) return notSent(problem.message);
+    throw problem;
+  }
+}
+
+/** Returns a rejection of a request that was not sent. */
+export const notSent = (message: string) => ({ kind: 'refused', code: 'not-sent', message }) as const;
+
+/** Returns the failure of a read before a write as a rejection of the write, which was certainly not sent. */
+export const writeNotSent = (failure: Failure, what: string): Extract<Failure, { readonly kind: 'refused' }> =>
+  failure.kind === 'refused' ? failure : notSent(`${what} could not be read: ${failure.reason}`);
+
 export type Lists<T> = readonly Outcome<readonly T[]>[];
 
 /**
@@ -71,6 +111,8 @@ export function allOf<T>(outcomes: Lists<T>): Outcome<readonly T[]> {
 }
 
 function mergeLookUps<T>(done: readonly Extract<Outcome<readonly T[]>, { kind: 'done' }>[]): Outcome<readonly T[]> {
-  const unreadable = done.flatMap(each => each.unreadable ?? []);
-  return { kind: 'done', value: done.flatMap(each => each.value), ...(unreadable.length === 0 ? {} : { unreadable }) };
+  return doneWith(
+    done.flatMap(each => each.value),
+    done.flatMap(each => each.unreadable ?? []),
+  );
 }

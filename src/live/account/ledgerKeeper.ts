@@ -2,7 +2,14 @@
  * Passes the ledger to the journal: entries, balances, marker and live orders as of one point in time. Passes it after
  * every change, and also periodically, because losses change with the market price.
  */
-import { textOfMoney, type Clock, type Engine, type LedgerEntry, type ProfitSinceOpening } from '../../core/index.ts';
+import {
+  textOfMoney,
+  type BalanceCheck,
+  type Clock,
+  type Engine,
+  type LedgerEntry,
+  type ProfitSinceOpening,
+} from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';
 import type { Journal } from '../state/journal.ts';
 import type { StateUnits } from '../state/unitConversion.ts';
@@ -75,7 +82,7 @@ export class LedgerKeeper {
       return;
     const ledger = this.#engine.ledger(tids);
     if (ledger === null) return;
-    const { checked } = this.#engine.account;
+    const checked = checkOfBoth(this.#engine);
     const profit = ledger.profit?.profit ?? null;
     const units = this.#units;
     this.#journal.keep(
@@ -86,4 +93,15 @@ export class LedgerKeeper {
     [this.#entries, this.#hours] = [[], []];
     this.#kept = { state, at: now };
   }
+}
+
+/** Returns the latest comparison of the balances of both exchanges; `null` before the first of the bot's own. */
+function checkOfBoth({ account: { checked }, elsewhere }: Engine): BalanceCheck | null {
+  const there = elsewhere?.view.checked ?? null;
+  if (checked === null || there === null) return checked;
+  return {
+    at: checked.at,
+    reported: new Map([...checked.reported, ...there.reported]),
+    differences: new Map([...checked.differences, ...there.differences]),
+  };
 }

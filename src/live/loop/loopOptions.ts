@@ -1,6 +1,7 @@
 /** Options of a run, grouped by subject, and its final report. */
-import type { Clock, Engine, Exchange, MarketStream, Millis, TransferLists } from '../../core/index.ts';
+import type { Clock, Engine, Exchange, HedgeRow, MarketStream, Millis, TransferLists } from '../../core/index.ts';
 import type { HedgeSetup } from '../../hedge/index.ts';
+import type { HedgePlace } from './hedgePlace.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 import type { Journal } from '../state/journal.ts';
 import type { FlattenFile } from '../safety/flatten.ts';
@@ -40,6 +41,8 @@ export type BesideQuoting = {
   readonly rfqReference?: RfqReferenceSetup | undefined;
   /** Hedging of inventory by conversion. If absent, only quotes reduce inventory. */
   readonly hedge?: HedgeSetup | undefined;
+  /** Other exchange, where the bot hedges. If absent, it has no account there. */
+  readonly place?: HedgePlace | undefined;
 };
 
 /** State that outlives the run. */
@@ -75,6 +78,8 @@ export type Watchers = {
   readonly onTurn?: (isKeptOut: boolean) => void;
   /** Called after every step of the engine, with the duration of the step. */
   readonly onStep?: (ms: Millis) => void;
+  /** Called with each change of a hedge. */
+  readonly onHedge?: (row: HedgeRow) => void;
   /** Whether the sentinel sends heartbeats. If absent, the bot requires no heartbeat. */
   readonly sentinelAlive?: () => boolean;
 };
@@ -93,8 +98,8 @@ export type RunParts = {
 
 export type LoopOptions = RunParts & {
   readonly engine: Engine;
-  /** Rules and balances that were read before the first quote. */
-  readonly start: { readonly rules: Rules; readonly opening: Opening };
+  /** Rules and balances that were read before the first quote, and hedges that a settlement has ended. */
+  readonly start: { readonly rules: Rules; readonly opening: Opening; readonly settled: readonly HedgeRow[] };
 };
 
 export type StopReport = {
@@ -105,19 +110,24 @@ export type StopReport = {
    * be open.
    */
   readonly unread?: string;
+  /** Hedge on another exchange whose outcome is not proven, as text; absent if there is none. */
+  readonly openHedge?: string;
   /** Whether the ledger equals the exchange's balances to the last digit; `null` if they were not compared. */
   readonly ledgerMatches: boolean | null;
   /** Error that ended the run; `null` if there was none. */
   readonly failure: string | null;
 };
 
-/** Whether a stop has verified that no order of the bot is open. */
-export const isAllGone = ({ left, unread }: Pick<StopReport, 'left' | 'unread'>): boolean =>
-  left.length === 0 && unread === undefined;
+type OrdersAtStop = Pick<StopReport, 'left' | 'unread' | 'openHedge'>;
+
+/** Whether a stop has verified that no order of the bot is open, on any exchange. */
+export const isAllGone = (report: OrdersAtStop): boolean => unverified(report).length === 0;
 
 /**
- * Returns everything that a stop could not verify, one text each: ids of orders, and the reason why the open orders are
- * unknown.
+ * Returns everything that a stop could not verify, one text each: ids of orders, the reason why the open orders are
+ * unknown, and an open hedge on another exchange.
  */
-export const unverified = ({ left, unread }: Pick<StopReport, 'left' | 'unread'>): readonly string[] =>
-  unread === undefined ? left : [...left, unread];
+export const unverified = ({ left, unread, openHedge }: OrdersAtStop): readonly string[] => [
+  ...left,
+  ...[unread, openHedge].filter(text => text !== undefined),
+];

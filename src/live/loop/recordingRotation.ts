@@ -234,7 +234,9 @@ export class RecordingRotation {
     if (this.#asked === null && !this.#isDue()) return null;
     // The next run needs a ledger, and would lose a halt that is not on disk.
     if (engine.ledger([]) === null || (engine.haltedBecause !== null && state.latch.read() === null)) return null;
-    const isCalm = engine.account.isReconciled && !engine.account.isConverting && engine.unfinished.every(isFound);
+    const { account, elsewhere } = engine;
+    const isConverting = account.isConverting || (elsewhere?.openOrders ?? 0) > 0;
+    const isCalm = account.isReconciled && !isConverting && engine.unfinished.every(isFound);
     const isAtOnce = this.#asked?.next === null;
     if (!isCalm && !isAtOnce && bytes < 2 * roll.bytes) return null;
     // A recent read of the rules found the changed tick or lot, so no further read is needed.

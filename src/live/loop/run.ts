@@ -18,6 +18,9 @@ import { cancelAll } from '../safety/cancelAllAndVerify.ts';
 import { decisionTimer } from './decisionTimer.ts';
 import { EventQueue } from './eventQueue.ts';
 import { hedgerOf } from './runHedger.ts';
+import { heldAtOtherPlaces, hedgesToContinue, openHedgeElsewhere, placeSetupOf, stateElsewhere } from './hedgePlace.ts';
+import { PlaceReads } from './placeReads.ts';
+import { PlaceTransfers } from './placeTransfers.ts';
 import { LedgerKeeper } from '../account/ledgerKeeper.ts';
 import { MarketData } from '../market/marketData.ts';
 import type { LoopOptions, RunParts, StopReport } from './loopOptions.ts';
@@ -45,6 +48,7 @@ const BALANCES_EVERY_MS = 10_000;
 /** Interval of balance reads until the balances first equal the ledger. The bot does not quote until then. */
 const FIRST_BALANCES_EVERY_MS = 2_000;
 const FLUSH_EVERY_MS = 1_000;
+const PLACE_LOOK_EVERY_MS = 500;
 const LATCH_EVERY_MS = 2_000;
 const STOPPING_READ_EVERY_MS = 500;
 const EMPTY_READS_TO_STOP = 2;
@@ -79,6 +83,9 @@ export class Run {
   readonly #refusals: Refusals;
   readonly #sleep: SleepWatch;
   readonly #hedger: Hedger | null;
+  /** Reads of the balances on the other exchange; `null` if the bot does not hedge there. */
+  readonly #placeReads: PlaceReads | null;
+  readonly #placeTransfers: PlaceTransfers | null;
   readonly #rules: RulesReads;
   readonly #latch: LatchWatch;
   readonly #queue = new EventQueue({
@@ -87,6 +94,8 @@ export class Run {
     onEndless: () => this.#fail(new Error('events cause each other endlessly')),
   });
   #isStepping = false;
+  /** Whether the stop has returned. The next run may write to the state from then on. */
+  #isOver = false;
   #failure: string | null = null;
   readonly #sentinel: SentinelWatch;
   #onFailure: (() => void) | null = null;
@@ -99,17 +108,30 @@ export class Run {
     const { log, venue } = options;
     const latch = retryingLatch(options.state.latch, log);
     const rules = options.rules ?? (await readRules(venue.exchange, options.bot.book));
-    const journal = journalInUnits(options.state.journal, rules.instrument);
+    const left = journalInUnits(options.state.journal, rules.instrument);
+    const place = options.beside?.place;
+    const settlements = options.state.settlements?.waiting() ?? [];
+    const { hedges, settled } = hedgesToContinue(left.leftovers, place, settlements, options.clock.now());
+    const journal = { ...left, leftovers: { ...left.leftovers, hedges } };
+    const others = heldAtOtherPlaces(journal.leftovers, place?.name ?? null);
+    if (others !== null)
+      log.warn(
+        { others },
+        `the ledger also holds ${others}, which this bot does not read; base currency there still counts as held`,
+      );
+    await place?.rules.open();
     const engine = options.makeEngine(rules, onNews, journal.run);
     const opening = await resolveOpening(journal.leftovers, rules, options);
     const state = { ...options.state, journal, latch };
-    const run: Run = new Run({ ...options, state, engine, start: { rules, opening } });
+    const run: Run = new Run({ ...options, state, engine, start: { rules, opening, settled } });
     return run;
 
     function onNews(news: EngineNews): void {
       if (news.kind === 'order' && news.news.kind === 'ended') journal.ended(news.news.order.id, news.news.ending);
       if (news.kind === 'halted') latch.set({ reason: news.reason, at: run.time(), by: 'bot' });
       run.#hedger?.onNews(news);
+      // The hedger acts after the step, because its own events are steps.
+      if (news.kind === 'fill') run.#track(Promise.resolve().then(() => run.#hedgeFill()));
       try {
         options.onNews?.(news, rules);
       } catch (error) {
@@ -156,7 +178,25 @@ export class Run {
     const known = () => this.#balances.known;
     this.#keeper = new LedgerKeeper(engine, state.journal, this.#reads, clock, start.rules.instrument, hedges, known);
     this.#sleep = new SleepWatch(clock);
+    const { place } = beside;
+    const placed = place ? placeSetupOf(place, engine, run, () => this.#placeReads?.unread ?? null) : null;
+    this.#placeTransfers = place
+      ? new PlaceTransfers({
+          ...{ run, engine, place: place.name, feeMax: place.terms.transferFeeMax },
+          ...{ hasLists: venue.transferLists !== undefined, waitMs: timing.transferListDelayMaxMs },
+        })
+      : null;
+    this.#placeReads =
+      place && placed && this.#placeTransfers
+        ? new PlaceReads({
+            ...{ run, engine, place, connectivity: this.#connectivity, rate: placed.rate },
+            transfers: this.#placeTransfers,
+            currencies: [place.rules.known.instrument.major, place.rules.known.instrument.minor],
+            hedgeState: () => stateElsewhere(this.#hedger?.rows ?? []),
+          })
+        : null;
     this.#hedger = hedgerOf(options, run, {
+      place: placed,
       balancesAt: () => this.#reads.balancesAt,
       rules: () => this.rules,
       persist,
@@ -202,7 +242,7 @@ export class Run {
 
   /** Starts to read and quote. `onFailure` is called once, after an error that requires a stop. */
   start(onFailure: () => void): void {
-    const { state, timing, beside, engine } = this.#options;
+    const { clock, state, timing, beside, engine, log } = this.#options;
     const { opening } = this.#options.start;
     this.#onFailure = onFailure;
     const { orders, ledger: left } = state.journal.leftovers;
@@ -213,6 +253,7 @@ export class Run {
       const { startedAt, balances } = opening;
       this.#queue.put({ kind: 'balances', at: this.time(), startedAt, quiet: true, balances });
     }
+    for (const row of this.#options.start.settled) this.#queue.put({ kind: 'hedge', at: this.time(), row });
     this.#hedger?.restore();
     this.#watchLatch();
     this.#repeat(timing.privatePollMs, () => this.#readPrivate());
@@ -222,6 +263,12 @@ export class Run {
     this.#repeat(LOOK_EVERY_MS, async () => this.#checkSleep(), LOOK_EVERY_MS);
     this.#repeat(this.#balancesEveryMs, () => this.#balances.read());
     if (this.#hedger) this.#repeat(this.#hedger.everyMs, async () => this.#hedger?.turn());
+    const [placeReads, placeRules] = [this.#placeReads, beside?.place?.rules];
+    if (placeReads)
+      this.#repeat(PLACE_LOOK_EVERY_MS, async () => {
+        await placeReads.readWhenDue();
+        await placeRules?.refreshWhenDue(clock, log);
+      });
     const rfqReference = rfqReferenceReadsOf(beside?.rfqReference, this.#run, engine, () => this.rules.instrument);
     if (rfqReference) this.#repeat(rfqReference.everyMs, () => rfqReference.read());
     this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);
@@ -260,9 +307,24 @@ export class Run {
     verified.abort();
     await Promise.all([deciding, ...this.#underWay]);
     await this.#hedger?.settle(deadline, () => Promise.all([this.#readPrivate(), this.#balances.read()]));
-    const ledgerMatches = isFollowed ? null : await this.#balances.match();
+    const ledgerMatches = isFollowed ? null : await this.#match();
+    await Promise.all(this.#underWay);
     this.#flush(true);
-    return { left, ...(unread === null ? {} : { unread }), ledgerMatches, failure: this.#failure };
+    this.#isOver = true;
+    const openHedge = openHedgeElsewhere(this.#hedger?.rows ?? []);
+    return {
+      left,
+      ...(unread === null ? {} : { unread }),
+      ...(openHedge === undefined ? {} : { openHedge }),
+      ledgerMatches,
+      failure: this.#failure,
+    };
+  }
+
+  /** Whether the balances of both exchanges equal the ledger; `null` if they could not be read. */
+  async #match(): Promise<boolean | null> {
+    const [here, there] = [await this.#balances.match(), await this.#placeReads?.match()];
+    return here === true && there !== undefined ? there : here;
   }
 
   /**
@@ -361,6 +423,8 @@ export class Run {
       // The reads record the trades before any write, because the marker in the ledger must include the trades of the
       // event.
       if (event.kind === 'trades') for (const taker of [this.#reads, this.#rules]) taker.take(event);
+      if (event.kind === 'hedge') watchers?.onHedge?.(event.row);
+      if (event.kind === 'transfer') this.#placeTransfers?.onTransfer(event);
       watchers?.onStep?.(clock.elapsed() - started);
       this.#execute(commands);
     } finally {
@@ -383,9 +447,10 @@ export class Run {
     }
   }
 
-  /** Makes ledger and recording durable together. Returns `false` after a disk error or a failure of the run. */
+  /** Makes ledger and recording durable together. Returns `false` after a disk error, a failure or the stop of the run. */
   #flush(isLast = false): boolean {
     const { journal } = this.#options.state;
+    if (this.#isOver) return false;
     try {
       if (this.#failure === null) this.#keeper.keep(isLast);
       journal.flush();
@@ -428,11 +493,17 @@ export class Run {
         this.#queue.put({ kind: 'placed', at: this.time(), id: command.id, outcome });
         continue;
       }
-      const done: Promise<void> = this.#send(command)
-        .catch((error: unknown) => this.#fail(error))
-        .finally(() => this.#underWay.delete(done));
-      this.#underWay.add(done);
+      this.#track(this.#send(command));
     }
+  }
+
+  /** Makes the stop wait for `work`, whose error ends the run. */
+  #track(work: Promise<unknown>): void {
+    const done: Promise<void> = work
+      .then(() => undefined)
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => this.#underWay.delete(done));
+    this.#underWay.add(done);
   }
 
   #blockedReason(latched = this.#options.state.latch.read()): string | null {
@@ -476,9 +547,13 @@ export class Run {
     if (final !== null) this.#fail(new Error(final));
   }
 
+  async #hedgeFill(): Promise<void> {
+    if (!this.#stopping.signal.aborted) await this.#hedger?.turnAfterFill();
+  }
+
   /** Polls open conversions after a webhook reported a change; the report itself is no evidence. */
   checkConversions(): void {
-    void this.#hedger?.pollSoon().catch((error: unknown) => this.#fail(error));
+    if (this.#hedger && !this.#stopping.signal.aborted) this.#track(this.#hedger.pollSoon());
   }
 
   /** Reports an error that no other code handled: halts trading and stops the run. */

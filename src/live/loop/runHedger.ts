@@ -2,11 +2,14 @@
 import { Hedger, hedgeViewOf, type FlattenRequest, type HedgerOptions } from '../../hedge/index.ts';
 import type { FlattenFile } from '../safety/flatten.ts';
 import type { Millis } from '../../core/index.ts';
+import type { PlaceSetup } from './hedgePlace.ts';
 import type { RunContext } from '../runContext.ts';
 import type { LoopOptions } from './loopOptions.ts';
 import type { Rules } from '../rules.ts';
 
 type OfLoop = Pick<HedgerOptions, 'persist' | 'mayAct'> & {
+  /** Setup of hedges on the other exchange; `null` if there are none. */
+  readonly place: PlaceSetup | null;
   readonly rules: () => Rules;
   /** Returns the start time of the last read of the balances. */
   readonly balancesAt: () => Millis;
@@ -25,20 +28,25 @@ const flattenOf = (file: FlattenFile, engine: LoopOptions['engine'], { clock }: 
 export function hedgerOf(
   { beside, bot: { instance }, engine, start, state: { journal, flatten } }: LoopOptions,
   run: RunContext,
-  { rules, balancesAt, ...gate }: OfLoop,
+  { rules, balancesAt, place, ...gate }: OfLoop,
 ): Hedger | null {
   if (!beside?.hedge) return null;
   return new Hedger({
-    setup: beside.hedge,
+    setup: { ...beside.hedge, ...(place === null ? {} : { elsewhere: place.setup }) },
     run,
     kept: {
       rows: journal.leftovers.hedges,
       prefix: `${instance}-h${journal.run}-`,
       orderPrefix: `${instance}-${journal.run}-t`,
+      placePrefix: `${instance}-${journal.run}-`,
     },
     pair: start.rules.instrument,
     ...(flatten ? { flatten: flattenOf(flatten, engine, run) } : {}),
-    view: () => hedgeViewOf(engine, { ...rules(), balancesAt: balancesAt() }, run.time()),
+    view: () => {
+      const view = hedgeViewOf(engine, { ...rules(), balancesAt: balancesAt() }, run.time());
+      place?.observe(run.time(), view);
+      return view;
+    },
     ...gate,
   });
 }

@@ -55,18 +55,26 @@ export const MAIL = {
     ids: /^[0-9a-f-]{8,40}$/,
     fields: {
       ...said,
-      currency: matchingField(/^[a-z0-9]{1,20}$/),
+      currency: matchingField(/^[a-z0-9]{1,20}(@[a-z0-9]{1,20})?$/),
       amount: moneyField('an amount other than 0', amount => amount !== 0n),
     },
   },
   /**
    * Outcome of a hedge, stated by the operator because the exchange does not report it. The id is the id of the hedge.
+   * An executed order on another exchange has its amounts.
    */
   settle: {
     ...request,
     file: 'settle-*.json',
     ids: /^[A-Za-z0-9-]{1,60}$/,
-    fields: { ...said, as: oneOfField(...SETTLED_AS) },
+    fields: {
+      ...said,
+      as: oneOfField(...SETTLED_AS),
+      base: optionalField(moneyField('an amount above 0', amount => amount > 0n)),
+      quote: optionalField(moneyField('an amount above 0', amount => amount > 0n)),
+      fee: optionalField(moneyField('an amount of at least 0', amount => amount >= 0n)),
+      feeCurrency: optionalField(matchingField(/^[a-z0-9]{1,20}$/)),
+    },
   },
   /** Request to cancel every order and then quote again. */
   cancel: { ...request, file: 'cancel.json', fields: { id: idField, ...said } },

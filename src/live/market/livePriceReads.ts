@@ -23,9 +23,9 @@ export class LivePriceReads {
     for (const feed of this.#feeds) feed.start();
   }
 
-  /** Discards the last books, which may be outdated after a suspension of the process. */
-  forget(): void {
-    for (const feed of this.#feeds) feed.forget();
+  /** Discards the last books and what is queued, which may be outdated after a suspension of the process. */
+  rejectAsUnreliable(reason: string): void {
+    for (const feed of this.#feeds) feed.rejectAsUnreliable(reason);
   }
 
   /** Stops all events. Resolves when the sources have ended. */
@@ -100,9 +100,12 @@ class FeedEvents {
     });
   }
 
-  forget(): void {
+  rejectAsUnreliable(reason: string): void {
     this.#newest = null;
+    this.#timer?.stop();
+    this.#timer = null;
     this.#offset.reset();
+    this.#feed.source.rejectAsUnreliable(reason);
   }
 
   async stop(): Promise<void> {
@@ -119,15 +122,11 @@ class FeedEvents {
       if (this.#told !== news.reason) this.#tellLost(news.reason, now);
       return;
     }
-    if (news.kind === 'alive') {
-      if (this.#newest !== null) this.#newest = { ...this.#newest, startedAt: now };
-    } else {
-      // A frame that waited in a queue is older than its arrival, by its delay beyond that of the fastest frame.
-      const waitedMs = news.sentAt === null ? 0 : this.#offset.recordMessage(now, news.sentAt);
-      const lagMs = news.sentAt === null ? (this.#newest?.reading.lagMs ?? null) : now - news.sentAt;
-      const reading = readingFrom(news, this.#feed.amount, lagMs);
-      this.#newest = { reading, startedAt: now - Math.max(0, news.ageMs, waitedMs) };
-    }
+    // A frame that waited in a queue is older than its arrival, by its delay beyond that of the fastest frame.
+    const waitedMs = news.sentAt === null ? 0 : this.#offset.recordMessage(now, news.sentAt);
+    const lagMs = news.sentAt === null ? (this.#newest?.reading.lagMs ?? null) : now - news.sentAt;
+    const reading = readingFrom(news, this.#feed.amount, lagMs);
+    this.#newest = { reading, startedAt: now - Math.max(0, news.ageMs, waitedMs) };
     this.#tellSoon();
   }
 
@@ -195,11 +194,14 @@ function readingFrom(
   };
 }
 
-/** Returns the average price of an amount, best levels first; 0 if the levels are too few. */
+/**
+ * Returns the average price of an amount, best levels first; 0 if the levels are too few. Ignores levels whose price or
+ * amount is not a positive number.
+ */
 export function averagePrice(levels: readonly LiveLevel[], amount: number): number {
   let [left, paid] = [amount, 0];
   for (const [price, available] of levels) {
-    const part = Math.min(left, valid(available));
+    const part = valid(price) > 0 ? Math.min(left, valid(available)) : 0;
     paid += part * valid(price);
     left -= part;
     if (!(left > 0)) return valid(paid / amount);

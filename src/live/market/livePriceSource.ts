@@ -17,8 +17,6 @@ export type LivePriceNews =
       readonly sentAt: Millis | null;
       readonly ageMs: Millis;
     }
-  /** A frame proves that the connection is up and the book is unchanged. */
-  | { readonly kind: 'alive' }
   /** The book is unknown until the next `book`. `reason` is one line for the operator, without secrets. */
   | { readonly kind: 'lost'; readonly reason: string };
 
@@ -28,6 +26,8 @@ export interface LivePriceSource {
   readonly name: string;
   /** Starts the source; call it once. Calls `onNews` only after returning. */
   start(onNews: (news: LivePriceNews) => void): void;
+  /** Discards what was received or is queued, because it may be outdated, and replaces the connection of a stream. */
+  rejectAsUnreliable(reason: string): void;
   /** Resolves when all work of the source has ended. */
   close(): Promise<void>;
 }

@@ -104,7 +104,7 @@ export class MarketData {
   /** Discards all data received or queued until now, because it may be outdated. */
   distrust(): void {
     this.#supervisor.rejectAsUnreliable(SLEPT);
-    this.#livePrices?.forget();
+    this.#livePrices?.rejectAsUnreliable(SLEPT);
   }
 
   get status(): MarketDataStatus {

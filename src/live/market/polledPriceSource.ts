@@ -26,6 +26,8 @@ export function feedPriceSource(feed: Feed, clock: Clock, everyMs: Millis): Live
         reading = read(onNews);
       });
     },
+    // Each price comes with its age.
+    rejectAsUnreliable: () => undefined,
     async close() {
       isOver = true;
       timer?.stop();

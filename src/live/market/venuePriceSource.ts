@@ -50,10 +50,10 @@ export class VenuePriceSource implements LivePriceSource {
   #underway: Promise<void> = Promise.resolve();
   #market: Market | null = null;
   #currentAt: Millis = -Infinity;
+  /** Rules of the book, and the time from which the age of `#depth` counts; `null` while the book is unknown. */
+  #exact: { readonly instrument: Instrument; readonly at: Millis } | null = null;
   /** Number of failed reads since the last current book. */
   #unread = 0;
-  /** Exchange's time of the newest book or step; `null` after it was used. */
-  #sentAt: Millis | null = null;
 
   constructor(options: VenuePriceSourceOptions) {
     this.name = options.name;
@@ -64,6 +64,18 @@ export class VenuePriceSource implements LivePriceSource {
   start(onNews: (news: LivePriceNews) => void): void {
     this.#onNews = onNews;
     this.#lookAfter(0);
+  }
+
+  rejectAsUnreliable(reason: string): void {
+    this.#market?.supervisor.rejectAsUnreliable(reason);
+  }
+
+  /**
+   * Returns the best levels, in ticks and lots, and the monotonic time at which they were current; `null` if the book
+   * is unknown. The levels change with the next news.
+   */
+  get exactBook(): { readonly instrument: Instrument; readonly at: Millis; readonly depth: Readonly<Depth> } | null {
+    return this.#exact && { ...this.#exact, depth: this.#depth };
   }
 
   async close(): Promise<void> {
@@ -123,40 +135,39 @@ export class VenuePriceSource implements LivePriceSource {
 
   #user(instrument: Instrument, levels: OrderBook, stepped: L3Book): MarketDataUser {
     const { clock } = this.#options;
-    const tell = (ageMs: Millis) => this.#tell(instrument, levels, ageMs);
+    const tell = (ageMs: Millis, sentAt: Millis | null) => this.#tell(instrument, levels, ageMs, sentAt);
     return {
-      onStep: diff => {
-        this.#sentAt = diff.sentAt ?? null;
-      },
-      onCurrent: (_, polledAt) => {
+      onCurrent: (_, polledAt, sentAt) => {
         stepped.show();
-        tell(polledAt === null ? 0 : clock.elapsed() - polledAt);
+        tell(polledAt === null ? 0 : clock.elapsed() - polledAt, sentAt);
       },
       takeBook: snapshot => {
         const unfit = writeLevels(snapshot, instrument, levels);
         if (unfit === null) stepped.hide();
         return unfit;
       },
-      onBook: startedAt => tell(clock.elapsed() - startedAt),
+      onBook: (startedAt, _, sentAt) => tell(clock.elapsed() - startedAt, sentAt),
       // A poll follows.
-      onLost: () => undefined,
+      onLost: () => {
+        this.#exact = null;
+      },
       onUnread: why => {
         if (++this.#unread >= UNREAD_MAX) this.#lost(`the book could not be read: ${failureText(why)}`);
       },
     };
   }
 
-  #tell({ tick, lot }: Instrument, levels: OrderBook, ageMs: Millis): void {
+  #tell(instrument: Instrument, levels: OrderBook, ageMs: Millis, sentAt: Millis | null): void {
     if (this.#isOver) return;
+    const { tick, lot } = instrument;
     const depth = this.#depth;
     levels.depth(depth);
+    this.#exact = { instrument, at: this.#options.clock.elapsed() - Math.max(0, ageMs) };
     const [price, amount] = [Number(tick), Number(lot)];
     const side = (prices: Float64Array, amounts: Float64Array, count: number): readonly LiveLevel[] =>
       Array.from({ length: count }, (_, i) => [prices[i]! * price, amounts[i]! * amount] as const);
     this.#currentAt = this.#options.clock.elapsed();
     this.#unread = 0;
-    const sentAt = this.#sentAt;
-    this.#sentAt = null;
     this.#onNews({
       ...{ kind: 'book', sentAt, ageMs: Math.max(0, ageMs) },
       bids: side(depth.bidPrices, depth.bidAmounts, depth.bids),
@@ -165,6 +176,7 @@ export class VenuePriceSource implements LivePriceSource {
   }
 
   #lost(reason: string): void {
+    this.#exact = null;
     if (!this.#isOver) this.#onNews({ kind: 'lost', reason });
   }
 

@@ -16,19 +16,45 @@ const SPARE = 10_000n * PER_MS;
  */
 const FEW = PER_MS;
 
-/** Returns a nonce source with a durable bound. Throws if the disk accepts no write at the start. */
-export function durableNonces(source: NonceSource, journal: Pick<Journal, 'nonceMark' | 'reserveNonces'>): NonceSource {
+/**
+ * Returns a nonce source with a durable bound. Throws if the disk accepts no write at the start. `later` calls a
+ * function after the current request was sent, so that the request does not wait for the disk while nonces are left.
+ */
+export function durableNonces(
+  source: NonceSource,
+  journal: Pick<Journal, 'nonceMark' | 'reserveNonces'>,
+  later: (work: () => void) => void,
+): NonceSource {
   let mark = journal.nonceMark;
+  let isDue = false;
   const draw = (): { readonly nonce: bigint; readonly isAhead: boolean } => {
     const before = source.last();
     const nonce = BigInt(source.next());
     return { nonce, isAhead: nonce === before + 1n };
   };
   const reserve = ({ nonce, isAhead }: ReturnType<typeof draw>): void => {
-    if (nonce + (isAhead ? FEW / 2n : SPARE) <= mark) return;
     const reserved = nonce + (isAhead ? FEW : BLOCK);
+    // The bound never goes back: a later nonce may have moved it since.
+    if (reserved <= mark) return;
     journal.reserveNonces(reserved);
     mark = reserved;
+  };
+  // If the disk is full, cancels are still sent, with the remaining nonces of the reserved block.
+  const tryToReserve = (drawn: ReturnType<typeof draw>): void => {
+    try {
+      reserve(drawn);
+    } catch {
+      return;
+    }
+  };
+  const reserveWhenDue = (drawn: ReturnType<typeof draw>): void => {
+    if (drawn.nonce > mark) return tryToReserve(drawn);
+    if (isDue || drawn.nonce + (drawn.isAhead ? FEW / 2n : SPARE) <= mark) return;
+    isDue = true;
+    later(() => {
+      isDue = false;
+      tryToReserve(drawn);
+    });
   };
   // The first block is reserved immediately, so that every run has its own block.
   const first = draw();
@@ -40,11 +66,7 @@ export function durableNonces(source: NonceSource, journal: Pick<Journal, 'nonce
     next: () => {
       if (used < first.nonce) return String((used = first.nonce));
       const wanted = draw();
-      try {
-        reserve(wanted);
-      } catch {
-        // If the disk is full, cancels are still sent, with the remaining nonces of the reserved block.
-      }
+      reserveWhenDue(wanted);
       // After a failed reservation, the remaining nonces of the block are used one by one. A nonce beyond the durable
       // bound follows only after half a million requests.
       used = wanted.nonce > mark && used < mark ? used + 1n : wanted.nonce;

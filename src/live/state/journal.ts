@@ -87,7 +87,7 @@ export type Journal = {
   isWritable(): boolean;
   /**
    * Returns the journal of the next run in this process, as after a restart. This journal must not be used afterwards,
-   * unless the call throws. `setup` is the configuration if it changed; `earlierBytesMax` is the limit for earlier
+   * unless the call throws; a write would replace the ledger of the next run, so it throws. `setup` is the configuration if it changed; `earlierBytesMax` is the limit for earlier
    * recordings if it changed.
    */
   next(at: Millis, setup?: string, earlierBytesMax?: number): Journal;
@@ -192,7 +192,9 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
     if (standing) marks.mark.run(account, standing, sumOf(account, standing));
   });
   let isWritable = true;
+  let isReplaced = false;
   const commit = (commands: readonly PlaceCommand[], now: Millis) => {
+    if (isReplaced) throw new Error(`the journal of run ${run} is written after the next run has taken over`);
     if (lines.length === 0 && commands.length === 0 && endings.length === 0 && !standing) return;
     // If a write throws, `isWritable` stays `false`.
     isWritable = false;
@@ -233,7 +235,9 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
     next: (nextAt, another = setup, earlierBytesMax = recordings?.earlierBytesMax ?? 0) => {
       recorder?.close();
       const kept = recordings ? { recordings: { ...recordings, earlierBytesMax } } : {};
-      return journalIn(db, { ...options, ...kept, at: nextAt, setup: another });
+      const next = journalIn(db, { ...options, ...kept, at: nextAt, setup: another });
+      isReplaced = true;
+      return next;
     },
     close: () => {
       recorder?.close();

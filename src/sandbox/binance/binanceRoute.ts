@@ -53,20 +53,16 @@ export function bookMaybe({ world, fields }: BinanceRequest): VenueBook | undefi
 
 /** Returns the book of a symbol. Throws -1100 or -1121. */
 export function bookNamed({ venue }: BinanceWorld, symbol: string): VenueBook {
-  if (!/^[A-Z0-9]{1,20}$/.test(symbol))
-    throw new BinanceFailure(
-      -1100,
-      "Illegal characters found in parameter 'symbol'; legal range is '^[A-Z0-9-_.]{1,20}$'.",
-    );
+  if (!/^[A-Z0-9]{1,20}$/.test(symbol)) throw REFUSALS.illegal('symbol', '^[A-Z0-9-_.]{1,20}$');
   for (const book of venue.books.values()) if (symbolOf(book.instrument) === symbol) return book;
   throw REFUSALS.symbol();
 }
 
-/** Returns the limit of a list: 500 if absent, at most 1,000. */
-export const listLimit = (fields: RequestFields): number => {
-  const limit = fields.whole('limit') ?? 500;
-  if (limit < 1) throw new BinanceFailure(-1130, "Data sent for parameter 'limit' is not valid.");
-  return Math.min(1_000, limit);
+/** Returns the limit of a list: `fallback` if absent, at most `max`. Throws -1130 for zero. */
+export const listLimit = (fields: RequestFields, fallback = 500, max = 1_000): number => {
+  const limit = fields.whole('limit') ?? fallback;
+  if (limit < 1) throw REFUSALS.invalid('limit');
+  return Math.min(max, limit);
 };
 
 /** Times between which a list is asked, in ms. */

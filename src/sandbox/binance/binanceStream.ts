@@ -4,7 +4,7 @@
  */
 import type { Millis, Price, Side, Timer } from '../../core/index.ts';
 import { EngineQueue } from '../matching/engineQueue.ts';
-import type { SessionSocket, Stream, StreamSession } from '../stream/stream.ts';
+import { parsedMessage, type SessionSocket, type Stream, type StreamSession } from '../stream/stream.ts';
 import type { TradeRow } from '../venue/tradeHistory.ts';
 import type { BookEvent, VenueBook } from '../venue/venueBook.ts';
 import type { BinanceWorld } from './binanceRoute.ts';
@@ -302,7 +302,7 @@ class BinanceStream implements Stream {
     }
     const answer = (fields: object) => session.send(JSON.stringify(fields));
     const refuse = (code: number, msg: string, id: unknown = null) => answer({ code, msg, id });
-    const asked = fieldsOfText(text);
+    const asked = parsedMessage(text);
     if (asked === null) return refuse(3, 'Invalid JSON: expected value at line 1 column 1');
     const { method, params, id } = asked;
     const isId =
@@ -350,14 +350,4 @@ function depthTopic(
     levels: levels === undefined ? null : Number(levels),
     everyMs: every === undefined ? SLOW_MS : Number(every),
   };
-}
-
-function fieldsOfText(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null;
-    return parsed as Readonly<Record<string, unknown>>;
-  } catch {
-    return null;
-  }
 }

@@ -49,6 +49,11 @@ export const proxyPage = (status: number, title: string): WireReply => ({
 });
 
 export const REFUSALS = {
+  illegal: (name: string, range: string): BinanceFailure =>
+    new BinanceFailure(-1100, `Illegal characters found in parameter '${name}'; legal range is '${range}'.`),
+  invalid: (name: string): BinanceFailure =>
+    new BinanceFailure(-1130, `Data sent for parameter '${name}' is not valid.`),
+  combination: (): BinanceFailure => new BinanceFailure(-1128, 'Combination of optional parameters invalid.'),
   insufficient: (): BinanceFailure =>
     new BinanceFailure(-2010, 'Account has insufficient balance for requested action.'),
   duplicate: (): BinanceFailure => new BinanceFailure(-2010, 'Duplicate order sent.'),

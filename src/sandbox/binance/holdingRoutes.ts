@@ -16,7 +16,7 @@ import {
   type BinanceRoute,
 } from './binanceRoute.ts';
 import { commissionOf } from './commissions.ts';
-import { BinanceFailure } from './failures.ts';
+import { REFUSALS } from './failures.ts';
 import { ownTradeEntry, wholeTime } from './orderAnswers.ts';
 import { symbolOf } from './symbols.ts';
 
@@ -101,8 +101,7 @@ function ownTrades(ask: Signed): unknown {
   const fromId = fields.whole('fromId');
   const span = timeSpan(fields);
   const timed = span.from !== undefined || span.to !== undefined;
-  if (timed && (orderId !== undefined || fromId !== undefined))
-    throw new BinanceFailure(-1128, 'Combination of optional parameters invalid.');
+  if (timed && (orderId !== undefined || fromId !== undefined)) throw REFUSALS.combination();
   const elapsed = world.clock.elapsed();
   const rows: OwnTradeRecord[] = [];
   account.trades.each('asc', undefined, trade => {

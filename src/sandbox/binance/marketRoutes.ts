@@ -16,7 +16,7 @@ import {
   type BinanceRoute,
   type BinanceWorld,
 } from './binanceRoute.ts';
-import { BinanceFailure } from './failures.ts';
+import { REFUSALS } from './failures.ts';
 import { wholeTime } from './orderAnswers.ts';
 import { bestFields, DEPTH_MAX, levelTexts, price8, quantity8, symbolOf, symbolRow } from './symbols.ts';
 import type { RequestFields } from './requestFields.ts';
@@ -62,7 +62,7 @@ function exchangeInfo(ask: BinanceRequest): unknown {
   const { world, fields } = ask;
   const one = bookMaybe(ask);
   const several = namesIn(fields.text('symbols'));
-  if (one && several) throw new BinanceFailure(-1128, 'Combination of optional parameters invalid.');
+  if (one && several) throw REFUSALS.combination();
   fields.text('permissions');
   fields.text('showPermissionSets');
   fields.text('symbolStatus');
@@ -79,16 +79,11 @@ function exchangeInfo(ask: BinanceRequest): unknown {
 /** Parses a list like ["BTCUSDT","BNBUSDT"]; `undefined` if absent. Throws -1130 for anything else. */
 function namesIn(text: string | undefined): string[] | undefined {
   if (text === undefined) return undefined;
-  if (!/^\["[A-Z0-9]{1,20}"(?:,"[A-Z0-9]{1,20}")*\]$/.test(text))
-    throw new BinanceFailure(-1130, "Data sent for parameter 'symbols' is not valid.");
+  if (!/^\["[A-Z0-9]{1,20}"(?:,"[A-Z0-9]{1,20}")*\]$/.test(text)) throw REFUSALS.invalid('symbols');
   return text.slice(2, -2).split('","');
 }
 
-function depthLimit(fields: RequestFields): number {
-  const limit = fields.whole('limit') ?? 100;
-  if (limit < 1) throw new BinanceFailure(-1130, "Data sent for parameter 'limit' is not valid.");
-  return Math.min(DEPTH_MAX, limit);
-}
+const depthLimit = (fields: RequestFields): number => listLimit(fields, 100, DEPTH_MAX);
 
 function depthWeight(fields: RequestFields): number {
   const limit = depthLimit(fields);
@@ -174,7 +169,7 @@ function perSymbol(ask: BinanceRequest, row: (book: VenueBook) => unknown): unkn
   const { world, fields } = ask;
   const one = bookMaybe(ask);
   const several = namesIn(fields.text('symbols'));
-  if (one && several) throw new BinanceFailure(-1128, 'Combination of optional parameters invalid.');
+  if (one && several) throw REFUSALS.combination();
   if (one) return row(one);
   return (several?.map(name => bookNamed(world, name)) ?? [...world.venue.books.values()]).map(row);
 }

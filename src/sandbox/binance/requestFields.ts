@@ -3,12 +3,10 @@
  * github.com/binance/binance-spot-api-docs at a5e0bc3.
  */
 import { isDecimalText, moneyOf, type Money, type WireRequest } from '../../core/index.ts';
-import { BinanceFailure } from './failures.ts';
+import { BinanceFailure, REFUSALS } from './failures.ts';
 
 const missing = (name: string) =>
   new BinanceFailure(-1102, `Mandatory parameter '${name}' was not sent, was empty/null, or malformed.`);
-const illegal = (name: string, range: string) =>
-  new BinanceFailure(-1100, `Illegal characters found in parameter '${name}'; legal range is '${range}'.`);
 
 export class RequestFields {
   readonly #values: ReadonlyMap<string, string>;
@@ -46,7 +44,7 @@ export class RequestFields {
   whole(name: string): number | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
-    if (!/^\d{1,15}$/.test(value)) throw illegal(name, '^[0-9]{1,20}$');
+    if (!/^\d{1,15}$/.test(value)) throw REFUSALS.illegal(name, '^[0-9]{1,20}$');
     return Number(value);
   }
 
@@ -55,7 +53,7 @@ export class RequestFields {
     const value = this.text(name);
     if (value === undefined) return undefined;
     if (!/^\d{1,20}(?:\.\d{1,20})?$/.test(value) || !isDecimalText(value))
-      throw illegal(name, '^([0-9]{1,20})(\\.[0-9]{1,20})?$');
+      throw REFUSALS.illegal(name, '^([0-9]{1,20})(\\.[0-9]{1,20})?$');
     if ((value.split('.')[1] ?? '').length > 8)
       throw new BinanceFailure(-1111, `Parameter '${name}' has too much precision.`);
     return moneyOf(value);

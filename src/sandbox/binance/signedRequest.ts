@@ -37,11 +37,7 @@ export function signerOf(
   const timestamp = Number(fields.needed('timestamp'));
   const windowMs = recvWindowOf(fields.text('recvWindow'));
   const sentAt = timestamp > MICROSECONDS_FROM ? timestamp / 1_000 : timestamp;
-  if (!(sentAt >= 0))
-    throw new BinanceFailure(
-      -1100,
-      "Illegal characters found in parameter 'timestamp'; legal range is '^[0-9]{1,20}$'.",
-    );
+  if (!(sentAt >= 0)) throw REFUSALS.illegal('timestamp', '^[0-9]{1,20}$');
   if (!(sentAt < now + AHEAD_MS)) throw REFUSALS.early();
   if (!(now - sentAt <= windowMs)) throw REFUSALS.late();
   const key = keys.get(text);
@@ -55,11 +51,7 @@ export function signerOf(
 
 function recvWindowOf(text: string | undefined): number {
   if (text === undefined) return WINDOW_MS;
-  if (!/^\d{1,8}(?:\.\d{1,3})?$/.test(text))
-    throw new BinanceFailure(
-      -1100,
-      "Illegal characters found in parameter 'recvWindow'; legal range is '^[0-9]{1,20}$'.",
-    );
+  if (!/^\d{1,8}(?:\.\d{1,3})?$/.test(text)) throw REFUSALS.illegal('recvWindow', '^[0-9]{1,20}$');
   const ms = Number(text);
   if (!(ms <= WINDOW_MAX_MS)) throw new BinanceFailure(-1131, 'recvWindow must be less than 60000.');
   return ms;

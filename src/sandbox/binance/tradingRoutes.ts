@@ -62,7 +62,7 @@ function placeOrder({ world, fields, account }: Signed): unknown {
 
 function testOrder({ world, fields, account }: Signed): unknown {
   const computes = fields.word('computeCommissionRates', ['true', 'false'], () =>
-    invalidData('computeCommissionRates'),
+    REFUSALS.invalid('computeCommissionRates'),
   );
   const { book } = checkedDraft(world, fields, account);
   if (computes !== 'true') return {};
@@ -75,8 +75,6 @@ function testOrder({ world, fields, account }: Signed): unknown {
     discount,
   };
 }
-
-const invalidData = (name: string) => new BinanceFailure(-1130, `Data sent for parameter '${name}' is not valid.`);
 
 const OTHER_TYPES: Readonly<Record<string, string>> = {
   STOP_LOSS: 'Stop loss',
@@ -103,7 +101,7 @@ function checkedDraft(world: BinanceWorld, fields: RequestFields, account: Accou
   for (const name of ['stopPrice', 'trailingDelta', 'pegPriceType', 'pegOffsetValue', 'pegOffsetType'])
     fields.absent(name);
   for (const name of ['strategyId', 'strategyType']) fields.whole(name);
-  fields.word('selfTradePreventionMode', ['NONE'], () => invalidData('selfTradePreventionMode'));
+  fields.word('selfTradePreventionMode', ['NONE'], () => REFUSALS.invalid('selfTradePreventionMode'));
   const market = type === 'MARKET';
   let lifetime: keyof typeof LIFETIMES = 'GTC';
   if (type === 'LIMIT') {
@@ -130,7 +128,7 @@ function checkedDraft(world: BinanceWorld, fields: RequestFields, account: Accou
   const price = fields.decimal('price');
   const originId = clientIdIn(fields, 'newClientOrderId') ?? world.clientId();
   const form =
-    fields.word('newOrderRespType', ['ACK', 'RESULT', 'FULL'], () => invalidData('newOrderRespType')) ??
+    fields.word('newOrderRespType', ['ACK', 'RESULT', 'FULL'], () => REFUSALS.invalid('newOrderRespType')) ??
     (type === 'LIMIT_MAKER' ? 'ACK' : 'FULL');
 
   fields.end();
@@ -171,10 +169,7 @@ const CLIENT_ID = /^[.A-Z:/a-z0-9_-]{1,36}$/;
 function clientIdIn(fields: RequestFields, name: string): string | undefined {
   const id = fields.text(name);
   if (id === undefined || CLIENT_ID.test(id)) return id;
-  throw new BinanceFailure(
-    -1100,
-    `Illegal characters found in parameter '${name}'; legal range is '^[\\.A-Z\\:/a-z0-9_-]{1,36}$'.`,
-  );
+  throw REFUSALS.illegal(name, '^[\\.A-Z\\:/a-z0-9_-]{1,36}$');
 }
 
 function orderTicks(book: VenueBook, price: Money, now: number): Price {

@@ -248,7 +248,7 @@ class PublicStream implements Stream {
     }
     const time = wholeMs(this.#venue.clock.now());
     const answer = (fields: object) => session.send(JSON.stringify(fields));
-    const asked = objectOf(text);
+    const asked = parsedMessage(text);
     if (asked === null) {
       answer({ error: 'invalid message', time });
       return;
@@ -284,7 +284,7 @@ class PublicStream implements Stream {
 const topicOf = (channel: Channel, book: string): string => `${channel}:${book}`;
 
 /** Parses a JSON object; null for anything else. */
-function objectOf(text: string): Readonly<Record<string, unknown>> | null {
+export function parsedMessage(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const parsed: unknown = JSON.parse(text);
     return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)

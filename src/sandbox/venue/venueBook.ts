@@ -357,6 +357,10 @@ export class VenueBook implements ExecutionSink {
       this.#sweep(order);
       return;
     }
+    if (order.fillMax === 0) {
+      this.#host.finish(order, 'cancelled');
+      return;
+    }
     this.#begin(order, order.side);
     const timeInForce = TIME_IN_FORCE[order.timeInForce];
     const id = this.engine.place(

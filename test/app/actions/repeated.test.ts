@@ -213,7 +213,7 @@ describe('a command that is killed at any write and repeated leaves what one lea
     await killedAnywhere(() => settleHedge(dir, ask, clock));
     await settleHedge(dir, ask, clock);
     expect(holds().settlements).toEqual([`${id} executed ann`]);
-    await isAnotherWithEach<Omit<SettleAsk, 'id'>>(
+    await isAnotherWithEach<Pick<SettleAsk, 'as' | 'reason' | 'by'>>(
       ask,
       { as: 'failed', reason: 'called the exchange', by: 'ben' },
       one => settleHedge(dir, { ...one, id }, clock),

@@ -211,6 +211,17 @@ describe('puntas compare', () => {
     const together = await run(books);
     expect(together.map(found => found?.notRun)).toEqual([null]);
     expect(together[0]?.models[0]?.orders.placed).toBeGreaterThan(0);
+    // The tape itself is no price of another exchange, although it has the book of the source.
+    const far = bench.config('peg', text =>
+      text.replace(
+        /books:\n +- btc_usd\n +- usd_mxn/,
+        'sources: [{ name: far, books: [btc_mxn], from: { ccxt: kraken } }]',
+      ),
+    );
+    const args = ['compare', '-c', far, '--models', 'expected', '--json', '--threads', '1', '--tape', books];
+    expect(compared(await ran(args)).tapes.map(({ runs }) => runs[0]?.notRun)).toEqual([
+      'the reference price of the bot comes from btc_mxn, but no recording of btc_mxn covers the hours of the tape',
+    ]);
   });
 
   test('says in the row which configuration cannot earn the fees of a tier', async () => {

@@ -120,7 +120,7 @@ strategy:`,
   test('without recordings nothing is quoted, and the report says what to give', async () => {
     const report = await run(config);
     expect(report.models[0]!.uptime.bid).toBe(0);
-    expect(describeBacktest(report)).toContain('pass --reference btc_usd=DIR --reference usd_mxn=DIR');
+    expect(describeBacktest(report)).toContain('pass --reference btc_usdt=DIR --reference usd_mxn=DIR');
   });
 });
 

@@ -1,94 +1,12 @@
 /** An account on another exchange in the engine: exact in every currency of both, and counted in inventory, limits and profit. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  money,
-  moneyOf,
-  isAtPlace,
-  sumOfCauses,
-  textOfMoney,
-  type EngineOptions,
-  type OwnTrade,
-  type Side,
-} from '../../../src/core/index.ts';
+import { money, moneyOf, textOfMoney, type HaltLimits, type Side } from '../../../src/core/index.ts';
 import { runsOf } from '../../many.ts';
-import { Desk } from '../desk.ts';
+import { UNIT, TwoDesks } from '../twoDesks.ts';
 
-const ELSEWHERE = { place: 'binance', major: 'btc', minor: 'usdt' } as const;
-const RATE = moneyOf('18.25');
-const ONE = 10n ** 18n;
-
-/** A desk with an account there, and the true balances there. */
-class TwoDesks {
-  desk: Desk;
-  readonly truth = new Map([
-    ['btc', moneyOf('500')],
-    ['usdt', moneyOf('90000')],
-    ['bnb', moneyOf('3')],
-  ]);
-  #tid = 0;
-  readonly #options: Partial<EngineOptions>;
-
-  constructor(options: Partial<EngineOptions> = {}) {
-    this.#options = { elsewhere: ELSEWHERE, target: 1e9 as never, ...options };
-    this.desk = new Desk(this.#options);
-  }
-
-  readThere(quiet = true): void {
-    const { now } = this.desk;
-    const balances = [...this.truth].map(([currency, sum]) => {
-      const total = textOfMoney(sum);
-      return { currency, total, locked: '0', available: total };
-    });
-    this.desk.step({ kind: 'balances', at: now, startedAt: now, quiet, balances, place: 'binance' });
-  }
-
-  /** An order there for `lots`, of which the parts fill. */
-  order(id: string, side: Side, lots: number, price: number, parts: readonly number[], feeIn: string, rate = RATE) {
-    const [base, quote] = [money(BigInt(lots) * ONE), money(BigInt(lots * price) * ONE)];
-    const [give, get] = side === 'sell' ? (['btc', 'usdt'] as const) : (['usdt', 'btc'] as const);
-    const [gives, gets] = side === 'sell' ? [base, quote] : [quote, base];
-    const conversion = { id, give: { currency: give, amount: gives }, get: { currency: get, amount: gets } };
-    this.desk.step({ kind: 'elsewhere', at: this.desk.now, phase: 'in flight', conversion });
-    return () => {
-      const trades = parts.map((part): OwnTrade => {
-        const minor = part * price;
-        const fee = moneyOf(feeIn === 'btc' ? `0.00${part}` : feeIn === 'usdt' ? `0.${minor}` : '0.000123');
-        const sign = side === 'buy' ? 1n : -1n;
-        const move = (currency: string, by: bigint) => this.truth.set(currency, money(this.truth.get(currency)! + by));
-        move('btc', sign * BigInt(part) * ONE);
-        move('usdt', -sign * BigInt(minor) * ONE);
-        move(feeIn, -fee);
-        return {
-          ...{ book: 'btc_usdt', tid: String(++this.#tid), oid: id, originId: id, createdAt: this.desk.now, side },
-          ...{ price: String(price), major: String(part), minor: String(minor), maker: false },
-          ...{ feeAmount: textOfMoney(fee), feeCurrency: feeIn },
-        };
-      });
-      this.desk.step({ kind: 'elsewhere', at: this.desk.now, phase: 'ended', conversion, trades, rate });
-      return trades;
-    };
-  }
-
-  restart(): void {
-    const ledger = this.desk.engine.ledger([]);
-    const before = this.desk;
-    this.desk = new Desk({ ...this.#options, run: 8 });
-    this.desk.now = before.now + 1_000;
-    this.desk.step({ kind: 'restore', at: this.desk.now, orders: [], ledger });
-  }
-
-  get inventory(): string {
-    return textOfMoney(this.desk.engine.snapshot(this.desk.now).booked.inventory);
-  }
-
-  /** Sums of the ledger there. */
-  get ledger(): Record<string, string> {
-    const { causes } = this.desk.engine.ledger([])!;
-    const rows = [...causes].filter(([name]) => isAtPlace(name, 'binance'));
-    return Object.fromEntries(rows.map(([name, row]) => [name.split('@')[0]!, textOfMoney(sumOfCauses(row))]));
-  }
-}
+/** Limits on losses that no test here reaches, so that only the position limit halts. */
+const NO_HALTS = { drawdownMax: 10n ** 40n, dayLossMax: 10n ** 40n } as unknown as HaltLimits;
 
 describe('an account on another exchange', () => {
   test('is missing until its balances are read, and its base currency is inventory', () => {
@@ -100,6 +18,20 @@ describe('an account on another exchange', () => {
     two.desk.rounds(3);
     expect(two.inventory).toBe('0');
     expect(two.desk.places().length).toBeGreaterThan(0);
+  });
+
+  test('before its balances are read, inventory is unknown: no limit is exceeded, and a price move is no profit', () => {
+    // A position beyond the limit of 100 lots if the balances there counted as 0.
+    const two = new TwoDesks({ halts: NO_HALTS, target: 2e9 as never });
+    two.truth.set('btc', moneyOf('1000000000'));
+    two.desk.open().rounds(2);
+    for (const side of [two.desk.bids, two.desk.asks]) side[0]![0] += 50;
+    two.desk.rounds(2);
+    expect([two.desk.engine.haltedBecause, two.desk.engine.riskContext(two.desk.now).position]).toEqual([null, 0]);
+    two.readThere();
+    two.desk.rounds(2);
+    expect([two.desk.engine.haltedBecause, two.inventory]).toEqual([null, '0']);
+    expect(textOfMoney(two.desk.engine.snapshot(two.desk.now).booked.profit.total)).toBe('0');
   });
 
   test('an order there counts in the limits with both outcomes until its end, then with its trades', () => {
@@ -133,6 +65,79 @@ describe('an account on another exchange', () => {
     expect(two.desk.engine.haltedBecause).toContain('-1 usdt@binance');
   });
 
+  test('a loss there is found while hedges there follow each other faster than the reads that find it', () => {
+    const two = new TwoDesks();
+    two.desk.open();
+    two.readThere();
+    two.truth.set('usdt', moneyOf('89999'));
+    for (let n = 0; n < 12; n++) {
+      two.desk.round(2_000);
+      two.desk.readBalances();
+      two.order(`h${n}`, n % 2 === 0 ? 'sell' : 'buy', 1, 55, [1], 'bnb')();
+      two.desk.round(2_000);
+      two.readThere();
+    }
+    expect(two.desk.engine.haltedBecause).toContain('-1 usdt@binance');
+  });
+
+  test('balances there that lag behind each hedge for one read halt nothing', () => {
+    const two = new TwoDesks();
+    two.desk.open();
+    two.readThere();
+    for (let n = 0; n < 12; n++) {
+      two.desk.round(2_000);
+      two.desk.readBalances();
+      const late = new Map(two.truth);
+      two.order(`h${n}`, n % 2 === 0 ? 'sell' : 'buy', 1, 55, [1], 'bnb')();
+      const current = new Map(two.truth);
+      for (const [currency, sum] of late) two.truth.set(currency, sum);
+      two.readThere();
+      for (const [currency, sum] of current) two.truth.set(currency, sum);
+      two.desk.round(2_000);
+      two.readThere();
+    }
+    expect(two.desk.engine.haltedBecause).toBeNull();
+  });
+
+  const late = fc.record({
+    held: fc.integer({ min: 1, max: 50 }),
+    orders: fc.array(fc.record({ isReadInFlight: fc.boolean(), isRestarted: fc.boolean() }), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+  });
+
+  test('a currency that comes there after the opening is no difference when fees are paid in it', () => {
+    fc.assert(
+      fc.property(late, ({ held, orders }) => {
+        const two = new TwoDesks();
+        two.truth.delete('bnb');
+        two.desk.open();
+        two.readThere();
+        two.truth.set('bnb', money(BigInt(held) * UNIT));
+        two.desk.round();
+        two.readThere();
+        for (const [n, { isReadInFlight, isRestarted }] of orders.entries()) {
+          const end = two.order(`h${n}`, 'sell', 1, 55, [1], 'bnb');
+          const before = two.truth.get('bnb')!;
+          // The order was executed, and its trade is not booked yet.
+          two.truth.set('bnb', money(before - moneyOf('0.000123')));
+          if (isReadInFlight) two.readThere();
+          two.truth.set('bnb', before);
+          end();
+          if (isRestarted) two.restart(8 + n);
+          for (let reads = 0; reads < 4; reads++) {
+            two.desk.round(4_000);
+            two.readThere();
+          }
+          expect(two.desk.engine.haltedBecause).toBeNull();
+          expect(two.ledger['bnb']).toBe(textOfMoney(two.truth.get('bnb')!));
+        }
+      }),
+      runsOf(300, 30),
+    );
+  });
+
   const steps = fc.array(
     fc.record({
       what: fc.constantFrom('order', 'order', 'fill', 'restart', 'deposit', 'read'),
@@ -140,7 +145,7 @@ describe('an account on another exchange', () => {
       price: fc.integer({ min: 50, max: 60 }),
       parts: fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 3 }),
       feeIn: fc.constantFrom('btc', 'usdt', 'bnb'),
-      rate: fc.bigInt({ min: 1n, max: 40n * ONE }),
+      rate: fc.bigInt({ min: 1n, max: 40n * UNIT }),
       isTwice: fc.boolean(),
     }),
     { maxLength: 20 },
@@ -162,7 +167,7 @@ describe('an account on another exchange', () => {
             const order = two.desk.live[0]!;
             two.desk.fill(order.id, 3);
             two.desk.round();
-            expected += (order.side === 'buy' ? 3n : -3n) * ONE;
+            expected += (order.side === 'buy' ? 3n : -3n) * UNIT;
             bought++;
           }
           if (what === 'deposit') {

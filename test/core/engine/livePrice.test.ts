@@ -9,14 +9,16 @@ import {
   type LivePriceRules,
   type LiveReading,
   type Strategy,
+  type TakerRequest,
 } from '../../../src/core/index.ts';
+import { hedgeViewOf } from '../../../src/hedge/index.ts';
 import { eventOf, LineWriter, lineOf } from '../../../src/live/recording/recording.ts';
 import { Desk, PATIENCE } from '../desk.ts';
 import { plain } from '../market.ts';
 
 const leg = (feed: string) => ({ feed, divides: false, staleAfterMs: 1_000, frozenAfterMs: 5_000 });
 const RULES: LivePriceRules = {
-  sources: ['a', 'b'].map(name => ({ name, legs: [leg(name)], weight: 1, feeBps: 10 })),
+  sources: ['a', 'b'].map(name => ({ name, basisKey: name, legs: [leg(name)], weight: 1, feeBps: 10 })),
   ...{ combine: 'median', divergenceMaxBps: 50, sourcesMin: 1, moveBps: 1, basis: null },
 };
 /** One level of ten lots, five ticks to each side of the reference. */
@@ -78,6 +80,28 @@ test('a price that leads cancels quotes at once, as one from events does', () =>
   expect(shown(desk)).toEqual([[995], [1_005]]);
   const [ask] = desk.live.filter(({ side }) => side === 'sell');
   expect(desk.step(reading(desk, 'a', book(1_010)))).toEqual([{ kind: 'cancel', ids: [ask!.id] }]);
+});
+
+test('without a price elsewhere, quotes go and inventory is still reduced at prices of this book', () => {
+  const desk = deskOf().open().round();
+  desk.step(reading(desk, 'a', book(1_000)));
+  desk.round();
+  desk.fill(desk.live.find(({ side }) => side === 'buy')!.id, 10);
+  desk.round();
+  desk.step(reading(desk, 'a', 'cut'));
+  desk.round();
+  expect([shown(desk), desk.engine.snapshot(desk.now).quoting]).toEqual([[[], []], 'no live price']);
+  const terms = { instrument: plain, takerRate: 0, balancesAt: desk.now };
+  expect(hedgeViewOf(desk.engine, terms, desk.now).refusal).toBeNull();
+  const take = { side: 'sell', price: 990, amount: 10, until: desk.now + 5_000 } as never as TakerRequest;
+  desk.step({ kind: 'take', at: desk.now, ...take, id: 'mm-7-t1' });
+  desk.rounds(2);
+  expect([desk.places().filter(({ takes }) => takes).length, desk.traded.lots]).toEqual([1, 0]);
+  // Each other reason still blocks it.
+  desk.now += 60_000;
+  expect(hedgeViewOf(desk.engine, terms, desk.now).refusal).toBe('book stale');
+  desk.step({ kind: 'take', at: desk.now, ...take, id: 'mm-7-t2', until: desk.now + 5_000 });
+  expect(desk.places().filter(({ takes }) => takes)).toHaveLength(1);
 });
 
 test('the basis outlives the run in the ledger', () => {

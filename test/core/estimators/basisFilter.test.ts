@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BasisFilter, driftVariance, measurementVariance, randomOf, type BasisRules } from '../../../src/core/index.ts';
+import { BasisFilter, basisModelFor, normal, randomOf, type BasisModel } from '../../../src/core/index.ts';
 
 /** Rules of E17: s 2 bp, kappa 1/60 per second, q 1e-13 per second. */
-const E17: BasisRules = { sdBps: 2, revertMs: 60_000, driftBps: Math.sqrt(1e-13 * 3_600) * 1e4 };
+const E17 = basisModelFor({ sdBps: 2, revertMs: 60_000, driftBps: Math.sqrt(1e-13 * 3_600) * 1e4 });
 
 test('the variance of a measurement and the gain in the steady state are those of E17', () => {
-  expect(measurementVariance(E17, 1_000) / 2e-4 ** 2).toBeCloseTo(120.0027777649, 8);
-  expect(driftVariance(E17, 1_000)).toBeCloseTo(1e-13, 25);
+  const first = new BasisFilter(E17);
+  first.observe(0, 0, Infinity);
+  expect(first.state!.variance / 2e-4 ** 2).toBeCloseTo(120.0027777649, 8);
   const filter = new BasisFilter(E17);
   for (let second = 0; second < 100_000; second++) filter.observe(second * 1_000, 0, Infinity);
   const before = filter.log;
@@ -15,22 +16,16 @@ test('the variance of a measurement and the gain in the steady state are those o
   expect(filter.log - before).toBeCloseTo(0.0001443254807108, 13);
 });
 
-/** Normal deviates (Box and Muller). */
-function normals(seed: number): () => number {
-  const random = randomOf(seed);
-  return () => Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
-}
-
 /** Root mean square error of the filter in bps, over a path of E17: the basis walks, the mispricing reverts. */
-function errorOf(rules: BasisRules, seed: number): number {
-  const normal = normals(seed);
-  const filter = new BasisFilter(rules);
+function errorOf(model: BasisModel, seed: number): number {
+  const random = randomOf(seed);
+  const filter = new BasisFilter(model);
   const kept = Math.exp(-1 / 60);
-  let [basis, away, sum] = [0, 2e-4 * normal(), 0];
+  let [basis, away, sum] = [0, 2e-4 * normal(random), 0];
   const seconds = 40_000;
   for (let second = 0; second < seconds; second++) {
-    basis += Math.sqrt(1e-13) * normal();
-    away = kept * away + 2e-4 * Math.sqrt(1 - kept * kept) * normal();
+    basis += Math.sqrt(1e-13) * normal(random);
+    away = kept * away + 2e-4 * Math.sqrt(1 - kept * kept) * normal(random);
     filter.observe(second * 1_000, basis + away, Infinity);
     if (second >= seconds / 2) sum += (filter.log - basis) ** 2;
   }
@@ -65,7 +60,8 @@ test('no measurement moves the basis by more than the gain times the bound, howe
         at += passed;
         const before = filter.log;
         filter.observe(at, log, bound);
-        expect(Math.abs(filter.log - before)).toBeLessThanOrEqual(bound);
+        // The difference of two doubles is exact to their last digit only.
+        expect(Math.abs(filter.log - before)).toBeLessThanOrEqual(bound + Math.abs(before) * Number.EPSILON);
         expect(filter.errorBps(at)).toBeGreaterThan(0);
       }
     }),
@@ -98,4 +94,24 @@ test('a wrong start is not called known: while values are limited, the error doe
     if (filter.errorBps(second * 1_000) < 3) expect(Math.abs(filter.log - truth)).toBeLessThan(2 * bound);
   }
   expect(filter.errorBps(3_600_000)).toBeLessThan(3);
+});
+
+test('after a time without measurements, the next counts more, because its mispricing is another one', () => {
+  const [steady, paused] = [new BasisFilter(E17), new BasisFilter(E17)];
+  for (const filter of [steady, paused])
+    for (let second = 0; second < 2_000; second++) filter.observe(second * 1_000, 0, Infinity);
+  steady.observe(2_000_000, 1e-4, Infinity);
+  paused.observe(2_600_000, 1e-4, Infinity);
+  expect(paused.log / steady.log).toBeGreaterThan(50);
+  paused.observe(Number.NaN, 1, Infinity);
+  paused.observe(3_000_000, Number.NaN, Infinity);
+  expect(paused.state!.at).toBe(2_600_000);
+});
+
+test('a model without noise follows each measurement', () => {
+  const filter = new BasisFilter({ driftVariance: 0, deviation: 0, persistence: 0.5, noiseVariance: 0 });
+  for (const [second, log] of [1, 5, -3].entries()) {
+    filter.observe(second * 1_000, log, Infinity);
+    expect(filter.log).toBe(log);
+  }
 });

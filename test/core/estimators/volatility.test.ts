@@ -36,6 +36,23 @@ describe('the irregular average', () => {
     expect(often!.perRootSecond).toBe(rarely!.perRootSecond);
   });
 
+  test('stays within its factor of the initial value whatever the prices, and follows them inside it', () => {
+    const start = 1e-4;
+    for (const [perRootSecond, expected] of [
+      [1e-6, start / 4],
+      [1e-2, start * 4],
+    ] as const) {
+      const estimate = new EwmaVolatility({
+        ...{ startPerRootSecond: start, memoryMs: 60_000, sampleMs: 1_000, factorMax: 4 },
+      });
+      walk(3, perRootSecond, 3_600, (at, price) => estimate.observe(at, price));
+      expect(estimate.perRootSecond).toBe(expected);
+      walk(4, 2e-4, 3_600, (at, price) => estimate.observe(3_600_000 + at, price));
+      expect(estimate.perRootSecond).toBeGreaterThan(start / 4);
+      expect(estimate.perRootSecond).toBeLessThan(start * 4);
+    }
+  });
+
   test('passes over what is no price or no time', () => {
     const estimate = new EwmaVolatility({ startPerRootSecond: 1e-4, memoryMs: 60_000, sampleMs: 1_000 });
     estimate.observe(0, 100);

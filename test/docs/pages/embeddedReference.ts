@@ -1,9 +1,9 @@
 /** Writes the page of the embedded exchange out of its table of operator calls and its table of switches. */
 import { OPERATOR_ROUTES, SECOND_OPERATOR_ROUTES, SECOND_SWITCHES, SWITCHES } from '../../../src/sandbox/index.ts';
 
-/** docs/embedded-exchange.md as Markdown, before formatting. */
 type Row = (typeof SWITCHES)[keyof typeof SWITCHES] | (typeof SECOND_SWITCHES)[keyof typeof SECOND_SWITCHES];
 
+/** docs/embedded-exchange.md as Markdown, before formatting. */
 export function embeddedReference(): string {
   return [
     '<!-- Generated from src/sandbox/operator and src/sandbox/switches by `npm run docs`. A test fails when this page is not what the code says. -->',

@@ -138,6 +138,38 @@ export const ROWS: readonly { readonly title: string; readonly panels: readonly 
     ],
   },
   {
+    title: 'Hedges',
+    panels: [
+      {
+        title: 'Hedges by the hour',
+        unit: 'none',
+        queries: [
+          [
+            `sum by (instance, way, state) (rate(${of('puntas_hedges_total')}[$__rate_interval])) * 3600`,
+            '{{way}} {{state}}',
+          ],
+        ],
+      },
+      {
+        title: 'Not hedged elsewhere',
+        unit: 'none',
+        queries: [
+          [of('puntas_hedge_debt'), 'debt {{currency}}'],
+          [of('puntas_hedge_failures'), 'failed in sequence'],
+          [of('puntas_elsewhere_orders_open'), 'open orders elsewhere'],
+        ],
+      },
+      {
+        title: 'Account elsewhere',
+        unit: 'none',
+        queries: [
+          [of('puntas_elsewhere_funds'), '{{place}} {{currency}}'],
+          [of('puntas_elsewhere_drift'), 'drift in {{currency}}'],
+        ],
+      },
+    ],
+  },
+  {
     title: 'Limits',
     panels: [
       {

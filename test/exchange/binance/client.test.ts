@@ -1,7 +1,16 @@
 /** Every call of the client on the second exchange, which speaks the interface of Binance. */
 import { describe, expect, test } from 'vitest';
-import { instrumentOf, type NewOrder, type TimeInForce } from '../../../src/core/index.ts';
-import { deskOn, doneWith, type Desk } from './fakes.ts';
+import {
+  instrumentOf,
+  settle,
+  TransportFailure,
+  type Amount,
+  type NewOrder,
+  type Price,
+  type TimeInForce,
+} from '../../../src/core/index.ts';
+import { done } from '../../conformance/driver.ts';
+import { deskOn, scriptedBinance, type Desk } from './fakes.ts';
 
 const order = (side: 'buy' | 'sell', price: string, originId: string, timeInForce: TimeInForce): NewOrder => ({
   ...{ book: 'btc_usdt', side, price, major: '0.01', originId, timeInForce },
@@ -11,7 +20,7 @@ const place = (desk: Desk, ...of: Parameters<typeof order>) => desk.run(desk.cli
 describe('rules and books', () => {
   test('of the own book have tick, step and bounds; a book that is not listed is absent from the whole list', async () => {
     const desk = deskOn();
-    const [row, ...more] = doneWith(await desk.run(desk.client.availableBooks()));
+    const [row, ...more] = done(await desk.run(desk.client.availableBooks()));
     expect(more).toEqual([]);
     expect(row).toMatchObject({
       ...{ book: 'btc_usdt', tickSize: '0.01', lotSize: '0.00001', minimumAmount: '0.00001', maximumAmount: '9000' },
@@ -29,14 +38,14 @@ describe('rules and books', () => {
     await place(desk, 'buy', '30000', 'a-1-1', 'post only');
     await run(other.place(order('sell', '30000', 'b-1-1', 'immediate or cancel')));
     await run(other.place(order('sell', '30010', 'b-1-2', 'post only')));
-    const book = doneWith(await run(client.orderBook('btc_usdt')));
+    const book = done(await run(client.orderBook('btc_usdt')));
     expect([book.bids, book.asks]).toEqual([[], [{ price: '30010.00000000', amount: '0.01000000' }]]);
-    const [newest] = doneWith(await run(client.trades('btc_usdt', { limit: 1 })));
+    const [newest] = done(await run(client.trades('btc_usdt', { limit: 1 })));
     expect(newest).toMatchObject({ price: '30000.00000000', amount: '0.01000000', makerSide: 'buy' });
     const after = await run(client.trades('btc_usdt', { marker: newest!.tid, sort: 'asc', limit: 10 }));
-    expect(doneWith(after)).toEqual([]);
+    expect(done(after)).toEqual([]);
     const from = await run(client.trades('btc_usdt', { marker: `${BigInt(newest!.tid) - 1n}`, sort: 'asc' }));
-    expect(doneWith(from)).toEqual([newest]);
+    expect(done(from)).toEqual([newest]);
     expect(await run(client.trades('btc_usdt', { marker: '1', sort: 'desc' }))).toMatchObject({ code: 'not-sent' });
   });
 });
@@ -45,36 +54,36 @@ describe('an order', () => {
   test('is placed, listed, found by both ids, canceled by each, and then reported as canceled', async () => {
     const desk = deskOn();
     const { client, run } = desk;
-    const first = doneWith(await place(desk, 'buy', '29000', 'a-1-1', 'post only'));
-    const second = doneWith(await place(desk, 'buy', '29001', 'a-1-2', 'good till canceled'));
-    const open = doneWith(await run(client.openOrders({ book: 'btc_usdt' })));
+    const first = done(await place(desk, 'buy', '29000', 'a-1-1', 'post only'));
+    const second = done(await place(desk, 'buy', '29001', 'a-1-2', 'good till canceled'));
+    const open = done(await run(client.openOrders({ book: 'btc_usdt' })));
     expect(open.map(({ oid, originId, status }) => [oid, originId, status])).toEqual([
       [first.oid, 'a-1-1', 'open'],
       [second.oid, 'a-1-2', 'open'],
     ]);
-    const found = doneWith(await run(client.lookUp({ originIds: ['a-1-1', 'a-9-9', 'a-1-2'] })));
+    const found = done(await run(client.lookUp({ originIds: ['a-1-1', 'a-9-9', 'a-1-2'] })));
     expect(found).toEqual(open);
-    expect(doneWith(await run(client.lookUp({ oids: [first.oid, '999999'] })))).toEqual([open[0]]);
+    expect(done(await run(client.lookUp({ oids: [first.oid, '999999'] })))).toEqual([open[0]]);
     const canceled = await run(client.cancel({ originIds: ['a-1-1', 'a-9-9'] }));
-    expect(doneWith(canceled)).toEqual([first.oid]);
-    expect(doneWith(await run(client.cancel({ oids: [second.oid] })))).toEqual([second.oid]);
-    expect(doneWith(await run(client.cancel({ oids: [second.oid] })))).toEqual([]);
-    const ended = doneWith(await run(client.lookUp({ originIds: ['a-1-1'] })));
+    expect(done(canceled)).toEqual([first.oid]);
+    expect(done(await run(client.cancel({ oids: [second.oid] })))).toEqual([second.oid]);
+    expect(done(await run(client.cancel({ oids: [second.oid] })))).toEqual([]);
+    const ended = done(await run(client.lookUp({ originIds: ['a-1-1'] })));
     expect(ended).toMatchObject([{ originId: 'a-1-1', status: 'cancelled', unfilledAmount: '0.01' }]);
-    expect(doneWith(await run(client.openOrders({})))).toEqual([]);
+    expect(done(await run(client.openOrders({})))).toEqual([]);
   });
 
   test('of each time in force does what it says; the rest of an immediate order is reported as unfilled', async () => {
     const desk = deskOn();
     const { client, other, run } = desk;
     await run(other.place({ ...order('sell', '30000', 'b-1-1', 'post only'), major: '0.004' }));
-    const killed = doneWith(await place(desk, 'buy', '30000', 'a-1-1', 'fill or kill'));
-    expect(doneWith(await run(client.lookUp({ oids: [killed.oid] })))).toMatchObject([{ status: 'cancelled' }]);
-    const taker = doneWith(await place(desk, 'buy', '30000', 'a-1-2', 'immediate or cancel'));
-    expect(doneWith(await run(client.lookUp({ oids: [taker.oid] })))).toMatchObject([
+    const killed = done(await place(desk, 'buy', '30000', 'a-1-1', 'fill or kill'));
+    expect(done(await run(client.lookUp({ oids: [killed.oid] })))).toMatchObject([{ status: 'cancelled' }]);
+    const taker = done(await place(desk, 'buy', '30000', 'a-1-2', 'immediate or cancel'));
+    expect(done(await run(client.lookUp({ oids: [taker.oid] })))).toMatchObject([
       { originId: 'a-1-2', status: 'cancelled', originalAmount: '0.01000000', unfilledAmount: '0.006' },
     ]);
-    const trades = doneWith(await run(client.orderTrades({ originId: 'a-1-2' })));
+    const trades = done(await run(client.orderTrades({ originId: 'a-1-2' })));
     expect(trades).toMatchObject([
       {
         ...{ oid: taker.oid, originId: 'a-1-2', side: 'buy', price: '30000.00000000', major: '0.00400000' },
@@ -110,13 +119,106 @@ describe('an order', () => {
         const desk = deskOn({ [fault]: 10_000, lostAs });
         expect(await place(desk, 'buy', '29000', 'a-1-1', 'post only')).toMatchObject({ kind: 'unknown' });
         desk.exchange.set({ [fault]: 0 });
-        const found = doneWith(await desk.run(desk.client.lookUp({ originIds: ['a-1-1'] })));
+        const found = done(await desk.run(desk.client.lookUp({ originIds: ['a-1-1'] })));
         expect(found.map(({ originId }) => originId)).toEqual(fault === 'answerLostPips' ? ['a-1-1'] : []);
       }
   });
 });
 
+describe('a symbol that does not trade', () => {
+  test('is read and its orders are canceled by a client that never saw it trade', async () => {
+    const desk = deskOn();
+    const { client, run, exchange } = desk;
+    const { oid } = done(await place(desk, 'buy', '29000', 'a-1-1', 'post only'));
+    exchange.set({ trading: 'off' });
+    const fresh = desk.again();
+    expect(done(await run(fresh.availableBooks()))).toEqual([]);
+    expect(done(await run(fresh.openOrders({})))).toMatchObject([{ oid, originId: 'a-1-1' }]);
+    expect(done(await run(fresh.lookUp({ originIds: ['a-1-1'] })))).toMatchObject([{ oid, status: 'open' }]);
+    expect(await run(fresh.place(order('buy', '29000', 'a-1-2', 'post only')))).toMatchObject({
+      kind: 'refused',
+      status: 400,
+    });
+    expect(done(await run(desk.again().cancel({ originIds: ['a-1-1'] })))).toEqual([oid]);
+    expect(done(await run(client.openOrders({})))).toEqual([]);
+  });
+});
+
+describe('a list of symbols', () => {
+  test('is read once for calls at the same time, and again after a failure', async () => {
+    const { client, transport } = scriptedBinance(() => ({ status: 200, headers: {}, body: '[]' }));
+    const { answer } = transport;
+    let isLost = true;
+    transport.answer = request => {
+      if (isLost && request.target.includes('/exchangeInfo')) throw new TransportFailure('no complete answer', true);
+      return answer(request);
+    };
+    const both = () => Promise.all([client.openOrders({}), client.userTrades({ sort: 'asc' })]);
+    expect((await both()).map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
+    isLost = false;
+    expect((await both()).map(({ kind }) => kind)).toEqual(['done', 'done']);
+    const lists = transport.requests.filter(({ target }) => target.includes('/exchangeInfo'));
+    expect(lists.length).toBe(2);
+  });
+});
+
+describe('a list of symbols that is not answered', () => {
+  test('stops no cancel, and a placement is certainly not sent', async () => {
+    const { client, transport } = scriptedBinance(({ method }) => {
+      expect(method).toBe('DELETE');
+      const body = JSON.stringify({ symbol: 'BTCUSDT', orderId: 7 });
+      return { status: 200, headers: {}, body };
+    });
+    const { answer } = transport;
+    transport.answer = request => {
+      if (request.target.includes('/exchangeInfo')) throw new TransportFailure('no complete answer', true);
+      return answer(request);
+    };
+    expect(await client.cancel({ originIds: ['a-1-1'] })).toEqual({ kind: 'done', value: ['7'] });
+    const placed = await client.place(order('buy', '29000', 'a-1-1', 'post only'));
+    expect(placed).toMatchObject({ kind: 'refused', code: 'not-sent' });
+    expect(transport.requests.some(({ method }) => method === 'POST')).toBe(false);
+  });
+});
+
 describe('own trades', () => {
+  test('of an order with more than a page are read completely, the oldest first', async () => {
+    const desk = deskOn({ rateLimits: 'off' });
+    const { client, run, exchange } = desk;
+    const place = exchange.marketplace('btc_usdt');
+    for (let n = 0; n < 2_345; n++) place.place('sell', 3_000_000 as Price, 1 as Amount, 'GTC');
+    const taken = { ...order('buy', '30000', 'a-1-1', 'immediate or cancel'), major: '0.02345' };
+    const { oid } = done(await run(client.place(taken)));
+    const trades = done(await run(client.orderTrades({ oid })));
+    expect(new Set(trades.map(({ tid }) => tid)).size).toBe(2_345);
+    const tids = trades.map(({ tid }) => BigInt(tid));
+    expect([...tids].sort((a, b) => (a < b ? -1 : 1))).toEqual(tids);
+  });
+
+  test('are readable beside one whose order has an id that is not text; an order without an id is of another program', async () => {
+    const row = (id: number, orderId: number) => ({
+      ...{ symbol: 'BTCUSDT', id, orderId, price: '30000', qty: '0.1', quoteQty: '3000', commission: '1' },
+      ...{ commissionAsset: 'USDT', time: 1_700_000_000_000, isBuyer: true, isMaker: true },
+    });
+    const ids: readonly unknown[] = ['a-1-1', 17, '', 'web_x'];
+    const { client } = scriptedBinance(({ target }) => {
+      const orderId = Number(/orderId=(\d+)/.exec(target)?.[1]);
+      const body = target.includes('/myTrades')
+        ? ids.map((_, n) => row(n + 1, n))
+        : { symbol: 'BTCUSDT', orderId, clientOrderId: ids[orderId] };
+      return { status: 200, headers: {}, body: JSON.stringify(body) };
+    });
+    const outcome = await client.userTrades({ sort: 'asc' });
+    expect(done(outcome).map(({ tid, originId }) => [tid, originId])).toEqual([
+      ['1', 'a-1-1'],
+      ['3', undefined],
+      ['4', 'web_x'],
+    ]);
+    expect(outcome).toMatchObject({
+      unreadable: [{ book: 'btc_usdt', oid: '1', id: '2', currencies: ['btc', 'usdt'] }],
+    });
+  });
+
   test('are read from an id in order, each with the id of its order, also after a restart of the client', async () => {
     const desk = deskOn({ bnbFees: 'on' });
     const { client, other, run } = desk;
@@ -130,18 +232,18 @@ describe('own trades', () => {
       await place(desk, 'buy', `2900${n}`, `a-1-${n}`, 'post only');
       await run(other.place(order('sell', `2900${n}`, `b-1-${n}`, 'immediate or cancel')));
     }
-    const all = doneWith(await run(client.userTrades({ sort: 'asc', limit: 1_000 })));
+    const all = done(await run(client.userTrades({ sort: 'asc', limit: 1_000 })));
     expect(all.map(({ originId }) => originId)).toEqual(['a-1-1', 'a-1-2', 'a-1-3', 'a-1-4', 'a-1-5']);
     expect(all.map(({ maker, side, feeCurrency }) => [maker, side, feeCurrency])).toEqual(
       all.map(() => [true, 'buy', 'bnb']),
     );
     const next = await run(client.userTrades({ sort: 'asc', marker: all[1]!.tid, limit: 2 }));
-    expect(doneWith(next)).toEqual(all.slice(2, 4));
-    expect(doneWith(await run(client.userTrades({ limit: 2, sort: 'desc' })))).toEqual([all[4], all[3]]);
-    expect(doneWith(await run(client.account!.hasTrade(all[2]!.tid)))).toBe(true);
-    expect(doneWith(await run(client.account!.hasTrade('999999999')))).toBe(false);
+    expect(done(next)).toEqual(all.slice(2, 4));
+    expect(done(await run(client.userTrades({ limit: 2, sort: 'desc' })))).toEqual([all[4], all[3]]);
+    expect(done(await run(client.account!.hasTrade(all[2]!.tid)))).toBe(true);
+    expect(done(await run(client.account!.hasTrade('999999999')))).toBe(false);
     // Another client of the other account knows none of the ids before it reads them.
-    const theirs = doneWith(await run(other.userTrades({ sort: 'asc' })));
+    const theirs = done(await run(other.userTrades({ sort: 'asc' })));
     expect(theirs.map(({ originId }) => originId)).toEqual(['b-1-1', 'b-1-2', 'b-1-3', 'b-1-4', 'b-1-5']);
   });
 
@@ -154,7 +256,7 @@ describe('own trades', () => {
     desk.exchange.set({ answerLostPips: 0, lookupDelayMs: 60_000 });
     expect(await desk.run(desk.other.userTrades({ sort: 'asc' }))).toMatchObject({ kind: 'unknown' });
     await desk.clock.advance(60_000);
-    const trades = doneWith(await desk.run(desk.other.userTrades({ sort: 'asc' })));
+    const trades = done(await desk.run(desk.other.userTrades({ sort: 'asc' })));
     expect(trades.map(({ originId }) => originId)).toEqual(['b-1-1']);
   });
 });
@@ -164,14 +266,14 @@ describe('the account', () => {
     const desk = deskOn();
     const { client, run } = desk;
     await place(desk, 'buy', '29000', 'a-1-1', 'post only');
-    const balances = doneWith(await run(client.balances()));
+    const balances = done(await run(client.balances()));
     const usdt = balances.find(({ currency }) => currency === 'usdt');
     expect(usdt).toEqual({
       ...{ currency: 'usdt', total: '1000000', locked: '290.00000000', available: '999710.00000000' },
     });
     expect(balances.map(({ currency }) => currency).sort()).toEqual(['bnb', 'btc', 'usdt']);
-    expect(doneWith(await run(client.fees()))).toEqual([{ book: 'btc_usdt', maker: '0.001', taker: '0.001' }]);
-    expect(doneWith(await run(client.account!.id()))).toMatch(/^\d+$/);
+    expect(done(await run(client.fees()))).toEqual([{ book: 'btc_usdt', maker: '0.001', taker: '0.001' }]);
+    expect(done(await run(client.account!.id()))).toMatch(/^\d+$/);
   });
 
   test('of a wrong key needs a person', async () => {
@@ -184,6 +286,36 @@ describe('the account', () => {
 });
 
 describe('the clock', () => {
+  /** A client whose measurements of the time are answered by the test. */
+  const measured = () => {
+    const answers: (() => void)[] = [];
+    const { client, clock, transport } = scriptedBinance(({ method }) => {
+      const body = method === 'DELETE' ? { symbol: 'BTCUSDT', orderId: 7 } : method === 'GET' ? [] : {};
+      return { status: 200, headers: {}, body: JSON.stringify(body) };
+    });
+    const { answer } = transport;
+    transport.answer = request =>
+      request.target.includes('/v3/time')
+        ? new Promise(resolve => answers.push(() => resolve(answer(request))))
+        : answer(request);
+    return { client, clock, answers };
+  };
+
+  test('that is not measured yet, or is measured again, keeps no cancel waiting; a read waits for the first time only', async () => {
+    const { client, clock, answers } = measured();
+    expect((await client.cancel({ originIds: ['a-1-1'] })).kind).toBe('done');
+    let isRead = false;
+    const reading = client.openOrders({}).then(() => (isRead = true));
+    await settle();
+    expect([isRead, answers.length]).toEqual([false, 1]);
+    answers[0]!();
+    await reading;
+    await clock.advance(31 * 60_000);
+    expect((await client.openOrders({})).kind).toBe('done');
+    expect((await client.cancel({ originIds: ['a-1-1'] })).kind).toBe('done');
+    expect(answers.length).toBe(2);
+  });
+
   test('of this machine may be hours off: the time of the exchange is measured', async () => {
     for (const clockOffsetMs of [-7_200_000, -3_000, 3_000, 86_000_000]) {
       const desk = deskOn({ clockOffsetMs, requestDelayMaxMs: 400, answerDelayMaxMs: 400 });
@@ -204,7 +336,7 @@ describe('the clock', () => {
     await desk.run(desk.client.place(order('buy', '29000', 'a-1-1', 'post only')));
     await desk.clock.advance(60_000);
     desk.exchange.set({ requestDelayMinMs: 0, requestDelayMaxMs: 0 });
-    expect(doneWith(await desk.run(desk.client.lookUp({ originIds: ['a-1-1'] })))).toEqual([]);
+    expect(done(await desk.run(desk.client.lookUp({ originIds: ['a-1-1'] })))).toEqual([]);
   });
 });
 
@@ -233,6 +365,6 @@ describe('the budget', () => {
     );
     expect(placed.filter(({ kind }) => kind === 'done').length).toBe(50);
     expect(placed.filter(one => one.kind === 'refused' && one.code === 'budget').length).toBe(10);
-    expect(doneWith(await run(client.cancel({ originIds: ['a-1-0'] }))).length).toBe(1);
+    expect(done(await run(client.cancel({ originIds: ['a-1-0'] }))).length).toBe(1);
   });
 });

@@ -4,7 +4,6 @@ import {
   TransportFailure,
   VirtualClock,
   type Clock,
-  type Outcome,
   type Transport,
   type VenueClient,
   type WireReply,
@@ -43,6 +42,8 @@ export type Desk = {
   readonly exchange: SecondExchange;
   readonly client: VenueClient;
   readonly other: VenueClient;
+  /** Returns a new client with the key of the first, as after a restart. */
+  readonly again: () => VenueClient;
   readonly sent: WireRequest[];
   /** Resolves a call while the clock runs. */
   readonly run: <T>(call: Promise<T>) => Promise<T>;
@@ -53,8 +54,9 @@ export function deskOn(switches: Partial<SecondSwitches> = {}, deadlineMs = DEAD
   const clock = new VirtualClock();
   const exchange = createSecondExchange({ clock, seed: 5, switches });
   const transports: (Transport & { readonly sent: WireRequest[] })[] = [];
-  const clientOf = (): VenueClient => {
-    const { key, secret } = exchange.openAccount({ balances: { btc: '10', usdt: '1000000', bnb: '100' } });
+  const account = () => exchange.openAccount({ balances: { btc: '10', usdt: '1000000', bnb: '100' } });
+  const own = account();
+  const clientOf = ({ key, secret }: ReturnType<typeof account>): VenueClient => {
     const transport = transportTo(exchange, clock);
     transports.push(transport);
     return binanceSpot.connect({
@@ -63,8 +65,9 @@ export function deskOn(switches: Partial<SecondSwitches> = {}, deadlineMs = DEAD
       budgets: { public: 100_000, private: 100_000 },
     });
   };
-  const [client, other] = [clientOf(), clientOf()];
+  const [client, other] = [clientOf(own), clientOf(account())];
   return {
+    again: () => clientOf(own),
     ...{ clock, exchange, client, other, sent: transports[0]!.sent },
     run: async call => {
       let isOver = false;
@@ -73,12 +76,6 @@ export function deskOn(switches: Partial<SecondSwitches> = {}, deadlineMs = DEAD
       return call;
     },
   };
-}
-
-/** The value of an outcome that must be done. */
-export function doneWith<T>(outcome: Outcome<T>): T {
-  if (outcome.kind !== 'done') throw new Error(JSON.stringify(outcome));
-  return outcome.value;
 }
 
 export const SYMBOLS = {

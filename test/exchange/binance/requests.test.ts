@@ -24,7 +24,8 @@ function fieldsOf(text: string): Record<string, string> {
 const sentBy = async (call: (client: VenueClient) => Promise<unknown>): Promise<WireRequest> => {
   const { client, transport } = scriptedBinance(() => ({ status: 200, headers: {}, body: '[]' }));
   await call(client);
-  return transport.requests.at(-1)!;
+  // A cancel does not wait for the time of the exchange, which is read after it.
+  return transport.requests.findLast(({ target }) => !target.includes('/v3/time'))!;
 };
 const order = (timeInForce: TimeInForce, major: string, price: string) => ({
   ...({ book: 'btc_usdt', side: 'buy', price, major, originId: 'pt0a1b2c3d4e5f', timeInForce } as const),

@@ -1,10 +1,10 @@
 /** Complete reads of lists that change meanwhile: no row that was there at the start is ever absent. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Outcome } from '../../../src/core/index.ts';
+import { TransportFailure, type Outcome } from '../../../src/core/index.ts';
 import { PAGE_ROWS, readAll, readOldest, type ListPage } from '../../../src/exchange/kraken/rest/pages.ts';
 import { runsOf } from '../../many.ts';
-import { reply, scriptedKraken } from './scripted.ts';
+import { ASSET_PAIRS, reply, scriptedKraken } from './scripted.ts';
 
 /** A list, newest first, to which rows are added before given reads. */
 class GrowingList {
@@ -91,6 +91,98 @@ describe('a list that grows while it is read', () => {
   });
 });
 
+describe('trades and orders of a pair', () => {
+  const ORDER = { status: 'closed', opentm: 1_700_000_000, vol: '1', vol_exec: '1', oflags: 'fciq' };
+  const tradesOf = (names: readonly string[], lists: () => object = () => ASSET_PAIRS, pairOfOrder = 'XBTUSD') =>
+    scriptedKraken(
+      ({ name, form }) => {
+        const order = (oid: string) => ({
+          ...{ ...ORDER, cl_ord_id: 'web-1' },
+          descr: {
+            pair: oid === 'O1' ? pairOfOrder : 'XBTUSD',
+            type: 'buy',
+            ordertype: 'limit',
+            price: '1',
+            price2: '0',
+          },
+        });
+        if (name === 'QueryOrders')
+          return reply(Object.fromEntries(form['txid']!.split(',').map(oid => [oid, order(oid)])));
+        const trade = (pair: string, n: number) => ({
+          ...{ ordertxid: `O${n}`, pair, time: 1_700_000_000 + n, type: 'buy', ordertype: 'limit', price: '30000' },
+          ...{ cost: '30', fee: '0.1', vol: '0.001', margin: '0', maker: true, trade_id: n },
+        });
+        const trades = names.map((pair, n) => [`T${n}`, trade(pair, n)] as const);
+        return reply({ trades: Object.fromEntries(trades), count: trades.length });
+      },
+      { pairs: lists },
+    );
+
+  test('that is not traded now, or is a dark pool, are read with the others', async () => {
+    const { wsname: _, ...dark } = ASSET_PAIRS.XXBTZUSD;
+    const lists = () => ({
+      ...ASSET_PAIRS,
+      'XXBTZUSD.d': dark,
+      LTCUSDT: { ...ASSET_PAIRS.LTCUSDT, status: 'cancel_only' },
+    });
+    const { client } = tradesOf(['XXBTZUSD', 'LTCUSDT', 'XXBTZUSD.d'], lists);
+    const outcome = await client.userTrades({ sort: 'asc' });
+    expect(outcome.kind === 'done' && outcome.value.map(({ book }) => book)).toEqual([
+      'btc_usd',
+      'ltc_usdt',
+      'btc_usd',
+    ]);
+    expect(outcome).not.toHaveProperty('unreadable');
+    const books = await client.availableBooks();
+    expect(books.kind === 'done' && books.value.map(({ book }) => book)).toEqual(['btc_usd', 'btc_usdt']);
+  });
+
+  test('are readable beside one whose order cannot be read', async () => {
+    const { client } = tradesOf(['XXBTZUSD', 'XXBTZUSD'], undefined, 'NOPAIR');
+    const outcome = await client.userTrades({ sort: 'asc' });
+    expect(outcome).toMatchObject({
+      kind: 'done',
+      value: [{ oid: 'O0' }],
+      unreadable: [{ book: 'btc_usd', oid: 'O1' }],
+    });
+  });
+
+  test('that is listed later are unreadable until the list is read again, a minute after the last read at most', async () => {
+    let isListed = false;
+    const { client, clock } = tradesOf(['NEWUSD'], () =>
+      isListed
+        ? { ...ASSET_PAIRS, NEWUSD: { ...ASSET_PAIRS.LTCUSDT, altname: 'NEWUSD', wsname: 'NEW/USD' } }
+        : ASSET_PAIRS,
+    );
+    expect(await client.userTrades({ sort: 'asc' })).toMatchObject({
+      value: [],
+      unreadable: [{ why: expect.stringContaining('NEWUSD') as string }],
+    });
+    isListed = true;
+    expect(await client.userTrades({ sort: 'asc' })).toMatchObject({ value: [] });
+    await clock.advance(60_000);
+    expect(await client.userTrades({ sort: 'asc' })).toMatchObject({ value: [] });
+    await clock.advance(100);
+    expect(await client.userTrades({ sort: 'asc' })).toMatchObject({ value: [{ book: 'ltc_usdt' }] });
+  });
+
+  test('that is not listed any more are unreadable, with the currencies that its name can have', async () => {
+    let reads = 0;
+    const names = ['XLTCXXDG', 'LTCXDG', 'GONEAWAY', 'XXBTZUSD'];
+    const { client, clock } = tradesOf(names, () => (reads++, ASSET_PAIRS));
+    const outcome = await client.userTrades({ sort: 'asc' });
+    expect(outcome).toMatchObject({ kind: 'done', value: [{ book: 'btc_usd' }] });
+    const unreadable = outcome.kind === 'done' ? outcome.unreadable! : [];
+    expect(unreadable.map(({ currencies }) => currencies)).toEqual([['ltc', 'doge'], ['ltc', 'doge'], undefined]);
+    for (let n = 0; n < 10; n++) {
+      await clock.advance(60_000);
+      await client.userTrades({ sort: 'asc' });
+    }
+    // The list is read at the start, and once to see whether the names were added.
+    expect(reads).toBe(2);
+  });
+});
+
 type Row = { readonly id: string; readonly clientId: string; status: 'open' | 'closed' };
 
 describe('a look-up by origin id', () => {
@@ -138,6 +230,53 @@ describe('a look-up by origin id', () => {
       ),
       runsOf(1_000, 60),
     );
+  });
+
+  test('of an order that this client sent reads few pages, however many orders were closed since', async () => {
+    const closed = Array.from({ length: 3_000 }, (_, n) => other(n));
+    const own: Row = { id: 'OOWN-1', clientId: 'mm-1-1', status: 'closed' };
+    closed.splice(1_500, 0, own);
+    let isLost = true;
+    const { client, sent } = scriptedKraken(({ name, form }) => {
+      if (name === 'AddOrder')
+        return isLost ? Promise.reject(new TransportFailure('reset', true)) : reply({ txid: [own.id] });
+      if (name === 'OpenOrders') return reply({ open: {} });
+      if (name === 'QueryOrders') return reply({ [own.id]: wireRow(own) });
+      const some = closed.filter(({ clientId }) => form['cl_ord_id'] === undefined || form['cl_ord_id'] === clientId);
+      const offset = Number(form['ofs']);
+      const rows = some.slice(offset, offset + PAGE_ROWS).map(row => [row.id, wireRow(row)] as const);
+      return reply({ closed: Object.fromEntries(rows), count: some.length });
+    });
+    const placing = () =>
+      client.place({
+        ...{ book: 'btc_usd', side: 'buy', price: '30000', major: '1', originId: own.clientId },
+        timeInForce: 'post only',
+      });
+    for (const [answer, names] of [
+      ['unknown', ['OpenOrders', 'ClosedOrders']],
+      ['done', ['QueryOrders']],
+    ] as const) {
+      isLost = answer === 'unknown';
+      expect((await placing()).kind).toBe(answer);
+      sent.length = 0;
+      const outcome = await client.lookUp({ originIds: [own.clientId] });
+      expect(outcome).toMatchObject({ kind: 'done', value: [{ oid: own.id, originId: own.clientId }] });
+      expect(sent.map(({ name }) => name)).toEqual(names);
+    }
+  });
+
+  test('of an order with a known id that the exchange does not show yet reads the lists too', async () => {
+    const own: Row = { id: 'OOWN-1', clientId: 'mm-1-1', status: 'open' };
+    const { client } = scriptedKraken(({ name }) => {
+      if (name === 'AddOrder') return reply({ txid: [own.id] });
+      if (name === 'QueryOrders') return reply(undefined, ['EOrder:Unknown order']);
+      return name === 'OpenOrders' ? reply({ open: { [own.id]: wireRow(own) } }) : reply({ closed: {}, count: 0 });
+    });
+    await client.place({
+      ...{ book: 'btc_usd', side: 'buy', price: '30000', major: '1', originId: own.clientId },
+      timeInForce: 'post only',
+    });
+    expect(await client.lookUp({ originIds: [own.clientId] })).toMatchObject({ value: [{ oid: own.id }] });
   });
 
   test('is no evidence of absence when a list cannot be read', async () => {

@@ -1,6 +1,6 @@
 /** Counters, order of requests and deadlines of Kraken's senders. */
 import { describe, expect, test } from 'vitest';
-import { settle, VirtualClock, type NewOrder, type WireReply } from '../../../src/core/index.ts';
+import { settle, TransportFailure, VirtualClock, type NewOrder, type WireReply } from '../../../src/core/index.ts';
 import { tierByCalls } from '../../../src/exchange/kraken/wire/protocol.ts';
 import { reply, scriptedKraken, type Seen } from './scripted.ts';
 
@@ -123,6 +123,94 @@ describe('counters', () => {
     expect((await client.balances()).kind).toBe('done');
   });
 });
+
+describe('a cancel', () => {
+  test('behind a read that is not answered is sent when the read has timed out, however long that takes', async () => {
+    const clock = new VirtualClock(1_700_000_000_000);
+    const { client, sent } = scriptedKraken(
+      ({ name }) =>
+        name === 'CancelOrder'
+          ? reply({ count: 1 })
+          : new Promise<WireReply>((_, reject) => {
+              clock.after(30_000, () => reject(new TransportFailure('no complete answer', true)));
+            }),
+      { clock },
+    );
+    await client.availableBooks();
+    const reading = client.balances();
+    await settle();
+    const canceling = client.cancel({ oids: ['OA-B'] });
+    await clock.advance(30_000);
+    expect((await reading).kind).toBe('unknown');
+    expect(await canceling).toEqual({ kind: 'done', value: ['OA-B'] });
+    expect(sent.map(({ name }) => name)).toEqual(['BalanceEx', 'CancelOrder']);
+  });
+});
+
+describe('a cancel of orders whose ids are unknown', () => {
+  const lists = (isHung: boolean, clock: VirtualClock) =>
+    scriptedKraken(
+      ({ name, form }) => {
+        if (name === 'CancelOrder') return reply({ count: form['cl_ord_id'] === 'a-0-9' ? 0 : 1 });
+        if (isHung) return new Promise<WireReply>(() => undefined);
+        const open = Object.fromEntries(['a-0-1', 'a-0-2'].map(id => [`O${id}`, { ...orderRow, cl_ord_id: id }]));
+        return reply({ open });
+      },
+      { clock },
+    );
+
+  test('reads the lists once for all of them, and is unknown where they do not answer within 5 s', async () => {
+    const clock = new VirtualClock(1_700_000_000_000);
+    const { client, sent } = lists(false, clock);
+    const outcome = await client.cancel({ originIds: ['a-0-1', 'a-0-9', 'a-0-2'] });
+    expect(outcome).toEqual({ kind: 'done', value: ['Oa-0-1', 'Oa-0-2'] });
+    expect(sent.map(({ name }) => name)).toEqual(['CancelOrder', 'CancelOrder', 'CancelOrder', 'OpenOrders']);
+    const hung = lists(true, clock);
+    let kind = '';
+    void hung.client.cancel({ originIds: ['a-0-1'] }).then(each => (kind = each.kind));
+    await clock.advance(4_900);
+    expect(kind).toBe('');
+    await clock.advance(200);
+    expect(kind).toBe('unknown');
+  });
+});
+
+describe('a backlog of trades', () => {
+  test('of any length is read in the lowest tier, each call continuing after the last', async () => {
+    const all = Array.from({ length: 700 }, (_, n) => [`T${n}`, tradeRow(n)] as const).reverse();
+    const { client, clock } = scriptedKraken(
+      ({ name, form }) => {
+        if (name === 'QueryOrders')
+          return reply(Object.fromEntries(form['txid']!.split(',').map(oid => [oid, { ...orderRow, cl_ord_id: oid }])));
+        const rows = all.filter(([, { time }]) => Number(time) > Number(form['start'] ?? 0));
+        const offset = Number(form['ofs']);
+        return reply({ trades: Object.fromEntries(rows.slice(offset, offset + 50)), count: rows.length });
+      },
+      { privatePerMinute: 20 },
+    );
+    const tids: string[] = [];
+    for (let marker: string | undefined; tids.length < 700;) {
+      const call = client.userTrades({ sort: 'asc', ...(marker === undefined ? {} : { marker }) });
+      await clock.advance(200_000);
+      const outcome = await call;
+      expect(outcome.kind).toBe('done');
+      if (outcome.kind !== 'done' || outcome.value.length === 0) break;
+      tids.push(...outcome.value.map(({ tid }) => tid));
+      marker = tids.at(-1);
+    }
+    expect(tids.length).toBe(700);
+    expect(new Set(tids).size).toBe(700);
+  });
+});
+
+const tradeRow = (n: number) => ({
+  ...{ ordertxid: `O${n % 60}`, pair: 'XXBTZUSD', time: String(1_700_000_000 + n), type: 'buy', ordertype: 'limit' },
+  ...{ price: '30000', cost: '3000', fee: '1', vol: '0.1', margin: '0', maker: true, trade_id: n },
+});
+const orderRow = {
+  ...{ status: 'closed', opentm: 1_700_000_000, vol: '1.00000000', vol_exec: '1.00000000', oflags: 'fciq' },
+  descr: { pair: 'XBTUSD', type: 'buy', ordertype: 'limit', price: '30000.0', price2: '0' },
+};
 
 describe('the deadline of an order', () => {
   const deadlineOf = ({ form }: Seen): number => Date.parse(form['deadline']!);

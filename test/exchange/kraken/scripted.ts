@@ -33,7 +33,7 @@ export type Answerer = (request: Seen) => WireReply | Promise<WireReply>;
 /** Creates the client. Lists of assets and pairs are answered; all other requests by `answer`. */
 export function scriptedKraken(
   answer: Answerer,
-  { clock = new VirtualClock(1_700_000_000_000), privatePerMinute = 60 } = {},
+  { clock = new VirtualClock(1_700_000_000_000), privatePerMinute = 60, pairs = (): object => ASSET_PAIRS } = {},
 ): { readonly client: VenueClient; readonly sent: Seen[]; readonly clock: VirtualClock } {
   const sent: Seen[] = [];
   const client = kraken.connect({
@@ -43,7 +43,7 @@ export function scriptedKraken(
         const url = new URL(request.target, 'https://api.kraken.com');
         const name = url.pathname.split('/').at(-1)!;
         if (name === 'Assets') return reply(ASSETS);
-        if (name === 'AssetPairs') return reply(ASSET_PAIRS);
+        if (name === 'AssetPairs') return reply(pairs());
         const fields = request.method === 'GET' ? url.searchParams : new URLSearchParams(request.body);
         const seen = { ...request, name, form: Object.fromEntries(fields) };
         sent.push(seen);

@@ -1,11 +1,12 @@
 /** Ids, numbers, nonces, signatures and names of Kraken. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Secret, VirtualClock } from '../../../src/core/index.ts';
+import { Secret, VirtualClock, type UnreadableRow } from '../../../src/core/index.ts';
 import { krakenClientId, originIdOf } from '../../../src/exchange/kraken/wire/clientIds.ts';
 import { assetNames, assetPairs } from '../../../src/exchange/kraken/wire/names.ts';
 import { risingNonces } from '../../../src/exchange/kraken/wire/nonce.ts';
 import { millisOfSeconds, unfoldedDecimal } from '../../../src/exchange/kraken/wire/numbers.ts';
+import { krakenBalances } from '../../../src/exchange/kraken/wire/replies.ts';
 import { krakenSignature } from '../../../src/exchange/kraken/wire/sign.ts';
 import { WireFault } from '../../../src/exchange/wire/wire.ts';
 import { runsOf } from '../../many.ts';
@@ -98,6 +99,24 @@ describe('numbers', () => {
     value => expect(unfoldedDecimal(value)).toBeUndefined(),
   );
 
+  test('with more decimals than money has are no numbers, unless only zeros follow: nothing is rounded', () => {
+    expect(unfoldedDecimal('1.500000000000000000000')).toBe('1.500000000000000000');
+    expect(unfoldedDecimal('0.0000000000000000001')).toBeUndefined();
+    const unreadable: UnreadableRow[] = [];
+    const row = { balance: '0.1234567890123456789', hold_trade: '0' };
+    const listed = krakenBalances(assetNames(ASSETS), [])(
+      { XXBT: row, ZUSD: { balance: '1.00000000000000000000' } },
+      unreadable,
+    );
+    expect(listed).toMatchObject([{ currency: 'usd', available: '1' }]);
+    expect(unreadable).toMatchObject([
+      {
+        currencies: ['btc'],
+        why: expect.stringContaining('balance: expected a decimal number with at most 18') as string,
+      },
+    ]);
+  });
+
   test('seconds are whole milliseconds, rounded down', () => {
     expect(millisOfSeconds('1710429248.3052235', 't')).toBe(1_710_429_248_305);
     expect(millisOfSeconds(1_688_666_559.8974, 't')).toBe(1_688_666_559_897);
@@ -133,7 +152,8 @@ describe('names', () => {
   const assets = assetNames(ASSETS);
   const read = (pairs: object) => {
     const unreadable: { readonly why: string; readonly book?: string }[] = [];
-    return { pairs: assetPairs(pairs, assets, unreadable), unreadable };
+    const { byBook, all } = assetPairs(pairs, assets, unreadable);
+    return { pairs: byBook, all, unreadable };
   };
   const { XXBTZUSD } = ASSET_PAIRS;
 

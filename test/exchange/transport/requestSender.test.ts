@@ -9,7 +9,8 @@ import {
   type Observation,
   type WireReply,
 } from '../../../src/core/index.ts';
-import { buildAndSend } from '../../../src/exchange/transport/requestSender.ts';
+import { Budget } from '../../../src/exchange/transport/budget.ts';
+import { buildAndSend, requestSender } from '../../../src/exchange/transport/requestSender.ts';
 import {
   bitsoSender,
   EXCHANGE_RATE_LIMITS,
@@ -194,7 +195,7 @@ describe('what is never sent', () => {
     for (let n = 0; n < 2; n++) void ask(question('cancel'));
     await settle();
     expect(await ask(question('cancel'))).toStrictEqual(
-      refusedWith('budget', 'no free slot for a cancel in the request budget within 5000 ms'),
+      refusedWith('budget', 'no free slot for a cancel in the request budget within 60000 ms'),
     );
   });
 
@@ -208,7 +209,7 @@ describe('what is never sent', () => {
   });
 
   it('is one that had to wait longer than its lane allows, for the budget and for its turn together', async () => {
-    const most = { cancel: 5_000, place: 1_000, 'private read': 5_000, 'public read': 5_000 };
+    const most = { cancel: 60_000, place: 1_000, 'private read': 5_000, 'public read': 5_000 };
     const wait = fc.record({
       lane: fc.constantFrom(...LANES),
       set: fc.option(fc.integer({ min: 2, max: 9_000 })),
@@ -266,7 +267,7 @@ describe('what is never sent', () => {
     expect(await ask(question('cancel'))).toStrictEqual(refusedWith('closed', 'the client is closed'));
   });
 
-  it('breaks the rules of the interface: said in its words; any other error is a defect and is thrown', async () => {
+  it('breaks the rules of the interface, or cannot be built: said in its words, and nothing was sent', async () => {
     const { ask, rest } = sender(() => ok(null));
     const build = (problem: Error) => () => {
       throw problem;
@@ -274,8 +275,101 @@ describe('what is never sent', () => {
     expect(await buildAndSend(ask, build(new WireFault('bad amount')))).toStrictEqual(
       refusedWith('not-sent', 'bad amount'),
     );
-    await expect(buildAndSend(ask, build(new TypeError('a defect')))).rejects.toThrow('a defect');
+    expect(await buildAndSend(ask, build(new TypeError('a defect')))).toStrictEqual(
+      refusedWith('not-sent', 'a defect'),
+    );
     expect(rest.requests).toEqual([]);
+  });
+});
+
+/** Steps of a request at which the protocol, the transport or a reader can fail, in their order. */
+const STEPS = [
+  ...['charges', 'budget', 'isWanted', 'encode', 'send now', 'send later'],
+  ...['usedWeights', 'classify', 'read', 'meaningOf', 'remedyOf', 'onRequest'],
+] as const;
+
+describe('an error of any kind at any step', () => {
+  it('is an outcome: certain before the request is sent, unknown after it; each slot is given back, and the next request is sent', async () => {
+    const kinds = [
+      () => new TypeError('a defect'),
+      () => new WireFault('bad'),
+      () => new RangeError('the-secret'),
+      () => 'a text',
+      () => undefined,
+    ];
+    const drawn = fc.record({
+      step: fc.constantFrom(...STEPS),
+      error: fc.constantFrom(...kinds),
+      lane: fc.constantFrom(...LANES),
+      isRefused: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(drawn, async ({ step, error, lane, isRefused }) => {
+        let isBroken = true;
+        const at = (of: (typeof STEPS)[number]): void => {
+          if (isBroken && step === of) throw error() as Error;
+        };
+        const clock = new VirtualClock();
+        const budgets = { a: new Budget(clock, { perMinute: 3 }), b: new Budget(clock, { perMinute: 3 }) };
+        let sent = 0;
+        const { ask } = requestSender<object, 'a' | 'b'>({
+          clock,
+          budgets,
+          lanes: { concurrency: 1, cancelConcurrency: 1 },
+          apis: {
+            rest: {
+              basePath: '',
+              transport: {
+                send: () => {
+                  sent++;
+                  at('send now');
+                  return Promise.resolve().then(() => (at('send later'), json({})));
+                },
+                close: () => Promise.resolve(),
+              },
+            },
+          },
+          protocol: {
+            encode: ({ method }) => (at('encode'), { method, target: '/', headers: {}, body: '' }),
+            charges: () => {
+              at('charges');
+              const missing = isBroken && step === 'budget' ? [{ budget: 'none' }] : [];
+              return [{ budget: 'a' }, { budget: 'b', as: 'counts' }, ...missing];
+            },
+            classify: (reply, { read }) => {
+              at('classify');
+              const value = read(reply.body, []);
+              const refused = { kind: 'refused', code: 'E1', message: 'the-key' } as const;
+              return { outcome: isRefused ? refused : { kind: 'done', value }, throttled: false };
+            },
+            usedWeights: () => (at('usedWeights'), {}),
+            meaningOf: () => (at('meaningOf'), undefined),
+            remedyOf: () => (at('remedyOf'), null),
+            masked: ['the-key', 'the-secret'],
+            ordered: false,
+          },
+          onRequest: () => at('onRequest'),
+        });
+        const one = {
+          ...({ endpoint: 'POST order', lane, method: 'POST', path: '/', effect: 'write' } as const),
+          isWanted: () => (at('isWanted'), true),
+          read: () => (at('read'), 1),
+        };
+        const first = await ask(one);
+        const whole = isRefused ? 'refused' : 'done';
+        const isHarmless = step === 'onRequest' || (!isRefused && (step === 'meaningOf' || step === 'remedyOf'));
+        expect(first.kind).toBe(isHarmless ? whole : sent === 0 ? 'refused' : 'unknown');
+        if (first.kind === 'refused') expect(first.code).toBe(sent === 0 ? 'not-sent' : 'E1');
+        expect(JSON.stringify(first)).not.toMatch(/the-/);
+        const used = sent;
+        expect([budgets.a.left(), budgets.b.left()]).toEqual([3 - used, 3 - used]);
+        isBroken = false;
+        expect((await ask(one)).kind).toBe(whole);
+        await clock.advance(60_000);
+        expect([budgets.a.left(), budgets.b.left()]).toEqual([3, 3]);
+      }),
+      runsOf(3_000, 300),
+    );
   });
 });
 

@@ -30,9 +30,9 @@ class Bot {
   running!: Running;
   #asked = 0;
 
-  constructor(seed: number) {
-    this.world = worldOf(seed);
-    const tree = parse(readFileSync(shippedConfig('sandbox'), 'utf8')) as Tree;
+  constructor(seed: number, name = 'sandbox') {
+    this.world = worldOf(seed, {}, name);
+    const tree = parse(readFileSync(shippedConfig(name), 'utf8')) as Tree;
     // Amounts as they are configured, whatever is held.
     delete (tree['strategy']!['skew'] as Record<string, unknown>)['sizeRange'];
     this.text = stringify({ ...tree, metrics: { port: 0 }, state: { dir: this.world.stateDir } });
@@ -346,5 +346,31 @@ test.each(few([1, 2], 1))(
     expect(taken).toBeGreaterThan(2);
     expect(away).toBeLessThan(8);
     await bot.end();
+  },
+);
+
+test.each([
+  ['', 'kept'],
+  ['binance', 'taken'],
+] as const)(
+  'hedges on an exchange that was tried on doubles only, accepted by %j, are %s',
+  async (acceptUntried, end) => {
+    const bot = new Bot(7, 'elsewhere');
+    const { hedge } = parse(bot.text) as Tree;
+    const remote = { kind: 'remote', restUrl: 'https://example.com' };
+    const accepted = acceptUntried === '' ? {} : { acceptUntried };
+    const tree = parse(bot.text) as Tree;
+    delete tree['hedge'];
+    const elsewhere = { ...remote, venue: 'binance', book: 'btc_usdt', ...accepted };
+    bot.text = stringify({ ...tree, exchange: remote, elsewhere });
+    await bot.start();
+    bot.change({ hedge: hedge! });
+    for (const isPreview of [true, false]) {
+      const answer = await bot.ask(isPreview);
+      expect(answer.end).toBe(end === 'taken' && isPreview ? 'shown' : end);
+      expect(answer.lines.join('\n').includes('add acceptUntried: binance below elsewhere')).toBe(end === 'kept');
+    }
+    await bot.running.stop();
+    bot.world.end();
   },
 );

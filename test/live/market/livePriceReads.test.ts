@@ -14,12 +14,14 @@ type SourceEvent = Extract<EngineEvent, { kind: 'source' }>;
 function speaking() {
   let listener: ((news: LivePriceNews) => void) | null = null;
   let isClosed = false;
+  const rejected: string[] = [];
   const source: LivePriceSource = {
     name: 'far',
+    rejectAsUnreliable: reason => void rejected.push(reason),
     start: onNews => void (listener = onNews),
     close: () => Promise.resolve(void (isClosed = true)),
   };
-  return { source, says: (news: LivePriceNews) => listener?.(news), isClosed: () => isClosed };
+  return { source, rejected, says: (news: LivePriceNews) => listener?.(news), isClosed: () => isClosed };
 }
 const book = (bid: number, more: Partial<Extract<LivePriceNews, { kind: 'book' }>> = {}): LivePriceNews => ({
   ...{ kind: 'book', bids: [[bid, 1]], asks: [[bid + 2, 1]], sentAt: null, ageMs: 0 },
@@ -30,7 +32,7 @@ function reading(confirmEveryMs = 1_000, amount: number | null = null) {
   const clock = new VirtualClock();
   const events: SourceEvent[] = [];
   const { log, texts } = memoryLog();
-  const { source, says, isClosed } = speaking();
+  const { source, rejected, says, isClosed } = speaking();
   const host = { isWaking: false };
   const reads = new LivePriceReads(
     [{ key: 'far btc_mxn', source, amount, confirmEveryMs }],
@@ -45,7 +47,7 @@ function reading(confirmEveryMs = 1_000, amount: number | null = null) {
   );
   reads.start();
   const bids = () => events.map(({ reading: what }) => (typeof what === 'string' ? what : what.bid));
-  return { clock, events, bids, texts, says, host, reads, isClosed };
+  return { clock, events, bids, texts, says, host, reads, rejected, isClosed };
 }
 
 test('a new price is an event in the same call; a repeated book only now and then, as young as its last confirmation', async () => {
@@ -55,7 +57,7 @@ test('a new price is an event in the same call; a repeated book only now and the
   expect(bids()).toEqual([100, 101]);
   for (let n = 0; n < 25; n++) {
     await clock.advance(100);
-    says(n % 2 === 0 ? { kind: 'alive' } : book(101));
+    says(book(101));
   }
   expect(events.slice(2).map(({ at, startedAt }) => [at - START, startedAt - START])).toEqual([
     [1_000, 1_000],
@@ -127,20 +129,20 @@ test('a loss is an event at once and one line of the log, and so is its end', ()
   const { bids, says, texts } = reading();
   says(book(100));
   for (let n = 0; n < 3; n++) says({ kind: 'lost', reason: 'cut' });
-  says({ kind: 'alive' });
   says(book(100));
   expect(bids()).toEqual([100, 'cut', 100]);
   expect(texts()).toEqual(['the source far btc_mxn has no price: cut', 'the source far btc_mxn has prices again']);
 });
 
 test('nothing is heard while the process may be working off what waited, or after the stop', async () => {
-  const { clock, bids, says, host, reads, isClosed } = reading();
+  const { clock, bids, says, host, reads, rejected, isClosed } = reading();
   says(book(100));
+  says(book(100, { bids: [[100, 7]] }));
   host.isWaking = true;
   says(book(101));
   host.isWaking = false;
-  reads.forget();
-  says({ kind: 'alive' });
+  reads.rejectAsUnreliable('suspended');
+  expect(rejected).toEqual(['suspended']);
   await clock.advance(5_000);
   expect(bids()).toEqual([100]);
   says(book(102));
@@ -168,6 +170,18 @@ describe('the average price of an amount', () => {
         1,
       ),
     ).toBe(99);
+    // A level without a usable price is no free purchase.
+    for (const price of [Number.NaN, Infinity, -1, 0])
+      expect([
+        averagePrice(
+          [
+            [price, 1],
+            [99, 2],
+          ],
+          1,
+        ),
+        averagePrice([[price, 1]], 1),
+      ]).toEqual([99, 0]);
     const { events, says } = reading(1_000, 2);
     says(book(100, { bids: levels, asks: [[103, 1]] }));
     expect(events[0]!.reading).toMatchObject({ bid: 100, ask: 103, sell: 99.5, buy: 0 });

@@ -21,6 +21,8 @@ function disk() {
   return made;
 }
 
+const atOnce = (work: () => void) => work();
+
 describe('durable nonces', () => {
   test('no nonce leaves above what is on disk, and none comes twice, over any restarts, steps of the clock and full disks', () => {
     const step = fc.record({
@@ -29,20 +31,28 @@ describe('durable nonces', () => {
       restarts: fc.boolean(),
       fills: fc.boolean(),
       draws: fc.integer({ min: 1, max: 5 }),
+      /** Whether reservations that wait reach the disk before these draws. */
+      waits: fc.boolean(),
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), fc.integer(), (steps, seed) => {
         const clock = new VirtualClock();
         const journal = disk();
-        const make = () => durableNonces(nonceV2(clock, randomOf(seed), journal.nonceMark), journal);
+        const late: (() => void)[] = [];
+        const make = () =>
+          durableNonces(nonceV2(clock, randomOf(seed), journal.nonceMark), journal, work => void late.push(work));
         let nonces = make();
         const sent: bigint[] = [];
-        for (const { ms, wall, restarts, fills, draws } of steps) {
+        for (const { ms, wall, restarts, fills, draws, waits } of steps) {
           void clock.advance(ms);
           clock.step(wall);
           journal.isFull = false;
-          if (restarts) nonces = make();
+          if (restarts) {
+            nonces = make();
+            late.length = 0;
+          }
           journal.isFull = fills;
+          if (!waits) for (const work of late.splice(0)) work();
           for (let i = 0; i < draws; i++) {
             const nonce = BigInt(nonces.next());
             expect(nonce).toBeLessThanOrEqual(journal.nonceMark);
@@ -57,7 +67,7 @@ describe('durable nonces', () => {
   test('write to disk about once a minute, not once a request', async () => {
     const clock = new VirtualClock();
     const journal = disk();
-    const nonces = durableNonces(nonceV2(clock, randomOf(1), 0n), journal);
+    const nonces = durableNonces(nonceV2(clock, randomOf(1), 0n), journal, atOnce);
     for (let second = 0; second < 600; second++) {
       await clock.advance(1_000);
       nonces.next();
@@ -65,12 +75,26 @@ describe('durable nonces', () => {
     expect(journal.written.length).toBeLessThanOrEqual(12);
   });
 
+  test('are reserved while enough are left, so that no request waits for the disk', async () => {
+    const clock = new VirtualClock();
+    const journal = disk();
+    const nonces = durableNonces(nonceV2(clock, randomOf(1), 0n), journal, work => void clock.after(0, work));
+    for (let second = 0; second < 600; second++) {
+      await clock.advance(1_000);
+      const written = journal.written.length;
+      nonces.next();
+      expect(journal.written.length).toBe(written);
+    }
+    await clock.advance(1_000);
+    expect(journal.written.length).toBeGreaterThan(8);
+  });
+
   test('do not run away from the clock when a process is started again and again', async () => {
     const clock = new VirtualClock();
     const journal = disk();
     let ahead = 0;
     for (let start = 0; start < 200; start++) {
-      const nonces = durableNonces(nonceV2(clock, randomOf(start), journal.nonceMark), journal);
+      const nonces = durableNonces(nonceV2(clock, randomOf(start), journal.nonceMark), journal, atOnce);
       for (let request = 0; request < 3; request++) {
         ahead = Math.max(ahead, Number(BigInt(nonces.next()) / 1_000_000n) - clock.now());
       }
@@ -80,17 +104,18 @@ describe('durable nonces', () => {
   });
 
   test('are above everything that was reserved before', () => {
-    const nonces = durableNonces(nonceV2(new VirtualClock(), randomOf(1), 5n * 10n ** 18n), {
-      nonceMark: 5n * 10n ** 18n,
-      reserveNonces: () => undefined,
-    });
+    const nonces = durableNonces(
+      nonceV2(new VirtualClock(), randomOf(1), 5n * 10n ** 18n),
+      { nonceMark: 5n * 10n ** 18n, reserveNonces: () => undefined },
+      atOnce,
+    );
     expect(BigInt(nonces.next())).toBeGreaterThan(5n * 10n ** 18n);
   });
 
   test('are given out when the disk is full too, because cancels need them; the mark is tried again each time', async () => {
     const clock = new VirtualClock();
     const journal = disk();
-    const nonces = durableNonces(nonceV2(clock, randomOf(1), 0n), journal);
+    const nonces = durableNonces(nonceV2(clock, randomOf(1), 0n), journal, atOnce);
     nonces.next();
     journal.isFull = true;
     const sent: bigint[] = [];
@@ -107,6 +132,6 @@ describe('durable nonces', () => {
   test('are refused at the start when not even one is on disk', () => {
     const journal = disk();
     journal.isFull = true;
-    expect(() => durableNonces(nonceV2(new VirtualClock(), randomOf(1), 0n), journal)).toThrow('disk is full');
+    expect(() => durableNonces(nonceV2(new VirtualClock(), randomOf(1), 0n), journal, atOnce)).toThrow('disk is full');
   });
 });

@@ -426,5 +426,17 @@ describe('what is kept', () => {
   });
 });
 
+test('a journal whose next run has taken over writes nothing, because it would put an older ledger back', () => {
+  const dir = folders.fresh();
+  const first = opened(dir, AT);
+  first.flush(markOf('100', '77'));
+  const next = first.next(AT + 60_000);
+  next.flush(markOf('200', '78'));
+  for (const write of [() => first.flush(markOf('100', '77')), () => first.intend([place('a-1-1')], AT)])
+    expect(write).toThrow(`the journal of run ${first.run} is written after the next run has taken over`);
+  next.close();
+  expect(leftIn(dir)).toMatchObject({ orders: [], marker: '78' });
+});
+
 // Nothing that packs well.
 const big = Array.from({ length: 4_000 }, (_, i) => createHash('sha256').update(String(i)).digest('base64')).join('');

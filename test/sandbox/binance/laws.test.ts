@@ -245,6 +245,20 @@ describe('a fault', () => {
     expect(answer.body).toMatchObject({ origQty: '1.00000000', executedQty: '0.25000000', status: 'EXPIRED' });
   });
 
+  it('of IOC orders fills nothing where the share is less than a lot, and the order ends', () => {
+    for (const [pips, size] of [
+      [0, '1'],
+      [1_000, '0.00005'],
+    ] as const) {
+      const { caller, exchange } = stage({ iocFillPips: pips });
+      caller().limit('SELL', '100000', '1');
+      const answer = caller().limit('BUY', '100000', size, { timeInForce: 'IOC' });
+      expect(answer.body).toMatchObject({ executedQty: '0.00000000', status: 'EXPIRED' });
+      for (const { balances } of exchange.truth().accounts.values())
+        for (const [currency, { locked }] of balances) if (currency === 'usdt') expect(locked).toBe(0n);
+    }
+  });
+
   it('of a frozen book shows the old book by REST and stream, while orders trade', async () => {
     const made = stage();
     const maker = made.caller();

@@ -3,6 +3,7 @@
  * disk and what it claims.
  */
 import type { AccountTruth, EmbeddedExchange } from '../../../src/sandbox/index.ts';
+import type { ElsewhereJudge } from './elsewhereJudge.ts';
 import type { HedgeJudge } from './hedgeJudge.ts';
 import type { Marks } from './sometimes.ts';
 import { envelopeOf, idsIn, isSuccess, orderIn, type Topic } from '../world/wire.ts';
@@ -62,6 +63,8 @@ export type CheckerOptions = {
   readonly isCalm: boolean;
   /** Null where nothing is hedged. */
   readonly hedges: () => HedgeJudge | null;
+  /** Judge of the hedges on a second exchange; `null` if there are none. */
+  readonly elsewhere: () => Pick<ElsewhereJudge, 'moved' | 'inFlight'> | null;
   /** Called with the mid price of each book with two sides that the exchange shows. */
   readonly shown: (mid: number) => void;
   /** Trade records come late in this run, so that balances may be ahead of them. */
@@ -403,7 +406,7 @@ export class Checker {
     const hedges = this.#options.hedges();
     const { buy, sell } = hedges?.inFlight() ?? NOTHING;
     return {
-      distance: this.#botMajor + (hedges?.moved ?? 0n),
+      distance: this.#botMajor + (hedges?.moved ?? 0n) + (this.#options.elsewhere()?.moved ?? 0n),
       open,
       slack: this.#otherMajor + (hedges?.lostMajor ?? 0n) + buy + sell + LOT,
     };
@@ -608,9 +611,10 @@ export class Checker {
     const { promises } = this.#options;
     const hedges = this.#options.hedges();
     const limit = promises.positionMax * LOT + this.#otherMajor + (hedges?.lostMajor ?? 0n) + LOT;
-    const position = this.#botMajor + (hedges?.moved ?? 0n);
+    const there = this.#options.elsewhere();
+    const position = this.#botMajor + (hedges?.moved ?? 0n) + (there?.moved ?? 0n);
     // Amounts that pending conversions may still bring or take count like those of orders.
-    const { buy, sell } = hedges?.inFlight() ?? NOTHING;
+    const { buy, sell } = hedges?.inFlight() ?? there?.inFlight() ?? NOTHING;
     const [most, least] = [position + open.buy + buy, position - open.sell - sell];
     if (most > limit) this.#break('S2', `if every bid fills the position is ${most}, the limit is ${limit}`);
     if (least < -limit) this.#break('S2', `if every ask fills the position is ${least}, the limit is -${limit}`);

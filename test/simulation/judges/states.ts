@@ -70,16 +70,9 @@ export function addRun(
   table: PairTable,
   run: { readonly pairs: readonly string[]; readonly classes: readonly Fault[] },
 ): void {
-  const more = (to: Record<string, number>) => {
-    for (const name of run.classes) to[name] = (to[name] ?? 0) + 1;
-  };
-  table.seeds++;
-  more(table.classes);
-  for (const pair of run.pairs) {
-    const row = (table.pairs[pair] ??= { seeds: 0, classes: {} });
-    row.seeds++;
-    more(row.classes);
-  }
+  const classes = Object.fromEntries(run.classes.map(name => [name, 1]));
+  const pairs = Object.fromEntries(run.pairs.map(pair => [pair, { seeds: 1, classes }]));
+  mergeTable(table, { seeds: 1, classes, pairs });
 }
 
 /** Adds the counts of one table to another. */

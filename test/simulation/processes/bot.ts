@@ -1,5 +1,8 @@
 /** The bot's process: the composition that ships, with the ports of the simulated world, started again whenever it ends. */
 import { clientOf, engineOf, hedgeOf, marketStreamOf } from '../../../src/wiring/bot.ts';
+import type { ElsewhereAccess } from '../../../src/wiring/elsewhere/access.ts';
+import { hedgePlaceOf, placeClientOf, placeNameOf } from '../../../src/wiring/place.ts';
+import { PlaceRules } from '../../../src/live/loop/placeRules.ts';
 import { logEvent } from '../../../src/messages/eventLog.ts';
 import { startCanceling } from '../../../src/app/run/cancelRequests.ts';
 
@@ -39,6 +42,8 @@ export type Seams = {
   readonly engineConfig?: (config: Config) => Config;
   readonly exchange?: (exchange: Exchange, life: Life) => Exchange;
   readonly client?: (client: Client) => Client;
+  /** Of the second exchange. */
+  readonly there?: (client: VenueClient) => VenueClient;
   readonly desk?: (desk: ConversionDesk, life: Life) => ConversionDesk;
   readonly journal?: (journal: Journal) => Journal;
   /** Called once in each life. */
@@ -75,6 +80,8 @@ export type BotOptions = {
   readonly events: BotEvents;
   /** Absent: no webhooks are told. */
   readonly inbox?: InboxWire | undefined;
+  /** Access of one life to the second exchange; absent: there is none. */
+  readonly elsewhere?: ((life: Life) => ElsewhereAccess) | undefined;
 };
 
 const RESTART_MS = [300, 8_000] as const;
@@ -263,7 +270,11 @@ export class Bot {
       speed: 1,
       transport: network.transport(life),
       streamTransport: this.#options.stream(life),
+      ...(this.#options.elsewhere ? { elsewhere: this.#options.elsewhere(life) } : {}),
     };
+    const plainThere = placeClientOf(config, venue, life.clock, world.seed + life.number);
+    const there = plainThere && (seams.there ?? same)(plainThere);
+    const rules = there && new PlaceRules(there, placeNameOf(config.elsewhere!), config.elsewhere!.book);
     const plain = clientOf(config, venue, life.clock, world.seed + life.number, { journal });
     const client = seams.client ? venueClient(seams.client(plain as VenueClient & Client)) : plain;
     const exchange = seams.exchange?.(plain, life) ?? plain;
@@ -278,6 +289,7 @@ export class Bot {
             everyMs: of.reference.everyMs,
           },
           hedge: hedge && { ...hedge, desk: seams.desk?.(hedge.desk, life) ?? hedge.desk },
+          place: hedgePlaceOf(of, there && rules && { account: 'there', client: there, rules }),
         },
         timing: of.timing,
         roll: {
@@ -333,7 +345,7 @@ export class Bot {
     const report = await (seams.stop ?? (all => all.stop()))(rotation);
     if (isAllGone(report)) heart.beat('stopped');
     await canceling?.stop();
-    await client.close();
+    await Promise.all([client.close(), there?.close()]);
     return report;
   }
 

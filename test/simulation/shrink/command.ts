@@ -2,7 +2,18 @@
 import { PLANTED } from '../planted.ts';
 import type { Task } from '../campaign.ts';
 
-export function commandOf({ seed, steer, keep, plain, safetyMs, untilMs, planted, reloads, actions }: Task): string {
+export function commandOf({
+  seed,
+  steer,
+  keep,
+  plain,
+  safetyMs,
+  untilMs,
+  planted,
+  reloads,
+  actions,
+  elsewhere,
+}: Task): string {
   const options = [
     `--seed ${seed}`,
     ...(steer === undefined ? [] : [`--steer ${steer}`]),
@@ -11,10 +22,15 @@ export function commandOf({ seed, steer, keep, plain, safetyMs, untilMs, planted
     ...(safetyMs === undefined ? [] : [`--heal ${safetyMs}`]),
     ...(untilMs === undefined ? [] : [`--until ${untilMs}`]),
     ...(planted === undefined ? [] : [`--planted ${JSON.stringify(planted)}`]),
+    ...(elsewhere === true && !isElsewhere(planted) ? ['--elsewhere'] : []),
     ...(actions === true && !byItself(planted) ? ['--actions'] : reloads === true ? ['--reloads'] : []),
   ];
   return `npm run sim -- ${options.join(' ')}`;
 }
+
+/** Some planted bugs bring the second exchange with them. */
+const isElsewhere = (planted: string | undefined): boolean =>
+  PLANTED.find(({ name }) => name === planted)?.elsewhere === true;
 
 /** Some planted bugs bring the operators with them. */
 const byItself = (planted: string | undefined): boolean =>

@@ -92,6 +92,16 @@ export const FAULTS = [
   'lying disk',
   // Instead of a ladder, the bot has any strategy, with random values from the schema.
   'drawn configuration',
+  // The second exchange; they strike where the bot hedges there.
+  'elsewhere requests lost',
+  'elsewhere answers lost',
+  'elsewhere errors',
+  'elsewhere rejects',
+  'elsewhere partial fills',
+  'elsewhere late',
+  'elsewhere late lists',
+  'elsewhere silence',
+  'elsewhere clock',
 ] as const;
 
 export type Fault = (typeof FAULTS)[number];

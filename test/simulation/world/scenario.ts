@@ -8,6 +8,8 @@ import { isCalm, type Swarm } from './faults.ts';
 
 export const BOOK = 'btc_mxn';
 export const INSTANCE = 'sim';
+/** Opening balances on each exchange. */
+const BALANCES = { btc: '1.5', mxn: '3000000' };
 
 export type Scenario = {
   readonly config: Config;
@@ -50,8 +52,11 @@ const FENCE_MARGIN_MS = 10_000;
  */
 const LIST_WAIT_MS = 50_000;
 
-/** Returns the scenario of a seed. `mayBeAny`: whether it may have a strategy other than the ladder. */
-export function scenarioOf(seed: number, swarm: Swarm, mayBeAny = true): Scenario {
+/**
+ * Returns the scenario of a seed. `mayBeAny`: whether it may have a strategy other than the ladder. `isElsewhere`:
+ * whether the bot hedges on a second exchange, and there alone.
+ */
+export function scenarioOf(seed: number, swarm: Swarm, mayBeAny = true, isElsewhere = false): Scenario {
   const chance = chanceOf(seed, 'scenario');
   const fenceMs = chance.pick([50_000, 50_000, 70_000]);
   const settleMs = 20_000;
@@ -65,7 +70,7 @@ export function scenarioOf(seed: number, swarm: Swarm, mayBeAny = true): Scenari
   const rolls = chanceOf(seed, 'rolls');
   const rollAfterMs = !isCalm(seed) && rolls.hit(0.5) ? rolls.between(60_000, 300_000) : Infinity;
   const desk = chanceOf(seed, 'hedge');
-  const hedges = desk.hit(0.5);
+  const hedges = desk.hit(0.5) && !isElsewhere;
   // So little that one side of the quotes alone may fill it.
   const room = hedges && !isCalm(seed) && desk.hit(0.4) ? levels + (levels * (levels - 1)) / 2 / amount : asked;
   const ways = chanceOf(seed, 'ways of hedges');
@@ -115,7 +120,8 @@ export function scenarioOf(seed: number, swarm: Swarm, mayBeAny = true): Scenari
     halts: tight ? { fillsPer10Min: 40, unknownsPerMinute: 10, messagesPerMinute: 300 } : {},
     ...(!isCalm(seed) && adverse.hit(0.5) ? { markouts } : {}),
     sentinel: { required: hasSentinel && second.hit(0.5) },
-    inventory: { target: hedging?.target ?? '1.5' },
+    inventory: { target: isElsewhere ? '3' : (hedging?.target ?? '1.5') },
+    ...(isElsewhere ? elsewhereOf(chanceOf(seed, 'elsewhere'), amount, room) : {}),
     ...(hedging ? { hedge: { ...hedging.hedge, ...bounds?.hedge } } : {}),
     timing: {
       ...{
@@ -137,7 +143,7 @@ export function scenarioOf(seed: number, swarm: Swarm, mayBeAny = true): Scenari
   return {
     config: other ?? loaded.config,
     profile: { ...base, takersPerSecond: base.takersPerSecond * (1 + 4 * busy) * (hedging ? 2 : 1) },
-    balances: { btc: '1.5', mxn: '3000000' },
+    balances: BALANCES,
     usesStream,
     hasSentinel,
     cancelTiming: chanceOf(seed, 'cancel timing').pick(['at once', 'queued']),
@@ -165,7 +171,7 @@ function moreLimitsOf(chance: Chance, amount: number) {
       orderAmountMax: some(((amount + chance.pick([0, 0.5])) / 1_000).toFixed(4)),
       priceMove: some({ bps: chance.pick([10, 12, 30]), windowMs: chance.pick([60_000, 120_000]) }),
     },
-    hedge: { costDayMax: some(chance.pick(['10', '40'])) },
+    hedge: { costDayMax: some(chance.pick(['3', '10', '40'])) },
   };
 }
 
@@ -223,6 +229,27 @@ function hedgingOf(chance: Chance, amount: number, room: number) {
       rfqDelayMaxMs: delay,
       conversionQueueMs: delay,
     } satisfies Partial<Switches>,
+  };
+}
+
+/** Hedges on the second exchange. Amounts in thousandths of the base currency. */
+function elsewhereOf(chance: Chance, amount: number, room: number) {
+  const thousandths = (sum: number) => (sum / 1_000).toFixed(4);
+  const band = amount * Math.min(chance.pick([0.5, 1, 2]), room / 2);
+  return {
+    elsewhere: { kind: 'embedded', book: BOOK, balances: BALANCES, fees: { maker: '0.0004', taker: '0.0005' } },
+    hedge: {
+      ...{ venues: ['elsewhere'], band: thousandths(band), residual: '0' },
+      ...{ costMaxBps: chance.pick([60, 150]), carryBpsPerHour: chance.pick([0, 500]) },
+      everyMs: chance.pick([500, 1_000, 2_000]),
+      elsewhere: {
+        valueMin: chance.pick(['0', '0', '3000']),
+        driftMax: chance.pick(['20000', '1000000']),
+        debtMax: thousandths(amount * Math.min(room, chance.pick([1, 3, 10]))),
+        failuresMax: chance.integer(0, 3),
+        marginBps: chance.pick([2, 10]),
+      },
+    },
   };
 }
 

@@ -5,8 +5,8 @@
 import { createHmac, createPrivateKey, sign } from 'node:crypto';
 import type { SecretText, WireReply, WireRequest } from '../../../core/index.ts';
 import type { ApiRequest, Charge, ExchangeProtocol, RequestVerdict } from '../../transport/requestSender.ts';
-import { parseExactJson } from '../../wire/json.ts';
-import { WireFault } from '../../wire/wire.ts';
+import { parsedJson } from '../../wire/json.ts';
+import { readContent } from '../../wire/parts.ts';
 import { binanceCode, binanceMeaning, binanceRemedy, refinedCode } from './errorCodes.ts';
 
 /** Fields of a request that only this exchange knows. */
@@ -133,14 +133,7 @@ export function classifyReply<T>(reply: WireReply, request: SpotRequest<T>): Req
   }
   if (status >= 400) return unknown(`the reply with HTTP status ${status} has no readable error`);
   if (body === undefined) return unknown(`the reply with HTTP status ${status} is not JSON`);
-  try {
-    const unreadable: Parameters<typeof request.read>[1] = [];
-    const value = request.read(body, unreadable);
-    return { outcome: { kind: 'done', value, ...(unreadable.length === 0 ? {} : { unreadable }) }, throttled };
-  } catch (problem) {
-    if (problem instanceof WireFault) return unknown(problem.message);
-    throw problem;
-  }
+  return { outcome: readContent(body, request.read), throttled };
 }
 
 /** Returns which budgets pause and for how long. Without a readable `Retry-After`, a minute. */
@@ -158,12 +151,4 @@ function reportedError(body: unknown): ReportedError | undefined {
   if (typeof code !== 'number' || !Number.isSafeInteger(code) || typeof msg !== 'string') return undefined;
   const message = msg.slice(0, 300);
   return { code: refinedCode(String(code), message), message };
-}
-
-function parsedJson(text: string, partsMax?: number): unknown {
-  try {
-    return parseExactJson(text, partsMax);
-  } catch {
-    return undefined;
-  }
 }

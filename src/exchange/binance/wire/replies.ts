@@ -35,25 +35,24 @@ const asset = (of: Row, field: string): string => {
 };
 
 /**
- * Reads the symbols that trade, with their rules. Symbols that are not in status TRADING, that have no spot trading, or
- * whose assets cannot be part of a book's name are omitted.
+ * Reads the symbols, with the rules of those that trade: in status TRADING, and with spot trading. Symbols whose assets
+ * cannot be part of a book's name are omitted.
  */
-export const tradingSymbols = (
+export const listedSymbols = (
   reply: unknown,
   unreadable?: UnreadableRow[],
-): readonly (AvailableBook & ListedSymbol)[] =>
+): readonly (ListedSymbol & { readonly rules?: AvailableBook })[] =>
   wire
     .rows(
       wire.row(reply)['symbols'],
       element => {
         const of = wire.row(element);
         const [base, quote] = [asset(of, 'baseAsset'), asset(of, 'quoteAsset')];
-        const isListed =
-          wire.text(of, 'status') === 'TRADING' &&
-          wire.optional(of, 'isSpotTradingAllowed', wire.flag) !== false &&
-          ASSET.test(base) &&
-          ASSET.test(quote);
-        return isListed ? symbolRules(of, bookOfAssets(base, quote)) : null;
+        if (!ASSET.test(base) || !ASSET.test(quote)) return null;
+        const book = bookOfAssets(base, quote);
+        const isTraded =
+          wire.text(of, 'status') === 'TRADING' && wire.optional(of, 'isSpotTradingAllowed', wire.flag) !== false;
+        return { symbol: wire.filled(of, 'symbol'), book, ...(isTraded ? { rules: symbolRules(of, book) } : {}) };
       },
       unreadable,
       'symbols',
@@ -71,7 +70,7 @@ const bookOfAssets = (base: string, quote: string): string => `${base.toLowerCas
 const UNLIMITED = '100000000000';
 
 /** Reads the rules of a symbol from its filters (filters.md). A maximum or step of zero disables that rule. */
-function symbolRules(of: Row, book: string): AvailableBook & ListedSymbol {
+function symbolRules(of: Row, book: string): AvailableBook {
   const filters = new Map(
     wire.list(of['filters'], element => {
       const filter = wire.row(element, 'filter');
@@ -92,11 +91,14 @@ function symbolRules(of: Row, book: string): AvailableBook & ListedSymbol {
   const step = shortened(wire.decimal(lot, 'stepSize'));
   const tick = shortened(wire.decimal(price, 'tickSize'));
   // Without a step, the precision of the asset is the finest amount; without a tick, that of the quote asset.
-  const finest = (field: string): DecimalText => textOfMoney(money(10n ** BigInt(18 - wire.count(of, field))));
+  const finest = (field: string): DecimalText => {
+    const decimals = wire.count(of, field);
+    if (decimals > 18) throw wire.fault(field, 'at most 18 decimals', decimals);
+    return textOfMoney(money(10n ** BigInt(18 - decimals)));
+  };
   const lotSize = isZero(step) ? finest('baseAssetPrecision') : step;
   const least = shortened(wire.decimal(lot, 'minQty'));
   return {
-    symbol: wire.filled(of, 'symbol'),
     book,
     tickSize: isZero(tick) ? finest('quoteAssetPrecision') : tick,
     lotSize,
@@ -176,10 +178,13 @@ function identityOfRow(element: unknown, book: string): Omit<UnreadableRow, 'why
     book,
     currencies: fee === undefined ? undefined : currencies,
     oid: idOf('orderId'),
-    originId: typeof client === 'string' && CLIENT_ID.test(client) ? client : undefined,
+    originId: client === null || client === '' ? null : clientIdText(client),
     id: idOf('id'),
   });
 }
+
+const clientIdText = (value: unknown): string | undefined =>
+  typeof value === 'string' && CLIENT_ID.test(value) ? value : undefined;
 
 /** Form of client order ids (errors.md, -1100; the range is common knowledge, not checked). */
 const CLIENT_ID = /^[.A-Z:/a-z0-9_-]{1,36}$/;
@@ -219,10 +224,11 @@ export function orderOf({ symbol, book }: ListedSymbol, element: unknown): Order
   const unfilled = moneyOf(original) - moneyOf(executed);
   if (unfilled < 0n) throw wire.fault('executedQty', `at most ${original}`, executed);
   const stop = wire.optional(of, 'stopPrice', wire.decimal);
+  const clientId = wire.optional(of, 'clientOrderId', wire.text) ?? '';
   return {
     book,
     oid: wire.integer(of, 'orderId').toString(),
-    originId: wire.filled(of, 'clientOrderId'),
+    ...(clientId === '' ? {} : { originId: clientId }),
     side: sideOfWord(of),
     type: HAS_PRICE[type] ? 'limit' : 'market',
     status: STATUSES[wire.oneOf(of, 'status', wordsOf(STATUSES))],
@@ -234,12 +240,19 @@ export function orderOf({ symbol, book }: ListedSymbol, element: unknown): Order
   };
 }
 
-/** Reads only the client id of an order, so that no other field of a foreign order matters. */
-export const clientIdOf = (oid: string) => (reply: unknown) => {
-  const of = wire.row(reply);
-  if (wire.integer(of, 'orderId').toString() !== oid) throw wire.fault('orderId', oid, of['orderId']);
-  return wire.filled(of, 'clientOrderId');
-};
+/**
+ * Reads only the client id of an order, so that no other field of a foreign order matters. An order without one is not
+ * the bot's. The value says so if the id cannot be read, which no later reply is expected to change.
+ */
+export const clientIdOf =
+  (oid: string) =>
+  (reply: unknown): { readonly originId: string | undefined } | { readonly unreadable: string } => {
+    const of = wire.row(reply);
+    if (wire.integer(of, 'orderId').toString() !== oid) throw wire.fault('orderId', oid, of['orderId']);
+    const found = of['clientOrderId'] ?? '';
+    if (typeof found !== 'string') return { unreadable: wire.fault('clientOrderId', 'text', found).message };
+    return { originId: found === '' ? undefined : found };
+  };
 
 const sideOfWord = (of: Row) => (wire.oneOf(of, 'side', ['BUY', 'SELL']) === 'BUY' ? 'buy' : 'sell');
 

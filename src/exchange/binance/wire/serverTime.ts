@@ -13,6 +13,8 @@ export class ServerTime {
   /** Time of the exchange at `at` of the monotonic clock; `null` before the first measurement. */
   #known: { readonly time: Millis; readonly at: Millis } | null = null;
   #dueAt: Millis = -Infinity;
+  /** Whether the exchange has rejected a timestamp since the last measurement. */
+  #isRejected = false;
   #measuring: Promise<void> | null = null;
 
   /** `read` requests the time of the exchange. */
@@ -30,15 +32,26 @@ export class ServerTime {
     return Math.floor(known === null ? this.#clock.now() : known.time + (this.#clock.elapsed() - known.at));
   }
 
-  /** Measures the time if that is due. Resolves when a measurement has ended, even if it failed. */
+  /**
+   * Starts a measurement if one is due. Waits for it, even if it fails, only while no usable time is known: before the
+   * first measurement, and after a rejected timestamp.
+   */
   async ready(): Promise<void> {
-    if (this.#clock.elapsed() < this.#dueAt) return;
-    await (this.#measuring ??= this.#measure().finally(() => (this.#measuring = null)));
+    this.refresh();
+    if (this.#known === null || this.#isRejected) await this.#measuring;
   }
 
-  /** Makes the next request measure the time, after the exchange rejected a timestamp. */
+  /** Starts a measurement if one is due, for a request that must not wait for it. */
+  refresh(): void {
+    if (this.#clock.elapsed() < this.#dueAt) return;
+    this.#measuring ??= this.#measure().finally(() => (this.#measuring = null));
+  }
+
+  /** Starts a measurement, after the exchange rejected a timestamp. */
   distrust(): void {
+    this.#isRejected = true;
     this.#dueAt = -Infinity;
+    this.refresh();
   }
 
   async #measure(): Promise<void> {
@@ -46,6 +59,8 @@ export class ServerTime {
     const at = this.#clock.elapsed();
     this.#dueAt = at + (outcome.kind === 'done' ? MEASURE_EVERY_MS : RETRY_MS);
     // The exchange read its clock before the answer arrived, so it is at least at this time now.
-    if (outcome.kind === 'done') this.#known = { time: outcome.value, at };
+    if (outcome.kind !== 'done') return;
+    this.#known = { time: outcome.value, at };
+    this.#isRejected = false;
   }
 }

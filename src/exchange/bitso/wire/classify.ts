@@ -1,7 +1,7 @@
 /** Classification of replies: successful, certainly rejected, or unknown (failure modes 0.1). */
 import type { UnreadableRow, WireReply } from '../../../core/index.ts';
 import { errorIn, isThrottle, NO_CODE, provesRefusal } from './errorCodes.ts';
-import { parseExactJson } from '../../wire/json.ts';
+import { parsedJson } from '../../wire/json.ts';
 import { row, WireFault } from '../../wire/wire.ts';
 import type { ApiRequest, RequestVerdict } from '../../transport/requestSender.ts';
 
@@ -24,7 +24,7 @@ export type ReplyReading<T> = Pick<ApiRequest<T, ReplyForm>, 'effect' | 'read' |
  */
 export function classify<T>(reply: WireReply, reading: ReplyReading<T>, throttleRefuses: boolean): RequestVerdict<T> {
   const { status } = reply;
-  const body = parsed(reply.body);
+  const body = parsedJson(reply.body);
   const error = errorIn(body);
   const write = reading.effect === 'write';
   const throttled = isThrottle(status, error?.code);
@@ -60,15 +60,6 @@ export function classify<T>(reply: WireReply, reading: ReplyReading<T>, throttle
   } catch (problem) {
     if (problem instanceof WireFault) return unknown(problem.message);
     throw problem;
-  }
-}
-
-/** Parses JSON; undefined if invalid. */
-function parsed(body: string): unknown {
-  try {
-    return parseExactJson(body);
-  } catch {
-    return undefined;
   }
 }
 

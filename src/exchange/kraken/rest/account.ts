@@ -22,6 +22,7 @@ import {
   type ListedTrade,
 } from '../wire/replies.ts';
 import type { KrakenPair } from '../wire/names.ts';
+import { doneWith } from '../../wire/parts.ts';
 import { fault, optional, row } from '../../wire/wire.ts';
 import { krakenDecimal } from '../wire/numbers.ts';
 import { historyQuery, privateQuery, type orderEndpoints } from './orders.ts';
@@ -36,9 +37,9 @@ const FEE_BOOKS_MAX = 50;
 
 /**
  * Maximum number of own trades of one call, which reads pages of 50. A list that is longer than this is read from its
- * end, which costs more requests.
+ * end, which costs two more requests. In the lowest tier, a call takes up to a minute; the next continues after it.
  */
-export const TRADES_PER_CALL_MAX = 500;
+export const TRADES_PER_CALL_MAX = 200;
 
 type Trades = Outcome<readonly OwnTrade[]>;
 type Lookups = Pick<ReturnType<typeof orderEndpoints>, 'byOids' | 'byOriginIds'>;
@@ -117,30 +118,35 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
 
   const tradesPage = (fields: Readonly<Record<string, string>>, listing: Listing) =>
     historyQuery('TradesHistory', { ...fields, consolidate_taker: 'false' }, (result, unreadable) =>
-      page('trades', (value, rows) => listedTrades(value, listing.byName, rows))(result, unreadable),
+      page('trades', (value, rows) => listedTrades(value, listing.names, rows))(result, unreadable),
     );
 
   /**
    * Adds the origin ids of the orders. The list of trades has neither them nor the currency of a fee, so orders that
-   * are not known yet are looked up. A trade whose order pays in the base currency is unreadable.
+   * are not known yet are looked up. A trade is unreadable if its order is, or pays in the base currency.
    */
   async function completed(trades: readonly ListedTrade[], unread: readonly UnreadableRow[]): Promise<Trades> {
+    const reasons = new Map<string | undefined, string>();
     const missing = [...new Set(trades.map(({ oid }) => oid))].filter(oid => placed.factsOf(oid) === undefined);
     if (missing.length > 0) {
       const found = await lookups.byOids(missing);
       if (found.kind !== 'done') return found;
+      for (const { oid, why } of found.unreadable ?? []) reasons.set(oid, `order of the trade: ${why}`);
     }
     const unreadable = [...unread];
     const value: OwnTrade[] = [];
     for (const { txid, ...trade } of trades) {
-      const facts = placed.factsOf(trade.oid);
-      if (facts === undefined)
-        return { kind: 'unknown', reason: `the order ${trade.oid} of trade ${txid} was not found` };
-      if (facts.feeSide === 'quote' || moneyOf(trade.feeAmount) === 0n)
+      const { book, oid, tid: id } = trade;
+      const facts = placed.factsOf(oid);
+      if (facts === undefined) {
+        const why = reasons.get(oid);
+        if (why === undefined) return { kind: 'unknown', reason: `the order ${oid} of trade ${txid} was not found` };
+        unreadable.push({ why, book, oid, id });
+      } else if (facts.feeSide === 'quote' || moneyOf(trade.feeAmount) === 0n)
         value.push({ ...trade, ...(facts.originId === undefined ? {} : { originId: facts.originId }) });
-      else unreadable.push({ why: FEE_IN_BASE, book: trade.book, oid: trade.oid, id: trade.tid });
+      else unreadable.push({ why: FEE_IN_BASE, book, oid, id });
     }
-    return { kind: 'done', value, ...(unreadable.length === 0 ? {} : { unreadable }) };
+    return doneWith(value, unreadable);
   }
 
   /** Reads the trades of an order. They must add up to what the order says is executed. */
@@ -157,7 +163,7 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
     for (let i = 0; i < ids.length; i += TXIDS_PER_REQUEST) {
       const fields = { txid: ids.slice(i, i + TXIDS_PER_REQUEST).join(',') };
       const some = await ask(
-        privateQuery('QueryTrades', fields, (result, rows) => listedTrades(result, listing.value.byName, rows)),
+        privateQuery('QueryTrades', fields, (result, rows) => listedTrades(result, listing.value.names, rows)),
       );
       if (some.kind !== 'done') return some;
       trades.push(...some.value);

@@ -5,6 +5,7 @@ import { timedSequence } from '../wire/sequence.ts';
 import type { Pairs } from './pairs.ts';
 import type { KrakenPair } from '../wire/names.ts';
 import { depth, krakenTrades, type TimedTrade } from '../wire/replies.ts';
+import { doneWith } from '../../wire/parts.ts';
 import { fault } from '../../wire/wire.ts';
 import { buildAndSend } from '../../transport/requestSender.ts';
 
@@ -84,7 +85,7 @@ export function marketEndpoints(ask: KrakenAsk, pairs: Pairs, clock: Clock) {
       if (outcome.kind !== 'done') return outcome;
       const { byBook, unreadable } = outcome.value;
       const value = [...byBook.values()].map(({ rules }) => rules);
-      return { kind: 'done', value, ...(unreadable.length === 0 ? {} : { unreadable }) };
+      return doneWith(value, unreadable);
     },
     /** Reads the best 100 levels of each side. The exchange lists no single orders. */
     orderBook,

@@ -2,14 +2,23 @@
  * Private endpoints of orders: place, cancel, open orders and look-ups.
  *
  * The exchange finds an order by the id of the client only to cancel it. A look-up by that id therefore reads the list
- * of open orders, and then the list of closed orders completely. An order moves from the first list to the second, so
- * this sequence misses none. Sources: docs.kraken.com/api/docs/rest-api/add-order, cancel-order, get-open-orders,
+ * of open orders, and then all closed orders with that id. An order moves from the first list to the second, so this
+ * sequence misses none. Sources: docs.kraken.com/api/docs/rest-api/add-order, cancel-order, get-open-orders,
  * get-closed-orders and get-orders-info.
  */
-import type { Millis, NewOrder, OrderReport, Outcome, TimeInForce, UnreadableRow } from '../../../core/index.ts';
+import {
+  sleep,
+  type Clock,
+  type Millis,
+  type NewOrder,
+  type OrderReport,
+  type Outcome,
+  type TimeInForce,
+  type UnreadableRow,
+} from '../../../core/index.ts';
 import { buildAndSend } from '../../transport/requestSender.ts';
-import { allOf, anyOf, chunks, positivePart } from '../../wire/parts.ts';
-import { fault, row, WireFault } from '../../wire/wire.ts';
+import { allOf, anyOf, chunks, doneWith, positivePart, unlessUnfit, writeNotSent } from '../../wire/parts.ts';
+import { fault, row } from '../../wire/wire.ts';
 import type { KrakenAsk, KrakenRequest } from '../wire/protocol.ts';
 import type { ServerClock } from '../wire/serverClock.ts';
 import { krakenClientId } from '../wire/clientIds.ts';
@@ -23,31 +32,43 @@ import type { PlacedOrders } from './placedOrders.ts';
 const OIDS_PER_REQUEST = 50;
 /** Time before the sending of an order from which closed orders are read, for clocks that differ. */
 const EARLIER_MS: Millis = 60_000;
-/** Bounds of an order's `deadline` after now. Source: the page of add_order of the stream; default there 5 s. */
-export const VALID_MS = { min: 1_500, max: 60_000 } as const;
+/**
+ * Bounds of an order's `deadline` after its sending. The exchange allows 0.5 to 60 s from its own time, and takes 5 s by
+ * default (docs.kraken.com/exchange/api-reference/spot-websocket-v2/batch_add). Its time as known here is up to a second
+ * early, and a placement may take some seconds when the exchange is busy (common knowledge, not checked); 4 s leave 3 s.
+ */
+export const VALID_MS = { min: 4_000, max: 60_000 } as const;
+
+/** Returns the time after sending from which the exchange must not execute an order. */
+export const validMsOf = (requestTimeoutMs: Millis): Millis =>
+  Math.min(VALID_MS.max, Math.max(VALID_MS.min, requestTimeoutMs));
+
+/** Maximum time in which a cancel looks up the ids of its orders. A cancel must not wait for request budget. */
+const NAMED_WITHIN_MS: Millis = 5_000;
 
 type Ids = { readonly oids: readonly string[] } | { readonly originIds: readonly string[] };
 type OrderList<T = KrakenOrder> = Outcome<readonly T[]>;
 
 export type OrderDependencies = {
+  readonly clock: Clock;
   readonly ask: KrakenAsk;
   readonly pairs: Pairs;
   readonly placed: PlacedOrders;
   readonly serverClock: ServerClock;
-  /** Time after sending from which the exchange must not execute an order; bounded by 1.5 s and 60 s. */
+  /** Time after sending from which the exchange must not execute an order; bounded by `VALID_MS`. */
   readonly validMs: Millis;
 };
 
 /** Returns the endpoints of orders. A call that needs the books reads them first. */
-export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: OrderDependencies) {
-  const valid = Math.min(VALID_MS.max, Math.max(VALID_MS.min, validMs));
+export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs }: OrderDependencies) {
+  const valid = validMsOf(validMs);
 
   async function place(
     order: NewOrder,
     isWanted: () => boolean = () => true,
   ): Promise<Outcome<{ readonly oid: string }>> {
     const found = await pairs.of(order.book);
-    if (found.kind !== 'done') return placementNotSent(found);
+    if (found.kind !== 'done') return writeNotSent(found, 'the books');
     const { pair } = found.value;
     const outcome = await buildAndSend(ask, () => {
       const fields = orderFields(order, pair);
@@ -69,27 +90,38 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
 
   /** Cancels orders, one request for each. Succeeds if any request was answered. */
   async function cancel(of: Ids): Promise<OrderList<string>> {
-    const one = 'oids' in of ? of.oids.map(oid => cancelByOid(oid)) : of.originIds.map(id => cancelByOriginId(id));
-    return anyOf(await Promise.all(one));
+    if ('oids' in of) return anyOf(await Promise.all(of.oids.map(oid => cancelByOid(oid))));
+    const counts = await Promise.all(of.originIds.map(id => cancelByOriginId(id)));
+    // The replies have no id of the exchange. An empty list would be evidence that there was no such order.
+    const isEnded = (n: number): boolean => counts[n]?.kind === 'done' && counts[n].value > 0;
+    const unnamed = of.originIds.filter((id, n) => isEnded(n) && placed.oidOf(id) === undefined);
+    if (unnamed.length > 0) await withinTime(byOriginIds(unnamed));
+    return anyOf(
+      counts.map((outcome, n): OrderList<string> => {
+        if (outcome.kind !== 'done') return outcome;
+        if (outcome.value === 0) return NONE;
+        const oid = placed.oidOf(of.originIds[n]!);
+        if (oid !== undefined) return { kind: 'done', value: [oid] };
+        return { kind: 'unknown', reason: `an order of ${of.originIds[n]} was canceled, but not found afterwards` };
+      }),
+    );
+  }
+
+  /** Waits until a read has ended, at most `NAMED_WITHIN_MS`. */
+  async function withinTime(read: Promise<unknown>): Promise<void> {
+    const isOver = new AbortController();
+    await Promise.race([read, sleep(clock, NAMED_WITHIN_MS, isOver.signal)]);
+    isOver.abort();
   }
 
   async function cancelByOid(oid: string): Promise<OrderList<string>> {
-    const outcome = await canceled({ txid: oidText(oid) }, placed.factsOf(oid)?.originId);
+    const outcome = await unlessUnfit(() => canceled({ txid: oidText(oid) }, placed.factsOf(oid)?.originId));
     if (outcome.kind !== 'done') return outcome;
     return { kind: 'done', value: outcome.value > 0 ? [oid] : [] };
   }
 
-  async function cancelByOriginId(originId: string): Promise<OrderList<string>> {
-    const outcome = await tried(() => canceled({ cl_ord_id: krakenClientId(originId) }, originId));
-    if (outcome.kind !== 'done' || outcome.value === 0) return outcome.kind === 'done' ? NONE : outcome;
-    const oid = placed.oidOf(originId);
-    if (oid !== undefined) return { kind: 'done', value: [oid] };
-    // The reply has no id of the exchange. An empty list would be evidence that there was no such order.
-    const found = await byOriginIds([originId]);
-    const [order] = found.kind === 'done' ? found.value : [];
-    if (order !== undefined) return { kind: 'done', value: [order.oid] };
-    return { kind: 'unknown', reason: `an order of ${originId} was canceled, but not found afterwards` };
-  }
+  const cancelByOriginId = (originId: string): Promise<Outcome<number>> =>
+    unlessUnfit(() => canceled({ cl_ord_id: krakenClientId(originId) }, originId));
 
   /** Sends one cancel. An order that is not open is a count of zero. */
   async function canceled(
@@ -111,7 +143,7 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
     const all = await openList(listing.value);
     if (all.kind !== 'done' || book === undefined) return all;
     const unreadable = (all.unreadable ?? []).filter(each => each.book === undefined || each.book === book);
-    return ordersDone(
+    return doneWith(
       all.value.filter(order => order.book === book),
       unreadable,
     );
@@ -121,13 +153,13 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
     remembered(
       await ask(
         query('OpenOrders', {}, (result, unreadable) =>
-          krakenOrders(row(result, 'result')['open'] ?? {}, listing.byName, unreadable),
+          krakenOrders(row(result, 'result')['open'] ?? {}, listing.names, unreadable),
         ),
       ),
     );
 
   async function lookUp(of: Ids): Promise<OrderList<OrderReport>> {
-    return 'oids' in of ? byOids(of.oids) : tried(() => byOriginIds(of.originIds));
+    return 'oids' in of ? byOids(of.oids) : byOriginIds(of.originIds);
   }
 
   /** Looks orders up by the exchange's ids. `trades`: whether with the ids of their trades. */
@@ -141,49 +173,53 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
 
   /** One id that the exchange does not know may make it reject all, so they are then requested in halves. */
   async function someOids(oids: readonly string[], trades: boolean, listing: Listing): Promise<OrderList> {
-    const outcome = await tried(() => {
+    const outcome = await unlessUnfit(() => {
       const fields = { txid: oids.map(oidText).join(','), trades: String(trades), consolidate_taker: 'false' };
-      return ask(
-        query('QueryOrders', fields, (result, unreadable) => krakenOrders(result, listing.byName, unreadable)),
-      );
+      return ask(query('QueryOrders', fields, (result, unreadable) => krakenOrders(result, listing.names, unreadable)));
     });
     if (outcome.kind !== 'refused' || !isUnknownOrder(outcome.code)) return remembered(outcome);
-    if (oids.length === 1) return ordersDone([], []);
+    if (oids.length === 1) return doneWith([], []);
     const outcomes: OrderList[] = [];
     for (const half of chunks(oids, Math.ceil(oids.length / 2))) outcomes.push(await someOids(half, trades, listing));
     return allOf(outcomes);
   }
 
   /** Looks orders up by origin id: in the open orders, and then those that are not open in the closed orders. */
-  async function byOriginIds(originIds: readonly string[]): Promise<OrderList> {
-    const clientIds = new Map(originIds.map(originId => [originId, krakenClientId(originId)]));
+  const byOriginIds = (originIds: readonly string[]): Promise<OrderList> =>
+    unlessUnfit(() => listedByClientIds(new Map(originIds.map(originId => [originId, krakenClientId(originId)]))));
+
+  async function listedByClientIds(clientIds: ReadonlyMap<string, string>): Promise<OrderList> {
+    const found = new Map<string, KrakenOrder>();
+    const unreadable: UnreadableRow[] = [];
+    const take = ({ value, unreadable: rows = [] }: Extract<OrderList, { kind: 'done' }>): void => {
+      for (const order of value)
+        if (order.originId !== undefined && clientIds.has(order.originId)) found.set(order.oid, order);
+      unreadable.push(...rows);
+    };
+    /** Ids without an order in the lists so far. */
+    const missing = (): readonly string[] => {
+      const listed = new Set([...found.values()].map(({ originId }) => originId));
+      return [...clientIds.keys()].filter(id => !listed.has(id));
+    };
+    // Orders whose id at the exchange is known are read directly. One that is not found yet is looked for in the lists.
+    const oids = missing().flatMap(id => placed.oidOf(id) ?? []);
+    if (oids.length > 0) {
+      const known = await byOids(oids);
+      if (known.kind !== 'done') return known;
+      take(known);
+    }
+    if (missing().length === 0) return doneWith([...found.values()], unreadable);
     const listing = await pairs.known();
     if (listing.kind !== 'done') return listing;
     const open = await openList(listing.value);
     if (open.kind !== 'done') return open;
-    const wanted = new Set(originIds);
-    const found = new Map<string, KrakenOrder>();
-    const unreadable = [...(open.unreadable ?? [])];
-    const take = (list: readonly KrakenOrder[]): void => {
-      for (const order of list)
-        if (order.originId !== undefined && wanted.has(order.originId)) found.set(order.oid, order);
-    };
-    take(open.value);
-    const isOpen = new Set([...found.values()].map(({ originId }) => originId));
-    const rest = originIds.filter(id => !isOpen.has(id));
-    const times = rest.flatMap(id => placed.sent(id)?.sentAt ?? []);
-    // Orders that this client sent are read in one list; any other one by its own filter, because its age is unknown.
-    const lists: Readonly<Record<string, string>>[] = [
-      ...(times.length === 0 ? [] : [{ start: String(Math.floor((Math.min(...times) - EARLIER_MS) / 1_000)) }]),
-      ...rest.filter(id => placed.sent(id) === undefined).map(id => ({ cl_ord_id: clientIds.get(id)! })),
-    ];
-    for (const fields of lists) {
-      const closed = await closedList(fields, listing.value);
+    take(open);
+    for (const id of missing()) {
+      const closed = await closedList(closedFilter(clientIds.get(id)!, placed.sent(id)?.sentAt), listing.value);
       if (closed.kind !== 'done') return closed;
-      take(closed.value);
-      unreadable.push(...(closed.unreadable ?? []));
+      take(closed);
     }
-    return ordersDone([...found.values()], unreadable);
+    return doneWith([...found.values()], unreadable);
   }
 
   const closedList = async (fields: Readonly<Record<string, string>>, listing: Listing): Promise<OrderList> =>
@@ -194,7 +230,7 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
             'ClosedOrders',
             { ...fields, ofs: String(offset), closetime: 'close', consolidate_taker: 'false' },
             (result, unreadable) =>
-              page('closed', (value, rows) => krakenOrders(value, listing.byName, rows))(result, unreadable),
+              page('closed', (value, rows) => krakenOrders(value, listing.names, rows))(result, unreadable),
           ),
         ),
       ),
@@ -210,32 +246,14 @@ export function orderEndpoints({ ask, pairs, placed, serverClock, validMs }: Ord
   return { place, cancel, openOrders, lookUp, byOids, byOriginIds };
 }
 
-const NONE = { kind: 'done', value: [] } as const;
-const isUnknownOrder = (code: string): boolean => code === 'EOrder:Unknown order';
-
-const ordersDone = (value: readonly KrakenOrder[], unreadable: readonly UnreadableRow[]): OrderList => ({
-  kind: 'done',
-  value,
-  ...(unreadable.length === 0 ? {} : { unreadable }),
+/** Returns the filter of the closed orders with a client id. For an order of this client, also by time of sending. */
+const closedFilter = (clientId: string, sentAt: Millis | undefined): Readonly<Record<string, string>> => ({
+  cl_ord_id: clientId,
+  ...(sentAt === undefined ? {} : { start: String(Math.floor((sentAt - EARLIER_MS) / 1_000)) }),
 });
 
-/** Returns a rejection for an order whose book could not be found out. */
-const placementNotSent = (
-  outcome: Exclude<Outcome<unknown>, { kind: 'done' }>,
-): Extract<Outcome<never>, { kind: 'refused' }> =>
-  outcome.kind === 'refused'
-    ? outcome
-    : { kind: 'refused', code: 'not-sent', message: `the books could not be read: ${outcome.reason}` };
-
-/** Runs a request. An argument that does not fit is a rejection, because nothing was sent. */
-async function tried<T>(run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
-  try {
-    return await run();
-  } catch (problem) {
-    if (problem instanceof WireFault) return { kind: 'refused', code: 'not-sent', message: problem.message };
-    throw problem;
-  }
-}
+const NONE = { kind: 'done', value: [] } as const;
+const isUnknownOrder = (code: string): boolean => code === 'EOrder:Unknown order';
 
 const OID = /^[A-Z0-9]{1,12}(?:-[A-Z0-9]{1,12}){0,4}$/;
 /** Checks an order id of the exchange, such as `OQCLML-BW3P3-BUCMWZ`. */

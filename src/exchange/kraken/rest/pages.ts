@@ -3,6 +3,7 @@
  * a read move all rows to later offsets, so a read towards later offsets repeats rows and omits none.
  */
 import type { Outcome, UnreadableRow } from '../../../core/index.ts';
+import { doneWith } from '../../wire/parts.ts';
 
 /** Rows of a page. Source: docs.kraken.com/api/docs/rest-api/get-closed-orders, get-trade-history. */
 export const PAGE_ROWS = 50;
@@ -28,7 +29,7 @@ export async function readAll<T>(read: ReadPage<T>, first?: Outcome<ListPage<T>>
     all.push(...rows);
     unreadable.push(...(outcome.unreadable ?? []));
     offset += length;
-    if (length < PAGE_ROWS && offset >= count) return rowsDone(all, unreadable);
+    if (length < PAGE_ROWS && offset >= count) return doneWith(all, unreadable);
     if (length === 0) return unknown(`the list has ${count} rows, but ends after ${offset}`);
   }
   return unknown(`the list has more than ${PAGES_MAX * PAGE_ROWS} rows`);
@@ -56,7 +57,7 @@ export async function readOldest<T>(
     all.push(...outcome.value.rows);
     unreadable.push(...(outcome.unreadable ?? []));
     const isWhole = count - PAGE_ROWS * page <= 0;
-    if (isWhole || all.filter(isWanted).length >= minimum) return rowsDone(all, unreadable);
+    if (isWhole || all.filter(isWanted).length >= minimum) return doneWith(all, unreadable);
   }
   return unknown(`the list has more than ${PAGES_MAX * PAGE_ROWS} unwanted rows`);
 
@@ -76,11 +77,5 @@ export async function readOldest<T>(
     return unknown('the list changed during each attempt to read its end');
   }
 }
-
-const rowsDone = <T>(value: readonly T[], unreadable: readonly UnreadableRow[]): Rows<T> => ({
-  kind: 'done',
-  value,
-  ...(unreadable.length === 0 ? {} : { unreadable }),
-});
 
 const unknown = (reason: string) => ({ kind: 'unknown', reason }) as const;

@@ -2,21 +2,23 @@
 import type { Clock, Millis, Outcome, UnreadableRow } from '../../../core/index.ts';
 import type { KrakenAsk, KrakenRequest } from '../wire/protocol.ts';
 import { fault } from '../../wire/wire.ts';
-import { assetNames, assetPairs, type Assets, type KrakenPair } from '../wire/names.ts';
-import type { PairsByName } from '../wire/replies.ts';
+import { assetNames, assetPairs, pairNames, type Assets, type KrakenPair, type PairNames } from '../wire/names.ts';
 
 /** Names and rules as of one read. */
 export type Listing = {
   readonly assets: Assets;
   readonly byBook: ReadonlyMap<string, KrakenPair>;
-  readonly byName: PairsByName;
+  readonly names: PairNames;
   /** Currencies of the listed books. */
   readonly currencies: ReadonlySet<string>;
   readonly unreadable: readonly UnreadableRow[];
 };
 
 export type Pairs = {
-  /** Returns the latest listing. Reads it if there is none yet. */
+  /**
+   * Returns the latest listing; waits for it only if there is none yet. After a reply with a pair that it lacks, the
+   * next one is read meanwhile.
+   */
   readonly known: () => Promise<Outcome<Listing>>;
   /** Reads the listing. Calls at the same time share one read. */
   readonly read: () => Promise<Outcome<Listing>>;
@@ -26,45 +28,63 @@ export type Pairs = {
 
 /** Maximum number of parts of the list of pairs: about 150 parts for each of 2,000 pairs (common knowledge). */
 const PARTS_MAX = 1_000_000;
+/** Minimum interval of reads because of a book or pair that the listing lacks. */
 const AGAIN_AFTER_MS: Millis = 60_000;
+/** Maximum number of names of pairs that are remembered as missing even after a read. */
+const MISSING_MAX = 1_000;
 
 /** Creates the reader. */
 export function pairsReader(ask: KrakenAsk, clock: Clock): Pairs {
   let listing: Listing | undefined;
-  let readAt: Millis = -Infinity;
+  let triedAt: Millis = -Infinity;
   let reading: Promise<Outcome<Listing>> | undefined;
+  /** Names of pairs in replies that the listing lacks. */
+  const missing = new Set<string>();
+  /** Names that were still missing after a read. They cause no further read. */
+  const missingForGood = new Set<string>();
 
   async function readNow(): Promise<Outcome<Listing>> {
+    triedAt = clock.elapsed();
     const assets = await ask(listRequest('Assets', assetNames));
     if (assets.kind !== 'done') return assets;
     const unreadable: UnreadableRow[] = [];
     const pairs = await ask(listRequest('AssetPairs', result => assetPairs(result, assets.value, unreadable)));
     if (pairs.kind !== 'done') return pairs;
-    const all = [...pairs.value.values()];
+    const { byBook, all } = pairs.value;
+    const names = pairNames(all, assets.value);
     listing = {
       assets: assets.value,
-      byBook: pairs.value,
-      byName: new Map(all.flatMap(pair => [pair.wsname, pair.altname, pair.id].map(name => [name, pair] as const))),
-      currencies: new Set(all.flatMap(({ base, quote }) => [base, quote])),
+      byBook,
+      names: { ...names, named: name => names.named(name) ?? noted(name) },
+      currencies: new Set([...byBook.values()].flatMap(({ base, quote }) => [base, quote])),
       unreadable,
     };
-    readAt = clock.elapsed();
+    if (missingForGood.size > MISSING_MAX) missingForGood.clear();
+    for (const name of missing) if (names.named(name) === undefined) missingForGood.add(name);
+    missing.clear();
     return { kind: 'done', value: listing };
+  }
+
+  function noted(name: string): undefined {
+    if (missing.size < MISSING_MAX && !missingForGood.has(name)) missing.add(name);
   }
 
   const read = (): Promise<Outcome<Listing>> =>
     (reading ??= readNow().finally(() => {
       reading = undefined;
     }));
-  const known = (): Promise<Outcome<Listing>> =>
-    listing === undefined ? read() : Promise.resolve({ kind: 'done', value: listing });
+  const isAgainDue = (): boolean => clock.elapsed() - triedAt >= AGAIN_AFTER_MS;
+  const known = (): Promise<Outcome<Listing>> => {
+    if (listing === undefined) return read();
+    if (missing.size > 0 && isAgainDue()) void read();
+    return Promise.resolve({ kind: 'done', value: listing });
+  };
   return {
     known,
     read,
     of: async book => {
       let outcome = await known();
-      if (outcome.kind === 'done' && !outcome.value.byBook.has(book) && clock.elapsed() - readAt >= AGAIN_AFTER_MS)
-        outcome = await read();
+      if (outcome.kind === 'done' && !outcome.value.byBook.has(book) && isAgainDue()) outcome = await read();
       if (outcome.kind !== 'done') return outcome;
       const pair = outcome.value.byBook.get(book);
       if (pair !== undefined) return { kind: 'done', value: { listing: outcome.value, pair } };

@@ -1,6 +1,6 @@
 /** Reader of the frames of Kraken's version 2 stream. Source: docs.kraken.com/api/docs/websocket-v2. */
 import type { Millis, Side } from '../../../core/index.ts';
-import { parseExactJson } from '../../wire/json.ts';
+import { parsedFrame } from '../../wire/frames.ts';
 import {
   count,
   fault,
@@ -62,7 +62,7 @@ const PARTS_MAX = 500_000;
 
 /** Reads a frame. Throws a WireFault if the text is not JSON, or not in the shape of its channel. */
 export function krakenFrame(frame: string): KrakenFrame {
-  const of = row(parsedFrame(frame), 'frame');
+  const of = row(parsedFrame(frame, PARTS_MAX), 'frame');
   const method = optional(of, 'method', text);
   if (method === 'pong') return { kind: 'pong' };
   if (method !== undefined || of['error'] !== undefined) return answerFrame(method ?? '', of);
@@ -79,17 +79,6 @@ export function krakenFrame(frame: string): KrakenFrame {
       return { kind: 'trades', trades: list(of['data'], symbolTrade, 'data') };
     default:
       return { kind: 'other' };
-  }
-}
-
-function parsedFrame(frame: string): unknown {
-  try {
-    return parseExactJson(frame, PARTS_MAX);
-  } catch (error) {
-    if (error instanceof SyntaxError) throw fault('frame', 'JSON', frame);
-    // A hostile frame can nest deeper than the parser's stack.
-    if (error instanceof RangeError) throw fault('frame', 'JSON with fewer nested levels', '');
-    throw error;
   }
 }
 

@@ -3,7 +3,7 @@
  * docs.kraken.com/exchange/guides/websockets/book-checksum-v2.
  */
 import { crc32 } from 'node:zlib';
-import { moneyOf, trimmedEnd, type BookEntry } from '../../../core/index.ts';
+import { moneyOf, trimmedEnd, type BookEntry, type Money } from '../../../core/index.ts';
 import { fault, list, row } from '../../wire/wire.ts';
 import { krakenDecimal } from '../wire/numbers.ts';
 
@@ -13,6 +13,8 @@ export type Precision = { readonly price: number; readonly amount: number };
 export type StreamLevel = { readonly price: string; readonly amount: string };
 type Sides = { readonly bids: readonly StreamLevel[]; readonly asks: readonly StreamLevel[] };
 type SideName = keyof Sides;
+/** Level with its price as a key. */
+type KeptLevel = StreamLevel & { readonly key: Money };
 
 /** Number of levels per side that the checksum covers. */
 const CHECKED_LEVELS = 10;
@@ -31,7 +33,7 @@ export const changedLevels = (value: unknown, field: SideName): readonly StreamL
 /** One book, best prices first, with at most `depth` levels per side. */
 export class LevelBook {
   readonly #depth: number;
-  #sides: { bids: StreamLevel[]; asks: StreamLevel[] } = { bids: [], asks: [] };
+  #sides: { bids: KeptLevel[]; asks: KeptLevel[] } = { bids: [], asks: [] };
 
   constructor(depth: number) {
     this.#depth = depth;
@@ -54,16 +56,14 @@ export class LevelBook {
     }
   }
 
-  #put(name: SideName, level: StreamLevel): void {
+  #put(name: SideName, { price, amount }: StreamLevel): void {
     const side = this.#sides[name];
-    const price = moneyOf(level.price);
-    const isBehind = (other: StreamLevel): boolean =>
-      name === 'bids' ? moneyOf(other.price) <= price : moneyOf(other.price) >= price;
-    const found = side.findIndex(isBehind);
+    const key = moneyOf(price);
+    const found = side.findIndex(other => (name === 'bids' ? other.key <= key : other.key >= key));
     const at = found < 0 ? side.length : found;
-    const isSame = at < side.length && moneyOf(side[at]!.price) === price;
-    const isGone = !/[1-9]/.test(level.amount);
-    side.splice(at, isSame ? 1 : 0, ...(isGone ? [] : [level]));
+    const isSame = side[at]?.key === key;
+    const isGone = !/[1-9]/.test(amount);
+    side.splice(at, isSame ? 1 : 0, ...(isGone ? [] : [{ price, amount, key }]));
   }
 
   /** Returns the levels of a side, best price first. */
@@ -74,7 +74,7 @@ export class LevelBook {
   /** Whether the best bid is at or above the best ask, which no book of one exchange shows. */
   get isCrossed(): boolean {
     const [bid, ask] = [this.#sides.bids[0], this.#sides.asks[0]];
-    return bid !== undefined && ask !== undefined && moneyOf(bid.price) >= moneyOf(ask.price);
+    return bid !== undefined && ask !== undefined && bid.key >= ask.key;
   }
 
   /** Returns the checksum. Throws a WireFault if a level has more decimals than its book. */

@@ -9,10 +9,12 @@ import { timedSequence } from '../wire/sequence.ts';
 import { krakenFrame, type InstrumentPair, type KrakenFrame, type SymbolTrade } from './frames.ts';
 import { LevelBook } from './levelBook.ts';
 
-export type KrakenStreamOptions = Omit<ReconnectOptions, 'upWithinMs'> & { readonly book: string };
+export type KrakenStreamOptions = Omit<ReconnectOptions, 'upWithinMs'> & {
+  readonly book: string;
+  /** Levels per side. */
+  readonly depth: 10 | 25 | 100 | 500 | 1_000;
+};
 
-/** Levels per side: one of 10, 25, 100, 500 and 1000. */
-const STREAM_DEPTH = 25;
 /** Time without any frame after which the connection counts as lost. Heartbeats arrive about every second. */
 const SILENCE_MS: Millis = 10_000;
 /** Interval of pings, which keep proxies from closing the connection. */
@@ -159,7 +161,7 @@ class KrakenSubscription implements MarketStream {
   #subscription(channel: 'book' | 'trade'): object {
     const symbol = [this.#pair?.symbol];
     return channel === 'book'
-      ? { channel, symbol, depth: STREAM_DEPTH, snapshot: true }
+      ? { channel, symbol, depth: this.#options.depth, snapshot: true }
       : { channel, symbol, snapshot: false };
   }
 
@@ -167,7 +169,7 @@ class KrakenSubscription implements MarketStream {
     const pair = this.#pair;
     if (pair === null || frame.symbol !== pair.symbol) return;
     if (frame.isSnapshot) {
-      this.#levels = new LevelBook(STREAM_DEPTH);
+      this.#levels = new LevelBook(this.#options.depth);
       this.#levels.replace(frame);
     } else if (this.#levels === null) {
       return;

@@ -23,15 +23,29 @@ const MARK = 0b1_1001n;
  */
 export function krakenClientId(originId: string): string {
   if (FREE_TEXT.test(originId)) return originId;
-  const [, instance = '', run = '', counter = ''] = PARTS.exec(originId) ?? [];
-  if (instance === '' || BigInt(run) >= 1n << BITS.run || BigInt(counter) >= 1n << BITS.counter)
+  const parts = uuidPartsOf(originId);
+  if (parts === null)
     throw fault('origin id', 'at most 18 characters, or an instance of at most 10 characters with its run', originId);
   let bits = MARK;
-  bits = (bits << BITS.instance) | base62Number(instance);
-  bits = (bits << BITS.run) | BigInt(run);
-  bits = (bits << BITS.counter) | BigInt(counter);
+  bits = (bits << BITS.instance) | base62Number(parts.instance);
+  bits = (bits << BITS.run) | parts.run;
+  bits = (bits << BITS.counter) | parts.counter;
   const hex = bits.toString(2).padStart(122, '0');
   return uuidOf(hex);
+}
+
+/** Whether `krakenClientId` accepts the id. */
+export const isKrakenOriginId = (originId: string): boolean =>
+  FREE_TEXT.test(originId) || uuidPartsOf(originId) !== null;
+
+/** Returns the parts of an origin id that fit into a UUID; `null` if they do not. */
+function uuidPartsOf(
+  originId: string,
+): { readonly instance: string; readonly run: bigint; readonly counter: bigint } | null {
+  const [, instance, ...numbers] = PARTS.exec(originId) ?? [];
+  if (instance === undefined) return null;
+  const [run = 0n, counter = 0n] = numbers.map(BigInt);
+  return run < 1n << BITS.run && counter < 1n << BITS.counter ? { instance, run, counter } : null;
 }
 
 /**

@@ -13,7 +13,7 @@ import {
 } from '../../../core/index.ts';
 import { count, fault, filled, list, optional, row, text, type Row } from '../../wire/wire.ts';
 import { keyedRows } from './keyedRows.ts';
-import { krakenDecimal, unfoldedDecimal } from './numbers.ts';
+import { DECIMALS_MAX, krakenDecimal, unfoldedDecimal } from './numbers.ts';
 
 /** Short names of the exchange that differ from the usual tickers. Source: ccxt 4.5.84 js/src/kraken.js, `commonCurrencies`. */
 const RENAMED: Readonly<Record<string, string>> = { XBT: 'btc', XDG: 'doge' };
@@ -21,75 +21,130 @@ const RENAMED: Readonly<Record<string, string>> = { XBT: 'btc', XDG: 'doge' };
 /** Returns the currency of a short name, such as `btc` for `XBT` and `usd.f` for `USD.F`. */
 export const currencyOfAltname = (altname: string): string => RENAMED[altname] ?? altname.toLowerCase();
 
-/** Currency by the exchange's id, such as `btc` for `XXBT`. */
+/** Currency by the exchange's id or short name, such as `btc` for `XXBT` and `XBT`. */
 export type Assets = ReadonlyMap<string, string>;
 
 /** Reads the list of assets. */
 export function assetNames(result: unknown): Assets {
   const of = row(result, 'result');
-  return new Map(Object.keys(of).map(id => [id, currencyOfAltname(filled(row(of[id], id), 'altname'))]));
+  const names = Object.keys(of).map(id => ({ id, altname: filled(row(of[id], id), 'altname') }));
+  // An id that is the short name of another asset keeps its own currency.
+  return new Map([
+    ...names.map(({ altname }) => [altname, currencyOfAltname(altname)] as const),
+    ...names.map(({ id, altname }) => [id, currencyOfAltname(altname)] as const),
+  ]);
 }
 
-/** Book at the exchange, with its rules and its three names. */
-export type KrakenPair = {
+/** Pair of currencies at the exchange with its names, whether it is traded or not. */
+export type NamedPair = {
   /** Name as in trades and fees, such as `XXBTZUSD`. */
   readonly id: string;
   /** Name as in orders, such as `XBTUSD`. */
   readonly altname: string;
-  /** Name on the version 1 stream, such as `XBT/USD`. */
-  readonly wsname: string;
+  /** Name on the version 1 stream, such as `XBT/USD`; undefined for a dark pool. */
+  readonly wsname: string | undefined;
   readonly base: string;
   readonly quote: string;
-  readonly rules: AvailableBook;
+  readonly book: string;
 };
+
+/** Traded book with its rules. */
+export type KrakenPair = NamedPair & { readonly rules: AvailableBook };
+
+/** Lists of pairs by their names, to read orders and trades of any pair. */
+export type PairNames = {
+  /** Returns the pair with one of its names. */
+  readonly named: (name: string) => NamedPair | undefined;
+  /** Returns the currencies that a pair which is not listed can have by its name; undefined if there are none. */
+  readonly currenciesOf: (name: string) => readonly string[] | undefined;
+};
+
+/** Returns the names of pairs. */
+export function pairNames(pairs: readonly NamedPair[], assets: Assets): PairNames {
+  const byName = new Map(
+    pairs.flatMap(pair =>
+      [pair.wsname, pair.altname, pair.id].flatMap(name => (name === undefined ? [] : [[name, pair]])),
+    ),
+  );
+  return {
+    named: name => byName.get(name),
+    currenciesOf: name => {
+      const parts = Array.from({ length: Math.min(name.length, NAME_MAX) }, (_, at) => [
+        name.slice(0, at),
+        name.slice(at),
+      ]);
+      const found = parts.flatMap(([base = '', quote = '']) => {
+        const both = [assets.get(base), assets.get(quote)];
+        return both[0] === undefined || both[1] === undefined ? [] : [both[0], both[1]];
+      });
+      return found.length === 0 ? undefined : [...new Set(found)];
+    },
+  };
+}
+
+/** Length of the longest name of a pair that is taken apart. */
+const NAME_MAX = 40;
 
 const CURRENCY = /^[a-z0-9]{1,20}$/;
 /** States in which limit orders are accepted. In `cancel_only` and `reduce_only`, a book is not listed. */
 const TRADED: readonly string[] = ['online', 'post_only', 'limit_only'];
 
 /**
- * Reads the list of pairs. Pairs without a `wsname` (dark pools) and pairs that are not traded are omitted. Two pairs
- * of the same currencies are both unreadable.
+ * Reads the list of pairs. Only traded pairs with a `wsname` are books; the others, such as dark pools, have names only.
+ * Two books of the same currencies are both unreadable.
  */
 export function assetPairs(
   result: unknown,
   assets: Assets,
   unreadable: UnreadableRow[],
-): ReadonlyMap<string, KrakenPair> {
-  const pairs = new Map<string, KrakenPair>();
+): { readonly byBook: ReadonlyMap<string, KrakenPair>; readonly all: readonly NamedPair[] } {
+  const byBook = new Map<string, KrakenPair>();
+  const all: NamedPair[] = [];
   const twice = new Set<string>();
   const listed = keyedRows(
     result,
     'result',
-    (id, of) => assetPair(id, of, assets),
+    (id, of) => {
+      const isBook =
+        optional(of, 'wsname', text) !== undefined && TRADED.includes(optional(of, 'status', text) ?? 'online');
+      // A pair that is not traded may have assets that are not listed any more.
+      const names = isBook || hasAssets(of, assets) ? namedPair(id, of, assets) : null;
+      if (names === null) return null;
+      // A book whose rules cannot be read still has names.
+      all.push(names);
+      return isBook ? { ...names, rules: pairRules(names.book, of) } : null;
+    },
     unreadable,
     id => ({ id }),
   );
   for (const pair of listed) {
     if (pair === null) continue;
-    const { book } = pair.rules;
-    if (pairs.has(book)) twice.add(book);
-    pairs.set(book, pair);
+    if (byBook.has(pair.book)) twice.add(pair.book);
+    byBook.set(pair.book, pair);
   }
   for (const book of twice) {
-    pairs.delete(book);
+    byBook.delete(book);
     unreadable.push({ why: `several pairs are ${book}`, book });
   }
-  return pairs;
+  return { byBook, all };
 }
 
-function assetPair(id: string, of: Row, assets: Assets): KrakenPair | null {
-  const status = optional(of, 'status', text) ?? 'online';
-  const wsname = optional(of, 'wsname', text);
-  if (wsname === undefined || !TRADED.includes(status)) return null;
+const hasAssets = (of: Row, assets: Assets): boolean => ['base', 'quote'].every(field => assets.has(String(of[field])));
+
+function namedPair(id: string, of: Row, assets: Assets): NamedPair | null {
   const [base, quote] = [currency(of, 'base', assets), currency(of, 'quote', assets)];
   // A name with other characters, such as that of an asset on hold, is no currency of a book.
   if (!CURRENCY.test(base) || !CURRENCY.test(quote)) return null;
-  const book = `${base}_${quote}`;
+  const wsname = optional(of, 'wsname', text);
+  return { id, altname: filled(of, 'altname'), wsname, base, quote, book: `${base}_${quote}` };
+}
+
+function pairRules(book: string, of: Row): AvailableBook {
   const [priceDecimals, lotDecimals] = [count(of, 'pair_decimals'), count(of, 'lot_decimals')];
-  if (lotDecimals > DECIMALS_MAX) throw fault('lot_decimals', `at most ${DECIMALS_MAX}`, lotDecimals);
+  for (const [field, decimals] of Object.entries({ pair_decimals: priceDecimals, lot_decimals: lotDecimals }))
+    if (decimals > DECIMALS_MAX) throw fault(field, `at most ${DECIMALS_MAX}`, decimals);
   const tickSize = optional(of, 'tick_size', krakenDecimal) ?? powerOfTenth(priceDecimals);
-  const rules: AvailableBook = {
+  return {
     book,
     tickSize,
     lotSize: powerOfTenth(lotDecimals),
@@ -102,10 +157,8 @@ function assetPair(id: string, of: Row, assets: Assets): KrakenPair | null {
     maximumValue: LARGE,
     tiers: feeTiers(of),
   };
-  return { id, altname: filled(of, 'altname'), wsname, base, quote, rules };
 }
 
-const DECIMALS_MAX = 18;
 /** Stands for no maximum. */
 const LARGE = '99999999999999999999';
 const powerOfTenth = (decimals: number): string => (decimals === 0 ? '1' : `0.${'1'.padStart(decimals, '0')}`);

@@ -1,5 +1,5 @@
 /** Readers of Kraken's numbers: decimals as text or JSON numbers, and times in seconds with a fraction, all exact. */
-import { isDecimalText, movedPoint, type DecimalText, type Millis } from '../../../core/index.ts';
+import { isDecimalText, movedPoint, trimmedEnd, type DecimalText, type Millis } from '../../../core/index.ts';
 import { fault, type Row } from '../../wire/wire.ts';
 
 const NUMBER = /^(\d{1,20})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
@@ -15,14 +15,19 @@ export function unfoldedDecimal(value: unknown): DecimalText | undefined {
   if (!parts) return undefined;
   const [, whole = '', fraction = '', exponent = '0'] = parts;
   const { before, after } = movedPoint(whole, fraction, Number(exponent));
-  const plain = after === '' ? before : `${before}.${after}`;
+  // Zeros that money has no place for change nothing. Other digits there would be lost.
+  const kept = after.slice(0, DECIMALS_MAX) + trimmedEnd(after.slice(DECIMALS_MAX), '0');
+  const plain = kept === '' ? before : `${before}.${kept}`;
   return isDecimalText(plain) ? plain : undefined;
 }
+
+/** Maximum number of decimals of money. */
+export const DECIMALS_MAX = 18;
 
 /** Reads an unsigned decimal, which is text or a JSON number. */
 export function krakenDecimal(of: Row, field: string): DecimalText {
   const plain = unfoldedDecimal(of[field]);
-  if (plain === undefined) throw fault(field, 'a decimal number', of[field]);
+  if (plain === undefined) throw fault(field, `a decimal number with at most ${DECIMALS_MAX} decimals`, of[field]);
   return plain;
 }
 

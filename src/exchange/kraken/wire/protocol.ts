@@ -76,6 +76,11 @@ export function tierByCalls(privatePerMinute: number): Tier {
 
 /** Pause after the call counter was above its maximum. The documents say a few seconds. */
 const CALLS_PAUSE_MS = 15_000;
+/**
+ * Maximum wait of a private read for room in the call counter. A page of trades takes two counts, which the lowest tier
+ * regains in 6 s, and a backlog is read page by page; other reads wait behind it.
+ */
+const READ_WAIT_MS = 120_000;
 /** Distance that is kept from each maximum, because the exchange lowers its counters only every few seconds. */
 const SPARE = 1;
 
@@ -171,7 +176,8 @@ export function krakenSenders(options: KrakenSenderOptions): KrakenSenders {
     ...{ clock, protocol: open, apis, ...seen },
     budgets: { public: new Budget(clock, { perMinute }) },
   });
-  const signedSender = requestSender({ clock, protocol: signed, apis, budgets, ...seen });
+  const waitMs = { 'private read': READ_WAIT_MS };
+  const signedSender = requestSender({ clock, protocol: signed, apis, budgets, waitMs, ...seen });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await Promise.all([openSender.close(), signedSender.close()]);

@@ -29,13 +29,17 @@ import {
   WireFault,
   type Row,
 } from '../../wire/wire.ts';
-import { currencyOfAltname, percentRate, type Assets, type KrakenPair } from './names.ts';
+import {
+  currencyOfAltname,
+  percentRate,
+  type Assets,
+  type KrakenPair,
+  type NamedPair,
+  type PairNames,
+} from './names.ts';
 import { originIdOf } from './clientIds.ts';
 import { keyedRows } from './keyedRows.ts';
 import { krakenDecimal, krakenTime, unfoldedDecimal } from './numbers.ts';
-
-/** Pairs by each of their names. */
-export type PairsByName = ReadonlyMap<string, KrakenPair>;
 
 /**
  * Reads a book by levels, best price first. An unreadable amount is `null`; the damage of a side is its first row with
@@ -55,7 +59,7 @@ export const depth =
 /** Returns the content of a reply about one pair, which stands under the pair's name. */
 function soleEntry(result: unknown, pair: KrakenPair): unknown {
   const of = row(result, 'result');
-  const name = [pair.id, pair.altname, pair.wsname].find(each => of[each] !== undefined);
+  const name = [pair.id, pair.altname, pair.wsname ?? pair.id].find(each => of[each] !== undefined);
   if (name === undefined) throw fault('result', `an entry ${pair.id}`, Object.keys(of).join(', '));
   return of[name];
 }
@@ -218,7 +222,7 @@ const STATUSES = Object.keys(STATUS) as (keyof typeof STATUS)[];
 /**
  * Reads the orders of a reply, by oid. Source: docs.kraken.com/api/docs/rest-api/get-open-orders.
  */
-export const krakenOrders = (value: unknown, pairs: PairsByName, unreadable: UnreadableRow[]): readonly KrakenOrder[] =>
+export const krakenOrders = (value: unknown, pairs: PairNames, unreadable: UnreadableRow[]): readonly KrakenOrder[] =>
   keyedRows(
     value,
     'orders',
@@ -230,22 +234,29 @@ export const krakenOrders = (value: unknown, pairs: PairsByName, unreadable: Unr
     }),
   );
 
-function identityOf(value: unknown, pairs: PairsByName): Pick<UnreadableRow, 'book' | 'originId'> {
+function identityOf(value: unknown, pairs: PairNames): Pick<UnreadableRow, 'book' | 'currencies' | 'originId'> {
   if (typeof value !== 'object' || value === null) return {};
   const { descr, cl_ord_id: clientId, pair } = value as Row;
   const name = typeof descr === 'object' && descr !== null ? (descr as Row)['pair'] : pair;
-  const known = typeof name === 'string' ? pairs.get(name) : undefined;
+  const known = typeof name === 'string' ? pairs.named(name) : undefined;
   const originId = clientId === undefined || clientId === null ? null : undefined;
   return present({
-    book: known?.rules.book,
+    book: known?.book,
+    currencies: typeof name === 'string' && known === undefined ? pairs.currenciesOf(name) : undefined,
     originId: typeof clientId === 'string' ? originIdOf(clientId) : originId,
   });
 }
 
-function order(oid: string, of: Row, pairs: PairsByName): KrakenOrder {
+/** Returns the listed pair of a row. */
+function pairIn(of: Row, pairs: PairNames): NamedPair {
+  const pair = pairs.named(filled(of, 'pair'));
+  if (pair === undefined) throw fault('pair', 'a pair of the list of pairs', of['pair']);
+  return pair;
+}
+
+function order(oid: string, of: Row, pairs: PairNames): KrakenOrder {
   const descr = row(of['descr'], 'descr');
-  const pair = pairs.get(filled(descr, 'pair'));
-  if (pair === undefined) throw fault('pair', 'a pair of the list of pairs', descr['pair']);
+  const pair = pairIn(descr, pairs);
   const kind = filled(descr, 'ordertype');
   const side = oneOf(descr, 'type', ['buy', 'sell']);
   const [originalAmount, executed] = [krakenDecimal(of, 'vol'), krakenDecimal(of, 'vol_exec')];
@@ -256,7 +267,7 @@ function order(oid: string, of: Row, pairs: PairsByName): KrakenOrder {
   const flags = flagsOf(of);
   const clientId = optional(of, 'cl_ord_id', text);
   return {
-    book: pair.rules.book,
+    book: pair.book,
     oid,
     side,
     ...limitOrMarket(kind, descr),
@@ -322,21 +333,20 @@ export function timeOfTid(tid: string): Millis {
  * Reads own trades by txid. `fee` is in the quote currency (docs.kraken.com/api/docs/rest-api/get-trade-history); for
  * an order that pays its fee in the base currency the reply does not tell the amount that was paid.
  */
-export const listedTrades = (value: unknown, pairs: PairsByName, unreadable: UnreadableRow[]): readonly ListedTrade[] =>
+export const listedTrades = (value: unknown, pairs: PairNames, unreadable: UnreadableRow[]): readonly ListedTrade[] =>
   keyedRows(
     value,
     'trades',
     (txid, of) => listedTrade(txid, of, pairs),
     unreadable,
     (_, content) => {
-      const { book } = identityOf(content, pairs);
-      return present({ book });
+      const { book, currencies } = identityOf(content, pairs);
+      return present({ book, currencies });
     },
   );
 
-function listedTrade(txid: string, of: Row, pairs: PairsByName): ListedTrade {
-  const pair = pairs.get(filled(of, 'pair'));
-  if (pair === undefined) throw fault('pair', 'a pair of the list of pairs', of['pair']);
+function listedTrade(txid: string, of: Row, pairs: PairNames): ListedTrade {
+  const pair = pairIn(of, pairs);
   const createdAt = krakenTime(of, 'time');
   const [price, major, minor] = [krakenDecimal(of, 'price'), krakenDecimal(of, 'vol'), krakenDecimal(of, 'cost')];
   const [value, stated] = [(moneyOf(price) * moneyOf(major)) / moneyOf('1'), moneyOf(minor)] as [bigint, bigint];
@@ -348,7 +358,7 @@ function listedTrade(txid: string, of: Row, pairs: PairsByName): ListedTrade {
   if (moneyOf(feeAmount) > moneyOf(minor)) throw fault('fee', `at most ${minor}`, feeAmount);
   return {
     txid,
-    book: pair.rules.book,
+    book: pair.book,
     tid: tidOf(createdAt, integer(of, 'trade_id')),
     oid: filled(of, 'ordertxid'),
     createdAt,

@@ -2,8 +2,9 @@
  * Classification of Kraken's replies: successful, certainly rejected, or unknown. A success needs `error: []` and the
  * expected result; a rejection of a write needs texts that all prove it.
  */
-import type { UnreadableRow, WireReply } from '../../../core/index.ts';
-import { parseExactJson } from '../../wire/json.ts';
+import type { WireReply } from '../../../core/index.ts';
+import { parsedJson } from '../../wire/json.ts';
+import { readContent } from '../../wire/parts.ts';
 import { list, text, WireFault } from '../../wire/wire.ts';
 import type { ApiRequest, RequestVerdict } from '../../transport/requestSender.ts';
 import { isKrakenThrottle, krakenCode } from './codes.ts';
@@ -38,14 +39,7 @@ export function krakenVerdict<T>(
   }
   if (status >= 400) return unknown(`the reply with HTTP status ${status} has no error`);
   if (result === undefined) return unknown('the reply has no result');
-  try {
-    const unreadable: UnreadableRow[] = [];
-    const value = question.read(result, unreadable);
-    return { outcome: { kind: 'done', value, ...(unreadable.length === 0 ? {} : { unreadable }) }, throttled };
-  } catch (problem) {
-    if (problem instanceof WireFault) return unknown(problem.message);
-    throw problem;
-  }
+  return { outcome: readContent(result, question.read), throttled };
 }
 
 /** Returns the texts in plain words, or as sent if they are not in the table. */
@@ -55,12 +49,7 @@ type Content = { readonly errors?: readonly string[]; readonly result?: unknown 
 
 /** Returns the error texts and the result. Without a readable list of errors, both are absent. */
 function contentOf(body: string, partsMax: number | undefined): Content {
-  let content: unknown;
-  try {
-    content = parseExactJson(body, partsMax);
-  } catch {
-    return {};
-  }
+  const content = parsedJson(body, partsMax);
   if (typeof content !== 'object' || content === null) return {};
   const { error, result } = content as { readonly error?: unknown; readonly result?: unknown };
   const errors = errorTexts(error);

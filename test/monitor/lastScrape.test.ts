@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { LastScrape } from '../../src/wiring/lastScrape.ts';
+import { LastScrape } from '../../src/monitor/lastScrape.ts';
 import { VirtualClock } from '../../src/core/index.ts';
 
 /** Scrapes at these times, each followed by the next; then the stop. */

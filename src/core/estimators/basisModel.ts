@@ -1,7 +1,5 @@
-/**
- * Running basis between the prices of one asset on two exchanges: a local-level filter that follows the lasting
- * difference and not the mispricing that returns by itself (formulas-desk E17).
- */
+/** Model of the basis between the prices of one asset on two exchanges (formulas-desk E17), and its fit to prices. */
+import type { Millis } from '../model/units.ts';
 import { solve } from './linear.ts';
 
 /** Difference of the logarithms of two prices, sampled at equal steps: basis + mispricing + noise. */
@@ -15,6 +13,28 @@ export type BasisModel = {
   /** Variance of noise that is independent at each step, such as jumps between bid and ask. */
   readonly noiseVariance: number;
 };
+
+/** Rules of the basis in a configuration. */
+export type BasisRules = {
+  /** Standard deviation of the mispricing, in bps. */
+  readonly sdBps: number;
+  /** Time in which the mean mispricing falls to 1/e. */
+  readonly revertMs: Millis;
+  /** Standard deviation of the basis's change in one hour, in bps. */
+  readonly driftBps: number;
+};
+
+const BPS = 1e-4;
+const HOUR_S = 3_600;
+const SECOND_MS = 1_000;
+
+/** Returns the model of the rules, in steps of one second. */
+export const basisModelFor = ({ sdBps, revertMs, driftBps }: BasisRules): BasisModel => ({
+  driftVariance: (driftBps * BPS) ** 2 / HOUR_S,
+  deviation: sdBps * BPS,
+  persistence: Math.exp(-SECOND_MS / revertMs),
+  noiseVariance: 0,
+});
 
 /** Steady state of the filter. */
 export type BasisGain = {
@@ -40,63 +60,6 @@ export function basisGain(model: BasisModel): BasisGain {
   const r = longRunVariance(model);
   const before = (q + Math.sqrt(q * q + 4 * q * r)) / 2;
   return { gain: before / (before + r), error: Math.sqrt(before) };
-}
-
-/** Number of reversion times after which the mean of the mispricing is small enough. */
-const REVERSIONS_MIN = 5;
-/** Number of differences that are always needed. */
-const STEPS_MIN = 30;
-
-/** Kalman filter of the basis with an unknown start. Its gain falls from 1 to that of `basisGain`. */
-export class RunningBasis {
-  readonly #drift: number;
-  readonly #noise: number;
-  readonly #band: number;
-  readonly #stepsMin: number;
-  #variance = Infinity;
-  #basis = Number.NaN;
-  #steps = 0;
-
-  /**
-   * `band`: largest deviation from the basis that counts fully. Beyond the fees and half-spreads of both exchanges,
-   * others trade a mispricing away, so a larger deviation is no news of the basis.
-   */
-  constructor(model: BasisModel, band = Infinity) {
-    this.#drift = model.driftVariance;
-    this.#noise = longRunVariance(model);
-    this.#band = band;
-    this.#stepsMin = Math.max(STEPS_MIN, Math.ceil(REVERSIONS_MIN / (1 - model.persistence)));
-  }
-
-  /** Basis, as a difference of logarithms; NaN before the first difference. */
-  get basis(): number {
-    return this.#basis;
-  }
-
-  /** Standard error of the basis. */
-  get error(): number {
-    return Math.sqrt(this.#variance);
-  }
-
-  /** Whether enough differences were seen. Until then, deviations are not clipped to the band. */
-  get isReady(): boolean {
-    return this.#steps >= this.#stepsMin;
-  }
-
-  /** Adds the difference of the next step. NaN means that a price was unknown: only the error grows. */
-  add(difference: number): void {
-    if (!Number.isFinite(difference)) {
-      this.#variance += this.#drift;
-      return;
-    }
-    const before = this.#variance + this.#drift;
-    const gain = before === Infinity || !(this.#noise > 0) ? 1 : before / (before + this.#noise);
-    const away = difference - (this.#steps === 0 ? difference : this.#basis);
-    const clipped = this.isReady ? Math.max(-this.#band, Math.min(this.#band, away)) : away;
-    this.#basis = (this.#steps === 0 ? difference : this.#basis) + gain * clipped;
-    this.#variance = before === Infinity ? this.#noise : (1 - gain) * before;
-    this.#steps++;
-  }
 }
 
 /** Factor between two reversion times that are tried. */

@@ -1,0 +1,165 @@
+/**
+ * Doctor checks of the other exchange: what a hedge needs of it, the book, the key and the balances there, and a trial
+ * order with its look-up.
+ */
+import {
+  bestOf,
+  describeRow,
+  multiplyMoneyFloor,
+  moneyOf,
+  ratePercent,
+  sleep,
+  textOfAmount,
+  textOfMoney,
+  textOfPrice,
+  type Amount,
+  type Clock,
+  type ElsewhereOrder,
+  type Instrument,
+  type Millis,
+  type Money,
+  type Price,
+  type Side,
+  type VenueClient,
+} from '../../core/index.ts';
+import type { Config } from '../../config.ts';
+import { ElsewhereDesk } from '../../hedge/index.ts';
+import { readRules } from '../../live/loop/opening.ts';
+import type { VenueAccess } from '../../wiring/bot.ts';
+import { evidenceTimesOf, placeClientOf } from '../../wiring/place.ts';
+import { venueElsewhere } from '../../wiring/venueRegistry.ts';
+import { keyFindings } from './account.ts';
+import { checkAborted, finding, type Finding } from './finding.ts';
+
+const { pass, warn, fail } = finding;
+const CHECK = 'elsewhere';
+/** Distance of the trial order from the best price (10%), at which an immediate order executes nothing. */
+const FAR = { buy: [9n, 10n], sell: [11n, 10n] } as const;
+/** Interval of look-ups of the trial order, and the time after which its outcome counts as unknown. */
+const LOOK_EVERY_MS: Millis = 1_000;
+const LOOK_MAX_MS: Millis = 120_000;
+
+type Asking = {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly seed: number;
+  readonly tell: (found: Finding | readonly Finding[]) => void;
+  /** Asks the operator for permission before the trial order; if absent, none is placed. */
+  readonly mayOrder?: ((what: string) => Promise<boolean>) | undefined;
+};
+
+type Place = {
+  readonly client: VenueClient;
+  readonly instrument: Instrument;
+  readonly funds: ReadonlyMap<string, Money>;
+};
+
+/** Runs the checks of the other exchange; does nothing if the bot does not hedge there. Never rejects. */
+export async function checkElsewhere(asking: Asking, venue: VenueAccess): Promise<void> {
+  const { config, clock, seed, tell } = asking;
+  const { elsewhere, hedge } = config;
+  if (elsewhere === undefined || hedge?.elsewhere === undefined) return;
+  let client: VenueClient | undefined;
+  try {
+    client = placeClientOf(config, venue, clock, seed);
+    if (client === undefined) return;
+    const { name, tried } = venueElsewhere(elsewhere);
+    if (elsewhere.kind === 'remote' && tried === 'doubles')
+      tell(
+        warn(
+          CHECK,
+          `the client of ${name} has traded only with test doubles, so the first hedges have the smallest size`,
+          'try one order with puntas doctor --order --yes',
+        ),
+      );
+    const { instrument, takerRate } = await readRules(client, elsewhere.book);
+    tell(pass(CHECK, `${name} lists ${elsewhere.book}, taker fee ${ratePercent(takerRate)}`));
+    tell((await keyFindings(client, config.instance)).map(one => ({ ...one, check: CHECK })));
+    const funds = await readFunds(client, name);
+    if ('check' in funds) return tell(funds);
+    tell(fundsFinding(funds, name, instrument));
+    if (asking.mayOrder) tell(await trialFinding(asking, { client, instrument, funds }, asking.mayOrder));
+  } catch (error) {
+    tell(checkAborted(CHECK, error));
+  } finally {
+    await client?.close();
+  }
+}
+
+/** Returns the available funds there by currency, or a finding if they cannot be read completely. */
+async function readFunds(client: VenueClient, name: string): Promise<ReadonlyMap<string, Money> | Finding> {
+  const read = await client.balances();
+  if (read.kind !== 'done') return fail(CHECK, `the balances at ${name} cannot be read`, 'check the key there');
+  const [row] = read.unreadable ?? [];
+  if (row) return fail(CHECK, `the balances at ${name}: ${describeRow(row)}`, 'run puntas doctor again');
+  return new Map(read.value.map(({ currency, available }) => [currency, moneyOf(available)]));
+}
+
+function fundsFinding(funds: ReadonlyMap<string, Money>, name: string, { major, minor }: Instrument): Finding {
+  const free = (currency: string) => funds.get(currency) ?? moneyOf('0');
+  const text = `${textOfMoney(free(major))} ${major} and ${textOfMoney(free(minor))} ${minor} are free at ${name}`;
+  const lacks = [major, minor].filter(currency => !(free(currency) > 0n));
+  if (lacks.length === 0) return pass(CHECK, text);
+  return warn(CHECK, `${text}, so only one side can be hedged there`, `move ${lacks.join(' and ')} to ${name}`);
+}
+
+/** Places an immediate order far from the market, which executes nothing, and looks it up as a hedge does. */
+async function trialFinding(
+  { config, clock }: Asking,
+  { client, instrument, funds }: Place,
+  mayOrder: (what: string) => Promise<boolean>,
+): Promise<Finding> {
+  const { elsewhere, instance } = config;
+  const times = evidenceTimesOf(config);
+  const desk = new ElsewhereDesk({ client, clock, times, instrument: () => instrument });
+  const read = await desk.depth();
+  if (typeof read === 'string') return fail(CHECK, `trial order not sent: ${read}`, 'run puntas doctor again');
+  const [bid, ask] = [bestOf(read.depth, 'buy'), bestOf(read.depth, 'sell')];
+  if (!(bid > 0 && ask > 0)) return fail(CHECK, 'the book there has no bid or no ask', 'run puntas doctor again');
+  const free = (currency: string) => funds.get(currency) ?? moneyOf('0');
+  const order = (['buy', 'sell'] as const)
+    .map(side =>
+      farOrder(
+        instrument,
+        side,
+        side === 'buy' ? bid : ask,
+        `${instance}-0-${50_000_000 + (Math.floor(clock.now() / 1_000) % 10_000_000)}`,
+      ),
+    )
+    .find(({ side, price, amount }) =>
+      side === 'sell'
+        ? free(instrument.major) >= moneyOf(amount)
+        : free(instrument.minor) > multiplyMoneyFloor(moneyOf(price), moneyOf(amount)),
+    );
+  if (order === undefined)
+    return fail(
+      CHECK,
+      'the balances there do not cover the smallest order',
+      'deposit there, then run puntas doctor again',
+    );
+  const text = `${order.side} ${order.amount} ${instrument.major} at ${order.price} on ${elsewhere!.book} elsewhere, immediate or cancel, 10% from the market`;
+  if (!(await mayOrder(text)))
+    return warn(CHECK, `trial order not sent: you declined ${text}`, 'run puntas doctor with --order --yes');
+  const sent = await desk.send(order);
+  if (sent.kind === 'refused') return fail(CHECK, `${text}: rejected (${sent.why})`, 'fix the cause of the rejection');
+  const until = clock.elapsed() + LOOK_MAX_MS;
+  let last = sent.kind === 'unknown' ? sent.why : '';
+  while (clock.elapsed() < until) {
+    const found = await desk.find();
+    if (found.kind === 'ended' && found.filled > 0n)
+      return warn(CHECK, `${text}: accepted, and EXECUTED: ${textOfMoney(found.filled)}`, 'check the account there');
+    if (found.kind === 'ended') return pass(CHECK, `${text}: accepted, executed nothing, and found by its id`);
+    if (found.kind === 'not placed') return warn(CHECK, `${text}: never arrived (${last})`, 'run puntas doctor again');
+    last = found.kind === 'unknown' ? found.reason : 'the order is in the book there';
+    await sleep(clock, LOOK_EVERY_MS);
+  }
+  return fail(CHECK, `${text}: outcome unknown (${last})`, `look for order ${order.id} at the exchange there`);
+}
+
+function farOrder(i: Instrument, side: Side, best: Price, id: string): ElsewhereOrder {
+  const [over, under] = FAR[side];
+  const price = Math.min(i.priceMax, Math.max(i.priceMin, Number((BigInt(best) * over) / under))) as Price;
+  const byValue = Number((i.valueMin + i.valueMin / 20n) / BigInt(price) + 1n);
+  const amount = Math.max(i.amountMin, byValue) as Amount;
+  return { id, book: i.symbol, side, price: textOfPrice(i, price), amount: textOfAmount(i, amount) };
+}

@@ -1,0 +1,240 @@
+/**
+ * Hedge debt: inventory that another exchange should have hedged, and the room that it leaves to each side of the quotes
+ * (E17).
+ */
+import type { ElsewhereEvent } from '../accounting/accountEvents.ts';
+import type { PlaceAccount, PlacedBook, PlaceLimits } from '../accounting/placeAccount.ts';
+import type { Instrument } from '../model/instrument.ts';
+import { lotsOnSide, type Order } from '../orders/orders.ts';
+import type { Level, Quote } from '../quoting/strategy.ts';
+import { money, moneyOf, multiplyMoneyFloor, textOfMoney, type Money, type Side } from '../model/units.ts';
+
+/** Bounds on inventory that is not hedged. Amounts are in the base currency. */
+export type HedgeBounds = PlaceLimits & {
+  /** Inventory beyond the target, in either direction, that needs no hedge. If the band is computed, its maximum. */
+  readonly band: Money;
+  /** Maximum hedge debt if every possibly live order of the adding side fills. */
+  readonly debtMax: Money;
+  /**
+   * Number of failed hedges in sequence from which the adding side is not quoted. If 0, the side is not quoted while an
+   * order on the other exchange is open.
+   */
+  readonly failuresMax: number;
+  /** Whether the other exchange is the only hedge route. Without funds there, a side must then stay within the band. */
+  readonly isOnlyRoute: boolean;
+};
+
+/** Reason why a side may not add to the inventory that is not hedged. */
+export type HedgeRefusal = 'hedge debt limit' | 'waits for a hedge' | 'no hedge elsewhere';
+
+/** Room of one side, and the bound that limits it. */
+export type HedgeRoom = {
+  /** Maximum lots of the side's possibly live orders together. Keeps room for a hedge that is due on this side. */
+  readonly lots: number;
+  /** Maximum lots of the side's possibly live orders and of a hedge on this side together. */
+  readonly hedgeLots: number;
+  readonly refusal: HedgeRefusal;
+  readonly why: () => string;
+};
+export type HedgeRooms = Readonly<Record<Side, HedgeRoom>>;
+
+/** Inventory of the book, and what may still change it. */
+export type Exposure = {
+  readonly instrument: Instrument;
+  /** Held amount of the base currency minus the target. */
+  readonly inventory: Money;
+  /** Base currency that pending conversions may still add (`buy`) and remove (`sell`), in lots, rounded up. */
+  readonly converting: Readonly<Record<Side, number>>;
+  /** Mid price of the book, in its quote currency; 0 if unknown. */
+  readonly mid: Money;
+};
+
+/** Figures of the hedges on another exchange. Names of fields without a currency are in the base currency. */
+export type ElsewhereFigures = {
+  readonly place: string;
+  readonly held: Money;
+  /** Funds that no open order may spend. */
+  readonly funds: { readonly base: Money; readonly quote: Money };
+  /** Value of one unit of the quote currency there, in the quote currency here; `null` if unknown. */
+  readonly rate: Money | null;
+  /** Number of orders there whose end is not proven. */
+  readonly openOrders: number;
+  /** Number of hedges in sequence that executed nothing, since inventory was last within the band. */
+  readonly failures: number;
+  /** Inventory beyond the band with every open order there that makes it worse, on the worse side. */
+  readonly debt: Money;
+  /** Value of the debt at the mid price, in the quote currency here. */
+  readonly debtValue: Money;
+  /** Amount of the quote currency there beyond its target, and its value in the quote currency here. */
+  readonly drift: Money;
+  readonly driftValue: Money | null;
+  /** Reasons why no order of a side may be sent there, because of drift; `null` if none. */
+  readonly closed: Readonly<Record<Side, string | null>>;
+};
+
+/** Share of the funds there that the limit price and the fee of a purchase may take beyond the mid price here. */
+const RESERVE_BPS = 200n;
+
+export class HedgeDebt {
+  readonly #book: PlacedBook;
+  readonly #bounds: HedgeBounds;
+  readonly #account: PlaceAccount;
+  /** Band of the latest hedge; before the first, the configured band or the maximum of a computed one. */
+  #band: Money;
+  #failures = 0;
+  /** Maximum lots that the strategy has wanted on one side. */
+  #fullSide = 0;
+
+  constructor(book: PlacedBook, bounds: HedgeBounds, account: PlaceAccount) {
+    if (!(bounds.band >= 0n && bounds.debtMax >= 0n)) throw new RangeError('expected a band and a debt of at least 0');
+    if (!(Number.isSafeInteger(bounds.failuresMax) && bounds.failuresMax >= 0))
+      throw new RangeError(`expected a number of failed hedges from 0, found ${bounds.failuresMax}`);
+    this.#book = book;
+    this.#bounds = bounds;
+    this.#band = bounds.band;
+    this.#account = account;
+  }
+
+  /** Applies a state change of the bot's order there. An order that executed nothing is a failed hedge. */
+  apply(event: ElsewhereEvent): void {
+    if (event.phase === 'ended') this.#failures = event.trades.length > 0 ? 0 : this.#failures + 1;
+  }
+
+  /** Applies the computed band of a hedge decision. */
+  decided({ band }: { readonly band?: string }): void {
+    if (band === undefined) return;
+    const computed = moneyOf(band);
+    this.#band = computed < this.#bounds.band ? computed : this.#bounds.band;
+  }
+
+  /** Ends a sequence of failed hedges once inventory is within the band. Call this before each decision. */
+  check(exposure: Exposure): void {
+    if (this.#debt(exposure, 'buy') <= 0n && this.#debt(exposure, 'sell') <= 0n) this.#failures = 0;
+  }
+
+  /** Records the amounts of a quote that the strategy wants. */
+  wanted(quote: Quote, exposure: Exposure): void {
+    this.#fullSide = this.#fullSideWith(quote, exposure);
+  }
+
+  /** Returns the room of each side. `quote` is a quote that `wanted` has not recorded; `null` if there is none. */
+  rooms(exposure: Exposure, quote: Quote | null = null): HedgeRooms {
+    const fullSide = this.#fullSideWith(quote, exposure);
+    return { buy: this.#room(exposure, 'buy', fullSide), sell: this.#room(exposure, 'sell', fullSide) };
+  }
+
+  /** Returns the quote without the sides whose possibly live orders have no room. */
+  shape(quote: Quote, rooms: HedgeRooms, orders: readonly Order[]): Quote {
+    const pulled = (side: Side, { length }: readonly Level[]): string | null => {
+      const { lots, why } = rooms[side];
+      return length > 0 && !(lots > 0 && lotsOnSide(orders, side) <= lots) ? why() : null;
+    };
+    const [noBid, noAsk] = [pulled('buy', quote.bids), pulled('sell', quote.asks)];
+    if (noBid === null && noAsk === null) return quote;
+    return {
+      ...quote,
+      ...(noBid === null ? {} : { bids: [], noBid }),
+      ...(noAsk === null ? {} : { asks: [], noAsk }),
+    };
+  }
+
+  figures(exposure: Exposure): ElsewhereFigures {
+    const account = this.#account;
+    const { place, major, minor } = this.#book;
+    const [bought, sold] = [this.#debt(exposure, 'buy'), this.#debt(exposure, 'sell')];
+    const worse = bought > sold ? bought : sold;
+    const debt = money(worse > 0n ? worse : 0n);
+    return {
+      place,
+      held: account.held,
+      funds: { base: account.funds(major), quote: account.funds(minor) },
+      rate: account.rate,
+      openOrders: account.openOrders,
+      failures: this.#failures,
+      debt,
+      debtValue: multiplyMoneyFloor(debt, exposure.mid),
+      drift: account.drift,
+      driftValue: account.driftValue,
+      closed: { buy: account.closedBecause('buy'), sell: account.closedBecause('sell') },
+    };
+  }
+
+  /** Returns the debt if all that pending conversions may do to this side happens; negative within the band. */
+  #debt(exposure: Exposure, side: Side): bigint {
+    const { instrument, converting } = exposure;
+    return beyondTarget(exposure, side) + BigInt(converting[side]) * instrument.lotMoney - this.#band;
+  }
+
+  #room(exposure: Exposure, side: Side, fullSide: number): HedgeRoom {
+    const { instrument, converting } = exposure;
+    const { debtMax, isOnlyRoute } = this.#bounds;
+    const { major } = instrument;
+    const debt = this.#debt(exposure, side);
+    const most: Bound = {
+      beyond: debtMax,
+      refusal: 'hedge debt limit',
+      why: () =>
+        `hedge debt is ${textOfMoney(money(debt > 0n ? debt : 0n))} ${major}, and the maximum with every order of this side is ${textOfMoney(debtMax)} ${major} (hedge.elsewhere.debtMax)`,
+    };
+    const bounds = [most, this.#untilHedged(exposure, debt > 0n, fullSide)];
+    if (isOnlyRoute) bounds.push(this.#withinReserves(exposure, side));
+    const { beyond, refusal, why } = bounds.reduce((a, b) => (b.beyond < a.beyond ? b : a));
+    const worst = beyondTarget(exposure, side) + BigInt(converting[side]) * instrument.lotMoney;
+    const isHedgeDue = worst < 0n && this.#debt(exposure, side === 'buy' ? 'sell' : 'buy') > 0n;
+    const lots = (from: bigint) => Math.max(0, Number((this.#band + beyond - from) / instrument.lotMoney));
+    return { lots: lots(isHedgeDue ? 0n : worst), hedgeLots: lots(worst), refusal, why };
+  }
+
+  /** Bound of E17: one full side at a time, and another for each failed hedge before the side is not quoted. */
+  #untilHedged({ instrument }: Exposure, isInDebt: boolean, fullSide: number): Bound {
+    const { failuresMax } = this.#bounds;
+    const { place } = this.#book;
+    const refusal = 'waits for a hedge';
+    const failures = this.#failures;
+    const setting = `hedge.elsewhere.failuresMax is ${failuresMax}`;
+    if (isInDebt && failuresMax > 0 && failures >= failuresMax)
+      return { beyond: 0n, refusal, why: () => `hedges failed in sequence: ${failures}, and ${setting}` };
+    if (isInDebt && failuresMax === 0 && this.#account.openOrders > 0)
+      return { beyond: 0n, refusal, why: () => `hedge open at ${place}, and ${setting}` };
+    const sides = failuresMax === 0 ? 1 : Math.min(failures, failuresMax - 1) + 2;
+    const beyond = BigInt(sides * fullSide) * instrument.lotMoney;
+    const why = () =>
+      `hedge due at ${place}: until it ends, the maximum beyond the band is ${textOfMoney(money(beyond))} ${instrument.major}, ${sides === 1 ? 'one full side' : `${sides} full sides`} of quotes`;
+    return { beyond, refusal, why };
+  }
+
+  /** Bound of the funds with which the other exchange can still hedge this side. */
+  #withinReserves({ mid }: Exposure, side: Side): Bound {
+    const { place, major, minor } = this.#book;
+    const refusal = 'no hedge elsewhere';
+    const account = this.#account;
+    const closed = account.closedBecause(side === 'buy' ? 'sell' : 'buy');
+    if (closed !== null) return { beyond: 0n, refusal, why: () => `no hedge at ${place}: ${closed}` };
+    const { reserves, rate } = account;
+    const [free, currency] = side === 'buy' ? [reserves.major, major] : [reserves.minor, minor];
+    const price = mid * (BPS + RESERVE_BPS);
+    const beyond = side === 'buy' ? free : rate === null || !(price > 0n) ? 0n : (free * rate * BPS) / price;
+    const why = () =>
+      rate === null && side === 'sell'
+        ? `no hedge at ${place}: the value of ${minor} is unknown`
+        : `no hedge at ${place} for more: ${textOfMoney(free)} ${currency} is left there`;
+    return { beyond: beyond > 0n ? beyond : 0n, refusal, why };
+  }
+
+  #fullSideWith(quote: Quote | null, { instrument }: Exposure): number {
+    if (quote === null) return this.#fullSide;
+    const sum = (levels: readonly Level[]) =>
+      levels.reduce(
+        (lots, { amount }) => (amount > 0 ? lots + Math.min(Math.ceil(amount), instrument.amountMax) : lots),
+        0,
+      );
+    return Math.max(this.#fullSide, sum(quote.bids), sum(quote.asks));
+  }
+}
+
+type Bound = { readonly beyond: bigint; readonly refusal: HedgeRefusal; readonly why: () => string };
+
+/** Returns how far inventory is from its target in the direction in which fills of this side move it. */
+const beyondTarget = ({ inventory }: Exposure, side: Side): bigint => (side === 'buy' ? inventory : -inventory);
+
+const BPS = 10_000n;

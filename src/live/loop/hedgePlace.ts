@@ -1,0 +1,244 @@
+/** The other exchange as a place where a run hedges: its client and terms, and the setup that the hedger needs. */
+import {
+  EwmaVolatility,
+  isAtPlace,
+  money,
+  moneyOf,
+  sumOfCauses,
+  textOfMoney,
+  valueFloor,
+  type Clock,
+  type Engine,
+  type EngineEvent,
+  type EvidenceTimes,
+  type HedgeRow,
+  type Millis,
+  type Money,
+  type PlacedOrder,
+  type VenueClient,
+} from '../../core/index.ts';
+import {
+  ElsewhereDesk,
+  mayStillExecute,
+  type ElsewhereSetup,
+  type HedgeView,
+  type StreamedBook,
+} from '../../hedge/index.ts';
+import { CannotStart } from './opening.ts';
+import type { MailMessage } from '../mailbox/kinds.ts';
+import type { Leftovers } from '../state/journal.ts';
+import { settledWhy } from '../state/settlements.ts';
+import type { PlaceRules } from './placeRules.ts';
+
+/** One book of the chain from the quote currency there to that of the bot's book. */
+export type RateLeg = { readonly feed: string; readonly divides: boolean; readonly staleAfterMs: Millis };
+
+/** Settings of hedges there. Amounts of money are in the quote currency of the bot's book. */
+export type PlaceTerms = Pick<ElsewhereSetup, 'marginBps' | 'backBps' | 'latencyMs' | 'riskZ' | 'valueMin'> & {
+  /** Volatility per hour before prices are measured, in bps. */
+  readonly volatilityBps: number;
+  readonly costMaxBps: number;
+  readonly collarBps: number;
+  readonly orderValueMax: Money;
+  /** Chains that give the value of the quote currency there, the first usable one counts; empty if it is equal. */
+  readonly rateChains: readonly (readonly RateLeg[])[];
+  readonly times: EvidenceTimes;
+  /** Maximum fee of a transfer between both exchanges, by currency; 0 for other currencies. */
+  readonly transferFeeMax: ReadonlyMap<string, Money>;
+  /** Number of completed hedges after which orders may exceed the smallest size. */
+  readonly smallestUntil: number;
+};
+
+/** The other exchange, for all runs of a process. */
+export type HedgePlace = {
+  /** Name of the exchange in the ledger. */
+  readonly name: string;
+  /** Fingerprint of the address and the API key there. */
+  readonly account: string;
+  readonly client: VenueClient;
+  readonly rules: PlaceRules;
+  /** Returns the book of a stream there; absent without a stream. */
+  readonly streamed?: (() => StreamedBook | null) | undefined;
+  readonly terms: PlaceTerms;
+};
+
+const ONE = money(10n ** 18n);
+const HOUR_ROOT_BPS = 10_000 * Math.sqrt(3_600);
+const MEMORY_MS = 1_800_000;
+const SAMPLE_MS = 2_000;
+/** Maximum factor by which the volatility may be above or below the configured one. */
+const VOLATILITY_FACTOR_MAX = 4;
+
+/** Latest readings of the sources of the reference price. */
+type Readings = ReturnType<Engine['sourceEvents']>;
+
+/**
+ * Returns the value of one unit of the quote currency there, in the quote currency of the bot's book: the mid prices
+ * of the first chain whose books are all known and young enough. `null` if there is none.
+ */
+export function rateOf(chains: PlaceTerms['rateChains'], readings: Readings, at: Millis): Money | null {
+  if (chains.length === 0) return ONE;
+  for (const chain of chains) {
+    let rate = 1;
+    for (const { feed, divides, staleAfterMs } of chain) {
+      const event = readings.find(each => each.feed === feed);
+      const mid = event === undefined || !(at - event.startedAt <= staleAfterMs) ? Number.NaN : midOf(event.reading);
+      rate *= divides ? 1 / mid : mid;
+    }
+    // A price from outside is an estimate, so its digits beyond the twelfth decimal carry nothing.
+    const exact = rate > 0 && rate < RATE_MAX ? moneyOf(rate.toFixed(12)) : NONE;
+    if (exact > 0n) return exact;
+  }
+  return null;
+}
+
+const RATE_MAX = 1e12;
+const NONE = money(0n);
+
+function midOf(reading: Extract<EngineEvent, { kind: 'source' }>['reading']): number {
+  if (typeof reading === 'string') return Number.NaN;
+  const { bid, ask } = reading;
+  return bid > 0 && bid <= ask ? (bid + ask) / 2 : Number.NaN;
+}
+
+export type PlaceSetup = {
+  readonly setup: ElsewhereSetup;
+  /** Value of one unit of the quote currency there; `null` if unknown. */
+  readonly rate: () => Money | null;
+  /** Adds the mid price of the bot's book to the volatility, unless the book cannot be used. */
+  readonly observe: (at: Millis, view: Pick<HedgeView, 'mid' | 'refusal'>) => void;
+};
+
+/** Returns the setup of a run's hedges there. `unread`: returns why the balances there are unknown, or `null`. */
+export function placeSetupOf(
+  place: HedgePlace,
+  engine: Engine,
+  { clock, time }: { readonly clock: Clock; readonly time: () => Millis },
+  unread: () => string | null,
+): PlaceSetup {
+  const { client, rules, terms, streamed } = place;
+  const {
+    rateChains,
+    volatilityBps,
+    times,
+    costMaxBps,
+    collarBps,
+    orderValueMax,
+    transferFeeMax: _,
+    ...others
+  } = terms;
+  const volatility = new EwmaVolatility({
+    startPerRootSecond: volatilityBps / HOUR_ROOT_BPS,
+    memoryMs: MEMORY_MS,
+    sampleMs: SAMPLE_MS,
+    factorMax: VOLATILITY_FACTOR_MAX,
+  });
+  const rate = () => rateOf(rateChains, engine.sourceEvents(time()), time());
+  const account = engine.elsewhere;
+  if (account === null) throw new Error('the engine has no account on the other exchange');
+  const setup: ElsewhereSetup = {
+    ...others,
+    at: { place: place.name, account: place.account },
+    desk: new ElsewhereDesk({ client, clock, times, streamed, instrument: () => rules.known.instrument }),
+    get instrument() {
+      return rules.known.instrument;
+    },
+    get takerRate() {
+      return rules.known.takerRate;
+    },
+    get bounds() {
+      const { instrument } = rules.known;
+      const value = rate();
+      // Without a rate, no amount there is known to be within the maximum.
+      const there = value === null ? NONE : money((orderValueMax * ONE) / value);
+      const most = valueFloor(instrument, textOfMoney(there));
+      return { costMaxBps, collarBps, orderValueMax: most, room: instrument.amountMax };
+    },
+    perRootSecond: () => volatility.perRootSecond,
+    rate,
+    funds: currency => account.funds(currency),
+    closedBecause: side => unread() ?? account.closedBecause(side),
+  };
+  return {
+    ...{ setup, rate },
+    observe: (at, { mid, refusal }) => {
+      // Without a bid or an ask, the mid price of the view is half the price.
+      if (refusal === null) volatility.observe(at, Number(mid));
+    },
+  };
+}
+
+/** Returns a text that changes when a hedge there starts or ends. */
+export function stateElsewhere(rows: readonly HedgeRow[]): string {
+  const row = rows.findLast(({ offer }) => offer?.way === 'elsewhere');
+  return row === undefined ? '' : `${row.id} ${mayStillExecute(row) ? 'open' : 'over'}`;
+}
+
+/** Returns the hedge elsewhere whose outcome is not proven, as text; `undefined` if there is none. */
+export function openHedgeElsewhere(rows: readonly HedgeRow[]): string | undefined {
+  const open = openElsewhere(rows);
+  return open && `hedge ${open.id} (order ${open.elsewhere.order.id} at ${open.elsewhere.place})`;
+}
+
+const openElsewhere = (rows: readonly HedgeRow[]) =>
+  rows.find(
+    (row): row is HedgeRow & Required<Pick<HedgeRow, 'elsewhere'>> =>
+      row.elsewhere !== undefined && mayStillExecute(row),
+  );
+
+/**
+ * Time after the acceptance of a hedge from which its settlement as failed applies without look-ups, longer than any of the
+ * exchanges executes or lists a request late.
+ */
+const SETTLED_AFTER_MS: Millis = 600_000;
+
+/**
+ * Returns the hedges with which a run continues. An open hedge elsewhere must be looked up in its own account: a look-up
+ * in another one would show that it was never executed. If this configuration has another account, the hedge ends as
+ * failed if the operator has settled it so; `settled` has its row. `place` is `undefined` if the bot does not hedge
+ * elsewhere.
+ * @throws CannotStart with the remedy.
+ */
+export function hedgesToContinue(
+  { hedges }: Leftovers,
+  place: AccountOfOrders | undefined,
+  settlements: readonly MailMessage<'settle'>[],
+  at: Millis,
+): { readonly hedges: readonly HedgeRow[]; readonly settled: readonly HedgeRow[] } {
+  const open = openElsewhere(hedges);
+  const unlike = open === undefined ? null : otherAccount(open.elsewhere, place);
+  if (open === undefined || unlike === null) return { hedges, settled: [] };
+  const { place: name, order } = open.elsewhere;
+  const text = `hedge ${open.id} in the book ${order.book} at ${name} has no known outcome, but ${unlike} until it has ended`;
+  const said = settlements.find(({ id, as }) => id === open.id && as === 'failed');
+  if (said === undefined)
+    throw new CannotStart(`${text}, or state its end with puntas hedges settle ${open.id} --as failed`);
+  const dueAt = (open.acceptedAt ?? at) + SETTLED_AFTER_MS;
+  if (!(at >= dueAt))
+    throw new CannotStart(`${text}; its settlement applies from ${new Date(dueAt).toISOString()} on`, null, true);
+  const row: HedgeRow = { ...open, state: 'failed', why: settledWhy(said) };
+  return { hedges: hedges.map(each => (each === open ? row : each)), settled: [row] };
+}
+
+/** Returns how the configuration differs from the account of an order, with the remedy; `null` if it does not. */
+function otherAccount({ place: name, account, order }: PlacedOrder, place: AccountOfOrders | undefined): string | null {
+  if (place === undefined)
+    return 'this bot has no hedges elsewhere; restore the sections elsewhere and hedge.elsewhere';
+  if (place.name !== name || place.rules.book !== order.book)
+    return `the section elsewhere has the book ${place.rules.book} at ${place.name}; restore the former one`;
+  if (place.account === account) return null;
+  return 'the section elsewhere has another address or API key; restore the former ones';
+}
+
+/** Account and book in which orders of a run are looked up. */
+type AccountOfOrders = Pick<HedgePlace, 'name' | 'account'> & { readonly rules: Pick<PlaceRules, 'book'> };
+
+/** Returns what the ledger holds at other places than `place`, as text; `null` if nothing. */
+export function heldAtOtherPlaces({ ledger }: Leftovers, place: string | null): string | null {
+  const held = [...(ledger?.causes ?? [])].flatMap(([currency, causes]) => {
+    const isKept = currency.includes('@') && (place === null || !isAtPlace(currency, place));
+    const sum = isKept ? sumOfCauses(causes) : NONE;
+    return sum === 0n ? [] : [`${textOfMoney(sum)} ${currency}`];
+  });
+  return held.length === 0 ? null : held.join(', ');
+}

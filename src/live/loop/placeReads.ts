@@ -1,0 +1,152 @@
+/**
+ * Reads of the balances on the other exchange: before the first quote, at an interval, and after each hedge there. The
+ * engine compares them with its ledger of that place.
+ */
+import {
+  atPlace,
+  sleep,
+  textOfMoney,
+  type Engine,
+  type Millis,
+  type Money,
+  type VenueClient,
+} from '../../core/index.ts';
+import type { ConnectivityLog } from '../connectivityLog.ts';
+import type { Failed } from '../failedRequest.ts';
+import { missingBalance } from '../account/reads.ts';
+import { unreadableOf } from '../unreadableRows.ts';
+import type { RunContext } from '../runContext.ts';
+import type { PlaceTransfers } from './placeTransfers.ts';
+
+/** Interval of reads, and until the balances first equal the ledger, while they differ, or after a failure. */
+const EVERY_MS: Millis = 10_000;
+const SOON_MS: Millis = 2_000;
+/** Time without a successful read after which no hedge is sent there. */
+const UNREAD_AFTER_MS: Millis = 60_000;
+const MATCH_TRIES = 10;
+const MATCH_EVERY_MS = 500;
+
+export type PlaceReadsOptions = {
+  readonly run: RunContext;
+  readonly engine: Engine;
+  readonly connectivity: ConnectivityLog;
+  readonly place: { readonly name: string; readonly client: Pick<VenueClient, 'balances'> };
+  /** Base and quote currency of the book there. */
+  readonly currencies: readonly string[];
+  /** Returns a value that changes when a hedge there starts or ends. */
+  readonly hedgeState: () => string;
+  /** Value of one unit of the quote currency there; `null` if unknown. */
+  readonly rate: () => Money | null;
+  readonly transfers: Pick<PlaceTransfers, 'explain'>;
+};
+
+export class PlaceReads {
+  readonly #o: PlaceReadsOptions;
+  #readAt: Millis = -Infinity;
+  #triedAt: Millis = -Infinity;
+  #startedAt: Millis;
+  #failure: string | null = null;
+  /** Whether the last read had a rate. */
+  #isRated = false;
+  /** State of the hedges at the last quiet read. */
+  #seen: string | null = null;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(options: PlaceReadsOptions) {
+    this.#o = options;
+    this.#startedAt = options.run.clock.elapsed();
+  }
+
+  /** Interval of the maximum age of the balances, for the engine. */
+  static readonly maxAgeMs: Millis = UNREAD_AFTER_MS;
+
+  /** Reason why the balances are unknown, as text; `null` if they were read recently. */
+  get unread(): string | null {
+    const since = Math.max(this.#readAt, this.#startedAt);
+    const ms = this.#o.run.clock.elapsed() - since;
+    if (ms <= UNREAD_AFTER_MS) return null;
+    const why = this.#failure === null ? '' : `: ${this.#failure}`;
+    return `the balances at ${this.#o.place.name} have not been read for ${Math.round(ms / 1_000)} s${why}`;
+  }
+
+  /** Reads the balances if a read is due. */
+  async readWhenDue(): Promise<void> {
+    const { run, engine, hedgeState, rate } = this.#o;
+    const view = engine.elsewhere?.view;
+    const isCompared = view?.isReconciled === true && view.checked !== null && view.differences().length === 0;
+    const isNewRate = !this.#isRated && rate() !== null;
+    const isSoon = !isCompared || isNewRate || this.#failure !== null || this.#seen !== hedgeState();
+    if (run.clock.elapsed() - this.#triedAt < (isSoon ? SOON_MS : EVERY_MS)) return;
+    await this.read();
+  }
+
+  /** Reads the balances. Resolves to `true` if no hedge there started or ended meanwhile. Only one call runs at a time. */
+  read(): Promise<boolean> {
+    const turn = this.#turn.then(() => this.#readNow());
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #readNow(): Promise<boolean> {
+    const { run, place, hedgeState, rate } = this.#o;
+    const { clock, step, time } = run;
+    this.#triedAt = clock.elapsed();
+    const before = hedgeState();
+    const startedAt = time();
+    const outcome = await place.client.balances();
+    if (outcome.kind !== 'done') return this.#failed(outcome);
+    const failed = missingBalance(outcome.value, unreadableOf(outcome), this.#needed());
+    if (failed !== null) return this.#failed(failed);
+    if (this.#failure !== null) run.log.info({}, `the balances at ${place.name} can be read again`);
+    this.#failure = null;
+    this.#readAt = this.#triedAt;
+    const quiet = before === hedgeState();
+    if (quiet) this.#seen = before;
+    const value = rate();
+    this.#isRated = value !== null;
+    step({
+      ...{ kind: 'balances', at: time(), startedAt, quiet, place: place.name, balances: outcome.value },
+      ...(value === null ? {} : { rate: value }),
+    });
+    if (quiet) this.#o.transfers.explain();
+    return quiet;
+  }
+
+  /** Whether the balances equal the ledger; `null` if they could not be read. Reads again after a difference. */
+  async match(): Promise<boolean | null> {
+    const { run, engine, place } = this.#o;
+    let isCompared = false;
+    for (let tries = 0; tries < MATCH_TRIES; tries++) {
+      if (await this.read()) {
+        isCompared = true;
+        if (engine.elsewhere?.view.differences().length === 0) return true;
+      }
+      await sleep(run.clock, MATCH_EVERY_MS);
+    }
+    if (!isCompared) run.log.error({}, `the balances at ${place.name} were not compared with the ledger`);
+    const differences = isCompared ? (engine.elsewhere?.view.differences() ?? []) : [];
+    for (const { currency, difference } of differences)
+      run.log.error(
+        { currency, difference: textOfMoney(difference) },
+        `the balances at ${place.name} differ from the ledger (field difference: balance minus ledger)`,
+      );
+    return isCompared ? false : null;
+  }
+
+  /** Currencies whose balance must be listed. A balance of zero may be missing once the ledger knows that it is zero. */
+  #needed(): readonly string[] {
+    const { engine, place, currencies } = this.#o;
+    const view = engine.elsewhere?.view;
+    const isZero = (currency: string) => view?.isOpen === true && view.total(atPlace(currency, place.name)) === 0n;
+    return currencies.filter(currency => !isZero(currency));
+  }
+
+  #failed(failed: Failed): false {
+    const { connectivity, place } = this.#o;
+    const why = failed.kind === 'refused' ? `${failed.code} ${failed.message}` : failed.reason;
+    this.#failure = why;
+    const text = `the balances at ${place.name} cannot be read (${why}); after ${UNREAD_AFTER_MS / 1_000} s, no hedge is sent there`;
+    connectivity.say(`balances ${place.name}`, { place: place.name, why }, text);
+    return false;
+  }
+}

@@ -1,0 +1,61 @@
+/** Rules of the book on the other exchange, and the fees of the account there. */
+import type { Clock, Exchange, Millis } from '../../core/index.ts';
+import type { Log } from '../log.ts';
+import { CannotStart, readRules } from './opening.ts';
+import { rulesChange } from './rulesChange.ts';
+import type { Rules } from '../rules.ts';
+
+/** Interval of reads. An order under outdated rules is rejected, and the next read applies the change. */
+const EVERY_MS: Millis = 300_000;
+
+export class PlaceRules {
+  readonly #exchange: Exchange;
+  readonly #name: string;
+  readonly book: string;
+  #known: Rules | null = null;
+  /** Time of the last attempt to read, on the monotonic clock; `null` before the first. */
+  #triedAt: Millis | null = null;
+
+  constructor(exchange: Exchange, name: string, book: string) {
+    this.#exchange = exchange;
+    this.#name = name;
+    this.book = book;
+  }
+
+  /** Latest rules. Throws before `open`. */
+  get known(): Rules {
+    if (this.#known === null) throw new Error(`the rules of ${this.book} at ${this.#name} have not been read`);
+    return this.#known;
+  }
+
+  /** Reads the rules, unless an earlier run of this process has read them. Rejects with `CannotStart`. */
+  async open(): Promise<void> {
+    if (this.#known !== null) return;
+    try {
+      this.#known = await readRules(this.#exchange, this.book);
+    } catch (error) {
+      if (!(error instanceof CannotStart)) throw error;
+      const { code, mayPass, remedy } = error;
+      throw new CannotStart(`${this.#name} (section elsewhere): ${error.message}`, code, mayPass, remedy);
+    }
+  }
+
+  /** Reads the rules again if the last read is old. If they cannot be read, the last ones apply. */
+  async refreshWhenDue(clock: Clock, log: Pick<Log, 'warn'>): Promise<void> {
+    this.#triedAt ??= clock.elapsed();
+    if (clock.elapsed() - this.#triedAt < EVERY_MS) return;
+    this.#triedAt = clock.elapsed();
+    let read: Rules;
+    try {
+      read = await readRules(this.#exchange, this.book);
+    } catch (error) {
+      if (!(error instanceof CannotStart)) throw error;
+      const text = `the rules of ${this.book} at ${this.#name} could not be refreshed; the last known rules apply`;
+      log.warn({ error: error.message }, text);
+      return;
+    }
+    const change = this.#known && rulesChange(this.#known, read);
+    this.#known = read;
+    if (change !== null) log.warn({ place: this.#name, book: this.book }, `${this.#name} changed ${change}`);
+  }
+}

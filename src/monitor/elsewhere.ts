@@ -1,0 +1,57 @@
+/** Metrics of hedges, and of the account on the other exchange. */
+import { approximately } from '../core/index.ts';
+import { counter, gauge } from './entry.ts';
+
+export const HEDGES = [
+  counter({
+    name: 'puntas_hedges_total',
+    help: 'Hedges that ended, by route and state: completed, failed, stranded.',
+    labels: ['book', 'way', 'state'],
+    bounded: ['way'],
+    zeros: () =>
+      (['rfq', 'conversion', 'book', 'elsewhere'] as const).flatMap(way =>
+        (['completed', 'failed'] as const).map(state => ({ way, state })),
+      ),
+    onEvent: { hedge: (way, state) => [[{ way, state }, 1]] },
+  }),
+  gauge({
+    name: 'puntas_hedge_debt',
+    help: 'Inventory beyond the band with all unknown orders elsewhere (base currency); absent without hedge.elsewhere.',
+    labels: ['book', 'currency'],
+    read: ({ elsewhere, majorCurrency: currency }) => [[{ currency }, elsewhere && approximately(elsewhere.debt)]],
+  }),
+  gauge({
+    name: 'puntas_hedge_failures',
+    help: 'Failed hedges elsewhere in sequence.',
+    labels: ['book'],
+    read: ({ elsewhere }) => elsewhere && elsewhere.failures,
+  }),
+  gauge({
+    name: 'puntas_elsewhere_orders_open',
+    help: 'Orders on the other exchange without a known end.',
+    labels: ['book'],
+    read: ({ elsewhere }) => elsewhere && elsewhere.openOrders,
+  }),
+  gauge({
+    name: 'puntas_elsewhere_funds',
+    help: 'Funds on the other exchange that no open order may spend, in its base or quote currency.',
+    labels: ['book', 'place', 'currency'],
+    whenUnset: 'gone',
+    read: ({ elsewhere }) => {
+      if (elsewhere === null) return [];
+      const { place, funds } = elsewhere;
+      return (['base', 'quote'] as const).map(
+        currency => [{ place, currency }, approximately(funds[currency])] as const,
+      );
+    },
+  }),
+  gauge({
+    name: 'puntas_elsewhere_drift',
+    help: 'Value of what hedges left in the quote currency elsewhere (quote currency of the book); absent if unknown.',
+    labels: ['book', 'currency'],
+    read: ({ elsewhere, minorCurrency: currency }) => {
+      const value = elsewhere?.driftValue ?? null;
+      return [[{ currency }, value === null ? null : approximately(value)]];
+    },
+  }),
+];

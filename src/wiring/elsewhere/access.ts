@@ -1,0 +1,27 @@
+/** Access to the other exchange, and names of accounts. */
+import { createHash } from 'node:crypto';
+import type { SecretText, Transport } from '../../core/index.ts';
+
+/** Access to the other exchange: its venue, its book, its addresses and the API key of an account. */
+export type ElsewhereAccess = {
+  /** Name in the registry of venues. */
+  readonly venue: string;
+  readonly book: string;
+  readonly restUrl: string;
+  readonly streamUrl?: string;
+  readonly key: string;
+  readonly secret: SecretText;
+  /** Transport to an exchange in the same process, instead of sockets to `restUrl`. */
+  readonly transport?: Transport;
+};
+
+/** Returns a fingerprint of a text, such as a key, which does not reveal it. */
+export const fingerprintOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
+
+/** Returns a name for an account at its exchange, which does not reveal the API key. */
+export const accountName = ({
+  restUrl,
+  key,
+  born = 0,
+}: Pick<ElsewhereAccess, 'restUrl' | 'key'> & { readonly born?: number }): string =>
+  fingerprintOf(`${restUrl}\n${key}\n${born}`);

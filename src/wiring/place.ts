@@ -1,0 +1,234 @@
+/** The other exchange as a place where the bot hedges, built from the configuration. */
+import {
+  DEPTH_LEVELS,
+  moneyOf,
+  pairOf,
+  randomOf,
+  type Clock,
+  type EngineOptions,
+  type EvidenceTimes,
+  type ExchangeVenue,
+  type Money,
+  type Observation,
+  type VenueClient,
+} from '../core/index.ts';
+import { liveSourcesOf, type Config, type ElsewhereSettings } from '../config.ts';
+import type { HedgePlace, RateLeg } from '../live/loop/hedgePlace.ts';
+import { PlaceReads } from '../live/loop/placeReads.ts';
+import { PlaceRules } from '../live/loop/placeRules.ts';
+import { VenuePriceSource } from '../live/market/venuePriceSource.ts';
+import { accountName, type ElsewhereAccess } from './elsewhere/access.ts';
+import { UsageError } from './usageError.ts';
+import { venueElsewhere, venueNamed, venueOf } from './venueRegistry.ts';
+
+/** Number of completed hedges until which orders have the smallest size, where the client was tried only on doubles. */
+const SMALLEST_UNTIL = 20;
+/** Maximum number of requests per minute at an exchange that publishes no limit; its client has limits of its own. */
+const REQUESTS_PER_MINUTE = 600;
+/** Interval of polls while the stream is silent. Hedges read the book themselves if the stream is not young. */
+const STREAM_POLL_MS = 10_000;
+/** Share of the published limits that the bot uses. */
+const BUDGET_SHARE = 0.9;
+
+/**
+ * Returns the book of the hedges on the other exchange, for the engine, with its bounds; `undefined` if there are none.
+ * `band` is the largest band of the hedges.
+ */
+export function placedBookOf({ hedge, elsewhere }: Config, band: Money): EngineOptions['elsewhere'] {
+  const keys = hedge?.elsewhere;
+  if (keys === undefined || elsewhere === undefined) return undefined;
+  const [major, minor] = pairOf(elsewhere.book);
+  return {
+    ...{ place: placeNameOf(elsewhere), major, minor },
+    bounds: {
+      ...{ band, debtMax: moneyOf(keys.debtMax), failuresMax: keys.failuresMax },
+      isOnlyRoute: hedge!.venues.every(way => way === 'elsewhere') && hedge!.routes === undefined,
+      drift: {
+        max: moneyOf(keys.driftMax),
+        ...(keys.quoteTarget === undefined ? {} : { target: moneyOf(keys.quoteTarget) }),
+      },
+      balancesMaxAgeMs: PlaceReads.maxAgeMs,
+    },
+  };
+}
+
+/** Returns the name of the other exchange in the ledger. */
+export const placeNameOf = (elsewhere: ElsewhereSettings): string => venueElsewhere(elsewhere).name;
+
+/**
+ * Returns the configuration without hedges on the other exchange, for commands that have no account there. The target
+ * counts both exchanges, so it becomes the opening balance.
+ */
+export function withoutPlace(config: Config): Config {
+  const { hedge } = config;
+  if (hedge?.elsewhere === undefined) return config;
+  const { elsewhere: _there, ...others } = hedge;
+  const venues = hedge.venues.filter(way => way !== 'elsewhere');
+  return { ...config, inventory: {}, hedge: venues.length === 0 ? undefined : { ...others, venues } };
+}
+
+/** Returns what a hedge needs and the venue lacks, as text; `null` if it lacks nothing. */
+export function hedgeObstacles({ hedging }: Pick<ExchangeVenue, 'hedging'>): string | null {
+  const lacks = [
+    ...(hedging?.immediateOrCancel === true ? [] : ['immediate-or-cancel orders']),
+    ...((hedging?.lookUp ?? null) === null ? ['a look-up of orders after a lost answer'] : []),
+    ...(hedging?.tradeFees === true ? [] : ['the fee of each trade']),
+  ];
+  return lacks.length === 0 ? null : lacks.join(', ');
+}
+
+/**
+ * Returns a client of the account on the other exchange, which sends nothing yet; `undefined` without access to it, as
+ * in paper trading.
+ * @throws UsageError if the venue lacks what a hedge needs.
+ */
+export function placeClientOf(
+  config: Config,
+  { elsewhere: access }: { readonly elsewhere?: ElsewhereAccess },
+  clock: Clock,
+  seed: number,
+  onRequest?: (seen: Observation) => void,
+): VenueClient | undefined {
+  const settings = config.elsewhere;
+  if (access === undefined || settings === undefined) return undefined;
+  const venue = venueNamed(access.venue);
+  const lacks = hedgeObstacles(venue);
+  if (lacks !== null && config.hedge?.elsewhere !== undefined)
+    throw new UsageError(
+      `elsewhere.venue: hedges need exchanges with everything that proves the outcome of an order; ${venue.name} lacks ${lacks}`,
+    );
+  const { allows = { public: REQUESTS_PER_MINUTE, private: REQUESTS_PER_MINUTE } } = venue;
+  return venue.connect({
+    ...{ clock, random: randomOf(seed ^ 0x3e), book: access.book, restUrl: venue.restUrl(access.restUrl), onRequest },
+    transport: access.transport,
+    // Not divided by the speed of the clock: an exchange may reject requests that are older than this on its own clock.
+    deadlineMs: settings.requestTimeoutMs,
+    credentials: { key: access.key, secret: access.secret, nonceAbove: 0n },
+    budgets: {
+      public: Math.floor(allows.public * BUDGET_SHARE),
+      private: Math.floor(allows.private * BUDGET_SHARE),
+    },
+  });
+}
+
+/** Longest run and counter in order ids of the bot, which end in `-<run>-<counter>`. */
+const LONGEST_COUNTS = '2147483647-50000001';
+/** Time for the look-ups of a stop, in addition to the times after which they prove something. */
+const LOOK_UPS_MS = 5_000;
+
+/**
+ * Checks that the exchanges accept the bot's order ids, and that a stop is long enough to prove the outcome of a hedge.
+ * @throws UsageError with one line for each problem.
+ */
+export function assertVenuesFit(config: Config): void {
+  const { hedge, elsewhere, instance, timing } = config;
+  const isPlaced = hedge?.elsewhere !== undefined && elsewhere !== undefined;
+  const problems: string[] = [];
+  const sections = { exchange: venueOf(config), ...(isPlaced ? { elsewhere: venueElsewhere(elsewhere) } : {}) };
+  for (const [section, { name, takesOrderId = () => true }] of Object.entries(sections)) {
+    const fits = (length: number) => takesOrderId(`${instance.slice(0, length)}-${LONGEST_COUNTS}`);
+    if (fits(instance.length)) continue;
+    let most = instance.length - 1;
+    while (most > 0 && !fits(most)) most--;
+    problems.push(
+      `instance: expected at most ${most} characters for the order ids of ${name} (section ${section}), found ${instance.length} in ${instance}`,
+    );
+  }
+  if (isPlaced) {
+    const { requestLifeMs, listingDelayMs } = evidenceTimesOf(config);
+    const proofMs = requestLifeMs + 2 * listingDelayMs + LOOK_UPS_MS;
+    if (!(timing.shutdownMs >= proofMs))
+      problems.push(
+        `timing.shutdownMs: expected at least ${proofMs}, found ${timing.shutdownMs}; a shorter stop cannot prove the outcome of a hedge that was sent last (${requestLifeMs} ms until ${sections.elsewhere!.name} drops a late request, two look-ups after hedge.elsewhere.listingDelayMs of ${listingDelayMs} ms each, and ${LOOK_UPS_MS} ms for the requests)`,
+      );
+  }
+  if (problems.length > 0) throw new UsageError(problems);
+}
+
+/** Returns the times after which silence of the other exchange proves something. Throws without hedges there. */
+export function evidenceTimesOf({ hedge, elsewhere, timing }: Config): EvidenceTimes {
+  if (hedge?.elsewhere === undefined || elsewhere === undefined)
+    throw new Error('expected hedges on the other exchange in the configuration, found none');
+  const requestLifeMs = venueElsewhere(elsewhere).hedging?.requestLifeMs ?? timing.requestDelayMaxMs;
+  return { requestLifeMs, listingDelayMs: hedge.elsewhere.listingDelayMs };
+}
+
+/** The other exchange for all runs of a process. */
+export type PlaceSide = Pick<HedgePlace, 'account' | 'client' | 'rules' | 'streamed'> & {
+  /** Starts the stream of the book. */
+  start(): void;
+  close(): Promise<void>;
+};
+
+/** Returns the other exchange with its client, rules and stream; `undefined` as `placeClientOf`. Sends nothing. */
+export function placeSideOf(
+  config: Config,
+  venue: { readonly elsewhere?: ElsewhereAccess },
+  clock: Clock,
+  seed: number,
+  onRequest: (seen: Observation) => void,
+): PlaceSide | undefined {
+  const client = placeClientOf(config, venue, clock, seed, onRequest);
+  const access = venue.elsewhere;
+  if (client === undefined || access === undefined) return undefined;
+  const { book, streamUrl: url } = access;
+  const { marketStream } = venueNamed(access.venue);
+  const isStreamed = config.elsewhere?.stream === true && url !== undefined && marketStream !== undefined;
+  const source = isStreamed
+    ? new VenuePriceSource({
+        ...{ name: `${access.venue} ${book}`, book, exchange: client, clock },
+        ...{ pollMs: STREAM_POLL_MS, levels: DEPTH_LEVELS },
+        newStream: () => marketStream({ clock, random: randomOf(seed ^ 0x3f), book, url, exchange: client }),
+      })
+    : null;
+  return {
+    account: accountName(access),
+    client,
+    rules: new PlaceRules(client, access.venue, book),
+    ...(source && { streamed: () => source.exactBook }),
+    start: () => source?.start(() => undefined),
+    close: async () => {
+      await source?.close();
+      await client.close();
+    },
+  };
+}
+
+/** Returns the other exchange for the runs of a configuration; `undefined` if it has no hedges there. */
+export function hedgePlaceOf(config: Config, there: Omit<PlaceSide, 'start' | 'close'> | undefined) {
+  const { hedge, elsewhere, limits } = config;
+  const keys = hedge?.elsewhere;
+  if (keys === undefined || elsewhere === undefined) return undefined;
+  if (there === undefined)
+    throw new UsageError('hedge.elsewhere: this run has no access to the other exchange; restart the bot');
+  const venue = venueElsewhere(elsewhere);
+  const { account, client, rules, streamed } = there;
+  const { marginBps, backBps, latencyMs, riskZ, volatilityBps, valueMin } = keys;
+  const isUntried = elsewhere.kind === 'remote' && venue.tried === 'doubles';
+  return {
+    name: venue.name,
+    ...{ account, client, rules, streamed },
+    terms: {
+      ...{ marginBps, backBps, latencyMs, riskZ, volatilityBps, valueMin: moneyOf(valueMin) },
+      ...{ costMaxBps: hedge!.costMaxBps, collarBps: limits.collarBps },
+      orderValueMax: moneyOf(limits.orderValueMax),
+      rateChains: rateChainsOf(config, elsewhere.book),
+      times: evidenceTimesOf(config),
+      transferFeeMax: new Map(Object.entries(keys.transferFeeMax).map(([currency, most]) => [currency, moneyOf(most)])),
+      smallestUntil: isUntried ? SMALLEST_UNTIL : 0,
+    },
+  } satisfies HedgePlace;
+}
+
+/**
+ * Returns the chains of books from the quote currency there to that of the bot's book: of each source that starts with
+ * the book there, the books after it. Empty if the quote currencies are equal.
+ */
+function rateChainsOf(config: Config, there: string): readonly (readonly RateLeg[])[] {
+  if (pairOf(there)[1] === pairOf(config.book)[1]) return [];
+  const live = liveSourcesOf(config);
+  return (live?.rules.sources ?? []).flatMap(({ legs: [first, ...rest] }) => {
+    const isThere = live!.feeds.some(({ key, book }) => key === first?.feed && book === there);
+    return isThere && rest.length > 0 ? [rest] : [];
+  });
+}

@@ -1,0 +1,2 @@
+/** Waits on the machine's clock. */
+export const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));

@@ -1,0 +1,94 @@
+/** Terms of hedges on the other exchange as a run sees them: the volatility of usable books only, and values by rate. */
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../../src/config.ts';
+import { hedgeViewOf } from '../../../src/hedge/view.ts';
+import { hedgesToContinue, placeSetupOf } from '../../../src/live/loop/hedgePlace.ts';
+import { shippedConfig } from '../../../src/wiring/configFile.ts';
+import { hedgePlaceOf } from '../../../src/wiring/place.ts';
+import { plain } from '../../core/market.ts';
+import { TwoDesks } from '../../core/twoDesks.ts';
+import { NOW, rowOf } from '../../hedge/hedgeRows.ts';
+
+const VOLATILITY_BPS = 60;
+
+/** Setup of a run on a desk, whose rules there are those of the desk's book. */
+function setupOn(two: TwoDesks) {
+  const read = loadConfig(JSON.stringify(parse(readFileSync(shippedConfig('elsewhere'), 'utf8'))), 'my.yaml');
+  if (!read.ok) throw new Error(read.errors.join('\n'));
+  const shipped = hedgePlaceOf(read.config, {} as never)!;
+  const rules = { known: { instrument: plain, takerRate: 0 } } as never;
+  const place = { ...shipped, rules, terms: { ...shipped.terms, volatilityBps: VOLATILITY_BPS } };
+  const clock = { elapsed: () => two.desk.now } as never;
+  return placeSetupOf(place, two.desk.engine, { clock, time: () => two.desk.now }, () => null);
+}
+
+/** Lets the desk run for `rounds` of 3 s while the hedger looks each time. */
+function observes(two: TwoDesks, { observe }: ReturnType<typeof setupOn>, rounds: number): void {
+  for (let n = 0; n < rounds; n++) {
+    two.desk.round(3_000);
+    two.readThere();
+    const { now, engine } = two.desk;
+    observe(now, hedgeViewOf(engine, { instrument: plain, takerRate: 0, balancesAt: now }, now));
+  }
+}
+
+test('a book that has one side for a while does not change the volatility, which would close hedges for hours', () => {
+  const two = new TwoDesks();
+  two.desk.open({ btc: 1e9 - 500, mxn: 1e9 });
+  two.readThere();
+  const place = setupOn(two);
+  observes(two, place, 5);
+  const before = place.setup.perRootSecond();
+  const { bids } = two.desk;
+  for (const side of [[], bids, [], bids]) {
+    two.desk.bids = side;
+    observes(two, place, 2);
+  }
+  expect(place.setup.perRootSecond()).toBeLessThanOrEqual(before);
+  // A price that does move is measured.
+  two.desk.bids = [[1_000, 50]];
+  two.desk.asks = [[1_020, 50]];
+  observes(two, place, 2);
+  expect(place.setup.perRootSecond()).toBeGreaterThan(before);
+});
+
+test('without a rate, no order there is within the maximum value', () => {
+  const two = new TwoDesks();
+  two.desk.open();
+  const { rate, setup } = setupOn(two);
+  expect([rate(), setup.bounds.orderValueMax]).toEqual([null, 0n]);
+});
+
+test.each([
+  [undefined, 'this bot has no hedges elsewhere; restore the sections elsewhere and hedge.elsewhere'],
+  [{ name: 'kraken' }, 'the section elsewhere has the book btc_usdt at kraken; restore the former one'],
+  [{ rules: { book: 'btc_usdc' } }, 'the section elsewhere has the book btc_usdc at binance; restore the former one'],
+  [{ account: 'two' }, 'the section elsewhere has another address or API key; restore the former ones'],
+] as const)('an open hedge elsewhere needs the account and the book of its order: not %j', (change, says) => {
+  const place = { name: 'binance', account: 'one', rules: { book: 'btc_usdt' } };
+  const other = change && { ...place, ...change };
+  const order = { id: 'o', book: 'btc_usdt', side: 'sell', price: '1', amount: '1' } as const;
+  const elsewhere = { place: 'binance', account: 'one', order, rate: '1' };
+  const text = `hedge h1 in the book btc_usdt at binance has no known outcome, but ${says} until it has ended`;
+  const said = { id: 'h1', as: 'failed', by: 'ann', reason: 'seen there', at: NOW } as const;
+  for (const state of ['accepted', 'executing', 'unknown'] as const) {
+    const hedges = [rowOf({ id: 'h0' }), rowOf({ state, elsewhere, acceptedAt: NOW })];
+    const left = { hedges } as never;
+    const dueAt = NOW + 600_000;
+    for (const settlements of [[], [{ ...said, id: 'h0' }], [{ ...said, as: 'executed' as const }]])
+      expect(() => hedgesToContinue(left, other, settlements, dueAt)).toThrow(
+        `${text}, or state its end with puntas hedges settle h1 --as failed`,
+      );
+    expect(() => hedgesToContinue(left, other, [said], dueAt - 1)).toThrow(
+      `${text}; its settlement applies from ${new Date(dueAt).toISOString()} on`,
+    );
+    const settled = { ...hedges[1], state: 'failed', why: 'settled as failed by ann: seen there' };
+    expect(hedgesToContinue(left, other, [said], dueAt)).toEqual({ hedges: [hedges[0], settled], settled: [settled] });
+    // In its own account the look-ups decide.
+    expect(hedgesToContinue(left, place, [said], dueAt)).toEqual({ hedges, settled: [] });
+  }
+  const ended = [...(['completed', 'failed'] as const).map(state => rowOf({ state, elsewhere })), rowOf()];
+  expect(hedgesToContinue({ hedges: ended } as never, other, [said], NOW)).toEqual({ hedges: ended, settled: [] });
+});

@@ -1,0 +1,214 @@
+/** A whole bot over two exchanges: a fill is hedged on the second at once, both ledgers are exact, and a replay decides the same. */
+import { afterEach, expect, test } from 'vitest';
+import { recordedConfig } from '../../../src/config.ts';
+import { money, textOfMoney, type WireRequest } from '../../../src/core/index.ts';
+import { executeAction } from '../../../src/app/actions/executeAction.ts';
+import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
+import { hedgeEvidence, settleHedge } from '../../../src/app/inspect/settleHedge.ts';
+import { mayStillExecute } from '../../../src/hedge/index.ts';
+import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
+import { realClock } from '../../../src/live/realClock.ts';
+import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';
+import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
+import { engineOf } from '../../../src/wiring/bot.ts';
+import { Trader } from '../../sandbox/trader.ts';
+import { stopSummary } from '../../../src/alerts/sentences.ts';
+import { isAllGone } from '../../../src/live/loop/loopOptions.ts';
+import type { Fate } from '../inProcess.ts';
+import { advanceUntil, started, worldOf, type Running, type World } from '../world.ts';
+
+let world: World | null = null;
+afterEach(() => world?.end());
+
+test('a fill is hedged there long before the next check, the summary has both accounts, and a replay gives the same commands', async () => {
+  const at = worldOf(7, { hedge: { everyMs: 60_000 } }, 'elsewhere');
+  world = at;
+  const { box, clock } = at;
+  const orders: { readonly at: number; readonly request: WireRequest }[] = [];
+  const run = await started(at, {
+    fateThere: request => {
+      if (request.method === 'POST') orders.push({ at: clock.now(), request });
+      return 'arrives';
+    },
+  });
+  // The first check of the hedger has passed, and the next is a minute away.
+  await clock.advance(20_000);
+  const seller = new Trader(box.exchange, box.exchange.openAccount({ balances: { btc: '50', mxn: '0' } }));
+  seller.limit('btc_mxn', 'sell', '1480000', '8');
+  await clock.advance(15_000);
+  const fill = box.exchange.truth().accounts.get(box.account.id)!.trades[0]!;
+  expect(orders.length).toBeGreaterThan(0);
+  // Private reads are polled here, every few seconds; the hedge follows the read.
+  expect(orders[0]!.at - fill.at).toBeLessThan(at.config.timing.privatePollMs + 1_000);
+  await clock.advance(10_000);
+  const { summary } = await run.stop();
+  expect([summary.ledgerMatches, summary.halted]).toEqual([true, undefined]);
+  expect(summary.elsewhere).toMatchObject({ place: 'binance', debt: '0', openOrders: 0 });
+  const there = box.second!.exchange.truth().accounts.get(box.second!.account.id)!;
+  const balances = new Map([...there.balances].map(([currency, { total }]) => [currency, total] as const));
+  expect(Number(summary.elsewhere!.funds.base)).toBeCloseTo(Number(balances.get('btc')!) / 1e18, 12);
+  const number = recordingsIn(at.stateDir)[0]!.run;
+  const setup = recordedConfig(readRecording(at.stateDir, number)!.of.setup);
+  const engine = engineOf(setup, firstRules(at.stateDir, number)!, number);
+  const { difference, commands } = replayRun(at.stateDir, number, engine);
+  expect(difference).toBeNull();
+  expect(commands).toBeGreaterThan(0);
+});
+
+const isOrder = ({ method }: WireRequest) => method === 'POST';
+
+/** A bot whose next order there, and from then on each look-up there while `isMute`, meets its fate. */
+async function withLostHedge(
+  changes: Parameters<typeof worldOf>[1],
+  fate: Fate,
+): Promise<{ readonly run: Running; readonly mute: { is: boolean } }> {
+  const at = worldOf(7, changes, 'elsewhere');
+  world = at;
+  const mute = { is: false };
+  let orders = 0;
+  const run = await started(at, {
+    fateThere: request => {
+      if (isOrder(request) && orders++ === 0) return fate;
+      return mute.is && /\/(order|myTrades)\?/.test(request.target) ? 'lost' : 'arrives';
+    },
+  });
+  mute.is = true;
+  await at.clock.advance(20_000);
+  const seller = new Trader(at.box.exchange, at.box.exchange.openAccount({ balances: { btc: '50', mxn: '0' } }));
+  seller.limit('btc_mxn', 'sell', '1480000', '8');
+  await advanceUntil(at.clock, 100, () => orders > 0);
+  return { run, mute };
+}
+
+test('a stop that cannot prove the outcome of a hedge there names its order, and is not clean', async () => {
+  const { run } = await withLostHedge({}, 'unanswered');
+  const ended = await run.stop();
+  const [order] = world!.box.second!.exchange.truth().accounts.get(world!.box.second!.account.id)!.trades;
+  expect(ended.left).toEqual([]);
+  expect(ended.openHedge).toMatch(
+    new RegExp(`^hedge here-h\\d+-\\d+ \\(order ${order!.order.originId} at binance\\)$`),
+  );
+  expect(isAllGone(ended)).toBe(false);
+  const { summary } = ended;
+  expect(stopSummary('SIGTERM', { ...ended, ledgerMatches: summary.ledgerMatches })).toContain(
+    `orders may still be open: ${ended.openHedge}`,
+  );
+  expect(summary.elsewhere).toMatchObject({ openOrders: 1 });
+});
+
+test.each(['lost', 'unanswered'] as const)(
+  'the shortest stop that the configuration may have proves a hedge that was sent last, which is %s',
+  async fate => {
+    // A request lives 5 s; then two times 10 s for the lists, and 5 s for the requests.
+    const changes = { hedge: { elsewhere: { listingDelayMs: 10_000 } }, timing: { shutdownMs: 30_000 } };
+    const { run, mute } = await withLostHedge(changes, fate);
+    mute.is = false;
+    const ended = await run.stop();
+    expect([ended.openHedge, isAllGone(ended), ended.summary.ledgerMatches]).toEqual([undefined, true, true]);
+  },
+);
+
+test('a hedge that a run begins ends before the next run does: nothing of it is written later', async () => {
+  const at = worldOf(7, { hedge: { everyMs: 60_000 } }, 'elsewhere');
+  world = at;
+  const { box, clock, stateDir } = at;
+  let next: 'armed' | 'slow' | null = null;
+  let isFilled = false;
+  const run = await started(at, {
+    onLine: ({ text }) => {
+      if (next !== 'armed' || !/^bought /.test(text)) return;
+      [next, isFilled] = ['slow', true];
+    },
+    // The first read of the book there after a fill is that of its hedge.
+    fateThere: ({ target }) => {
+      if (next !== 'slow' || !/\/depth\?.*limit/.test(target)) return 'arrives';
+      next = null;
+      return { answeredMs: 4_900 };
+    },
+  });
+  await clock.advance(20_000);
+  next = 'armed';
+  const seller = new Trader(box.exchange, box.exchange.openAccount({ balances: { btc: '50', mxn: '0' } }));
+  seller.limit('btc_mxn', 'sell', '1480000', '8');
+  await advanceUntil(clock, 100, () => isFilled);
+  const ask = { id: 'c-1', action: 'cancel', reason: 'a test', by: 'ann', via: 'command' } as const;
+  void executeAction({ stateDir }, ask, clock);
+  await clock.advance(60_000);
+  const [first] = recordingsIn(stateDir);
+  expect(recordingsIn(stateDir)).toHaveLength(2);
+  // The run that ends writes the end of its hedge itself, instead of leaving it open.
+  const left = hedgesIn(stateDir).filter(({ id }) => id.startsWith(`here-h${first!.run}-`));
+  expect(left.at(-1)).toMatchObject({ state: 'failed', why: 'the book cannot be used: stopping' });
+  const { summary, failure } = await run.stop();
+  expect([failure, summary.ledgerMatches]).toEqual([null, true]);
+  expect(run.log.filter(({ level }) => level === 'error')).toEqual([]);
+});
+
+test('no run takes over while a hedge there has no known outcome', async () => {
+  const { run, mute } = await withLostHedge({ journal: { rollHours: 0.03 } }, 'lost');
+  const { clock, stateDir } = world!;
+  await clock.advance(300_000);
+  expect(recordingsIn(stateDir)).toHaveLength(1);
+  mute.is = false;
+  await clock.advance(120_000);
+  expect(recordingsIn(stateDir).length).toBeGreaterThan(1);
+  const { summary, openHedge } = await run.stop();
+  expect([openHedge, summary.ledgerMatches]).toEqual([undefined, true]);
+});
+
+test.each([
+  ['executed', 'unanswered'],
+  ['failed', 'lost'],
+] as const)(
+  'a hedge there that no look-up can prove is settled as %s, once no request can execute it',
+  async (as, fate) => {
+    const { run, mute } = await withLostHedge({ hedge: { band: '0.005' } }, fate);
+    const { box, clock, stateDir } = world!;
+    const [row] = hedgesIn(stateDir).filter(mayStillExecute);
+    await clock.advance(2_500);
+    const { trades } = box.second!.exchange.truth().accounts.get(box.second!.account.id)!;
+    const sumOf = (part: (trade: (typeof trades)[number]) => bigint) =>
+      textOfMoney(money(trades.reduce((sum, trade) => sum + part(trade), 0n)));
+    const amounts = trades[0] && {
+      base: sumOf(({ amount, order }) => BigInt(amount) * order.instrument.lotMoney),
+      quote: sumOf(({ minor }) => minor),
+      fee: `${sumOf(({ fee }) => fee)} ${trades[0].feeCurrency}`,
+    };
+    const evidence = (await hedgeEvidence(stateDir, row!.id, realClock())).join('\n');
+    expect(evidence).toMatch(/btc@binance: exchange balance before the hedge 1.5 .*, after the hedge 1.\d+ /);
+    expect(evidence).toContain(`outcome according to the balances: ${as}`);
+    const ask = { id: row!.id, as, reason: 'listed in its history', by: 'ann', ...amounts };
+    for (const [change, says] of [
+      [
+        as === 'executed'
+          ? { as: 'failed', base: undefined, quote: undefined, fee: undefined }
+          : { as: 'executed', base: '0.001', quote: '1000', fee: '0 usdt' },
+        /contradict/,
+      ],
+      ...(as === 'failed'
+        ? ([[{ base: '1' }, /found --base 1$/]] as const)
+        : ([
+            [{ fee: undefined }, /like --base .* found --base \S+ --quote \S+$/],
+            [{ base: '1' }, /--base: expected at most the amount of the order/],
+            [{ quote: '1' }, /--quote: expected at least/],
+          ] as const)),
+    ] as const)
+      await expect(settleHedge(stateDir, { ...ask, ...change } as never, realClock())).rejects.toThrow(says);
+    await settleHedge(stateDir, ask, realClock());
+    // A request lives 5 s there, and the lists may be 2 s late.
+    const stateOf = () => hedgesIn(stateDir).find(({ id }) => id === row!.id)!;
+    await clock.advance(3_000);
+    expect(mayStillExecute(stateOf())).toBe(true);
+    await clock.advance(20_000);
+    const why = `settled as ${as} by ann: listed in its history`;
+    expect(stateOf()).toMatchObject({ state: as === 'executed' ? 'completed' : 'failed', why });
+    expect(new NumberedMailbox(stateDir, 'settle').waiting()).toEqual([]);
+    // What was not executed is hedged again.
+    mute.is = false;
+    const { summary, openHedge, failure } = await run.stop();
+    expect([openHedge, failure, summary.halted, summary.ledgerMatches]).toEqual([undefined, null, undefined, true]);
+    const number = recordingsIn(stateDir)[0]!.run;
+    const setup = recordedConfig(readRecording(stateDir, number)!.of.setup);
+    expect(replayRun(stateDir, number, engineOf(setup, firstRules(stateDir, number)!, number)).difference).toBeNull();
+  },
+);
