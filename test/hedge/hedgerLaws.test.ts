@@ -130,18 +130,16 @@ test('whatever happens to a hedge, it is on disk and told before it leaves, leav
       // A purchase over dollars takes a cent of them more at most.
       expect(left).toBeGreaterThanOrEqual(Number(residual) - 0.001);
       expect(left).toBeLessThanOrEqual(Math.abs(lots));
-      const limit = (lots: number) => (lots * 1_000 * 30) / 10_000;
-      const costs = bot.rows.flatMap(({ state, costMax }) =>
-        state === 'failed' ? [] : [Number(textOfMoney(moneyOf(costMax ?? '0')))],
-      );
-      const sum = costs.reduce((a, b) => a + b, 0);
-      if (costDayMax !== undefined) expect(sum).toBeLessThanOrEqual(Number(costDayMax));
-      for (const cost of costs) expect(cost).toBeLessThanOrEqual(limit(Math.abs(lots)));
+      const limit = (BigInt(Math.abs(lots)) * 1_000n * 30n * ONE) / 10_000n;
+      const costs = bot.rows.flatMap(({ state, costMax }) => (state === 'failed' ? [] : [moneyOf(costMax ?? '0')]));
+      const sum = costs.reduce<bigint>((a, b) => a + b, 0n);
+      if (costDayMax !== undefined) expect(sum).toBeLessThanOrEqual(moneyOf(costDayMax));
+      for (const cost of costs) expect(cost).toBeLessThanOrEqual(limit);
       const [btc, mxn, usd] = ['btc', 'mxn', 'usd'].map(currency => {
         const opening = currency === 'usd' ? 0n : 1_000_000_000n * ONE;
         return Number(textOfMoney(money(bot.total(currency) - opening)));
       });
-      expect(-(btc! * 1_000 + mxn! + usd! * 20)).toBeLessThanOrEqual(sum + 1e-6);
+      expect(-(btc! * 1_000 + mxn! + usd! * 20)).toBeLessThanOrEqual(Number(textOfMoney(money(sum))) + 1e-6);
       // A pause after each, whatever came of it.
       const begun = bot.told.flatMap(event =>
         event.kind === 'hedge' && event.row.state === 'requested' ? [event] : [],

@@ -8,7 +8,7 @@ import { feedOf } from '../../src/wiring/feeds.ts';
 import type { FeedConfig } from '../../src/config.ts';
 import type { Feed } from '../../src/live/market/feed.ts';
 
-const PLAIN = { price: [], timeoutMs: 2_000 };
+const PLAIN = { price: [], timeoutMs: 60_000 };
 const open: Feed[] = [];
 /** The time by the clock of every feed: a busy machine does not make a price older. */
 const NOW = 1_800_000_000_000;

@@ -85,7 +85,7 @@ test.each(streamed.map(({ name, streams }) => [name, streams]))(
     closing.push(() => (stop('test'), recorded));
     await until(() => / stream, /.test(progress));
     const client = venue.connect({
-      ...{ clock: realClock(), random: randomOf(1), restUrl: venue.restUrl(restUrl), deadlineMs: 2_000 },
+      ...{ clock: realClock(), random: randomOf(1), restUrl: venue.restUrl(restUrl), deadlineMs: 60_000 },
       budgets: { public: exchange.budgets.publicPerMinute },
     });
     closing.push(() => client.close());

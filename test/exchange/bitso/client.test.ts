@@ -525,7 +525,7 @@ describe('over real sockets', () => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const client = exchangeClient({
-      transport: httpTransport({ origin, deadlineMs: 5_000 }),
+      transport: httpTransport({ origin, deadlineMs: 60_000 }),
       clock: new VirtualClock(),
       random: randomOf(7),
       credentials,

@@ -47,7 +47,7 @@ describe('an error that says what it was sent', () => {
         return { status: 401, body: JSON.stringify({ success: false, error: { code: '0201', message } }) };
       });
       const client = exchangeClient({
-        transport: httpTransport({ origin, deadlineMs: 5_000 }),
+        transport: httpTransport({ origin, deadlineMs: 60_000 }),
         clock: new VirtualClock(),
         random: randomOf(1),
         credentials: { key: KEY, secret: new Secret(SECRET), headers },
