@@ -24,6 +24,7 @@ export * from './hedging/hedgeRow.ts';
 export * from './hedging/hedgeChoice.ts';
 export * from './hedging/band.ts';
 export * from './text/jsonKeys.ts';
+export { storedTarget, targetMoney } from './accounting/inventory.ts';
 export * from './accounting/ledger.ts';
 export * from './quoting/normalizeQuote.ts';
 export type { LimitName, LimitUse } from './risk/limitUse.ts';
