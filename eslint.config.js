@@ -27,6 +27,14 @@ const unboundedReads = [
   "CallExpression[callee.property.name=/^(text|json|arrayBuffer|blob|bytes|formData)$/][callee.object.property.name='body']",
 ].map(selector => ({ selector, message: bounded }));
 
+// A time limit says that something hangs, never that it is slow: a busy machine needs ten times as long. That of the project is enough.
+const SHORT = '[value<180000]';
+const shortTimeouts = [
+  `CallExpression[callee.name=/^(test|it|(before|after)(All|Each))$/] > Literal${SHORT}`,
+  `CallExpression[callee.callee.property.name=/^(each|runIf|skipIf)$/] > Literal${SHORT}`,
+  `CallExpression > ObjectExpression.arguments:nth-child(2) > Property[key.name='timeout'] > Literal${SHORT}`,
+].map(selector => ({ selector, message: 'Leave the time limit to vitest.config.js, or take a longer one.' }));
+
 export default tseslint.config(
   { ignores: ['website/', 'dist/', 'coverage/', 'node_modules/', '*.js', 'bin/', 'config/'] },
   ...tseslint.configs.recommendedTypeChecked,
@@ -55,6 +63,7 @@ export default tseslint.config(
       'no-console': 'error',
     },
   },
+  { files: ['test/**/*.test.ts'], rules: { 'no-restricted-syntax': ['error', ...shortTimeouts] } },
   {
     files: ['src/guard/files.ts', 'src/console/page/**/*.ts'],
     rules: { 'no-console': 'error', 'no-restricted-syntax': ['error', outputOnly] },

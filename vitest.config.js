@@ -221,8 +221,12 @@ const ONLY_MANY = [
   'live/tapeRun',
   'simulation/simulation',
 ].map(name => `test/${name}.test.ts`);
+// Each law runs so many times as often: PUNTAS_RUNS=20 npx vitest run FILE.
+const RUNS = Number(process.env.PUNTAS_RUNS ?? 1);
+if (!Number.isSafeInteger(RUNS) || RUNS < 1)
+  throw new Error(`PUNTAS_RUNS: expected a whole number from 1 on, found "${process.env.PUNTAS_RUNS}"`);
 const BUILD = ['test/cli/build.ts'];
-const ofTheProgram = { globalSetup: BUILD, testTimeout: 300_000 };
+const ofTheProgram = { globalSetup: BUILD, testTimeout: RUNS * 300_000 };
 
 // Tests in virtual time write and sync a journal thousands of times a second: in memory where there is room. The program's tests keep the disk.
 const SHM = '/dev/shm';
@@ -251,14 +255,24 @@ const builtProgram = {
   },
 };
 
+const MORE_RUNS = join(ROOT, 'test/moreRuns.ts');
+const moreRuns = {
+  name: 'more-runs',
+  enforce: 'pre',
+  resolveId: (source, importer) =>
+    RUNS > 1 && source === 'fast-check' && importer !== MORE_RUNS ? { id: MORE_RUNS } : null,
+};
+
 export default defineConfig({
   // Coverage is of the sources.
-  plugins: process.argv.includes('--coverage') ? [] : [builtProgram],
+  plugins: [...(process.argv.includes('--coverage') ? [] : [builtProgram]), moreRuns],
   test: {
     server: { deps: { external: [/\/dist\/(src|strategies|backtest)\//] } },
     // For what hangs: nothing here is about speed, and the machine may be busy with others.
-    testTimeout: 180_000,
+    testTimeout: RUNS * 180_000,
     hookTimeout: 180_000,
+    // A second by default.
+    expect: { poll: { timeout: 60_000 } },
     // A test that passes only the second time is a failing test.
     retry: 0,
     allowOnly: false,
@@ -295,7 +309,7 @@ export default defineConfig({
           name: 'many',
           isolate: false,
           include: MANY,
-          testTimeout: 300_000,
+          testTimeout: RUNS * 300_000,
           env: { PUNTAS_TEST_MANY: 'true', ...inMemory.env },
           globalSetup: inMemory.globalSetup,
         },

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const [line] = await exchange.sees(/\{"url".*\}/);
   account = JSON.parse(line) as typeof account;
   expect(Object.keys(account)).toEqual(keysOf('exchange'));
-}, 60_000);
+});
 
 afterAll(async () => {
   taken.close();

@@ -19,7 +19,7 @@ describe('of a bot that has run', () => {
     config = bench.config();
     state = /dir: (\S*state-1)/.exec(readFileSync(config, 'utf8'))![1]!;
     expect((await ran(['run', '-c', config, '--for', '8s'])).code).toBe(0);
-  }, 120_000);
+  });
 
   test('presence prints what it writes as JSON beside the page, and names the recording by its hash', async () => {
     const out = bench.path('presence.html');

@@ -16,7 +16,7 @@ beforeAll(async () => {
   config = bench.config('live', text =>
     text.replace('https://api.bitso.com', account.url).replace(/^ *streamUrl:.*\n/m, ''),
   );
-}, 60_000);
+});
 
 afterAll(async () => {
   exchange.signal('SIGTERM');

@@ -22,7 +22,7 @@ let face = { url: '', stream: '', key: '', secret: '' };
 beforeAll(async () => {
   exchange = puntas(['exchange', '--port', '0', '-c', bench.config()]);
   face = JSON.parse((await exchange.sees(/\{"url".*\}/))[0]) as typeof face;
-}, 60_000);
+});
 afterAll(async () => {
   exchange.signal('SIGTERM');
   await exchange.ended;
@@ -85,7 +85,7 @@ test('answers by flags stand in it as they were said, the fees are those of the 
   const { findings } = JSON.parse(looked.stdout) as { findings: readonly { check: string; result: string }[] };
   // Its metrics are on the usual port, which another test may have.
   expect(findings.filter(({ check, result }) => result === 'fail' && check !== 'metrics')).toEqual([]);
-}, 120_000);
+});
 
 test('without a key the fee of the entry tier is taken, and said to be that', async () => {
   const file = bench.path('keyless.yaml');
@@ -104,27 +104,23 @@ test.each([
   ['without a key', false, []],
   ['with a key, at its fees', true, []],
   ['with a target, from which it starts', false, ['--target', '1.5']],
-])(
-  'what it writes %s also runs on paper, with quotes on both sides, as it says',
-  async (name, isKeyed, flags) => {
-    const file = bench.path(`paper-${name.length}.yaml`);
-    const args = ['--exchange', face.url, '--stream', face.stream, '--book', 'btc_mxn', '--yes', ...flags];
-    const made = await ran(['init', file, ...args], isKeyed ? keys() : {});
-    expect(made.stdout).toContain(`puntas run --paper -c ${file}`);
-    expect(made.stdout.includes('check --paper')).toBe(!isKeyed);
-    const { instance, paper } = parse(readFileSync(file, 'utf8')) as { instance: string; paper: object };
-    expect(paper).toMatchObject({ stateDir: `./state-${instance}-paper` });
-    onFreePort(file);
-    const checked = await ran(['check', '--paper', '-c', file]);
-    expect([checked.code, checked.stdout.match(/^ {2}(bid|ask) .* at /gm)?.length]).toEqual([0, 4]);
-    expect(checked.stdout).not.toContain('not placed');
-    const run = await ran(['run', '--paper', '-c', file, '--for', '5s', '--json']);
-    const summary = JSON.parse(run.stdout) as { orders: { placed: number } };
-    expect([run.code, summary]).toMatchObject([0, { orders: { refused: 0 }, openOrdersLeft: 0, ledgerMatches: true }]);
-    expect(summary.orders.placed).toBeGreaterThanOrEqual(4);
-  },
-  120_000,
-);
+])('what it writes %s also runs on paper, with quotes on both sides, as it says', async (name, isKeyed, flags) => {
+  const file = bench.path(`paper-${name.length}.yaml`);
+  const args = ['--exchange', face.url, '--stream', face.stream, '--book', 'btc_mxn', '--yes', ...flags];
+  const made = await ran(['init', file, ...args], isKeyed ? keys() : {});
+  expect(made.stdout).toContain(`puntas run --paper -c ${file}`);
+  expect(made.stdout.includes('check --paper')).toBe(!isKeyed);
+  const { instance, paper } = parse(readFileSync(file, 'utf8')) as { instance: string; paper: object };
+  expect(paper).toMatchObject({ stateDir: `./state-${instance}-paper` });
+  onFreePort(file);
+  const checked = await ran(['check', '--paper', '-c', file]);
+  expect([checked.code, checked.stdout.match(/^ {2}(bid|ask) .* at /gm)?.length]).toEqual([0, 4]);
+  expect(checked.stdout).not.toContain('not placed');
+  const run = await ran(['run', '--paper', '-c', file, '--for', '5s', '--json']);
+  const summary = JSON.parse(run.stdout) as { orders: { placed: number } };
+  expect([run.code, summary]).toMatchObject([0, { orders: { refused: 0 }, openOrdersLeft: 0, ledgerMatches: true }]);
+  expect(summary.orders.placed).toBeGreaterThanOrEqual(4);
+});
 
 test('each of the ten is asked in turn, and again where the answer cannot be', async () => {
   const file = bench.path('asked.yaml');

@@ -52,7 +52,7 @@ test('a bot quotes on the new tick, with the new fees, and withdraws from a book
     // It finds out at the first order that is refused, or within five minutes.
     await bot.sees(/the exchange changed btc_mxn: tick 10 -> 500, maker fee .* -> 0\.0400%/);
     await bot.sees(/"msg":"run \d+ took over"/);
-    await expect.poll(() => pricesIn(operate), { timeout: 60_000, interval: 500 }).toSatisfy(isOnTick);
+    await expect.poll(() => pricesIn(operate), { interval: 500 }).toSatisfy(isOnTick);
     expect(latchIn(state).read()).toBeNull();
     await operate('PATCH', 'books/btc_mxn', { listed: false });
     await bot.sees(/no longer lists btc_mxn; nothing is quoted until it lists the book again/);
@@ -70,7 +70,7 @@ test('a bot whose amounts become too small says what is too small and why it quo
     expect(answer.status).toBe(503);
     expect(await answer.json()).toMatchObject({ ready: false, reasons: [expect.stringMatching(why)] });
     // What is below the new bound by itself is not left standing either.
-    await expect.poll(() => pricesIn(operate), { timeout: 60_000, interval: 500 }).toEqual([]);
+    await expect.poll(() => pricesIn(operate), { interval: 500 }).toEqual([]);
   }));
 
 /** Prices of the account's open orders, as the exchange itself has them. */

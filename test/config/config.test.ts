@@ -214,8 +214,10 @@ describe('an error', () => {
     const across = placeless(errorsOf(CROSSED));
     expect(across).toHaveLength(4);
     const places = ['book:', '  kind:', '  name:', '  positionMax:', '  staleAfterMs:'];
+    // Keys have few of these letters. A key that is similar to another, such as zzew to skew, counts as that one.
+    const keys = fc.stringMatching(/^zz[qz]{1,20}$/);
     fc.assert(
-      fc.property(fc.subarray(places, { minLength: 1 }), fc.stringMatching(/^zz[a-z]{1,20}$/), (at, key) => {
+      fc.property(fc.subarray(places, { minLength: 1 }), keys, (at, key) => {
         const text = at.reduce((all, line) => all.replace(line, `${line.match(/^ */)![0]}${key}: 1\n${line}`), CROSSED);
         const errors = placeless(errorsOf(text));
         expect(errors).toEqual(expect.arrayContaining(across));
@@ -488,7 +490,7 @@ describe('a file that was cut off while it was written', () => {
         expect(limits.collarBps).toBeLessThanOrEqual(whole.collarBps);
       }
     }
-  }, 60_000);
+  });
 
   test('or garbled gives lines, never an exception', () => {
     fc.assert(

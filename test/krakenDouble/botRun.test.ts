@@ -92,4 +92,4 @@ test('both sides are quoted, a fill comes into the ledger, a lost answer places 
   const printed: string[] = [];
   expect(replay(dir, 'all', line => printed.push(line))).toBe(true);
   expect(printed.join('\n')).toMatch(/\d+ inputs, \d+ commands, all commands identical/);
-}, 120_000);
+});

@@ -164,7 +164,7 @@ describe('the page', () => {
     expect(text.split('\n').filter(l => l.startsWith('puntas_request_seconds_count'))).toHaveLength(65);
     expect(text.split('\n').filter(l => l.startsWith('puntas_not_quoting{'))).toHaveLength(65);
     expect(line(text, 'puntas_not_quoting{book="btc_mxn",reason="other"}')).toMatch(/ 1$/);
-  }, 30_000);
+  });
 
   test('two bots in one process do not share counters', async () => {
     const one = metrics('btc_mxn', '1', calm);

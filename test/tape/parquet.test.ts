@@ -138,7 +138,6 @@ describe('a file that asks for much', () => {
 
   test.runIf(process.platform === 'linux')(
     'by any of its numbers holds at most 400 MB, and is read or refused in one line',
-    { timeout: 120_000 },
     async () => {
       const path = join(dir, 'hostile.parquet');
       let read = 0;

@@ -107,10 +107,8 @@ describe('a mapping gives what DuckDB reads of the same public file', () => {
     const dir = join(FILES, set);
     const isThere = existsSync(dir);
     const name = `${mapping} on ${set}`;
-    it.skipIf(!isThere)(
-      isThere ? name : `${name} (skipped: nothing at ${dir}; PUNTAS_FILES says where they are)`,
-      () => test(dir),
-      60_000,
+    it.skipIf(!isThere)(isThere ? name : `${name} (skipped: nothing at ${dir}; PUNTAS_FILES says where they are)`, () =>
+      test(dir),
     );
   };
   const read = async (dir: string, mapping: string) => collectTape(await mappedRecording(dir, join(MAPPINGS, mapping)));

@@ -92,7 +92,7 @@ test('a second exchange is quoted on both sides, a fill comes into the ledger, a
   const printed: string[] = [];
   expect(replay(dir, 'all', line => printed.push(line))).toBe(true);
   expect(printed.join('\n')).toMatch(/\d+ inputs, \d+ commands, all commands identical/);
-}, 60_000);
+});
 
 test('an answer that is lost and a placement that comes twice are each known for an order that lives', async () => {
   const { server, until, texts, end } = await running(['lost', 'twice']);
@@ -106,7 +106,7 @@ test('an answer that is lost and a placement that comes twice are each known for
   const { summary, left } = await end();
   expect([left, sides(server), summary.ledgerMatches]).toEqual([[], '', true]);
   expect(summary.orders).toMatchObject({ refused: 0 });
-}, 60_000);
+});
 
 test('all of it is under six hundred lines', () => {
   const names = readdirSync(import.meta.dirname);

@@ -110,5 +110,4 @@ test.each(streamed.map(({ name, streams }) => [name, streams]))(
     expect(await recorded).toMatchObject({ failure: null, books: [{ book, gaps: 0 }] });
     expect(openStoredTape(out).rows).toBeGreaterThanOrEqual(client.limits.depth);
   },
-  20_000,
 );

@@ -140,4 +140,4 @@ test('figures of a running bot whose trades or balances cannot be read are unkno
   }
   await running.stop();
   at.end();
-}, 60_000);
+});

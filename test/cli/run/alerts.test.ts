@@ -39,7 +39,7 @@ beforeAll(async () => {
       },
     }),
   );
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const program of running.reverse()) {

@@ -43,7 +43,7 @@ beforeAll(async () => {
   await fourth.stop();
   await first.running.stop();
   world.end();
-}, 60_000);
+});
 afterAll(() => folders.clear());
 
 /** What each input left of markouts, and how far it moved the sides out. */

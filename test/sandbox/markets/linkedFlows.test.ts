@@ -56,7 +56,6 @@ describe('linked markets', () => {
       // Moves are of one second, and makers refresh every few hundred milliseconds.
       expect(Math.abs(peak - leadMs)).toBeLessThanOrEqual(750);
     },
-    60_000,
   );
 
   it('a constant basis is the mean distance of both prices, across another quote currency too', () => {
