@@ -25,15 +25,18 @@ const { values } = parseArgs({
     speed: { type: 'string', default: '20' },
     /** Default: one in 40 s. */
     kills: { type: 'string' },
+    /** Kills after which the bot stays dead until its sentinel has acted. Default: one in five. */
+    sentinel: { type: 'string' },
     failuresMax: { type: 'string' },
     out: { type: 'string' },
   },
 });
 const [minutes, seed, speed] = [Number(values.minutes), Number(values.seed), Number(values.speed)];
 const kills = values.kills === undefined ? Math.round(minutes * 1.5) : Number(values.kills);
+const forSentinel = values.sentinel === undefined ? Math.floor(kills / 5) : Number(values.sentinel);
 if (!(minutes > 0) || !(speed >= 1)) throw new Error('--minutes is above 0, --speed at least 1');
-if (![kills, seed].every(n => Number.isSafeInteger(n) && n >= 0))
-  throw new Error('--kills and --seed are whole numbers');
+if (![kills, forSentinel, seed].every(n => Number.isSafeInteger(n) && n >= 0))
+  throw new Error('--kills, --sentinel and --seed are whole numbers');
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../bench/fastBot.js', import.meta.url));
@@ -131,6 +134,8 @@ let bot: Running | null = null;
 let isKilled = false;
 let hasQuoted = false;
 let startedAt = 0;
+/** Newest run with orders before the bot was started. */
+let lastRun = 0;
 
 for (const [name, way] of Object.entries(ways) as ['here' | 'there', Proxy][])
   way.onRequest = text => {
@@ -155,8 +160,8 @@ const sentinel = start(
 try {
   if (!(await within(PATIENCE_MS, () => /sentinel: watching/.test(sentinel.stderr()))))
     throw new Error(`the sentinel does not watch: ${tail(sentinel)}`);
-  bot = startBot();
-  while (!(await look()) && Date.now() - began < PATIENCE_MS) await turn();
+  bot = await startBot();
+  while (!hasQuoted && Date.now() - began < PATIENCE_MS) await turn();
   if (!hasQuoted) throw new Error(`no quotes at the start:\n${tail(bot)}`);
   await there.set(FAULTS);
   const from = Date.now();
@@ -169,7 +174,8 @@ try {
     const isAtStep = random.next() < 0.7;
     const step = stepOf(random.next());
     const isLost = random.next() < 0.5;
-    const isForSentinel = random.next() < 0.2;
+    const share = (rounds: number) => Math.floor((rounds * forSentinel) / kills);
+    const isForSentinel = share(round + 1) > share(round);
     await live(dueAt);
     if (isAtStep) {
       armed = { step, isLost };
@@ -185,7 +191,7 @@ try {
     await bot.ended;
     counts.kills++;
     if (isForSentinel) await sentinelClears();
-    bot = startBot();
+    bot = await startBot();
     shownAt = Date.now();
     show();
   }
@@ -218,7 +224,7 @@ async function turn(): Promise<void> {
     // A lost answer may end a start.
     if (hasQuoted) violation(`the bot ended by itself:\n${tail(bot!)}`);
     else count(endedFor, /(?:CannotStart|Error|puntas): (.*)/.exec(bot!.stderr())?.[1]?.slice(0, 120) ?? tail(bot!));
-    bot = startBot();
+    bot = await startBot();
   }
   await resumeIfHalted();
   await pause(Math.max(0, next - Date.now()));
@@ -241,11 +247,11 @@ async function bothTruths(): Promise<{ here: Truth; there: Truth } | null> {
   return before.trades === after.trades ? { here: before, there: other } : null;
 }
 
-/** Quotes, worst inventory, and what the bot says of itself. True while it quotes on both sides. */
-async function look(): Promise<boolean> {
+/** Quotes, worst inventory, and what the bot says of itself. */
+async function look(): Promise<void> {
   const truths = await bothTruths();
   counts.looks++;
-  if (truths === null) return false;
+  if (truths === null) return;
   const { live: orders } = truths.here;
   const quotes = orders.filter(isOurs);
   const inventory = held(truths) - held(opening);
@@ -255,7 +261,8 @@ async function look(): Promise<boolean> {
   fullSide = max(fullSide, max(bids, asks));
   figures.worst = max(figures.worst, max(inventory + bids, asks - inventory));
   const isQuoting = bids > 0n && asks > 0n;
-  if (isQuoting && !hasQuoted) {
+  // Orders of a killed run remain until the next one has read them.
+  if (isQuoting && !hasQuoted && newestRun(quotes) > lastRun) {
     hasQuoted = true;
     figures.slowestQuoteSeconds = Math.max(figures.slowestQuoteSeconds, secondsSince(startedAt));
   }
@@ -266,7 +273,6 @@ async function look(): Promise<boolean> {
     if (isQuoting) counts.both++;
     await scrape();
   }
-  return isQuoting;
 }
 
 /** The bot's own metrics: debt, orders there without a known end, and why it does not quote. */
@@ -290,7 +296,8 @@ async function scrape(): Promise<{ readonly openOrders: number | null; readonly 
   return { openOrders, closed };
 }
 
-function startBot(): Running {
+async function startBot(): Promise<Running> {
+  lastRun = Math.max(lastRun, newestRun((await here.truth()).live.filter(isOurs)));
   startedAt = Date.now();
   hasQuoted = false;
   isKilled = false;
@@ -512,6 +519,10 @@ function isOurs({ origin_id: id }: LiveOrder): boolean {
   return id?.startsWith(`${INSTANCE}-`) === true;
 }
 
+function newestRun(orders: readonly LiveOrder[]): number {
+  return Math.max(0, ...orders.map(({ origin_id: id }) => Number(id!.split('-')[1])));
+}
+
 function stepOf(draw: number): Step {
   let left = draw * STEPS.reduce((sum, [, , , weight]) => sum + weight, 0);
   return STEPS.find(([, , , weight]) => (left -= weight) < 0) ?? STEPS[0]!;
@@ -547,7 +558,7 @@ function botFile(): string {
       ...shipped.reference,
       sources: [{ ...source, books: source!.books.map(book => ({ staleAfterMs: 60_000, ...book })) }, ...others],
     },
-    timing: { staleAfterMs: 30_000 },
+    timing: { staleAfterMs: 30_000, privatePollMs: 6_000 },
     hedge: {
       ...shipped.hedge,
       elsewhere: { ...shipped.hedge.elsewhere, ...(failuresMax === undefined ? {} : { failuresMax }) },
