@@ -58,6 +58,7 @@ export * from './hedging/takerOrder.ts';
 export * from './hedging/bookSweep.ts';
 export * from './hedging/elsewherePrice.ts';
 export * from './hedging/orderEvidence.ts';
+export * from './hedging/paidCost.ts';
 export * from './quoting/nextTier.ts';
 export * from './quoting/rfqReference.ts';
 export * from './engine/emptySides.ts';
