@@ -64,6 +64,7 @@ const SEEDS = [
   'test/simulation/shrink.test.ts',
   // Real time on real sockets.
   'test/krakenDouble/botRun.test.ts',
+  'test/live/loop/killedHedges.test.ts',
   'test/toyVenue/toyVenue.test.ts',
 ];
 // Laws that are tried on a few seeds or recordings in `npm test`, and here on all (test/many.ts).
@@ -121,7 +122,7 @@ const MANY = [
   'core/engine/parts',
   'core/engine/postOnly',
   'core/estimators/leadLag',
-  'core/estimators/runningBasis',
+  'core/estimators/basisModel',
   'core/hedging/band',
   'core/hedging/elsewherePrice',
   'core/hedging/hedgeChoice',
@@ -149,6 +150,7 @@ const MANY = [
   'hedge/elsewhereDesk',
   'hedge/elsewhereLaws',
   'hedge/hedgerLaws',
+  'hedge/roomAndBudget',
   'linear/patterns',
   'live/account/balanceReads',
   'live/account/lateLists',
@@ -160,7 +162,6 @@ const MANY = [
   'live/demo',
   'live/hedge/hedger',
   'live/loop/charged',
-  'live/loop/killedHedges',
   'live/loop/placeTransfers',
   'live/loop/recordingRotation',
   'live/loop/recovery',
@@ -207,6 +208,7 @@ const MANY = [
   'tape/stored',
   'tape/times',
   'tape/window',
+  'wiring/place',
 ].map(name => `test/${name}.test.ts`);
 // ccxt in its thread on real sockets: `.ci/ccxt.sh`.
 const CCXT = ['ccxtMarket', 'priceSource', 'recordedTapes'].map(name => `test/ccxt/${name}.test.ts`);
@@ -216,7 +218,6 @@ const ONLY_MANY = [
   'app/promote/killed',
   'backtest/app/tune/killed',
   'backtest/queueTruth',
-  'live/loop/killedHedges',
   'live/tapeRun',
   'simulation/simulation',
 ].map(name => `test/${name}.test.ts`);

@@ -37,8 +37,8 @@ import type { Latency } from '../rows/latency.ts';
 /** Options of the hedger: plain data, so that a job can be sent to another thread. */
 export type HedgeOptions = {
   readonly setup: Omit<HedgeSetup, 'desk'>;
-  /** Prefix of the client ids of taker orders. */
-  readonly orderPrefix: string;
+  /** Owner of the ids of taker orders. */
+  readonly orders: { readonly instance: string; readonly run: number };
   readonly desk: ReplayDeskOptions;
 };
 
@@ -147,7 +147,7 @@ export class Hedging {
   #minor = 0n;
   #cost = 0n;
 
-  constructor({ setup, desk, orderPrefix }: HedgeOptions, scene: HedgingScene) {
+  constructor({ setup, desk, orders }: HedgeOptions, scene: HedgingScene) {
     this.#scene = scene;
     const { from, instrument, exchange, base, latency, engine, admit, takerRate, step } = scene;
     this.#clock = new VirtualClock(from);
@@ -172,7 +172,7 @@ export class Hedging {
           step(event);
         },
       },
-      kept: { rows: [], prefix: 'h', orderPrefix },
+      kept: { rows: [], prefix: 'h', orders },
       pair: instrument,
       view: () => {
         const beside = { instrument, takerRate: takerRate(), balancesAt: this.#balancesAt };

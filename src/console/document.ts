@@ -65,6 +65,7 @@ export const DOCUMENT = `<!doctype html>
 <main>
 <div id="warnings" role="status"></div>
 <div id="tiles"></div>
+${panel('elsewhere', 'Elsewhere')}
 <div class="grid">
 ${panel('depth', 'Book')}
 ${plot('price-plot', 'Price, quotes, fills', KEYS.price, '<button id="range" type="button">last 15 minutes</button>')}

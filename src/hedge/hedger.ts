@@ -5,6 +5,7 @@
 import {
   money,
   moneyOf,
+  orderIdOf,
   sleep,
   textOfMoney,
   amountToHedge,
@@ -32,7 +33,7 @@ import {
   type HedgeRow,
 } from './hedgeText.ts';
 import { HedgeHistory } from './hedgeHistory.ts';
-import type { HedgerOptions, HedgeRun, HedgeSetup, RestoredHedges } from './setup.ts';
+import type { HedgerOptions, HedgeRun, HedgeSetup } from './setup.ts';
 import { amountInRoom, completedElsewhere, lateProblem, remainingBudget, hedgeableAmount } from './roomAndBudget.ts';
 import { takerOrderOutcome, takerOrderFromNews, type TakerOrderState } from './takerOrderOutcome.ts';
 import { bookRoute, requestRoutes, type ExecutableRoute } from './pricedRoutes.ts';
@@ -46,10 +47,6 @@ const SECOND_LEG_EVERY_MS = 5_000;
 const SECOND_LEG_WAIT_MS = 600_000;
 
 const NOTHING = money(0n);
-/** First number of orders elsewhere. Some exchanges need ids of three parts with a number; quotes never get this far. */
-const ELSEWHERE_FIRST = 50_000_000;
-const elsewhereId = ({ prefix, placePrefix }: RestoredHedges, count: number): string =>
-  placePrefix === undefined ? `${prefix}x${count}` : `${placePrefix}${ELSEWHERE_FIRST + count}`;
 
 export class Hedger {
   readonly #options: HedgerOptions;
@@ -244,7 +241,7 @@ export class Hedger {
   async #consider(): Promise<void> {
     const { pauseMs, quoteLifeMinMs } = this.#setup;
     const { clock, log, time } = this.#run;
-    const { orderPrefix } = this.#options.kept;
+    const { orders } = this.#options.kept;
     const before = this.#options.view();
     const { inventory, instrument } = before;
     if (before.refusal !== null || !before.isReconciled) return;
@@ -278,7 +275,7 @@ export class Hedger {
     const seen = this.#options.view();
     const { mid } = seen;
     if (seen.refusal !== null) return this.#fail(`the book cannot be used: ${seen.refusal}`);
-    if (here !== 0n) priced.push(bookRoute(this.#setup, orderPrefix !== undefined, seen, here));
+    if (here !== 0n) priced.push(bookRoute(this.#setup, orders !== undefined, seen, here));
     const outs = priced.map(({ out }) => out);
     const by = (other: Partial<typeof rules>) =>
       compareRoutes(instrument, amount, inventory, mid, outs, { ...rules, ...other }, left, budgetName);
@@ -355,7 +352,7 @@ export class Hedger {
   #take({ take, out }: Extract<ExecutableRoute, { by: 'take' }>, costMax: Money): void {
     const { kept, persist, mayAct } = this.#options;
     const { time, step } = this.#run;
-    const id = `${kept.orderPrefix}${++this.#takes}`;
+    const id = orderIdOf(kept.orders!, 'taker', ++this.#takes);
     const offer = { way: 'book', id, give: out.give, get: out.get, lifeMs: TAKE_WITHIN_MS } as const;
     this.#rows.change({ state: 'accepted', offer, acceptedAt: time(), costMax: textOfMoney(costMax) });
     if (!persist() || !mayAct()) {
@@ -369,7 +366,7 @@ export class Hedger {
   /** Stores an order for another exchange on disk, then sends it once. */
   async #sendElsewhere(taken: Extract<ExecutableRoute, { by: 'elsewhere' }>, costMax: Money): Promise<void> {
     const { kept, persist, mayAct } = this.#options;
-    const { offer, elsewhere } = this.#there.rowOf(elsewhereId(kept, ++this.#takes), taken);
+    const { offer, elsewhere } = this.#there.rowOf(orderIdOf(kept.orders!, 'elsewhere', ++this.#takes), taken);
     const at = this.#run.time();
     const row = this.#rows.change({
       state: 'accepted',

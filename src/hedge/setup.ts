@@ -55,10 +55,8 @@ export type RestoredHedges = {
   readonly rows: readonly HedgeRow[];
   /** Prefix of hedge ids in this run. */
   readonly prefix: string;
-  /** Prefix of the taker orders' origin ids; no earlier run has used it. If absent, the bot sends no taker orders. */
-  readonly orderPrefix?: string;
-  /** Prefix of the ids of orders on another exchange, which end in a number; absent for ids that start with `prefix`. */
-  readonly placePrefix?: string;
+  /** Owner of the hedger's order ids; no earlier run has used them. If absent, the hedger sends no orders. */
+  readonly orders?: { readonly instance: string; readonly run: number };
 };
 
 export type HedgerOptions = {

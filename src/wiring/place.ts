@@ -111,8 +111,6 @@ export function placeClientOf(
   });
 }
 
-/** Longest run and counter in order ids of the bot, which end in `-<run>-<counter>`. */
-const LONGEST_COUNTS = '2147483647-50000001';
 /** Time for the look-ups of a stop, in addition to the times after which they prove something. */
 const LOOK_UPS_MS = 5_000;
 
@@ -121,28 +119,44 @@ const LOOK_UPS_MS = 5_000;
  * @throws UsageError with one line for each problem.
  */
 export function assertVenuesFit(config: Config): void {
-  const { hedge, elsewhere, instance, timing } = config;
-  const isPlaced = hedge?.elsewhere !== undefined && elsewhere !== undefined;
+  const { instance, timing } = config;
   const problems: string[] = [];
-  const sections = { exchange: venueOf(config), ...(isPlaced ? { elsewhere: venueElsewhere(elsewhere) } : {}) };
-  for (const [section, { name, takesOrderId = () => true }] of Object.entries(sections)) {
-    const fits = (length: number) => takesOrderId(`${instance.slice(0, length)}-${LONGEST_COUNTS}`);
-    if (fits(instance.length)) continue;
-    let most = instance.length - 1;
-    while (most > 0 && !fits(most)) most--;
-    problems.push(
-      `instance: expected at most ${most} characters for the order ids of ${name} (section ${section}), found ${instance.length} in ${instance}`,
-    );
+  const sections = venuesOfOrders(config);
+  for (const [section, { name, orderIds }] of Object.entries(sections)) {
+    const { length } = instance;
+    if (length > orderIds.instanceMax)
+      problems.push(
+        `instance: expected at most ${orderIds.instanceMax} characters for the order ids of ${name} (section ${section}), found ${length} in ${instance}`,
+      );
   }
-  if (isPlaced) {
+  if (sections.elsewhere) {
     const { requestLifeMs, listingDelayMs } = evidenceTimesOf(config);
     const proofMs = requestLifeMs + 2 * listingDelayMs + LOOK_UPS_MS;
     if (!(timing.shutdownMs >= proofMs))
       problems.push(
-        `timing.shutdownMs: expected at least ${proofMs}, found ${timing.shutdownMs}; a shorter stop cannot prove the outcome of a hedge that was sent last (${requestLifeMs} ms until ${sections.elsewhere!.name} drops a late request, two look-ups after hedge.elsewhere.listingDelayMs of ${listingDelayMs} ms each, and ${LOOK_UPS_MS} ms for the requests)`,
+        `timing.shutdownMs: expected at least ${proofMs}, found ${timing.shutdownMs}; a shorter stop cannot prove the outcome of a hedge that was sent last (${requestLifeMs} ms until ${sections.elsewhere.name} drops a late request, two look-ups after hedge.elsewhere.listingDelayMs of ${listingDelayMs} ms each, and ${LOOK_UPS_MS} ms for the requests)`,
       );
   }
   if (problems.length > 0) throw new UsageError(problems);
+}
+
+/**
+ * Checks that the exchanges accept the number of a run in order ids.
+ * @throws UsageError if one does not.
+ */
+export function assertRunFits(config: Config, run: number): void {
+  for (const [section, { name, orderIds }] of Object.entries(venuesOfOrders(config)))
+    if (run > orderIds.runMax)
+      throw new UsageError(
+        `run number: expected at most ${orderIds.runMax} for the order ids of ${name} (section ${section}), found ${run}; run numbers are seconds since 2020 and only increase, so set the clock of this machine, and use another state directory`,
+      );
+}
+
+/** Returns the exchanges that receive orders, by the section that names them. */
+function venuesOfOrders(config: Config): { readonly exchange: ExchangeVenue; readonly elsewhere?: ExchangeVenue } {
+  const { hedge, elsewhere } = config;
+  const isPlaced = hedge?.elsewhere !== undefined && elsewhere !== undefined;
+  return { exchange: venueOf(config), ...(isPlaced ? { elsewhere: venueElsewhere(elsewhere) } : {}) };
 }
 
 /** Returns the times after which silence of the other exchange proves something. Throws without hedges there. */

@@ -32,7 +32,7 @@ const RULES = {
 function hedge(desk: Partial<ReplayDeskOptions> = {}, setup: Partial<HedgeOptions['setup']> = {}): HedgeOptions {
   return {
     desk: { ...DESK, ...desk },
-    orderPrefix: 'test-1-t',
+    orders: { instance: 'test', run: 1 },
     setup: {
       venues: ['rfq', 'conversion'],
       rules: RULES,

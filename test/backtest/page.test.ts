@@ -370,7 +370,7 @@ test('the documentation names every key of the report', () => {
 
 test('a run with a hedger tells what its hedges cost, and why others were not carried out; one without has no such part', async () => {
   const hedge: HedgeOptions = {
-    orderPrefix: 'test-1-t',
+    orders: { instance: 'test', run: 1 },
     desk: { timeoutMs: 5_000, refusedShare: 0.3, lostShare: 0, seed: 1 },
     setup: {
       ...{

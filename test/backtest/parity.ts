@@ -112,7 +112,7 @@ export async function inBacktest(
     hedge: plan && {
       setup: plan,
       desk: { ...simulatedDeskOf(config, 1), beside: beside.map(bestsOf) },
-      orderPrefix: `${config.instance}-${RUN}-t`,
+      orders: { instance: config.instance, run: RUN },
     },
     sink: {
       fill: ({ at, side, price, amount, orderId }) =>

@@ -26,8 +26,13 @@ export type Running = {
 const HEARD_MAX = 2_000_000;
 const running = new Set<Running>();
 
-export function start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Running {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+/** Starts the built program, or another built module. */
+export function start(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  module = MAIN,
+): Running {
+  const child = spawn(process.execPath, [module, ...args], {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -24,6 +24,8 @@ export type Proxy = {
   faulty: boolean;
   /** While true, nobody gets through: connections are reset, those that stand too. */
   isDown: boolean;
+  /** Sees each request as its bytes come; those that it answers with false are lost on their way. */
+  onRequest: (text: string) => boolean;
   readonly counts: Readonly<Record<Fault, number>>;
   close(): Promise<void>;
 };
@@ -78,7 +80,12 @@ export async function proxyTo(target: number, random: Random): Promise<Proxy> {
       if (isDead) return;
       if (proxy.isDown) return void client.resetAndDestroy();
       const isRequest = /^(GET|POST|DELETE) /.test(chunk.subarray(0, 8).toString('latin1'));
-      const isUpgrade = isRequest && /\r\nupgrade:/i.test(chunk.toString('latin1'));
+      const text = isRequest ? chunk.toString('latin1') : '';
+      const isUpgrade = /\r\nupgrade:/i.test(text);
+      if (isRequest && !isUpgrade && !proxy.onRequest(text)) {
+        isDead = true;
+        return;
+      }
       const fault = proxy.faulty && isRequest && !isUpgrade ? draw() : null;
       if (fault !== null) counts[fault]++;
       switch (fault) {
@@ -123,6 +130,7 @@ export async function proxyTo(target: number, random: Random): Promise<Proxy> {
     port: (server.address() as AddressInfo).port,
     faulty: false,
     isDown: false,
+    onRequest: () => true,
     counts,
     close: () => {
       for (const socket of sockets) socket.destroy();

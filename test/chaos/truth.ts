@@ -9,9 +9,16 @@ export type Face = {
   readonly operatorToken: string;
 };
 
-export type LiveOrder = { readonly origin_id: string | null; readonly status: string; readonly side: string };
+export type LiveOrder = {
+  readonly origin_id: string | null;
+  readonly status: string;
+  readonly side: string;
+  readonly unfilled: string;
+};
 export type Truth = {
   readonly live: readonly LiveOrder[];
+  /** Number of the account's trades so far. */
+  readonly trades: number;
   /** By currency, as the exchange writes them. */
   readonly totals: ReadonlyMap<string, string>;
 };
@@ -23,12 +30,15 @@ export type Trade = {
   readonly fees_amount: string;
   readonly fees_currency: string;
   readonly origin_id?: string;
+  readonly oid: string;
+  readonly created_at: string;
 };
 
-type Account = {
+export type Account = {
   id: string;
   balances: { currency: string; total: string }[];
   live_orders: LiveOrder[];
+  trades: number;
 };
 
 export class Observer {
@@ -65,8 +75,7 @@ export class Observer {
 
   async truth(): Promise<Truth> {
     const { accounts } = (await operator(this.#face, 'GET', 'truth')) as { accounts: Account[] };
-    const { balances, live_orders: live } = accounts.find(({ id }) => id === this.#account)!;
-    return { live, totals: new Map(balances.map(({ currency, total }) => [currency, total])) };
+    return truthOf(accounts.find(({ id }) => id === this.#account)!);
   }
 
   /** Every own trade of the account, oldest first. */
@@ -80,6 +89,11 @@ export class Observer {
       all.push(...page.sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1)));
       if (page.length < 100) return all;
     }
+  }
+
+  /** The trades of one order, with times in ms. */
+  async tradesOf(oid: string): Promise<Trade[]> {
+    return (await this.#signed(`/api/v3/order_trades/${oid}`)) as Trade[];
   }
 
   /** Whether the exchange ever had an order of this origin id and still lists it. */
@@ -99,7 +113,17 @@ export class Observer {
   }
 }
 
-async function operator(face: Face, method: string, path: string, fields?: unknown): Promise<unknown> {
+export const truthOf = ({ balances, live_orders: live, trades }: Account): Truth => ({
+  ...{ live, trades },
+  totals: new Map(balances.map(({ currency, total }) => [currency, total])),
+});
+
+export async function operator(
+  face: Pick<Face, 'operator' | 'operatorToken'>,
+  method: string,
+  path: string,
+  fields?: unknown,
+): Promise<unknown> {
   const reply = await fetch(`${face.operator}/${path}`, {
     method,
     headers: { authorization: `Bearer ${face.operatorToken}` },

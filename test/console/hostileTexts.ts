@@ -68,6 +68,31 @@ export const FULL_VIEW: ConsoleView = {
     halts: [{ what: 'halted', reason: 'why', at: 7_000_000, by: 'Ana', until: 8_000_000 }],
   },
   catchingUp: 0.5,
+  elsewhere: {
+    books: [
+      { ...{ name: 'btc_mxn', isHere: true, bid: '1', ask: '2' }, spreadBps: 1, ageMs: 5, problem: 'problem' },
+      { ...{ name: 'other btc_usdt', isHere: false, bid: '1', ask: '2' }, spreadBps: 1, ageMs: 5, problem: null },
+    ],
+    sources: [
+      {
+        ...{ name: 'kraken', notUsed: 'stale (6.0 s)', price: '1', ageMs: 5, lagMs: null },
+        ...{ basisBps: 1, basisErrorBps: 2, fromMidBps: 3, noLead: 'no lead' },
+        lead: { ms: 1_500, lowMs: 1_000, highMs: 2_000, correlation: 0.5 },
+      },
+    ],
+    hedging: {
+      ...{ place: 'other', currency: 'btc', quoteCurrency: 'mxn', debt: '0.01', debtMax: '0.05', debtShare: 0.2 },
+      ...{ band: '0.001', failures: 1, whyNotQuoted: 'no bid: waits', drift: '1', driftValue: '2' },
+      open: { id: 'h', since: 7_000_000, isUnknown: true, amount: '1', why: 'why' },
+      inventory: [{ exchange: 'other', base: '1', quote: '2', quoteCurrency: 'usdt' }],
+      last: [
+        {
+          ...{ id: 'h', at: 7_000_000, state: 'open', amount: '1', why: 'why', expectedBps: 1 },
+          ...{ paidBps: 2, paid: '3', otherFees: '1 bnb' },
+        },
+      ],
+    },
+  },
   runs: [{ run: 3, from: 3_600_000 }],
   decision: {
     decidedAt: 7_199_000,
@@ -81,19 +106,6 @@ export const FULL_VIEW: ConsoleView = {
     market: { bid: '1', ask: '2', bookAgeMs: 5 },
     fair: { ticks: 10, steps: [{ name: 'mid', ticks: 10 }] },
     inventory: { currency: 'btc', fromTarget: '0.1', max: '1', holdings: { btc: '1' } },
-    sources: [
-      {
-        ...{
-          name: 'kraken',
-          notUsed: 'stale (6.0 s)',
-          price: '1',
-          ageMs: 5,
-          lagMs: null,
-          basisBps: 1,
-          basisErrorBps: 2,
-        },
-      },
-    ],
     figures: [{ name: 'volatility', value: 1, unit: 'bps' }],
     levels: [
       {

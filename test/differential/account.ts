@@ -361,7 +361,7 @@ class Pair {
         inventory.profitSinceOpening(this.#now).twiceMid ?? null,
         book.mid === null ? null : book.mid * 10n ** 18n,
       ) ??
-      differs('target', inventory.targetLots(this.#run.account.total(book.major)), book.targetLots(held)) ??
+      differs('target', inventory.target(this.#run.account.total(book.major)), book.targetMoney(held)) ??
       differs('conversions to buy', converting.buy, lotsOf('get')) ??
       differs('conversions to sell', converting.sell, lotsOf('give'))
     );
@@ -447,7 +447,7 @@ class Pair {
       const held = before.account.total(earlier.currency);
       inventory.restore(
         run.account.total(earlier.currency),
-        earlier.targetLots(held),
+        earlier.target(held),
         earlier.profitSinceOpening(this.#now),
       );
     }

@@ -2,10 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  randomOf,
-  Secret,
   TransportFailure,
-  VirtualClock,
   type NewOrder,
   type Outcome,
   type Page,
@@ -14,17 +11,7 @@ import {
 } from '../../src/core/index.ts';
 import { VENUES } from '../../src/wiring/venueRegistry.ts';
 import { runsOf } from '../many.ts';
-import { SYMBOLS } from './binance/fakes.ts';
-import { ASSET_PAIRS, ASSETS } from './kraken/scripted.ts';
-
-/** Lists of books, by the end of the path. All other requests are answered with what fits nothing. */
-const LISTS: Readonly<Record<string, unknown>> = {
-  Assets: { error: [], result: ASSETS },
-  AssetPairs: { error: [], result: ASSET_PAIRS },
-  exchangeInfo: SYMBOLS,
-  time: { serverTime: 1_700_000_000_000 },
-};
-const BOOKS: Readonly<Record<string, string>> = { bitso: 'btc_mxn', binance: 'btc_usdt', kraken: 'btc_usd' };
+import { BOOKS, clientOn, endOf, listAnswer } from './everyVenue.ts';
 
 const word = fc.oneof(
   fc.constantFrom(
@@ -126,34 +113,21 @@ describe.each(VENUES.map(venue => [venue.name, venue] as const))('%s', (name, ve
     });
     await fc.assert(
       fc.asyncProperty(worlds, async ({ lists, own, call, body, status, fails }) => {
-        const clock = new VirtualClock(1_700_000_000_000);
         let sent = 0;
-        const client = venue.connect({
-          ...{ clock, random: randomOf(1), restUrl: venue.restUrl('http://127.0.0.1'), deadlineMs: 2_000 },
-          book: own ?? BOOKS[name]!,
-          transport: {
-            send: async ({ target }): Promise<WireReply> => {
-              const list = LISTS[new URL(target, 'http://127.0.0.1').pathname.split('/').at(-1)!];
-              if (list !== undefined && lists === 0) throw new TransportFailure('reset', true);
-              if (list !== undefined) return { status: 200, headers: {}, body: JSON.stringify(list) };
-              sent++;
-              if (fails === 0) throw new TransportFailure('reset', true);
-              return { status, headers: {}, body };
-            },
-            close: () => Promise.resolve(),
+        const { client, clock } = clientOn(
+          venue,
+          async (request): Promise<WireReply> => {
+            const list = listAnswer(request);
+            if (list !== undefined && lists === 0) throw new TransportFailure('reset', true);
+            if (list !== undefined) return list;
+            sent++;
+            if (fails === 0) throw new TransportFailure('reset', true);
+            return { status, headers: {}, body };
           },
-          credentials: { key: 'key', secret: new Secret('c2VjcmV0'), nonceAbove: 0n },
-          budgets: { public: 10_000, private: 60 },
-        });
-        let outcome: Outcome<unknown> | null = null;
-        let error: unknown = null;
-        void call.run(client).then(
-          value => (outcome = value),
-          (problem: unknown) => (error = problem ?? 'nothing'),
+          { book: own ?? BOOKS[name]! },
         );
-        for (let n = 0; n < 200 && outcome === null && error === null; n++) await clock.advance(1_000);
-        expect(error).toBeNull();
-        expect(['done', 'refused', 'unknown']).toContain(outcome!['kind']);
+        const outcome = await endOf(clock, call.run(client));
+        expect(['done', 'refused', 'unknown']).toContain(outcome?.kind);
         if (sent === 0 && call.name === 'place') expect(outcome).toMatchObject({ kind: 'refused', code: 'not-sent' });
       }),
       runsOf(4_000, 250),

@@ -124,8 +124,9 @@ class BotOfTwo {
     this.desk.open(this.#home);
     this.hedger = new Hedger({
       setup: {
-        desk: new ToyDesk(clock),
-        venues: [this.#valueMin === '0' ? 'book' : 'elsewhere'],
+        // Offers of the desk cost more than any hedge may.
+        desk: Object.assign(new ToyDesk(clock), { spreadBps: 5_000n }),
+        venues: [this.#valueMin === '0' ? 'rfq' : 'elsewhere'],
         rules: {
           band: moneyOf(String(BAND)),
           residual: moneyOf('0'),
@@ -170,7 +171,7 @@ class BotOfTwo {
           this.desk.step(event);
         },
       },
-      kept: { rows: this.disk.rows, prefix: `mm-h${life}-` },
+      kept: { rows: this.disk.rows, prefix: `mm-h${life}-`, orders: { instance: 'mm', run: life } },
       pair: plain,
       view: () =>
         hedgeViewOf(this.desk.engine, { instrument: plain, takerRate: 0, balancesAt: clock.now() }, clock.now()),

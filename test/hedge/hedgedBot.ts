@@ -196,7 +196,7 @@ export class HedgedBot {
       kept: {
         rows: this.disk,
         prefix: `mm-h${life}-`,
-        ...(this.#noOrders ? {} : { orderPrefix: `mm-${life}-t` }),
+        ...(this.#noOrders ? {} : { orders: { instance: 'mm', run: life } }),
       },
       pair: plain,
       view: () => {

@@ -654,7 +654,7 @@ describe('a start', () => {
 
   test('after an order that took the book has it as its ledger has it', async () => {
     const bot = new HedgedBot(12);
-    bot.disk = [rowOf({ state: 'accepted', offer: offerOf({ way: 'book', id: 'mm-1-t1' }), costMax: '12' })];
+    bot.disk = [rowOf({ state: 'accepted', offer: offerOf({ way: 'book', id: 'mm-1-40000001' }), costMax: '12' })];
     bot.restart();
     await bot.turned();
     expect(wordsOf(bot.rows[0]!)).toEqual([
@@ -662,7 +662,7 @@ describe('a start', () => {
       'the bot restarted before the end of the order was recorded; the ledger has the trades of the order, if any',
     ]);
     expect(bot.rows[0]!.costMax).toBe('12');
-    expect(bot.texts).toMatch(/hedge h1: filled in the book by order mm-1-t1 \(the bot restarted before/);
+    expect(bot.texts).toMatch(/hedge h1: filled in the book by order mm-1-40000001 \(the bot restarted before/);
   });
 });
 
@@ -672,24 +672,24 @@ describe('a hedge by an order', () => {
     const onDisk: unknown[] = [];
     bot.desk.fateOfPlace = ({ id }) => {
       onDisk.push(bot.disk.map(({ state, offer }) => [state, offer?.id]));
-      expect(id).toBe('mm-1-t1');
+      expect(id).toBe('mm-1-40000001');
       return 'done';
     };
     await bot.turned();
     const at = bot.clock.now();
     const offer = {
-      ...{ way: 'book', id: 'mm-1-t1', lifeMs: 15_000 },
+      ...{ way: 'book', id: 'mm-1-40000001', lifeMs: 15_000 },
       ...{ give: { currency: 'btc', amount: '12' }, get: { currency: 'mxn', amount: '11988' } },
     };
     expect(bot.told.filter(({ kind }) => kind === 'take')).toEqual([
-      { kind: 'take', at, id: 'mm-1-t1', side: 'sell', price: 999, amount: 12, until: at + 15_000 },
+      { kind: 'take', at, id: 'mm-1-40000001', side: 'sell', price: 999, amount: 12, until: at + 15_000 },
     ]);
-    expect(onDisk).toEqual([[['accepted', 'mm-1-t1']]]);
+    expect(onDisk).toEqual([[['accepted', 'mm-1-40000001']]]);
     expect(bot.last).toMatchObject({ state: 'accepted', offer, acceptedAt: at, costMax: '12' });
     await bot.turned();
     expect(wordsOf(bot.last)).toEqual(['completed', null]);
     expect(bot.disk).toEqual(bot.rows);
-    expect(bot.log.at(-1)?.text).toBe('hedge mm-h1-1: filled in the book by order mm-1-t1');
+    expect(bot.log.at(-1)?.text).toBe('hedge mm-h1-1: filled in the book by order mm-1-40000001');
     expect([bot.inventory, bot.phases]).toEqual([0, []]);
   });
 
@@ -714,7 +714,7 @@ describe('a hedge by an order', () => {
     bot.desk.bids = [[999, 12]];
     bot.desk.fateOfPlace = () => 'lost';
     await bot.turned();
-    expect(bot.last).toMatchObject({ state: 'accepted', offer: { id: 'mm-1-t2' } });
+    expect(bot.last).toMatchObject({ state: 'accepted', offer: { id: 'mm-1-40000002' } });
     await bot.turned();
     expect(bot.last.state).toBe('unknown');
   });

@@ -7,6 +7,7 @@ import { sealOf } from './server.ts';
 export const toy: ports.ExchangeVenue = {
   name: 'toy',
   restUrl: address => address,
+  orderIds: { instanceMax: 12, runMax: Number.MAX_SAFE_INTEGER, counterMax: 99_999_999 },
   connect,
   meaningOf: code => MEANINGS[code],
 };

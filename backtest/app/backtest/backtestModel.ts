@@ -150,7 +150,7 @@ function replayOf(job: ModelJob, rows: MarketRows): SideBySideOptions {
     hedge: setup && {
       setup,
       desk: { ...simulatedDeskOf(config, seed ^ 0xde), beside: job.routes ?? [] },
-      orderPrefix: `${config.instance}-${RUN}-t`,
+      orders: { instance: config.instance, run: RUN },
     },
   };
 }

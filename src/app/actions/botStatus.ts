@@ -16,12 +16,14 @@ import {
   type Side,
   type Snapshot,
 } from '../../core/index.ts';
+import type { ShownElsewhere } from '../../console/index.ts';
 import { diskProblem } from '../../live/files/diskRoom.ts';
 import type { DiskTrouble } from '../../live/files/diskTrouble.ts';
 import { ordersSeenIn, type OrdersSeen } from '../../live/safety/ordersSeen.ts';
 import { actionsIn, type ActionEntry } from './actionJournal.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { holdersOf, lifeOf, type BotLife, type HeldBy } from '../inspect/botLife.ts';
+import { elsewhereNow, whyNotQuoted } from '../inspect/elsewhereNow.ts';
 import type { ReplayedMoment } from '../inspect/explain.ts';
 import { lastMoment, printedProfit, profitAt } from '../inspect/profitNow.ts';
 import { partsText, type PrintedProfit, type PrintedProfitParts } from '../../messages/shownProfit.ts';
@@ -90,6 +92,8 @@ export type RunStatus = {
   readonly inventory: { readonly currency: string; readonly fromTarget: string | null };
   readonly holdings: Readonly<Record<string, string>> | null;
   readonly limits: readonly StatusLimit[];
+  /** Prices and hedges on other exchanges at the end of the recording; `null` if the configuration has neither. */
+  readonly elsewhere: ShownElsewhere | null;
   readonly fills: number | null;
   /** Profit since the start of the run, in the quote currency. */
   readonly profit: (PrintedProfitParts & { readonly currency: string }) | null;
@@ -186,12 +190,11 @@ function runOf({ engine, seen, rules: { instrument }, setup, run, startedAt }: R
   const { regime, since, why } = shown.regime;
   const price = (of: Snapshot['bid']) => (of > 0 ? textOfPrice(instrument, of) : null);
   const { trades, holdings, unknown } = shown.known;
-  const silent = shown.quoting === null ? shown.emptySidesText : whyNothing(shown);
   const [bids, asks] = [quotesOf('buy', shown.orders, instrument), quotesOf('sell', shown.orders, instrument)];
   return {
     ...{ number: run, since: startedAt, book: instrument.symbol, instance: setup.instance },
     regime: { regime, since: Number.isFinite(since) ? since : null, why },
-    whyNot: silent,
+    whyNot: whyNotQuoted(shown),
     ...{ bids, asks },
     recorded: {
       ...{ regime, bids, asks },
@@ -204,6 +207,7 @@ function runOf({ engine, seen, rules: { instrument }, setup, run, startedAt }: R
     inventory: { currency: instrument.major, fromTarget: trades && textOfMoney(trades.inventory) },
     holdings: holdings && sumsText(holdings),
     limits: engine.limitUses(at).map(limitOf),
+    elsewhere: elsewhereNow(shown, seen.elsewhere, seen.hedges, instrument),
     fills: trades && trades.fills,
     profit: trades && { currency: instrument.minor, ...partsText(trades.profit) },
   };
@@ -211,9 +215,6 @@ function runOf({ engine, seen, rules: { instrument }, setup, run, startedAt }: R
 
 const sumsText = (sums: ReadonlyMap<string, Money>): Readonly<Record<string, string>> =>
   Object.fromEntries([...sums].map(([name, sum]) => [name, textOfMoney(sum)]));
-
-const whyNothing = ({ quoting, waitsFor }: Snapshot): string | null =>
-  waitsFor === null ? quoting : `${quoting ?? ''} (${waitsFor})`;
 
 const quotesOf = (side: Side, orders: readonly Order[], instrument: Instrument): readonly StatusQuote[] =>
   orders

@@ -1,5 +1,6 @@
 /** Text of a bot's status, normally at most fifteen rows of eighty columns. */
 import { moneyOf, shortDecimal, type Millis } from '../../core/index.ts';
+import type { ShownElsewhere, ShownHedging } from '../../console/index.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { holderText } from '../inspect/botLife.ts';
 import { profitSentenceOf, signedCents } from '../../messages/shownProfit.ts';
@@ -19,6 +20,7 @@ export function botStatusText(of: BotStatus, where: string): string {
       ? statusRow('held by', 'none')
       : heldBy.flatMap(held => statusRow('held by', heldText(held)))),
     ...(run === null ? [] : runRows(run)),
+    ...(run?.elsewhere ? elsewhereRows(run.elsewhere, of) : []),
     ...(disk === null
       ? []
       : statusRow('disk', `the state directory cannot be written (${disk}); figures and heartbeats may be outdated`)),
@@ -56,6 +58,82 @@ function inventoryText(fromTarget: string, holdings: Readonly<Record<string, str
   const held = all.length === 0 ? ['nothing'] : all.map(([name, sum]) => `${shortDecimal(sum)} ${name}`);
   return `${shortDecimal(fromTarget)} ${currency} from its target; holdings: ${held.join(', ')}`;
 }
+
+/** Returns rows about prices and hedges on other exchanges, in the words of the console. */
+function elsewhereRows({ sources, hedging }: ShownElsewhere, { bot, recordedTo, at }: BotStatus): readonly string[] {
+  const last = bot.state === 'runs' || recordedTo === null ? '' : 'last recorded: ';
+  return [
+    ...sources.flatMap(source => statusRow('source', `${last}${sourceText(source)}`)),
+    ...(hedging === null
+      ? []
+      : [
+          ...statusRow('hedge debt', `${last}${debtText(hedging, recordedTo ?? at)}`),
+          ...statusRow('elsewhere', `${last}${placeText(hedging)}`),
+          ...statusRow('hedges', hedgesText(hedging)),
+        ]),
+  ];
+}
+
+function sourceText({
+  name,
+  notUsed,
+  price,
+  fromMidBps,
+  basisBps,
+  basisErrorBps,
+  lead,
+  noLead,
+}: ShownElsewhere['sources'][number]): string {
+  const parts = [
+    price === null ? 'no price' : `${price}${fromMidBps === null ? '' : `, ${signed(fromMidBps)} bps from mid price`}`,
+    ...(basisBps === null || basisErrorBps === null
+      ? []
+      : [`basis ${signed(basisBps)} ± ${basisErrorBps.toFixed(1)} bps`]),
+    lead === null ? (noLead ?? 'lead unknown') : leadText(lead),
+  ];
+  return `${name}: ${notUsed === null ? '' : `NOT USED (${notUsed}); `}${parts.join('; ')}`;
+}
+
+function leadText({ ms, lowMs, highMs }: NonNullable<ShownElsewhere['sources'][number]['lead']>): string {
+  const seconds = (of: number) => (of / 1_000).toFixed(1);
+  const interval = `${seconds(Math.abs(ms))} s (95%: ${seconds(lowMs)} to ${seconds(highMs)} s)`;
+  if (lowMs <= 0 && highMs >= 0) return `neither price leads for certain: ${interval}`;
+  return ms > 0 ? `leads by ${interval}` : `follows the book here by ${interval}`;
+}
+
+function debtText({ debt, debtMax, currency, open, failures, place }: ShownHedging, at: Millis): string {
+  const hedge =
+    open === null
+      ? 'no open hedge'
+      : `hedge ${open.id} open at ${place} for ${ago(at - open.since)}${open.isUnknown ? ', OUTCOME UNKNOWN' : ''}`;
+  const failed = failures === 0 ? '' : `; hedges failed in sequence: ${failures}`;
+  return `${shortDecimal(debt)} of ${shortDecimal(debtMax)} ${currency}; ${hedge}${failed}`;
+}
+
+function placeText({ inventory, currency, drift, driftValue, quoteCurrency, place }: ShownHedging): string {
+  const held = inventory.map(
+    ({ exchange, base, quote, quoteCurrency: quoted }) =>
+      `${exchange} ${shortDecimal(base)} ${currency}, ${shortDecimal(quote)} ${quoted}`,
+  );
+  const quoted = inventory.find(({ exchange }) => exchange === place)?.quoteCurrency ?? '';
+  const value = driftValue === null ? 'value unknown' : `${signedCents(moneyOf(driftValue))} ${quoteCurrency}`;
+  return `${held.join('; ')}; drift ${signedCents(moneyOf(drift))} ${quoted} (${value})`;
+}
+
+function hedgesText({ last, currency }: ShownHedging): string {
+  if (last.length === 0) return 'none elsewhere in this run';
+  return last
+    .slice(0, 3)
+    .map(({ at, amount, state, paidBps, expectedBps, otherFees }) => {
+      const what = `${amount.startsWith('-') ? 'bought' : 'sold'} ${shortDecimal(amount.replace('-', ''))} ${currency}`;
+      const paid = paidBps === null ? state : `cost ${paidBps.toFixed(1)} bps${otherFees === null ? '' : ' + fee'}`;
+      const expected = expectedBps === null ? '' : ` (expected ${expectedBps.toFixed(1)})`;
+      return `${new Date(at).toISOString().slice(11, 19)} ${what}, ${paid}${expected}`;
+    })
+    .join('; ');
+}
+
+const signed = (bps: number): string => `${bps > 0 ? '+' : ''}${bps.toFixed(1)}`;
 
 /**
  * Returns rows that start with a name, followed by the text. The text is wrapped at words and indented after the name.

@@ -142,6 +142,7 @@ export function pageScripts(built = new URL('../../console/page/', import.meta.u
     'dialogs',
     'lines',
     'elements',
+    'elsewherePanel',
     'statePanels',
     'marketPanels',
     'accountPanels',

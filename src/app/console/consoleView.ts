@@ -32,6 +32,7 @@ import type {
 } from '../../console/index.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { shownProfit } from '../../messages/shownProfit.ts';
+import { elsewhereNow } from '../inspect/elsewhereNow.ts';
 import { explanationOf } from '../inspect/explain.ts';
 import { profitByTime } from './journalProfit.ts';
 import type { Replayable, RunReplay } from './runReplay.ts';
@@ -81,6 +82,7 @@ export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView 
       difference: ended?.difference ?? null,
       note: noteOf(replay, beside),
     },
+    elsewhere: elsewhereNow(snapshot, seen.elsewhere, seen.hedges, instrument),
     depth: depthRowsOf(now, at),
     orders: ordersOf(now, snapshot, at),
     limits: engine.limitUses(at).map(limitOf),

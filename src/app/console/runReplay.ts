@@ -124,7 +124,7 @@ export class RunReplay {
     const setup = recordedConfig(this.#of!.setup);
     const history = new RunHistory(instrument, this.run, this.#of!.startedAt);
     const engine = engineOf(setup, { instrument, makerRate, takerRate }, this.run, news => history.hear(news), true);
-    const seen = new Seen();
+    const seen = new Seen(engine);
     history.watch(engine);
     this.#replaying = new Replaying(this.run, engine, event => {
       seen.see(event);

@@ -9,6 +9,7 @@ import {
   moneyOf,
   ratePercent,
   sleep,
+  orderIdOf,
   textOfAmount,
   textOfMoney,
   textOfPrice,
@@ -123,7 +124,8 @@ async function trialFinding(
         instrument,
         side,
         side === 'buy' ? bid : ask,
-        `${instance}-0-${50_000_000 + (Math.floor(clock.now() / 1_000) % 10_000_000)}`,
+        // No run of a bot has the number 0, and the seconds repeat after more than three months.
+        orderIdOf({ instance, run: 0 }, 'elsewhere', 1 + (Math.floor(clock.now() / 1_000) % 9_000_000)),
       ),
     )
     .find(({ side, price, amount }) =>

@@ -32,6 +32,7 @@ import { engineOf } from '../../wiring/bot.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { timeText } from '../../messages/timeText.ts';
+import { ElsewhereSeen } from './elsewhereSeen.ts';
 
 /** Explanation as `--json` prints it (docs/json.md). Prices and amounts are exact decimal text, steps are in ticks. */
 export type Explanation = {
@@ -169,7 +170,7 @@ export function replayedMoment({ dir, at, onInput }: Asked): ReplayedMoment {
   const { run, next } = chosenRun(dir, at);
   const { setup, rules } = madeFrom(dir, run);
   const engine = engineOf(setup, rules, run, undefined, true);
-  const seen = new Seen();
+  const seen = new Seen(engine);
   const replayed = replayRun(dir, run, engine, {
     onInput: event => {
       seen.see(event);
@@ -269,10 +270,17 @@ export class Seen {
   at: Millis | null = null;
   /** Last reference price. */
   reference: Extract<EngineEvent, { kind: 'reference' }> | null = null;
+  readonly elsewhere: ElsewhereSeen;
   readonly #hedges = new Map<string, HedgeRow>();
+
+  /** `engine` must have processed each input before `see` receives it. */
+  constructor(engine: Engine) {
+    this.elsewhere = new ElsewhereSeen(engine);
+  }
 
   see(event: EngineEvent): void {
     this.at = event.at;
+    this.elsewhere.see(event, id => this.#hedges.get(id));
     if (event.kind === 'reference') this.reference = event;
     if (event.kind !== 'hedge') return;
     this.#hedges.delete(event.row.id);
@@ -329,13 +337,17 @@ export function explanationOf(
   };
 }
 
-const explainedSource = (
+/** Formats a price elsewhere, which is a float, without the digits that it cannot carry. */
+export const priceText = (price: number): string => String(Number(price.toPrecision(9)));
+
+/** Returns a source with its price in the quote currency. */
+export const explainedSource = (
   { name, refusal, detail, price, ageMs, lagMs, basisBps, basisErrorBps }: SourceStatus,
   { tick }: Instrument,
 ): ExplainedSource => ({
   name,
   notUsed: refusal === null || detail === null ? refusal : `${refusal} (${detail})`,
-  price: price === null ? null : String(Number((price * Number(tick)).toPrecision(9))),
+  price: price === null ? null : priceText(price * Number(tick)),
   ...{ ageMs, lagMs, basisBps, basisErrorBps },
 });
 

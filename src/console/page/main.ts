@@ -3,6 +3,7 @@ import { Charts } from './charts.ts';
 import * as account from './accountPanels.ts';
 import { Dialogs } from './dialogs.ts';
 import { h, render, type Panel } from './elements.ts';
+import { elsewherePanel } from './elsewherePanel.ts';
 import * as market from './marketPanels.ts';
 import { ProfitBars } from './profitBars.ts';
 import * as standing from './statePanels.ts';
@@ -13,6 +14,7 @@ import type { ConsoleView } from './view.ts';
 /** Panels by the id of their element. */
 const PANELS: Readonly<Record<string, Panel>> = {
   tiles: standing.tilesPanel,
+  elsewhere: elsewherePanel,
   depth: market.depthPanel,
   regime: standing.regimePanel,
   limits: standing.limitsPanel,
@@ -88,6 +90,7 @@ function show(): void {
   document.title = `${view.book} ${view.decision.regime.regime} · Puntas`;
   root.dataset['shown'] = `${view.kind} ${view.at}`;
   root.classList.toggle('is-past', state.past !== null);
+  root.classList.toggle('has-elsewhere', view.elsewhere !== null);
 }
 
 const waitingText = ({ bot, trouble }: NonNullable<State['waiting']>): string =>

@@ -124,7 +124,7 @@ export const tilesPanel: Panel = view => {
 };
 
 /** Current regime with its start and reason, and earlier regimes. */
-export const regimePanel: Panel = ({ decision: { regime: now, changes, figures, sources }, at }) => [
+export const regimePanel: Panel = ({ decision: { regime: now, changes, figures }, at }) => [
   h(
     'p',
     null,
@@ -149,18 +149,6 @@ export const regimePanel: Panel = ({ decision: { regime: now, changes, figures, 
     : tableOf(
         ['model', '', ''],
         figures.map(({ name, value, unit }) => [name, String(Number(value.toPrecision(4))), small('soft', unit)]),
-      ),
-  sources.length === 0
-    ? null
-    : tableOf(
-        ['source', 'price', 'age', 'lag', 'basis (bps)'],
-        sources.map(({ name, notUsed, price, ageMs, lagMs, basisBps, basisErrorBps }) => [
-          notUsed === null ? name : h('span', { class: 'bad', title: notUsed }, `${name}: ${notUsed}`),
-          price ?? '–',
-          ageMs === null ? '–' : span(ageMs),
-          lagMs === null ? '–' : `${fixed(lagMs, 0)} ms`,
-          basisBps === null || basisErrorBps === null ? '–' : `${withSign(basisBps, 1)} ± ${fixed(basisErrorBps, 1)}`,
-        ]),
       ),
 ];
 

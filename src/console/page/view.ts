@@ -19,6 +19,8 @@ export type ConsoleView = {
   /** Start times of the recorded runs, oldest first. */
   readonly runs: readonly { readonly run: number; readonly from: number }[];
   readonly decision: ShownDecision;
+  /** Prices and hedges on other exchanges; `null` if the configuration has neither. */
+  readonly elsewhere: ShownElsewhere | null;
   readonly depth: { readonly bids: readonly DepthRow[]; readonly asks: readonly DepthRow[] };
   readonly orders: readonly ShownOrder[];
   readonly limits: readonly ShownLimit[];
@@ -74,7 +76,6 @@ export type ShownDecision = {
   readonly refusal: string | null;
   readonly market: { readonly bid: string | null; readonly ask: string | null; readonly bookAgeMs: number | null };
   readonly fair: { readonly ticks: number; readonly steps: readonly ShownStep[] } | null;
-  readonly sources: readonly ShownSource[];
   readonly inventory: {
     readonly currency: string;
     readonly fromTarget: string;
@@ -88,8 +89,29 @@ export type ShownDecision = {
   readonly note: string | null;
 };
 
+/** State of prices and hedges on other exchanges. */
+export type ShownElsewhere = {
+  /** Best prices of the bot's book, then of each book elsewhere in its own currencies. */
+  readonly books: readonly ShownBookPrices[];
+  /** Sources of the reference price. */
+  readonly sources: readonly ShownElsewhereSource[];
+  /** State of the hedges; `null` if the bot does not hedge elsewhere. */
+  readonly hedging: ShownHedging | null;
+};
+
+/** Best prices of a book; `problem` is the reason why there are none. */
+export type ShownBookPrices = {
+  readonly name: string;
+  readonly isHere: boolean;
+  readonly bid: string | null;
+  readonly ask: string | null;
+  readonly spreadBps: number | null;
+  readonly ageMs: number | null;
+  readonly problem: string | null;
+};
+
 /** Source of the reference price; `notUsed` is the reason why it is not used. */
-export type ShownSource = {
+export type ShownElsewhereSource = {
   readonly name: string;
   readonly notUsed: string | null;
   readonly price: string | null;
@@ -97,6 +119,67 @@ export type ShownSource = {
   readonly lagMs: number | null;
   readonly basisBps: number | null;
   readonly basisErrorBps: number | null;
+  /** Distance of the price from the mid price of the bot's book, without the basis. */
+  readonly fromMidBps: number | null;
+  /**
+   * Time by which the price leads the bot's book as the bot sees both, with the 95% interval; negative if the bot's book
+   * leads. If `null`, `noLead` is the reason.
+   */
+  readonly lead: {
+    readonly ms: number;
+    readonly lowMs: number;
+    readonly highMs: number;
+    readonly correlation: number;
+  } | null;
+  readonly noLead: string | null;
+};
+
+/** State of the hedges on another exchange. Sums without a currency are in the base currency. */
+export type ShownHedging = {
+  readonly place: string;
+  readonly currency: string;
+  readonly quoteCurrency: string;
+  readonly debt: string;
+  readonly debtMax: string;
+  readonly debtShare: number;
+  readonly band: string;
+  /** Number of failed hedges in sequence. */
+  readonly failures: number;
+  /** Hedge whose end is not proven, with the time from which it may execute; `amount` is negative for a purchase. */
+  readonly open: {
+    readonly id: string;
+    readonly since: number;
+    readonly isUnknown: boolean;
+    readonly amount: string | null;
+    readonly why: string | null;
+  } | null;
+  /** Reason why at least one side has no quotes; `null` if both sides have quotes. */
+  readonly whyNotQuoted: string | null;
+  readonly inventory: readonly {
+    readonly exchange: string;
+    readonly base: string;
+    readonly quote: string;
+    readonly quoteCurrency: string;
+  }[];
+  /** Quote currency there beyond its target, and its value in the quote currency of the bot's book if known. */
+  readonly drift: string;
+  readonly driftValue: string | null;
+  /** Last hedges, newest first. */
+  readonly last: readonly ShownElsewhereHedge[];
+};
+
+/** Hedge with its expected and its paid cost against the mid price at the decision. Fees in `otherFees` are extra. */
+export type ShownElsewhereHedge = {
+  readonly id: string;
+  readonly at: number;
+  readonly state: string;
+  readonly amount: string;
+  readonly why: string | null;
+  readonly expectedBps: number | null;
+  readonly paidBps: number | null;
+  /** Paid cost in the quote currency of the bot's book. */
+  readonly paid: string | null;
+  readonly otherFees: string | null;
 };
 
 /** Regime with its reason; `since` is `null` for the first regime. */

@@ -10,6 +10,26 @@ import { money, moneyOf, type Amount, type Millis, type Money, type Price } from
 
 const NOTHING = money(0n);
 
+/** Target holding as it is stored. */
+export type StoredTarget = {
+  /** Complete lots, rounded toward zero. */
+  readonly target: Amount;
+  /** Part beyond complete lots, with the sign of the target; absent if zero. */
+  readonly targetRest?: Money;
+};
+
+/** Returns the target as it is stored, in lots of the book. `targetMoney` is the inverse. */
+export function storedTarget({ lotMoney }: Pick<Instrument, 'lotMoney'>, target: Money): StoredTarget {
+  const rest = money(target % lotMoney);
+  return { target: Number(target / lotMoney) as Amount, ...(rest === 0n ? {} : { targetRest: rest }) };
+}
+
+/** Returns a stored target in the base currency. */
+export const targetMoney = (
+  { lotMoney }: Pick<Instrument, 'lotMoney'>,
+  { target, targetRest = NOTHING }: StoredTarget,
+): Money => money(BigInt(target) * lotMoney + targetRest);
+
 export class Inventory {
   readonly #instrument: Instrument;
   readonly #target: Amount | null;
@@ -41,12 +61,12 @@ export class Inventory {
   }
 
   /**
-   * Restores the state of an earlier run: amount of the base currency (`held`), target in lots, and profit since the
+   * Restores the state of an earlier run: amount of the base currency (`held`), its target, and profit since the
    * opening.
    */
-  restore(held: Money, target: Amount, earlier: ProfitSinceOpening | null = null): void {
+  restore(held: Money, target: Money, earlier: ProfitSinceOpening | null = null): void {
     this.#earlier = earlier ?? { since: null, at: null, twiceMid: null, profit: NO_PROFIT };
-    this.#open(held, moneyOfAmount(this.#instrument, this.#target ?? target));
+    this.#open(held, this.#target === null ? target : moneyOfAmount(this.#instrument, this.#target));
   }
 
   /**
@@ -128,9 +148,9 @@ export class Inventory {
     return this.#lots;
   }
 
-  /** Returns the target in lots, given the current amount of the base currency (`held`). */
-  targetLots(held: Money): Amount {
-    return Number((held - this.position()) / this.#instrument.lotMoney) as Amount;
+  /** Returns the exact target, given the current amount of the base currency (`held`). */
+  target(held: Money): Money {
+    return money(held - this.position());
   }
 
   /** Returns the profit by part. Throws Error if the profit does not equal the change of equity. */

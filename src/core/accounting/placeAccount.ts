@@ -130,6 +130,11 @@ export class PlaceAccount {
     return this.#account.total(atPlace(this.#book.major, this.#book.place));
   }
 
+  /** Held amount of the quote currency of the book. */
+  get quoteHeld(): Money {
+    return this.#account.total(atPlace(this.#book.minor, this.#book.place));
+  }
+
   /** Whether the currency is of this place. */
   has(currency: string): boolean {
     return isAtPlace(currency, this.#book.place);

@@ -19,7 +19,7 @@ import { ForeignOrders } from '../orders/foreignOrders.ts';
 import { HourEnds, type ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
 import type { Booked } from '../accounting/bookings.ts';
 import { HedgeDebt, type Exposure, type HedgeRooms } from '../risk/hedgeDebt.ts';
-import { Inventory } from '../accounting/inventory.ts';
+import { Inventory, storedTarget, targetMoney } from '../accounting/inventory.ts';
 import { priceExact, priceFloor } from '../model/instrument.ts';
 import { LivePrice, type LivePriceStatus } from '../marketdata/livePrice.ts';
 import { limitUsesOf } from '../risk/limitUse.ts';
@@ -295,7 +295,7 @@ export class Engine {
     const own = withRows(this.#account.stateToSave(recent), this.#keptRows);
     return {
       ...(this.#elsewhere?.addTo(own) ?? own),
-      target: this.#inventory.targetLots(this.#held),
+      ...storedTarget(this.#options.instrument, this.#inventory.target(this.#held)),
       guard: this.#risk.killSwitch?.state(this.#inventory.totalProfit()) ?? null,
       profit: this.#inventory.profitSinceOpening(this.#at),
       ...(adverse ? { adverse } : {}),
@@ -495,7 +495,7 @@ export class Engine {
     const [placed, own] = splitPlaces(ledger);
     this.#keptRows = this.#elsewhere?.restore(placed) ?? placed;
     this.#account.restore(own);
-    this.#inventory.restore(this.#held, ledger.target, ledger.profit);
+    this.#inventory.restore(this.#held, targetMoney(this.#options.instrument, ledger), ledger.profit);
     this.#endEarlierHour(ledger.profit ?? null, at);
     if (ledger.guard !== null) this.#risk.killSwitch?.restore(ledger.guard);
     this.#keptAdverseState = ledger.adverse;

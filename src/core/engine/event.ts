@@ -12,6 +12,7 @@ import type { Outcome } from '../ports/outcome.ts';
 import type { OrderReport, OwnTrade } from '../ports/port.ts';
 import type { KillSwitchState } from '../risk/killSwitch.ts';
 import type { PastPriceState } from '../risk/pastPrice.ts';
+import type { StoredTarget } from '../accounting/inventory.ts';
 import type { ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
 import type { AccountTier } from '../accounting/feeTier.ts';
 import type {
@@ -26,19 +27,18 @@ import type { RestoredOrder } from '../orders/restoredOrder.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
 /** Account ledger, with the state of the bot's book. */
-export type RestoredLedger = AccountLedger & {
-  /** Target holding, in lots. */
-  readonly target: Amount;
-  readonly guard: KillSwitchState | null;
-  /** Markouts of earlier fills; absent if not measured. */
-  readonly adverse?: AdverseSelectionState;
-  /** Window of past prices; absent if price moves are not limited. */
-  readonly pastPrices?: PastPriceState;
-  /** Basis of this book to each source of the reference price; absent if none was measured. */
-  readonly bases?: Readonly<Record<string, BasisState>>;
-  /** Profit since the opening of the ledger; absent in the state of an older Puntas. */
-  readonly profit?: ProfitSinceOpening;
-};
+export type RestoredLedger = AccountLedger &
+  StoredTarget & {
+    readonly guard: KillSwitchState | null;
+    /** Markouts of earlier fills; absent if not measured. */
+    readonly adverse?: AdverseSelectionState;
+    /** Window of past prices; absent if price moves are not limited. */
+    readonly pastPrices?: PastPriceState;
+    /** Basis of this book to each source of the reference price; absent if none was measured. */
+    readonly bases?: Readonly<Record<string, BasisState>>;
+    /** Profit since the opening of the ledger; absent in the state of an older Puntas. */
+    readonly profit?: ProfitSinceOpening;
+  };
 
 export type EngineEvent =
   /** State of an earlier run. This event comes before every other event. */

@@ -18,4 +18,5 @@ export * from './basisModel.ts';
 export { overlappingChanges } from './hayashiYoshida.ts';
 export type { PriceReads } from './hayashiYoshida.ts';
 export * from './leadLag.ts';
+export * from './runningLead.ts';
 export * from './basisFilter.ts';

@@ -1,9 +1,37 @@
-/** Origin ids of one run, `<instance>-<run>-<counter>`: the next id, and the owner and run of an id. */
+/**
+ * Origin ids of the bot's orders, `<instance>-<run>-<counter>` for every kind of order: the next id of a quote, and the
+ * owner and run of an id.
+ */
 import type { Orders } from './orders.ts';
 import type { OwnTrade } from '../ports/port.ts';
 
 /** Maximum length of the prefix. An origin id has at most 40 characters, of which nine are reserved for the counter. */
 const PREFIX_MAX = 31;
+
+/** Kind of an order: a quote, a taker order for a hedge, or a hedge on another exchange. */
+export type OrderKind = 'quote' | 'taker' | 'elsewhere';
+
+/** Counters of each kind of order in one run, so that no two orders share an id. An `OrderIdRule` allows all of them. */
+export const ORDER_COUNTERS: Readonly<Record<OrderKind, { readonly first: number; readonly last: number }>> = {
+  quote: { first: 1, last: 39_999_999 },
+  taker: { first: 40_000_001, last: 49_999_999 },
+  elsewhere: { first: 50_000_001, last: 59_999_999 },
+};
+
+/** Returns the origin id of the `n`-th order of a kind in a run, from 1. Throws RangeError if the kind has no more ids. */
+export function orderIdOf(
+  { instance, run }: { readonly instance: string; readonly run: number },
+  kind: OrderKind,
+  n: number,
+): string {
+  const { first, last } = ORDER_COUNTERS[kind];
+  const counter = first + n - 1;
+  if (!(Number.isSafeInteger(n) && n >= 1 && counter <= last))
+    throw new RangeError(
+      `run ${run} of ${instance} has order ids for ${last - first + 1} orders of the kind ${kind}, found order ${n}; restart the bot, which starts a new run`,
+    );
+  return `${instance}-${run}-${counter}`;
+}
 
 export class OriginIds {
   readonly instance: string;
@@ -31,9 +59,9 @@ export class OriginIds {
     }
   }
 
-  /** Id of the next order to be placed. */
+  /** Id of the next quote to be placed. Throws RangeError if the run has no more ids. */
   get next(): string {
-    return `${this.#runPrefix}${this.#counter + 1}`;
+    return orderIdOf(this, 'quote', this.#counter + 1);
   }
 
   /** Consumes the next id. */

@@ -50,8 +50,7 @@ type VenueBasics = {
    * account. Absent if the exchange publishes none.
    */
   readonly allows?: { readonly public: number; readonly private: number };
-  /** Whether the exchange accepts an order id of the bot. If absent, it accepts all of them. */
-  readonly takesOrderId?: (originId: string) => boolean;
+  readonly orderIds: OrderIdRule;
   /**
    * Returns the time after sending from which the exchange no longer executes a placement, by the configured timeout of a
    * request. Absent if the exchange sets no such limit.
@@ -61,6 +60,17 @@ type VenueBasics = {
   readonly hedging?: HedgeAbilities;
   /** `doubles` if the client has traded only with test doubles: real orders then need `exchange.acceptUntried`. */
   readonly tried?: 'doubles';
+};
+
+/**
+ * Longest order ids `<instance>-<run>-<counter>` that an exchange accepts: every id within all three bounds, whatever
+ * its kind of order. Shorter ids may exceed a bound.
+ */
+export type OrderIdRule = {
+  /** Maximum number of letters and digits of the instance. */
+  readonly instanceMax: number;
+  readonly runMax: number;
+  readonly counterMax: number;
 };
 
 export type HedgeAbilities = {

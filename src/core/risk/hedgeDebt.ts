@@ -53,6 +53,9 @@ export type Exposure = {
 export type ElsewhereFigures = {
   readonly place: string;
   readonly held: Money;
+  /** Quote currency there, and the held amount of it. */
+  readonly quoteCurrency: string;
+  readonly quoteHeld: Money;
   /** Funds that no open order may spend. */
   readonly funds: { readonly base: Money; readonly quote: Money };
   /** Value of one unit of the quote currency there, in the quote currency here; `null` if unknown. */
@@ -63,6 +66,9 @@ export type ElsewhereFigures = {
   readonly failures: number;
   /** Inventory beyond the band with every open order there that makes it worse, on the worse side. */
   readonly debt: Money;
+  /** Maximum of the debt, and the band below which inventory is no debt. */
+  readonly debtMax: Money;
+  readonly band: Money;
   /** Value of the debt at the mid price, in the quote currency here. */
   readonly debtValue: Money;
   /** Amount of the quote currency there beyond its target, and its value in the quote currency here. */
@@ -147,11 +153,15 @@ export class HedgeDebt {
     return {
       place,
       held: account.held,
+      quoteCurrency: minor,
+      quoteHeld: account.quoteHeld,
       funds: { base: account.funds(major), quote: account.funds(minor) },
       rate: account.rate,
       openOrders: account.openOrders,
       failures: this.#failures,
       debt,
+      debtMax: this.#bounds.debtMax,
+      band: this.#band,
       debtValue: multiplyMoneyFloor(debt, exposure.mid),
       drift: account.drift,
       driftValue: account.driftValue,

@@ -83,15 +83,24 @@ function withoutHost(secret: string): string {
   return address === null ? secret : address[1]!;
 }
 
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** Returns the segments of a secret whose parts are hidden: words of letters and digits, and each line in Base64. */
+function segmentsOf(secret: string): readonly string[] {
+  const path = withoutHost(secret);
+  const words = (text: string): readonly string[] => text.split(/[^A-Za-z0-9_-]+/);
+  return path === secret ? secret.split(/\s+/).flatMap(line => (BASE64.test(line) ? line : words(line))) : words(path);
+}
+
 /** Returns the search terms for these secrets. */
 export function secretPatterns(secrets: readonly string[]): Hidden {
   const whole = new Set<string>();
   const parts = new Set<string>();
   for (const secret of secrets.filter(each => each.length >= SECRET_MIN)) {
     whole.add(secret);
-    for (const segment of withoutHost(secret).split(/[^A-Za-z0-9_-]+/)) {
+    for (const segment of segmentsOf(secret)) {
       if (segment.length >= PART_MIN) whole.add(segment);
-      if (segment.length >= LONG_MIN) for (const part of secretSegments(segment)) parts.add(part);
+      if (segment.length >= LONG_MIN) for (const part of partsOfSegment(segment)) parts.add(part);
     }
     if (secret.length < PART_MIN) continue;
     const bytes = Buffer.from(secret, 'utf8');
@@ -101,7 +110,7 @@ export function secretPatterns(secrets: readonly string[]): Hidden {
   return { whole: [...whole].sort((a, b) => b.length - a.length), parts };
 }
 
-const secretSegments = (text: string): string[] =>
+const partsOfSegment = (text: string): string[] =>
   Array.from({ length: text.length - PART_MIN + 1 }, (_, i) => text.slice(i, i + PART_MIN));
 
 /** Returns the base64 forms of `bytes` for each byte offset, without characters that depend on adjacent bytes. */

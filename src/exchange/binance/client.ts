@@ -101,6 +101,13 @@ const ORDER_KINDS = {
   'post only': { type: 'LIMIT_MAKER', timeInForce: undefined },
 } as const satisfies Record<TimeInForce, object>;
 
+/**
+ * Number of ids above which a look-up reads the open orders first (weight 6), and then only the others one by one
+ * (weight 4 each). The list of all orders would have the others too, but comes from a database that may be late
+ * (rest-api.md, Data Sources), so it proves no end of an order.
+ */
+const SINGLE_LOOKUPS_MAX = 2;
+
 type OrderIds = { readonly oids: readonly string[] } | { readonly originIds: readonly string[] };
 
 /** Answers that mean that there is no such order (errors.md). */
@@ -217,12 +224,24 @@ export function binanceClient(options: BinanceOptions): VenueClient {
       },
     }));
 
-  /** Looks up orders one by one; orders that do not exist are missing from the result. */
+  const readOpenOrders = (symbol: ListedSymbol) =>
+    signed<readonly OrderReport[]>(() => ({
+      ...privateRead('openOrders', 6),
+      params: { symbol: symbol.symbol },
+      read: replies.symbolOrders(symbol),
+    }));
+
+  /** Looks up orders; those that do not exist are missing from the result. */
   async function lookUp(of: OrderIds): Promise<Outcome<readonly OrderReport[]>> {
     return on(own, async symbol => {
       const ids = 'oids' in of ? of.oids.map(oid => ({ oid })) : of.originIds.map(originId => ({ originId }));
+      // An order that is open is in this list, if it can be read. All others are looked up one by one.
+      const listed = ids.length > SINGLE_LOOKUPS_MAX ? await readOpenOrders(symbol) : NONE;
+      const open = listed.kind === 'done' ? listed.value : [];
       const found = await Promise.all(
         ids.map(async id => {
+          const order = open.find(each => ('oid' in id ? each.oid === id.oid : each.originId === id.originId));
+          if (order !== undefined) return { kind: 'done', value: [order] } as const;
           const outcome = await lookUpOne(symbol, id);
           return outcome.kind === 'refused' && NO_ORDER.includes(outcome.code) ? NONE : outcome;
         }),
@@ -362,13 +381,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
         })),
       ),
     openOrders: async ({ book = own }) => {
-      const outcome = await on(book, symbol =>
-        signed(() => ({
-          ...privateRead('openOrders', 6),
-          params: { symbol: symbol.symbol },
-          read: replies.symbolOrders(symbol),
-        })),
-      );
+      const outcome = await on(book, readOpenOrders);
       if (outcome.kind === 'done') for (const order of outcome.value) clientIds.learn(order);
       return outcome;
     },

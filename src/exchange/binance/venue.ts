@@ -34,6 +34,8 @@ export const binanceSpot: ExchangeVenue = {
   },
   streams: 'levels',
   meaningOf: binanceMeaning,
+  // 36 characters (common knowledge, not checked).
+  orderIds: { instanceMax: 12, runMax: 99_999_999_999_999, counterMax: 99_999_999 },
   placementLifeMs: recvWindowMs,
   hedging: { lookUp: 'by order id', immediateOrCancel: true, tradeFees: true, requestLifeMs: RECV_WINDOW_MAX_MS },
   tried: 'doubles',

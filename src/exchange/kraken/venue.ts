@@ -8,7 +8,7 @@ import { KRAKEN_RATE_LIMITS } from './wire/protocol.ts';
 import { DEPTH } from './rest/market.ts';
 import { VALID_MS, validMsOf } from './rest/orders.ts';
 import { krakenStream } from './stream/stream.ts';
-import { isKrakenOriginId } from './wire/clientIds.ts';
+import { KRAKEN_ORDER_IDS } from './wire/clientIds.ts';
 import { krakenMeaning } from './wire/codes.ts';
 import { risingNonces } from './wire/nonce.ts';
 
@@ -42,7 +42,7 @@ export const kraken: ExchangeVenue = {
   streams: 'levels',
   meaningOf: krakenMeaning,
   allows: KRAKEN_RATE_LIMITS,
-  takesOrderId: isKrakenOriginId,
+  orderIds: KRAKEN_ORDER_IDS,
   placementLifeMs: validMsOf,
   // The deadline of an order is bounded by 60 s, whatever the timeout of a request.
   hedging: { lookUp: 'by complete lists', immediateOrCancel: true, tradeFees: true, requestLifeMs: VALID_MS.max },

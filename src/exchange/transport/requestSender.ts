@@ -2,7 +2,6 @@
 import {
   maskedText,
   shownText,
-  textOfError,
   TransportFailure,
   type Clock,
   type Meaning,
@@ -16,6 +15,7 @@ import {
 } from '../../core/index.ts';
 import { lanes, URGENCY, type Lane, type LaneLimits } from './lanes.ts';
 import type { Budget, Slot } from './budget.ts';
+import { WireFault } from '../wire/wire.ts';
 
 /** Base endpoint of one API of an exchange. */
 export type ApiEndpoint = {
@@ -71,10 +71,16 @@ export type Charge = {
   readonly as?: 'waits' | 'counts' | 'exempt';
 };
 
+/** Request as it is sent. */
+export type EncodedRequest = WireRequest & {
+  /** Signature in the request, which is masked in outcomes; absent if it has none. */
+  readonly signature?: string;
+};
+
 /** Functions that are specific to one exchange: how it signs, counts and answers requests. */
 export type ExchangeProtocol<Form> = {
   /** Encodes a request. Called just before sending, so that nonces and times of signed requests are fresh. */
-  readonly encode: (question: ApiRequest<unknown, Form>, basePath: string) => WireRequest;
+  readonly encode: (question: ApiRequest<unknown, Form>, basePath: string) => EncodedRequest;
   readonly charges: (question: ApiRequest<unknown, Form>) => readonly Charge[];
   readonly classify: <T>(reply: WireReply, question: ApiRequest<T, Form>) => RequestVerdict<T>;
   /** Returns the weight that the exchange reports as used, by name of the budget. */
@@ -111,8 +117,11 @@ export type RequestSender<Form, Name extends string> = {
 /** State of one request. */
 type Flight = {
   readonly slots: Slot[];
+  /** Current step, as what could not be done if it fails. */
+  step: 'the request could not be prepared' | 'the request could not be signed' | 'the answer could not be read';
   /** Whether a byte of the request may have been sent. */
   isSent: boolean;
+  signature?: string;
   reply?: WireReply;
 };
 
@@ -185,8 +194,11 @@ export function requestSender<Form, Name extends string>(
   /** Signs and sends a request and reads the answer. */
   async function send<T>(question: ApiRequest<T, Form>, flight: Flight): Promise<Outcome<T>> {
     const api = apis[question.api ?? 'rest']!;
-    const request = protocol.encode(question, api.basePath);
+    flight.step = 'the request could not be signed';
+    const { signature, ...request } = protocol.encode(question, api.basePath);
+    if (signature !== undefined) flight.signature = signature;
     let reply: WireReply;
+    flight.step = 'the answer could not be read';
     flight.isSent = true;
     try {
       reply = await api.transport.send(request);
@@ -207,12 +219,13 @@ export function requestSender<Form, Name extends string>(
 
   /** Returns the outcome of a request. After an error of this program, it is unknown if the request may have been sent. */
   async function outcomeOf<T>(question: ApiRequest<T, Form>, flight: Flight): Promise<Outcome<T>> {
-    const masked = protocol.masked ?? [];
+    const masked = () => [...(protocol.masked ?? []), ...(flight.signature === undefined ? [] : [flight.signature])];
     try {
       return withRemedy(maskOutcome(await answer(question, flight), masked), protocol);
     } catch (problem) {
-      const why = `${question.endpoint}: ${textOfError(problem)}`;
-      return maskOutcome<T>(flight.isSent ? { kind: 'unknown', reason: why } : refusal('not-sent', why), masked);
+      // The text of the error may contain parts of the request, also of its signature.
+      const why = `${question.endpoint}: ${flight.step} (${kindOfError(problem)})`;
+      return flight.isSent ? { kind: 'unknown', reason: why } : refusal('not-sent', why);
     } finally {
       giveBack(flight);
     }
@@ -220,7 +233,7 @@ export function requestSender<Form, Name extends string>(
 
   async function ask<T>(question: ApiRequest<T, Form>): Promise<Outcome<T>> {
     const from = clock.elapsed();
-    const flight: Flight = { slots: [], isSent: false };
+    const flight: Flight = { slots: [], step: 'the request could not be prepared', isSent: false };
     const pending = outcomeOf(question, flight);
     underWay.add(pending);
     const outcome = await pending.finally(() => underWay.delete(pending));
@@ -258,25 +271,36 @@ export function requestSender<Form, Name extends string>(
  * Masks credentials in an outcome's texts, which reach logs, the HALTED file and terminals. An exchange or a proxy may
  * echo the request.
  */
-function maskOutcome<T>(outcome: Outcome<T>, masked: readonly string[]): Outcome<T> {
-  const fit = (text: string) => shownText(maskedText(text, masked));
+function maskOutcome<T>(outcome: Outcome<T>, masked: () => readonly string[]): Outcome<T> {
+  if (outcome.kind === 'done' && outcome.unreadable === undefined) return outcome;
+  const secrets = masked();
+  const fit = (text: string) => shownText(maskedText(text, secrets));
   switch (outcome.kind) {
     case 'done':
-      if (outcome.unreadable === undefined) return outcome;
-      return {
-        ...outcome,
-        unreadable: outcome.unreadable.map(row => ({
-          ...row,
-          why: fit(row.why),
-          ...(row.book === undefined ? {} : { book: fit(row.book) }),
-          ...(row.id === undefined ? {} : { id: fit(row.id) }),
-        })),
-      };
+      return { ...outcome, unreadable: outcome.unreadable!.map(row => fittedRow(row, fit)) };
     case 'refused':
       return { ...outcome, code: fit(outcome.code), message: fit(outcome.message) };
     case 'unknown':
       return { ...outcome, reason: fit(outcome.reason) };
   }
+}
+
+/** Applies `fit` to every text of a row. */
+const fittedRow = ({ why, currencies, ...ids }: UnreadableRow, fit: (text: string) => string): UnreadableRow => ({
+  ...(Object.fromEntries(
+    Object.entries(ids).map(([name, value]) => [name, typeof value === 'string' ? fit(value) : value]),
+  ) as typeof ids),
+  why: fit(why),
+  ...(currencies === undefined ? {} : { currencies: currencies.map(fit) }),
+});
+
+/**
+ * Returns the code or name of an error, which are fixed texts, unlike its message: `SQLITE_FULL`,
+ * `ERR_OSSL_UNSUPPORTED` or `TypeError`.
+ */
+function kindOfError(problem: unknown): string {
+  const { code, name } = problem instanceof Error ? (problem as NodeJS.ErrnoException) : {};
+  return [code, name].find(text => text !== undefined && /^[A-Za-z][A-Za-z0-9_]{2,40}$/.test(text)) ?? 'internal error';
 }
 
 /** Adds the meaning of the exchange's code and the operator's remedy to a rejection. */
@@ -313,7 +337,11 @@ export async function buildAndSend<T, Form>(
   try {
     question = build();
   } catch (problem) {
-    return refusal('not-sent', textOfError(problem));
+    const isArgument = problem instanceof WireFault;
+    return refusal(
+      'not-sent',
+      isArgument ? problem.message : `the request could not be built (${kindOfError(problem)})`,
+    );
   }
   return ask(question);
 }

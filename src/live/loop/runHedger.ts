@@ -37,8 +37,7 @@ export function hedgerOf(
     kept: {
       rows: journal.leftovers.hedges,
       prefix: `${instance}-h${journal.run}-`,
-      orderPrefix: `${instance}-${journal.run}-t`,
-      placePrefix: `${instance}-${journal.run}-`,
+      orders: { instance, run: journal.run },
     },
     pair: start.rules.instrument,
     ...(flatten ? { flatten: flattenOf(flatten, engine, run) } : {}),

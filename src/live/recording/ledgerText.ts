@@ -34,6 +34,8 @@ type Written = {
   sources: readonly string[];
   seen: [tid: string, content: string][];
   target: number;
+  /** Part of the target beyond complete lots, as decimal text. */
+  targetRest?: string;
   guard: { drawdown: string; day: number; dayLoss: string } | null;
   adverse?: RestoredLedger['adverse'];
   pastPrices?: RestoredLedger['pastPrices'];
@@ -48,12 +50,22 @@ type WrittenBefore = Omit<Written, 'causes' | 'sources'> & { totals: [currency: 
  * Returns the ledger as JSON. Amounts by cause are decimal text, sums of the kill switch are in units of 10^-18, the
  * target is in lots.
  */
-export const textOfLedger = ({ causes, sources, seen, target, guard, profit, ...rest }: RestoredLedger): string =>
+export const textOfLedger = ({
+  causes,
+  sources,
+  seen,
+  target,
+  targetRest,
+  guard,
+  profit,
+  ...rest
+}: RestoredLedger): string =>
   JSON.stringify({
     causes: [...causes].map(([currency, row]) => [currency, writtenCauses(row)]),
     sources,
     seen: [...seen],
     target,
+    ...(targetRest === undefined ? {} : { targetRest: textOfMoney(targetRest) }),
     guard: guard && { drawdown: guard.drawdown.toString(), day: guard.day, dayLoss: guard.dayLoss.toString() },
     adverse: rest.adverse,
     pastPrices: rest.pastPrices,
@@ -64,12 +76,13 @@ export const textOfLedger = ({ causes, sources, seen, target, guard, profit, ...
 /** Parses a ledger. Balances in the older format without causes become openings. Throws on damaged JSON or sums. */
 export function ledgerOf(text: string): RestoredLedger {
   const written = JSON.parse(text) as Written | WrittenBefore;
-  const { seen, target, guard, adverse, pastPrices, bases, profit } = written;
+  const { seen, target, targetRest, guard, adverse, pastPrices, bases, profit } = written;
   return {
     causes: 'totals' in written ? openingOf(written.totals) : causesIn(written.causes),
     sources: 'totals' in written ? [] : written.sources,
     seen: new Map(seen),
     target: target as Amount,
+    ...(targetRest === undefined ? {} : { targetRest: moneyOf(targetRest) }),
     guard: guard && { drawdown: money(BigInt(guard.drawdown)), day: guard.day, dayLoss: money(BigInt(guard.dayLoss)) },
     ...(adverse === undefined ? {} : { adverse }),
     ...(pastPrices === undefined ? {} : { pastPrices }),

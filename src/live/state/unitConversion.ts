@@ -5,6 +5,8 @@ import {
   LOT,
   money,
   moneyOfAmount,
+  storedTarget,
+  targetMoney,
   textOfAmount,
   textOfMoney,
   textOfPrice,
@@ -34,7 +36,7 @@ export function inUnitsOf<T extends Left>(leftovers: T, written: StateUnits | nu
   return {
     ...leftovers,
     orders: leftovers.orders.map(order => converted(order, from, to)),
-    ledger: leftovers.ledger && { ...leftovers.ledger, target: targetIn(leftovers.ledger.target, from, to) },
+    ledger: leftovers.ledger && withTargetIn(leftovers.ledger, from, to),
   };
 }
 
@@ -67,10 +69,10 @@ function converted(order: RestoredOrder, from: Instrument, to: Instrument): Rest
   }
 }
 
-function targetIn(target: Amount, from: Instrument, to: Instrument): Amount {
-  const lots = Number((BigInt(target) * from.lotMoney) / to.lotMoney);
-  if (Number.isSafeInteger(lots)) return lots as Amount;
-  throw new RangeError(
-    `the target of the ledger, ${textOfMoney(moneyOfAmount(from, target))}, cannot be expressed in lots of ${to.lot}`,
-  );
+function withTargetIn(ledger: RestoredLedger, from: Instrument, to: Instrument): RestoredLedger {
+  const { targetRest: _, ...others } = ledger;
+  const target = targetMoney(from, ledger);
+  const stored = storedTarget(to, target);
+  if (Number.isSafeInteger(stored.target)) return { ...others, ...stored };
+  throw new RangeError(`the target of the ledger, ${textOfMoney(target)}, cannot be expressed in lots of ${to.lot}`);
 }

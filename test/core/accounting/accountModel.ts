@@ -90,7 +90,7 @@ export class BookModel {
    * the end of the earlier run.
    */
   restore(held: bigint, before: BookModel, heldBefore: bigint): void {
-    this.#opening = held - BigInt(this.target ?? before.targetLots(heldBefore)) * ONE;
+    this.#opening = held - (this.target === null ? before.targetMoney(heldBefore) : BigInt(this.target) * ONE);
     this.#earlier = { profit: before.profitSinceOpening(), mid: before.mid };
   }
 
@@ -110,8 +110,8 @@ export class BookModel {
     return sum;
   }
 
-  targetLots(held: bigint): number {
-    return Number((held - this.position()) / ONE);
+  targetMoney(held: bigint): bigint {
+    return held - this.position();
   }
 
   /**

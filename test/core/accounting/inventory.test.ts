@@ -127,7 +127,7 @@ describe('the inventory of a book', () => {
           Number(beyond / ONE),
           Number(beyond / ONE),
         ]);
-        expect(inventory.targetLots(money(held))).toBe(Number((held - beyond) / ONE));
+        expect(inventory.target(money(held))).toBe(held - beyond);
         const total = money(gains.spread + gains.hedging + gains.fees);
         expect(inventory.profit()).toEqual({ ...gains, inventory: 0n, total });
         expect([inventory.totalProfit(), inventory.profitOfTrading()]).toEqual([total, total]);
@@ -167,7 +167,7 @@ describe('the inventory of a book', () => {
   it('goes on with the target that is configured, and else with the one that was kept', () => {
     const lotsAfter = (configured: number | null): number => {
       const inventory = new Inventory(instrument, configured as Amount | null);
-      inventory.restore(money(ONE * 50n), 40 as Amount);
+      inventory.restore(money(ONE * 50n), money(ONE * 40n));
       expect(inventory.profitSinceOpening(T)).toEqual({ since: null, at: T, twiceMid: null, profit: NO_PROFIT });
       return inventory.positionLots();
     };

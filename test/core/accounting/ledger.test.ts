@@ -153,7 +153,7 @@ describe('the ledger', () => {
         const second = new OneBook(btcMxn, null);
         const tids = history.flatMap(told => (told.kind === 'trade' ? [told.trade.tid] : []));
         second.restore(first.bookings.stateToSave(tids));
-        second.inventory.restore(second.total('btc'), first.bookings.inventory.targetLots(first.bookings.total('btc')));
+        second.inventory.restore(second.total('btc'), first.bookings.inventory.target(first.bookings.total('btc')));
         for (const told of shuffled) tell(second, told);
         expect(booksOf(second)).toEqual(booksOf(whole.bookings));
       }),

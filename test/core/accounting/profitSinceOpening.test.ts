@@ -125,7 +125,7 @@ describe('profit since the opening', () => {
             // A run that has seen no mid leaves nothing that its checkpoint could value, unless nothing happened in it.
             const left: ProfitSinceOpening = inventory.profitSinceOpening(i);
             inventory = new Inventory(btcMxn, 0 as Amount);
-            inventory.restore(money(held), 0 as Amount, left);
+            inventory.restore(money(held), money(0n), left);
             runs++;
             [isMarked, isUntouched] = [false, true];
           }
@@ -153,11 +153,11 @@ test('profit since the opening is that of the earlier run until a mid is seen, a
     profit: { spread: money(1n), inventory: money(2n), fees: money(3n), hedging: money(4n), total: money(10n) },
   };
   const first = new Inventory(btcMxn, null);
-  first.restore(moneyOf('3'), 0 as Amount, left);
+  first.restore(moneyOf('3'), money(0n), left);
   const kept = first.profitSinceOpening(99);
   expect(kept).toEqual({ ...left, at: 99 });
   const second = new Inventory(btcMxn, null);
-  second.restore(moneyOf('3'), 0 as Amount, kept);
+  second.restore(moneyOf('3'), money(0n), kept);
   // Twice 110: three coins have gained ten each between the runs.
   second.mark(22_000);
   const { profit, twiceMid, since } = second.profitSinceOpening(100);

@@ -1,7 +1,17 @@
 /** State that an engine hands to the next one, and how that one uses it. */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { textOfMoney, type EngineOptions, type HaltLimits, type RestoredLedger } from '../../../src/core/index.ts';
+import {
+  money,
+  textOfMoney,
+  type EngineOptions,
+  type HaltLimits,
+  type RestoredLedger,
+} from '../../../src/core/index.ts';
+import { ledgerOf, textOfLedger } from '../../../src/live/recording/ledgerText.ts';
+import { runsOf } from '../../many.ts';
 import { Desk } from '../desk.ts';
+import { plain } from '../market.ts';
 
 const START = 1.7e12 - (1.7e12 % 3_600_000);
 const MINUTE = 60_000;
@@ -9,6 +19,7 @@ const halts = {
   ...{ drawdownMax: 10n ** 30n, dayLossMax: 10n ** 30n },
   ...{ fillsPer10Min: 99, refusalsPerMinute: 99, unknownsPerMinute: 99, messagesPerMinute: 999 },
 } as unknown as HaltLimits;
+const LIMITS = { positionMax: 1e9, orderValueMax: 10n ** 9n, ordersMax: 20, collarBps: 1_000, staleAfterMs: 3_000 };
 const measured = {
   ...{ horizonMs: 5_000, halfLifeMs: 1e9, minFills: 2, standardErrors: 1, toleratedBps: 0, widenBpsMax: 5 },
 };
@@ -89,6 +100,64 @@ describe('the next run', () => {
     until(START + 60 * MINUTE);
     until(START + 61 * MINUTE);
     expect(ended.map(({ at }) => at)).toEqual([START + 60 * MINUTE - 1]);
+  });
+});
+
+const change = fc.record({
+  what: fc.constantFrom('fill', 'fill', 'deposit', 'fee', 'price', 'conversion', 'restart'),
+  currency: fc.constantFrom('btc', 'mxn', 'usd'),
+  /** In 10^-18 of a currency: all digits, so that nothing is a multiple of a lot. */
+  amount: fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }),
+  lots: fc.integer({ min: 1, max: 9 }),
+});
+
+describe('a stored state', () => {
+  it('is exactly the state that was stored, in every part, whatever happened and with any target', () => {
+    fc.assert(
+      fc.property(
+        fc.array(change, { minLength: 1, maxLength: 12 }),
+        fc.constantFrom(null, 1e9, 1e9 - 7),
+        (changes, target) => {
+          const priceMove = { bps: 500, windowMs: 60_000 };
+          const options: Partial<EngineOptions> = {
+            adverseSelection: measured,
+            ...{ target: target as never },
+            limits: { ...LIMITS, priceMove } as never,
+          };
+          const { desk: first } = firstRun(options);
+          let desk = first;
+          for (const [n, { what, currency, amount, lots }] of changes.entries()) {
+            const at = (desk.now += 1_000);
+            const transfer = { kind: 'transfer', at, source: `t${n}`, currency, occurredAt: at, why: 'drawn' } as const;
+            const conversion = {
+              ...{ id: `c${n}`, give: { currency: 'btc', amount: money(amount) } },
+              get: { currency: 'mxn', amount: money(amount * 999n) },
+            };
+            const order = desk.live[n % Math.max(1, desk.live.length)];
+            if (what === 'fill' && order) desk.fill(order.id, lots);
+            if (what === 'deposit') desk.step({ ...transfer, cause: 'deposits', amount: money(amount) });
+            if (what === 'fee') desk.step({ ...transfer, cause: 'fees', amount: money(amount / 1_000_000n) });
+            if (what === 'price') desk.bids = [[980 + lots, 50]];
+            if (what === 'conversion') desk.step({ kind: 'conversion', at, phase: 'done', conversion });
+            if (what !== 'restart') desk.rounds(2, 500);
+            const before = desk.engine.ledger(['1', '2'])!;
+            const text = textOfLedger(before);
+            expect(ledgerOf(text)).toEqual(before);
+            const next = nextRun(ledgerOf(text), desk.now + 1, options);
+            const after = next.engine.ledger(['1', '2'])!;
+            expect(after).toEqual({ ...before, profit: { ...before.profit, at: after.profit!.at } });
+            const [was, is] = [desk, next].map(({ engine, now }) => engine.snapshot(now).booked);
+            expect([is!.inventory, is!.holdings, is!.sinceOpening.profit]).toEqual([
+              ...[was!.inventory, was!.holdings, was!.sinceOpening.profit],
+            ]);
+            if (what !== 'restart') continue;
+            next.step({ kind: 'rules', at: next.now, instrument: plain, makerRate: 0, takerRate: 0 });
+            desk = next;
+          }
+        },
+      ),
+      runsOf(500, 8),
+    );
   });
 });
 

@@ -6,6 +6,7 @@ import {
   TransportFailure,
   type Amount,
   type NewOrder,
+  type OrderReport,
   type Price,
   type TimeInForce,
 } from '../../../src/core/index.ts';
@@ -111,6 +112,28 @@ describe('an order', () => {
     expect(desk.sent.length).toBe(before);
     expect(await place(desk, 'buy', '29000.001', 'a-1-4', 'post only')).toMatchObject({ meaning: 'rules' });
     expect(await place(desk, 'buy', '500000000', 'a-1-5', 'post only')).toMatchObject({ kind: 'refused' });
+  });
+
+  test('of many is looked up with one list of the open ones, and the result is that of single look-ups', async () => {
+    const desk = deskOn();
+    const ids = Array.from({ length: 9 }, (_, n) => `a-1-${n + 1}`);
+    for (const [n, id] of ids.slice(0, 7).entries())
+      expect(await place(desk, 'buy', String(1_000 + n), id, 'post only')).toMatchObject({ kind: 'done' });
+    await desk.run(desk.client.cancel({ originIds: ids.slice(0, 2) }));
+    const single: OrderReport[] = [];
+    for (const id of ids) {
+      const one = await desk.run(desk.client.lookUp({ originIds: [id] }));
+      if (one.kind === 'done') single.push(...one.value);
+    }
+    expect(single).toHaveLength(7);
+    const asked = [{ originIds: ids }, { oids: single.map(({ oid }) => oid) }];
+    for (const [n, of] of asked.entries()) {
+      desk.sent.length = 0;
+      const all = await desk.run(desk.client.lookUp(of));
+      expect(all).toEqual({ kind: 'done', value: single });
+      const names = desk.sent.map(({ target }) => /v3\/(\w+)/.exec(target)![1]);
+      expect(names).toEqual(['openOrders', ...Array.from({ length: n === 0 ? 4 : 2 }, () => 'order')]);
+    }
   });
 
   test('whose answer is lost is unknown, and its look-up tells the truth', async () => {

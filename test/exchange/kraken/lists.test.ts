@@ -265,6 +265,49 @@ describe('a look-up by origin id', () => {
     }
   });
 
+  test('of several sent orders reads one list for all, unless a list for each costs fewer requests; the result is the same', async () => {
+    const worlds = fc.record({
+      asked: fc.uniqueArray(fc.nat(11), { minLength: 1 }),
+      lost: fc.uniqueArray(fc.nat(11)),
+      others: fc.oneof(fc.nat(120), fc.nat(1_200)),
+      at: fc.nat(1_200),
+      isStrange: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(worlds, async ({ asked, lost, others, at, isStrange }) => {
+        const closed: Row[] = Array.from({ length: others }, (_, n) => other(n));
+        const ids = asked.map(n => `mm-1-${n}`);
+        const executed = ids.filter((_, n) => !lost.includes(asked[n]!));
+        for (const [n, clientId] of executed.entries())
+          closed.splice(Math.min(at, closed.length), 0, { id: `OOWN-${n}`, clientId, status: 'closed' });
+        const { client, sent } = scriptedKraken(({ name, form }) => {
+          if (name === 'AddOrder') return Promise.reject(new TransportFailure('reset', true));
+          if (name === 'OpenOrders') return reply({ open: {} });
+          expect(form['start']).toBe('1699999940');
+          const some = closed.filter(({ clientId: id }) => form['cl_ord_id'] === undefined || form['cl_ord_id'] === id);
+          const offset = Number(form['ofs']);
+          const shown = (row: Row) => (isStrange && row.id === 'OTHER-0' ? { status: 'closed' } : wireRow(row));
+          const rows = some.slice(offset, offset + PAGE_ROWS).map(row => [row.id, shown(row)] as const);
+          return reply({ closed: Object.fromEntries(rows), count: some.length });
+        });
+        for (const originId of ids)
+          await client.place({
+            ...{ book: 'btc_usd', side: 'buy', price: '30000', major: '1', originId },
+            timeInForce: 'post only',
+          });
+        sent.length = 0;
+        const outcome = await client.lookUp({ originIds: ids });
+        expect(outcome).not.toHaveProperty('unreadable');
+        const found = outcome.kind === 'done' ? outcome.value.map(({ originId }) => originId) : [];
+        expect([...new Set(found)].sort()).toEqual([...executed].sort());
+        const pages = Math.floor(closed.length / PAGE_ROWS) + 1;
+        // The open orders, and either the list of all, or its first page and a list for each.
+        expect(sent.length).toBeLessThanOrEqual(1 + (ids.length <= 2 ? ids.length : Math.min(pages, 1 + ids.length)));
+      }),
+      runsOf(2_000, 100),
+    );
+  });
+
   test('of an order with a known id that the exchange does not show yet reads the lists too', async () => {
     const own: Row = { id: 'OOWN-1', clientId: 'mm-1-1', status: 'open' };
     const { client } = scriptedKraken(({ name }) => {

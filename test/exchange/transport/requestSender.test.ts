@@ -276,7 +276,7 @@ describe('what is never sent', () => {
       refusedWith('not-sent', 'bad amount'),
     );
     expect(await buildAndSend(ask, build(new TypeError('a defect')))).toStrictEqual(
-      refusedWith('not-sent', 'a defect'),
+      refusedWith('not-sent', 'the request could not be built (TypeError)'),
     );
     expect(rest.requests).toEqual([]);
   });

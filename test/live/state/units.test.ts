@@ -6,6 +6,8 @@ import {
   money,
   moneyOf,
   moneyOfAmount,
+  storedTarget,
+  targetMoney,
   type Amount,
   type Price,
   type RestoredLedger,
@@ -32,36 +34,44 @@ const orders = fc.array(
   }),
   { maxLength: 4 },
 );
-const leftOf = (list: readonly RestoredOrder[], target: number) => ({
+const leftOf = (list: readonly RestoredOrder[], target: number, targetRest = money(0n)) => ({
   ...{ orders: list, marker: undefined, hedges: [], transfers: null, profit: null, units: null },
-  ledger: { target: target as Amount } as RestoredLedger,
+  ledger: { target: target as Amount, ...(targetRest === 0n ? {} : { targetRest }) } as RestoredLedger,
 });
 
 describe('what an earlier run left', () => {
-  it('is never less exposure than it was, and its fills are exact, at the first and the next change of the book’s units', () => {
+  it('is never less exposure than it was, and its fills and its target are exact, at the first and the next change of the book’s units', () => {
     fc.assert(
-      fc.property(units, units, orders, fc.integer({ min: -1_000, max: 1_000 }), (written, now, list, target) => {
-        const [from, to] = [bookIn(written), bookIn(now)];
-        const before = list.map(({ side, price, amount, share, rest }, n): RestoredOrder => ({
-          ...{ id: `a-1-${n}`, side, price: price as Price, amount: amount as Amount, oid: null, at: 0 },
-          filled: Math.floor((amount * share) / 10) as Amount,
-          ...(rest === undefined ? {} : { filledRest: money((from.lotMoney * BigInt(rest)) / 10n) }),
-        }));
-        const { orders: after, ledger } = inUnitsOf(leftOf(before, target), written, to);
-        after.forEach((order, n) => {
-          const was = before[n]!;
-          const [priceThen, priceNow] = [BigInt(was.price) * from.tickMoney, BigInt(order.price) * to.tickMoney];
-          if (was.side === 'buy') expect(priceNow >= priceThen && priceNow - priceThen < to.tickMoney).toBe(true);
-          else expect(priceNow <= priceThen && priceThen - priceNow < to.tickMoney).toBe(true);
-          const more = moneyOfAmount(to, order.amount) - moneyOfAmount(from, was.amount);
-          expect(more >= 0n && more < to.lotMoney).toBe(true);
-          const filledThen = moneyOfAmount(from, was.filled) + (was.filledRest ?? 0n);
-          expect(moneyOfAmount(to, order.filled) + (order.filledRest ?? 0n)).toBe(filledThen);
-          expect(order.filledRest ?? 0n).toBeLessThan(to.lotMoney);
-        });
-        const off = BigInt(ledger.target) * to.lotMoney - BigInt(target) * from.lotMoney;
-        expect(off > -to.lotMoney && off < to.lotMoney).toBe(true);
-      }),
+      fc.property(
+        units,
+        units,
+        orders,
+        fc.bigInt({ min: -(10n ** 21n), max: 10n ** 21n }),
+        (written, now, list, target) => {
+          const [from, to] = [bookIn(written), bookIn(now)];
+          const before = list.map(({ side, price, amount, share, rest }, n): RestoredOrder => ({
+            ...{ id: `a-1-${n}`, side, price: price as Price, amount: amount as Amount, oid: null, at: 0 },
+            filled: Math.floor((amount * share) / 10) as Amount,
+            ...(rest === undefined ? {} : { filledRest: money((from.lotMoney * BigInt(rest)) / 10n) }),
+          }));
+          const { target: whole, targetRest } = storedTarget(from, money(target));
+          const { orders: after, ledger } = inUnitsOf(leftOf(before, whole, targetRest), written, to);
+          after.forEach((order, n) => {
+            const was = before[n]!;
+            const [priceThen, priceNow] = [BigInt(was.price) * from.tickMoney, BigInt(order.price) * to.tickMoney];
+            if (was.side === 'buy') expect(priceNow >= priceThen && priceNow - priceThen < to.tickMoney).toBe(true);
+            else expect(priceNow <= priceThen && priceThen - priceNow < to.tickMoney).toBe(true);
+            const more = moneyOfAmount(to, order.amount) - moneyOfAmount(from, was.amount);
+            expect(more >= 0n && more < to.lotMoney).toBe(true);
+            const filledThen = moneyOfAmount(from, was.filled) + (was.filledRest ?? 0n);
+            expect(moneyOfAmount(to, order.filled) + (order.filledRest ?? 0n)).toBe(filledThen);
+            expect(order.filledRest ?? 0n).toBeLessThan(to.lotMoney);
+          });
+          expect(targetMoney(to, ledger)).toBe(target);
+          const rest = ledger.targetRest ?? 0n;
+          expect(rest > -to.lotMoney && rest < to.lotMoney && 'targetRest' in ledger === (rest !== 0n)).toBe(true);
+        },
+      ),
     );
   });
 

@@ -3,8 +3,14 @@
  * github.com/binance/binance-spot-api-docs at a5e0bc3.
  */
 import { createHmac, createPrivateKey, sign } from 'node:crypto';
-import type { SecretText, WireReply, WireRequest } from '../../../core/index.ts';
-import type { ApiRequest, Charge, ExchangeProtocol, RequestVerdict } from '../../transport/requestSender.ts';
+import type { SecretText, WireReply } from '../../../core/index.ts';
+import type {
+  ApiRequest,
+  Charge,
+  EncodedRequest,
+  ExchangeProtocol,
+  RequestVerdict,
+} from '../../transport/requestSender.ts';
 import { parsedJson } from '../../wire/json.ts';
 import { readContent } from '../../wire/parts.ts';
 import { binanceCode, binanceMeaning, binanceRemedy, refinedCode } from './errorCodes.ts';
@@ -75,23 +81,28 @@ const encodedParams = (params: Readonly<Record<string, string | undefined>>): st
     .flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`]))
     .join('&');
 
-function encode(request: SpotRequest<unknown>, basePath: string, options: ProtocolOptions): WireRequest {
+function encode(request: SpotRequest<unknown>, basePath: string, options: ProtocolOptions): EncodedRequest {
   const { method, lane, params } = request;
   const { credentials, timestamp, recvWindowMs } = options;
   const path = basePath + request.path;
   let payload = encodedParams(params);
+  let signed = {};
   let headers: Record<string, string> = { accept: 'application/json' };
   if (lane !== 'public read' && credentials) {
     payload = encodedParams({ ...params, recvWindow: String(recvWindowMs), timestamp: String(timestamp()) });
-    payload += `&signature=${encodeURIComponent(payloadSignatureOf(credentials.secret, payload))}`;
+    const signature = payloadSignatureOf(credentials.secret, payload);
+    signed = { signature };
+    payload += `&signature=${encodeURIComponent(signature)}`;
     headers = { ...headers, 'X-MBX-APIKEY': credentials.key };
   }
-  if (method !== 'POST') return { method, target: payload === '' ? path : `${path}?${payload}`, headers, body: '' };
+  if (method !== 'POST')
+    return { method, target: payload === '' ? path : `${path}?${payload}`, headers, body: '', ...signed };
   return {
     method,
     target: path,
     headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
     body: payload,
+    ...signed,
   };
 }
 

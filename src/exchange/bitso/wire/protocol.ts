@@ -1,11 +1,12 @@
 /** Sender of the exchange's requests: signatures, budgets and classification of replies behind the shared sender. */
-import type { Clock, NonceSource, Observation, WireRequest } from '../../../core/index.ts';
+import type { Clock, NonceSource, Observation } from '../../../core/index.ts';
 import { Budget } from '../../transport/budget.ts';
 import type { Lane, LaneLimits } from '../../transport/lanes.ts';
 import {
   requestSender,
   type ApiEndpoint,
   type ApiRequest,
+  type EncodedRequest,
   type ExchangeProtocol,
   type RequestSender,
   type SendRequest,
@@ -13,7 +14,7 @@ import {
 import { classify, type ReplyForm } from './classify.ts';
 import { actionableMeaning } from './errorCodes.ts';
 import { remedyOf } from './remedies.ts';
-import { authHeaders, type Credentials } from './sign.ts';
+import { authHeaders, signatureOf, type Credentials } from './sign.ts';
 
 type BitsoForm = ReplyForm & {
   readonly api?: 'rest' | 'rfq' | 'webhooks';
@@ -73,13 +74,15 @@ export function bitsoSender(options: AskOptions): RequestSender<BitsoForm, 'publ
   });
 }
 
-function encoded(question: BitsoRequest<unknown>, basePath: string, signer: AskOptions['signer']): WireRequest {
+function encoded(question: BitsoRequest<unknown>, basePath: string, signer: AskOptions['signer']): EncodedRequest {
   const { method } = question;
   const target = basePath + question.path;
   const body = question.body === undefined ? '' : JSON.stringify(question.body);
   const headers = { accept: 'application/json', ...(body === '' ? {} : { 'content-type': 'application/json' }) };
   if (question.lane === 'public read' || !signer) return { method, target, headers, body };
   // The request is signed just before it is sent, so that its nonce is fresh even after a long wait.
-  const auth = authHeaders(signer.credentials, signer.nonces.next(), { method, target, body });
-  return { method, target, headers: { ...headers, ...auth }, body };
+  const { credentials, nonces } = signer;
+  const nonce = nonces.next();
+  const signature = signatureOf(credentials.secret, nonce, { method, target, body });
+  return { method, target, headers: { ...headers, ...authHeaders(credentials, nonce, signature) }, body, signature };
 }

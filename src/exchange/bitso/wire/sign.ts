@@ -19,8 +19,7 @@ export const signatureOf = (secret: SecretText, nonce: string, { method, target,
   createHmac('sha256', secret.reveal()).update(`${nonce}${method}${target}${body}`, 'utf8').digest('hex');
 
 /** Returns the headers that authenticate a request. */
-export function authHeaders(who: Credentials, nonce: string, request: Unsigned): Record<string, string> {
-  const signature = signatureOf(who.secret, nonce, request);
+export function authHeaders(who: Credentials, nonce: string, signature: string): Record<string, string> {
   return who.headers === 'three'
     ? { key: who.key, nonce, signature }
     : { authorization: `Bitso ${who.key}:${nonce}:${signature}` };

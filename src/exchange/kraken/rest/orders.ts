@@ -24,12 +24,17 @@ import type { ServerClock } from '../wire/serverClock.ts';
 import { krakenClientId } from '../wire/clientIds.ts';
 import type { KrakenPair } from '../wire/names.ts';
 import { acceptedTxid, canceledCount, krakenOrders, page, type KrakenOrder } from '../wire/replies.ts';
-import { readAll } from './pages.ts';
+import { PAGE_ROWS, readAll, type ReadPage } from './pages.ts';
 import type { Listing, Pairs } from './pairs.ts';
 import type { PlacedOrders } from './placedOrders.ts';
 
 /** Ids of the exchange per request. Source: docs.kraken.com/api/docs/rest-api/get-orders-info. */
 const OIDS_PER_REQUEST = 50;
+/**
+ * Number of sent orders above which one list of closed orders is read for all of them, instead of one list for each.
+ * Each request raises the call counter of the key, which has room for 15 at once in the lowest tier.
+ */
+const SINGLE_READS_MAX = 2;
 /** Time before the sending of an order from which closed orders are read, for clocks that differ. */
 const EARLIER_MS: Millis = 60_000;
 /**
@@ -196,6 +201,8 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
         if (order.originId !== undefined && clientIds.has(order.originId)) found.set(order.oid, order);
       unreadable.push(...rows);
     };
+    /** Whether an unreadable row of all closed orders may be one of the wanted orders. */
+    const isAsked = (id: UnreadableRow['originId']): boolean => id === undefined || (id !== null && clientIds.has(id));
     /** Ids without an order in the lists so far. */
     const missing = (): readonly string[] => {
       const listed = new Set([...found.values()].map(({ originId }) => originId));
@@ -214,27 +221,39 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
     const open = await openList(listing.value);
     if (open.kind !== 'done') return open;
     take(open);
-    for (const id of missing()) {
-      const closed = await closedList(closedFilter(clientIds.get(id)!, placed.sent(id)?.sentAt), listing.value);
+    let single = missing();
+    const sent = single.flatMap(id => placed.sent(id)?.sentAt ?? []);
+    if (sent.length > SINGLE_READS_MAX) {
+      const pages = closedPages(closedSince(Math.min(...sent)), listing.value);
+      const first = await pages(0);
+      if (first.kind !== 'done') return first;
+      // A list with more pages than there are orders costs more requests than a list for each of them.
+      const isShort = first.value.count <= sent.length * PAGE_ROWS;
+      const closed = remembered(isShort ? await readAll(pages, first) : { ...first, value: first.value.rows });
+      if (closed.kind !== 'done') return closed;
+      take({ ...closed, unreadable: (closed.unreadable ?? []).filter(({ originId: id }) => isAsked(id)) });
+      single = missing().filter(id => !isShort || placed.sent(id) === undefined);
+    }
+    for (const id of single) {
+      const fields = { ...closedSince(placed.sent(id)?.sentAt), cl_ord_id: clientIds.get(id)! };
+      const closed = remembered(await readAll(closedPages(fields, listing.value)));
       if (closed.kind !== 'done') return closed;
       take(closed);
     }
     return doneWith([...found.values()], unreadable);
   }
 
-  const closedList = async (fields: Readonly<Record<string, string>>, listing: Listing): Promise<OrderList> =>
-    remembered(
-      await readAll(offset =>
-        ask(
-          query(
-            'ClosedOrders',
-            { ...fields, ofs: String(offset), closetime: 'close', consolidate_taker: 'false' },
-            (result, unreadable) =>
-              page('closed', (value, rows) => krakenOrders(value, listing.names, rows))(result, unreadable),
-          ),
+  const closedPages =
+    (fields: Readonly<Record<string, string>>, listing: Listing): ReadPage<KrakenOrder> =>
+    offset =>
+      ask(
+        query(
+          'ClosedOrders',
+          { ...fields, ofs: String(offset), closetime: 'close', consolidate_taker: 'false' },
+          (result, unreadable) =>
+            page('closed', (value, rows) => krakenOrders(value, listing.names, rows))(result, unreadable),
         ),
-      ),
-    );
+      );
 
   /** Keeps what later requests need to know of the orders of a reply. */
   function remembered(outcome: OrderList): OrderList {
@@ -246,11 +265,9 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
   return { place, cancel, openOrders, lookUp, byOids, byOriginIds };
 }
 
-/** Returns the filter of the closed orders with a client id. For an order of this client, also by time of sending. */
-const closedFilter = (clientId: string, sentAt: Millis | undefined): Readonly<Record<string, string>> => ({
-  cl_ord_id: clientId,
-  ...(sentAt === undefined ? {} : { start: String(Math.floor((sentAt - EARLIER_MS) / 1_000)) }),
-});
+/** Returns the filter of the orders that were closed after the sending of an order; all, if the time is not known. */
+const closedSince = (sentAt: Millis | undefined): Readonly<Record<string, string>> =>
+  sentAt === undefined ? {} : { start: String(Math.floor((sentAt - EARLIER_MS) / 1_000)) };
 
 const NONE = { kind: 'done', value: [] } as const;
 const isUnknownOrder = (code: string): boolean => code === 'EOrder:Unknown order';

@@ -5,10 +5,13 @@
  * that contains all of its parts, so that it can be converted back without a table. Source:
  * docs.kraken.com/api/docs/guides/spot-clordid.
  */
+import type { OrderIdRule } from '../../../core/index.ts';
 import { fault } from '../../wire/wire.ts';
 
 const FREE_TEXT = /^[A-Za-z0-9_-]{1,18}$/;
 const PARTS = /^([A-Za-z0-9]{1,10})-(0|[1-9]\d{0,9})-([1-9]\d{0,7})$/;
+/** Longest ids that become a UUID. 62 characters to the power of 10 fit into the 60 bits of the instance. */
+export const KRAKEN_ORDER_IDS: OrderIdRule = { instanceMax: 10, runMax: 2 ** 31 - 1, counterMax: 2 ** 26 - 1 };
 const UUID = /^([0-9a-f]{8})-([0-9a-f]{4})-4([0-9a-f]{3})-([89ab])([0-9a-f]{3})-([0-9a-f]{12})$/;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
@@ -24,8 +27,6 @@ const MARK = 0b1_1001n;
 export function krakenClientId(originId: string): string {
   if (FREE_TEXT.test(originId)) return originId;
   const parts = uuidPartsOf(originId);
-  if (parts === null)
-    throw fault('origin id', 'at most 18 characters, or an instance of at most 10 characters with its run', originId);
   let bits = MARK;
   bits = (bits << BITS.instance) | base62Number(parts.instance);
   bits = (bits << BITS.run) | parts.run;
@@ -34,18 +35,17 @@ export function krakenClientId(originId: string): string {
   return uuidOf(hex);
 }
 
-/** Whether `krakenClientId` accepts the id. */
-export const isKrakenOriginId = (originId: string): boolean =>
-  FREE_TEXT.test(originId) || uuidPartsOf(originId) !== null;
-
-/** Returns the parts of an origin id that fit into a UUID; `null` if they do not. */
-function uuidPartsOf(
-  originId: string,
-): { readonly instance: string; readonly run: bigint; readonly counter: bigint } | null {
-  const [, instance, ...numbers] = PARTS.exec(originId) ?? [];
-  if (instance === undefined) return null;
-  const [run = 0n, counter = 0n] = numbers.map(BigInt);
-  return run < 1n << BITS.run && counter < 1n << BITS.counter ? { instance, run, counter } : null;
+/** Returns the parts of an origin id as they are in the UUID. Throws a WireFault if they do not fit. */
+function uuidPartsOf(originId: string): { readonly instance: string; readonly run: bigint; readonly counter: bigint } {
+  const [, instance = '', run = '', counter = ''] = PARTS.exec(originId) ?? [];
+  const { instanceMax, runMax, counterMax } = KRAKEN_ORDER_IDS;
+  if (instance === '' || instance.length > instanceMax || Number(run) > runMax || Number(counter) > counterMax)
+    throw fault(
+      'origin id',
+      `at most 18 characters, or <instance>-<run>-<counter> of at most ${instanceMax} characters, ${runMax} and ${counterMax}`,
+      originId,
+    );
+  return { instance, run: BigInt(run), counter: BigInt(counter) };
 }
 
 /**

@@ -15,6 +15,7 @@ import {
   type ApiEndpoint,
   type ApiRequest,
   type Charge,
+  type EncodedRequest,
   type ExchangeProtocol,
   type SendRequest,
 } from '../../transport/requestSender.ts';
@@ -142,7 +143,8 @@ export function krakenSenders(options: KrakenSenderOptions): KrakenSenders {
       ...{ headers: { accept: 'application/json' }, body: '' },
     }),
     charges: () => [{ budget: 'public' }],
-    masked: [],
+    // The exchange knows the key from private requests, and may tell it in any answer.
+    masked: signer ? [signer.key, signer.secret.reveal()] : [],
     ordered: false,
   };
   const signed: ExchangeProtocol<KrakenForm> = {
@@ -204,17 +206,18 @@ function signedRequest(
   basePath: string,
   signer: KrakenSigner | undefined,
   serverClock: ServerClock,
-): WireRequest {
+): EncodedRequest {
   if (!signer) throw new Error('a private request without credentials');
   const target = basePath + path;
   const nonce = signer.nonces.next();
   const deadline = validMs === undefined ? {} : { deadline: serverClock.textAfter(validMs) };
   const body = new URLSearchParams({ nonce, ...fields, ...deadline }).toString();
+  const signature = krakenSignature(signer.secret, target, nonce, body);
   const headers = {
     accept: 'application/json',
     'content-type': 'application/x-www-form-urlencoded',
     'api-key': signer.key,
-    'api-sign': krakenSignature(signer.secret, target, nonce, body),
+    'api-sign': signature,
   };
-  return { method, target, headers, body };
+  return { method, target, headers, body, signature };
 }

@@ -1,0 +1,88 @@
+/** Replayed data about other exchanges that the engine does not store: readings, leads, and orders with their costs. */
+import {
+  moneyOf,
+  paidCost,
+  RunningLead,
+  type Engine,
+  type EngineEvent,
+  type HedgeRow,
+  type LeadEstimate,
+  type Millis,
+  type PaidCost,
+} from '../../core/index.ts';
+
+type SourceEvent = Extract<EngineEvent, { readonly kind: 'source' }>;
+
+/** Maximum number of hedges whose cost is kept. */
+const COSTS_MAX = 20;
+
+export class ElsewhereSeen {
+  readonly #engine: Engine;
+  readonly #feeds = new Map<string, SourceEvent>();
+  /** Lead of each source over the book here. */
+  readonly #leads = new Map<string, RunningLead>();
+  readonly #costs = new Map<string, PaidCost>();
+  /** Orders whose end is not proven, with the time of their first event. */
+  readonly #open = new Map<string, Millis>();
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** Records an input after the engine has processed it. `rowOf` returns the hedge with an id. */
+  see(event: EngineEvent, rowOf: (id: string) => HedgeRow | undefined): void {
+    switch (event.kind) {
+      case 'source':
+        this.#feeds.set(event.feed, event);
+        for (const { name, price } of this.#engine.livePrice(event.at)?.sources ?? [])
+          if (price !== null) this.#lead(name).readX(event.at, price);
+        return;
+      case 'book': {
+        const { bids, asks, bidPrices, askPrices } = this.#engine.riskContext(event.at).depth;
+        if (bids > 0 && asks > 0)
+          for (const lead of this.#leads.values()) lead.readY(event.at, (bidPrices[0]! + askPrices[0]!) / 2);
+        return;
+      }
+      case 'elsewhere':
+        this.#seeOrder(event, rowOf(event.conversion.id));
+    }
+  }
+
+  get feeds(): readonly SourceEvent[] {
+    return [...this.#feeds.values()];
+  }
+
+  /** Orders whose end is not proven, oldest first. */
+  get open(): readonly { readonly id: string; readonly since: Millis }[] {
+    return [...this.#open].map(([id, since]) => ({ id, since }));
+  }
+
+  leadOf(source: string, at: Millis): LeadEstimate {
+    return this.#lead(source).estimate(at);
+  }
+
+  /** Returns the cost of an executed hedge; `null` if it is not known. */
+  costOf(id: string): PaidCost | null {
+    return this.#costs.get(id) ?? null;
+  }
+
+  #seeOrder(event: Extract<EngineEvent, { readonly kind: 'elsewhere' }>, row: HedgeRow | undefined): void {
+    const { id } = event.conversion;
+    if (event.phase === 'in flight') {
+      if (!this.#open.has(id)) this.#open.set(id, event.at);
+      return;
+    }
+    this.#open.delete(id);
+    const cost = row?.middle === undefined ? null : paidCost(event.trades, event.rate, moneyOf(row.middle));
+    if (cost === null) return;
+    this.#costs.set(id, cost);
+    const [oldest] = this.#costs.keys();
+    if (this.#costs.size > COSTS_MAX && oldest !== undefined) this.#costs.delete(oldest);
+  }
+
+  #lead(source: string): RunningLead {
+    const lead = this.#leads.get(source) ?? new RunningLead();
+    this.#leads.set(source, lead);
+    return lead;
+  }
+}

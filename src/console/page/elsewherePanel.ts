@@ -1,0 +1,149 @@
+/** Panel of prices and hedges on other exchanges. */
+import { div, h, none, small, tableOf, type Node } from './elements.ts';
+import { clockOf, fixed, span, tone, trimmed, withSign } from './texts.ts';
+import type { ConsoleView, ShownBookPrices, ShownElsewhere, ShownElsewhereSource, ShownHedging } from './view.ts';
+
+/** Returns the panel; `null` if the configuration has neither a live price nor hedges elsewhere. */
+export const elsewherePanel = ({ elsewhere, at }: ConsoleView): Node =>
+  elsewhere === null
+    ? null
+    : div(
+        'parts',
+        div('', booksTable(elsewhere.books), ...sourcesParts(elsewhere.sources)),
+        ...(elsewhere.hedging === null
+          ? []
+          : [div('', ...debtParts(elsewhere.hedging, at)), div('', ...hedgesParts(elsewhere.hedging))]),
+      );
+
+const booksTable = (books: ShownElsewhere['books']): Node =>
+  tableOf(
+    ['book', 'bid', 'ask', 'spread', 'age'],
+    books.map(({ name, isHere, bid, ask, spreadBps, ageMs, problem }: ShownBookPrices) => [
+      isHere
+        ? `${name}, here`
+        : problem === null
+          ? name
+          : h('span', { class: 'bad', title: problem }, `${name}: no data`),
+      bid ?? '–',
+      ask ?? '–',
+      spreadBps === null ? '–' : `${fixed(spreadBps, 1)} bps`,
+      ageMs === null ? '–' : secondsText(ageMs),
+    ]),
+  );
+
+const sourcesParts = (sources: readonly ShownElsewhereSource[]): readonly Node[] =>
+  sources.length === 0
+    ? []
+    : [
+        tableOf(
+          ['source', 'price', 'from mid', 'basis', 'age', 'lag'],
+          sources.map(({ name, notUsed, price, fromMidBps, basisBps, basisErrorBps, ageMs, lagMs }) => [
+            notUsed === null ? name : h('span', { class: 'bad', title: notUsed }, `${name}: not used`),
+            price ?? '–',
+            fromMidBps === null ? '–' : `${withSign(fromMidBps, 1)} bps`,
+            basisBps === null || basisErrorBps === null
+              ? small('soft', 'none')
+              : `${withSign(basisBps, 1)} ± ${fixed(basisErrorBps, 1)} bps`,
+            ageMs === null ? '–' : secondsText(ageMs),
+            lagMs === null ? '–' : `${fixed(lagMs, 0)} ms`,
+          ]),
+        ),
+        ...sources.flatMap(source => [
+          ...(source.notUsed === null
+            ? []
+            : [h('p', { class: 'bad' }, `${source.name} is not used: ${source.notUsed}`)]),
+          h('p', null, small('soft', `${source.name}: `), leadText(source)),
+        ]),
+      ];
+
+/** Formats who leads, with the 95% interval of the lead. */
+function leadText({ lead, noLead }: ShownElsewhereSource): string {
+  if (lead === null) return noLead ?? 'lead unknown';
+  const { ms, lowMs, highMs, correlation } = lead;
+  const interval = `(95%: ${secondsText(lowMs)} to ${secondsText(highMs)}, correlation ${fixed(correlation, 2)})`;
+  if (lowMs <= 0 && highMs >= 0) return `neither price leads for certain: ${secondsText(ms)} ${interval}`;
+  return ms > 0
+    ? `leads by ${secondsText(ms)} ${interval}`
+    : `follows the book here by ${secondsText(-ms)} ${interval}`;
+}
+
+const secondsText = (ms: number): string => `${fixed(ms / 1_000, 1)} s`;
+
+function debtParts(of: ShownHedging, at: number): readonly Node[] {
+  const { currency, quoteCurrency, debt, debtMax, debtShare, band, failures, open, whyNotQuoted } = of;
+  const level = debtShare >= 0.9 ? 'bad' : debtShare >= 0.6 ? 'fair' : '';
+  return [
+    div(
+      'limits',
+      div(
+        'row',
+        small('', 'hedge debt'),
+        small('soft', `${trimmed(debt)} of ${trimmed(debtMax)} ${currency} (band ${trimmed(band)})`),
+      ),
+      h(
+        'div',
+        {
+          class: `meter ${level}`,
+          role: 'meter',
+          'aria-label': 'hedge debt',
+          'aria-valuemin': 0,
+          'aria-valuemax': 100,
+          'aria-valuenow': Math.round(debtShare * 100),
+        },
+        h('i', { style: { width: `${Math.min(100, debtShare * 100)}%` } }),
+      ),
+    ),
+    h(
+      'p',
+      null,
+      open === null
+        ? small('soft', 'no hedge is open')
+        : small(
+            open.isUnknown ? 'bad' : 'fair',
+            `hedge ${open.id} open for ${span(at - open.since)}${open.isUnknown ? ', outcome unknown' : ''}`,
+          ),
+      open?.why == null ? '' : small('soft', `: ${open.why}`),
+      failures === 0 ? '' : small('bad', `; hedges failed in sequence: ${failures}`),
+    ),
+    h('p', null, whyNotQuoted === null ? small('soft', 'both sides are quoted') : small('fair', whyNotQuoted)),
+    tableOf(
+      ['inventory', currency, 'quote currency'],
+      of.inventory.map(({ exchange, base, quote, quoteCurrency: quoted }) => [
+        exchange,
+        trimmed(base),
+        `${fixed(quote, 2)} ${quoted}`,
+      ]),
+    ),
+    h('p', { class: 'soft' }, driftText(of, quoteCurrency)),
+  ];
+}
+
+function driftText({ drift, driftValue, inventory, place }: ShownHedging, minor: string): string {
+  const currency = inventory.find(({ exchange }) => exchange === place)?.quoteCurrency ?? '';
+  const value = driftValue === null ? 'value unknown' : `value ${withSign(driftValue, 2)} ${minor}`;
+  return `drift at ${place}: ${withSign(drift, 2)} ${currency}${currency === minor ? '' : `, ${value}`}`;
+}
+
+const hedgesParts = ({ last, currency }: ShownHedging): readonly Node[] => [
+  last.length === 0
+    ? none('no hedge elsewhere yet')
+    : tableOf(
+        ['last hedges', currency, 'cost', 'expected', 'state'],
+        last.map(({ at, amount, paidBps, paid, otherFees, expectedBps, state, why }) => [
+          clockOf(at),
+          amount.startsWith('-')
+            ? small('bid', `bought ${trimmed(amount.slice(1))}`)
+            : small('ask', `sold ${trimmed(amount)}`),
+          paidBps === null
+            ? '–'
+            : h(
+                'span',
+                { class: tone(-paidBps), title: `${paid ?? ''}${otherFees === null ? '' : `, without ${otherFees}`}` },
+                `${fixed(paidBps, 1)} bps${otherFees === null ? '' : ' + fee'}`,
+              ),
+          expectedBps === null ? '–' : `${fixed(expectedBps, 1)} bps`,
+          state === 'completed' ? '' : h('span', { class: 'fair', title: why }, state),
+        ]),
+      ),
+  last.length === 0 ? null : h('p', { class: 'soft' }, 'cost against the mid price here at the decision, with fees'),
+];

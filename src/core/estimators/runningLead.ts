@@ -1,0 +1,75 @@
+/** Lead of one price over another while both are read: the lag estimate of the last hour, repeated from time to time. */
+import type { Millis } from '../model/units.ts';
+import { randomOf } from '../ports/random.ts';
+import { leadLagOf, type LeadLag } from './leadLag.ts';
+
+/** Estimate of the last hour; if there is no `lead`, `reason` says why. */
+export type LeadEstimate =
+  { readonly lead: LeadLag; readonly reason: null } | { readonly lead: null; readonly reason: string };
+
+/** Smallest step between two lags, and the minimum time between two reads that are kept. */
+const STEP_MS: Millis = 250;
+const LAG_MAX_MS: Millis = 10_000;
+/** Time for which reads are kept. Most changes of a mid price are noise, so a lead shows only over many minutes. */
+const MEMORY_MS: Millis = 3_600_000;
+/** Time after which the lag is estimated again. */
+const EVERY_MS: Millis = 60_000;
+/** Minimum number of reads of each price: two for each time block of the estimate. */
+const READS_MIN = 60;
+
+type Reads = { readonly at: Millis[]; readonly log: number[] };
+
+export class RunningLead {
+  readonly #x: Reads = { at: [], log: [] };
+  readonly #y: Reads = { at: [], log: [] };
+  #known: { readonly at: Millis; readonly estimate: LeadEstimate } | null = null;
+
+  /** Adds a read of the price whose lead is estimated. Times do not decrease. */
+  readX(at: Millis, price: number): void {
+    addRead(this.#x, at, price);
+  }
+
+  /** Adds a read of the price that may follow. */
+  readY(at: Millis, price: number): void {
+    addRead(this.#y, at, price);
+  }
+
+  /** Returns the estimate of at most a minute ago, a function of the reads and the times of the calls. */
+  estimate(at: Millis): LeadEstimate {
+    const age = at - (this.#known?.at ?? -Infinity);
+    if (this.#known !== null && age >= 0 && age < EVERY_MS) return this.#known.estimate;
+    for (const reads of [this.#x, this.#y]) dropBefore(reads, at - MEMORY_MS);
+    const count = Math.min(this.#x.at.length, this.#y.at.length);
+    // With too few reads, nothing is computed, so the next call may try again.
+    if (count < READS_MIN)
+      return { lead: null, reason: `lead unknown until ${READS_MIN} prices of each are read, now ${count}` };
+    const lead = leadLagOf(this.#x, this.#y, { stepMs: STEP_MS, lagMaxMs: LAG_MAX_MS, random: randomOf(1) });
+    const minutes = Math.round((at - Math.max(this.#x.at[0]!, this.#y.at[0]!)) / 60_000);
+    const estimate: LeadEstimate =
+      lead === null ? { lead, reason: `no lead found in ${minutes} min of prices` } : { lead, reason: null };
+    this.#known = { at, estimate };
+    return estimate;
+  }
+}
+
+/** Adds a read; a read within a step of the one before replaces it. */
+function addRead({ at: times, log }: Reads, at: Millis, price: number): void {
+  const last = times.at(-1) ?? -Infinity;
+  if (!(price > 0 && price < Infinity && at >= last)) return;
+  // The step starts at the first read in it, so that frequent reads are kept too.
+  if (Math.floor(at / STEP_MS) === Math.floor(last / STEP_MS)) {
+    log[log.length - 1] = Math.log(price);
+    times[times.length - 1] = at;
+    return;
+  }
+  times.push(at);
+  log.push(Math.log(price));
+  if (times.length > (2 * MEMORY_MS) / STEP_MS) dropBefore({ at: times, log }, at - MEMORY_MS);
+}
+
+function dropBefore({ at, log }: Reads, from: Millis): void {
+  const kept = at.findIndex(time => time >= from);
+  const count = kept < 0 ? at.length : kept;
+  at.splice(0, count);
+  log.splice(0, count);
+}

@@ -1,0 +1,44 @@
+/** Cost of an executed hedge on another exchange, from its trades. */
+import { pairOf } from '../model/bookName.ts';
+import type { OwnTrade } from '../ports/port.ts';
+import { approximately, money, moneyOf, multiplyMoneyFloor, textOfMoney, type Money } from '../model/units.ts';
+
+export type PaidCost = {
+  /** Cost in the quote currency of the bot's book, rounded up; negative for a gain. */
+  readonly cost: Money;
+  /** Cost relative to the value of the traded amount at the mid price; `null` if that value is 0. */
+  readonly bps: number | null;
+  /** Fees in other currencies than those of the book there, which `cost` does not include, as text; `null` if none. */
+  readonly otherFees: string | null;
+};
+
+/**
+ * Returns the cost of trades there against the mid price here at the decision, with their fees; `null` without trades.
+ * `rate` is the value of one unit of the quote currency there, in the quote currency of the bot's book.
+ */
+export function paidCost(trades: readonly OwnTrade[], rate: Money, mid: Money): PaidCost | null {
+  if (trades.length === 0) return null;
+  let [base, cash, traded] = [0n, 0n, 0n];
+  const others = new Map<string, bigint>();
+  for (const { book, side, major, minor, feeAmount, feeCurrency } of trades) {
+    const [majorThere, minorThere] = pairOf(book);
+    const sign = side === 'buy' ? 1n : -1n;
+    const fee = moneyOf(feeAmount);
+    base += sign * absolute(moneyOf(major));
+    cash -= sign * absolute(moneyOf(minor));
+    traded += absolute(moneyOf(major));
+    if (feeCurrency === majorThere) base -= fee;
+    else if (feeCurrency === minorThere) cash -= fee;
+    else if (fee !== 0n) others.set(feeCurrency, (others.get(feeCurrency) ?? 0n) + fee);
+  }
+  const cost = money(-(multiplyMoneyFloor(money(base), mid) + multiplyMoneyFloor(money(cash), rate)));
+  const value = approximately(multiplyMoneyFloor(money(traded), mid));
+  return {
+    cost,
+    bps: value > 0 ? (approximately(cost) / value) * 10_000 : null,
+    otherFees:
+      others.size === 0 ? null : [...others].map(([name, sum]) => `${textOfMoney(money(sum))} ${name}`).join(', '),
+  };
+}
+
+const absolute = (sum: bigint): bigint => (sum < 0n ? -sum : sum);
