@@ -143,6 +143,8 @@ const MANY = [
   'exchange/kraken/levelBook',
   'exchange/kraken/lists',
   'exchange/kraken/wire',
+  'exchange/orderIds',
+  'exchange/secrets',
   'exchange/strangeArguments',
   'exchange/transport/budget',
   'exchange/transport/requestSender',
