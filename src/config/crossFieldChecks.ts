@@ -126,8 +126,8 @@ function referenceProblems(config: Config, venues?: readonly string[]): readonly
     if (fed.indexOf(name) !== i) wrong(`two feeds give the price of ${name}; remove one of these feeds`);
     if (wanted.books?.includes(name) === false)
       wrong(`${name} is not in reference.books; add it there or remove the feed`);
-    if (name === book && isTradedExchange(config, { urls: [wanted.feeds[i]?.url] }, venues))
-      wrong(ownBook(`${book} of this feed`));
+    const sameness = name === book ? samenessOf(config, { urls: [wanted.feeds[i]?.url] }, venues) : null;
+    if (sameness !== null) wrong(ownBook(`${book} of this feed`, sameness));
   });
   if (wanted.books === undefined && fed.length === 0)
     problems.push({ path: ['reference', 'books'], message: 'expected books, like [btc_usd, usd_mxn], or feeds' });
@@ -184,11 +184,11 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
       );
     for (const leg of legs) {
       const { from } = leg;
-      if (
-        leg.book === book &&
-        (from === 'exchange' || isTradedExchange(config, placeOf(config, from, leg.book), venues))
-      )
-        wrong(['sources', i, 'books'], ownBook(from === 'exchange' ? book : `${book} at ${placeText(from)}`));
+      const isHere = from === 'exchange';
+      const sameness =
+        leg.book !== book ? null : isHere ? 'address' : samenessOf(config, placeOf(config, from, leg.book), venues);
+      if (sameness !== null)
+        wrong(['sources', i, 'books'], ownBook(isHere ? book : `${book} at ${placeText(from)}`, sameness));
       if (typeof from === 'object' && 'venue' in from && venues?.includes(from.venue) === false)
         wrong(
           ['sources', i, 'from'],
@@ -223,7 +223,13 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
   return problems;
 }
 
-const ownBook = (what: string): string => `${what} is the bot's own book, which contains its own orders`;
+/** Way in which a place is the traded exchange: by an address, or by its name alone. */
+type Sameness = 'address' | { readonly name: string };
+
+const ownBook = (what: string, sameness: Sameness): string =>
+  sameness === 'address'
+    ? `${what} is the bot's own book, which contains its own orders`
+    : `${what} counts as the bot's own book, which contains its own orders: the exchange has the name of the traded one, ${sameness.name}, which can have several addresses; use another exchange or book`;
 
 /** Name of an exchange, and addresses of a place. Without addresses, the place is the public one of the exchange. */
 type Place = { readonly name?: string | undefined; readonly urls: readonly (string | undefined)[] };
@@ -245,17 +251,19 @@ function placeOf({ reference, elsewhere, book: own }: Config, from: SourceFrom, 
 }
 
 /**
- * Whether a place is the traded exchange: it has the same host, or the same name, because an exchange may have several
- * hosts. ccxt and `exchange.venue` have the same names. Another port of this machine is another exchange.
+ * Returns how a place is the traded exchange, or `null` if it is another one: by the same host, or by the same name,
+ * because an exchange may have several hosts. ccxt and `exchange.venue` have the same names. Another port of this
+ * machine is another exchange.
  */
-function isTradedExchange({ exchange }: Config, place: Place, venues?: readonly string[]): boolean {
+function samenessOf({ exchange }: Config, place: Place, venues?: readonly string[]): Sameness | null {
   const traded: Place =
     exchange.kind === 'remote'
       ? { name: exchange.venue ?? venues?.[0], urls: [exchange.restUrl, exchange.streamUrl] }
       : { urls: [`http://127.0.0.1:${exchange.port}`] };
   const [own, there] = [urlsOf(traded), urlsOf(place)];
-  if (there.some(url => own.some(other => hostOf(other) === hostOf(url)))) return true;
-  return place.name !== undefined && place.name === traded.name && ![...own, ...there].some(isOnThisMachine);
+  if (there.some(url => own.some(other => hostOf(other) === hostOf(url)))) return 'address';
+  const isNamed = place.name !== undefined && place.name === traded.name && ![...own, ...there].some(isOnThisMachine);
+  return isNamed ? { name: place.name } : null;
 }
 
 const urlsOf = ({ urls }: Place): readonly URL[] => urls.flatMap(url => (url === undefined ? [] : [new URL(url)]));

@@ -163,7 +163,8 @@ function venuesOfOrders(config: Config): { readonly exchange: ExchangeVenue; rea
 export function evidenceTimesOf({ hedge, elsewhere, timing }: Config): EvidenceTimes {
   if (hedge?.elsewhere === undefined || elsewhere === undefined)
     throw new Error('expected hedges on the other exchange in the configuration, found none');
-  const requestLifeMs = venueElsewhere(elsewhere).hedging?.requestLifeMs ?? timing.requestDelayMaxMs;
+  // An order of an earlier run may have been sent with a longer timeout.
+  const requestLifeMs = venueElsewhere(elsewhere).requestLifeMs?.(Infinity) ?? timing.requestDelayMaxMs;
   return { requestLifeMs, listingDelayMs: hedge.elsewhere.listingDelayMs };
 }
 

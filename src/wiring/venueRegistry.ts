@@ -49,8 +49,8 @@ export function refuseUntried(
 export function refuseShortDelay(config: Pick<Config, 'exchange' | 'timing'>): void {
   const { exchange, timing } = config;
   if (exchange.kind !== 'remote') return;
-  const { name, placementLifeMs } = venueOf(config);
-  const life = placementLifeMs?.(exchange.requestTimeoutMs) ?? 0;
+  const { name, requestLifeMs } = venueOf(config);
+  const life = requestLifeMs?.(exchange.requestTimeoutMs) ?? 0;
   if (timing.requestDelayMaxMs >= life) return;
   throw new UsageError(
     `timing.requestDelayMaxMs: expected at least ${life}, found ${timing.requestDelayMaxMs}; ${name} executes an order up to ${life} ms after it was sent`,

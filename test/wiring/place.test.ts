@@ -158,7 +158,6 @@ test('a venue that lacks what a hedge needs is refused by the names of what it l
     lookUp: 'by order id',
     immediateOrCancel: true,
     tradeFees: true,
-    requestLifeMs: null,
   };
   const lacks = (hedging?: HedgeAbilities) => hedgeObstacles(hedging === undefined ? {} : { hedging });
   expect(lacks()).toBe('immediate-or-cancel orders, a look-up of orders after a lost answer, the fee of each trade');

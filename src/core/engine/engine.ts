@@ -356,6 +356,11 @@ export class Engine {
     return this.#livePrice?.status(at) ?? null;
   }
 
+  /** Sources of the reference price whose basis in a ledger is not used; see `LivePrice.unprovenBases`. */
+  unprovenBases({ bases = {} }: Pick<RestoredLedger, 'bases'>): readonly string[] {
+    return this.#livePrice?.unprovenBases(bases) ?? [];
+  }
+
   /** Last readings of the sources of the reference price, as events for another engine. */
   sourceEvents(at: Millis): readonly Extract<EngineEvent, { kind: 'source' }>[] {
     return (this.#livePrice?.readings ?? []).map(reading => ({ kind: 'source', at, ...reading }));

@@ -196,12 +196,24 @@ export class LivePrice {
   /** Returns the bases for the next run, also those of an earlier run that this run has not measured. */
   bases(): Readonly<Record<string, BasisState>> {
     const known = new Map(Object.entries(this.#kept));
+    for (const name of this.unprovenBases(this.#kept)) known.delete(name);
     this.#rules.sources.forEach(({ basisKey }, i) => {
       const state = this.#bases[i]?.state ?? null;
       if (state !== null) known.set(basisKey, state);
     });
     const newest = [...known].sort(([, a], [, b]) => b.at - a.at).slice(0, BASES_MAX);
     return Object.fromEntries(newest);
+  }
+
+  /**
+   * Returns the sources of which `bases` has only a basis of an earlier version. It was stored by the name of the source
+   * alone, so it may be that of other books; it is not used, and not stored again.
+   */
+  unprovenBases(bases: Readonly<Record<string, BasisState>>): readonly string[] {
+    const { basis, sources } = this.#rules;
+    const isUnproven = ({ name, basisKey }: SourceRule): boolean =>
+      Object.hasOwn(bases, name) && !Object.hasOwn(bases, basisKey);
+    return basis === null ? [] : sources.filter(isUnproven).map(({ name }) => name);
   }
 
   restore(bases: Readonly<Record<string, BasisState>>, at: Millis): void {

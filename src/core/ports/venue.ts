@@ -53,9 +53,9 @@ type VenueBasics = {
   readonly orderIds: OrderIdRule;
   /**
    * Returns the time after sending from which the exchange no longer executes a placement, by the configured timeout of a
-   * request. Absent if the exchange sets no such limit.
+   * request; for a timeout of `Infinity`, the longest such time. Absent if the exchange sets no such limit.
    */
-  readonly placementLifeMs?: (requestTimeoutMs: Millis) => Millis;
+  readonly requestLifeMs?: (requestTimeoutMs: Millis) => Millis;
   /** Abilities that a hedge needs; absent if the venue has none of them. */
   readonly hedging?: HedgeAbilities;
   /** `doubles` if the client has traded only with test doubles: real orders then need `exchange.acceptUntried`. */
@@ -82,8 +82,6 @@ export type HedgeAbilities = {
   readonly immediateOrCancel: boolean;
   /** Whether each own trade has its fee with the currency of the fee. */
   readonly tradeFees: boolean;
-  /** Time after which the exchange no longer executes a request that is still on its way; `null` if there is none. */
-  readonly requestLifeMs: Millis | null;
 };
 
 export type Connection = {

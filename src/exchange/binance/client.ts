@@ -67,7 +67,7 @@ const WEIGHT_SHARE = 0.9;
 const DAY_MS = 24 * 60 * 60_000;
 
 /** Longest validity of a request (rest-api.md, Timing security). */
-export const RECV_WINDOW_MAX_MS = 5_000;
+const RECV_WINDOW_MAX_MS = 5_000;
 
 /** Returns the validity of a request: its deadline, at most the longest that the exchange allows. */
 export const recvWindowMs = (deadlineMs: number): number =>

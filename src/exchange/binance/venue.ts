@@ -3,7 +3,7 @@ import type { ExchangeVenue } from '../../core/index.ts';
 import { socketTransport } from '../transport/streamTransport.ts';
 import { httpTransport } from '../transport/transport.ts';
 import { splitAddress } from '../wire/address.ts';
-import { binanceClient, expectedSymbol, RECV_WINDOW_MAX_MS, recvWindowMs, WHOLE_LEVELS } from './client.ts';
+import { binanceClient, expectedSymbol, recvWindowMs, WHOLE_LEVELS } from './client.ts';
 import { spotStream, combinedStreamPath } from './stream/stream.ts';
 import { binanceMeaning } from './wire/errorCodes.ts';
 
@@ -36,7 +36,7 @@ export const binanceSpot: ExchangeVenue = {
   meaningOf: binanceMeaning,
   // 36 characters (common knowledge, not checked).
   orderIds: { instanceMax: 12, runMax: 99_999_999_999_999, counterMax: 99_999_999 },
-  placementLifeMs: recvWindowMs,
-  hedging: { lookUp: 'by order id', immediateOrCancel: true, tradeFees: true, requestLifeMs: RECV_WINDOW_MAX_MS },
+  requestLifeMs: recvWindowMs,
+  hedging: { lookUp: 'by order id', immediateOrCancel: true, tradeFees: true },
   tried: 'doubles',
 };

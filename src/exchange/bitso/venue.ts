@@ -27,7 +27,7 @@ export const bitso: ExchangeVenue = {
   allows: EXCHANGE_RATE_LIMITS,
   // 40 characters (rest-api, Conventions).
   orderIds: { instanceMax: 14, runMax: Number.MAX_SAFE_INTEGER, counterMax: 99_999_999 },
-  hedging: { lookUp: 'by order id', immediateOrCancel: true, tradeFees: true, requestLifeMs: null },
+  hedging: { lookUp: 'by order id', immediateOrCancel: true, tradeFees: true },
 };
 
 function clientAt({ restUrl, rfqUrl, webhookUrl, deadlineMs, credentials, ...to }: Connection): Client {

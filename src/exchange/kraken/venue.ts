@@ -6,7 +6,7 @@ import { splitAddress } from '../wire/address.ts';
 import { krakenClient } from './client.ts';
 import { KRAKEN_RATE_LIMITS } from './wire/protocol.ts';
 import { DEPTH } from './rest/market.ts';
-import { VALID_MS, validMsOf } from './rest/orders.ts';
+import { validMsOf } from './rest/orders.ts';
 import { krakenStream } from './stream/stream.ts';
 import { KRAKEN_ORDER_IDS } from './wire/clientIds.ts';
 import { krakenMeaning } from './wire/codes.ts';
@@ -43,8 +43,7 @@ export const kraken: ExchangeVenue = {
   meaningOf: krakenMeaning,
   allows: KRAKEN_RATE_LIMITS,
   orderIds: KRAKEN_ORDER_IDS,
-  placementLifeMs: validMsOf,
-  // The deadline of an order is bounded by 60 s, whatever the timeout of a request.
-  hedging: { lookUp: 'by complete lists', immediateOrCancel: true, tradeFees: true, requestLifeMs: VALID_MS.max },
+  requestLifeMs: validMsOf,
+  hedging: { lookUp: 'by complete lists', immediateOrCancel: true, tradeFees: true },
   tried: 'doubles',
 };

@@ -121,6 +121,12 @@ export class Run {
       );
     await place?.rules.open();
     const engine = options.makeEngine(rules, onNews, journal.run);
+    const unproven = engine.unprovenBases(journal.leftovers.ledger ?? {});
+    if (unproven.length > 0)
+      log.warn(
+        { sources: unproven },
+        `the stored basis of ${unproven.join(', ')} is from a version that did not store its books; it is dropped and measured again, and reference.basis.unknown says whether the source counts until then`,
+      );
     const opening = await resolveOpening(journal.leftovers, rules, options);
     const state = { ...options.state, journal, latch };
     const run: Run = new Run({ ...options, state, engine, start: { rules, opening, settled } });

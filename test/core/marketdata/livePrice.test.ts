@@ -194,6 +194,20 @@ describe('the basis', () => {
     expect(again.status(at + 3_000).price?.price).toBeCloseTo(10_030, 6);
   });
 
+  test('a basis of a version that stored it by name only is named, not used, and not stored again', () => {
+    const of = live();
+    const old = { at: 0, log: 9, variance: 1e-9 };
+    const bases = { a: old, b: old, 'b books': { ...old, log: 1 }, 'a other books': old };
+    expect(of.unprovenBases(bases)).toEqual(['a']);
+    of.restore(bases, 1_000);
+    of.read('a', 1_000, book(9_999, 10_001));
+    expect(refusals(of, 1_000)[0]).toBe('no basis');
+    expect(Object.keys(of.bases()).sort()).toEqual(['a other books', 'b', 'b books']);
+    expect(of.unprovenBases(of.bases())).toEqual([]);
+    // Without a basis in the configuration, none is used, and all are kept for a run with one.
+    expect(made().unprovenBases(bases)).toEqual([]);
+  });
+
   test('a basis measured in this run replaces the stored one, and at most 32 are stored, the newest', () => {
     const of = live();
     const stored = Array.from({ length: 40 }, (_, i) => [`s${i}`, { at: -i, log: 0, variance: 1 }] as const);

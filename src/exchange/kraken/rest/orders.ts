@@ -42,7 +42,7 @@ const EARLIER_MS: Millis = 60_000;
  * default (docs.kraken.com/exchange/api-reference/spot-websocket-v2/batch_add). Its time as known here is up to a second
  * early, and a placement may take some seconds when the exchange is busy (common knowledge, not checked); 4 s leave 3 s.
  */
-export const VALID_MS = { min: 4_000, max: 60_000 } as const;
+const VALID_MS = { min: 4_000, max: 60_000 } as const;
 
 /** Returns the time after sending from which the exchange must not execute an order. */
 export const validMsOf = (requestTimeoutMs: Millis): Millis =>
