@@ -65,8 +65,7 @@ function commentsOf(path: string, text: string): readonly string[] {
 }
 
 /** Reasons in recordings and metrics, and names of price steps: their texts are contracts. */
-const CONTRACTS =
-  /start(?:ed|ing) anew|counts its books anew|orders of ours never take liquidity|no way out was taken/g;
+const CONTRACTS = /start(?:ed|ing) anew|counts its books anew|no way out was taken/g;
 
 const sentencesOf = (text: string): readonly string[] => text.replace(/\s+/g, ' ').split(/(?<=[.!?:;])\s+/);
 

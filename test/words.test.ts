@@ -130,6 +130,7 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
     'backtest/report/headline.ts',
     'backtest/report/plots.ts',
     'backtest/report/series.ts',
+    'src/app/inspect/elsewhereSeen.ts',
     'src/app/inspect/hedges.ts',
     'src/core/hedging/hedgeRow.ts',
     'src/hedge/hedger.ts',

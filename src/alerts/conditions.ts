@@ -163,8 +163,8 @@ function nothingShown({ snapshot: { quoting, unshown, emptySidesText } }: Look):
 /** Returns a condition: at least one source of the reference price is not used for such a reason. */
 function inHedgeDebt({ snapshot: { elsewhere } }: Look): Cause | null {
   if (elsewhere === null || elsewhere.debt === 0n) return null;
-  const { place, debt, openOrders, failures } = elsewhere;
-  const text = `hedge debt at ${place}: ${textOfMoney(debt)} of the base currency, with ${openOrders} open orders and ${failures} failed hedges in sequence; for the reason, run puntas hedges`;
+  const { place, debt, debtMax, baseCurrency, openOrders, failures } = elsewhere;
+  const text = `hedge debt at ${place}: ${textOfMoney(debt)} ${baseCurrency} of at most ${textOfMoney(debtMax)} (hedge.elsewhere.debtMax); open orders there: ${openOrders}; hedges failed in sequence: ${failures}; for the reason, run puntas hedges`;
   return { key: 'debt', text };
 }
 

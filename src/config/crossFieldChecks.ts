@@ -194,8 +194,7 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
           ['sources', i, 'from'],
           `expected venue to be one of ${venues.join(', ')}, found ${JSON.stringify(from.venue)}`,
         );
-      if (from === 'elsewhere' && elsewhere === undefined)
-        wrong(['sources', i, 'from'], 'elsewhere needs the section elsewhere with the other exchange');
+      if (from === 'elsewhere' && elsewhere === undefined) wrong(['sources', i, 'from'], NO_ELSEWHERE);
       if (from !== 'feed' && !(typeof from === 'object' && 'feed' in from)) continue;
       const at = feedIndexOf(feeds, book, leg.book, from);
       used.add(at);
@@ -325,6 +324,10 @@ function hedgeProblems(config: Config): readonly Problem[] {
   return problems;
 }
 
+/** Text about a value `elsewhere` without the section that it refers to. */
+const NO_ELSEWHERE =
+  '"elsewhere" needs the section elsewhere; add that section with kind and book of the other exchange';
+
 /** Finds problems of hedges on the other exchange: the way, its keys, the other exchange, and the rate of its currency. */
 function placeProblems({ hedge, elsewhere, exchange, reference, book, limits }: Config): readonly Problem[] {
   const isWay = hedge?.venues.includes('elsewhere') === true;
@@ -333,20 +336,25 @@ function placeProblems({ hedge, elsewhere, exchange, reference, book, limits }: 
   const problems: Problem[] = [];
   const at = (path: readonly string[], message: string) => problems.push({ path: ['hedge', ...path], message });
   if (!isWay) at(['elsewhere'], 'has no effect without elsewhere in hedge.venues; add it there, or remove this key');
-  if (keys === undefined) at(['venues'], 'elsewhere needs hedge.elsewhere with driftMax and debtMax');
+  if (keys === undefined)
+    at(['venues'], '"elsewhere" needs the keys of hedge.elsewhere; add hedge.elsewhere with driftMax and debtMax');
   if (elsewhere === undefined) {
-    at(isWay ? ['venues'] : ['elsewhere'], 'elsewhere needs the section elsewhere with the other exchange');
+    at(isWay ? ['venues'] : ['elsewhere'], NO_ELSEWHERE);
     return problems;
   }
   // Orders there would hedge play money, and a restart would forget them with the account of the embedded exchange.
   if (exchange.kind === 'embedded' && elsewhere.kind === 'remote')
-    at(['venues'], 'elsewhere needs elsewhere.kind: embedded while exchange.kind is embedded');
+    problems.push({
+      path: ['elsewhere', 'kind'],
+      message:
+        'expected embedded, found remote; hedges of play money (exchange.kind: embedded) must not use real money',
+    });
   const [[, here], [, there]] = [pairOf(book), pairOf(elsewhere.book)];
   const rated = here === there || (reference?.sources ?? []).some(source => isRate(sourceLegs(source), elsewhere.book));
   if (!rated)
     at(
       ['venues'],
-      `elsewhere needs the value of ${there} in ${here}: a source of reference.sources with books from ${elsewhere.book}, like [${elsewhere.book}, ${there}_${here}]`,
+      `"elsewhere" needs the value of ${there} in ${here}; add a source to reference.sources with books that lead from ${elsewhere.book} to ${here}, like books: [${elsewhere.book}, ${there}_${here}]`,
     );
   if (keys !== undefined && !(moneyOf(keys.debtMax) <= moneyOf(limits.positionMax)))
     at(['elsewhere', 'debtMax'], `must be at most limits.positionMax (${limits.positionMax})`);

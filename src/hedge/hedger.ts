@@ -342,7 +342,7 @@ export class Hedger {
       this.#rows.change({ state: 'unknown', why: outcome.kind === 'unknown' ? outcome.reason : outcome.code });
       log.warn(
         { id: row.id },
-        `hedge ${row.id}: outcome unknown; until the exchange reports the hedge or can no longer execute the hedge, the limits must hold both with and without the hedge`,
+        `hedge ${row.id}: outcome unknown; until it is known, the limits count the hedge both as executed and as not executed`,
       );
     } else this.#handleNotExecuted(row, `refused: ${outcome.code} ${outcome.message}`);
     this.#options.persist();
@@ -392,7 +392,10 @@ export class Hedger {
       return this.#findElsewhere(executing);
     }
     this.#rows.change({ state: 'unknown', why: sent.why });
-    this.#run.log.warn({ id: row.id }, `hedge ${row.id}: outcome of the order elsewhere unknown: ${sent.why}`);
+    this.#run.log.warn(
+      { id: row.id },
+      `hedge ${row.id}: outcome unknown (${sent.why}); the bot looks the order up, and sends no other hedge until its end is proven`,
+    );
     persist();
   }
 

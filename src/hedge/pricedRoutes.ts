@@ -72,5 +72,5 @@ export function bookRoute(
   const { take, ...out } = sweepCost(instrument, depth, amount, takerRate, mid, bounds);
   if ('unavailableReason' in out) return { by: 'nothing', out };
   if (take !== undefined && isAllowed) return { by: 'take', out, take };
-  return { by: 'nothing', out: { ...out, comparisonOnlyReason: 'orders of ours never take liquidity' } };
+  return { by: 'nothing', out: { ...out, comparisonOnlyReason: 'the bot may not take liquidity in its book' } };
 }

@@ -95,7 +95,7 @@ export function placeClientOf(
   const lacks = hedgeObstacles(venue);
   if (lacks !== null && config.hedge?.elsewhere !== undefined)
     throw new UsageError(
-      `elsewhere.venue: hedges need exchanges with everything that proves the outcome of an order; ${venue.name} lacks ${lacks}`,
+      `elsewhere.venue: no hedges at ${venue.name}, because the outcome of an order there cannot be proven; it lacks ${lacks}; use another exchange, or remove hedge.elsewhere`,
     );
   const { allows = { public: REQUESTS_PER_MINUTE, private: REQUESTS_PER_MINUTE } } = venue;
   return venue.connect({

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { ShownElsewhere } from '../../src/console/index.ts';
 import { Bench, puntas, ran, type Program } from '../cli/program.ts';
 import { doomed } from '../live/crashes.ts';
 import { Folders } from '../live/states.ts';
@@ -115,6 +116,7 @@ describe('the page', () => {
     const { page, noise } = await opened(width, scheme);
     await page.locator('#depth tr.own').first().waitFor(SLOW);
     for (const id of PANELS) expect((await text(page, id)).trim(), id).not.toBe('');
+    expect(await page.locator('.at-elsewhere').isVisible()).toBe(false);
     expect(await page.locator('.plot canvas').count()).toBe(4);
     expect(await inPage<number>(page, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
     // No text is cut off; on a phone a wide table can be moved sideways, and profit is narrow enough without it.
@@ -166,6 +168,49 @@ describe('the page', () => {
       expect(await page.locator('#levels p b').innerText()).toBe(price);
     }
     expect(noise).toEqual([]);
+  });
+});
+
+describe('a bot that hedges on another exchange', () => {
+  test('has a panel with the figures of puntas status, which fits at each width', async () => {
+    const metrics = `metrics:\n  port: ${await freePort()}`;
+    const hedged = bench.config('elsewhere', yaml => yaml.replace(/^metrics:\n {2}port: 0$/m, metrics));
+    const trader = puntas(['run', '-c', hedged, '--speed', '4']);
+    await trader.sees(/filled elsewhere by order/);
+    trader.signal('SIGINT');
+    await trader.ended;
+    const watcher = puntas(['console', '-c', hedged, '--port', '0']);
+    try {
+      const at = (await watcher.sees(/console of \S+ at (http:\/\/127\.0\.0\.1:\d+)/))[1]!;
+      const { stdout } = await ran(['status', '-c', hedged, '--json']);
+      const { elsewhere } = (JSON.parse(stdout) as { run: { elsewhere: ShownElsewhere } }).run;
+      const { books, sources, hedging } = elsewhere;
+      const { debtMax, currency, inventory, last } = hedging!;
+      for (const [width, scheme] of [
+        [1600, 'light'],
+        [1280, 'dark'],
+        [390, 'dark'],
+      ] as const) {
+        const { page, noise } = await opened(width, scheme, at);
+        await page.locator('.at-elsewhere').waitFor(SLOW);
+        const panel = (await text(page, 'elsewhere')).replace(/\s+/g, ' ');
+        for (const { name, bid, ask } of books) expect(panel).toMatch(new RegExp(`${name}.* ${bid} ${ask} `));
+        expect(sources.map(({ name, price }) => `${name} ${price}`)).toEqual([expect.stringMatching(/^there \d/)]);
+        expect(panel).toContain(`there ${sources[0]!.price} `);
+        expect(panel).toContain(` of ${debtMax} ${currency} (band 0.001)`);
+        for (const { exchange, base } of inventory)
+          expect(panel).toContain(`${exchange} ${base.replace(/\.?0+$/, '')}`);
+        expect(last.length).toBeGreaterThan(0);
+        for (const { paidBps } of last) if (paidBps !== null) expect(panel).toContain(`${paidBps.toFixed(1)} bps`);
+        expect(await inPage<number>(page, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+        expect(await inPage<string[]>(page, CUT_OFF)).toEqual([]);
+        expect(panel).not.toMatch(/NaN|undefined|Infinity|\[object/);
+        expect(noise).toEqual([]);
+      }
+    } finally {
+      watcher.signal('SIGINT');
+      await watcher.ended;
+    }
   });
 });
 

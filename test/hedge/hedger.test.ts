@@ -34,7 +34,7 @@ describe('a hedge by an offer', () => {
     const way = 'rfq';
     const weighed = [
       { way, cost: '12', bps: 10, not: null },
-      { way: 'book', cost: '12', bps: 10, not: 'orders of ours never take liquidity' },
+      { way: 'book', cost: '12', bps: 10, not: 'the bot may not take liquidity in its book' },
       { way: 'wait', cost: '0', bps: 0, not: 'inventory is beyond its band' },
     ];
     const offer = offerOf({
@@ -54,7 +54,7 @@ describe('a hedge by an offer', () => {
       {
         level: 'info',
         fields: { id: 'mm-h1-1', weighed },
-        text: `hedge routes for 12 btc: ${way} 10.0 bps (taken), book 10.0 bps (orders of ours never take liquidity), wait 0.0 bps (inventory is beyond its band)`,
+        text: `hedge routes for 12 btc: ${way} 10.0 bps (taken), book 10.0 bps (the bot may not take liquidity in its book), wait 0.0 bps (inventory is beyond its band)`,
       },
       { level: 'info', fields: { id: 'mm-h1-1', why: null }, text: 'hedge mm-h1-1: 12 btc became 11988 mxn' },
     ]);
@@ -243,7 +243,7 @@ describe('a hedge with an unknown outcome', () => {
     expect(bot.log.at(-1)).toEqual({
       level: 'warn',
       fields: { id: 'mm-h1-1' },
-      text: 'hedge mm-h1-1: outcome unknown; until the exchange reports the hedge or can no longer execute the hedge, the limits must hold both with and without the hedge',
+      text: 'hedge mm-h1-1: outcome unknown; until it is known, the limits count the hedge both as executed and as not executed',
     });
     const [before, after] = await around(bot, due);
     expect(before.state).toBe('unknown');

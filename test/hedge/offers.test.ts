@@ -360,7 +360,11 @@ describe('the ways out with their prices', () => {
       const out = book(venues, mayTake, '40');
       expect(out).toMatchObject({
         by: 'nothing',
-        out: { way: 'book', give: { amount: '20' }, comparisonOnlyReason: 'orders of ours never take liquidity' },
+        out: {
+          way: 'book',
+          give: { amount: '20' },
+          comparisonOnlyReason: 'the bot may not take liquidity in its book',
+        },
       });
       expect(out).not.toHaveProperty('take');
       expect(out.out).not.toHaveProperty('take');

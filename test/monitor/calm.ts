@@ -51,7 +51,13 @@ export const calm = (): Monitored => ({
   ],
   elsewhere: {
     ...{ place: 'far', held: moneyOf('1.25'), funds: { base: moneyOf('1.25'), quote: moneyOf('90000.5') } },
-    ...{ quoteCurrency: 'usdt', quoteHeld: moneyOf('90100'), debtMax: moneyOf('0.05'), band: moneyOf('0.001') },
+    ...{
+      baseCurrency: 'btc',
+      quoteCurrency: 'usdt',
+      quoteHeld: moneyOf('90100'),
+      debtMax: moneyOf('0.05'),
+      band: moneyOf('0.001'),
+    },
     ...{ rate: moneyOf('18.25'), openOrders: 1, failures: 2, debt: moneyOf('0.004'), debtValue: moneyOf('6000') },
     ...{ drift: moneyOf('-500'), driftValue: moneyOf('-9125'), closed: { buy: null, sell: null } },
   },

@@ -34,23 +34,23 @@ const remote =
 
 describe('hedges on the other exchange', () => {
   test.each<[change: (tree: Tree) => void, says: string]>([
-    [tree => delete tree['elsewhere'], 'hedge.venues: elsewhere needs the section elsewhere'],
+    [tree => delete tree['elsewhere'], 'hedge.venues: "elsewhere" needs the section elsewhere; add that section'],
     [
       tree => {
         const { exchange } = tree;
         remote('binance')(tree);
         tree['exchange'] = exchange!;
       },
-      'hedge.venues: elsewhere needs elsewhere.kind: embedded while exchange.kind is embedded',
+      'elsewhere.kind: expected embedded, found remote; hedges of play money',
     ],
     [
       tree => delete tree['hedge']!['elsewhere'],
-      'hedge.venues: elsewhere needs hedge.elsewhere with driftMax and debtMax',
+      'hedge.venues: "elsewhere" needs the keys of hedge.elsewhere; add hedge.elsewhere with driftMax and debtMax',
     ],
     [tree => (tree['hedge']!['venues'] = ['book']), 'hedge.elsewhere: has no effect without elsewhere in hedge.venues'],
     [
       tree => (tree['reference']!['sources'] = [{ name: 'a', books: ['btc_usd', 'usd_mxn'] }]),
-      'hedge.venues: elsewhere needs the value of usdt in mxn',
+      'hedge.venues: "elsewhere" needs the value of usdt in mxn; add a source to reference.sources',
     ],
     [
       tree => ((tree['hedge']!['elsewhere'] as Record<string, unknown>)['debtMax'] = '0.2'),

@@ -89,12 +89,12 @@ function sourceText({
     ...(basisBps === null || basisErrorBps === null
       ? []
       : [`basis ${signed(basisBps)} ± ${basisErrorBps.toFixed(1)} bps`]),
-    lead === null ? (noLead ?? 'lead unknown') : leadText(lead),
+    lead === null ? (noLead ?? 'lead unknown') : leadStatus(lead),
   ];
   return `${name}: ${notUsed === null ? '' : `NOT USED (${notUsed}); `}${parts.join('; ')}`;
 }
 
-function leadText({ ms, lowMs, highMs }: NonNullable<ShownElsewhere['sources'][number]['lead']>): string {
+function leadStatus({ ms, lowMs, highMs }: NonNullable<ShownElsewhere['sources'][number]['lead']>): string {
   const seconds = (of: number) => (of / 1_000).toFixed(1);
   const interval = `${seconds(Math.abs(ms))} s (95%: ${seconds(lowMs)} to ${seconds(highMs)} s)`;
   if (lowMs <= 0 && highMs >= 0) return `neither price leads for certain: ${interval}`;

@@ -90,7 +90,12 @@ export async function checkElsewhere(asking: Asking, venue: VenueAccess): Promis
 /** Returns the available funds there by currency, or a finding if they cannot be read completely. */
 async function readFunds(client: VenueClient, name: string): Promise<ReadonlyMap<string, Money> | Finding> {
   const read = await client.balances();
-  if (read.kind !== 'done') return fail(CHECK, `the balances at ${name} cannot be read`, 'check the key there');
+  if (read.kind !== 'done')
+    return fail(
+      CHECK,
+      `the balances at ${name} cannot be read: ${read.kind === 'refused' ? `${read.code}: ${read.message}` : read.reason}`,
+      'check the key there and its right to read balances (PUNTAS_ELSEWHERE_API_KEY, PUNTAS_ELSEWHERE_API_SECRET)',
+    );
   const [row] = read.unreadable ?? [];
   if (row) return fail(CHECK, `the balances at ${name}: ${describeRow(row)}`, 'run puntas doctor again');
   return new Map(read.value.map(({ currency, available }) => [currency, moneyOf(available)]));
@@ -137,7 +142,7 @@ async function trialFinding(
     return fail(
       CHECK,
       'the balances there do not cover the smallest order',
-      'deposit there, then run puntas doctor again',
+      `deposit ${instrument.major} or ${instrument.minor} there, then run puntas doctor again`,
     );
   const text = `${order.side} ${order.amount} ${instrument.major} at ${order.price} on ${elsewhere!.book} elsewhere, immediate or cancel, 10% from the market`;
   if (!(await mayOrder(text)))

@@ -24,7 +24,7 @@ import type {
 } from '../../console/index.ts';
 import { mayStillExecute } from '../../hedge/index.ts';
 import type { ElsewhereSeen } from './elsewhereSeen.ts';
-import { explainedSource, priceText } from './explain.ts';
+import { explainedSource, roundedPrice } from './explain.ts';
 
 type SourceEvent = ElsewhereSeen['feeds'][number];
 
@@ -69,7 +69,7 @@ function bookThere({ feed, reading, startedAt }: SourceEvent, at: Millis): Shown
   const shared = { name: feed, isHere: false, ageMs: at - startedAt };
   if (typeof reading === 'string') return { ...shared, bid: null, ask: null, spreadBps: null, problem: reading };
   const { bid, ask } = reading;
-  const text = (price: number) => (price > 0 ? priceText(price) : null);
+  const text = (price: number) => (price > 0 ? roundedPrice(price) : null);
   return { ...shared, bid: text(bid), ask: text(ask), spreadBps: spreadBps(bid, ask), problem: null };
 }
 

@@ -31,21 +31,15 @@ export class ElsewhereSeen {
 
   /** Records an input after the engine has processed it. `rowOf` returns the hedge with an id. */
   see(event: EngineEvent, rowOf: (id: string) => HedgeRow | undefined): void {
-    switch (event.kind) {
-      case 'source':
-        this.#feeds.set(event.feed, event);
-        for (const { name, price } of this.#engine.livePrice(event.at)?.sources ?? [])
-          if (price !== null) this.#lead(name).readX(event.at, price);
-        return;
-      case 'book': {
-        const { bids, asks, bidPrices, askPrices } = this.#engine.riskContext(event.at).depth;
-        if (bids > 0 && asks > 0)
-          for (const lead of this.#leads.values()) lead.readY(event.at, (bidPrices[0]! + askPrices[0]!) / 2);
-        return;
-      }
-      case 'elsewhere':
-        this.#seeOrder(event, rowOf(event.conversion.id));
-    }
+    if (event.kind === 'source') {
+      this.#feeds.set(event.feed, event);
+      for (const { name, price } of this.#engine.livePrice(event.at)?.sources ?? [])
+        if (price !== null) this.#lead(name).readX(event.at, price);
+    } else if (event.kind === 'book') {
+      const { bids, asks, bidPrices, askPrices } = this.#engine.riskContext(event.at).depth;
+      if (bids > 0 && asks > 0)
+        for (const lead of this.#leads.values()) lead.readY(event.at, (bidPrices[0]! + askPrices[0]!) / 2);
+    } else if (event.kind === 'elsewhere') this.#seeOrder(event, rowOf(event.conversion.id));
   }
 
   get feeds(): readonly SourceEvent[] {

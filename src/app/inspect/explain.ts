@@ -338,7 +338,7 @@ export function explanationOf(
 }
 
 /** Formats a price elsewhere, which is a float, without the digits that it cannot carry. */
-export const priceText = (price: number): string => String(Number(price.toPrecision(9)));
+export const roundedPrice = (price: number): string => String(Number(price.toPrecision(9)));
 
 /** Returns a source with its price in the quote currency. */
 export const explainedSource = (
@@ -347,7 +347,7 @@ export const explainedSource = (
 ): ExplainedSource => ({
   name,
   notUsed: refusal === null || detail === null ? refusal : `${refusal} (${detail})`,
-  price: price === null ? null : priceText(price * Number(tick)),
+  price: price === null ? null : roundedPrice(price * Number(tick)),
   ...{ ageMs, lagMs, basisBps, basisErrorBps },
 });
 

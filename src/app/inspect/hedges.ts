@@ -71,8 +71,10 @@ export function linesOf({ book, route, ...row }: ListedHedge): readonly string[]
   const standing = [
     ...(row.inventory === undefined ? [] : [`inventory ${row.inventory}`]),
     ...(row.middle === undefined ? [] : [`mid price ${row.middle}`]),
-    ...(row.costMax === undefined ? [] : [`maximum cost ${row.costMax} ${minor}`]),
-    ...(row.dayCost === undefined ? [] : [`cost of earlier hedges that day ${row.dayCost} ${minor}`]),
+    ...(row.costMax === undefined ? [] : [`maximum cost ${sixDigits(row.costMax)} ${minor}`]),
+    ...(row.dayCost === undefined
+      ? []
+      : [`cost of earlier hedges that day at most ${sixDigits(row.dayCost)} ${minor}`]),
     ...(row.flatten === undefined ? [] : [`cost of earlier hedges of this flatten ${row.flatten.cost} ${minor}`]),
   ];
   const { offer } = row;
@@ -94,7 +96,10 @@ export function linesOf({ book, route, ...row }: ListedHedge): readonly string[]
   ];
 }
 
+/** Formats an exact sum with at most six significant digits; `--json` has all of them. */
+const sixDigits = (sum: string): string => String(Number(Number(sum).toPrecision(6)));
+
 function wayText({ way, cost, bps, not }: HedgeLine, minor: string): string {
-  const price = cost === null || bps === null ? '' : `${bps.toFixed(1).padStart(8)} bps  ${cost} ${minor}  `;
+  const price = cost === null || bps === null ? '' : `${bps.toFixed(1).padStart(8)} bps  ${sixDigits(cost)} ${minor}  `;
   return `${way.padEnd(14)}${price}${not ?? 'taken'}`;
 }

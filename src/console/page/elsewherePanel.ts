@@ -52,12 +52,12 @@ const sourcesParts = (sources: readonly ShownElsewhereSource[]): readonly Node[]
           ...(source.notUsed === null
             ? []
             : [h('p', { class: 'bad' }, `${source.name} is not used: ${source.notUsed}`)]),
-          h('p', null, small('soft', `${source.name}: `), leadText(source)),
+          h('p', null, small('soft', `${source.name}: `), leaderText(source)),
         ]),
       ];
 
 /** Formats who leads, with the 95% interval of the lead. */
-function leadText({ lead, noLead }: ShownElsewhereSource): string {
+function leaderText({ lead, noLead }: ShownElsewhereSource): string {
   if (lead === null) return noLead ?? 'lead unknown';
   const { ms, lowMs, highMs, correlation } = lead;
   const interval = `(95%: ${secondsText(lowMs)} to ${secondsText(highMs)}, correlation ${fixed(correlation, 2)})`;
@@ -102,7 +102,7 @@ function debtParts(of: ShownHedging, at: number): readonly Node[] {
             open.isUnknown ? 'bad' : 'fair',
             `hedge ${open.id} open for ${span(at - open.since)}${open.isUnknown ? ', outcome unknown' : ''}`,
           ),
-      open?.why == null ? '' : small('soft', `: ${open.why}`),
+      (open?.why ?? null) === null ? '' : small('soft', `: ${open?.why ?? ''}`),
       failures === 0 ? '' : small('bad', `; hedges failed in sequence: ${failures}`),
     ),
     h('p', null, whyNotQuoted === null ? small('soft', 'both sides are quoted') : small('fair', whyNotQuoted)),
@@ -128,7 +128,7 @@ const hedgesParts = ({ last, currency }: ShownHedging): readonly Node[] => [
   last.length === 0
     ? none('no hedge elsewhere yet')
     : tableOf(
-        ['last hedges', currency, 'cost', 'expected', 'state'],
+        ['last hedges', currency, 'cost', 'expected', ''],
         last.map(({ at, amount, paidBps, paid, otherFees, expectedBps, state, why }) => [
           clockOf(at),
           amount.startsWith('-')

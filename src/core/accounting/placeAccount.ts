@@ -102,7 +102,7 @@ export class PlaceAccount {
     const { minor } = this.#book;
     const from = limit.target === undefined ? '' : ` from hedge.elsewhere.quoteTarget (${textOfMoney(limit.target)})`;
     const what = `the drift of ${textOfMoney(drift)} ${minor}${from}`;
-    if (driftValue === null) return `no rate for ${what}`;
+    if (driftValue === null) return `${what} has no known value, because no source of reference.sources gives one`;
     const size = side === 'sell' ? driftValue : -driftValue;
     if (size < limit.max) return null;
     return `${what} has the value ${textOfMoney(driftValue)}, and hedge.elsewhere.driftMax is ${textOfMoney(limit.max)}`;

@@ -53,6 +53,7 @@ export type Exposure = {
 export type ElsewhereFigures = {
   readonly place: string;
   readonly held: Money;
+  readonly baseCurrency: string;
   /** Quote currency there, and the held amount of it. */
   readonly quoteCurrency: string;
   readonly quoteHeld: Money;
@@ -153,6 +154,7 @@ export class HedgeDebt {
     return {
       place,
       held: account.held,
+      baseCurrency: major,
       quoteCurrency: minor,
       quoteHeld: account.quoteHeld,
       funds: { base: account.funds(major), quote: account.funds(minor) },

@@ -123,7 +123,11 @@ export class PlaceReads {
       }
       await sleep(run.clock, MATCH_EVERY_MS);
     }
-    if (!isCompared) run.log.error({}, `the balances at ${place.name} were not compared with the ledger`);
+    if (!isCompared)
+      run.log.error(
+        {},
+        `the balances at ${place.name} could not be read, so they were not compared with the ledger; compare them with puntas ledger`,
+      );
     const differences = isCompared ? (engine.elsewhere?.view.differences() ?? []) : [];
     for (const { currency, difference } of differences)
       run.log.error(

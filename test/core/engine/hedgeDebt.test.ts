@@ -390,7 +390,10 @@ describe('bounds on inventory that is not hedged', () => {
     two.rate = null;
     two.readThere();
     expect(two.figures.driftValue).toBeNull();
-    expect(two.figures.closed).toEqual({ sell: 'no rate for the drift of 604.395 usdt', buy: null });
+    expect(two.figures.closed).toEqual({
+      sell: 'the drift of 604.395 usdt has no known value, because no source of reference.sources gives one',
+      buy: null,
+    });
     // What a person moves away is no drift any more; what is bought there with it neither.
     two.transfers('moved back', 'usdt', money(-moneyOf('604.395')));
     expect([two.figures.drift, two.figures.closed.sell]).toEqual([0n, null]);

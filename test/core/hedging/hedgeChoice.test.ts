@@ -32,7 +32,7 @@ const rules: HedgeRules = {
 const middle = moneyOf('1000');
 const sale = (way: 'rfq' | 'conversion' | 'book', minor: string, major = '1'): RouteOption => ({
   way,
-  ...(way === 'book' ? { comparisonOnlyReason: 'orders of ours never take liquidity' } : {}),
+  ...(way === 'book' ? { comparisonOnlyReason: 'the bot may not take liquidity in its book' } : {}),
   give: { currency: 'btc', amount: major },
   get: { currency: 'mxn', amount: minor },
 });
@@ -137,7 +137,7 @@ describe('the way out', () => {
     expect(compared.map(({ way, bps, rejectedReason }) => [way, bps, rejectedReason])).toEqual([
       ['rfq', 20, null],
       ['conversion', 30, 'another route costs less'],
-      ['book', 10, 'orders of ours never take liquidity'],
+      ['book', 10, 'the bot may not take liquidity in its book'],
       ['wait', 0, 'inventory is beyond its band'],
     ]);
   });
