@@ -27,6 +27,7 @@ const SMALLEST_UNTIL = 20;
 const REQUESTS_PER_MINUTE = 600;
 /** Interval of polls while the stream is silent. Hedges read the book themselves if the stream is not young. */
 const STREAM_POLL_MS = 10_000;
+const HOUR_MS = 3_600_000;
 /** Share of the published limits that the bot uses. */
 const BUDGET_SHARE = 0.9;
 
@@ -48,6 +49,10 @@ export function placedBookOf({ hedge, elsewhere }: Config, band: Money): EngineO
         ...(keys.quoteTarget === undefined ? {} : { target: moneyOf(keys.quoteTarget) }),
       },
       balancesMaxAgeMs: PlaceReads.maxAgeMs,
+    },
+    transfers: {
+      feeMax: new Map(Object.entries(keys.transferFeeMax).map(([currency, most]) => [currency, moneyOf(most)])),
+      waitMs: keys.transferWaitHours * HOUR_MS,
     },
   };
 }
@@ -229,7 +234,6 @@ export function hedgePlaceOf(config: Config, there: Omit<PlaceSide, 'start' | 'c
       orderValueMax: moneyOf(limits.orderValueMax),
       rateChains: rateChainsOf(config, elsewhere.book),
       times: evidenceTimesOf(config),
-      transferFeeMax: new Map(Object.entries(keys.transferFeeMax).map(([currency, most]) => [currency, moneyOf(most)])),
       smallestUntil: isUntried ? SMALLEST_UNTIL : 0,
     },
   } satisfies HedgePlace;

@@ -11,7 +11,9 @@ import {
   type Money,
   type OwnTrade,
   type Side,
+  type TransitLimits,
 } from '../../src/core/index.ts';
+import { ledgerOf, textOfLedger } from '../../src/live/recording/ledgerText.ts';
 import { Desk } from './desk.ts';
 
 /** Bounds that never bind. */
@@ -24,6 +26,11 @@ const WIDE: HedgeBounds = {
 const ELSEWHERE = { place: 'binance', major: 'btc', minor: 'usdt', bounds: WIDE } as const;
 const RATE = moneyOf('18.25');
 export const UNIT = 10n ** 18n;
+
+type TwoDesksOptions = Partial<EngineOptions> & {
+  readonly bounds?: Partial<HedgeBounds>;
+  readonly transfers?: TransitLimits;
+};
 
 /** A desk with an account there, and the true balances there. */
 export class TwoDesks {
@@ -39,8 +46,8 @@ export class TwoDesks {
   /** Value of one usdt that the next reads report; `null` if unknown. */
   rate: Money | null = RATE;
 
-  constructor({ bounds = {}, ...options }: Partial<EngineOptions> & { bounds?: Partial<HedgeBounds> } = {}) {
-    const elsewhere = { ...ELSEWHERE, bounds: { ...WIDE, ...bounds } };
+  constructor({ bounds = {}, transfers, ...options }: TwoDesksOptions = {}) {
+    const elsewhere = { ...ELSEWHERE, bounds: { ...WIDE, ...bounds }, ...(transfers ? { transfers } : {}) };
     this.#options = { elsewhere, target: 1e9 as never, ...options };
     this.desk = new Desk(this.#options);
   }
@@ -93,8 +100,10 @@ export class TwoDesks {
     return conversion;
   }
 
+  /** Starts the next run from the stored text of the ledger. */
   restart(run = 8): void {
-    const ledger = this.desk.engine.ledger([]);
+    const left = this.desk.engine.ledger([]);
+    const ledger = left && ledgerOf(textOfLedger(left));
     const before = this.desk;
     this.desk = new Desk({ ...this.#options, run });
     this.desk.now = before.now + 1_000;

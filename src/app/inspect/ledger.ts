@@ -10,11 +10,13 @@ import {
   CAUSES,
   causesFrom,
   causesOf,
+  isAtPlace,
   money,
   moneyOf,
   pairOf,
   sumOfCauses,
   textOfMoney,
+  TRANSIT,
   type Cause,
   type Causes,
   type Clock,
@@ -180,8 +182,10 @@ function rowsOf({ causes, checked }: LedgerFile, shown: readonly LedgerEntry[]):
       const closing = sumOfCauses(all);
       const own = within.get(currency) ?? causesOf({});
       const opening = money(closing - sumOfCauses(own) + own.opening);
-      const exchange = checked === null ? null : (checked.reported.get(currency) ?? money(0n));
-      const difference = checked === null ? null : (checked.differences.get(currency) ?? money(0n));
+      // Money in transit is on no exchange.
+      const compared = isAtPlace(currency, TRANSIT) ? null : checked;
+      const exchange = compared === null ? null : (compared.reported.get(currency) ?? money(0n));
+      const difference = compared === null ? null : (compared.differences.get(currency) ?? money(0n));
       return { currency, causes: { ...own, opening }, closing, exchange, difference };
     })
     .filter(

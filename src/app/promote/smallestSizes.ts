@@ -61,6 +61,9 @@ const SIZES: readonly { readonly path: readonly string[]; readonly round: 'up' |
   { path: ['hedge', 'residual'], round: 'down' },
   { path: ['hedge', 'risk'], round: 'up' },
   { path: ['hedge', 'costDayMax'], round: 'up' },
+  { path: ['hedge', 'elsewhere', 'valueMin'], round: 'down' },
+  { path: ['hedge', 'elsewhere', 'driftMax'], round: 'up' },
+  { path: ['hedge', 'elsewhere', 'debtMax'], round: 'up' },
 ];
 
 /** Returns the reduced sizes with their old values; absent keys stay absent. */

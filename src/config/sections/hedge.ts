@@ -50,6 +50,12 @@ const elsewhere = z
     transferFeeMax: balances
       .default({})
       .describe('Maximum fee of a transfer between both exchanges, by currency, like { usdt: "5" }.'),
+    transferWaitHours: z
+      .number()
+      .min(1)
+      .max(720)
+      .default(24)
+      .describe('Maximum time of such a transfer; it counts as held until it arrives. Later, the bot stops quoting.'),
     marginBps: bps(5).describe('Distance of the limit price from the worst price that the book there shows.'),
     latencyMs: millis(1, 60_000).default(500).describe('Expected time from decision to execution there.'),
     riskZ: z.number().min(0).max(10).default(1.6).describe('Standard deviations of the price in that time, as risk.'),

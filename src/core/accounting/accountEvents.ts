@@ -83,6 +83,8 @@ export type TransferEvent = {
   /** Time of the transfer according to its source. */
   readonly occurredAt: Millis;
   readonly why: string;
+  /** Whether the amount is one side of a transfer between both exchanges, so that it stays held until the other side. */
+  readonly inTransit?: true;
 };
 
 /**

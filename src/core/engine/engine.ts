@@ -14,9 +14,11 @@ import { ReadTimes } from '../marketdata/readTimes.ts';
 import { heldAtPlaces, splitPlaces, withRows, type PlacedRows } from '../accounting/place.ts';
 import { PlaceAccount } from '../accounting/placeAccount.ts';
 import { TradingAccount, type AccountView } from '../accounting/tradingAccount.ts';
+import { Transit } from '../accounting/transit.ts';
 import { FigureEvidence } from './figureEvidence.ts';
 import { ForeignOrders } from '../orders/foreignOrders.ts';
 import { HourEnds, type ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
+import type { TransferEvent } from '../accounting/accountEvents.ts';
 import type { Booked } from '../accounting/bookings.ts';
 import { HedgeDebt, type Exposure, type HedgeRooms } from '../risk/hedgeDebt.ts';
 import { Inventory, storedTarget, targetMoney } from '../accounting/inventory.ts';
@@ -55,6 +57,7 @@ export class Engine {
   /** Account on the exchange of the hedges; `null` if there is none. */
   readonly #elsewhere: PlaceAccount | null;
   readonly #hedgeDebt: HedgeDebt | null;
+  readonly #transit: Transit;
   /** Ledger rows of exchanges without an account in this run, kept unchanged for a later run. */
   #keptRows: PlacedRows = { causes: new Map(), sources: [] };
   readonly #inventory: Inventory;
@@ -125,6 +128,9 @@ export class Engine {
     this.#elsewhere = elsewhere
       ? new PlaceAccount(elsewhere, elsewhere.bounds, timing, change => this.#inventory.placed(change))
       : null;
+    this.#transit = new Transit(instrument.major, elsewhere?.transfers ?? null, change =>
+      this.#inventory.placed(change),
+    );
     this.#hedgeDebt = elsewhere && this.#elsewhere ? new HedgeDebt(elsewhere, elsewhere.bounds, this.#elsewhere) : null;
     this.#decisions = new Decisions(options.isTraced ?? false);
     this.#risk = new RiskSupervisor(options, this.#inventory, news => options.onNews?.(news));
@@ -201,8 +207,7 @@ export class Engine {
         this.#hedgeDebt?.decided(event.row);
         return NOTHING;
       case 'transfer':
-        if (this.#elsewhere?.has(event.currency) === true) this.#elsewhere.transfer(event);
-        else this.#account.transfer(event);
+        this.#transfer(event);
         this.#isDecisionDue = true;
         break;
       case 'stop':
@@ -281,9 +286,15 @@ export class Engine {
     return this.#elsewhere;
   }
 
+  /** Amounts on their way between both exchanges. */
+  get transit(): Pick<Transit, 'items' | 'expectedAt' | 'held' | 'onEntry'> {
+    return this.#transit;
+  }
+
   /** Number that increases with every ledger entry and every change of the adverse-selection state. */
   get ledgerVersion(): number {
-    return this.#account.version + (this.#elsewhere?.version ?? 0) + (this.#adverseSelection?.version ?? 0);
+    const { version } = this.#account;
+    return version + this.#transit.version + (this.#elsewhere?.version ?? 0) + (this.#adverseSelection?.version ?? 0);
   }
 
   /** Returns the ledger for the next run. `recent` holds ids of trades that the exchange may report again. */
@@ -292,12 +303,14 @@ export class Engine {
     const adverse = this.#adverseSelection?.state() ?? this.#keptAdverseState;
     const pastPrices = this.#pastPrice?.state() ?? this.#keptPastPrices;
     const bases = this.#livePrice?.bases() ?? this.#keptBases;
-    const own = withRows(this.#account.stateToSave(recent), this.#keptRows);
+    const own = withRows(withRows(this.#account.stateToSave(recent), this.#transit.rows), this.#keptRows);
+    const transit = this.#transit.items;
     return {
       ...(this.#elsewhere?.addTo(own) ?? own),
       ...storedTarget(this.#options.instrument, this.#inventory.target(this.#held)),
       guard: this.#risk.killSwitch?.state(this.#inventory.totalProfit()) ?? null,
       profit: this.#inventory.profitSinceOpening(this.#at),
+      ...(transit.length > 0 ? { transit } : {}),
       ...(adverse ? { adverse } : {}),
       ...(pastPrices ? { pastPrices } : {}),
       ...(bases ? { bases } : {}),
@@ -498,7 +511,8 @@ export class Engine {
     for (const order of orders) this.#orders.restore(order, at);
     if (ledger === null) return;
     const [placed, own] = splitPlaces(ledger);
-    this.#keptRows = this.#elsewhere?.restore(placed) ?? placed;
+    const others = this.#transit.restore(placed, ledger.transit ?? [], at);
+    this.#keptRows = this.#elsewhere?.restore(others) ?? others;
     this.#account.restore(own);
     this.#inventory.restore(this.#held, targetMoney(this.#options.instrument, ledger), ledger.profit);
     this.#endEarlierHour(ledger.profit ?? null, at);
@@ -629,6 +643,16 @@ export class Engine {
     this.#adverseSelection?.market(at, mid);
   }
 
+  /** Books a transfer in the account of its currency; one side of a transfer between both exchanges is also in transit. */
+  #transfer(event: TransferEvent): void {
+    if (this.#transit.has(event.currency)) return this.#transit.transfer(event);
+    const account = this.#elsewhere?.has(event.currency) === true ? this.#elsewhere : this.#account;
+    const before = account.version;
+    account.transfer(event);
+    // A repeated source changes nothing.
+    if (event.inTransit === true && account.version !== before) this.#transit.move(event);
+  }
+
   /** Applies a booked change to the position; a trade in this book may fill an order of the bot. */
   #booked(booked: Booked): void {
     if (booked.kind === 'trade' && booked.trade.book === this.#rules.instrument.symbol)
@@ -745,7 +769,7 @@ export class Engine {
   /** Held amount of the base currency on all exchanges together, also where this run has no account. */
   get #held() {
     const { major } = this.#rules.instrument;
-    const elsewhere = (this.#elsewhere?.held ?? 0n) + heldAtPlaces(this.#keptRows, major);
+    const elsewhere = (this.#elsewhere?.held ?? 0n) + this.#transit.held(major) + heldAtPlaces(this.#keptRows, major);
     return money(this.#account.total(major) + elsewhere);
   }
 
@@ -762,7 +786,7 @@ export class Engine {
   #missing(at: Millis): string | null {
     return describeMissingData({
       fees: this.#rules.hasFees,
-      balances: this.#account.missing ?? this.#elsewhere?.missing(at) ?? null,
+      balances: this.#account.missing ?? this.#elsewhere?.missing(at) ?? this.#transit.overdue(at),
       account: this.#fresh.account !== -Infinity,
       isAlone: !this.#orphanOrders.mayPlaceAgain(at),
       hasNoEarlierOrders: this.#isAlone,

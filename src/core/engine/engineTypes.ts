@@ -12,6 +12,7 @@ import type { Order, OrderNews, OrderDelays } from '../orders/orders.ts';
 import type { PullRules } from '../quoting/quotePuller.ts';
 import type { CancelReason, RequoteTolerance } from '../quoting/quoteReconciler.ts';
 import type { PlacedBook } from '../accounting/placeAccount.ts';
+import type { TransitLimits } from '../accounting/transit.ts';
 import type { ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
 import type { Fill, Profit } from '../accounting/position.ts';
 import type { Regime, RegimeState } from '../risk/regimes.ts';
@@ -60,8 +61,11 @@ export type EngineOptions = {
   readonly pull?: PullRules;
   /** Sources of the reference price; if absent, the reference price comes complete in events. */
   readonly livePrice?: LivePriceRules;
-  /** Book on another exchange where the bot hedges, and its bounds; if absent, the bot has no account there. */
-  readonly elsewhere?: PlacedBook & { readonly bounds: HedgeBounds };
+  /**
+   * Book on another exchange where the bot hedges, its bounds, and the limits of transfers between both exchanges; if
+   * absent, the bot has no account there.
+   */
+  readonly elsewhere?: PlacedBook & { readonly bounds: HedgeBounds; readonly transfers?: TransitLimits };
   readonly onNews?: (news: EngineNews) => void;
   /** Whether `Engine.decision` keeps the last decision in full. */
   readonly isTraced?: boolean;

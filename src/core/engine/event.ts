@@ -14,6 +14,7 @@ import type { KillSwitchState } from '../risk/killSwitch.ts';
 import type { PastPriceState } from '../risk/pastPrice.ts';
 import type { StoredTarget } from '../accounting/inventory.ts';
 import type { ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
+import type { TransitItem } from '../accounting/transit.ts';
 import type { AccountTier } from '../accounting/feeTier.ts';
 import type {
   AccountLedger,
@@ -36,6 +37,8 @@ export type RestoredLedger = AccountLedger &
     readonly pastPrices?: PastPriceState;
     /** Basis of this book to each source of the reference price; absent if none was measured. */
     readonly bases?: Readonly<Record<string, BasisState>>;
+    /** Transfers between both exchanges without their other side, oldest first; absent if there are none. */
+    readonly transit?: readonly TransitItem[];
     /** Profit since the opening of the ledger; absent in the state of an older Puntas. */
     readonly profit?: ProfitSinceOpening;
   };

@@ -18,6 +18,8 @@ export type Explanations = {
   readonly adjustments?: NumberedMailbox<'adjust'> | undefined;
   /** Ids of the transfers that an earlier run recorded; `null` if these ids are unknown. */
   readonly known: readonly string[] | null;
+  /** Whether a listed transfer may be one side of a transfer between both exchanges. If absent, none is. */
+  readonly isBetween?: (transfer: Booking) => boolean;
   /** Maximum time by which a list may show a transfer before the balances do. */
   readonly listAheadMaxMs: Millis;
 };
@@ -284,7 +286,8 @@ export class BalanceReads {
   #book(transfer: Booking): void {
     const { step, time, log } = this.#o.run;
     const { source, cause, currency, amount, why } = transfer;
-    step({ kind: 'transfer', at: time(), ...transfer });
+    const isBetween = this.#o.explained.isBetween?.(transfer) === true;
+    step({ kind: 'transfer', at: time(), ...transfer, ...(isBetween ? { inTransit: true } : {}) });
     log[cause === 'withdrawals' ? 'warn' : 'info'](
       { source, cause, currency, amount: textOfMoney(amount), why },
       bookingText(transfer),

@@ -41,6 +41,7 @@ export class LedgerKeeper {
     const keepEntry = (entry: LedgerEntry) => void this.#entries.push(entry);
     engine.account.onEntry(keepEntry);
     engine.elsewhere?.onEntry(keepEntry);
+    engine.transit.onEntry(keepEntry);
     engine.hourEnds.listen(ended => void this.#hours.push(ended));
     this.#transfers = transfers;
     this.#hedges = hedges;

@@ -6,6 +6,7 @@ import {
   moneyOf,
   sumOfCauses,
   textOfMoney,
+  TRANSIT,
   valueFloor,
   type Clock,
   type Engine,
@@ -43,8 +44,6 @@ export type PlaceTerms = Pick<ElsewhereSetup, 'marginBps' | 'backBps' | 'latency
   /** Chains that give the value of the quote currency there, the first usable one counts; empty if it is equal. */
   readonly rateChains: readonly (readonly RateLeg[])[];
   readonly times: EvidenceTimes;
-  /** Maximum fee of a transfer between both exchanges, by currency; 0 for other currencies. */
-  readonly transferFeeMax: ReadonlyMap<string, Money>;
   /** Number of completed hedges after which orders may exceed the smallest size. */
   readonly smallestUntil: number;
 };
@@ -117,16 +116,7 @@ export function placeSetupOf(
   unread: () => string | null,
 ): PlaceSetup {
   const { client, rules, terms, streamed } = place;
-  const {
-    rateChains,
-    volatilityBps,
-    times,
-    costMaxBps,
-    collarBps,
-    orderValueMax,
-    transferFeeMax: _,
-    ...others
-  } = terms;
+  const { rateChains, volatilityBps, times, costMaxBps, collarBps, orderValueMax, ...others } = terms;
   const volatility = new EwmaVolatility({
     startPerRootSecond: volatilityBps / HOUR_ROOT_BPS,
     memoryMs: MEMORY_MS,
@@ -236,7 +226,8 @@ type AccountOfOrders = Pick<HedgePlace, 'name' | 'account'> & { readonly rules: 
 /** Returns what the ledger holds at other places than `place`, as text; `null` if nothing. */
 export function heldAtOtherPlaces({ ledger }: Leftovers, place: string | null): string | null {
   const held = [...(ledger?.causes ?? [])].flatMap(([currency, causes]) => {
-    const isKept = currency.includes('@') && (place === null || !isAtPlace(currency, place));
+    const isKept =
+      currency.includes('@') && (place === null || ![place, TRANSIT].some(known => isAtPlace(currency, known)));
     const sum = isKept ? sumOfCauses(causes) : NONE;
     return sum === 0n ? [] : [`${textOfMoney(sum)} ${currency}`];
   });

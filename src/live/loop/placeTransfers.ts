@@ -1,10 +1,10 @@
 /**
- * Transfers that the operator made between both exchanges: a fall on one side and a rise on the other, by the same
- * amount less a fee. Both are booked; any other difference is left to the comparison of balances.
+ * Transfers that the operator makes between both exchanges. What leaves one account is in transit until it arrives in the
+ * other: the engine keeps it, also across runs. Any other difference is left to the comparison of balances.
  */
 import {
   atPlace,
-  money,
+  TRANSIT,
   textOfMoney,
   type Engine,
   type Millis,
@@ -17,94 +17,136 @@ export type PlaceTransferOptions = {
   readonly run: RunContext;
   readonly engine: Engine;
   readonly place: string;
-  /** Whether the bot's own exchange lists its transfers, which are then booked from its lists first. */
+  /** Whether the bot's own exchange lists its transfers, which are then booked from its lists. */
   readonly hasLists: boolean;
-  /** Maximum fee of a transfer, by currency; 0 for other currencies. */
-  readonly feeMax: ReadonlyMap<string, Money>;
-  /** Maximum time between the two sides of a transfer. */
-  readonly waitMs: Millis;
+  /** Currencies that a transfer can have: those of the book there. */
+  readonly currencies: readonly string[];
 };
 
-/** Transfer of the own exchange that was booked from its lists. */
-type Listed = { readonly currency: string; readonly amount: Money; readonly at: Millis; readonly source: string };
-type Pair = { readonly here: Money; readonly there: Money; readonly source: string; readonly isBookedHere: boolean };
+/** Account with its place; `null` for the bot's own exchange. */
+type Side = { readonly place: string | null; readonly view: Engine['account'] };
+type Difference = { readonly currency: string; readonly difference: Money };
 
-/** Reason of both bookings. */
 const BETWEEN = 'transfer between both exchanges';
-/** Maximum number of remembered transfers. */
-const LISTED_MAX = 100;
+/**
+ * Age from which a listed deposit has not come from the other exchange, if the balances there equal its ledger. What
+ * comes from there has left it before.
+ */
+const OUTSIDE_AFTER_MS: Millis = 60_000;
 
 export class PlaceTransfers {
   readonly #o: PlaceTransferOptions;
-  #listed: readonly Listed[] = [];
 
   constructor(options: PlaceTransferOptions) {
     this.#o = options;
   }
 
-  /** Remembers a booked transfer of the own exchange, whose other side may be the other exchange. */
-  onTransfer({ cause, currency, amount, source, why }: TransferEvent): void {
-    if ((cause !== 'deposits' && cause !== 'withdrawals') || currency.includes('@') || why === BETWEEN) return;
-    const at = this.#o.run.clock.elapsed();
-    this.#listed = [...this.#listed.slice(-LISTED_MAX), { currency, amount, at, source }];
+  /** Whether a listed transfer of the own exchange may be one side of a transfer between both. */
+  isBetween({ cause, currency, amount }: Pick<TransferEvent, 'cause' | 'currency' | 'amount'>): boolean {
+    const { engine, currencies } = this.#o;
+    if (!currencies.includes(currency)) return false;
+    if (cause === 'deposits' || cause === 'withdrawals') return true;
+    // A returned withdrawal or a reversed deposit ends what it had begun.
+    const isReturned = cause === 'refunds';
+    return (
+      isReturned &&
+      engine.transit.items.some(item => item.place === null && item.currency === currency && item.amount === amount)
+    );
   }
 
-  /** Books the transfers that explain lasting differences there. Call this after a quiet read of the balances there. */
+  /** Logs what is in transit after a transfer between both exchanges. */
+  onTransfer({ source, currency: name, amount, inTransit }: TransferEvent): void {
+    if (inTransit !== true && !name.endsWith(atPlace('', TRANSIT))) return;
+    const { engine, run } = this.#o;
+    const [currency = ''] = name.split('@');
+    const held = `${textOfMoney(engine.transit.held(currency))} ${currency}`;
+    const level = amount < 0n ? 'warn' : 'info';
+    run.log[level]({ source }, `${BETWEEN}: ${textOfMoney(amount)} ${name}; in transit now: ${held}`);
+  }
+
+  /** Books the transfers that explain lasting differences. Call this after a quiet read of the balances there. */
   explain(): void {
+    this.#endOutside();
+    this.#bookArrivals();
+    this.#bookDepartures();
+    this.#bookArrivals();
+  }
+
+  /** Accounts without transfer lists. */
+  get #sides(): readonly Side[] {
+    const { engine, place, hasLists } = this.#o;
+    const there = engine.elsewhere === null ? [] : [{ place, view: engine.elsewhere.view }];
+    return hasLists ? there : [...there, { place: null, view: engine.account }];
+  }
+
+  #bookArrivals(): void {
+    for (const { place, view } of this.#sides)
+      for (const { currency, difference } of this.#lasting(view, amount => amount > 0n))
+        if (this.#o.engine.transit.expectedAt(place, currency) >= difference)
+          this.#book('deposits', place, currency, difference);
+  }
+
+  #bookDepartures(): void {
+    for (const { place, view } of this.#sides)
+      for (const { currency, difference } of this.#lasting(view, amount => amount < 0n))
+        if (this.#mayArrive(place, currency)) this.#book('withdrawals', place, currency, difference);
+  }
+
+  /**
+   * Returns the lasting differences of an account in its currencies without the place. Empty unless all are in one
+   * direction and in currencies of a transfer: a rise with a fall looks like an unknown trade.
+   */
+  #lasting(view: Side['view'], isWanted: (amount: Money) => boolean): readonly Difference[] {
+    if (view.unexplained === null || view.isConverting) return [];
+    const all = view
+      .differences()
+      .map(({ currency, difference }) => ({ currency: currency.split('@')[0]!, difference }));
+    const areLikely = all.every(
+      ({ currency, difference }) => isWanted(difference) && this.#o.currencies.includes(currency),
+    );
+    return areLikely ? all : [];
+  }
+
+  /** Whether the ledger of the other account has the currency. */
+  #mayArrive(from: string | null, currency: string): boolean {
     const { engine, place } = this.#o;
-    const view = engine.elsewhere?.view;
-    if (!view || view.unexplained === null || view.isConverting) return;
-    for (const { currency: name, difference } of view.differences()) {
-      const currency = name.slice(0, -atPlace('', place).length);
-      const pair = this.#pairOf(currency, difference);
-      if (pair !== null) this.#book(currency, pair);
-    }
+    if (from !== null) return engine.account.totals.has(currency);
+    return engine.elsewhere?.view.totals.has(atPlace(currency, place)) === true;
   }
 
-  #pairOf(currency: string, there: Money): Pair | null {
-    const { engine, run, hasLists, waitMs } = this.#o;
-    const now = run.clock.elapsed();
-    const listed = this.#listed.find(
-      one => one.currency === currency && now - one.at <= waitMs && this.#fits(currency, one.amount, there),
-    );
-    if (listed !== undefined) {
-      this.#listed = this.#listed.filter(one => one !== listed);
-      return { here: listed.amount, there, source: listed.source, isBookedHere: true };
-    }
-    if (hasLists || engine.account.unexplained === null || engine.account.isConverting) return null;
-    const here = engine.account.differences().find(one => one.currency === currency)?.difference;
-    if (here === undefined || !this.#fits(currency, here, there)) return null;
-    return { here, there, source: `transfer ${currency} ${run.time()}`, isBookedHere: false };
-  }
-
-  /** Whether the amounts have opposite signs, and what is lost between them is at most the maximum fee. */
-  #fits(currency: string, here: Money, there: Money): boolean {
-    const lost = -(here + there);
-    return here < 0n !== there < 0n && lost >= 0n && lost <= (this.#o.feeMax.get(currency) ?? 0n);
-  }
-
-  #book(currency: string, { here, there, source, isBookedHere }: Pair): void {
-    const { place, run } = this.#o;
+  #book(cause: 'deposits' | 'withdrawals', place: string | null, currency: string, amount: Money): void {
+    const { run } = this.#o;
     const at = run.time();
-    const fee = money(here + there);
-    const sides = [
-      ...(isBookedHere ? [] : [{ currency, amount: here }]),
-      { currency: atPlace(currency, place), amount: money(-here) },
-    ];
-    for (const { currency: name, amount } of sides) {
-      const cause = amount > 0n ? 'deposits' : 'withdrawals';
-      run.step({ kind: 'transfer', at, source, cause, currency: name, amount, occurredAt: at, why: BETWEEN });
+    const name = place === null ? currency : atPlace(currency, place);
+    const source = `${cause === 'deposits' ? 'arrival' : 'departure'} ${name} ${at}`;
+    run.step({
+      kind: 'transfer',
+      at,
+      source,
+      cause,
+      currency: name,
+      amount,
+      occurredAt: at,
+      why: BETWEEN,
+      inTransit: true,
+    });
+  }
+
+  /** Ends listed deposits that cannot have come from the other exchange. */
+  #endOutside(): void {
+    const { engine, run } = this.#o;
+    const view = engine.elsewhere?.view;
+    if (view === undefined || !view.isReconciled || view.isConverting || view.differences().length > 0) return;
+    const at = run.time();
+    for (const item of engine.transit.items) {
+      const isOpen = engine.transit.items.includes(item);
+      const { source, currency, place, amount, since } = item;
+      const isListed = isOpen && place === null && amount < 0n && at - since >= OUTSIDE_AFTER_MS;
+      // What is expected includes this deposit. If more left the other exchange, it may be a part of that.
+      if (!isListed || engine.transit.expectedAt(null, currency) >= 0n) continue;
+      const why = 'deposit from outside both exchanges';
+      const of = { currency: atPlace(currency, TRANSIT), amount: -amount as Money, occurredAt: at, why };
+      run.step({ kind: 'transfer', at, source: `outside ${source}`, cause: 'deposits', ...of });
     }
-    if (fee !== 0n)
-      run.step({
-        ...{ kind: 'transfer', at, source: `${source} fee`, cause: 'fees', currency: atPlace(currency, place) },
-        ...{ amount: fee, occurredAt: at, why: 'fee of the transfer' },
-      });
-    const text = `${textOfMoney(money(here < 0n ? -here : here))} ${currency}`;
-    const way = here < 0n ? `to ${place}` : `from ${place}`;
-    run.log.info(
-      { source, fee: textOfMoney(fee) },
-      `booked a transfer of ${text} ${way}, fee ${textOfMoney(money(-fee))}`,
-    );
   }
 }

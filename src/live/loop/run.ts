@@ -179,6 +179,7 @@ export class Run {
         adjustments: state.adjustments,
         known: opening.kind === 'restored' ? state.journal.leftovers.transfers : null,
         listAheadMaxMs: timing.transferListDelayMaxMs,
+        isBetween: transfer => this.#placeTransfers?.isBetween(transfer) === true,
       },
     });
     const known = () => this.#balances.known;
@@ -186,18 +187,14 @@ export class Run {
     this.#sleep = new SleepWatch(clock);
     const { place } = beside;
     const placed = place ? placeSetupOf(place, engine, run, () => this.#placeReads?.unread ?? null) : null;
-    this.#placeTransfers = place
-      ? new PlaceTransfers({
-          ...{ run, engine, place: place.name, feeMax: place.terms.transferFeeMax },
-          ...{ hasLists: venue.transferLists !== undefined, waitMs: timing.transferListDelayMaxMs },
-        })
-      : null;
+    const currencies = place ? [place.rules.known.instrument.major, place.rules.known.instrument.minor] : [];
+    const hasLists = venue.transferLists !== undefined;
+    this.#placeTransfers = place ? new PlaceTransfers({ run, engine, place: place.name, hasLists, currencies }) : null;
     this.#placeReads =
       place && placed && this.#placeTransfers
         ? new PlaceReads({
             ...{ run, engine, place, connectivity: this.#connectivity, rate: placed.rate },
-            transfers: this.#placeTransfers,
-            currencies: [place.rules.known.instrument.major, place.rules.known.instrument.minor],
+            ...{ transfers: this.#placeTransfers, currencies },
             hedgeState: () => stateElsewhere(this.#hedger?.rows ?? []),
           })
         : null;

@@ -16,6 +16,7 @@ import {
   type Profit,
   type ProfitSinceOpening,
   type RestoredLedger,
+  type TransitItem,
 } from '../../core/index.ts';
 
 /** Profit since the opening. Sums and `twiceMid` are decimal text. */
@@ -41,6 +42,8 @@ type Written = {
   pastPrices?: RestoredLedger['pastPrices'];
   bases?: RestoredLedger['bases'];
   profit?: WrittenProfit;
+  /** Amounts are decimal text. */
+  transit?: readonly (Omit<TransitItem, 'amount'> & { readonly amount: string })[];
 };
 
 /** Older format of a ledger, with balances but without causes. */
@@ -58,6 +61,7 @@ export const textOfLedger = ({
   targetRest,
   guard,
   profit,
+  transit,
   ...rest
 }: RestoredLedger): string =>
   JSON.stringify({
@@ -71,12 +75,13 @@ export const textOfLedger = ({
     pastPrices: rest.pastPrices,
     bases: rest.bases,
     ...(profit === undefined ? {} : { profit: writtenProfit(profit) }),
+    ...(transit === undefined ? {} : { transit: transit.map(item => ({ ...item, amount: textOfMoney(item.amount) })) }),
   } satisfies Written);
 
 /** Parses a ledger. Balances in the older format without causes become openings. Throws on damaged JSON or sums. */
 export function ledgerOf(text: string): RestoredLedger {
   const written = JSON.parse(text) as Written | WrittenBefore;
-  const { seen, target, targetRest, guard, adverse, pastPrices, bases, profit } = written;
+  const { seen, target, targetRest, guard, adverse, pastPrices, bases, profit, transit } = written;
   return {
     causes: 'totals' in written ? openingOf(written.totals) : causesIn(written.causes),
     sources: 'totals' in written ? [] : written.sources,
@@ -88,6 +93,7 @@ export function ledgerOf(text: string): RestoredLedger {
     ...(pastPrices === undefined ? {} : { pastPrices }),
     ...(bases === undefined ? {} : { bases }),
     ...(profit === undefined ? {} : { profit: profitSinceOpeningOf(profit) }),
+    ...(transit === undefined ? {} : { transit: transit.map(item => ({ ...item, amount: moneyOf(item.amount) })) }),
   };
 }
 

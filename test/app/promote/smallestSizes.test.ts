@@ -9,7 +9,7 @@ import { loadConfig, type Config } from '../../../src/config.ts';
 import { instrumentOf, moneyOf, textOfMoney } from '../../../src/core/index.ts';
 
 const CONFIGS = fileURLToPath(new URL('../../../config/', import.meta.url));
-const SHIPPED = ['sandbox', 'grid', 'peg', 'imbalance', 'glft', 'avellaneda-stoikov', 'hedged', 'live'];
+const SHIPPED = ['sandbox', 'grid', 'peg', 'imbalance', 'glft', 'avellaneda-stoikov', 'hedged', 'elsewhere', 'live'];
 const instrument = instrumentOf({
   ...{ book: 'btc_mxn', tickSize: '10', minimumAmount: '0.00000100', maximumAmount: '200' },
   ...{ minimumPrice: '1000', maximumPrice: '20000000', minimumValue: '10', maximumValue: '200000000' },
