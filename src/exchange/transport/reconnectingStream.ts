@@ -39,7 +39,7 @@ export type StreamProtocol = {
   newsOf(frame: string): StreamNews | null;
   /** Called after every loss of a connection, before its news. */
   lost?(): void;
-  /** Called at each check of a connection that is not lost. */
+  /** Called at each check of a connection that is not lost; may end the connection. */
   checked?(): void;
 };
 
@@ -182,8 +182,9 @@ export class ReconnectingStream {
       if (now - this.#lastFrameAt >= silenceMs) return this.lose(`no frame was received for ${silenceMs} ms`);
       if (!this.#isUp && now - this.#connectedAt >= upWithinMs)
         return this.lose(`the subscriptions were not confirmed within ${upWithinMs} ms`);
+      const generation = this.#generation;
       this.#protocol.checked?.();
-      this.#watchSilence();
+      if (generation === this.#generation) this.#watchSilence();
     });
   }
 

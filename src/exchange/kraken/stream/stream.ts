@@ -41,6 +41,8 @@ class KrakenSubscription implements MarketStream {
   #pair: InstrumentPair | null = null;
   /** Levels; `null` between a wrong checksum and the next snapshot. */
   #levels: LevelBook | null = null;
+  /** Time of the last request for a snapshot. */
+  #askedAt: Millis = 0;
   /** Highest difference of a frame's time from its time of arrival on this connection: that of the least delayed one. */
   #ahead: Millis = -Infinity;
   #wrong = 0;
@@ -57,7 +59,7 @@ class KrakenSubscription implements MarketStream {
         open: () => this.#opened(),
         newsOf: text => this.#newsOf(text),
         lost: () => (this.#levels = null),
-        checked: () => this.#ping(),
+        checked: () => this.#check(),
       },
     );
   }
@@ -87,8 +89,12 @@ class KrakenSubscription implements MarketStream {
     this.#stream.send(JSON.stringify({ method, ...(params === undefined ? {} : { params }) }));
   }
 
-  #ping(): void {
+  /** Drops a connection that keeps a requested snapshot back, although other frames arrive; otherwise pings it. */
+  #check(): void {
     const now = this.#options.clock.elapsed();
+    const { silenceMs = SILENCE_MS } = this.#options;
+    if (this.#stream.isUp && this.#levels === null && now - this.#askedAt >= silenceMs)
+      return this.#stream.lose(`no snapshot of the book was received for ${silenceMs} ms`);
     if (now - this.#lastPingAt < PING_EVERY_MS) return;
     this.#lastPingAt = now;
     this.#send('ping');
@@ -191,6 +197,7 @@ class KrakenSubscription implements MarketStream {
   #resubscribe(): void {
     if (this.#levels === null || this.#pair === null) return;
     this.#levels = null;
+    this.#askedAt = this.#options.clock.elapsed();
     const { snapshot: _, ...subscription } = this.#subscription('book') as { snapshot: boolean };
     this.#send('unsubscribe', subscription);
     this.#subscribe('book');

@@ -391,10 +391,9 @@ export function acceptedTxid(result: unknown): { readonly oid: string } {
   return { oid: ids[0]! };
 }
 
-/** Reads the number of orders that a cancel ended, or whose cancel is pending. */
+/** Reads the number of orders that a cancel ended. A pending cancel is unreadable: the order may still execute. */
 export function canceledCount(result: unknown): number {
   const of = row(result, 'result');
-  const pending = optional(of, 'pending', flag) ?? false;
-  const count = Number(integer(of, 'count'));
-  return pending ? 0 : count;
+  if (optional(of, 'pending', flag) === true) throw fault('pending', 'an ended order', true);
+  return Number(integer(of, 'count'));
 }
