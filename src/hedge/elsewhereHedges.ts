@@ -3,6 +3,7 @@ import {
   latencyRiskBps,
   money,
   moneyOf,
+  moneyOfValue,
   multiplyMoneyFloor,
   priceElsewhere,
   textOfAmount,
@@ -39,6 +40,21 @@ export class ElsewhereHedges {
   /** Whether a hedge of `amount` waits for more, because its value is below the minimum. */
   isTooSmall({ mid }: Pick<HedgeView, 'mid'>, amount: Money): boolean {
     return ((amount < 0n ? -amount : amount) * mid) / ONE < this.#setup.valueMin;
+  }
+
+  /**
+   * Whether an order of `amount` is below a minimum of the book there, at the worst accepted price. `false` if the value
+   * there is unknown.
+   */
+  isBelowMinimum({ mid }: Pick<HedgeView, 'mid'>, amount: Money, costMaxBps: number): boolean {
+    const { instrument, rate, marginBps } = this.#setup;
+    const lots = (amount < 0n ? -amount : amount) / instrument.lotMoney;
+    if (lots < BigInt(instrument.amountMin)) return true;
+    const now = rate();
+    if (now === null) return false;
+    const worth =
+      (((lots * instrument.lotMoney * mid) / now) * BigInt(Math.floor(10_000 - costMaxBps - marginBps))) / 10_000n;
+    return worth < moneyOfValue(instrument, instrument.valueMin);
   }
 
   /**

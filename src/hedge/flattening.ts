@@ -2,12 +2,13 @@
  * Hedger's handling of the operator's flatten request: detects a new request, supplies its hedge rules, and ends it.
  */
 import { money, moneyOfValue, textOfMoney, type HedgeRules } from '../core/index.ts';
-import type { HedgerOptions } from './setup.ts';
+import type { ElsewhereHedges } from './elsewhereHedges.ts';
+import { hasRoutesHere, type HedgerOptions, type HedgeSetup } from './setup.ts';
 import type { HedgeView } from './view.ts';
 
 type FlatteningOptions = Pick<HedgerOptions, 'flatten' | 'pair'> & {
   readonly run: Pick<HedgerOptions['run'], 'log'>;
-  readonly setup: { readonly rules: Pick<HedgeRules, 'costMaxBps'> };
+  readonly setup: Pick<HedgeSetup, 'venues' | 'routes'> & { readonly rules: Pick<HedgeRules, 'costMaxBps'> };
 };
 
 const NOTHING = money(0n);
@@ -15,10 +16,13 @@ const ONE = 10n ** 18n;
 
 export class Flattening {
   readonly #options: FlatteningOptions;
+  readonly #elsewhere: Pick<ElsewhereHedges, 'isBelowMinimum'> | null;
   #seen: string | null = null;
 
-  constructor(options: FlatteningOptions) {
+  /** `elsewhere` has the hedges on another exchange; `null` if there are none. */
+  constructor(options: FlatteningOptions, elsewhere: Pick<ElsewhereHedges, 'isBelowMinimum'> | null = null) {
     this.#options = options;
+    this.#elsewhere = elsewhere;
   }
 
   get request() {
@@ -39,17 +43,20 @@ export class Flattening {
   }
 
   /**
-   * Returns true if no order of this book could close the remaining inventory at the worst accepted price. If true,
-   * ends the request and logs the reason.
+   * Returns true if no order of a configured route could close the remaining inventory at the worst accepted price. If
+   * true, ends the request and logs the reason. A hedge on the bot's own exchange has the minimum of its book.
    */
   isDone({ inventory, instrument, mid }: HedgeView): boolean {
     const { flatten, pair, run, setup } = this.#options;
+    const { costMaxBps } = setup.rules;
     const size = inventory < 0n ? -inventory : inventory;
-    const worth = (((size * mid) / ONE) * BigInt(Math.floor(10_000 - setup.rules.costMaxBps))) / 10_000n;
-    const isOrder =
-      size / instrument.lotMoney >= BigInt(instrument.amountMin) &&
+    const lots = size / instrument.lotMoney;
+    const worth = (((lots * instrument.lotMoney * mid) / ONE) * BigInt(Math.floor(10_000 - costMaxBps))) / 10_000n;
+    const isOrderHere =
+      hasRoutesHere(setup) &&
+      lots >= BigInt(instrument.amountMin) &&
       worth >= moneyOfValue(instrument, instrument.valueMin);
-    if (isOrder) return false;
+    if (isOrderHere || this.#elsewhere?.isBelowMinimum({ mid }, inventory, costMaxBps) === false) return false;
     const rest =
       size === 0n
         ? ''

@@ -33,7 +33,7 @@ import {
   type HedgeRow,
 } from './hedgeText.ts';
 import { HedgeHistory } from './hedgeHistory.ts';
-import type { HedgerOptions, HedgeRun, HedgeSetup } from './setup.ts';
+import { hasRoutesHere, type HedgerOptions, type HedgeRun, type HedgeSetup } from './setup.ts';
 import { amountInRoom, completedElsewhere, lateProblem, remainingBudget, hedgeableAmount } from './roomAndBudget.ts';
 import { takerOrderOutcome, takerOrderFromNews, type TakerOrderState } from './takerOrderOutcome.ts';
 import { bookRoute, requestRoutes, type ExecutableRoute } from './pricedRoutes.ts';
@@ -84,7 +84,7 @@ export class Hedger {
     this.#rows = new HedgeHistory(options.kept, options.run);
     const { elsewhere } = options.setup;
     this.#elsewhere = elsewhere ? new ElsewhereHedges(elsewhere, options.run) : null;
-    this.#flattening = new Flattening(options);
+    this.#flattening = new Flattening(options, this.#elsewhere);
     const { bandModel, rules } = options.setup;
     this.#band = bandModel ? new BandFollower(bandModel, rules.costMaxBps) : null;
   }
@@ -155,12 +155,6 @@ export class Hedger {
   get #needsOffers(): boolean {
     const { venues, routes } = this.#setup;
     return routes !== undefined || venues.some(way => way === 'rfq' || way === 'conversion');
-  }
-
-  /** Whether a route is on the bot's own exchange. A pause follows each hedge there. */
-  get #hasRoutesHere(): boolean {
-    const { venues, routes } = this.#setup;
-    return routes !== undefined || venues.some(way => way !== 'elsewhere');
   }
 
   get #isResting(): boolean {
@@ -255,11 +249,12 @@ export class Hedger {
     const isResting = this.#isResting;
     const here = isResting ? NOTHING : hedgeableAmount(before, wanted);
     const amount = this.#elsewhere === null ? here : amountInRoom(before, wanted);
-    if (this.#hasRoutesHere && !isResting) this.#restUntil = clock.elapsed() + pauseMs;
+    // A pause follows each check with a route on the bot's own exchange.
+    if (hasRoutesHere(this.#setup) && !isResting) this.#restUntil = clock.elapsed() + pauseMs;
     if (amount === 0n) return log.info({}, 'hedge: the amount to hedge is locked or reserved by orders of the bot');
     const isAll = flatten !== null;
     // A row whose only route waits for more inventory would be written at each check.
-    const isOnlyThere = here === 0n || !this.#hasRoutesHere;
+    const isOnlyThere = here === 0n || !hasRoutesHere(this.#setup);
     if (isOnlyThere && !isAll && this.#elsewhere?.isTooSmall(before, amount) === true) return;
     const { left, budgetName, ...spent } = remainingBudget(this.#rows.list, rules, flatten, time());
     const completed = completedElsewhere(this.#rows.list, this.#setup.elsewhere?.at.place ?? '');

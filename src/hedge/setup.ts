@@ -39,6 +39,10 @@ export type HedgeSetup = {
   readonly tradeReportDelayMaxMs: Millis;
 };
 
+/** Whether a route is on the bot's own exchange. */
+export const hasRoutesHere = ({ venues, routes }: Pick<HedgeSetup, 'venues' | 'routes'>): boolean =>
+  routes !== undefined || venues.some(way => way !== 'elsewhere');
+
 /**
  * Clock, log and engine access of the hedger. `time` is engine time; `step` passes an event to the engine and its
  * recording.

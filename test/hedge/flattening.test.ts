@@ -1,6 +1,8 @@
 /** The request to close everything: taken up once, and over when no order could close the rest. */
 import { describe, expect, test } from 'vitest';
 import { instrumentOf, moneyOf } from '../../src/core/index.ts';
+import type { ElsewhereSetup, HedgeSetup } from '../../src/hedge/index.ts';
+import { ElsewhereHedges } from '../../src/hedge/elsewhereHedges.ts';
 import { Flattening } from '../../src/hedge/flattening.ts';
 import type { HedgeView } from '../../src/hedge/view.ts';
 import { bookRules } from '../core/market.ts';
@@ -11,7 +13,18 @@ const instrument = instrumentOf(
   '1',
 );
 
-function made(ends = true) {
+/** At least 2 btc and 500 usdt in one order there; 100 bps of margin. */
+const there = instrumentOf(
+  bookRules({ book: 'btc_usdt', tickSize: '1', minimumAmount: '2', maximumAmount: '1000', minimumValue: '500' }),
+  '1',
+);
+const elsewhereAt = (rate: string | null) =>
+  new ElsewhereHedges(
+    { instrument: there, marginBps: 100, rate: () => rate && moneyOf(rate) } as unknown as ElsewhereSetup,
+    { time: () => 0, step: () => undefined },
+  );
+
+function made(ends = true, venues: HedgeSetup['venues'] = ['book'], elsewhere: ElsewhereHedges | null = null) {
   const ended: string[] = [];
   const log: unknown[][] = [];
   const state = { id: null as string | null };
@@ -22,12 +35,14 @@ function made(ends = true) {
       return ends;
     },
   };
-  const flattening = new Flattening({
-    flatten,
-    pair: { major: 'btc', minor: 'mxn' },
-    run: { log: { info: (...of) => void log.push(of), warn: () => undefined } },
-    setup: { rules: { costMaxBps: 1_000 } },
-  });
+  const flattening = new Flattening(
+    {
+      ...{ flatten, pair: { major: 'btc', minor: 'mxn' } },
+      run: { log: { info: (...of) => void log.push(of), warn: () => undefined } },
+      setup: { rules: { costMaxBps: 1_000 }, venues },
+    },
+    elsewhere,
+  );
   const isDone = (inventory: string, mid: string) =>
     flattening.isDone({ instrument, inventory: moneyOf(inventory), mid: moneyOf(mid) } as HedgeView);
   return { flattening, isDone, ended, log, state };
@@ -64,6 +79,26 @@ describe('a request to close everything', () => {
     expect(ended).toHaveLength(isOver ? 1 : 0);
   });
 
+  test.each([
+    // The book here would take 4 at 1,000; there they are worth 4 x 1,000 / 20, less 11 %: 178 of 500.
+    ['elsewhere', '4', '20', true],
+    ['elsewhere', '-4', '20', true],
+    ['book and elsewhere', '4', '20', false],
+    // 12 whole lots are the least whose value reaches 500; below 3, only the other exchange takes an order.
+    ['elsewhere', '11.9', '20', true],
+    ['elsewhere', '12', '20', false],
+    ['book and elsewhere', '2.5', '3', false],
+    ['book and elsewhere', '1.9', '0.1', true],
+    // Without a rate, the value there is unknown.
+    ['elsewhere', '4', null, false],
+    ['elsewhere', '1.9', null, true],
+  ])('with the routes %s and %s left at a rate of %s is over: %s', (routes, inventory, rate, isOver) => {
+    const venues = routes === 'elsewhere' ? (['elsewhere'] as const) : (['book', 'elsewhere'] as const);
+    const { isDone, ended } = made(true, venues, elsewhereAt(rate));
+    expect(isDone(inventory, '1000')).toBe(isOver);
+    expect(ended).toHaveLength(isOver ? 1 : 0);
+  });
+
   test('says what is left over, and says so only once the end is on disk', () => {
     const nothing = made();
     expect(nothing.isDone('0', '100')).toBe(true);
@@ -84,7 +119,7 @@ describe('a request to close everything', () => {
     const without = new Flattening({
       pair: { major: 'btc', minor: 'mxn' },
       run: { log: { info, warn: () => undefined } },
-      setup: { rules: { costMaxBps: 1_000 } },
+      setup: { rules: { costMaxBps: 1_000 }, venues: ['book'] },
     });
     expect([without.request, without.isNew()]).toEqual([null, false]);
     const view = { instrument, inventory: moneyOf('0'), mid: moneyOf('1') } as HedgeView;
