@@ -1,6 +1,6 @@
 /**
- * Pause between checks that hedge nothing on another exchange, so that an outage or a price beyond the limits does not
- * write a row, two lines of the log and an order every few seconds.
+ * Pause between checks that hedge nothing on another exchange. Without it, an outage there would write a row, lines of
+ * the log and often an order every few seconds.
  */
 import type { Millis, Money } from '../core/index.ts';
 
