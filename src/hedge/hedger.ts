@@ -20,6 +20,7 @@ import {
 import { outcomeFromBalances, StableVerdict } from './balanceEvidence.ts';
 import { ElsewhereHedges, NOTHING_EXECUTED, type ElsewhereEnd, type StatedExecution } from './elsewhereHedges.ts';
 import { BandFollower } from './bandFollower.ts';
+import { CheckBackoff } from './checkBackoff.ts';
 import { Flattening } from './flattening.ts';
 import { Offers } from './offers.ts';
 import { plannedSecondLeg, routeCostMax, routeRecord, requestSecondLeg } from './thirdCurrencyRoutes.ts';
@@ -75,6 +76,7 @@ export class Hedger {
   #soonAt = -Infinity;
   readonly #evidence = new StableVerdict();
   readonly #flattening: Flattening;
+  readonly #backoff: CheckBackoff;
 
   constructor(options: HedgerOptions) {
     this.#options = options;
@@ -85,7 +87,8 @@ export class Hedger {
     const { elsewhere } = options.setup;
     this.#elsewhere = elsewhere ? new ElsewhereHedges(elsewhere, options.run) : null;
     this.#flattening = new Flattening(options, this.#elsewhere);
-    const { bandModel, rules } = options.setup;
+    const { bandModel, rules, everyMs, pauseMs } = options.setup;
+    this.#backoff = new CheckBackoff(everyMs, pauseMs);
     this.#band = bandModel ? new BandFollower(bandModel, rules.costMaxBps) : null;
   }
 
@@ -122,7 +125,10 @@ export class Hedger {
     this.#isBusy = true;
     try {
       const { open } = this.#rows;
-      if (this.#flattening.isNew()) this.#restUntil = -Infinity;
+      if (this.#flattening.isNew()) {
+        this.#restUntil = -Infinity;
+        this.#backoff.reset();
+      }
       if (open && mayStillExecute(open)) await this.#resolve(open);
       else if (!this.#options.mayAct()) return;
       else if (open) await (this.#isResting ? undefined : this.#requestSecondLeg(open));
@@ -244,7 +250,7 @@ export class Hedger {
     const own = flatten ? this.#flattening.rules : this.#band?.rules(time(), before.mid);
     const rules = { ...this.#setup.rules, ...own };
     const wanted = amountToHedge(inventory, rules);
-    if (wanted === 0n) return;
+    if (wanted === 0n) return this.#backoff.reset();
     // The pause limits hedges on the bot's own exchange; a hedge on another exchange needs none.
     const isResting = this.#isResting;
     const here = isResting ? NOTHING : hedgeableAmount(before, wanted);
@@ -256,6 +262,7 @@ export class Hedger {
     // A row whose only route waits for more inventory would be written at each check.
     const isOnlyThere = here === 0n || !hasRoutesHere(this.#setup);
     if (isOnlyThere && !isAll && this.#elsewhere?.isTooSmall(before, amount) === true) return;
+    if ((isResting || !this.#hasRoutesHere) && this.#backoff.isResting(amount, clock.elapsed())) return;
     const { left, budgetName, ...spent } = remainingBudget(this.#rows.list, rules, flatten, time());
     const completed = completedElsewhere(this.#rows.list, this.#setup.elsewhere?.at.place ?? '');
     const computed = own !== undefined && flatten === null ? { band: textOfMoney(rules.band) } : {};
@@ -284,7 +291,10 @@ export class Hedger {
       `hedge routes for ${textOfMoney(amount)} ${instrument.major}: ${hedgeComparisonText(weighed)}`,
     );
     const taken = priced.find(({ out }) => out.way === decision.taken);
-    if (taken === undefined || taken.by === 'nothing') return this.#fail('no way out was taken');
+    if (taken === undefined || taken.by === 'nothing') {
+      this.#backoff.failed(amount, clock.elapsed());
+      return this.#fail('no way out was taken');
+    }
     if (flatten !== null && this.#flattening.request?.id !== flatten.id) return this.#fail('the flatten request ended');
     const major = moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount);
     // Fills may have changed the inventory, and the engine may have approved orders, since the routes were requested.
@@ -415,6 +425,8 @@ export class Hedger {
     const part = isPart ? [`filled ${textOfMoney(end.filled)} of ${textOfMoney(asked)}`] : [];
     const notes = stated ?? [...part, ...this.#there.feesBesides(end)];
     const why = isFilled ? (notes.length === 0 ? null : notes.join('; ')) : nothing;
+    if (isFilled) this.#backoff.reset();
+    else this.#backoff.failed(moneyOf(row.amount), this.#run.clock.elapsed());
     // The row and the ledger change before either is stored, so that a write to disk includes both.
     const ended = this.#rows.change({ state: isFilled ? 'completed' : 'failed', why });
     this.#there.end(ended, end);

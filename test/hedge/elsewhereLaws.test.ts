@@ -16,6 +16,7 @@ import {
   type WireRequest,
 } from '../../src/core/index.ts';
 import { exchangeClient } from '../../src/exchange/index.ts';
+import { CheckBackoff } from '../../src/hedge/checkBackoff.ts';
 import { ElsewhereDesk, Hedger, hedgeViewOf, isOver, mayStillExecute } from '../../src/hedge/index.ts';
 import { ledgerOf, textOfLedger } from '../../src/live/recording/ledgerText.ts';
 import { Desk, quoteAround } from '../core/desk.ts';
@@ -319,4 +320,39 @@ test('inventory below the minimum value of a hedge there leaves no row and no wr
     expect([less.hedger.rows, less.disk.ledger]).toEqual([[], null]);
     expect(more.hedger.rows.map(({ state }) => state)).toEqual(['completed']);
   }
+});
+
+test('a hedge that fails again and again is tried less often', async () => {
+  const bot = new BotOfTwo(LOTS, '1');
+  const { clock, hedger, maker } = bot;
+  const rejected: Fate = { instead: { status: 400, headers: {}, body: '{"success":false,"error":{"code":"0379"}}' } };
+  maker.limit('btc_usd', 'buy', '50000', '50');
+  maker.limit('btc_usd', 'sell', '50010', '50');
+  await clock.advance(1_000);
+  bot.fate = rejected;
+  // Checks are 2 s apart. The second failure causes a pause of 2 s, each further one the longest pause, 4 s.
+  await bot.passes(60_000, 2_000);
+  expect([bot.sent.length, hedger.rows.length]).toEqual([11, 11]);
+  bot.fate = 'arrives';
+  await bot.passes(6_000, 2_000);
+  expect([bot.sent.length, hedger.rows.at(-1)!.state]).toEqual([12, 'completed']);
+});
+
+test('a check of another amount never waits, and no pause is longer than the maximum', () => {
+  const numbers = { everyMs: fc.integer({ min: 500, max: 60_000 }), maxMs: fc.integer({ min: 1_000, max: 3_600_000 }) };
+  fc.assert(
+    fc.property(fc.record({ ...numbers, count: fc.integer({ min: 1, max: 40 }) }), ({ everyMs, maxMs, count }) => {
+      const backoff = new CheckBackoff(everyMs, maxMs);
+      const [amount, other] = [moneyOf('1'), moneyOf('1.1')];
+      for (let i = 0; i < count; i++) backoff.failed(amount, 0);
+      const pauseMs = Math.min(maxMs, everyMs * (2 ** (count - 1) - 1));
+      const rests = [Math.max(0, pauseMs - 1), pauseMs].map(at => backoff.isResting(amount, at));
+      expect([...rests, backoff.isResting(other, 0)]).toEqual([count > 1, false, false]);
+      backoff.failed(other, 0);
+      expect([backoff.isResting(amount, 0), backoff.isResting(other, 0)]).toEqual([false, false]);
+      backoff.failed(other, 0);
+      backoff.reset();
+      expect(backoff.isResting(other, 0)).toBe(false);
+    }),
+  );
 });

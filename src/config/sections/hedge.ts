@@ -99,6 +99,8 @@ export const hedge = z.strictObject({
     .default(600_000)
     .describe('Expected time for quotes to reduce inventory from band to zero.'),
   everyMs: millis(500, 600_000).default(2_000).describe('Interval between hedge checks.'),
-  pauseMs: millis(1_000, 3_600_000).default(30_000).describe('Pause after a check that requested RFQ quotes.'),
+  pauseMs: millis(1_000, 3_600_000)
+    .default(30_000)
+    .describe('Pause after a check that requested RFQ quotes, and maximum pause while hedges elsewhere fail.'),
   quoteLifeMinMs: millis(0, 60_000).default(5_000).describe('Minimum remaining lifetime of an accepted quote.'),
 });

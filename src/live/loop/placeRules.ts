@@ -7,6 +7,8 @@ import type { Rules } from '../rules.ts';
 
 /** Interval of reads. An order under outdated rules is rejected, and the next read applies the change. */
 const EVERY_MS: Millis = 300_000;
+/** Number of attempts at a start, so that one lost answer does not end it. */
+const OPEN_TRIES = 3;
 
 export class PlaceRules {
   readonly #exchange: Exchange;
@@ -28,15 +30,20 @@ export class PlaceRules {
     return this.#known;
   }
 
-  /** Reads the rules, unless an earlier run of this process has read them. Rejects with `CannotStart`. */
+  /**
+   * Reads the rules, unless an earlier run of this process has read them; reads again if a failure may pass. Rejects
+   * with `CannotStart`.
+   */
   async open(): Promise<void> {
-    if (this.#known !== null) return;
-    try {
-      this.#known = await readRules(this.#exchange, this.book);
-    } catch (error) {
-      if (!(error instanceof CannotStart)) throw error;
-      const { code, mayPass, remedy } = error;
-      throw new CannotStart(`${this.#name} (section elsewhere): ${error.message}`, code, mayPass, remedy);
+    for (let tries = 1; this.#known === null; tries++) {
+      try {
+        this.#known = await readRules(this.#exchange, this.book);
+      } catch (error) {
+        if (!(error instanceof CannotStart)) throw error;
+        const { code, mayPass, remedy } = error;
+        if (!mayPass || tries >= OPEN_TRIES)
+          throw new CannotStart(`${this.#name} (section elsewhere): ${error.message}`, code, mayPass, remedy);
+      }
     }
   }
 

@@ -212,3 +212,18 @@ test.each([
     expect(replayRun(stateDir, number, engineOf(setup, firstRules(stateDir, number)!, number)).difference).toBeNull();
   },
 );
+
+test('two lost answers about the rules there do not end a start; three in sequence do', async () => {
+  for (const lost of [2, 3]) {
+    const at = worldOf(7, {}, 'elsewhere');
+    world = at;
+    let asked = 0;
+    const starting = started(at, {
+      fateThere: ({ target }) => (target.includes('/commission') && asked++ < lost ? 'lost' : 'arrives'),
+    });
+    if (lost < 3) await (await starting).stop();
+    else await expect(starting).rejects.toThrow(/binance \(section elsewhere\): cannot read fees: no answer/);
+    expect(asked).toBe(3);
+    at.end();
+  }
+});
