@@ -98,7 +98,7 @@ export class Transit {
     // Later departures may still arrive.
     const isLost = (item: TransitItem) =>
       item.currency === currency && !(item.amount > 0n && at - item.since <= waitMs);
-    const sum = sumOf(this.#items.filter(isLost));
+    const sum = sumOfItems(this.#items.filter(isLost));
     return `${textOfMoney(sum)} ${currency} in transit between both exchanges since ${new Date(since).toISOString()}, and hedge.elsewhere.transferWaitHours is ${waitMs / HOUR_MS}; find it, then run puntas ledger adjust --currency ${name} --amount=${textOfMoney(money(-sum))}`;
   }
 
@@ -121,7 +121,7 @@ export class Transit {
     // A version of Puntas that does not know the items keeps only the rows.
     for (const name of own.causes.keys()) {
       const [currency = ''] = name.split('@');
-      const missing = money(this.held(currency) - sumOf(items.filter(item => item.currency === currency)));
+      const missing = money(this.held(currency) - sumOfItems(items.filter(item => item.currency === currency)));
       if (missing !== 0n) this.#add({ source: 'restored', currency, place: TRANSIT, amount: missing, since: at });
     }
     return others;
@@ -138,7 +138,7 @@ export class Transit {
     const ended = this.#endedBy(item, cause === 'refunds');
     if (ended === null) return;
     this.#items = this.#items.filter(each => !ended.includes(each));
-    const fee = money(-sumOf(ended));
+    const fee = money(-sumOfItems(ended));
     if (fee !== 0n) this.#post(`${source} fee`, 'fees', occurredAt, 'fee of the transfer', { currency, amount: fee });
   }
 
@@ -183,7 +183,7 @@ export class Transit {
    * returned or that the operator booked must be equal.
    */
   #areComplete(items: readonly TransitItem[], isReturn: boolean): boolean {
-    const lost = sumOf(items);
+    const lost = sumOfItems(items);
     if (isReturn) return lost === 0n && items.every(({ place }) => place === items[0]!.place);
     if (items.some(({ place }) => place === TRANSIT)) return lost === 0n;
     const [left, arrived] = [items.filter(({ amount }) => amount > 0n), items.filter(({ amount }) => amount < 0n)];
@@ -194,7 +194,7 @@ export class Transit {
   }
 }
 
-function sumOf(items: readonly TransitItem[]): Money {
+function sumOfItems(items: readonly TransitItem[]): Money {
   let sum = 0n;
   for (const { amount } of items) sum += amount;
   return money(sum);

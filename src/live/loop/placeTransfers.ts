@@ -142,7 +142,7 @@ export class PlaceTransfers {
       const isOpen = engine.transit.items.includes(item);
       const { source, currency, place, amount, since } = item;
       const isListed = isOpen && place === null && amount < 0n && at - since >= OUTSIDE_AFTER_MS;
-      // What is expected includes this deposit. If more left the other exchange, it may be a part of that.
+      // The expected amount includes this deposit. If more left the other exchange, the deposit may be a part of that.
       if (!isListed || engine.transit.expectedAt(null, currency) >= 0n) continue;
       const why = 'deposit from outside both exchanges';
       const of = { currency: atPlace(currency, TRANSIT), amount: -amount as Money, occurredAt: at, why };
