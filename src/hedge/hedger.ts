@@ -262,7 +262,7 @@ export class Hedger {
     // A row whose only route waits for more inventory would be written at each check.
     const isOnlyThere = here === 0n || !hasRoutesHere(this.#setup);
     if (isOnlyThere && !isAll && this.#elsewhere?.isTooSmall(before, amount) === true) return;
-    if ((isResting || !this.#hasRoutesHere) && this.#backoff.isResting(amount, clock.elapsed())) return;
+    if ((isResting || !hasRoutesHere(this.#setup)) && this.#backoff.isResting(amount, clock.elapsed())) return;
     const { left, budgetName, ...spent } = remainingBudget(this.#rows.list, rules, flatten, time());
     const completed = completedElsewhere(this.#rows.list, this.#setup.elsewhere?.at.place ?? '');
     const computed = own !== undefined && flatten === null ? { band: textOfMoney(rules.band) } : {};
