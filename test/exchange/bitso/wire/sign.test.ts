@@ -53,7 +53,11 @@ describe('a signature', () => {
     expect(authHeaders({ key: 'k', secret }, nonce, signature)).toEqual({
       authorization: `Bitso k:${nonce}:${signature}`,
     });
-    expect(authHeaders({ key: 'k', secret, headers: 'three' }, nonce, signature)).toEqual({ key: 'k', nonce, signature });
+    expect(authHeaders({ key: 'k', secret, headers: 'three' }, nonce, signature)).toEqual({
+      key: 'k',
+      nonce,
+      signature,
+    });
   });
 });
 
