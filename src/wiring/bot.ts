@@ -43,7 +43,7 @@ import type { RfqReferenceSetup } from '../live/market/rfqReferenceReads.ts';
 import { fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
 import { FeesTooHigh, UsageError } from './usageError.ts';
 import type { ElsewhereAccess } from './elsewhere/access.ts';
-import { assertRunFits, placedBookOf } from './place.ts';
+import { placedBookOf } from './place.ts';
 import { feedOf } from './feeds.ts';
 import { venueOf } from './venueRegistry.ts';
 
@@ -181,7 +181,6 @@ export function engineOf(
   onNews?: (news: EngineNews) => void,
   isTraced = false,
 ): Engine {
-  assertRunFits(config, run);
   const small = belowOneLot(config, rules.instrument);
   if (small !== null) throw new UsageError(small);
   try {

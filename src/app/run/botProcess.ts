@@ -26,7 +26,7 @@ import { realClock } from '../../live/realClock.ts';
 import { isAllGone, type StopReport } from '../../live/loop/loopOptions.ts';
 import { livePricesOf } from '../../wiring/feeds.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../../wiring/bot.ts';
-import { assertVenuesFit, hedgePlaceOf, placeSideOf, type PlaceSide } from '../../wiring/place.ts';
+import { assertRunFits, assertVenuesFit, hedgePlaceOf, placeSideOf, type PlaceSide } from '../../wiring/place.ts';
 import { refuseUntried } from '../../wiring/venueRegistry.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitoredState.ts';
@@ -195,7 +195,10 @@ export class BotProcess {
         ...recordingLimits(config.journal),
         onRolled: (ended: Run, next: Journal) => this.#rolled(ended, next),
       },
-      makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
+      makeEngine: (rules, onNews, run) => {
+        assertRunFits(config, run);
+        return engineOf(config, rules, run, onNews);
+      },
       watchers: {
         onStep: ms => {
           this.#metrics?.loop(ms);
