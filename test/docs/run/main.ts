@@ -10,7 +10,7 @@ import { everythingIn, figuresOf, inWords, planIn } from './pages.ts';
 import { SHOWN, type Planned, type Session } from './plan.ts';
 import { screensOf } from './screens.ts';
 import { COLUMNS, isOnScreen, type Typed } from './terminal.ts';
-import { fragmentsOf, wholeOf, type Fragment } from './yaml.ts';
+import { fragmentsOf, hedgesElsewhere, wholeOf, type Fragment } from './yaml.ts';
 
 /** The checkout: this file is dist/test/docs/run/main.js. */
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
@@ -113,7 +113,11 @@ async function runSession(session: Session, lane: number): Promise<void> {
     if (!/^export PUNTAS_API_KEY_FILE/m.test(all)) clone.useKeys();
     const webhooks = all.includes('puntas webhooks');
     if (webhooks && !/^export PUNTAS_WEBHOOK_TOKEN/m.test(all)) clone.set('PUNTAS_WEBHOOK_TOKEN', 'a1b2c3d4'.repeat(6));
-    const added = fragments.filter(({ page }) => page === session.page || (webhooks && page === 'docs/webhooks.md'));
+    const added = fragments.filter(
+      fragment =>
+        (fragment.page === session.page || (webhooks && fragment.page === 'docs/webhooks.md')) &&
+        !hedgesElsewhere(fragment),
+    );
     if (!/^(?:cp .*|.*puntas init) my\.yaml\b/m.test(all)) await clone.myYaml(added.map(({ tree }) => tree));
     if (all.includes('bot.log')) {
       const run = clone.types('puntas run 2> bot.log');

@@ -49,6 +49,9 @@ const MAPPING_KEYS = new Set(['side', 'removed', 'snapshot', 'time', 'received',
 const asksElsewhere = ({ tree: { exchange, reference } }: Fragment): boolean =>
   (isTree(exchange) && 'acceptUntried' in exchange) || (isTree(reference) && 'sources' in reference);
 
+/** Whether a fragment hedges on a second exchange, which the one bot of a page does not have. */
+export const hedgesElsewhere = ({ tree: { hedge } }: Fragment): boolean => isTree(hedge) && 'elsewhere' in hedge;
+
 /** Pieces of configurations on the pages. */
 export const fragmentsOf = (blocks: readonly Block[]): readonly Fragment[] =>
   blocks.map(treeOf).filter(fragment => mappingWith(fragment) === null && !asksElsewhere(fragment));
