@@ -22,9 +22,24 @@ test('the examples of docs/fair-value.md and docs/reference-price.md are taken b
   }
 });
 
-test('the example of docs/exchanges.md is a remote exchange of the standard configuration', () => {
-  const [, text = ''] = /```yaml\n([\s\S]*?)```/.exec(fileOf('docs/exchanges.md')) ?? [];
+/** Pieces of YAML on a page; the indentation of a list is removed. */
+const piecesOf = (path: string): readonly object[] =>
+  [...fileOf(path).matchAll(/^( *)```yaml\n([\s\S]*?)```/gm)].map(
+    ([, indent = '', text = '']) => parse(text.replaceAll(new RegExp(`^${indent}`, 'gm'), '')) as object,
+  );
+
+test('the first example of docs/exchanges.md is a remote exchange of the standard configuration', () => {
   const base = parse(fileOf('config/sandbox.yaml')) as object;
-  const loaded = loadConfig(stringify({ ...base, ...(parse(text) as object) }), 'example');
+  const loaded = loadConfig(stringify({ ...base, ...piecesOf('docs/exchanges.md')[0] }), 'example');
+  expect(loaded.ok ? [] : loaded.errors).toEqual([]);
+});
+
+test('the second example of docs/exchanges.md is the other exchange of a remote one, with the hedges of docs/hedging.md', () => {
+  const base = parse(fileOf('config/elsewhere.yaml')) as { hedge: object };
+  const hedge = piecesOf('docs/hedging.md').find(piece => JSON.stringify(piece).includes('elsewhere')) as typeof base;
+  const [, elsewhere] = piecesOf('docs/exchanges.md');
+  const { exchange } = parse(fileOf('config/live.yaml')) as { exchange: object };
+  const whole = { ...base, exchange, ...elsewhere, hedge: { ...base.hedge, ...hedge.hedge } };
+  const loaded = loadConfig(stringify(whole), 'example');
   expect(loaded.ok ? [] : loaded.errors).toEqual([]);
 });

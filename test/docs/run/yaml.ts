@@ -46,8 +46,9 @@ export function mappingWith({ page, tree }: Fragment): string | null {
 const MAPPING_KEYS = new Set(['side', 'removed', 'snapshot', 'time', 'received', 'where', 'price', 'amount']);
 
 /** Whether a fragment names exchanges elsewhere, which `puntas check` would ask: `test/docs/examples.test.ts` loads it. */
-const asksElsewhere = ({ tree: { exchange, reference } }: Fragment): boolean =>
-  (isTree(exchange) && 'acceptUntried' in exchange) || (isTree(reference) && 'sources' in reference);
+const asksElsewhere = ({ tree: { exchange, elsewhere, reference } }: Fragment): boolean =>
+  [exchange, elsewhere].some(place => isTree(place) && 'acceptUntried' in place) ||
+  (isTree(reference) && 'sources' in reference);
 
 /** Whether a fragment hedges on a second exchange, which the one bot of a page does not have. */
 export const hedgesElsewhere = ({ tree: { hedge } }: Fragment): boolean => isTree(hedge) && 'elsewhere' in hedge;
@@ -64,7 +65,8 @@ export const mappingsOf = (blocks: readonly Block[]): readonly (Block & { readon
   });
 
 /** The whole configuration that `puntas check` is given for a fragment, and the one that ships on which it rests. */
-export function wholeOf(root: string, { page, tree }: Fragment): { readonly base: string; readonly text: string } {
+export function wholeOf(root: string, fragment: Fragment): { readonly base: string; readonly text: string } {
+  const { page, tree } = fragment;
   const files = readdirSync(join(root, 'config')).filter(
     name => name.endsWith('.yaml') && !NO_CONFIGURATION.includes(name),
   );
@@ -83,6 +85,7 @@ export function wholeOf(root: string, { page, tree }: Fragment): { readonly base
     const whole = { ...read('sandbox.yaml'), reference, ...(timing === undefined ? {} : { timing }) };
     return { base: 'sandbox.yaml with the reference of peg.yaml', text: stringify(mergedTree(whole, tree)) };
   }
-  const base = files.find(name => keys.every(key => key in read(name)) && name !== 'live.yaml') ?? 'sandbox.yaml';
+  const others = ['live.yaml', ...(hedgesElsewhere(fragment) ? [] : ['elsewhere.yaml'])];
+  const base = files.find(name => keys.every(key => key in read(name)) && !others.includes(name)) ?? 'sandbox.yaml';
   return { base, text: stringify(mergedTree(read(base), tree)) };
 }
