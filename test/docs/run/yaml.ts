@@ -85,7 +85,7 @@ export function wholeOf(root: string, fragment: Fragment): { readonly base: stri
     const whole = { ...read('sandbox.yaml'), reference, ...(timing === undefined ? {} : { timing }) };
     return { base: 'sandbox.yaml with the reference of peg.yaml', text: stringify(mergedTree(whole, tree)) };
   }
-  const others = ['live.yaml', ...(hedgesElsewhere(fragment) ? [] : ['elsewhere.yaml'])];
+  const others = ['live.yaml', ...('elsewhere' in tree || hedgesElsewhere(fragment) ? [] : ['elsewhere.yaml'])];
   const base = files.find(name => keys.every(key => key in read(name)) && !others.includes(name)) ?? 'sandbox.yaml';
   return { base, text: stringify(mergedTree(read(base), tree)) };
 }
