@@ -24,6 +24,8 @@ export type TransitItem = {
 export type TransitLimits = {
   /** Maximum fee of one transfer, by currency; 0 for other currencies. */
   readonly feeMax: ReadonlyMap<string, Money>;
+  /** Maximum in transit by falls of balances that no transfer list announced, by currency; 0 for other currencies. */
+  readonly fallMax: ReadonlyMap<string, Money>;
   /** Maximum time between both sides of a transfer. Later, only the operator can explain the amount. */
   readonly waitMs: Millis;
 };
@@ -74,6 +76,24 @@ export class Transit {
     for (const { currency: name, place: at, amount } of this.#items)
       if (name === currency && (at === TRANSIT || (at === place) !== amount > 0n)) sum += amount;
     return money(sum);
+  }
+
+  /** Whether `amount`, booked in the account at `place`, would complete a transfer. */
+  completes({ place, currency, amount }: Pick<TransitItem, 'place' | 'currency' | 'amount'>): boolean {
+    return this.#endedBy({ source: '', currency, place, amount: money(-amount), since: 0 }, false) !== null;
+  }
+
+  /**
+   * Whether a fall of a balance that no list announced may be a departure from `place`: it completes a transfer, or all
+   * open departures from `places` stay within the maximum.
+   */
+  mayDepart(fall: Pick<TransitItem, 'place' | 'currency' | 'amount'>, places: readonly (string | null)[]): boolean {
+    if (this.completes(fall)) return true;
+    const { currency, amount } = fall;
+    const open = this.#items.filter(
+      item => item.currency === currency && item.amount > 0n && places.includes(item.place),
+    );
+    return sumOfItems(open) - amount <= (this.#limits?.fallMax.get(currency) ?? 0n);
   }
 
   /** Books the other side of a transfer that an account has just booked. */

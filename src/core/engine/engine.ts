@@ -287,7 +287,7 @@ export class Engine {
   }
 
   /** Amounts on their way between both exchanges. */
-  get transit(): Pick<Transit, 'items' | 'expectedAt' | 'held' | 'onEntry'> {
+  get transit(): Pick<Transit, 'items' | 'expectedAt' | 'mayDepart' | 'held' | 'onEntry'> {
     return this.#transit;
   }
 

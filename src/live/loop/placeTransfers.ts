@@ -89,7 +89,7 @@ export class PlaceTransfers {
   #bookDepartures(): void {
     for (const { place, view } of this.#sides)
       for (const { currency, difference } of this.#lasting(view, amount => amount < 0n))
-        if (this.#mayArrive(place, currency)) this.#book('withdrawals', place, currency, difference);
+        if (this.#mayDepart(place, currency, difference)) this.#book('withdrawals', place, currency, difference);
   }
 
   /**
@@ -105,6 +105,12 @@ export class PlaceTransfers {
       ({ currency, difference }) => isWanted(difference) && this.#o.currencies.includes(currency),
     );
     return areLikely ? all : [];
+  }
+
+  /** Whether a fall may be a transfer to the other account. A larger fall is left to the comparison: it may be a loss. */
+  #mayDepart(place: string | null, currency: string, amount: Money): boolean {
+    const places = this.#sides.map(side => side.place);
+    return this.#mayArrive(place, currency) && this.#o.engine.transit.mayDepart({ place, currency, amount }, places);
   }
 
   /** Whether the ledger of the other account has the currency. */
