@@ -3,6 +3,7 @@
  * other, so it is in a ledger of its own, and still counts as held. Its currencies are like `btc@transit`.
  */
 import type { TransferEvent } from './accountEvents.ts';
+import type { BookedTransfer } from './bookings.ts';
 import { changesIn, Ledger, type Cause, type LedgerEntry } from './ledger.ts';
 import { atPlace, isAtPlace, splitRows, type PlacedRows } from './place.ts';
 import type { PlacedChange } from './placeAccount.ts';
@@ -102,6 +103,25 @@ export class Transit {
     this.#book(event, { currency, place, amount: money(-event.amount) });
   }
 
+  /**
+   * Books the other side of the part of a transfer or adjustment that what is in transit explains, so that no money counts
+   * twice. The remainder is ordinary.
+   */
+  explain(transfer: BookedTransfer, at: Millis): void {
+    const [currency = '', place = null] = transfer.currency.split('@');
+    const { cause, amount } = transfer;
+    if (transfer.inTransit === true || cause === 'fees') return;
+    const item = { source: '', currency, place, amount: money(-amount), since: at };
+    const isReturn = this.#endedBy(item, true) !== null && this.#endedBy(item, false) === null;
+    const expected = this.expectedAt(place, currency);
+    const isLikely = amount > 0n ? expected > 0n : expected < 0n;
+    const isWhole = amount > 0n ? expected >= amount : expected <= amount;
+    const part = isReturn || isWhole ? amount : expected;
+    if (!isReturn && !isLikely) return;
+    const moved = { currency, place, amount: money(-part) };
+    this.#book({ ...transfer, at, cause: isReturn ? 'refunds' : cause }, moved);
+  }
+
   /** Books a change of what is in transit, such as the operator's. */
   transfer(event: TransferEvent): void {
     const [currency = ''] = event.currency.split('@');
@@ -148,7 +168,7 @@ export class Transit {
   }
 
   #book(
-    { source, cause, at, occurredAt, why }: Omit<TransferEvent, 'currency' | 'amount'>,
+    { source, cause, at, occurredAt, why }: Omit<TransferEvent, 'kind' | 'currency' | 'amount'>,
     moved: Pick<TransitItem, 'currency' | 'place' | 'amount'>,
   ): void {
     if (!this.#post(source, cause, occurredAt, why, moved)) return;

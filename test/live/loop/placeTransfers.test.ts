@@ -319,6 +319,43 @@ describe('transfers between both exchanges', () => {
     expect(state(world)).toEqual(['0', []]);
   });
 
+  test.each([
+    ['own', false],
+    ['other', true],
+  ] as const)('that the operator books in the %s account by a resume or adjustment count once', (_, isOut) => {
+    for (const extra of [0, 5]) {
+      for (const isResume of [false, true]) {
+        const world = new World(true);
+        world.sends(sends(20, 0, isOut));
+        world.reads(20_000);
+        const balances = isOut ? world.two.truth : world.here;
+        balances.set('btc', money(balances.get('btc')! + lots(20 + extra)));
+        const at = world.desk.now;
+        if (isResume) world.desk.step({ kind: 'resume', at });
+        else {
+          const of = {
+            cause: 'adjustments',
+            currency: isOut ? 'btc@binance' : 'btc',
+            amount: lots(20 + extra),
+          } as const;
+          world.desk.step({ kind: 'transfer', at, source: 'adjust 1', ...of, occurredAt: at, why: 'ann: arrived' });
+        }
+        world.reads(20_000);
+        expect(state(world)).toEqual([String(extra), []]);
+        world.expectExact();
+      }
+    }
+  });
+
+  test('that come back as a deposit stay held with it', () => {
+    const world = new World(true);
+    world.sends(sends(20));
+    world.reads(20_000);
+    world.comesFromOutside('btc', 19);
+    world.reads(100_000);
+    expect(state(world)).toEqual(['0', ['20', '-19']]);
+  });
+
   test('are a fall there only up to the maximum over all open ones, and any other fall there halts', () => {
     const none = new World(true, 0);
     none.sends(sends(20, 0, false));
