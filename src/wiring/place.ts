@@ -51,11 +51,15 @@ export function placedBookOf({ hedge, elsewhere }: Config, band: Money): EngineO
       balancesMaxAgeMs: PlaceReads.maxAgeMs,
     },
     transfers: {
-      feeMax: new Map(Object.entries(keys.transferFeeMax).map(([currency, most]) => [currency, moneyOf(most)])),
+      feeMax: moneyByCurrency(keys.transferFeeMax),
+      fallMax: moneyByCurrency(keys.transferMax),
       waitMs: keys.transferWaitHours * HOUR_MS,
     },
   };
 }
+
+const moneyByCurrency = (texts: Readonly<Record<string, string>>): ReadonlyMap<string, Money> =>
+  new Map(Object.entries(texts).map(([currency, most]) => [currency, moneyOf(most)]));
 
 /** Returns the name of the other exchange in the ledger. */
 export const placeNameOf = (elsewhere: ElsewhereSettings): string => venueElsewhere(elsewhere).name;

@@ -50,6 +50,11 @@ const elsewhere = z
     transferFeeMax: balances
       .default({})
       .describe('Maximum fee of a transfer between both exchanges, by currency, like { usdt: "5" }.'),
+    transferMax: balances
+      .default({})
+      .describe(
+        'Maximum on its way after balances fell there, by currency, like { btc: "1" }. Falls beyond it halt the bot, as all do by default.',
+      ),
     transferWaitHours: z
       .number()
       .min(1)

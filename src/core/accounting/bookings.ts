@@ -20,7 +20,9 @@ const RESIDUE_MAX = 10n ** 10n;
 
 /** Booked change of the account. Each book of the account updates its position from the change. */
 export type Booked = { readonly changes: readonly Change[] } & (
-  | { readonly kind: 'opening' | 'transfer' }
+  | { readonly kind: 'opening' }
+  /** `transfer` is absent for an amount that was held before the first trade in it. */
+  | { readonly kind: 'transfer'; readonly transfer?: BookedTransfer }
   | { readonly kind: 'trade'; readonly trade: OwnTrade }
   /**
    * `worth`: for a leg of a route through a third currency, the value of the third-currency amount in the quote
@@ -227,9 +229,11 @@ export class Bookings {
   }
 
   /** Books a transfer whose cause is known. A transfer with a repeated `source` changes nothing. */
-  transfer({ source, cause, currency, amount, occurredAt, why }: Transfer): void {
+  transfer(transfer: BookedTransfer): void {
+    const { source, cause, currency, amount, occurredAt, why } = transfer;
     const changes = [{ cause, currency, amount }];
-    if (this.#ledger.book({ source, at: occurredAt, why, changes })) this.#onBooked({ kind: 'transfer', changes });
+    if (this.#ledger.book({ source, at: occurredAt, why, changes }))
+      this.#onBooked({ kind: 'transfer', changes, transfer });
   }
 
   /**
@@ -283,4 +287,4 @@ export class Bookings {
   }
 }
 
-type Transfer = Omit<TransferEvent, 'kind' | 'at'>;
+export type BookedTransfer = Omit<TransferEvent, 'kind' | 'at'>;

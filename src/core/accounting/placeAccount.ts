@@ -3,7 +3,7 @@
  * still execute. Every currency has the place in its name.
  */
 import type { AccountLedger, BalancesEvent, ElsewhereEvent, TransferEvent } from './accountEvents.ts';
-import type { Booked } from './bookings.ts';
+import type { Booked, BookedTransfer } from './bookings.ts';
 import { changesIn, type LedgerEntry } from './ledger.ts';
 import { atPlace, isAtPlace, splitRows, withRows, type PlacedRows } from './place.ts';
 import { TradingAccount, type AccountDelays, type AccountView } from './tradingAccount.ts';
@@ -14,7 +14,7 @@ import { money, multiplyMoneyFloor, textOfMoney, type Millis, type Money, type S
 /** Effect of a booked change there on the position of the bot's book. `cash` is in the quote currency of that book. */
 export type PlacedChange =
   | { readonly kind: 'trade'; readonly major: Money; readonly cash: Money }
-  | { readonly kind: 'opening' | 'transfer'; readonly major: Money };
+  | { readonly kind: 'opening' | 'transfer'; readonly major: Money; readonly transfer?: BookedTransfer | undefined };
 
 /** Book there: its venue, its currencies, and the base currency of the bot's book. */
 export type PlacedBook = { readonly place: string; readonly major: string; readonly minor: string };
@@ -210,7 +210,8 @@ export class PlaceAccount {
     const { place, major, minor } = this.#book;
     const base = changesIn(booked.changes, atPlace(major, place));
     if (booked.kind !== 'trade') {
-      this.#onChange({ kind: booked.kind === 'opening' ? 'opening' : 'transfer', major: base });
+      const transfer = booked.kind === 'transfer' ? booked.transfer : undefined;
+      this.#onChange({ kind: booked.kind === 'opening' ? 'opening' : 'transfer', major: base, transfer });
       return;
     }
     // Rounded down also below 0, so that cash is never overstated.

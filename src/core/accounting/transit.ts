@@ -3,6 +3,7 @@
  * other, so it is in a ledger of its own, and still counts as held. Its currencies are like `btc@transit`.
  */
 import type { TransferEvent } from './accountEvents.ts';
+import type { BookedTransfer } from './bookings.ts';
 import { changesIn, Ledger, type Cause, type LedgerEntry } from './ledger.ts';
 import { atPlace, isAtPlace, splitRows, type PlacedRows } from './place.ts';
 import type { PlacedChange } from './placeAccount.ts';
@@ -24,6 +25,8 @@ export type TransitItem = {
 export type TransitLimits = {
   /** Maximum fee of one transfer, by currency; 0 for other currencies. */
   readonly feeMax: ReadonlyMap<string, Money>;
+  /** Maximum in transit by falls of balances that no transfer list announced, by currency; 0 for other currencies. */
+  readonly fallMax: ReadonlyMap<string, Money>;
   /** Maximum time between both sides of a transfer. Later, only the operator can explain the amount. */
   readonly waitMs: Millis;
 };
@@ -76,10 +79,47 @@ export class Transit {
     return money(sum);
   }
 
+  /** Whether `amount`, booked in the account at `place`, would complete a transfer. */
+  completes({ place, currency, amount }: Pick<TransitItem, 'place' | 'currency' | 'amount'>): boolean {
+    return this.#endedBy({ source: '', currency, place, amount: money(-amount), since: 0 }, false) !== null;
+  }
+
+  /**
+   * Whether a fall of a balance that no list announced may be a departure from `place`: it completes a transfer, or all
+   * open departures from `places` stay within the maximum.
+   */
+  mayDepart(fall: Pick<TransitItem, 'place' | 'currency' | 'amount'>, places: readonly (string | null)[]): boolean {
+    if (this.completes(fall)) return true;
+    const { currency, amount } = fall;
+    const open = this.#items.filter(
+      item => item.currency === currency && item.amount > 0n && places.includes(item.place),
+    );
+    return sumOfItems(open) - amount <= (this.#limits?.fallMax.get(currency) ?? 0n);
+  }
+
   /** Books the other side of a transfer that an account has just booked. */
   move(event: TransferEvent): void {
     const [currency = '', place = null] = event.currency.split('@');
     this.#book(event, { currency, place, amount: money(-event.amount) });
+  }
+
+  /**
+   * Books the other side of the part of a transfer or adjustment that what is in transit explains, so that no money counts
+   * twice. The remainder is ordinary.
+   */
+  explain(transfer: BookedTransfer, at: Millis): void {
+    const [currency = '', place = null] = transfer.currency.split('@');
+    const { cause, amount } = transfer;
+    if (transfer.inTransit === true || cause === 'fees') return;
+    const item = { source: '', currency, place, amount: money(-amount), since: at };
+    const isReturn = this.#endedBy(item, true) !== null && this.#endedBy(item, false) === null;
+    const expected = this.expectedAt(place, currency);
+    const isLikely = amount > 0n ? expected > 0n : expected < 0n;
+    const isWhole = amount > 0n ? expected >= amount : expected <= amount;
+    const part = isReturn || isWhole ? amount : expected;
+    if (!isReturn && !isLikely) return;
+    const moved = { currency, place, amount: money(-part) };
+    this.#book({ ...transfer, at, cause: isReturn ? 'refunds' : cause }, moved);
   }
 
   /** Books a change of what is in transit, such as the operator's. */
@@ -128,7 +168,7 @@ export class Transit {
   }
 
   #book(
-    { source, cause, at, occurredAt, why }: Omit<TransferEvent, 'currency' | 'amount'>,
+    { source, cause, at, occurredAt, why }: Omit<TransferEvent, 'kind' | 'currency' | 'amount'>,
     moved: Pick<TransitItem, 'currency' | 'place' | 'amount'>,
   ): void {
     if (!this.#post(source, cause, occurredAt, why, moved)) return;

@@ -126,7 +126,10 @@ export class Engine {
     );
     const { elsewhere, timing } = options;
     this.#elsewhere = elsewhere
-      ? new PlaceAccount(elsewhere, elsewhere.bounds, timing, change => this.#inventory.placed(change))
+      ? new PlaceAccount(elsewhere, elsewhere.bounds, timing, change => {
+          this.#inventory.placed(change);
+          if (change.kind === 'transfer' && change.transfer) this.#transit.explain(change.transfer, this.#at);
+        })
       : null;
     this.#transit = new Transit(instrument.major, elsewhere?.transfers ?? null, change =>
       this.#inventory.placed(change),
@@ -287,7 +290,7 @@ export class Engine {
   }
 
   /** Amounts on their way between both exchanges. */
-  get transit(): Pick<Transit, 'items' | 'expectedAt' | 'held' | 'onEntry'> {
+  get transit(): Pick<Transit, 'items' | 'expectedAt' | 'completes' | 'mayDepart' | 'held' | 'onEntry'> {
     return this.#transit;
   }
 
@@ -658,6 +661,7 @@ export class Engine {
     if (booked.kind === 'trade' && booked.trade.book === this.#rules.instrument.symbol)
       this.#trade(booked.trade, this.#at);
     else this.#inventory.moved(booked, this.#at);
+    if (booked.kind === 'transfer' && booked.transfer) this.#transit.explain(booked.transfer, this.#at);
   }
 
   #trade(trade: OwnTrade, at: Millis): void {

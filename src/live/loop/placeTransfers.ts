@@ -81,6 +81,11 @@ export class PlaceTransfers {
 
   #bookArrivals(): void {
     for (const { place, view } of this.#sides)
+      for (const { currency, difference: amount } of this.#differences(view))
+        // A rise that completes a transfer is its arrival, whatever else differs.
+        if (amount > 0n && this.#o.engine.transit.completes({ place, currency, amount }))
+          this.#book('deposits', place, currency, amount);
+    for (const { place, view } of this.#sides)
       for (const { currency, difference } of this.#lasting(view, amount => amount > 0n))
         if (this.#o.engine.transit.expectedAt(place, currency) >= difference)
           this.#book('deposits', place, currency, difference);
@@ -89,7 +94,7 @@ export class PlaceTransfers {
   #bookDepartures(): void {
     for (const { place, view } of this.#sides)
       for (const { currency, difference } of this.#lasting(view, amount => amount < 0n))
-        if (this.#mayArrive(place, currency)) this.#book('withdrawals', place, currency, difference);
+        if (this.#mayDepart(place, currency, difference)) this.#book('withdrawals', place, currency, difference);
   }
 
   /**
@@ -97,14 +102,22 @@ export class PlaceTransfers {
    * direction and in currencies of a transfer: a rise with a fall looks like an unknown trade.
    */
   #lasting(view: Side['view'], isWanted: (amount: Money) => boolean): readonly Difference[] {
-    if (view.unexplained === null || view.isConverting) return [];
-    const all = view
-      .differences()
-      .map(({ currency, difference }) => ({ currency: currency.split('@')[0]!, difference }));
+    const all = this.#differences(view);
     const areLikely = all.every(
       ({ currency, difference }) => isWanted(difference) && this.#o.currencies.includes(currency),
     );
     return areLikely ? all : [];
+  }
+
+  #differences(view: Side['view']): readonly Difference[] {
+    if (view.unexplained === null || view.isConverting) return [];
+    return view.differences().map(({ currency, difference }) => ({ currency: currency.split('@')[0]!, difference }));
+  }
+
+  /** Whether a fall may be a transfer to the other account. A larger fall is left to the comparison: it may be a loss. */
+  #mayDepart(place: string | null, currency: string, amount: Money): boolean {
+    const places = this.#sides.map(side => side.place);
+    return this.#mayArrive(place, currency) && this.#o.engine.transit.mayDepart({ place, currency, amount }, places);
   }
 
   /** Whether the ledger of the other account has the currency. */
@@ -142,6 +155,11 @@ export class PlaceTransfers {
       const isOpen = engine.transit.items.includes(item);
       const { source, currency, place, amount, since } = item;
       const isListed = isOpen && place === null && amount < 0n && at - since >= OUTSIDE_AFTER_MS;
+      // A withdrawal may have come back as this deposit.
+      const mayBeReturned = engine.transit.items.some(
+        each => each.place === null && each.currency === currency && each.amount > 0n,
+      );
+      if (mayBeReturned) continue;
       // The expected amount includes this deposit. If more left the other exchange, the deposit may be a part of that.
       if (!isListed || engine.transit.expectedAt(null, currency) >= 0n) continue;
       const why = 'deposit from outside both exchanges';
