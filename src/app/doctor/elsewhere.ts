@@ -26,7 +26,8 @@ import {
 import type { Config } from '../../config.ts';
 import { ElsewhereDesk } from '../../hedge/index.ts';
 import { readRules } from '../../live/loop/opening.ts';
-import type { VenueAccess } from '../../wiring/bot.ts';
+import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
+import { oneAccountProblem } from '../../wiring/elsewhere/twoAccounts.ts';
 import { evidenceTimesOf, placeClientOf } from '../../wiring/place.ts';
 import { venueElsewhere } from '../../wiring/venueRegistry.ts';
 import { keyFindings } from './account.ts';
@@ -61,10 +62,13 @@ export async function checkElsewhere(asking: Asking, venue: VenueAccess): Promis
   const { elsewhere, hedge } = config;
   if (elsewhere === undefined || hedge?.elsewhere === undefined) return;
   let client: VenueClient | undefined;
+  const home = clientOf(config, venue, clock, seed);
   try {
     client = placeClientOf(config, venue, clock, seed);
     if (client === undefined) return;
     const { name, tried } = venueElsewhere(elsewhere);
+    const one = await oneAccountProblem(config, venue, home, client);
+    if (one !== null) return tell(fail(CHECK, one.text, 'use two accounts, then run puntas doctor again'));
     if (elsewhere.kind === 'remote' && tried === 'doubles')
       tell(
         warn(
@@ -84,6 +88,7 @@ export async function checkElsewhere(asking: Asking, venue: VenueAccess): Promis
     tell(checkAborted(CHECK, error));
   } finally {
     await client?.close();
+    await home.close();
   }
 }
 

@@ -19,7 +19,8 @@ import type { Config } from '../../config.ts';
 import { latchIn, type Halt } from '../../live/safety/latch.ts';
 import { readRules } from '../../live/loop/opening.ts';
 import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
-import { assertVenuesFit } from '../../wiring/place.ts';
+import { assertTwoAccounts, oneAccountProblem } from '../../wiring/elsewhere/twoAccounts.ts';
+import { assertVenuesFit, placeClientOf } from '../../wiring/place.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { previewNow } from './previewNow.ts';
 
@@ -41,8 +42,10 @@ export async function check(
   configFile: string | undefined,
 ): Promise<CheckResult> {
   assertVenuesFit(config);
+  const there = config.hedge?.elsewhere && placeClientOf(config, venue, clock, seed);
   const client = clientOf(config, venue, clock, seed);
   try {
+    assertTwoAccounts(config, await oneAccountProblem(config, venue, client, there));
     const rules = await readRules(client, config.book);
     const { preview, own, riskContext } = await previewNow(config, client, rules, clock, {
       elsewhere: venue.elsewhere,
@@ -70,6 +73,7 @@ export async function check(
       problem: needsOperator(preview.unshown) ? `the bot would not quote: ${preview.emptySidesText ?? ''}` : null,
     };
   } finally {
+    await there?.close();
     await client.close();
   }
 }

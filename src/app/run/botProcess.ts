@@ -27,6 +27,7 @@ import { isAllGone, type StopReport } from '../../live/loop/loopOptions.ts';
 import { livePricesOf } from '../../wiring/feeds.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../../wiring/bot.ts';
 import { assertRunFits, assertVenuesFit, hedgePlaceOf, placeSideOf, type PlaceSide } from '../../wiring/place.ts';
+import { assertTwoAccounts, oneAccountProblem } from '../../wiring/elsewhere/twoAccounts.ts';
 import { refuseUntried } from '../../wiring/venueRegistry.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitoredState.ts';
@@ -78,6 +79,8 @@ export class BotProcess {
   /** Current configuration; a reload replaces it. */
   #config: Config;
   #reference: ReturnType<typeof referenceOf>;
+  /** Problem if both exchanges are one account. */
+  #oneAccount: Awaited<ReturnType<typeof oneAccountProblem>> = null;
 
   /** Runs a bot from start to clean end. Rejects with one line for the operator if the bot cannot start. */
   static async run(options: RunOptions): Promise<RunResult> {
@@ -136,6 +139,8 @@ export class BotProcess {
     const { config, venue, clock, seed, log } = this.#options;
     const client = this.#client;
     assertVenuesFit(config);
+    this.#oneAccount = await oneAccountProblem(config, venue, client, this.#elsewhere?.client);
+    assertTwoAccounts(config, this.#oneAccount);
     this.#startAlerts();
     const first = this.#setupOf(config);
     if (first.beside?.place) this.#elsewhere?.start();
@@ -230,6 +235,7 @@ export class BotProcess {
       assertUsable: next => {
         if (venue.paper === undefined) refuseUntried(next);
         assertVenuesFit(next);
+        assertTwoAccounts(next, this.#oneAccount);
       },
       take: async (config, hasRun) => {
         const end = hasRun

@@ -337,6 +337,42 @@ describe('a look-up by origin id', () => {
       unreadable: [{ oid: 'O', originId: 'mm-1-1' }],
     });
   });
+
+  test('is not disturbed by an unreadable open order that is certainly of another client', async () => {
+    const unreadable = (ids: object) =>
+      scriptedKraken(({ name }) =>
+        name === 'OpenOrders' ? reply({ open: { O: { status: 'open', ...ids } } }) : reply({ closed: {}, count: 0 }),
+      ).client.lookUp({ originIds: ['mm-1-1'] });
+    expect(await unreadable({ cl_ord_id: null })).toEqual({ kind: 'done', value: [] });
+    expect(await unreadable({ cl_ord_id: 'web-1' })).toEqual({ kind: 'done', value: [] });
+    expect(await unreadable({})).toEqual({ kind: 'done', value: [] });
+    expect(await unreadable({ cl_ord_id: 7 })).toMatchObject({ unreadable: [{ oid: 'O' }] });
+  });
+
+  test('or a cancel of an id that the exchange cannot carry finds no order, and the other ids are asked', async () => {
+    const own: Row = { id: 'OOWN-1', clientId: 'mm-1-1', status: 'open' };
+    const { client, sent } = scriptedKraken(({ name }) => {
+      if (name === 'CancelOrder') return reply({ count: 1 });
+      return name === 'OpenOrders' ? reply({ open: { [own.id]: wireRow(own) } }) : reply({ closed: {}, count: 0 });
+    });
+    const tooLong = 'mm-1700000000-t12345678';
+    expect(await client.lookUp({ originIds: [tooLong] })).toEqual({ kind: 'done', value: [] });
+    expect(await client.cancel({ originIds: [tooLong] })).toEqual({ kind: 'done', value: [] });
+    expect(sent.filter(({ name }) => name === 'CancelOrder')).toEqual([]);
+    const both = { originIds: [tooLong, own.clientId] };
+    expect(await client.lookUp(both)).toMatchObject({ kind: 'done', value: [{ oid: own.id }] });
+    expect(await client.cancel(both)).toEqual({ kind: 'done', value: [own.id] });
+  });
+
+  test('reads a list without its field as unknown, not as an empty list', async () => {
+    const open = scriptedKraken(({ name }) => reply(name === 'OpenOrders' ? {} : { closed: {}, count: 0 })).client;
+    expect((await open.lookUp({ originIds: ['mm-1-1'] })).kind).toBe('unknown');
+    expect((await open.openOrders({})).kind).toBe('unknown');
+    const closed = scriptedKraken(({ name }) => reply(name === 'OpenOrders' ? { open: {} } : { count: 0 })).client;
+    expect((await closed.lookUp({ originIds: ['mm-1-1'] })).kind).toBe('unknown');
+    const trades = scriptedKraken(() => reply({ count: 0 })).client;
+    expect((await trades.userTrades({ sort: 'asc' })).kind).toBe('unknown');
+  });
 });
 
 const other = (n: number): Row => ({ id: `OTHER-${n}`, clientId: `web-${n}`, status: 'closed' });

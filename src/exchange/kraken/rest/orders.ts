@@ -21,7 +21,7 @@ import { allOf, anyOf, chunks, doneWith, positivePart, unlessUnfit, writeNotSent
 import { fault, row } from '../../wire/wire.ts';
 import type { KrakenAsk, KrakenRequest } from '../wire/protocol.ts';
 import type { ServerClock } from '../wire/serverClock.ts';
-import { krakenClientId } from '../wire/clientIds.ts';
+import { clientIdIfFits, krakenClientId } from '../wire/clientIds.ts';
 import type { KrakenPair } from '../wire/names.ts';
 import { acceptedTxid, canceledCount, krakenOrders, page, type KrakenOrder } from '../wire/replies.ts';
 import { PAGE_ROWS, readAll, type ReadPage } from './pages.ts';
@@ -125,8 +125,12 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
     return { kind: 'done', value: outcome.value > 0 ? [oid] : [] };
   }
 
-  const cancelByOriginId = (originId: string): Promise<Outcome<number>> =>
-    unlessUnfit(() => canceled({ cl_ord_id: krakenClientId(originId) }, originId));
+  /** Cancels an order. An id that the exchange cannot carry was never sent, so it has no order. */
+  function cancelByOriginId(originId: string): Promise<Outcome<number>> {
+    const clientId = clientIdIfFits(originId);
+    if (clientId === undefined) return Promise.resolve({ kind: 'done', value: 0 });
+    return canceled({ cl_ord_id: clientId }, originId);
+  }
 
   /** Sends one cancel. An order that is not open is a count of zero. */
   async function canceled(
@@ -158,7 +162,7 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
     remembered(
       await ask(
         query('OpenOrders', {}, (result, unreadable) =>
-          krakenOrders(row(result, 'result')['open'] ?? {}, listing.names, unreadable),
+          krakenOrders(row(row(result, 'result')['open'], 'open'), listing.names, unreadable),
         ),
       ),
     );
@@ -189,9 +193,17 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
     return allOf(outcomes);
   }
 
-  /** Looks orders up by origin id: in the open orders, and then those that are not open in the closed orders. */
-  const byOriginIds = (originIds: readonly string[]): Promise<OrderList> =>
-    unlessUnfit(() => listedByClientIds(new Map(originIds.map(originId => [originId, krakenClientId(originId)]))));
+  /**
+   * Looks orders up by origin id: in the open orders, and then those that are not open in the closed orders. An id that
+   * the exchange cannot carry was never sent, so it has no order.
+   */
+  async function byOriginIds(originIds: readonly string[]): Promise<OrderList> {
+    const sendable = originIds.flatMap(originId => {
+      const clientId = clientIdIfFits(originId);
+      return clientId === undefined ? [] : [[originId, clientId] as const];
+    });
+    return listedByClientIds(new Map(sendable));
+  }
 
   async function listedByClientIds(clientIds: ReadonlyMap<string, string>): Promise<OrderList> {
     const found = new Map<string, KrakenOrder>();
@@ -201,7 +213,7 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
         if (order.originId !== undefined && clientIds.has(order.originId)) found.set(order.oid, order);
       unreadable.push(...rows);
     };
-    /** Whether an unreadable row of all closed orders may be one of the wanted orders. */
+    /** Whether an unreadable row of all open or all closed orders may be one of the wanted orders. */
     const isAsked = (id: UnreadableRow['originId']): boolean => id === undefined || (id !== null && clientIds.has(id));
     /** Ids without an order in the lists so far. */
     const missing = (): readonly string[] => {
@@ -220,7 +232,7 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
     if (listing.kind !== 'done') return listing;
     const open = await openList(listing.value);
     if (open.kind !== 'done') return open;
-    take(open);
+    take({ ...open, unreadable: (open.unreadable ?? []).filter(({ originId: id }) => isAsked(id)) });
     let single = missing();
     const sent = single.flatMap(id => placed.sent(id)?.sentAt ?? []);
     if (sent.length > SINGLE_READS_MAX) {

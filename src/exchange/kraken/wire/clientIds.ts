@@ -6,7 +6,7 @@
  * docs.kraken.com/api/docs/guides/spot-clordid.
  */
 import type { OrderIdRule } from '../../../core/index.ts';
-import { fault } from '../../wire/wire.ts';
+import { fault, WireFault } from '../../wire/wire.ts';
 
 const FREE_TEXT = /^[A-Za-z0-9_-]{1,18}$/;
 const PARTS = /^([A-Za-z0-9]{1,10})-(0|[1-9]\d{0,9})-([1-9]\d{0,7})$/;
@@ -33,6 +33,16 @@ export function krakenClientId(originId: string): string {
   bits = (bits << BITS.counter) | parts.counter;
   const hex = bits.toString(2).padStart(122, '0');
   return uuidOf(hex);
+}
+
+/** Returns the `cl_ord_id` of an origin id; `undefined` if the id does not fit, so that no order with it was ever sent. */
+export function clientIdIfFits(originId: string): string | undefined {
+  try {
+    return krakenClientId(originId);
+  } catch (error) {
+    if (error instanceof WireFault) return undefined;
+    throw error;
+  }
 }
 
 /** Returns the parts of an origin id as they are in the UUID. Throws a WireFault if they do not fit. */

@@ -379,7 +379,7 @@ export const page =
   <T>(field: string, read: (value: unknown, unreadable: UnreadableRow[]) => readonly T[]) =>
   (result: unknown, unreadable: UnreadableRow[]) => {
     const of = row(result, 'result');
-    const rows = row(of[field] ?? {}, field);
+    const rows = row(of[field], field);
     const count = Number(integer(of, 'count'));
     return { rows: read(rows, unreadable), length: Object.keys(rows).length, count };
   };

@@ -1,0 +1,73 @@
+/** One account on both exchanges is refused: each hedge there would also be a trade of the bot's own exchange. */
+import { readFileSync } from 'node:fs';
+import { parse, stringify } from 'yaml';
+import { expect, test } from 'vitest';
+import { check } from '../../src/app/inspect/check.ts';
+import { loadConfig, type Config } from '../../src/config.ts';
+import { Secret, VirtualClock, type Outcome } from '../../src/core/index.ts';
+import { shippedConfig } from '../../src/wiring/configFile.ts';
+import { assertTwoAccounts, oneAccountProblem } from '../../src/wiring/elsewhere/twoAccounts.ts';
+
+/** Configuration of hedges from one book of Bitso to another. */
+function oneVenueConfig(change: (tree: Record<string, Record<string, unknown>>) => void = () => undefined): Config {
+  const tree = parse(readFileSync(shippedConfig('elsewhere'), 'utf8')) as Record<string, Record<string, unknown>>;
+  const restUrl = 'https://example.com';
+  tree['exchange'] = { kind: 'remote', restUrl };
+  tree['elsewhere'] = { kind: 'remote', venue: 'bitso', book: 'btc_usdt', restUrl };
+  change(tree);
+  const read = loadConfig(stringify(tree), 'my.yaml');
+  if (!read.ok) throw new Error(read.errors.join('\n'));
+  return read.config;
+}
+
+const account = (read: Outcome<string>) => ({
+  account: { id: () => Promise.resolve(read), hasTrade: () => Promise.reject(new Error('not asked')) },
+});
+const numbered = (value: string) => account({ kind: 'done', value });
+const accessOf = (key: string, there: string, venue = 'bitso') => ({
+  ...{ restUrl: 'https://example.com', key, secret: new Secret('s'), speed: 1 },
+  elsewhere: { ...{ venue, book: 'btc_usdt', restUrl: 'https://example.com/' }, key: there, secret: new Secret('s') },
+});
+const silent = account({ kind: 'unknown', reason: 'no answer' });
+const forbidden = account({ kind: 'refused', code: '0210', message: 'no permission' });
+
+test.each([
+  ['one key', accessOf('a', 'a'), numbered('1'), numbered('2'), 'the key is the key of exchange', false],
+  [
+    'two keys of an account',
+    accessOf('a', 'b'),
+    numbered('1'),
+    numbered('1'),
+    'the key is of account 1 of bitso',
+    false,
+  ],
+  ['two accounts', accessOf('a', 'b'), numbered('1'), numbered('2'), null, false],
+  ['equal numbers at two venues', accessOf('a', 'a', 'binance'), numbered('1'), numbered('1'), null, false],
+  ['no access', { key: 'a' }, numbered('1'), numbered('1'), null, false],
+  [
+    'a silent exchange',
+    accessOf('a', 'b'),
+    numbered('1'),
+    silent,
+    'the account number of elsewhere was not read',
+    true,
+  ],
+  ['a key without rights', accessOf('a', 'b'), forbidden, numbered('1'), 'the account number of exchange', false],
+] as const)('%s: %#', async (_, access, home, there, says, mayPass) => {
+  const problem = await oneAccountProblem(oneVenueConfig(), access, home, there);
+  if (says === null) expect(problem).toBeNull();
+  else expect(problem).toMatchObject({ text: expect.stringContaining(says) as string, mayPass });
+});
+
+test('is refused only with hedges there, so a reload that adds the hedges is refused too', async () => {
+  const config = oneVenueConfig();
+  const problem = await oneAccountProblem(config, accessOf('a', 'a'), numbered('1'), numbered('1'));
+  expect(() => assertTwoAccounts(config, problem)).toThrow('set PUNTAS_ELSEWHERE_API_KEY');
+  expect(() => assertTwoAccounts({ ...config, hedge: undefined }, problem)).not.toThrow();
+  expect(() => assertTwoAccounts(config, null)).not.toThrow();
+});
+
+test('puntas check refuses it before any request', async () => {
+  const read = check(oneVenueConfig(), accessOf('a', 'a'), new VirtualClock(), 1, undefined);
+  await expect(read).rejects.toThrow('found one account at bitso; every hedge would count twice');
+});
