@@ -14,6 +14,7 @@ import {
 } from '../core/index.ts';
 import { liveSourcesOf, type Config, type ElsewhereSettings } from '../config.ts';
 import type { HedgePlace, RateLeg } from '../live/loop/hedgePlace.ts';
+import { CannotStart } from '../live/loop/opening.ts';
 import { PlaceReads } from '../live/loop/placeReads.ts';
 import { PlaceRules } from '../live/loop/placeRules.ts';
 import { VenuePriceSource } from '../live/market/venuePriceSource.ts';
@@ -254,4 +255,55 @@ function rateChainsOf(config: Config, there: string): readonly (readonly RateLeg
     const isThere = live!.feeds.some(({ key, book }) => key === first?.feed && book === there);
     return isThere && rest.length > 0 ? [rest] : [];
   });
+}
+
+type AccountClient = Pick<VenueClient, 'account'>;
+type OneAccount = {
+  readonly text: string;
+  /** Whether the accounts may differ, because an account number could not be read. */
+  readonly mayPass: boolean;
+};
+
+const REMEDY =
+  'every hedge would count twice; set PUNTAS_ELSEWHERE_API_KEY and PUNTAS_ELSEWHERE_API_SECRET to a key of another account, or remove hedge.elsewhere';
+
+/**
+ * Returns why both exchanges are one account, or cannot be told apart; `null` if they are two accounts. `home` and
+ * `there` are clients of the two accounts, which are asked only at one venue with different keys.
+ */
+export async function oneAccountProblem(
+  config: Config,
+  { key, elsewhere }: { readonly key: string; readonly elsewhere?: ElsewhereAccess },
+  home: AccountClient,
+  there: AccountClient | undefined,
+): Promise<OneAccount | null> {
+  if (elsewhere === undefined) return null;
+  const { name } = venueOf(config);
+  if (venueNamed(elsewhere.venue).name !== name) return null;
+  if (elsewhere.key === key)
+    return {
+      text: `elsewhere: the key is the key of exchange, found one account at ${name}; ${REMEDY}`,
+      mayPass: false,
+    };
+  if (home.account === undefined || there?.account === undefined) return null;
+  const [own, other] = [await home.account.id(), await there.account.id()];
+  for (const [section, read] of Object.entries({ exchange: own, elsewhere: other })) {
+    if (read.kind === 'done') continue;
+    const why = read.kind === 'refused' ? `${read.code}: ${read.message}` : read.reason;
+    return {
+      text: `elsewhere: cannot prove that exchange and elsewhere are two accounts at ${name}, because the account number of ${section} was not read (${why}); check that the keys may read the account`,
+      mayPass: read.kind === 'unknown',
+    };
+  }
+  if (own.kind !== 'done' || other.kind !== 'done' || own.value !== other.value) return null;
+  return {
+    text: `elsewhere: the key is of account ${other.value} of ${name}, which is the account of exchange; ${REMEDY}`,
+    mayPass: false,
+  };
+}
+
+/** Throws the problem if the configuration hedges on the other exchange. */
+export function assertTwoAccounts({ hedge }: Config, problem: OneAccount | null): void {
+  if (problem === null || hedge?.elsewhere === undefined) return;
+  throw problem.mayPass ? new CannotStart(problem.text, null, true) : new UsageError(problem.text);
 }

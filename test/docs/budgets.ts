@@ -5,9 +5,9 @@
  * raised by 400 for limits on price moves and amounts and for several bots of one account. It was raised by 700 for
  * three commands from RTS 6 and the FIA's list: presence, surveillance and conformance. It was raised by 2,650 for other
  * exchanges as venue, price and second market: 1,500 as planned for each capability, and 1,150 too many, most of them keys. It was
- * raised by 870 for hedges on another exchange and transfers to it, most of them keys.
+ * raised by 900 for hedges on another exchange and transfers to it, most of them keys.
  */
-export const WORDS_MAX = 39_620;
+export const WORDS_MAX = 39_650;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -22,7 +22,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/cli.md': 2_700,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 4_450,
+  'docs/configuration.md': 4_475,
   'docs/console.md': 600,
   'docs/container.md': 575,
   'docs/contents.md': 200,

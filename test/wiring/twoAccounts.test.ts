@@ -6,7 +6,7 @@ import { check } from '../../src/app/inspect/check.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import { Secret, VirtualClock, type Outcome } from '../../src/core/index.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
-import { assertTwoAccounts, oneAccountProblem } from '../../src/wiring/elsewhere/twoAccounts.ts';
+import { assertTwoAccounts, oneAccountProblem } from '../../src/wiring/place.ts';
 
 /** Configuration of hedges from one book of Bitso to another. */
 function oneVenueConfig(change: (tree: Record<string, Record<string, unknown>>) => void = () => undefined): Config {

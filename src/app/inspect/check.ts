@@ -19,8 +19,7 @@ import type { Config } from '../../config.ts';
 import { latchIn, type Halt } from '../../live/safety/latch.ts';
 import { readRules } from '../../live/loop/opening.ts';
 import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
-import { assertTwoAccounts, oneAccountProblem } from '../../wiring/elsewhere/twoAccounts.ts';
-import { assertVenuesFit, placeClientOf } from '../../wiring/place.ts';
+import { assertTwoAccounts, assertVenuesFit, oneAccountProblem, placeClientOf } from '../../wiring/place.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { previewNow } from './previewNow.ts';
 

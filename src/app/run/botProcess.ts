@@ -26,8 +26,15 @@ import { realClock } from '../../live/realClock.ts';
 import { isAllGone, type StopReport } from '../../live/loop/loopOptions.ts';
 import { livePricesOf } from '../../wiring/feeds.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../../wiring/bot.ts';
-import { assertRunFits, assertVenuesFit, hedgePlaceOf, placeSideOf, type PlaceSide } from '../../wiring/place.ts';
-import { assertTwoAccounts, oneAccountProblem } from '../../wiring/elsewhere/twoAccounts.ts';
+import {
+  assertRunFits,
+  assertTwoAccounts,
+  assertVenuesFit,
+  hedgePlaceOf,
+  oneAccountProblem,
+  placeSideOf,
+  type PlaceSide,
+} from '../../wiring/place.ts';
 import { refuseUntried } from '../../wiring/venueRegistry.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitoredState.ts';
