@@ -4,11 +4,14 @@
  */
 import type { Millis, Money } from '../core/index.ts';
 
+/** Maximum pause after a refusal for the price, which may become good for seconds only. */
+const PRICED_PAUSE_MAX_MS: Millis = 5_000;
+
 export class CheckBackoff {
   readonly #everyMs: Millis;
   readonly #maxMs: Millis;
-  /** Checks in sequence that hedged nothing of `amount`; `until` is on the monotonic clock. `null` if there are none. */
-  #vain: { readonly amount: Money; readonly count: number; readonly until: Millis } | null = null;
+  /** Checks in sequence that hedged nothing of `inventory`; `until` is on the monotonic clock. `null` if there are none. */
+  #vain: { readonly inventory: Money; readonly count: number; readonly until: Millis } | null = null;
 
   /** `everyMs`: interval of checks. `maxMs`: maximum pause. */
   constructor(everyMs: Millis, maxMs: Millis) {
@@ -16,16 +19,20 @@ export class CheckBackoff {
     this.#maxMs = maxMs;
   }
 
-  /** Whether a check of `amount` must wait. A check of another amount never waits. */
-  isResting(amount: Money, now: Millis): boolean {
-    return this.#vain !== null && this.#vain.amount === amount && now < this.#vain.until;
+  /** Whether a check of `inventory` must wait. A check of another inventory never waits: there was a fill. */
+  isResting(inventory: Money, now: Millis): boolean {
+    return this.#vain !== null && this.#vain.inventory === inventory && now < this.#vain.until;
   }
 
-  /** Records a check that hedged nothing. The first one causes no pause; each further one of the amount doubles it. */
-  failed(amount: Money, now: Millis): void {
-    const count = this.#vain?.amount === amount ? this.#vain.count + 1 : 1;
-    const pauseMs = Math.min(this.#maxMs, this.#everyMs * (2 ** (count - 1) - 1));
-    this.#vain = { amount, count, until: now + pauseMs };
+  /**
+   * Records a check that hedged nothing. The first one causes no pause; each further one of the inventory doubles it.
+   * `isPriced`: every part could be read, and only the price was refused.
+   */
+  failed(inventory: Money, now: Millis, isPriced = false): void {
+    const count = this.#vain?.inventory === inventory ? this.#vain.count + 1 : 1;
+    const maxMs = isPriced ? Math.min(PRICED_PAUSE_MAX_MS, this.#maxMs) : this.#maxMs;
+    const pauseMs = Math.min(maxMs, this.#everyMs * (2 ** (count - 1) - 1));
+    this.#vain = { inventory, count, until: now + pauseMs };
   }
 
   reset(): void {

@@ -262,7 +262,7 @@ export class Hedger {
     // A row whose only route waits for more inventory would be written at each check.
     const isOnlyThere = here === 0n || !hasRoutesHere(this.#setup);
     if (isOnlyThere && !isAll && this.#elsewhere?.isTooSmall(before, amount) === true) return;
-    if ((isResting || !hasRoutesHere(this.#setup)) && this.#backoff.isResting(amount, clock.elapsed())) return;
+    if ((isResting || !hasRoutesHere(this.#setup)) && this.#backoff.isResting(inventory, clock.elapsed())) return;
     const { left, budgetName, ...spent } = remainingBudget(this.#rows.list, rules, flatten, time());
     const completed = completedElsewhere(this.#rows.list, this.#setup.elsewhere?.at.place ?? '');
     const computed = own !== undefined && flatten === null ? { band: textOfMoney(rules.band) } : {};
@@ -292,7 +292,8 @@ export class Hedger {
     );
     const taken = priced.find(({ out }) => out.way === decision.taken);
     if (taken === undefined || taken.by === 'nothing') {
-      this.#backoff.failed(amount, clock.elapsed());
+      const isPriced = there !== null && !('unavailableReason' in there.out);
+      this.#backoff.failed(inventory, clock.elapsed(), isPriced);
       return this.#fail('no way out was taken');
     }
     if (flatten !== null && this.#flattening.request?.id !== flatten.id) return this.#fail('the flatten request ended');
@@ -426,7 +427,7 @@ export class Hedger {
     const notes = stated ?? [...part, ...this.#there.feesBesides(end)];
     const why = isFilled ? (notes.length === 0 ? null : notes.join('; ')) : nothing;
     if (isFilled) this.#backoff.reset();
-    else this.#backoff.failed(moneyOf(row.amount), this.#run.clock.elapsed());
+    else this.#backoff.failed(moneyOf(row.inventory ?? row.amount), this.#run.clock.elapsed());
     // The row and the ledger change before either is stored, so that a write to disk includes both.
     const ended = this.#rows.change({ state: isFilled ? 'completed' : 'failed', why });
     this.#there.end(ended, end);

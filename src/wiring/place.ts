@@ -8,6 +8,7 @@ import {
   type EngineOptions,
   type EvidenceTimes,
   type ExchangeVenue,
+  type Millis,
   type Money,
   type Observation,
   type VenueClient,
@@ -140,8 +141,9 @@ export function assertVenuesFit(config: Config): void {
       );
   }
   if (sections.elsewhere) {
-    const { requestLifeMs, listingDelayMs } = evidenceTimesOf(config);
-    const proofMs = requestLifeMs + 2 * listingDelayMs + LOOK_UPS_MS;
+    const times = evidenceTimesOf(config);
+    const { requestLifeMs, listingDelayMs } = times;
+    const proofMs = provenAfterMs(times);
     if (!(timing.shutdownMs >= proofMs))
       problems.push(
         `timing.shutdownMs: expected at least ${proofMs}, found ${timing.shutdownMs}; a shorter stop cannot prove the outcome of a hedge that was sent last (${requestLifeMs} ms until ${sections.elsewhere.name} drops a late request, two look-ups after hedge.elsewhere.listingDelayMs of ${listingDelayMs} ms each, and ${LOOK_UPS_MS} ms for the requests)`,
@@ -168,6 +170,10 @@ function venuesOfOrders(config: Config): { readonly exchange: ExchangeVenue; rea
   const isPlaced = hedge?.elsewhere !== undefined && elsewhere !== undefined;
   return { exchange: venueOf(config), ...(isPlaced ? { elsewhere: venueElsewhere(elsewhere) } : {}) };
 }
+
+/** Returns the time after the sending of an order in which two look-ups prove its outcome, if the exchange answers. */
+export const provenAfterMs = ({ requestLifeMs, listingDelayMs }: EvidenceTimes): Millis =>
+  requestLifeMs + 2 * listingDelayMs + LOOK_UPS_MS;
 
 /** Returns the times after which silence of the other exchange proves something. Throws without hedges there. */
 export function evidenceTimesOf({ hedge, elsewhere, timing }: Config): EvidenceTimes {

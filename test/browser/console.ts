@@ -199,7 +199,7 @@ describe('a bot that hedges on another exchange', () => {
         expect(panel).toContain(`there ${sources[0]!.price} `);
         expect(panel).toContain(` of ${debtMax} ${currency} (band 0.001)`);
         for (const { exchange, base } of inventory)
-          expect(panel).toContain(`${exchange} ${base.replace(/\.?0+$/, '')}`);
+          expect(panel).toContain(`${exchange} ${(base ?? '–').replace(/\.?0+$/, '')}`);
         expect(last.length).toBeGreaterThan(0);
         for (const { paidBps } of last) if (paidBps !== null) expect(panel).toContain(`${paidBps.toFixed(1)} bps`);
         expect(await inPage<number>(page, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);

@@ -87,7 +87,7 @@ export const FULL_VIEW: ConsoleView = {
       inventory: [{ exchange: 'other', base: '1', quote: '2', quoteCurrency: 'usdt' }],
       last: [
         {
-          ...{ id: 'h', at: 7_000_000, state: 'open', amount: '1', why: 'why', expectedBps: 1 },
+          ...{ id: 'h', at: 7_000_000, state: 'open', amount: '1', traded: '1', why: 'why', expectedBps: 1 },
           ...{ paidBps: 2, paid: '3', otherFees: '1 bnb' },
         },
       ],

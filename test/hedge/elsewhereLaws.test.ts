@@ -351,6 +351,9 @@ test('a check of another amount never waits, and no pause is longer than the max
       backoff.failed(other, 0);
       expect([backoff.isResting(amount, 0), backoff.isResting(other, 0)]).toEqual([false, false]);
       backoff.failed(other, 0);
+      for (let i = 0; i < count; i++) backoff.failed(other, 0, true);
+      // A price that is too bad may become good for seconds.
+      expect(backoff.isResting(other, 5_000)).toBe(false);
       backoff.reset();
       expect(backoff.isResting(other, 0)).toBe(false);
     }),

@@ -55,6 +55,7 @@ export const calm = (): Monitored => ({
       baseCurrency: 'btc',
       quoteCurrency: 'usdt',
       quoteHeld: moneyOf('90100'),
+      isOpen: true,
       debtMax: moneyOf('0.05'),
       band: moneyOf('0.001'),
     },

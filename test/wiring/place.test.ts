@@ -7,7 +7,14 @@ import { loadConfig, type Config } from '../../src/config.ts';
 import { moneyOf, textOfMoney, type ExchangeVenue, type HedgeAbilities, type Money } from '../../src/core/index.ts';
 import { rateOf } from '../../src/live/loop/hedgePlace.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
-import { assertVenuesFit, hedgeObstacles, hedgePlaceOf, placedBookOf, withoutPlace } from '../../src/wiring/place.ts';
+import {
+  assertVenuesFit,
+  hedgeObstacles,
+  hedgePlaceOf,
+  placedBookOf,
+  provenAfterMs,
+  withoutPlace,
+} from '../../src/wiring/place.ts';
 import { refuseUntried, VENUES } from '../../src/wiring/venueRegistry.ts';
 import { TwoDesks } from '../core/twoDesks.ts';
 import { runsOf } from '../many.ts';
@@ -75,6 +82,15 @@ describe('hedges on the other exchange', () => {
       one => placeOf(one).terms.smallestUntil,
     );
     expect(sizes).toEqual([20, 0, 0]);
+  });
+
+  test('an order there is proven after its request ended and two look-ups, however long the listing takes', () => {
+    fc.assert(
+      fc.property(fc.nat(600_000), fc.nat(600_000), (requestLifeMs, listingDelayMs) => {
+        const ms = provenAfterMs({ requestLifeMs, listingDelayMs });
+        expect(ms).toBeGreaterThan(requestLifeMs + 2 * listingDelayMs);
+      }),
+    );
   });
 
   test('after a top-up there, the new amount is the target of the drift, and orders of both sides may be sent', () => {

@@ -168,6 +168,15 @@ function whileSilent(run: RunStatus, { count }: OpenOrders): RunStatus {
     ...run,
     ...{ regime: { regime: 'unknown', since: null, why }, whyNot: why, bids: quotes, asks: quotes },
     ...{ inventory: { ...run.inventory, fromTarget: null }, holdings: null, fills: null, profit: null },
+    // Prices and hedges are shown as of the end of the recording, except what the bot would be doing now.
+    elsewhere: run.elsewhere && {
+      ...run.elsewhere,
+      hedging: run.elsewhere.hedging && {
+        ...run.elsewhere.hedging,
+        ...{ whyNotQuoted: why, drift: null, driftValue: null },
+        inventory: run.elsewhere.hedging.inventory.map(each => ({ ...each, base: null, quote: null })),
+      },
+    },
     unknown: run.unknown ?? 'the bot sends no heartbeat, and trades after its last record were not read',
   };
 }

@@ -111,12 +111,14 @@ function debtText({ debt, debtMax, currency, open, failures, place }: ShownHedgi
 }
 
 function placeText({ inventory, currency, drift, driftValue, quoteCurrency, place }: ShownHedging): string {
+  const known = (sum: string | null) => (sum === null ? 'unknown' : shortDecimal(sum));
   const held = inventory.map(
     ({ exchange, base, quote, quoteCurrency: quoted }) =>
-      `${exchange} ${shortDecimal(base)} ${currency}, ${shortDecimal(quote)} ${quoted}`,
+      `${exchange} ${known(base)} ${currency}, ${known(quote)} ${quoted}`,
   );
   const quoted = inventory.find(({ exchange }) => exchange === place)?.quoteCurrency ?? '';
   const value = driftValue === null ? 'value unknown' : `${signedCents(moneyOf(driftValue))} ${quoteCurrency}`;
+  if (drift === null) return `${held.join('; ')}; drift unknown`;
   return `${held.join('; ')}; drift ${signedCents(moneyOf(drift))} ${quoted} (${value})`;
 }
 
@@ -124,11 +126,13 @@ function hedgesText({ last, currency }: ShownHedging): string {
   if (last.length === 0) return 'none elsewhere in this run';
   return last
     .slice(0, 3)
-    .map(({ at, amount, state, paidBps, expectedBps, otherFees }) => {
-      const what = `${amount.startsWith('-') ? 'bought' : 'sold'} ${shortDecimal(amount.replace('-', ''))} ${currency}`;
+    .map(({ at, amount, traded, state, why, paidBps, expectedBps, otherFees }) => {
+      const verbs = amount.startsWith('-') ? (['to buy', 'bought'] as const) : (['to sell', 'sold'] as const);
+      const what = `${verbs[traded === null ? 0 : 1]} ${shortDecimal((traded ?? amount).replace('-', ''))} ${currency}`;
       const paid = paidBps === null ? state : `cost ${paidBps.toFixed(1)} bps${otherFees === null ? '' : ' + fee'}`;
-      const expected = expectedBps === null ? '' : ` (expected ${expectedBps.toFixed(1)})`;
-      return `${new Date(at).toISOString().slice(11, 19)} ${what}, ${paid}${expected}`;
+      const expected =
+        expectedBps === null ? '' : ` (expected ${expectedBps.toFixed(1)} with price risk and conversion back)`;
+      return `${new Date(at).toISOString().slice(11, 19)} ${what}, ${paid}${expected}${why === null ? '' : ` (${why})`}`;
     })
     .join('; ');
 }

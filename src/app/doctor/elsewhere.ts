@@ -27,7 +27,7 @@ import type { Config } from '../../config.ts';
 import { ElsewhereDesk } from '../../hedge/index.ts';
 import { readRules } from '../../live/loop/opening.ts';
 import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
-import { evidenceTimesOf, oneAccountProblem, placeClientOf } from '../../wiring/place.ts';
+import { evidenceTimesOf, oneAccountProblem, placeClientOf, provenAfterMs } from '../../wiring/place.ts';
 import { venueElsewhere } from '../../wiring/venueRegistry.ts';
 import { keyFindings } from './account.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
@@ -36,9 +36,10 @@ const { pass, warn, fail } = finding;
 const CHECK = 'elsewhere';
 /** Distance of the trial order from the best price (10%), at which an immediate order executes nothing. */
 const FAR = { buy: [9n, 10n], sell: [11n, 10n] } as const;
-/** Interval of look-ups of the trial order, and the time after which its outcome counts as unknown. */
+/** Interval of look-ups of the trial order. */
 const LOOK_EVERY_MS: Millis = 1_000;
-const LOOK_MAX_MS: Millis = 120_000;
+/** Time for slow requests of the look-ups, in addition to the time after which they prove the outcome. */
+const LOOK_REQUESTS_MS: Millis = 60_000;
 
 type Asking = {
   readonly config: Config;
@@ -153,7 +154,7 @@ async function trialFinding(
     return warn(CHECK, `trial order not sent: you declined ${text}`, 'run puntas doctor with --order --yes');
   const sent = await desk.send(order);
   if (sent.kind === 'refused') return fail(CHECK, `${text}: rejected (${sent.why})`, 'fix the cause of the rejection');
-  const until = clock.elapsed() + LOOK_MAX_MS;
+  const until = clock.elapsed() + provenAfterMs(times) + LOOK_REQUESTS_MS;
   let last = sent.kind === 'unknown' ? sent.why : '';
   while (clock.elapsed() < until) {
     const found = await desk.find();

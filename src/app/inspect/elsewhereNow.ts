@@ -83,11 +83,16 @@ function hedgingNow(
   hedges: readonly HedgeRow[],
   { major, minor }: Instrument,
 ): ShownHedging {
-  const { place, debt, debtMax, band, held, quoteHeld, quoteCurrency, failures, drift, driftValue } = figures;
+  const { place, isOpen, debt, debtMax, band, held, quoteHeld, quoteCurrency, failures, drift, driftValue } = figures;
   const [open] = seen.open;
   const row = open && hedges.find(({ id }) => id === open.id);
   const text = (sum: typeof debt) => textOfMoney(sum);
-  const own = (currency: string) => shortDecimal(text(snapshot.booked.holdings.get(currency) ?? NONE));
+  const { holdings } = snapshot.booked;
+  /** Text of an amount here; `null` before the first balances. */
+  const own = (currency: string) =>
+    holdings.size === 0 ? null : shortDecimal(text(holdings.get(currency) ?? moneyOf('0')));
+  /** Text of an amount there; `null` before the first balances. */
+  const there = (sum: typeof debt | null) => (isOpen && sum !== null ? text(sum) : null);
   return {
     ...{ place, failures, currency: major, quoteCurrency: minor },
     ...{ debt: text(debt), debtMax: text(debtMax), band: text(band) },
@@ -104,18 +109,16 @@ function hedgingNow(
     whyNotQuoted: whyNotQuoted(snapshot),
     inventory: [
       { exchange: 'here', base: own(major), quote: own(minor), quoteCurrency: minor },
-      { exchange: place, base: text(held), quote: text(quoteHeld), quoteCurrency },
+      { exchange: place, base: there(held), quote: there(quoteHeld), quoteCurrency },
     ],
-    drift: text(drift),
-    driftValue: driftValue === null ? null : text(driftValue),
+    drift: there(drift),
+    driftValue: there(driftValue),
     last: hedges
       .filter(({ offer }) => offer?.way === 'elsewhere')
       .map(each => hedgeNow(each, seen.costOf(each.id)))
       .reverse(),
   };
 }
-
-const NONE = moneyOf('0');
 
 /** Returns why at least one side has no quotes, as text; `null` if both sides have quotes. */
 export function whyNotQuoted({ quoting, waitsFor, emptySidesText }: Snapshot): string | null {
@@ -126,6 +129,7 @@ export function whyNotQuoted({ quoting, waitsFor, emptySidesText }: Snapshot): s
 /** Returns a hedge with the expected cost of the chosen route, and the cost that its trades had. */
 const hedgeNow = ({ id, at, state, amount, why, weighed }: HedgeRow, cost: PaidCost | null): ShownElsewhereHedge => ({
   ...{ id, at, state, amount, why },
+  traded: cost && textOfMoney(cost.sold),
   expectedBps: weighed.find(({ not }) => not === null)?.bps ?? null,
   paidBps: cost?.bps ?? null,
   paid: cost && textOfMoney(cost.cost),

@@ -36,6 +36,8 @@ export class ElsewhereSeen {
       for (const { name, price } of this.#engine.livePrice(event.at)?.sources ?? [])
         if (price !== null) this.#lead(name).readX(event.at, price);
     } else if (event.kind === 'book') {
+      // Without a source there is no lead, and the context costs time at each book of a replay.
+      if (this.#leads.size === 0) return;
       const { bids, asks, bidPrices, askPrices } = this.#engine.riskContext(event.at).depth;
       if (bids > 0 && asks > 0)
         for (const lead of this.#leads.values()) lead.readY(event.at, (bidPrices[0]! + askPrices[0]!) / 2);

@@ -110,8 +110,8 @@ function debtParts(of: ShownHedging, at: number): readonly Node[] {
       ['inventory', currency, 'quote currency'],
       of.inventory.map(({ exchange, base, quote, quoteCurrency: quoted }) => [
         exchange,
-        trimmed(base),
-        `${fixed(quote, 2)} ${quoted}`,
+        base === null ? '–' : trimmed(base),
+        `${quote === null ? '–' : fixed(quote, 2)} ${quoted}`,
       ]),
     ),
     h('p', { class: 'soft' }, driftText(of, quoteCurrency)),
@@ -119,6 +119,7 @@ function debtParts(of: ShownHedging, at: number): readonly Node[] {
 }
 
 function driftText({ drift, driftValue, inventory, place }: ShownHedging, minor: string): string {
+  if (drift === null) return `drift at ${place}: unknown`;
   const currency = inventory.find(({ exchange }) => exchange === place)?.quoteCurrency ?? '';
   const value = driftValue === null ? 'value unknown' : `value ${withSign(driftValue, 2)} ${minor}`;
   return `drift at ${place}: ${withSign(drift, 2)} ${currency}${currency === minor ? '' : `, ${value}`}`;
@@ -129,11 +130,14 @@ const hedgesParts = ({ last, currency }: ShownHedging): readonly Node[] => [
     ? none('no hedge elsewhere yet')
     : tableOf(
         ['last hedges', currency, 'cost', 'expected', ''],
-        last.map(({ at, amount, paidBps, paid, otherFees, expectedBps, state, why }) => [
+        last.map(({ at, amount, traded, paidBps, paid, otherFees, expectedBps, state, why }) => [
           clockOf(at),
           amount.startsWith('-')
-            ? small('bid', `bought ${trimmed(amount.slice(1))}`)
-            : small('ask', `sold ${trimmed(amount)}`),
+            ? small(
+                'bid',
+                traded === null ? `to buy ${trimmed(amount.slice(1))}` : `bought ${trimmed(traded.slice(1))}`,
+              )
+            : small('ask', traded === null ? `to sell ${trimmed(amount)}` : `sold ${trimmed(traded)}`),
           paidBps === null
             ? '–'
             : h(
@@ -142,8 +146,15 @@ const hedgesParts = ({ last, currency }: ShownHedging): readonly Node[] => [
                 `${fixed(paidBps, 1)} bps${otherFees === null ? '' : ' + fee'}`,
               ),
           expectedBps === null ? '–' : `${fixed(expectedBps, 1)} bps`,
-          state === 'completed' ? '' : h('span', { class: 'fair', title: why }, state),
+          // A completed hedge with a reason was executed in part.
+          state === 'completed' ? small('soft', why ?? '') : h('span', { class: 'fair', title: why }, state),
         ]),
       ),
-  last.length === 0 ? null : h('p', { class: 'soft' }, 'cost against the mid price here at the decision, with fees'),
+  last.length === 0
+    ? null
+    : h(
+        'p',
+        { class: 'soft' },
+        'cost against the mid price here at the decision, with fees; expected also has price risk and conversion back',
+      ),
 ];

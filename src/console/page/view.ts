@@ -153,16 +153,17 @@ export type ShownHedging = {
     readonly amount: string | null;
     readonly why: string | null;
   } | null;
-  /** Reason why at least one side has no quotes; `null` if both sides have quotes. */
+  /** Reason why at least one side has no quotes, or why this is unknown; `null` if both sides have quotes. */
   readonly whyNotQuoted: string | null;
   readonly inventory: readonly {
     readonly exchange: string;
-    readonly base: string;
-    readonly quote: string;
+    /** Held amounts; `null` if unknown. */
+    readonly base: string | null;
+    readonly quote: string | null;
     readonly quoteCurrency: string;
   }[];
-  /** Quote currency there beyond its target, and its value in the quote currency of the bot's book if known. */
-  readonly drift: string;
+  /** Quote currency there beyond its target, and its value in the quote currency of the bot's book. `null` if unknown. */
+  readonly drift: string | null;
   readonly driftValue: string | null;
   /** Last hedges, newest first. */
   readonly last: readonly ShownElsewhereHedge[];
@@ -173,8 +174,12 @@ export type ShownElsewhereHedge = {
   readonly id: string;
   readonly at: number;
   readonly state: string;
+  /** Amount of the order; negative for a purchase. */
   readonly amount: string;
+  /** Sum of its trades, negative for a purchase; `null` if it has none, or if they are not known. */
+  readonly traded: string | null;
   readonly why: string | null;
+  /** Cost by which the route was chosen: includes the price risk and the cost of conversion back, which `paidBps` lacks. */
   readonly expectedBps: number | null;
   readonly paidBps: number | null;
   /** Paid cost in the quote currency of the bot's book. */

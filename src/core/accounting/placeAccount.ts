@@ -75,6 +75,11 @@ export class PlaceAccount {
     return this.#value;
   }
 
+  /** Whether the opening balances are known. Until then every amount counts from 0. */
+  get isOpen(): boolean {
+    return this.#account.isOpen;
+  }
+
   /** Number of orders there whose end is not proven. */
   get openOrders(): number {
     return this.#account.inFlight;

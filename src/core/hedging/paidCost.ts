@@ -4,6 +4,8 @@ import type { OwnTrade } from '../ports/port.ts';
 import { approximately, money, moneyOf, multiplyMoneyFloor, textOfMoney, type Money } from '../model/units.ts';
 
 export type PaidCost = {
+  /** Sum of the trades in the base currency, without fees; negative for a purchase. */
+  readonly sold: Money;
   /** Cost in the quote currency of the bot's book, rounded up; negative for a gain. */
   readonly cost: Money;
   /** Cost relative to the value of the traded amount at the mid price; `null` if that value is 0. */
@@ -18,7 +20,7 @@ export type PaidCost = {
  */
 export function paidCost(trades: readonly OwnTrade[], rate: Money, mid: Money): PaidCost | null {
   if (trades.length === 0) return null;
-  let [base, cash, traded] = [0n, 0n, 0n];
+  let [base, cash, traded, sold] = [0n, 0n, 0n, 0n];
   const others = new Map<string, bigint>();
   for (const { book, side, major, minor, feeAmount, feeCurrency } of trades) {
     const [majorThere, minorThere] = pairOf(book);
@@ -27,6 +29,7 @@ export function paidCost(trades: readonly OwnTrade[], rate: Money, mid: Money): 
     base += sign * absolute(moneyOf(major));
     cash -= sign * absolute(moneyOf(minor));
     traded += absolute(moneyOf(major));
+    sold -= sign * absolute(moneyOf(major));
     if (feeCurrency === majorThere) base -= fee;
     else if (feeCurrency === minorThere) cash -= fee;
     else if (fee !== 0n) others.set(feeCurrency, (others.get(feeCurrency) ?? 0n) + fee);
@@ -34,6 +37,7 @@ export function paidCost(trades: readonly OwnTrade[], rate: Money, mid: Money): 
   const cost = money(-(multiplyMoneyFloor(money(base), mid) + multiplyMoneyFloor(money(cash), rate)));
   const value = approximately(multiplyMoneyFloor(money(traded), mid));
   return {
+    sold: money(sold),
     cost,
     bps: value > 0 ? (approximately(cost) / value) * 10_000 : null,
     otherFees:

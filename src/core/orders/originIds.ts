@@ -33,6 +33,9 @@ export function orderIdOf(
   return `${instance}-${run}-${counter}`;
 }
 
+/** Largest run number of replays and simulations, whose orders no exchange sees. Runs of a bot are seconds since 2020. */
+const REPLAY_RUN_MAX = 1_000;
+
 export class OriginIds {
   readonly instance: string;
   readonly run: number;
@@ -59,9 +62,15 @@ export class OriginIds {
     }
   }
 
-  /** Id of the next quote to be placed. Throws RangeError if the run has no more ids. */
+  /**
+   * Id of the next quote to be placed. Throws RangeError if the run of a bot has no more ids. A replay has no maximum:
+   * its quotes continue after the ids of all kinds.
+   */
   get next(): string {
-    return orderIdOf(this, 'quote', this.#counter + 1);
+    const n = this.#counter + 1;
+    const { quote, elsewhere } = ORDER_COUNTERS;
+    if (n <= quote.last || this.run > REPLAY_RUN_MAX) return orderIdOf(this, 'quote', n);
+    return `${this.#runPrefix}${n - quote.last + elsewhere.last}`;
   }
 
   /** Consumes the next id. */

@@ -52,6 +52,8 @@ export type Exposure = {
 /** Figures of the hedges on another exchange. Names of fields without a currency are in the base currency. */
 export type ElsewhereFigures = {
   readonly place: string;
+  /** Whether the balances there are known. Until then `held`, `quoteHeld`, `funds` and `drift` count from 0. */
+  readonly isOpen: boolean;
   readonly held: Money;
   readonly baseCurrency: string;
   /** Quote currency there, and the held amount of it. */
@@ -153,6 +155,7 @@ export class HedgeDebt {
     const debt = money(worse > 0n ? worse : 0n);
     return {
       place,
+      isOpen: account.isOpen,
       held: account.held,
       baseCurrency: major,
       quoteCurrency: minor,

@@ -5,7 +5,7 @@ import type { ConsoleView } from '../../../src/console/index.ts';
 type Element = { readonly type: unknown; readonly props?: { readonly children?: unknown; readonly class?: string } };
 type Panel = (view: ConsoleView, state: object) => unknown;
 
-const NAMES = ['statePanels', 'marketPanels', 'accountPanels'] as const;
+const NAMES = ['statePanels', 'marketPanels', 'accountPanels', 'elsewherePanel'] as const;
 
 /** Every panel by its name, such as `ordersPanel`. */
 export async function panels(): Promise<(name: string, view: ConsoleView) => string> {

@@ -31,6 +31,15 @@ test('fees in other currencies are named, and no trade has no cost', () => {
   expect(paidCost([], rate, mid)).toBeNull();
 });
 
+test('the sum of the trades is what was sold, or bought below 0, without fees', () => {
+  const bought = trade({ side: 'buy', major: '0.004', feeAmount: '0.00001', feeCurrency: 'btc' });
+  const sums = [
+    [trade({}), trade({ tid: '2' })],
+    [bought, { ...bought, tid: '2' }],
+  ].map(trades => paidCost(trades, rate, mid)!.sold);
+  expect(sums.map(textOfMoney)).toEqual(['0.02', '-0.008']);
+});
+
 test('trades cost together what they cost apart, up to the rounding, and a trade back costs the opposite without fees', () => {
   const sum = fc.bigInt({ min: 1n, max: 10n ** 24n }).map(units => textOfMoney(units as ReturnType<typeof moneyOf>));
   const drawn = fc.record({ side: fc.constantFrom('buy' as const, 'sell' as const), major: sum, minor: sum });

@@ -1,7 +1,7 @@
 /** Origin ids name the bot, the run and a number that is used once; two bots or two runs never share one. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { amount, Orders, price } from '../../../src/core/index.ts';
+import { amount, ORDER_COUNTERS, Orders, price } from '../../../src/core/index.ts';
 import { OriginIds } from '../../../src/core/orders/originIds.ts';
 import { plain } from '../market.ts';
 
@@ -77,5 +77,21 @@ describe('origin ids', () => {
     expect(ownerOf({ oid: 'o-1', originId: 'by hand' })).toBe('bot-3-1');
     expect(ownerOf({ oid: 'o-2', originId: 'by hand' })).toBeNull();
     expect(ownerOf({ oid: 'o-2' })).toBeNull();
+  });
+
+  it('have no maximum in a replay, and no quote there has an id of another kind; the run of a bot ends at its last id', () => {
+    const { last } = ORDER_COUNTERS.quote;
+    const [replay, live] = [new OriginIds('bot', 1), new OriginIds('bot', 218_000_000)];
+    for (let n = 0; n < last - 1; n++) {
+      replay.take();
+      live.take();
+    }
+    expect([replay.next, live.next]).toEqual([`bot-1-${last}`, `bot-218000000-${last}`]);
+    replay.take();
+    live.take();
+    expect(replay.next).toBe(`bot-1-${ORDER_COUNTERS.elsewhere.last + 1}`);
+    expect(() => live.next).toThrow('run 218000000 of bot has order ids for 39999999 orders of the kind quote');
+    replay.take();
+    expect(replay.next).toBe(`bot-1-${ORDER_COUNTERS.elsewhere.last + 2}`);
   });
 });
