@@ -1,20 +1,11 @@
 /** The configuration of a bot that is watched for long: as it ships for the embedded exchange, on free ports and with files of its own; that exchange in its process, or in one of its own. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
+import { freePort } from '../freePort.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-
-/** Nobody else listens there at this moment. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise(resolve => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise(resolve => server.close(resolve));
-  return port;
-}
 
 /** The file, in that folder. A run takes two hours, so that a soak sees many of them, and no bad luck ends it. With `exchange` the bot trades there, as an account's. */
 export async function soakConfig(

@@ -9,7 +9,7 @@ import { Bench, puntas, ran, type Program } from '../cli/program.ts';
 import { doomed } from '../live/crashes.ts';
 import { Folders } from '../live/states.ts';
 import { worldOf } from '../live/world.ts';
-import { freePort } from './freePort.ts';
+import { freePort } from '../freePort.ts';
 import { enoughToShow, picture } from './picture.ts';
 
 const bench = new Bench();

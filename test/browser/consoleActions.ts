@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { actionsIn } from '../../src/app/actions/actionJournal.ts';
 import { randomOf } from '../../src/core/index.ts';
 import { Bench, puntas, ran, type Program } from '../cli/program.ts';
-import { freePort } from './freePort.ts';
+import { freePort } from '../freePort.ts';
 import { picture } from './picture.ts';
 
 const bench = new Bench();

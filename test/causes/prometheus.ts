@@ -1,9 +1,9 @@
 /** A Prometheus that scrapes the bots of the check every two seconds, with the alert rules that ship; only their `for:` is cut to two seconds. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { within } from '../chaos/programs.ts';
+import { freePort } from '../freePort.ts';
 
 const RULES = new URL('../../config/prometheus/alerts.yml', import.meta.url);
 
@@ -106,12 +106,4 @@ export class Prometheus {
   #write(): void {
     writeFileSync(join(this.#dir, 'targets.json'), JSON.stringify([{ targets: [...this.#targets] }]));
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>(resolve => server.close(() => resolve()));
-  return port;
 }

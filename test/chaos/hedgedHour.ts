@@ -4,7 +4,6 @@
  * ledger, exposure and debt are held against what both exchanges have. Usage: npm run chaos:hedged -- --minutes 60 --seed 7
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +15,7 @@ import { killAll, pause, start, within, type Running } from './programs.ts';
 import { proxyTo, type Proxy } from './proxy.ts';
 import { SecondObserver, type SecondFace } from './secondTruth.ts';
 import { Observer, units, type Face, type LiveOrder, type Truth } from './truth.ts';
+import { freePort } from '../freePort.ts';
 
 const { values } = parseArgs({
   options: {
@@ -44,7 +44,7 @@ const INSTANCE = 'hour';
 /** Faults of the second exchange: one answer in 20 is lost, one order in 20 is rejected. */
 const FAULTS = { faultScope: 'signed', answerLostPips: 500, rejectPips: 500 };
 const NO_FAULTS = { answerLostPips: 0, rejectPips: 0 };
-/** What comes at all comes within this on any machine. */
+/** Maximum time of anything that is waited for, on any machine. */
 const PATIENCE_MS = 420_000;
 const LOOK_EVERY_MS = 250;
 const ONE = 10n ** 18n;
@@ -573,14 +573,6 @@ function botFile(): string {
   };
   writeFileSync(path, stringify({ ...shipped, ...own }));
   return path;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise(resolve => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise(resolve => server.close(resolve));
-  return port;
 }
 
 function count(map: Map<string, number>, name: string): void {

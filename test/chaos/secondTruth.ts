@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { operator, truthOf, type Account, type Truth } from './truth.ts';
 
-/** What `puntas exchange` prints of the second exchange. */
+/** Fields that `puntas exchange` prints of the second exchange. */
 export type SecondFace = {
   readonly elsewhere: string;
   readonly elsewhereStream: string;
@@ -36,7 +36,7 @@ export class SecondObserver {
     this.#symbol = face.elsewhereBook.replace('_', '').toUpperCase();
   }
 
-  /** What its clock says, in ms. */
+  /** Time of its clock, in ms. */
   async now(): Promise<number> {
     const answer = await fetch(`${this.#face.elsewhere}/api/v3/time`);
     return ((await answer.json()) as { serverTime: number }).serverTime;

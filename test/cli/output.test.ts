@@ -18,7 +18,7 @@ import { hedgesIn } from '../../src/app/inspect/hedges.ts';
 import { promotionJournal } from '../../src/app/promote/promotionJournal.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { MONEY_COMMANDS } from '../../src/cli/commands/index.ts';
-import { freePort } from '../browser/freePort.ts';
+import { freePort } from '../freePort.ts';
 import { doomed } from '../live/crashes.ts';
 import { hedgedWorld, isAccept } from '../live/hedge/hedgedWorld.ts';
 import { Folders } from '../live/states.ts';

@@ -10,9 +10,9 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../freePort.ts';
 
 export type Server = {
   readonly url: string;
@@ -39,15 +39,6 @@ export const missingServers = (): readonly string[] => [
   ...(isThere('redis-server') ? [] : ['redis-server']),
   ...(postgresPrograms() === null ? ['postgresql'] : []),
 ];
-
-export function freePort(): Promise<number> {
-  return new Promise(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 /** Tries until it does not throw; a test's own time is the limit. */
 async function until(work: () => void): Promise<void> {

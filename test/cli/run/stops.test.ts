@@ -1,21 +1,11 @@
 /** How a run ends: by signals at any moment, after its time, beside what an earlier one left, and without its secrets in what it wrote. */
-import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Bench, puntas, ran } from '../program.ts';
 import { BOTH_SIDES, expectClean } from './cleanEnd.ts';
+import { freePort } from '../../freePort.ts';
 
 const bench = new Bench();
 afterAll(() => bench.clear());
-
-function freePort(): Promise<number> {
-  const probe = createServer();
-  return new Promise(resolve =>
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    }),
-  );
-}
 
 describe.concurrent('puntas run', () => {
   test('starts afresh on an embedded exchange at the address of an earlier one: what that one knew is gone', async () => {

@@ -11,7 +11,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { within } from '../../chaos/programs.ts';
@@ -19,6 +18,7 @@ import type { Stage } from '../../runbook/stage.ts';
 import { isOnScreen, typed, type Typed } from './terminal.ts';
 import { NO_CONFIGURATION } from '../../shippedConfigs.ts';
 import { mergedTree } from './yaml.ts';
+import { freePort } from '../../freePort.ts';
 
 /** Nothing here is about speed: what comes at all comes within this on any machine. */
 export const PATIENCE_MS = 420_000;
@@ -35,14 +35,6 @@ export function template(root: string, dir: string): void {
     if (file !== '' && existsSync(join(root, file))) cpSync(join(root, file), join(dir, file));
   cpSync(join(root, 'dist'), join(dir, 'dist'), { recursive: true });
   chmodSync(join(dir, 'dist/src/main.js'), 0o755);
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise(resolve => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise(resolve => server.close(resolve));
-  return port;
 }
 
 export class Clone {

@@ -189,10 +189,10 @@ describe('transfers between both exchanges', () => {
               world.reads(afterSent);
             }
             if (what === 'arrives') {
-              // What is not known to have left cannot arrive yet.
+              // An amount that is not known to have left cannot arrive yet.
               world.reads(20_000);
               world.arrives(fifties);
-              // What arrives and leaves again between two reads cancels out, and is never seen.
+              // An amount that arrives and leaves again between two reads cancels out, and is never seen.
               world.reads(20_000);
             }
             if (what === 'returns' && hasLists) {
