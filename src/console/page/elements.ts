@@ -19,6 +19,23 @@ export const div = (name: string, ...inside: Node[]): Node => h('div', { class: 
 /** Creates an inline element with a class. */
 export const small = (name: string, ...inside: Node[]): Node => h('span', { class: name }, ...inside);
 
+/** Creates a row with a name and a text, and below it a meter of a share. */
+export const meterRow = (name: string, text: string, share: number): readonly Node[] => [
+  div('row', small('', name), small('soft', text)),
+  h(
+    'div',
+    {
+      class: `meter ${share >= 0.9 ? 'bad' : share >= 0.6 ? 'fair' : ''}`,
+      role: 'meter',
+      'aria-label': name,
+      'aria-valuemin': 0,
+      'aria-valuemax': 100,
+      'aria-valuenow': Math.round(share * 100),
+    },
+    h('i', { style: { width: `${Math.min(100, share * 100)}%` } }),
+  ),
+];
+
 /** Creates the text of an empty panel. */
 export const none = (text: string): Node => div('none', text);
 

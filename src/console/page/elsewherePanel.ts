@@ -1,5 +1,5 @@
 /** Panel of prices and hedges on other exchanges. */
-import { div, h, none, small, tableOf, type Node } from './elements.ts';
+import { div, h, meterRow, none, small, tableOf, type Node } from './elements.ts';
 import { clockOf, fixed, span, tone, trimmed, withSign } from './texts.ts';
 import type { ConsoleView, ShownBookPrices, ShownElsewhere, ShownElsewhereSource, ShownHedging } from './view.ts';
 
@@ -71,26 +71,13 @@ const secondsText = (ms: number): string => `${fixed(ms / 1_000, 1)} s`;
 
 function debtParts(of: ShownHedging, at: number): readonly Node[] {
   const { currency, quoteCurrency, debt, debtMax, debtShare, band, failures, open, whyNotQuoted } = of;
-  const level = debtShare >= 0.9 ? 'bad' : debtShare >= 0.6 ? 'fair' : '';
   return [
     div(
       'limits',
-      div(
-        'row',
-        small('', 'hedge debt'),
-        small('soft', `${trimmed(debt)} of ${trimmed(debtMax)} ${currency} (band ${trimmed(band)})`),
-      ),
-      h(
-        'div',
-        {
-          class: `meter ${level}`,
-          role: 'meter',
-          'aria-label': 'hedge debt',
-          'aria-valuemin': 0,
-          'aria-valuemax': 100,
-          'aria-valuenow': Math.round(debtShare * 100),
-        },
-        h('i', { style: { width: `${Math.min(100, debtShare * 100)}%` } }),
+      ...meterRow(
+        'hedge debt',
+        `${trimmed(debt)} of ${trimmed(debtMax)} ${currency} (band ${trimmed(band)})`,
+        debtShare,
       ),
     ),
     h(

@@ -1,5 +1,5 @@
 /** Panels of the bot's state: regime, limits, profit and request budgets. */
-import { div, h, none, sideText, small, signedSum, tableOf, type Node, type Panel } from './elements.ts';
+import { div, h, meterRow, none, sideText, small, signedSum, tableOf, type Node, type Panel } from './elements.ts';
 import { trimmed, clockOf, fixed, withSign, span, stamp, tone } from './texts.ts';
 import type { ConsoleView } from './view.ts';
 
@@ -157,30 +157,13 @@ export const limitsPanel: Panel = ({ limits: all }) =>
   h(
     'ul',
     { class: 'limits' },
-    ...all.map(({ limit, currency, max, used, share }) => {
-      const level = share >= 0.9 ? 'bad' : share >= 0.6 ? 'fair' : '';
-      return h(
+    ...all.map(({ limit, currency, max, used, share }) =>
+      h(
         'li',
         { key: limit },
-        div(
-          'row',
-          small('', limit),
-          small('soft', `${fiveDigits(used)} of ${trimmed(max)}${currency === null ? '' : ` ${currency}`}`),
-        ),
-        h(
-          'div',
-          {
-            class: `meter ${level}`,
-            role: 'meter',
-            'aria-label': limit,
-            'aria-valuemin': 0,
-            'aria-valuemax': 100,
-            'aria-valuenow': Math.round(share * 100),
-          },
-          h('i', { style: { width: `${Math.min(100, share * 100)}%` } }),
-        ),
-      );
-    }),
+        ...meterRow(limit, `${fiveDigits(used)} of ${trimmed(max)}${currency === null ? '' : ` ${currency}`}`, share),
+      ),
+    ),
   );
 
 const fiveDigits = (text: string): string =>
