@@ -5,6 +5,7 @@ import {
   OrderEvidence,
   priceExact,
   shownAmount,
+  textOfFailure,
   type BookEntry,
   type BookSnapshot,
   type Clock,
@@ -205,9 +206,6 @@ const lookUpFailed = (what: string, outcome: Outcome<unknown>): ElsewhereVerdict
   kind: 'unknown',
   reason: `${what} failed: ${outcome.kind === 'done' ? 'a row could not be read' : textOfFailure(outcome)}`,
 });
-
-const textOfFailure = (outcome: Exclude<Outcome<unknown>, { readonly kind: 'done' }>): string =>
-  outcome.kind === 'refused' ? `${outcome.code}: ${outcome.message}` : outcome.reason;
 
 function depthOf(instrument: Instrument, { bids, asks, damage }: BookSnapshot): Depth {
   const depth = emptyDepth(DEPTH_LEVELS);

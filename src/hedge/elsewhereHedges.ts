@@ -3,7 +3,6 @@ import {
   latencyRiskBps,
   money,
   moneyOf,
-  moneyOfValue,
   multiplyMoneyFloor,
   priceElsewhere,
   textOfAmount,
@@ -21,6 +20,7 @@ import {
 } from '../core/index.ts';
 import type { ElsewhereSetup, SendResult } from './elsewhereDesk.ts';
 import { conversionOf } from './hedgeText.ts';
+import { isBelowAmountMinimum, isBelowOrderMinimum } from './orderMinimum.ts';
 import type { ExecutableRoute } from './pricedRoutes.ts';
 import type { HedgeRun } from './setup.ts';
 import type { HedgeView } from './view.ts';
@@ -48,13 +48,9 @@ export class ElsewhereHedges {
    */
   isBelowMinimum({ mid }: Pick<HedgeView, 'mid'>, amount: Money, costMaxBps: number): boolean {
     const { instrument, rate, marginBps } = this.#setup;
-    const lots = (amount < 0n ? -amount : amount) / instrument.lotMoney;
-    if (lots < BigInt(instrument.amountMin)) return true;
-    const now = rate();
-    if (now === null) return false;
-    const worth =
-      (((lots * instrument.lotMoney * mid) / now) * BigInt(Math.floor(10_000 - costMaxBps - marginBps))) / 10_000n;
-    return worth < moneyOfValue(instrument, instrument.valueMin);
+    const unit = rate();
+    if (unit === null) return isBelowAmountMinimum(instrument, amount);
+    return isBelowOrderMinimum(instrument, amount, mid, unit, costMaxBps + marginBps);
   }
 
   /**

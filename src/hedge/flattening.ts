@@ -1,8 +1,9 @@
 /**
  * Hedger's handling of the operator's flatten request: detects a new request, supplies its hedge rules, and ends it.
  */
-import { money, moneyOfValue, textOfMoney, type HedgeRules } from '../core/index.ts';
+import { money, textOfMoney, type HedgeRules } from '../core/index.ts';
 import type { ElsewhereHedges } from './elsewhereHedges.ts';
+import { isBelowOrderMinimum } from './orderMinimum.ts';
 import { hasRoutesHere, type HedgerOptions, type HedgeSetup } from './setup.ts';
 import type { HedgeView } from './view.ts';
 
@@ -12,7 +13,7 @@ type FlatteningOptions = Pick<HedgerOptions, 'flatten' | 'pair'> & {
 };
 
 const NOTHING = money(0n);
-const ONE = 10n ** 18n;
+const ONE = money(10n ** 18n);
 
 export class Flattening {
   readonly #options: FlatteningOptions;
@@ -50,12 +51,7 @@ export class Flattening {
     const { flatten, pair, run, setup } = this.#options;
     const { costMaxBps } = setup.rules;
     const size = inventory < 0n ? -inventory : inventory;
-    const lots = size / instrument.lotMoney;
-    const worth = (((lots * instrument.lotMoney * mid) / ONE) * BigInt(Math.floor(10_000 - costMaxBps))) / 10_000n;
-    const isOrderHere =
-      hasRoutesHere(setup) &&
-      lots >= BigInt(instrument.amountMin) &&
-      worth >= moneyOfValue(instrument, instrument.valueMin);
+    const isOrderHere = hasRoutesHere(setup) && !isBelowOrderMinimum(instrument, inventory, mid, ONE, costMaxBps);
     if (isOrderHere || this.#elsewhere?.isBelowMinimum({ mid }, inventory, costMaxBps) === false) return false;
     const rest =
       size === 0n

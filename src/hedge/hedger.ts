@@ -256,13 +256,14 @@ export class Hedger {
     const here = isResting ? NOTHING : hedgeableAmount(before, wanted);
     const amount = this.#elsewhere === null ? here : amountInRoom(before, wanted);
     // A pause follows each check with a route on the bot's own exchange.
-    if (hasRoutesHere(this.#setup) && !isResting) this.#restUntil = clock.elapsed() + pauseMs;
+    const hasHere = hasRoutesHere(this.#setup);
+    if (hasHere && !isResting) this.#restUntil = clock.elapsed() + pauseMs;
     if (amount === 0n) return log.info({}, 'hedge: the amount to hedge is locked or reserved by orders of the bot');
     const isAll = flatten !== null;
     // A row whose only route waits for more inventory would be written at each check.
-    const isOnlyThere = here === 0n || !hasRoutesHere(this.#setup);
+    const isOnlyThere = here === 0n || !hasHere;
     if (isOnlyThere && !isAll && this.#elsewhere?.isTooSmall(before, amount) === true) return;
-    if ((isResting || !hasRoutesHere(this.#setup)) && this.#backoff.isResting(inventory, clock.elapsed())) return;
+    if ((isResting || !hasHere) && this.#backoff.isResting(inventory, clock.elapsed())) return;
     const { left, budgetName, ...spent } = remainingBudget(this.#rows.list, rules, flatten, time());
     const completed = completedElsewhere(this.#rows.list, this.#setup.elsewhere?.at.place ?? '');
     const computed = own !== undefined && flatten === null ? { band: textOfMoney(rules.band) } : {};

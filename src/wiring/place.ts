@@ -4,6 +4,7 @@ import {
   moneyOf,
   pairOf,
   randomOf,
+  textOfFailure,
   type Clock,
   type EngineOptions,
   type EvidenceTimes,
@@ -295,9 +296,8 @@ export async function oneAccountProblem(
   const [own, other] = [await home.account.id(), await there.account.id()];
   for (const [section, read] of Object.entries({ exchange: own, elsewhere: other })) {
     if (read.kind === 'done') continue;
-    const why = read.kind === 'refused' ? `${read.code}: ${read.message}` : read.reason;
     return {
-      text: `elsewhere: cannot prove that exchange and elsewhere are two accounts at ${name}, because the account number of ${section} was not read (${why}); check that the keys may read the account`,
+      text: `elsewhere: cannot prove that exchange and elsewhere are two accounts at ${name}, because the account number of ${section} was not read (${textOfFailure(read)}); check that the keys may read the account`,
       mayPass: read.kind === 'unknown',
     };
   }

@@ -116,9 +116,9 @@ function placeText({ inventory, currency, drift, driftValue, quoteCurrency, plac
     ({ exchange, base, quote, quoteCurrency: quoted }) =>
       `${exchange} ${known(base)} ${currency}, ${known(quote)} ${quoted}`,
   );
+  if (drift === null) return `${held.join('; ')}; drift unknown`;
   const quoted = inventory.find(({ exchange }) => exchange === place)?.quoteCurrency ?? '';
   const value = driftValue === null ? 'value unknown' : `${signedCents(moneyOf(driftValue))} ${quoteCurrency}`;
-  if (drift === null) return `${held.join('; ')}; drift unknown`;
   return `${held.join('; ')}; drift ${signedCents(moneyOf(drift))} ${quoted} (${value})`;
 }
 

@@ -11,6 +11,7 @@ import {
   sleep,
   orderIdOf,
   textOfAmount,
+  textOfFailure,
   textOfMoney,
   textOfPrice,
   type Amount,
@@ -98,7 +99,7 @@ async function readFunds(client: VenueClient, name: string): Promise<ReadonlyMap
   if (read.kind !== 'done')
     return fail(
       CHECK,
-      `the balances at ${name} cannot be read: ${read.kind === 'refused' ? `${read.code}: ${read.message}` : read.reason}`,
+      `the balances at ${name} cannot be read: ${textOfFailure(read)}`,
       'check the key there and its right to read balances (PUNTAS_ELSEWHERE_API_KEY, PUNTAS_ELSEWHERE_API_SECRET)',
     );
   const [row] = read.unreadable ?? [];

@@ -4,7 +4,7 @@
  */
 import {
   approximately,
-  moneyOf,
+  money,
   shortDecimal,
   textOfMoney,
   textOfPrice,
@@ -86,16 +86,15 @@ function hedgingNow(
   const { place, isOpen, debt, debtMax, band, held, quoteHeld, quoteCurrency, failures, drift, driftValue } = figures;
   const [open] = seen.open;
   const row = open && hedges.find(({ id }) => id === open.id);
-  const text = (sum: typeof debt) => textOfMoney(sum);
   const { holdings } = snapshot.booked;
   /** Text of an amount here; `null` before the first balances. */
   const own = (currency: string) =>
-    holdings.size === 0 ? null : shortDecimal(text(holdings.get(currency) ?? moneyOf('0')));
+    holdings.size === 0 ? null : shortDecimal(textOfMoney(holdings.get(currency) ?? money(0n)));
   /** Text of an amount there; `null` before the first balances. */
-  const there = (sum: typeof debt | null) => (isOpen && sum !== null ? text(sum) : null);
+  const there = (sum: typeof debt | null) => (isOpen && sum !== null ? textOfMoney(sum) : null);
   return {
     ...{ place, failures, currency: major, quoteCurrency: minor },
-    ...{ debt: text(debt), debtMax: text(debtMax), band: text(band) },
+    ...{ debt: textOfMoney(debt), debtMax: textOfMoney(debtMax), band: textOfMoney(band) },
     debtShare: debtMax > 0n ? approximately(debt) / approximately(debtMax) : debt > 0n ? 1 : 0,
     open: open
       ? {

@@ -26,10 +26,11 @@ export function paidCost(trades: readonly OwnTrade[], rate: Money, mid: Money): 
     const [majorThere, minorThere] = pairOf(book);
     const sign = side === 'buy' ? 1n : -1n;
     const fee = moneyOf(feeAmount);
-    base += sign * absolute(moneyOf(major));
+    const amount = absolute(moneyOf(major));
+    base += sign * amount;
     cash -= sign * absolute(moneyOf(minor));
-    traded += absolute(moneyOf(major));
-    sold -= sign * absolute(moneyOf(major));
+    traded += amount;
+    sold -= sign * amount;
     if (feeCurrency === majorThere) base -= fee;
     else if (feeCurrency === minorThere) cash -= fee;
     else if (fee !== 0n) others.set(feeCurrency, (others.get(feeCurrency) ?? 0n) + fee);

@@ -89,6 +89,10 @@ export const isLocalRefusal = (code: string): boolean => LOCAL_REFUSALS.includes
 /** Whether the operator must fix the cause of a rejection, either immediately or if the rejection repeats. */
 export const isFatal = (meaning: Meaning | undefined): boolean => meaning === 'person' || meaning === 'nonce';
 
+/** Formats why a request has no value: the code and message of a rejection, or the reason of an unknown outcome. */
+export const textOfFailure = (outcome: Exclude<Outcome<unknown>, { readonly kind: 'done' }>): string =>
+  outcome.kind === 'refused' ? `${outcome.code}: ${outcome.message}` : outcome.reason;
+
 /** Returns the outcome with its value, if any, converted by `to`. */
 export const mapOutcome = <T, U>(outcome: Outcome<T>, to: (value: T) => U): Outcome<U> =>
   outcome.kind === 'done' ? { kind: 'done', value: to(outcome.value) } : outcome;
