@@ -1,6 +1,11 @@
 #!/usr/bin/env bash
-# Every command and every piece of YAML that the README, the other pages and the configurations print, run as printed.
+# Usage: docs.sh [quick]. Every command and every piece of YAML that the README, the other pages and the configurations print, run as printed;
+# quick: the pages that a newcomer follows, and the YAML of all pages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash .ci/packages.sh script=bsdutils curl=curl jq=jq openssl=openssl
-npm run --silent docs:run
+case ${1:-all} in
+  quick) npm run --silent docs:run -- README.md docs/first-day docs/first-backtest docs/paper docs/operations 'yaml docs/' 'yaml strategies/' ;;
+  all) npm run --silent docs:run ;;
+  *) echo "expected quick or nothing, found: $1"; exit 2 ;;
+esac

@@ -85,6 +85,8 @@ export function commandsPage(root: string): string {
     'account on an embedded exchange, beside a bot that quotes where the command is about one. What goes on until Ctrl-C is waited for and ended by Ctrl-C. A command must end with',
     'code 0 and show what `SHOWS` in `test/docs/run/plan.ts` names for it; what a page shows as output has to be on the screen in that shape; and each bot ends clean, with a recording that replays to the last command.',
     '',
+    '`.ci/run` takes the commands of the pages that a newcomer follows, and the YAML of all; `.ci/full` takes everything.',
+    '',
     'A new command is taken by itself. One with a word that nothing stands for, one that no other check runs, and a row of the tables in `plan.ts` that no page needs any more fail the check.',
     '',
     '| page | commands run | YAML checked |',
