@@ -10,7 +10,7 @@ import { rowBatches } from '../../src/tape/import/mapping/tables.ts';
 import { textOfFloat32 } from '../../src/tape/import/read/parquet.ts';
 import { openTape } from '../../src/tape/index.ts';
 import { hostileParquet } from './hostileParquet.ts';
-import { runsOf } from '../many.ts';
+import { runsOf, testInMany } from '../many.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'puntas-parquet-'));
 let query: (sql: string) => Promise<unknown> = () => Promise.reject(new Error('not open'));
@@ -216,16 +216,19 @@ describe('a file that asks for much', () => {
     expect(await said(path)).toMatch(/list\.parquet: not a Parquet file, or damaged: a list of 2147483647$/);
   });
 
-  test('by a million rows of nothing is refused when the file is small, and its size is what decides', async () => {
-    const path = join(dir, 'rows.parquet');
-    await query(
-      `copy (select 1 as n, 2 as d, 'x' as side from range(2000000)) to '${path}' (compression zstd, row_group_size 2000000)`,
-    );
-    expect(await said(path)).toMatch(
-      /rows\.parquet: a row group of 2000000 rows and 3 columns is too large for a file of \d+ bytes/,
-    );
-    expect(await said(path, ['n'])).toBe('2000000 rows');
-  });
+  testInMany(
+    'by a million rows of nothing is refused when the file is small, and its size is what decides',
+    async () => {
+      const path = join(dir, 'rows.parquet');
+      await query(
+        `copy (select 1 as n, 2 as d, 'x' as side from range(2000000)) to '${path}' (compression zstd, row_group_size 2000000)`,
+      );
+      expect(await said(path)).toMatch(
+        /rows\.parquet: a row group of 2000000 rows and 3 columns is too large for a file of \d+ bytes/,
+      );
+      expect(await said(path, ['n'])).toBe('2000000 rows');
+    },
+  );
 
   test('in a column that is nested, or is not there, names those that there are', async () => {
     const path = join(dir, 'nested.parquet');

@@ -10,7 +10,7 @@ import { journalIn, openDatabase } from '../../../src/live/state/journal.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
-import { few, runsOf as runsOfMany } from '../../many.ts';
+import { few, runsOf as runsOfMany, testInMany } from '../../many.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { wireTo, type Fate } from '../inProcess.ts';
 import { advanceUntil, started, worldOf, type World } from '../world.ts';
@@ -55,7 +55,7 @@ describe('a run that lasts', () => {
     world.end();
   });
 
-  test('takes a bounded part of the disk, however long it lasts', async () => {
+  testInMany('takes a bounded part of the disk, however long it lasts', async () => {
     const world = worldOf(82, { journal: { keepMb: 0.1 } });
     const bot = await started(world, streamOf(world));
     let runs = 0;

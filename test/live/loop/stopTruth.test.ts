@@ -6,7 +6,7 @@ import { describe as describeSummary } from '../../../src/messages/summary.ts';
 import { moneyOf } from '../../../src/core/index.ts';
 import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { botStatusText } from '../../../src/app/actions/botStatusText.ts';
-import { runsOf } from '../../many.ts';
+import { runsOf, testInMany } from '../../many.ts';
 import { Trader } from '../../sandbox/trader.ts';
 import { started, worldOf, type World } from '../world.ts';
 
@@ -111,7 +111,7 @@ function heldIn({ box }: World) {
 
 const UNIT = 10n ** 18n;
 
-test('a stop prints each figure exactly or not at all, whichever sources fail, also in status', async () => {
+testInMany('a stop prints each figure exactly or not at all, whichever sources fail, also in status', async () => {
   let filled = 0;
   const seen = { known: 0, unknown: 0, partly: 0 };
   await fc.assert(

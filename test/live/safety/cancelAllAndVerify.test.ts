@@ -8,7 +8,7 @@ import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { arena } from '../../sandbox/trader.ts';
 import { wireTo, type Fate } from '../inProcess.ts';
-import { runsOf } from '../../many.ts';
+import { runsOf, testInMany } from '../../many.ts';
 
 /** A client of Ann's whose list of open orders never shows more than `most`, whatever page it asks for. */
 function clientOf({ clock, exchange, ann }: ReturnType<typeof arena>, most = Infinity) {
@@ -39,38 +39,41 @@ const CALM = {
 };
 
 describe('clearing out', () => {
-  test('verifies nothing while the list of open orders is full of orders of others, and all of it once it is not', async () => {
-    const at = arena();
-    const { clock, ann } = at;
-    // The exchange lists the newest first, and no page after the first.
-    const ours = bid(at, 'mm-1-1');
-    const others = Array.from({ length: 500 }, (_, i) => bid(at, `other-${i}`));
-    const { client, exchange } = clientOf(at, 500);
-    const { log, lines } = memoryLog();
-    let isOver = false;
-    const connectivity = new ConnectivityLog(log, clock);
-    const clearing = cancelAllAndVerify(
-      { exchange, clock, connectivity: connectivity, book: 'btc_mxn', instance: 'mm' },
-      () => true,
-    );
-    void clearing.then(() => (isOver = true));
-    await clock.advance(60_000);
-    expect([isOver, isLive(at, ours)]).toEqual([false, true]);
-    // A person hears why, once a minute, and what to do.
-    expect(
-      lines.filter(({ text }) =>
-        /^open_orders shows 500 orders and may omit others, so no order of mm counts as ended until the list is shorter; cancel some/.test(
-          text,
+  testInMany(
+    'verifies nothing while the list of open orders is full of orders of others, and all of it once it is not',
+    async () => {
+      const at = arena();
+      const { clock, ann } = at;
+      // The exchange lists the newest first, and no page after the first.
+      const ours = bid(at, 'mm-1-1');
+      const others = Array.from({ length: 500 }, (_, i) => bid(at, `other-${i}`));
+      const { client, exchange } = clientOf(at, 500);
+      const { log, lines } = memoryLog();
+      let isOver = false;
+      const connectivity = new ConnectivityLog(log, clock);
+      const clearing = cancelAllAndVerify(
+        { exchange, clock, connectivity: connectivity, book: 'btc_mxn', instance: 'mm' },
+        () => true,
+      );
+      void clearing.then(() => (isOver = true));
+      await clock.advance(60_000);
+      expect([isOver, isLive(at, ours)]).toEqual([false, true]);
+      // A person hears why, once a minute, and what to do.
+      expect(
+        lines.filter(({ text }) =>
+          /^open_orders shows 500 orders and may omit others, so no order of mm counts as ended until the list is shorter; cancel some/.test(
+            text,
+          ),
         ),
-      ),
-    ).toHaveLength(1);
-    ann.call('DELETE', `/api/v3/orders/${others[0]}`);
-    await clock.advance(10_000);
-    expect(await clearing).toEqual([]);
-    expect(ann.order(ours)?.['status']).toBe('cancelled');
-    expect(isLive(at, others[1]!)).toBe(true);
-    await client.close();
-  });
+      ).toHaveLength(1);
+      ann.call('DELETE', `/api/v3/orders/${others[0]}`);
+      await clock.advance(10_000);
+      expect(await clearing).toEqual([]);
+      expect(ann.order(ours)?.['status']).toBe('cancelled');
+      expect(isLive(at, others[1]!)).toBe(true);
+      await client.close();
+    },
+  );
 
   test('says empty only when none of ours lives, and takes out what is listed or known, whoever else is there', async () => {
     // With those of ours: fewer than a page, one page, and more.

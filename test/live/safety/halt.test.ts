@@ -9,6 +9,7 @@ import { latchIn } from '../../../src/live/safety/latch.ts';
 import { wireTo, type Fate } from '../inProcess.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { started, worldOf, type World } from '../world.ts';
+import { testInMany } from '../../many.ts';
 
 const SECOND = 1_000;
 const ours = (world: World) =>
@@ -170,31 +171,34 @@ describe('puntas halt', () => {
     world.end();
   });
 
-  test('says that nothing can be verified behind a full list of orders of others, and what to do, with code 3', async () => {
-    const world = worldOf(77);
-    const bot = await started(world);
-    await world.clock.advance(20 * SECOND);
-    expect(ours(world).length).toBeGreaterThan(0);
-    latchHalt({ stateDir: world.stateDir }, 'look at it', 0);
-    // As an exchange answers that shows 500 orders and no more, the newest first.
-    const other = world.other();
-    other.limit('btc_mxn', 'buy', '1000000', '0.001', { origin_id: 'other-1' });
-    const [row] = other.get<{ readonly origin_id: string }[]>('GET', '/api/v3/open_orders?book=btc_mxn&limit=1');
-    expect(row?.origin_id).toBe('other-1');
-    const body = JSON.stringify({ success: true, payload: Array.from({ length: 500 }, () => row) });
-    const full = { status: 200, headers: {}, body };
-    const { code, lines } = await cancel(world, ({ target }) =>
-      /open_orders/.test(target) ? { instead: full } : 'arrives',
-    );
-    // What the state knows was taken out and asked for by itself.
-    expect([code, ours(world)]).toEqual([3, []]);
-    expect(lines.join('\n')).toMatch(
-      /^the list of open orders on btc_mxn is full of orders of other programs, and may omit orders of demo \(the \d+ known orders of demo were looked up one by one\); cancel some orders of the other programs, then run this command again, or check manually at the exchange\norders of demo may still be open on btc_mxn/,
-    );
-    expect(lines.join('\n')).not.toMatch(/order \S+ may still be open/);
-    await bot.stop();
-    world.end();
-  });
+  testInMany(
+    'says that nothing can be verified behind a full list of orders of others, and what to do, with code 3',
+    async () => {
+      const world = worldOf(77);
+      const bot = await started(world);
+      await world.clock.advance(20 * SECOND);
+      expect(ours(world).length).toBeGreaterThan(0);
+      latchHalt({ stateDir: world.stateDir }, 'look at it', 0);
+      // As an exchange answers that shows 500 orders and no more, the newest first.
+      const other = world.other();
+      other.limit('btc_mxn', 'buy', '1000000', '0.001', { origin_id: 'other-1' });
+      const [row] = other.get<{ readonly origin_id: string }[]>('GET', '/api/v3/open_orders?book=btc_mxn&limit=1');
+      expect(row?.origin_id).toBe('other-1');
+      const body = JSON.stringify({ success: true, payload: Array.from({ length: 500 }, () => row) });
+      const full = { status: 200, headers: {}, body };
+      const { code, lines } = await cancel(world, ({ target }) =>
+        /open_orders/.test(target) ? { instead: full } : 'arrives',
+      );
+      // What the state knows was taken out and asked for by itself.
+      expect([code, ours(world)]).toEqual([3, []]);
+      expect(lines.join('\n')).toMatch(
+        /^the list of open orders on btc_mxn is full of orders of other programs, and may omit orders of demo \(the \d+ known orders of demo were looked up one by one\); cancel some orders of the other programs, then run this command again, or check manually at the exchange\norders of demo may still be open on btc_mxn/,
+      );
+      expect(lines.join('\n')).not.toMatch(/order \S+ may still be open/);
+      await bot.stop();
+      world.end();
+    },
+  );
 
   test('wants a reason, and a bot; and has nothing to cancel where all ends with the process', () => {
     const world = worldOf(75);

@@ -10,7 +10,7 @@ import { heartbeatIn, readHeartbeat, Watch } from '../../../src/live/safety/hear
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { watchOver } from '../../../src/live/safety/sentinel.ts';
 import { wireTo, type Fate } from '../inProcess.ts';
-import { runsOf } from '../../many.ts';
+import { runsOf, testInMany } from '../../many.ts';
 import { Folders } from '../states.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { started, worldOf, type World } from '../world.ts';
@@ -271,7 +271,7 @@ describe('the sentinel', () => {
     world.end();
   });
 
-  test('leaves a bot alone that is locked out and says so, though not for ever', async () => {
+  testInMany('leaves a bot alone that is locked out and says so, though not for ever', async () => {
     const world = worldOf(49);
     let lockedOut = false;
     const answer = { status: 420, headers: {}, body: '{"success":false,"error":{"code":"0801","message":"too many"}}' };
