@@ -290,7 +290,7 @@ export class Engine {
   }
 
   /** Amounts on their way between both exchanges. */
-  get transit(): Pick<Transit, 'items' | 'expectedAt' | 'completes' | 'mayDepart' | 'held' | 'onEntry'> {
+  get transit(): Pick<Transit, 'items' | 'expectedAt' | 'completes' | 'returns' | 'mayDepart' | 'held' | 'onEntry'> {
     return this.#transit;
   }
 
