@@ -36,8 +36,8 @@ export const MODEL_STEPS = {
   ...LEVEL_STEPS,
   edge: 'Part of the distance that one fill earns after maker fee and adverse selection.',
   'maker fee': 'Distance that pays the maker fee of one fill.',
-  'risk of one order': 'Side moved further out for the risk that one order adds at zero inventory.',
-  inventory: 'Side moved to reduce the current inventory.',
+  'risk of one order': 'Outward shift for the risk that one order adds at zero inventory.',
+  inventory: 'Shift that reduces the current inventory.',
 };
 
 /** Tunable parameters of model strategies. Volatility and arrivals are measured, and the user chooses the risk. */

@@ -23,14 +23,15 @@ export const fullLots = (budget: number, perS: number, sigma: number, fairTicks:
 export const DEVIATIONS = 3;
 
 /**
- * Returns the shift of both quotes per order of inventory that keeps inventory within the risk, as a share of the
- * price. With a shift of r per order and arrivals A e^(-k d), inventory is a birth-death process with balance pi(q+1) /
+ * Returns the shift of both quotes per order of inventory, as a share of the price. The shift keeps three standard
+ * deviations of inventory within full inventory, and returns inventory to zero within `perS` seconds if fills allow.
+ * With a shift of r per order and arrivals A e^(-k d), inventory is a birth-death process with balance pi(q+1) /
  * pi(q) = e^(-k r (2q+1)). Inventory is then normal with variance 1 / (2 k r). It returns to zero within 1 / (2 k r
  * lambda), where lambda is the number of fills per second of one side at zero inventory. The result is the larger of
  * two values of r:
  * - Full inventory (`full` orders) at three deviations requires r = 9 / (2 k full^2).
- * - A return within the time of the risk (`perS`) requires r = 1 / (2 k lambda perS), but at most 1 / k, the edge. If
- *   fills are rarer, no shift returns inventory in time; a larger shift would only move quotes out of reach.
+ * - A return within `perS` seconds requires r = 1 / (2 k lambda perS), but at most 1 / k, the edge. If fills are rarer,
+ *   no shift returns inventory in time; a larger shift would only move quotes out of reach.
  */
 export const shiftFor = (k: number, full: number, fillsPerS: number, perS: number): number =>
   Math.max((DEVIATIONS * DEVIATIONS) / (2 * k * full * full), Math.min(1, 1 / (2 * fillsPerS * perS)) / k);

@@ -33,7 +33,7 @@ type TuneFlags = {
 };
 
 /**
- * Adds the command `tune`. It exits with 0 even if not trading is at least as good as every trial. Rejects with
+ * Adds the command `tune`. It exits with 0 even if no trial is better than not trading. Rejects with
  * `UsageError` for invalid flags, studies and recordings. Also rejects if the holdout rule forbids trials or the
  * opening of the holdout.
  */
@@ -48,7 +48,7 @@ export function addTuneCommand(program: Command): void {
     .option('--tapes <place>', 'recordings: shared folder or s3://BUCKET/PREFIX')
     .option('--out <file>', 'write NAME.html and NAME.json')
     .option('--yaml <file>', 'write the best configuration, if it beats not trading')
-    .option('--anyway', 'with --yaml: write the configuration in any case', false)
+    .option('--anyway', 'with --yaml: write it even if it does not beat not trading', false)
     .option('--json', 'print one JSON object', false)
     .action(async (flags: TuneFlags) => {
       const { out, yaml: file, anyway } = flags;

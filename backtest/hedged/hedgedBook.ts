@@ -42,7 +42,7 @@ export type HedgedPoint = {
 };
 
 export type HedgedPart = Pick<DistancePoint, 'fills' | 'fillsPerHour'> & {
-  /** Value at the running basis of the fill, and at the difference of the prices five minutes later. */
+  /** Value at the running basis of the fill, and at the price difference five minutes later. */
   readonly atFill: HedgedValue | null;
   readonly later: HedgedValue | null;
 };

@@ -104,7 +104,7 @@ function basisOverTime({ basis, name }: HedgedBook, i: number): readonly Plot[] 
   const { series } = basis;
   const lines: readonly Line[] = [
     {
-      ...{ label: 'difference of the prices', colour: 'hedging', style: 'line', width: 1 },
+      ...{ label: 'price difference', colour: 'hedging', style: 'line', width: 1 },
       values: series.map(({ differenceBps }) => differenceBps),
     },
     { label: 'basis', colour: 'inventory', style: 'line', values: series.map(({ basisBps }) => basisBps) },

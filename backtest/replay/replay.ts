@@ -916,7 +916,7 @@ export class TapeReplay {
     }
     this.#orders.forgetDone();
     // Drops answers to look-ups whose orders have all ended. A canceled order is also looked up, but the answer to its
-    // cancel has already reported the end.
+    // cancel has already reported the end, so the look-up adds nothing.
     for (let i = this.#later.length - 1; i >= 0; i--) {
       const { ids } = this.#later[i]!;
       if (ids !== null && !ids.some(id => this.#byId.has(id))) this.#later.splice(i, 1);

@@ -360,7 +360,7 @@ function uptime(report: Shown): Placed {
   return {
     group: 'quotes',
     heading: 'Quote uptime',
-    how: 'Share of time with a resting bid, and with a resting ask, at the exchange. Gaps are times without quotes, for example because of stale data, limits, or a used-up request budget.',
+    how: 'Share of time with a resting bid, and with a resting ask, at the exchange. Below 100%, the side had no order for part of the time, for example because of stale data, limits, or a used-up request budget. The line breaks while the market is closed.',
     plots: report.models.map((model, i) => ({
       ...timePlot(report, `uptime-${i}`, model.label, '%'),
       x: timesOf(model),

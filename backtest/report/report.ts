@@ -182,7 +182,7 @@ export type LevelReport = {
   readonly unfilled: Waits;
 };
 
-/** Returns the fields of a run that a latency sweep contains. */
+/** Returns a run of a latency sweep, with only the fields that the sweep reports. */
 export const sweptLatency = (
   latencyMs: number,
   {

@@ -166,7 +166,10 @@ function inUnitOf(key: string, issue: Issue, found: string): string | null {
   return null;
 }
 
-/** Returns the allowed values, if there are few. For a union, zod's type lacks the field with the values. */
+/**
+ * Returns the allowed values that the issue lists; empty if it lists none. For a union, zod's type lacks the field with
+ * the values.
+ */
 function optionsOf(issue: Issue): readonly string[] {
   if (issue.code === 'invalid_value') return issue.values.map(String);
   return issue.code === 'invalid_union' && 'options' in issue && Array.isArray(issue.options)

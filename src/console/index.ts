@@ -1,5 +1,6 @@
 /** Exports of the console for other layers. */
 export { serveConsole } from './serve.ts';
+export { leadText } from './page/texts.ts';
 export type { ConsoleServer, ConsoleSource } from './serve.ts';
 export type { AccessEvent, ConsoleAccess } from './access.ts';
 export type { ActionOver, ActionRequest, ConsoleActions, OnReplayed, Prepared } from './approvals.ts';

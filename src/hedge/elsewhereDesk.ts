@@ -85,7 +85,7 @@ export class ElsewhereDesk {
     this.#options = options;
   }
 
-  /** Whether an order there may still execute, or its end is not proven. */
+  /** Whether an order on the other exchange may still execute, or its end is not proven. */
   get isOpen(): boolean {
     return this.#open !== null || this.#isSending;
   }
@@ -104,7 +104,7 @@ export class ElsewhereDesk {
   }
 
   /**
-   * Returns the best levels of the book there, from the stream if it is young, otherwise read now, up to the first
+   * Returns the best levels of the book there, from the stream if they are recent, otherwise read now, up to the first
    * damaged or unreadable level. Returns the reason as text if the book cannot be read. `startedAt` is on the monotonic
    * clock.
    */

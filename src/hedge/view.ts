@@ -85,8 +85,9 @@ export function hedgeViewOf(
     instrument,
     takerRate,
     limits: riskContext.limits,
-    // The reason of the last decision may be outdated. An empty side of the book, for example, means that there is no
-    // mid price now. Inventory is reduced at prices of this book, also while there is no price elsewhere.
+    // The last decision may be outdated, so the current reason is checked too: an empty side of the book, for example,
+    // leaves no mid price. A missing price of other exchanges is ignored, because inventory is reduced at prices of
+    // this book.
     refusal: (snapshot.quoting === 'no live price' ? null : snapshot.quoting) ?? takingRefusal(riskContext),
     isReconciled: engine.account.isReconciled,
     inventory: snapshot.booked.inventory,

@@ -41,7 +41,7 @@ export const SOURCES = [
   }),
   gauge({
     name: 'puntas_source_basis_error_bps',
-    help: 'Standard deviation of puntas_source_basis_bps.',
+    help: 'Standard error of the estimate puntas_source_basis_bps.',
     labels,
     read: now => sourceSamples(now, ({ basisErrorBps }) => basisErrorBps),
   }),

@@ -28,7 +28,10 @@ import { venueElsewhere, venueNamed, venueOf } from './venueRegistry.ts';
 const SMALLEST_UNTIL = 20;
 /** Maximum number of requests per minute at an exchange that publishes no limit; its client has limits of its own. */
 const REQUESTS_PER_MINUTE = 600;
-/** Interval of polls while the stream is silent. Hedges read the book themselves if the stream is not young. */
+/**
+ * Interval of polls while the stream is silent. It can be long, because a hedge reads the book itself if the streamed
+ * book is too old.
+ */
 const STREAM_POLL_MS = 10_000;
 const HOUR_MS = 3_600_000;
 /** Share of the published limits that the bot uses. */

@@ -48,7 +48,7 @@ describe.each([1, 2, 3])('seed %i', seed => {
     const { code, stdout } = await ran([...flags, '--open-holdout']);
     expect([code, stdout]).toEqual([
       0,
-      expect.stringMatching(/^Trial \d+ is better than not trading in the tuning hours, and in the\s+holdout\./),
+      expect.stringMatching(/^In the tuning hours and in the holdout, trial \d+ is better than not\s+trading\./),
     ]);
     expect(stdout).toContain(`configuration: ${yaml}`);
     const { verdict, evidence, holdout } = numbersOf(`edge-${seed}`);

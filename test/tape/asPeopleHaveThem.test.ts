@@ -168,7 +168,7 @@ describe('one line says what is wrong with', () => {
       /spot_btcusdt_1\.jsonl: line 3: expected messages of BTCUSDT, found "ETHUSDT"; use one file per symbol$/,
     ],
     ['a mapping that is no YAML', mapped(quotes(ROWS), 'book: [\n'), /mapping\.yaml: /],
-    ['headers alone', mapped(quotes([])), /: no book in the recording$/],
+    ['headers alone', mapped(quotes([])), /: the recording contains no order book$/],
     ['a file of nothing', mapped(''), /q\.csv: the file is empty; expected a header with t, b, a, bs, as$/],
     [
       'prices that are none',

@@ -316,7 +316,12 @@ describe('a folder that cannot be opened', () => {
       'btc_mxn',
       /no book btc_mxn; expected one of: eth_usdt$/,
     ],
-    ['is named when its file is empty', { 'spot_ethusdt_1.jsonl': '' }, undefined, /no book in the recording/],
+    [
+      'is named when its file is empty',
+      { 'spot_ethusdt_1.jsonl': '' },
+      undefined,
+      /the recording contains no order book/,
+    ],
     ['is named when its file is not gzip', { 'bitstamp_btcusd_x.log': 'x' }, undefined, /x\.log: line 1/],
   ];
   it.each(cases)('%s', async (_name, files, book, message) => {

@@ -252,7 +252,7 @@ function elsewhereIn(
   span: RecordedMarket['span'],
 ): ExternalReferenceOptions | string | undefined {
   const books = externalReferenceOf(config)?.legs.map(({ book }) => book) ?? [];
-  // Recordings do not name their exchange, so one of the traded book may be the tape itself.
+  // Recordings do not name their exchange, so a recording of the traded book may be the tape itself.
   const others = books.filter(book => book !== config.book);
   const tapes = tapesOf(others, all, span);
   if (books.length > 0 && tapes.size === books.length) return recordedElsewhere(config, tapes, span) ?? undefined;

@@ -55,7 +55,10 @@ export class Verdicts {
     return { verdict: quoteVerdictOf(this.#profile, { feeBps, random: this.#random() }), profile: this.#market };
   }
 
-  /** Returns one verdict per fee, with the profit at the best distance in the rest of the recording. */
+  /**
+   * Returns one verdict per fee, with the profit that its distance, chosen on the first part, makes in the rest of the
+   * recording.
+   */
   judged(feesBps: readonly number[]): readonly ComparedVerdict[] {
     const found = feesBps.map(feeBps => ({ feeBps, verdict: this.at(feeBps).verdict }));
     const distances = [...new Set(found.flatMap(({ verdict }) => verdictDistance(verdict) ?? []))];

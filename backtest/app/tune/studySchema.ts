@@ -8,7 +8,7 @@ const path = z.string().min(1).max(4_096);
 const name = z
   .string()
   .regex(/^[\w.-]{1,64}$/, 'expected a name of 1 to 64 letters, digits, underscores, dots and dashes');
-const scalar = z.union([z.number(), z.string(), z.boolean()], 'expected a number, a text, true or false');
+const scalar = z.union([z.number(), z.string(), z.boolean()], 'expected a number, text, true or false');
 const bounds = z.tuple(
   [z.number('expected a number'), z.number('expected a number')],
   'expected the lowest and the highest value, like [1, 10]',

@@ -9,7 +9,7 @@ export type TuningFiles = {
   /** Path of the page; its numbers as JSON are written next to it. */
   readonly out?: string;
   readonly yaml?: string;
-  /** Whether to write the configuration even if not trading is at least as good as every trial. */
+  /** Whether to write the configuration even if the verdict is that no trial is better than not trading. */
   readonly anyway: boolean;
 };
 

@@ -20,7 +20,7 @@ export function tuningWords(tuning: Tuning): readonly string[] {
   }
   if (evidence === null || chosen === null) return [];
   return [
-    `Trial ${chosen} is better than not trading in the tuning hours${holdout === null ? '; the holdout was not opened' : ', and in the holdout'}.`,
+    `In the tuning hours${holdout === null ? '' : ' and in the holdout'}, trial ${chosen} is better than not trading${holdout === null ? '; the holdout was not opened' : ''}.`,
     ...[bestOf(chosen, evidence, minor, tried), choice(evidence)],
     ...holdoutWords(holdout, minor),
   ];
@@ -56,13 +56,14 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
 }
 
 /**
- * Returns a sentence about the trial that is best in one half of the time: its profit in the other half, relative to
- * its profit in the first half.
+ * Returns a sentence about the trials that are best in one half of the time blocks: their mean profit in the other
+ * half, relative to their mean profit in the half of the choice.
  */
 function keptText({ inSample, outOfSample }: NonNullable<Evidence['pbo']>): string {
   if (!(inSample > 0)) return '';
-  if (!(outOfSample > 0)) return ' The best trial of one half of the time lost money in the other half.';
-  return ` The best trial of one half of the time earned ${Math.round((100 * outOfSample) / inSample)}% as much in the other half.`;
+  if (!(outOfSample > 0))
+    return ' On average over the splits, the best trial of one half of the time blocks made no profit in the other half.';
+  return ` On average over the splits, the best trial of one half of the time blocks earned ${Math.round((100 * outOfSample) / inSample)}% as much in the other half.`;
 }
 
 function holdoutWords(holdout: HeldOut | null, minor: string): readonly string[] {

@@ -1,6 +1,6 @@
 /** Text of a bot's status, normally at most fifteen rows of eighty columns. */
 import { moneyOf, shortDecimal, type Millis } from '../../core/index.ts';
-import type { ShownElsewhere, ShownHedging } from '../../console/index.ts';
+import { leadText, type ShownElsewhere, type ShownHedging } from '../../console/index.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { holderText } from '../inspect/botLife.ts';
 import { profitSentenceOf, signedCents } from '../../messages/shownProfit.ts';
@@ -89,16 +89,9 @@ function sourceText({
     ...(basisBps === null || basisErrorBps === null
       ? []
       : [`basis ${signed(basisBps)} ± ${basisErrorBps.toFixed(1)} bps`]),
-    lead === null ? (noLead ?? 'lead unknown') : leadStatus(lead),
+    lead === null ? (noLead ?? 'lead unknown') : leadText(lead),
   ];
   return `${name}: ${notUsed === null ? '' : `NOT USED (${notUsed}); `}${parts.join('; ')}`;
-}
-
-function leadStatus({ ms, lowMs, highMs }: NonNullable<ShownElsewhere['sources'][number]['lead']>): string {
-  const seconds = (of: number) => (of / 1_000).toFixed(1);
-  const interval = `${seconds(Math.abs(ms))} s (95%: ${seconds(lowMs)} to ${seconds(highMs)} s)`;
-  if (lowMs <= 0 && highMs >= 0) return `neither price leads for certain: ${interval}`;
-  return ms > 0 ? `leads by ${interval}` : `follows the book here by ${interval}`;
 }
 
 function debtText({ debt, debtMax, currency, open, failures, place }: ShownHedging, at: Millis): string {
@@ -156,7 +149,7 @@ function lifeText({ at, bot, run, recordedTo, openOrders, disk }: BotStatus): st
     case 'stopped':
       return `not running; stopped cleanly ${ago(bot.beatAgo ?? 0)} ago${number}`;
     case 'silent':
-      return `NO HEARTBEAT for ${ago(bot.beatAgo ?? 0)}, and the bot was not stopped${disk === null ? '' : ` (it may still run, because its state directory cannot be written: ${disk})`}: ${leftText(at, openOrders)}`;
+      return `NO HEARTBEAT for ${ago(bot.beatAgo ?? 0)}, and the bot was not stopped${disk === null ? '' : ` (it may still be running: its state directory cannot be written, so no heartbeat can be: ${disk})`}: ${leftText(at, openOrders)}`;
     case 'never ran':
       return 'no bot has run with this state directory yet';
   }

@@ -15,7 +15,7 @@ import { checkedAsk, stateDirOf, type ActionAsk, type ActionName, type ActionPre
 import { costOfFlatten } from './flatten.ts';
 
 /**
- * Returns the preview of an action. Reads only the state directory, or the bot's answer for a reload. `onInput`
+ * Returns the preview of an action. Reads only the state directory or, for a reload, the bot's answer. `onInput`
  * receives the time of each replayed input. Rejects with `UsageError` if the action would have no effect.
  */
 export async function previewAction(

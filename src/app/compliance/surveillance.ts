@@ -133,23 +133,23 @@ function warningsOf(
   const own = wash.ownBoth + wash.accountBoth + wash.sameTerms;
   return [
     ...(layering.fills >= COUNT_MIN && layering.layered * 100 >= layeredPercent * layering.fills
-      ? [`layering: ${layering.layered} of ${layering.fills} fills; warning from ${layeredPercent}%`]
+      ? [`layering: ${layering.layered} of ${layering.fills} fills; warning at ${layeredPercent}% or more`]
       : []),
     ...(ratio !== null && ratio >= BigInt(orderToTrade) * RATIO_UNIT
-      ? [`orders to trades: ${ratioText(ratio)}; warning from ${orderToTrade}`]
+      ? [`orders to trades: ${ratioText(ratio)}; warning at ${orderToTrade} or more`]
       : []),
     ...(stuffing.peakPerSecond >= peakPerSecond
-      ? [`requests in one second: ${stuffing.peakPerSecond}; warning from ${peakPerSecond}`]
+      ? [`requests in one second: ${stuffing.peakPerSecond}; warning at ${peakPerSecond} or more`]
       : []),
     ...(stuffing.canceledUnfilled >= COUNT_MIN &&
     stuffing.shortLived * 100 >= shortLivedPercent * stuffing.canceledUnfilled
       ? [
-          `short lives: ${stuffing.shortLived} of ${stuffing.canceledUnfilled} orders; warning from ${shortLivedPercent}%`,
+          `short lives: ${stuffing.shortLived} of ${stuffing.canceledUnfilled} orders; warning at ${shortLivedPercent}% or more`,
         ]
       : []),
-    ...(own >= selfTrades ? [`trades with oneself: ${own}; warning from ${selfTrades}`] : []),
+    ...(own >= selfTrades ? [`self-trades: ${own}; warning at ${selfTrades} or more`] : []),
     ...(momentum.reversals >= reversals
-      ? [`reversals after aggressive trades: ${momentum.reversals}; warning from ${reversals}`]
+      ? [`reversals after aggressive trades: ${momentum.reversals}; warning at ${reversals} or more`]
       : []),
   ];
 }

@@ -69,7 +69,7 @@ const gapRows = ({ recordings }: Surveillance): readonly string[] =>
   ]);
 
 const definitions = ({ windows }: Surveillance): readonly string[] => [
-  `layered: fills after which orders at several prices of the other side were canceled unfilled within ${windows.afterFillMs} ms. After fill: orders canceled like that, of all canceled unfilled.`,
+  `layered: fills after which orders at several prices of the other side were canceled unfilled within ${windows.afterFillMs} ms. After fill: orders of the other side canceled unfilled in that time, even at one price, of all orders canceled unfilled.`,
   `short: orders canceled unfilled in less than ${windows.shortLifeMs} ms. Peak: most requests in one second.`,
   'OTR: placed and canceled orders for each execution, minus one (RTS 9); in volume, placed amount for each executed amount, minus one.',
   `self: trades of the account with itself. Reversals: fills better than the first of several aggressive trades on the other side in the ${windows.momentumMs} ms before.`,

@@ -9,7 +9,7 @@ import { ConsoleReplayer, type ReplayedBot } from './consoleReplayer.ts';
 import type { FromReplays, ToReplays } from './replays.ts';
 
 const replayer = new ConsoleReplayer(workerData as ReplayedBot, realClock());
-/** Waiting requests for past views, by id. */
+/** Unfinished requests, by id. */
 const waiting = new Map<number, AbortController>();
 const tell = (news: FromReplays): void => parentPort?.postMessage(news);
 

@@ -59,7 +59,7 @@ export async function check(
       ...(own === 0
         ? []
         : [
-            `${own} live orders of ${config.instance} are treated as canceled, because a run cancels them at its start`,
+            `the live orders of ${config.instance} (${own}) are treated as canceled, because a run cancels them at its start`,
           ]),
       ...(config.reference?.basis === undefined
         ? []

@@ -337,7 +337,9 @@ export function explanationOf(
   };
 }
 
-/** Formats a price elsewhere, which is a float, without the digits that it cannot carry. */
+/**
+ * Formats a price of another exchange, which is a float, with nine significant digits, so that no rounding errors show.
+ */
 export const roundedPrice = (price: number): string => String(Number(price.toPrecision(9)));
 
 /** Returns a source with its price in the quote currency. */

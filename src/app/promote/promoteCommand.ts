@@ -127,7 +127,7 @@ export function place(
 }
 
 /**
- * Completes the decision of a killed process.
+ * Completes a decision that a killed process left unfinished.
  * @throws UsageError if the operator has changed the live file since.
  */
 export function finishPending(options: PromoteOptions): {

@@ -127,5 +127,8 @@ function afterRollback(
   return { ...standing, open: null, live: last.before, placed: placed.slice(0, -1), pending };
 }
 
-/** Returns the number of the promotion in the live file, at any size; `null` if there is none. */
+/**
+ * Returns the number of the promotion in the live file, whether with smallest or full order sizes; `null` if there is
+ * none.
+ */
 export const inPlace = ({ placed }: PromotionState): number | null => placed.at(-1)?.promotion ?? null;

@@ -33,7 +33,7 @@ export function recordedVenue(flags: RecordedVenueFlags): RecordedVenue | null {
   if (venue === undefined) {
     if (url === undefined && streamUrl === undefined) return null;
     throw new UsageError(
-      '--url and --stream-url need --venue; addresses of a configuration are in its section exchange',
+      '--url and --stream-url need --venue; with -c, set the addresses in the exchange section of that file',
     );
   }
   if (flags.config !== undefined || flags.tape !== undefined)

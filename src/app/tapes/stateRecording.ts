@@ -51,7 +51,7 @@ export function stateRecording(dir: string, book?: string): Recording {
     depth: DEPTH,
     quotesOnly: false,
     notes: [
-      'the recording has no exchange times, so each row has the time at which the bot received the data as its exchange time',
+      'the recording has no exchange times, so the exchange time of each row is the time at which the bot received its data',
       "books from the stream exclude the bot's orders; polled books include them",
     ],
     streams: reading => [rowsOfRuns(dir, chosen, instrument, reading)],

@@ -209,13 +209,13 @@ export function externalReferenceOf({
 export const readsPerMinute = (elsewhere: ExternalReference | null): number =>
   elsewhere === null ? 0 : (60_000 * elsewhere.read.length) / elsewhere.everyMs;
 
-/** Book elsewhere of which readings are taken. Sources with equal books share the readings. */
+/** Book of a place that is read for the reference price. Sources with equal books share the readings. */
 export type LiveFeed = {
   /** Name in events, log and errors: place and book. */
   readonly key: string;
   readonly book: string;
   readonly from: SourceFrom;
-  /** Amount (base) of which the price is averaged; absent for the best prices. */
+  /** Amount (base) for which the average price is read from the book; absent for the best prices. */
   readonly amount?: string;
   /** Maximum time between two events that confirm an unchanged book. */
   readonly confirmEveryMs: number;

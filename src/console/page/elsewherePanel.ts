@@ -1,6 +1,6 @@
 /** Panel of prices and hedges on other exchanges. */
 import { div, h, meterRow, none, small, tableOf, type Node } from './elements.ts';
-import { clockOf, fixed, span, tone, trimmed, withSign } from './texts.ts';
+import { clockOf, fixed, leadText, span, tone, trimmed, withSign } from './texts.ts';
 import type { ConsoleView, ShownBookPrices, ShownElsewhere, ShownElsewhereSource, ShownHedging } from './view.ts';
 
 /** Returns the panel; `null` if the configuration has neither a live price nor hedges elsewhere. */
@@ -56,16 +56,9 @@ const sourcesParts = (sources: readonly ShownElsewhereSource[]): readonly Node[]
         ]),
       ];
 
-/** Formats who leads, with the 95% interval of the lead. */
-function leaderText({ lead, noLead }: ShownElsewhereSource): string {
-  if (lead === null) return noLead ?? 'lead unknown';
-  const { ms, lowMs, highMs, correlation } = lead;
-  const interval = `(95%: ${secondsText(lowMs)} to ${secondsText(highMs)}, correlation ${fixed(correlation, 2)})`;
-  if (lowMs <= 0 && highMs >= 0) return `neither price leads for certain: ${secondsText(ms)} ${interval}`;
-  return ms > 0
-    ? `leads by ${secondsText(ms)} ${interval}`
-    : `follows the book here by ${secondsText(-ms)} ${interval}`;
-}
+/** Formats who leads, with the correlation at the lead. */
+const leaderText = ({ lead, noLead }: ShownElsewhereSource): string =>
+  lead === null ? (noLead ?? 'lead unknown') : `${leadText(lead)}, correlation ${fixed(lead.correlation, 2)}`;
 
 const secondsText = (ms: number): string => `${fixed(ms / 1_000, 1)} s`;
 

@@ -39,6 +39,23 @@ export function age(ms: number): string {
   return s < 3600 ? minutes : `${Math.floor(s / 3600)}:${minutes}`;
 }
 
+/**
+ * Formats the time by which a source leads the bot's book, with its 95% interval, in ms; negative if the book leads.
+ * The lead of the book is shown as a positive time, so the ends of its interval are negated and swapped.
+ */
+export function leadText(of: { readonly ms: number; readonly lowMs: number; readonly highMs: number }): string {
+  const { ms, lowMs, highMs } = of;
+  if (lowMs <= 0 && highMs >= 0) return `neither price leads for certain: ${secondsWithRange(ms, lowMs, highMs)}`;
+  return ms > 0
+    ? `leads by ${secondsWithRange(ms, lowMs, highMs)}`
+    : `follows the book here by ${secondsWithRange(-ms, -highMs, -lowMs)}`;
+}
+
+function secondsWithRange(ms: number, lowMs: number, highMs: number): string {
+  const seconds = (of: number) => fixed(of / 1_000, 1);
+  return `${seconds(ms)} s (95%: ${seconds(lowMs)} to ${seconds(highMs)} s)`;
+}
+
 /** Formats the time of day as hours, minutes and seconds UTC. */
 export const clockOf = (at: number): string => new Date(at).toISOString().slice(11, 19);
 

@@ -52,10 +52,10 @@ export function accountTierOf(fee: BookFee, schedule: readonly FeeTier[], minor:
 /**
  * Returns the value of one more unit of volume towards the next tier, in 10^-8 of the unit.
  *
- * The first `missing` units of the 30-day volume are traded before the account reaches the next tier; all other units
- * have the fee of the next tier. The value per unit is the saving on the other units, divided by `missing`. The value
- * is at most the fee difference, so that no quote goes below the next tier's fee. The value is 0 if `missing` is at
- * least the volume. The calculation assumes that new volume replaces volume older than 30 days.
+ * The calculation assumes that the next 30 days have the same volume. Its first `missing` units still pay the present
+ * fee; the rest pay the fee of the next tier. The value per unit is the saving on that rest, divided by `missing`. The
+ * value is at most the fee difference, so that no quote goes below the next tier's fee. The value is 0 if `missing` is
+ * at least the volume.
  */
 export function tierWorth({ volume, makerRate, next }: AccountTier): number {
   if (next === null) return 0;

@@ -1,6 +1,6 @@
 /**
- * Account of the bot on another exchange: balances, ledger and comparison of their own, and the order there that may
- * still execute. Every currency has the place in its name.
+ * Account of the bot on another exchange: balances, ledger and comparison of their own, and the order that may still
+ * execute there. Every currency has the place in its name.
  */
 import type { AccountLedger, BalancesEvent, ElsewhereEvent, TransferEvent } from './accountEvents.ts';
 import type { Booked, BookedTransfer } from './bookings.ts';
@@ -11,23 +11,26 @@ import type { HaltReason } from '../model/halts.ts';
 import type { Instrument } from '../model/instrument.ts';
 import { money, multiplyMoneyFloor, textOfMoney, type Millis, type Money, type Side } from '../model/units.ts';
 
-/** Effect of a booked change there on the position of the bot's book. `cash` is in the quote currency of that book. */
+/**
+ * Effect of a change booked on the other exchange on the position of the bot's book. `cash` is in the quote currency of
+ * the bot's book.
+ */
 export type PlacedChange =
   | { readonly kind: 'trade'; readonly major: Money; readonly cash: Money }
   | { readonly kind: 'opening' | 'transfer'; readonly major: Money; readonly transfer?: BookedTransfer | undefined };
 
-/** Book there: its venue, its currencies, and the base currency of the bot's book. */
+/** Book on the other exchange: its venue, its currencies, and the base currency of the bot's book. */
 export type PlacedBook = { readonly place: string; readonly major: string; readonly minor: string };
 
 export type PlaceLimits = {
-  /** Limit on what hedges leave in the quote currency there; absent if there is none. */
+  /** Limit on what hedges leave in the quote currency of the other book; absent if there is none. */
   readonly drift?: {
     /** Maximum value, in the quote currency of the bot's book. */
     readonly max: Money;
-    /** Amount of the quote currency there without drift; absent for the amount at the opening of the ledger. */
+    /** Amount of that quote currency without drift; absent for the amount at the opening of the ledger. */
     readonly target?: Money;
   };
-  /** Maximum age of the balances there; absent for no maximum. The bot does not quote if they are older. */
+  /** Maximum age of the other exchange's balances; absent for no maximum. The bot does not quote if they are older. */
   readonly balancesMaxAgeMs?: Millis;
 };
 
@@ -38,7 +41,7 @@ export class PlaceAccount {
   readonly #limits: PlaceLimits;
   /** Rate of the trades that are being booked. */
   #rate = money(0n);
-  /** Latest value of one unit of the quote currency there; `null` if unknown. */
+  /** Latest value of one unit of the other book's quote currency; `null` if unknown. */
   #value: Money | null = null;
   #readAt: Millis = -Infinity;
 
@@ -70,7 +73,9 @@ export class PlaceAccount {
     return unexplained && `${this.#book.place}: ${unexplained.difference} (reported minus the ledger)`;
   }
 
-  /** Value of one unit of the quote currency there, in the quote currency of the bot's book; `null` if unknown. */
+  /**
+   * Value of one unit of the other book's quote currency, in the quote currency of the bot's book; `null` if unknown.
+   */
   get rate(): Money | null {
     return this.#value;
   }
@@ -80,12 +85,12 @@ export class PlaceAccount {
     return this.#account.isOpen;
   }
 
-  /** Number of orders there whose end is not proven. */
+  /** Number of orders on the other exchange whose end is not proven. */
   get openOrders(): number {
     return this.#account.inFlight;
   }
 
-  /** Amount of the quote currency there beyond its target; negative below the target. */
+  /** Amount of the other book's quote currency beyond its target; negative below the target. */
   get drift(): Money {
     const minor = atPlace(this.#book.minor, this.#book.place);
     return money(this.#account.total(minor) - (this.#limits.drift?.target ?? this.#account.opening(minor)));
@@ -97,7 +102,7 @@ export class PlaceAccount {
   }
 
   /**
-   * Returns why no order of this side may be sent there, because it would add to a drift at or beyond its limit; `null`
+   * Returns why no hedge may send an order of this side, because it would add to a drift at or beyond its limit; `null`
    * if the limit allows it. Without a rate, an order that would add to a drift is not allowed.
    */
   closedBecause(side: Side): string | null {
@@ -114,8 +119,8 @@ export class PlaceAccount {
   }
 
   /**
-   * Funds there in the base and quote currency for hedges from now on. Includes what an open order may spend, because
-   * that order hedges too.
+   * Funds in the base and quote currency of the other book for hedges from now on. Includes what an open order may
+   * spend, because that order hedges too.
    */
   get reserves(): { readonly major: Money; readonly minor: Money } {
     const of = (currency: string) => this.#account.fundsWithPending(atPlace(currency, this.#book.place));
@@ -154,7 +159,7 @@ export class PlaceAccount {
     return this.#account.read({ ...event, balances }, NO_LOCKS);
   }
 
-  /** Applies a state change of the bot's order there. */
+  /** Applies a state change of the bot's order on the other exchange. */
   apply(event: ElsewhereEvent): void {
     const { place } = this.#book;
     const { give, get, ...rest } = event.conversion;
@@ -182,12 +187,12 @@ export class PlaceAccount {
     this.#account.resumed(at);
   }
 
-  /** Returns what the order there may still add and remove of the base currency, in lots of the bot's book. */
+  /** Returns what the open order may still add and remove of the base currency, in lots of the bot's book. */
   converting(instrument: Instrument): Readonly<Record<Side, number>> {
     return this.#account.converting({ ...instrument, major: atPlace(this.#book.major, this.#book.place) });
   }
 
-  /** Returns the funds there in a currency, without what an open order may spend. */
+  /** Returns the other exchange's funds in a currency, without what an open order may spend. */
   funds(currency: string): Money {
     return this.#account.funds(atPlace(currency, this.#book.place));
   }

@@ -22,6 +22,8 @@ export type TransitItem = {
   readonly since: Millis;
 };
 
+type Moved = Pick<TransitItem, 'place' | 'currency' | 'amount'>;
+
 export type TransitLimits = {
   /** Maximum fee of one transfer, by currency; 0 for other currencies. */
   readonly feeMax: ReadonlyMap<string, Money>;
@@ -80,15 +82,20 @@ export class Transit {
   }
 
   /** Whether `amount`, booked in the account at `place`, would complete a transfer. */
-  completes({ place, currency, amount }: Pick<TransitItem, 'place' | 'currency' | 'amount'>): boolean {
+  completes({ place, currency, amount }: Moved): boolean {
     return this.#endedBy({ source: '', currency, place, amount: money(-amount), since: 0 }, false) !== null;
+  }
+
+  /** Whether `amount`, booked in the account at `place`, would return in full what left or arrived there. */
+  returns({ place, currency, amount }: Moved): boolean {
+    return this.#endedBy({ source: '', currency, place, amount: money(-amount), since: 0 }, true) !== null;
   }
 
   /**
    * Whether a fall of a balance that no list announced may be a departure from `place`: it completes a transfer, or all
    * open departures from `places` stay within the maximum.
    */
-  mayDepart(fall: Pick<TransitItem, 'place' | 'currency' | 'amount'>, places: readonly (string | null)[]): boolean {
+  mayDepart(fall: Moved, places: readonly (string | null)[]): boolean {
     if (this.completes(fall)) return true;
     const { currency, amount } = fall;
     const open = this.#items.filter(
@@ -111,8 +118,7 @@ export class Transit {
     const [currency = '', place = null] = transfer.currency.split('@');
     const { cause, amount } = transfer;
     if (transfer.inTransit === true || cause === 'fees') return;
-    const item = { source: '', currency, place, amount: money(-amount), since: at };
-    const isReturn = this.#endedBy(item, true) !== null && this.#endedBy(item, false) === null;
+    const isReturn = this.returns({ place, currency, amount }) && !this.completes({ place, currency, amount });
     const expected = this.expectedAt(place, currency);
     const isLikely = amount > 0n ? expected > 0n : expected < 0n;
     const isWhole = amount > 0n ? expected >= amount : expected <= amount;
@@ -130,15 +136,13 @@ export class Transit {
 
   /** Returns which amount has been in transit for too long, with the remedy; `null` if none. */
   overdue(at: Millis): string | null {
-    const waitMs = this.#limits?.waitMs ?? Infinity;
-    const late = this.#items.find(({ since }) => at - since > waitMs);
+    const sumOf = (currency: string) => sumOfItems(this.#lost(currency, at));
+    const late = this.#items.find(item => this.#isLate(item, at) && sumOf(item.currency) !== 0n);
     if (late === undefined) return null;
     const { currency, since } = late;
     const name = atPlace(currency, TRANSIT);
-    // Later departures may still arrive.
-    const isLost = (item: TransitItem) =>
-      item.currency === currency && !(item.amount > 0n && at - item.since <= waitMs);
-    const sum = sumOfItems(this.#items.filter(isLost));
+    const sum = sumOf(currency);
+    const waitMs = this.#limits?.waitMs ?? Infinity;
     return `${textOfMoney(sum)} ${currency} in transit between both exchanges since ${new Date(since).toISOString()}, and hedge.elsewhere.transferWaitHours is ${waitMs / HOUR_MS}; find it, then run puntas ledger adjust --currency ${name} --amount=${textOfMoney(money(-sum))}`;
   }
 
@@ -169,14 +173,14 @@ export class Transit {
 
   #book(
     { source, cause, at, occurredAt, why }: Omit<TransferEvent, 'kind' | 'currency' | 'amount'>,
-    moved: Pick<TransitItem, 'currency' | 'place' | 'amount'>,
+    moved: Moved,
   ): void {
     if (!this.#post(source, cause, occurredAt, why, moved)) return;
     const item: TransitItem = { source, ...moved, since: at };
     this.#add(item);
     const { currency } = item;
     const ended = this.#endedBy(item, cause === 'refunds');
-    if (ended === null) return;
+    if (ended === null) return this.#endLost(item);
     this.#items = this.#items.filter(each => !ended.includes(each));
     const fee = money(-sumOfItems(ended));
     if (fee !== 0n) this.#post(`${source} fee`, 'fees', occurredAt, 'fee of the transfer', { currency, amount: fee });
@@ -199,21 +203,56 @@ export class Transit {
   #add(item: TransitItem): void {
     this.#items = [...this.#items, item];
     if (this.#items.length <= ITEMS_MAX) return;
-    const [first, ...others] = this.#items;
-    const next = others.find(({ currency, place }) => currency === first!.currency && place === first!.place);
-    if (next === undefined) return;
-    const joined = { ...first!, amount: money(first!.amount + next.amount) };
-    this.#items = [joined, ...others.filter(each => each !== next)];
+    const older = this.#items.slice(0, -1);
+    for (const [i, first] of older.entries()) {
+      const { currency, place } = first;
+      const isLike = (each: TransitItem) =>
+        each.currency === currency && each.place === place && each.amount > 0n === first.amount > 0n;
+      const next = older.slice(i + 1).find(isLike);
+      if (next === undefined) continue;
+      const joined = { ...first, amount: money(first.amount + next.amount) };
+      this.#items = this.#items.filter(each => each !== next).map(each => (each === first ? joined : each));
+      return;
+    }
   }
 
-  /** Returns the fewest items that are complete transfers together with `item`, which is the newest; `null` if none are. */
+  /**
+   * Ends the items of a currency whose sum is 0: those that are late, and after a booking of the operator all. Nothing of
+   * them is missing, although no part of them is one transfer.
+   */
+  #endLost(item: TransitItem): void {
+    const isOfOperator = item.place === TRANSIT;
+    const own = this.#items.filter(({ currency }) => currency === item.currency);
+    const lost = this.#lost(item.currency, item.since);
+    const over = isOfOperator && sumOfItems(own) === 0n ? own : lost;
+    if (sumOfItems(over) === 0n) this.#items = this.#items.filter(each => !over.includes(each));
+  }
+
+  #isLate({ since }: TransitItem, at: Millis): boolean {
+    return at - since > (this.#limits?.waitMs ?? Infinity);
+  }
+
+  /** Returns the items of a currency that make up what is lost. Later departures may still arrive. */
+  #lost(currency: string, at: Millis): readonly TransitItem[] {
+    return this.#items.filter(
+      item => item.currency === currency && (this.#isLate(item, at) || item.amount < 0n || item.place === TRANSIT),
+    );
+  }
+
+  /**
+   * Returns the fewest items that are complete transfers together with `item`, which is the newest; `null` if none are.
+   * Among equally many, those with the lowest fee.
+   */
   #endedBy(item: TransitItem, isReturn: boolean): readonly TransitItem[] | null {
     const others = this.#items.filter(each => each !== item && each.currency === item.currency).slice(0, COMPARED_MAX);
     let ended: readonly TransitItem[] | null = null;
     for (let chosen = 1; chosen < 1 << others.length; chosen++) {
-      const some = others.filter((_, i) => (chosen & (1 << i)) !== 0);
-      if ((ended === null || some.length + 1 < ended.length) && this.#areComplete([...some, item], isReturn))
-        ended = [...some, item];
+      const some = [...others.filter((_, i) => (chosen & (1 << i)) !== 0), item];
+      const isBetter =
+        ended === null ||
+        some.length < ended.length ||
+        (some.length === ended.length && sumOfItems(some) < sumOfItems(ended));
+      if (isBetter && this.#areComplete(some, isReturn)) ended = some;
     }
     return ended;
   }

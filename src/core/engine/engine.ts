@@ -290,7 +290,7 @@ export class Engine {
   }
 
   /** Amounts on their way between both exchanges. */
-  get transit(): Pick<Transit, 'items' | 'expectedAt' | 'completes' | 'mayDepart' | 'held' | 'onEntry'> {
+  get transit(): Pick<Transit, 'items' | 'expectedAt' | 'completes' | 'returns' | 'mayDepart' | 'held' | 'onEntry'> {
     return this.#transit;
   }
 
@@ -560,7 +560,10 @@ export class Engine {
     return rooms === null ? left : (this.#hedgeDebt?.shape(left, rooms, this.#orders.live) ?? left);
   }
 
-  /** Returns the room of the quotes that hedges on another exchange leave; `null` if there are no such hedges. */
+  /**
+   * Returns the maximum lots of orders per side, so that hedges on another exchange can keep up; `null` without such
+   * hedges.
+   */
   #hedgeRooms(quote: Quote | null = null): HedgeRooms | null {
     return this.#hedgeDebt?.rooms(this.#exposure, quote) ?? null;
   }

@@ -30,7 +30,10 @@ export type QuoterParts = {
   readonly orders: Orders;
   readonly decisions: Decisions;
   readonly adverseSelection: AdverseSelection | null;
-  /** Returns the room that hedges on another exchange leave now; `null` if there are none. */
+  /**
+   * Returns the present maximum lots of orders per side, so that hedges on another exchange can keep up; `null` without
+   * such hedges.
+   */
   readonly hedgeRooms: () => HedgeRooms | null;
 };
 

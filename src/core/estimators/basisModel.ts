@@ -64,9 +64,9 @@ export function basisGain(model: BasisModel): BasisGain {
 
 /** Factor between two reversion times that are tried. */
 const TRIED_FACTOR = 1.3;
-/** Part of the differences that the longest lag may span. */
+/** Maximum lag of the variogram, as a share of the number of differences. */
 const LAG_SHARE = 1 / 6;
-/** Part of the differences that a fitted filter remembers at most. */
+/** Maximum memory of a fitted filter, as a share of the number of differences. */
 const MEMORY_SHARE = 1 / 4;
 /** Smallest number of differences for a fit. */
 const DIFFERENCES_MIN = 120;

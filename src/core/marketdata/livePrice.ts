@@ -237,7 +237,7 @@ export class LivePrice {
     const looked = sources.map((source, i) => this.#sourceAt(source, i, at));
     const candidates = looked.flatMap(({ candidate }) => (candidate === null ? [] : [candidate]));
     const [low, high] = middlePrices(candidates.map(({ adjusted }) => adjusted));
-    // All distances count in bps of one price, so that of two distant sources neither is used.
+    // All distances are in bps of the same price, so that of two sources far from each other, neither is used.
     const awayBps = ({ adjusted }: Candidate): number =>
       ((adjusted - (adjusted - low > high - adjusted ? low : high)) / ((low + high) / 2)) * BPS;
     const used = candidates.filter(one => Math.abs(awayBps(one)) <= divergenceMaxBps);

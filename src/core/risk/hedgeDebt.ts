@@ -1,6 +1,6 @@
 /**
- * Hedge debt: inventory that another exchange should have hedged, and the room that it leaves to each side of the quotes
- * (E17).
+ * Hedge debt: inventory that another exchange should have hedged, and the maximum lots that it leaves to the orders of
+ * each side (E17).
  */
 import type { ElsewhereEvent } from '../accounting/accountEvents.ts';
 import type { PlaceAccount, PlacedBook, PlaceLimits } from '../accounting/placeAccount.ts';
@@ -56,25 +56,25 @@ export type ElsewhereFigures = {
   readonly isOpen: boolean;
   readonly held: Money;
   readonly baseCurrency: string;
-  /** Quote currency there, and the held amount of it. */
+  /** Quote currency of the other exchange's book, and the held amount of it. */
   readonly quoteCurrency: string;
   readonly quoteHeld: Money;
   /** Funds that no open order may spend. */
   readonly funds: { readonly base: Money; readonly quote: Money };
-  /** Value of one unit of the quote currency there, in the quote currency here; `null` if unknown. */
+  /** Value of one unit of that quote currency, in the quote currency of the bot's book; `null` if unknown. */
   readonly rate: Money | null;
-  /** Number of orders there whose end is not proven. */
+  /** Number of orders on the other exchange whose end is not proven. */
   readonly openOrders: number;
   /** Number of hedges in sequence that executed nothing, since inventory was last within the band. */
   readonly failures: number;
-  /** Inventory beyond the band with every open order there that makes it worse, on the worse side. */
+  /** Inventory beyond the band with every open order of the other exchange that makes it worse, on the worse side. */
   readonly debt: Money;
   /** Maximum of the debt, and the band below which inventory is no debt. */
   readonly debtMax: Money;
   readonly band: Money;
-  /** Value of the debt at the mid price, in the quote currency here. */
+  /** Value of the debt at the mid price, in the quote currency of the bot's book. */
   readonly debtValue: Money;
-  /** Amount of the quote currency there beyond its target, and its value in the quote currency here. */
+  /** Amount of `quoteCurrency` beyond its target, and its value in the quote currency of the bot's book. */
   readonly drift: Money;
   readonly driftValue: Money | null;
   /** Reasons why no order of a side may be sent there, because of drift; `null` if none. */
@@ -206,11 +206,18 @@ export class HedgeDebt {
     const { place } = this.#book;
     const refusal = 'waits for a hedge';
     const failures = this.#failures;
-    const setting = `hedge.elsewhere.failuresMax is ${failuresMax}`;
     if (isInDebt && failuresMax > 0 && failures >= failuresMax)
-      return { beyond: 0n, refusal, why: () => `hedges failed in sequence: ${failures}, and ${setting}` };
+      return {
+        beyond: 0n,
+        refusal,
+        why: () => `hedges failed in sequence: ${failures}, and hedge.elsewhere.failuresMax is ${failuresMax}`,
+      };
     if (isInDebt && failuresMax === 0 && this.#account.openOrders > 0)
-      return { beyond: 0n, refusal, why: () => `hedge open at ${place}, and ${setting}` };
+      return {
+        beyond: 0n,
+        refusal,
+        why: () => `a hedge is open at ${place}; with hedge.elsewhere.failuresMax 0, this side waits until it ends`,
+      };
     const sides = failuresMax === 0 ? 1 : Math.min(failures, failuresMax - 1) + 2;
     const beyond = BigInt(sides * fullSide) * instrument.lotMoney;
     const why = () =>

@@ -19,7 +19,10 @@ export type RiskLimits = {
   readonly ordersMax: number;
   /** Maximum distance of a price from the mid price, in basis points. */
   readonly collarBps: number;
-  /** Limit on the distance of the mid price and of orders from the past price; absent if there is none. */
+  /**
+   * Limit on the distance of the mid price and of orders from the past price (median over `windowMs`); absent if there
+   * is none.
+   */
   readonly priceMove?: PriceMoveLimit;
   /** Maximum age of the book; the bot does not quote if the book is older. */
   readonly staleAfterMs: Millis;
@@ -115,7 +118,10 @@ export type RiskContext = {
   readonly position: number;
   /** Base currency that pending conversions may still add (`buy`) and remove (`sell`), in lots, rounded up. */
   readonly converting: Readonly<Record<Side, number>>;
-  /** Room of the quotes that hedges on another exchange leave; absent or `null` if there are no such hedges. */
+  /**
+   * Maximum lots of orders per side, so that hedges on another exchange can keep up; absent or `null` without such
+   * hedges.
+   */
   readonly hedgeRooms?: HedgeRooms | null;
   /** All orders, except those in state `done`. */
   readonly orders: readonly Order[];

@@ -58,7 +58,7 @@ export type RegimeLook = {
   readonly kind: 'look';
   readonly at: Millis;
   readonly refusal: RiskRefusal | null;
-  /** Largest ratio among the market triggers. `wideWhy` is the reason that belongs to the trigger with this ratio. */
+  /** Largest ratio among the market triggers. `wideWhy` is the reason of the trigger with this ratio. */
   readonly wide: number;
   readonly wideWhy: string;
   /** Ratio of the inventory to the inventory at which reduce-only starts. */

@@ -15,7 +15,7 @@ export type BudgetLimits = {
   readonly waitersMax?: number;
 } & (
   | { readonly perMinute: number }
-  /** Limits that hold together: a request is granted if every meter has room for its weight. */
+  /** Limits that apply at the same time: a request is granted if every meter has room for its weight. */
   | { readonly meters: readonly Meter[] }
 );
 

@@ -31,17 +31,20 @@ import type { Leftovers } from '../state/journal.ts';
 import { settledWhy } from '../state/settlements.ts';
 import type { PlaceRules } from './placeRules.ts';
 
-/** One book of the chain from the quote currency there to that of the bot's book. */
+/** One book of the chain from the quote currency of the other exchange's book to that of the bot's book. */
 export type RateLeg = { readonly feed: string; readonly divides: boolean; readonly staleAfterMs: Millis };
 
-/** Settings of hedges there. Amounts of money are in the quote currency of the bot's book. */
+/** Settings of hedges on the other exchange. Amounts of money are in the quote currency of the bot's book. */
 export type PlaceTerms = Pick<ElsewhereSetup, 'marginBps' | 'backBps' | 'latencyMs' | 'riskZ' | 'valueMin'> & {
-  /** Volatility per hour before prices are measured, in bps. */
+  /** Volatility per hour that is assumed until prices are measured, in bps. */
   readonly volatilityBps: number;
   readonly costMaxBps: number;
   readonly collarBps: number;
   readonly orderValueMax: Money;
-  /** Chains that give the value of the quote currency there, the first usable one counts; empty if it is equal. */
+  /**
+   * Chains that give the value of the other book's quote currency; the first usable one counts. Empty if the currencies
+   * are equal.
+   */
   readonly rateChains: readonly (readonly RateLeg[])[];
   readonly times: EvidenceTimes;
   /** Number of completed hedges after which orders may exceed the smallest size. */
@@ -52,11 +55,11 @@ export type PlaceTerms = Pick<ElsewhereSetup, 'marginBps' | 'backBps' | 'latency
 export type HedgePlace = {
   /** Name of the exchange in the ledger. */
   readonly name: string;
-  /** Fingerprint of the address and the API key there. */
+  /** Fingerprint of the exchange's address and of the API key. */
   readonly account: string;
   readonly client: VenueClient;
   readonly rules: PlaceRules;
-  /** Returns the book of a stream there; absent without a stream. */
+  /** Returns the book of the exchange's stream; absent without a stream. */
   readonly streamed?: (() => StreamedBook | null) | undefined;
   readonly terms: PlaceTerms;
 };
@@ -72,8 +75,8 @@ const VOLATILITY_FACTOR_MAX = 4;
 type Readings = ReturnType<Engine['sourceEvents']>;
 
 /**
- * Returns the value of one unit of the quote currency there, in the quote currency of the bot's book: the mid prices
- * of the first chain whose books are all known and young enough. `null` if there is none.
+ * Returns the value of one unit of the other book's quote currency, in the quote currency of the bot's book: the mid
+ * prices of the first chain whose books are all known and recent enough. `null` if there is none.
  */
 export function rateOf(chains: PlaceTerms['rateChains'], readings: Readings, at: Millis): Money | null {
   if (chains.length === 0) return ONE;
@@ -102,13 +105,13 @@ function midOf(reading: Extract<EngineEvent, { kind: 'source' }>['reading']): nu
 
 export type PlaceSetup = {
   readonly setup: ElsewhereSetup;
-  /** Value of one unit of the quote currency there; `null` if unknown. */
+  /** Value of one unit of the other book's quote currency; `null` if unknown. */
   readonly rate: () => Money | null;
   /** Adds the mid price of the bot's book to the volatility, unless the book cannot be used. */
   readonly observe: (at: Millis, view: Pick<HedgeView, 'mid' | 'refusal'>) => void;
 };
 
-/** Returns the setup of a run's hedges there. `unread`: returns why the balances there are unknown, or `null`. */
+/** Returns a run's setup of hedges on the other exchange. `unread`: returns why its balances are unknown, or `null`. */
 export function placeSetupOf(
   place: HedgePlace,
   engine: Engine,
@@ -139,7 +142,7 @@ export function placeSetupOf(
     get bounds() {
       const { instrument } = rules.known;
       const value = rate();
-      // Without a rate, no amount there is known to be within the maximum.
+      // Without a rate, no amount is known to be within the maximum.
       const there = value === null ? NONE : money((orderValueMax * ONE) / value);
       const most = valueFloor(instrument, textOfMoney(there));
       return { costMaxBps, collarBps, orderValueMax: most, room: instrument.amountMax };
@@ -158,7 +161,7 @@ export function placeSetupOf(
   };
 }
 
-/** Returns a text that changes when a hedge there starts or ends. */
+/** Returns a text that changes when a hedge on the other exchange starts or ends. */
 export function stateElsewhere(rows: readonly HedgeRow[]): string {
   const row = rows.findLast(({ offer }) => offer?.way === 'elsewhere');
   return row === undefined ? '' : `${row.id} ${mayStillExecute(row) ? 'open' : 'over'}`;

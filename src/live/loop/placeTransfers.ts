@@ -28,6 +28,7 @@ type Side = { readonly place: string | null; readonly view: Engine['account'] };
 type Difference = { readonly currency: string; readonly difference: Money };
 
 const BETWEEN = 'transfer between both exchanges';
+const SOURCES = { deposits: 'arrival', withdrawals: 'departure', refunds: 'return' } as const;
 /**
  * Age from which a listed deposit has not come from the other exchange, if the balances there equal its ledger. What
  * comes from there has left it before.
@@ -89,6 +90,9 @@ export class PlaceTransfers {
       for (const { currency, difference } of this.#lasting(view, amount => amount > 0n))
         if (this.#o.engine.transit.expectedAt(place, currency) >= difference)
           this.#book('deposits', place, currency, difference);
+        // A withdrawal that the exchange refused comes back in full.
+        else if (this.#o.engine.transit.returns({ place, currency, amount: difference }))
+          this.#book('refunds', place, currency, difference);
   }
 
   #bookDepartures(): void {
@@ -127,11 +131,11 @@ export class PlaceTransfers {
     return engine.elsewhere?.view.totals.has(atPlace(currency, place)) === true;
   }
 
-  #book(cause: 'deposits' | 'withdrawals', place: string | null, currency: string, amount: Money): void {
+  #book(cause: 'deposits' | 'withdrawals' | 'refunds', place: string | null, currency: string, amount: Money): void {
     const { run } = this.#o;
     const at = run.time();
     const name = place === null ? currency : atPlace(currency, place);
-    const source = `${cause === 'deposits' ? 'arrival' : 'departure'} ${name} ${at}`;
+    const source = `${SOURCES[cause]} ${name} ${at}`;
     run.step({
       kind: 'transfer',
       at,

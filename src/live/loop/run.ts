@@ -136,7 +136,7 @@ export class Run {
       if (news.kind === 'order' && news.news.kind === 'ended') journal.ended(news.news.order.id, news.news.ending);
       if (news.kind === 'halted') latch.set({ reason: news.reason, at: run.time(), by: 'bot' });
       run.#hedger?.onNews(news);
-      // The hedger acts after the step, because its own events are steps.
+      // The hedger acts after the step, because its own events are steps, and a step must end before the next begins.
       if (news.kind === 'fill') run.#track(Promise.resolve().then(() => run.#hedgeFill()));
       try {
         options.onNews?.(news, rules);

@@ -37,7 +37,7 @@ export type LivePriceFeed = {
   /** Name in events. */
   readonly key: string;
   readonly source: LivePriceSource;
-  /** Amount of which the price is averaged; `null` for the best prices. */
+  /** Amount (base) for which the average price is read from the book; `null` for the best prices. */
   readonly amount: number | null;
   /** Time between two events without a new price. */
   readonly confirmEveryMs: Millis;

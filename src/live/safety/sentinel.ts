@@ -332,7 +332,7 @@ class Sentinel {
 const processOf = ({ process: where }: HeartbeatRecord, is: 'there' | 'gone'): string =>
   `its process ${where?.pid} is ${is}`;
 
-/** Returns an id for the gap after the last complete read of a process. */
+/** Returns an id for the time since a bot's process last completed a read of its orders and trades. */
 const silenceOf = ({ born, reads }: HeartbeatRecord): string => `${born}/${reads}`;
 
 const seconds = (ms: Millis): string => `${Math.round(ms / 1000)} s`;

@@ -68,7 +68,7 @@ export function assertEntriesAddUp(db: Database.Database, account: string, cause
     const differs = (cause: Cause): boolean => (ours?.[cause] ?? 0n) !== (theirs?.[cause] ?? 0n);
     const cause = CAUSES.find(differs);
     if (cause !== undefined)
-      throw new Error(`damaged: the ledger entries do not add up to the ${currency} total of the ledger (${cause})`);
+      throw new Error(`damaged: the ${currency} entries for ${cause} do not add up to the ${cause} of the ledger`);
   }
 }
 

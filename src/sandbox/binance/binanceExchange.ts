@@ -34,9 +34,9 @@ export type SecondExchangeOptions = {
 
 export type SecondExchange = {
   readonly venue: Venue;
-  /** Answers a request immediately, without faults of answers. */
+  /** Answers a request immediately, without lost, cut or replaced answers. */
   readonly respond: Respond;
-  /** Answers a request with delays and faults of answers. */
+  /** Answers a request with delays, throttling, and lost, cut and replaced answers. */
   readonly serveRequest: ServeRequest;
   readonly stream: Stream;
   readonly switches: SecondSwitches;

@@ -16,7 +16,7 @@ import { tradingRoutes } from './tradingRoutes.ts';
 
 export const BINANCE_ROUTES: readonly BinanceRoute[] = [...marketRoutes, ...tradingRoutes, ...holdingRoutes];
 
-/** Returns the interface without faults of answers and without delays. */
+/** Returns the bare interface; `servedBy` adds lost, cut and replaced answers, throttling and delays. */
 export function binanceRest(world: BinanceWorld): (request: WireRequest, peer: string) => WireReply {
   return (request, peer) => {
     const headers: Record<string, string> = { date: new Date(world.clock.now()).toUTCString() };

@@ -11,7 +11,11 @@ const DOCUMENTED = 'spot-api-docs a5e0bc3';
 const OWN = 'own choice';
 
 export const SECOND_SWITCHES = {
-  faultScope: choice(['orders', 'writes', 'signed', 'all'], 'Requests that the faults of answers hit.', OWN),
+  faultScope: choice(
+    ['orders', 'writes', 'signed', 'all'],
+    'Requests whose answers can be lost, cut or replaced by an error.',
+    OWN,
+  ),
   requestLostPips: quantity(0, 0, PIPS_MAX, 'Share of requests that are lost before execution.', OWN),
   answerLostPips: quantity(0, 0, PIPS_MAX, 'Share of answers that are lost after execution.', OWN),
   lostAs: choice(['closed', 'silence'], 'Lost: the connection is closed, or stays open without an answer.', OWN),

@@ -5,7 +5,7 @@
 import { normal, randomOf, type Random } from '../../core/index.ts';
 import { EfficientPrice, IMBALANCE_SHARE, type FlowValue } from './flowValue.ts';
 
-/** Distance of the points of a path, in seconds. */
+/** Time between two points of a path, in seconds. */
 const GRID_S = 0.05;
 /** Time that paths can be read back, in seconds; above every lead. */
 const KEPT_S = 120;
@@ -100,7 +100,7 @@ export type BasisOptions = {
   readonly walkBpsPerHour: number;
 };
 
-/** Distance of the points of basis and noise, in seconds. */
+/** Time between two points of the paths of basis and noise, in seconds. */
 const BASIS_GRID_S = 0.25;
 /** Time constant of an exchange's noise, in seconds. */
 const NOISE_S = 5;

@@ -49,7 +49,7 @@ export const SWITCHES = {
   ),
   cancelTiming: choice(
     ['at once', 'queued'],
-    'Cancels execute before the reply, or after engine delay.',
+    'Cancels execute before the reply, or after the engine delay.',
     'rest-api 3, facts 8',
   ),
   trading: choice(['on', 'off'], 'off: orders are rejected (0410).', 'facts 5.3'),
@@ -143,7 +143,13 @@ export const SWITCHES = {
   conversionBothAmounts: choice(['0361', '0308'], 'Error if a conversion has both amounts.', 'facts 13, rest-api 7'),
   conversionNoAmount: choice(['0360', '0309'], 'Error if a conversion has no amount.', 'facts 13, rest-api 7'),
   conversionPaddingPips: quantity(100, 0, 10_000, 'Spread of a conversion.', 'facts 13'),
-  conversionQueueMs: quantity(1000, 0, 600_000, 'Duration of conversions (first half open, then queued).', 'facts 13'),
+  conversionQueueMs: quantity(
+    1000,
+    0,
+    600_000,
+    'Duration of conversions: open for the first half, queued for the second.',
+    'facts 13',
+  ),
   conversionOutcome: choice(['completed', 'failed'], 'Outcome of conversions.', 'facts 13'),
   quoteLifeMs: quantity(30_000, 1, 3_600_000, 'Conversion quote lifetime.', 'rest-api 4.10'),
   ...RFQ_SWITCHES,

@@ -46,7 +46,7 @@ function inspected({ columns, source }: Imported): { readonly columns: Columns; 
     if (inspection.take(kind[row]!, side[row]!, at[row]!, price[row]!, amount[row]!, id[row]!)) kept[row] = 1;
   }
   inspection.end();
-  if (!inspection.begun) throw new RangeError(`${source}: no book in the recording`);
+  if (!inspection.begun) throw new RangeError(`${source}: the recording contains no order book`);
   const found = { flaws: [...flaws.values()] };
   const length = kept.reduce((sum, one) => sum + one, 0);
   if (length === columns.length) return { columns, ...found };

@@ -154,7 +154,7 @@ export async function importRecording(
   const skipped = before?.rows ?? 0;
   if (hours?.taken === 0) throw new WrongFile(`${source}: no row is inside the session ${recording.session!.text}`);
   if (out.rows + skipped === 0 || (recording.depth > 0 && !inspection.begun))
-    throw new WrongFile(`${source}: no book in the recording`);
+    throw new WrongFile(`${source}: the recording contains no order book`);
   gaps.tell(Infinity);
   out.flush();
   const { symbol: book, tick, lot } = instrument;

@@ -8,6 +8,7 @@ import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { botStatusText } from '../../../src/app/actions/botStatusText.ts';
 import { HEARTBEAT_FILES } from '../../../src/live/safety/heartbeat.ts';
 import { noteOrdersSeen } from '../../../src/live/safety/ordersSeen.ts';
+import { FULL_VIEW } from '../../console/hostileTexts.ts';
 import { started, worldOf, type World } from '../../live/world.ts';
 
 let world: World;
@@ -89,9 +90,22 @@ test('orders of a bot that shows no life are unknown, unless another process has
 test('a disk that takes nothing is named, and a bot that shows no life on it is not called gone', async () => {
   const { status } = await statusOf('alive', 60_000, null);
   const text = botStatusText({ ...status, disk: 'no room' }, world.stateDir).replaceAll(/\s+/g, ' ');
-  expect(text).toContain('(it may still run, because its state directory cannot be written: no room)');
+  expect(text).toContain(
+    '(it may still be running: its state directory cannot be written, so no heartbeat can be: no room)',
+  );
   expect(text).toContain('disk the state directory cannot be written (no room)');
   expect(botStatusText(status, world.stateDir)).not.toContain('disk');
+});
+
+test.each([
+  [-1_000, -2_000, -400, 'follows the book here by 1.0 s (95%: 0.4 to 2.0 s)'],
+  [-1_000, -2_000, 400, 'neither price leads for certain: -1.0 s (95%: -2.0 to 0.4 s)'],
+])('a lead of %d ms with an interval from %d to %d ms is: %s', async (ms, lowMs, highMs, says) => {
+  const { status } = await statusOf('alive', 60_000, null);
+  const elsewhere = FULL_VIEW.elsewhere!;
+  const sources = elsewhere.sources.map(source => ({ ...source, lead: { ms, lowMs, highMs, correlation: 0.5 } }));
+  const run = { ...status.run!, elsewhere: { ...elsewhere, sources } };
+  expect(botStatusText({ ...status, run }, world.stateDir).replaceAll(/\s+/g, ' ')).toContain(says);
 });
 
 test('figures of a running bot whose trades or balances cannot be read are unknown in status, log and metrics until they are read again', async () => {

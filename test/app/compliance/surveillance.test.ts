@@ -345,9 +345,7 @@ describe('the surveillance of a recorded bot', () => {
     const messages = (count: number) => ({ orders: many(count, { canceledAt: null }), trades: [fill(9_000)] });
     expect(warningsOf(messages(WARN_FROM.orderToTrade + 1))).toEqual(['orders to trades']);
     expect(warningsOf(messages(WARN_FROM.orderToTrade))).toEqual([]);
-    expect(warningsOf({ trades: [fill(1), fill(1, { side: 'sell', isMaker: false })] })).toEqual([
-      'trades with oneself',
-    ]);
+    expect(warningsOf({ trades: [fill(1), fill(1, { side: 'sell', isMaker: false })] })).toEqual(['self-trades']);
     const taken = [fill(1, { isMaker: false }), fill(2, { isMaker: false })];
     expect(warningsOf({ trades: [...taken, fill(3, { side: 'sell', price: '1001' })] })).toEqual([
       'reversals after aggressive trades',

@@ -22,6 +22,17 @@ test.each([
   expect(text).toContain(state === 'completed' ? why : state);
 });
 
+test.each([
+  [1_000, 400, 2_000, 'leads by 1.0 s (95%: 0.4 to 2.0 s)'],
+  [-1_000, -2_000, -400, 'follows the book here by 1.0 s (95%: 0.4 to 2.0 s)'],
+  [-1_000, -2_000, 400, 'neither price leads for certain: -1.0 s (95%: -2.0 to 0.4 s)'],
+])('a lead of %d ms with an interval from %d to %d ms shows: %s', async (ms, lowMs, highMs, says) => {
+  const elsewhere = FULL_VIEW.elsewhere!;
+  const sources = elsewhere.sources.map(source => ({ ...source, lead: { ms, lowMs, highMs, correlation: 0.5 } }));
+  const text = (await panels())('elsewherePanel', { ...FULL_VIEW, elsewhere: { ...elsewhere, sources } });
+  expect(text).toContain(`${says}, correlation 0.50`);
+});
+
 test('unknown amounts and an unknown drift are not shown as 0', async () => {
   const inventory = [{ exchange: 'other', base: null, quote: null, quoteCurrency: 'usdt' }];
   const text = (await panels())('elsewherePanel', viewOf({ inventory, drift: null, driftValue: null }));

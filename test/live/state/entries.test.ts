@@ -80,7 +80,7 @@ describe('entries', () => {
     journal.flush();
     journal.close();
     expect(() => opened(folders.copyOf(dir))).toThrow(DamagedState);
-    expect(() => opened(dir)).toThrow(/ledger entries do not add up to the mxn total of the ledger \(trades\)/);
+    expect(() => opened(dir)).toThrow(/the mxn entries for trades do not add up to the trades of the ledger/);
   });
 
   test('a changed one is damage', () => {

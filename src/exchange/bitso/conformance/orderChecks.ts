@@ -360,8 +360,8 @@ export const EIGHTH = moneyOf('0.00000001');
 type EndingOrder = { readonly client: Endpoints; readonly checks: Checks; readonly oid: string };
 
 /**
- * Passes if the exchange reports the order as canceled unfilled, or does not list it at the end of the whole time of
- * reads and has no trade of it. The first read proves nothing, because an order may be listed later.
+ * Passes if the exchange reports the order as canceled unfilled, or still does not list it when the time for reads is
+ * over, and has no trade of it. The first read proves nothing, because an order may be listed later.
  */
 async function endAnswer({ client, checks, oid }: EndingOrder): Promise<CheckAnswer> {
   const [order] = await finderIn(client, checks)({ oids: [oid] }, report => report !== undefined && isEnded(report));

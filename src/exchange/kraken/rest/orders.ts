@@ -1,10 +1,10 @@
 /**
  * Private endpoints of orders: place, cancel, open orders and look-ups.
  *
- * The exchange finds an order by the id of the client only to cancel it. A look-up by that id therefore reads the list
- * of open orders, and then all closed orders with that id. An order moves from the first list to the second, so this
- * sequence misses none. Sources: docs.kraken.com/api/docs/rest-api/add-order, cancel-order, get-open-orders,
- * get-closed-orders and get-orders-info.
+ * By client order id, the exchange can cancel an order, but has no look-up of one order. A look-up by that id therefore
+ * reads the list of open orders, and then all closed orders with that id. An order moves from the first list to the
+ * second, so this sequence misses none. Sources: docs.kraken.com/api/docs/rest-api/add-order, cancel-order,
+ * get-open-orders, get-closed-orders and get-orders-info.
  */
 import {
   sleep,

@@ -7,7 +7,7 @@ import { doneWith } from '../../wire/parts.ts';
 
 /** Rows of a page. Source: docs.kraken.com/api/docs/rest-api/get-closed-orders, get-trade-history. */
 export const PAGE_ROWS = 50;
-/** Maximum number of pages of one read. Beyond it, the outcome is unknown, and the lists are of another account's size. */
+/** Maximum number of pages of one read. Longer lists are not expected, and their outcome is unknown. */
 const PAGES_MAX = 40;
 /** Attempts to read the page at the end of a list that grows. */
 const TRIES = 4;
@@ -69,7 +69,8 @@ export async function readOldest<T>(
       if (outcome.kind !== 'done') return outcome;
       count = outcome.value.count;
       if (count !== before) continue;
-      if (page === 0 && outcome.value.length > 0) return unknown(`the list has more rows than its count ${count}`);
+      if (page === 0 && outcome.value.length > 0)
+        return unknown(`the list has more rows than the exchange's count of ${count}`);
       if (page > 0 && outcome.value.length < Math.min(PAGE_ROWS, count))
         return unknown(`the list has ${count} rows, but a page of it only ${outcome.value.length}`);
       return outcome;

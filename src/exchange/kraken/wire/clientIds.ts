@@ -35,7 +35,10 @@ export function krakenClientId(originId: string): string {
   return uuidOf(hex);
 }
 
-/** Returns the `cl_ord_id` of an origin id; `undefined` if the id does not fit, so that no order with it was ever sent. */
+/**
+ * Returns the `cl_ord_id` of an origin id; `undefined` if the id does not fit, in which case no order with it was ever
+ * sent.
+ */
 export function clientIdIfFits(originId: string): string | undefined {
   try {
     return krakenClientId(originId);
