@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 bash .ci/packages.sh script=bsdutils curl=curl jq=jq openssl=openssl
 case ${1:-all} in
-  quick) npm run --silent docs:run -- README.md docs/first-day docs/first-backtest docs/paper docs/operations 'yaml docs/' 'yaml strategies/' ;;
+  quick) npm run --silent docs:run -- README.md docs/first-day docs/first-backtest 'yaml docs/' 'yaml strategies/' ;;
   all) npm run --silent docs:run ;;
   *) echo "expected quick or nothing, found: $1"; exit 2 ;;
 esac

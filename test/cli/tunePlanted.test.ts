@@ -56,7 +56,7 @@ describe.each([1, 2, 3])('seed %i', seed => {
     expect([evidence!.interval!.low > 0, evidence!.deflated.probability >= 0.95]).toEqual([true, true]);
     expect(evidence!.paths.every(net => net > 0)).toBe(true);
     expect(holdout!.net).toBeGreaterThan(0);
-    expect(readFileSync(yaml, 'utf8')).toContain('# Trial');
+    expect(readFileSync(yaml, 'utf8')).toContain('# In the tuning hours');
     const checked = await ran(['check', '-c', yaml]);
     expect([checked.code, checked.stdout]).toEqual([0, expect.stringMatching(/bid [\d.]+ at \d+/)]);
   });
