@@ -46,6 +46,16 @@ export const HEDGES = [
     },
   }),
   gauge({
+    name: 'puntas_elsewhere_in_transit',
+    help: 'Amount on its way between both exchanges.',
+    labels: ['book', 'currency'],
+    whenUnset: 'gone',
+    read: ({ elsewhere }) =>
+      elsewhere === null
+        ? []
+        : (['base', 'quote'] as const).map(currency => [{ currency }, approximately(elsewhere.inTransit[currency])]),
+  }),
+  gauge({
     name: 'puntas_elsewhere_drift',
     help: 'Value of what hedges left in the quote currency elsewhere (quote currency of the book); absent if unknown.',
     labels: ['book', 'currency'],

@@ -31,7 +31,7 @@ const inDebt = (debt: string): Bot => {
   return snapshot({
     elsewhere: {
       ...{ place: 'far', held: none, funds: { base: none, quote: none }, rate: null, openOrders: 1, failures: 2 },
-      isOpen: true,
+      ...{ isOpen: true, inTransit: { base: none, quote: none } },
       ...{ baseCurrency: 'btc', quoteCurrency: 'usdt', quoteHeld: none, debtMax: moneyOf('0.05'), band: none },
       ...{ debt: moneyOf(debt), debtValue: none, drift: none, driftValue: null, closed: { buy: null, sell: null } },
     },

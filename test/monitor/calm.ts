@@ -59,6 +59,7 @@ export const calm = (): Monitored => ({
       debtMax: moneyOf('0.05'),
       band: moneyOf('0.001'),
     },
+    inTransit: { base: moneyOf('0.5'), quote: moneyOf('-20') },
     ...{ rate: moneyOf('18.25'), openOrders: 1, failures: 2, debt: moneyOf('0.004'), debtValue: moneyOf('6000') },
     ...{ drift: moneyOf('-500'), driftValue: moneyOf('-9125'), closed: { buy: null, sell: null } },
   },

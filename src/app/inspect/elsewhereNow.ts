@@ -84,6 +84,7 @@ function hedgingNow(
   { major, minor }: Instrument,
 ): ShownHedging {
   const { place, isOpen, debt, debtMax, band, held, quoteHeld, quoteCurrency, failures, drift, driftValue } = figures;
+  const { base: baseMoved, quote: quoteMoved } = figures.inTransit;
   const [open] = seen.open;
   const row = open && hedges.find(({ id }) => id === open.id);
   const { holdings } = snapshot.booked;
@@ -109,6 +110,9 @@ function hedgingNow(
     inventory: [
       { exchange: 'here', base: own(major), quote: own(minor), quoteCurrency: minor },
       { exchange: place, base: there(held), quote: there(quoteHeld), quoteCurrency },
+      ...(baseMoved === 0n && quoteMoved === 0n
+        ? []
+        : [{ exchange: 'in transit', base: textOfMoney(baseMoved), quote: textOfMoney(quoteMoved), quoteCurrency }]),
     ],
     drift: there(drift),
     driftValue: there(driftValue),

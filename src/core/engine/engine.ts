@@ -396,7 +396,7 @@ export class Engine {
       quoteUptime: this.#quoteUptime,
       figures: this.#quoter.figures,
       livePrice: this.livePrice(at),
-      elsewhere: this.#hedgeDebt?.figures(this.#exposure) ?? null,
+      elsewhere: this.#hedgeDebt?.figures(this.#exposure, this.#transit) ?? null,
       fills: this.#fills,
       missing: this.#evidence.missing(
         {

@@ -4,6 +4,7 @@
  */
 import type { ElsewhereEvent } from '../accounting/accountEvents.ts';
 import type { PlaceAccount, PlacedBook, PlaceLimits } from '../accounting/placeAccount.ts';
+import type { Transit } from '../accounting/transit.ts';
 import type { Instrument } from '../model/instrument.ts';
 import { lotsOnSide, type Order } from '../orders/orders.ts';
 import type { Level, Quote } from '../quoting/strategy.ts';
@@ -61,6 +62,8 @@ export type ElsewhereFigures = {
   readonly quoteHeld: Money;
   /** Funds that no open order may spend. */
   readonly funds: { readonly base: Money; readonly quote: Money };
+  /** Amounts on their way between both exchanges. */
+  readonly inTransit: { readonly base: Money; readonly quote: Money };
   /** Value of one unit of that quote currency, in the quote currency of the bot's book; `null` if unknown. */
   readonly rate: Money | null;
   /** Number of orders on the other exchange whose end is not proven. */
@@ -147,7 +150,7 @@ export class HedgeDebt {
     };
   }
 
-  figures(exposure: Exposure): ElsewhereFigures {
+  figures(exposure: Exposure, transit: Pick<Transit, 'held'>): ElsewhereFigures {
     const account = this.#account;
     const { place, major, minor } = this.#book;
     const [bought, sold] = [this.#debt(exposure, 'buy'), this.#debt(exposure, 'sell')];
@@ -161,6 +164,7 @@ export class HedgeDebt {
       quoteCurrency: minor,
       quoteHeld: account.quoteHeld,
       funds: { base: account.funds(major), quote: account.funds(minor) },
+      inTransit: { base: transit.held(major), quote: transit.held(minor) },
       rate: account.rate,
       openOrders: account.openOrders,
       failures: this.#failures,

@@ -165,6 +165,7 @@ export const ROWS: readonly { readonly title: string; readonly panels: readonly 
         queries: [
           [of('puntas_elsewhere_funds'), '{{place}} {{currency}}'],
           [of('puntas_elsewhere_drift'), 'drift in {{currency}}'],
+          [of('puntas_elsewhere_in_transit'), 'in transit {{currency}}'],
         ],
       },
     ],

@@ -1,6 +1,7 @@
 /** Kraken's stream after an unreadable frame, and a cancel whose end is pending. */
 import { expect, test } from 'vitest';
 import { randomOf, VirtualClock, type StreamListener, type StreamNews } from '../../../src/core/index.ts';
+import { krakenFrame } from '../../../src/exchange/kraken/stream/frames.ts';
 import { LevelBook } from '../../../src/exchange/kraken/stream/levelBook.ts';
 import { krakenStream } from '../../../src/exchange/kraken/stream/stream.ts';
 import { reply, scriptedKraken } from './scripted.ts';
@@ -49,6 +50,16 @@ test('a connection that keeps the snapshot of the book back is dropped, although
   begin();
   expect(news.at(-1)).toMatchObject({ kind: 'book' });
   stream.close();
+});
+
+test.each([
+  ['pairs', { channel: 'instrument', data: {} }],
+  ['bids', { channel: 'book', data: [{ symbol: 'BTC/USD', asks: [], checksum: 0 }] }],
+  ['asks', { channel: 'book', data: [{ symbol: 'BTC/USD', bids: [], checksum: 0 }] }],
+])('a snapshot without its list %s is refused, and an update without it changes nothing of it', (name, of) => {
+  const read = (type: string) => krakenFrame(JSON.stringify({ ...of, type }));
+  expect(() => read('snapshot')).toThrow(name);
+  expect(read('update')).toMatchObject({ [name]: [] });
 });
 
 test('a cancel that is pending is unknown, because the order may still execute', async () => {

@@ -275,6 +275,8 @@ describe('transfers between both exchanges', () => {
       world.reads(20_000);
       waitedFor(20, world);
       expect([world.missing, ...state(world)]).toEqual([null, '0', ['20']]);
+      const { inTransit } = world.engine.snapshot(world.desk.now).elsewhere!;
+      expect(inTransit).toEqual({ base: lots(20), quote: lots(0) });
       world.restart();
       world.sends(sends(7));
       waitedFor(5, world);

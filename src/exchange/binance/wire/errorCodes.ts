@@ -239,7 +239,8 @@ export const binanceMeaning = (code: string): Meaning | undefined => BY_CODE.get
 const REMEDIES: Readonly<Record<string, string>> = {
   '-1003': 'wait until the pause is over; other programs at this address count too',
   '-1015': 'wait 10 seconds; other programs of the account count too',
-  '-1021': 'set the clock of this machine to the correct time',
+  '-1021':
+    'set the clock of this machine to the correct time; if it is correct, requests arrive too late: check the connection',
   '-1022': 'check that PUNTAS_API_SECRET is the secret of PUNTAS_API_KEY',
   '-1121': 'check the name of the book',
   '-2014': 'check PUNTAS_API_KEY',

@@ -72,7 +72,10 @@ export function krakenFrame(frame: string): KrakenFrame {
     case 'status':
       return { kind: 'status', system: filled(soleRow(of), 'system') };
     case 'instrument':
-      return { kind: 'instruments', pairs: list(row(of['data'], 'data')['pairs'] ?? [], instrumentPair, 'pairs') };
+      return {
+        kind: 'instruments',
+        pairs: list(row(of['data'], 'data')['pairs'] ?? absent(of['type'] === 'snapshot'), instrumentPair, 'pairs'),
+      };
     case 'book':
       return levelsFrame(of);
     case 'trade':
@@ -116,12 +119,16 @@ function levelsFrame(of: Row): KrakenFrame {
     kind: 'levels',
     symbol: filled(data, 'symbol'),
     isSnapshot,
-    bids: changedLevels(data['bids'] ?? [], 'bids'),
-    asks: changedLevels(data['asks'] ?? [], 'asks'),
+    // Only an update may leave a side out: without a change, it stays as it was.
+    bids: changedLevels(data['bids'] ?? absent(isSnapshot), 'bids'),
+    asks: changedLevels(data['asks'] ?? absent(isSnapshot), 'asks'),
     checksum: count(data, 'checksum'),
     ...(at === undefined ? {} : { at }),
   };
 }
+
+/** Value of an absent list: a snapshot needs the list. */
+const absent = (isSnapshot: boolean): readonly never[] | undefined => (isSnapshot ? undefined : []);
 
 /** Reads a trade. `side` is that of the aggressor. */
 function symbolTrade(element: unknown): SymbolTrade {
