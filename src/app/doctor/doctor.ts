@@ -141,8 +141,12 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   tell(gap.finding);
   tell(budgetFindings(config, seen?.preview.levels.length ?? 0));
   tell(await streamFinding(options, venue));
-  await checkElsewhere(options, venue);
-  if (!options.mayOrder) return [];
+  // An order of either exchange needs the same permission, so both checks precede the first of them.
+  const barred = options.mayOrder ? await orderBarred(config, clock) : null;
+  const mayOrder = barred === null ? options.mayOrder : undefined;
+  await checkElsewhere({ ...options, mayOrder }, venue);
+  if (barred !== null) tell(barred);
+  if (!mayOrder) return [];
   if (seen === null) {
     tell(
       fail(
@@ -153,7 +157,7 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
     );
     return [];
   }
-  return orderFinding(options, venue, log, seen, options.mayOrder);
+  return orderFinding(options, venue, log, seen, mayOrder);
 }
 
 async function accountFindings(
@@ -209,22 +213,7 @@ async function orderFinding(
   seen: PreviewNow,
   mayOrder: (what: string) => Promise<boolean>,
 ): Promise<readonly string[]> {
-  const { config, tell } = options;
-  if (alive(config.state.dir, 'bot') !== null) {
-    tell(
-      warn(
-        'order',
-        'trial order not sent: the bot is running, and its orders show that the key may place orders',
-        'to place a trial order, stop the bot first',
-      ),
-    );
-    return [];
-  }
-  const hedge = await openHedgeFinding(config, options.clock);
-  if (hedge !== null) {
-    tell(hedge);
-    return [];
-  }
+  const { tell } = options;
   const plan = planTrial(seen);
   if ('check' in plan) {
     tell(plan);
@@ -245,8 +234,17 @@ async function orderFinding(
   return tried.left;
 }
 
-/** Returns a finding if a hedge is open, because the trial order runs without a hedger; `null` if no hedge is open. */
-async function openHedgeFinding({ state: { dir } }: Config, clock: Clock): Promise<Finding | null> {
+/**
+ * Returns a finding if no trial order may be sent, because the bot is running or a hedge is open; the trial orders run
+ * without a hedger. `null` if trial orders may be sent.
+ */
+async function orderBarred({ state: { dir } }: Config, clock: Clock): Promise<Finding | null> {
+  if (alive(dir, 'bot') !== null)
+    return warn(
+      'order',
+      'trial order not sent: the bot is running, and its orders show that the key may place orders',
+      'to place a trial order, stop the bot first',
+    );
   try {
     const open = await openHedgeOf(dir, clock);
     if (open === null) return null;
