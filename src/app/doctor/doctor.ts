@@ -4,11 +4,12 @@ import { ccxtIdsOf, type Config } from '../../config.ts';
 import { readBookRow, readRules } from '../../live/loop/opening.ts';
 import type { Log } from '../../live/log.ts';
 import { openHedgeOf } from '../../live/state/stateSummary.ts';
-import { previewNow, type PreviewNow } from '../inspect/previewNow.ts';
+import { balancesThere, previewNow, type BalancesThere, type PreviewNow } from '../inspect/previewNow.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { clientOf, marketStreamOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
+import { placeClientOf } from '../../wiring/place.ts';
 import { remoteAccess, remoteElsewhere, withVenue } from '../../wiring/venueAccess.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { balanceFindings, bookFindings, budgetFindings, feeFindings, feesTooHigh, keyFindings } from './account.ts';
@@ -160,16 +161,14 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   return orderFinding(options, venue, log, seen, mayOrder);
 }
 
-async function accountFindings(
-  { config, clock, tell }: Asking,
-  client: VenueClient,
-  { elsewhere }: VenueAccess,
-): Promise<PreviewNow | null> {
+async function accountFindings(options: Asking, client: VenueClient, venue: VenueAccess): Promise<PreviewNow | null> {
+  const { config, clock, tell } = options;
   let seen: PreviewNow;
   try {
     const rules = await readRules(client, config.book);
     tell(await keyFindings(client, config.instance));
-    seen = await previewNow(config, client, rules, clock, { elsewhere });
+    const there = await heldThere(options, venue);
+    seen = await previewNow(config, client, rules, clock, { elsewhere: venue.elsewhere, there });
     tell(bookFindings(rules, seen));
     tell(balanceFindings(seen));
     tell(feeFindings(rules, seen));
@@ -177,6 +176,20 @@ async function accountFindings(
   } catch (error) {
     tell(error instanceof FeesTooHigh ? feesTooHigh(error) : checkAborted('account', error));
     return null;
+  }
+}
+
+/** Returns the balances on the other exchange; `null` if they are not read, which `checkElsewhere` reports. */
+async function heldThere({ config, clock, seed }: Asking, venue: VenueAccess): Promise<BalancesThere | null> {
+  if (config.hedge?.elsewhere === undefined) return null;
+  let client: VenueClient | undefined;
+  try {
+    client = placeClientOf(config, venue, clock, seed);
+    return client === undefined ? null : await balancesThere(config, client, clock);
+  } catch {
+    return null;
+  } finally {
+    await client?.close();
   }
 }
 
