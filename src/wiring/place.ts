@@ -247,7 +247,7 @@ export function hedgePlaceOf(config: Config, there: Omit<PlaceSide, 'start' | 'c
       ...{ marginBps, backBps, latencyMs, riskZ, volatilityBps, valueMin: moneyOf(valueMin) },
       ...{ costMaxBps: hedge!.costMaxBps, collarBps: limits.collarBps },
       orderValueMax: moneyOf(limits.orderValueMax),
-      rateChains: rateChainsOf(config, elsewhere.book),
+      rateChains: rateChainsOf(config),
       times: evidenceTimesOf(config),
       smallestUntil: isUntried ? SMALLEST_UNTIL : 0,
     },
@@ -258,7 +258,8 @@ export function hedgePlaceOf(config: Config, there: Omit<PlaceSide, 'start' | 'c
  * Returns the chains of books from the quote currency there to that of the bot's book: of each source that starts with
  * the book there, the books after it. Empty if the quote currencies are equal.
  */
-function rateChainsOf(config: Config, there: string): readonly (readonly RateLeg[])[] {
+export function rateChainsOf(config: Config): readonly (readonly RateLeg[])[] {
+  const there = config.elsewhere?.book ?? config.book;
   if (pairOf(there)[1] === pairOf(config.book)[1]) return [];
   const live = liveSourcesOf(config);
   return (live?.rules.sources ?? []).flatMap(({ legs: [first, ...rest] }) => {

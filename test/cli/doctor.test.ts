@@ -2,15 +2,12 @@
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { findingText } from '../../src/cli/commands/setup.ts';
 import { ClockGap } from '../../src/app/doctor/clockGap.ts';
 import type { Finding } from '../../src/app/doctor/finding.ts';
-import { checkpointOf, textOfCheckpoint } from '../../src/live/recording/ledgerText.ts';
-import { closeDatabase, openDatabase, STATE_FILE } from '../../src/live/state/stateFile.ts';
-import { sumOf } from '../../src/live/state/rowChecksums.ts';
+import { withOpenHedge } from '../live/openHedge.ts';
 import { keysOf } from './jsonPage.ts';
 import { Bench, printed, puntas, ran, type Program } from './program.ts';
 
@@ -157,17 +154,6 @@ test('orders of its own that live take nothing away: of a bot that runs, and of 
   expect(stdout).toMatch(/^the live orders of first \(\d\) are treated as canceled/m);
   expect(stdout).not.toMatch(/halt at once|not placed/);
 });
-
-/** As a bot leaves it that was killed over a hedge. */
-function withOpenHedge(dir: string): void {
-  const db = openDatabase(join(dir, STATE_FILE));
-  const { account, mark } = db.prepare('SELECT account, mark FROM marks').get() as Record<'account' | 'mark', string>;
-  const row = { id: 'h-1', at: 0, amount: '0.01', weighed: [], offer: null, conversionId: null, why: null };
-  const hedges = [{ ...row, state: 'unknown', acceptedAt: 0 } as const];
-  const text = textOfCheckpoint({ ...checkpointOf(mark), hedges });
-  db.prepare('UPDATE marks SET mark = ?, sum = ?').run(text, sumOf(account, text));
-  closeDatabase(db);
-}
 
 describe('the order', () => {
   test('is placed for nobody who was not asked', async () => {

@@ -1274,6 +1274,15 @@ export const EDITS: readonly Edit[] = [
       'balances are evidence only if those of both currencies were read after the last acceptance, in whichever run',
   },
   {
+    name: 'balances read while the request of a hedge may still be executed show that it failed',
+    file: 'src/app/inspect/settleHedge.ts',
+    from: '!(after!.at - acceptedAt >= provenAfter(dir, told))',
+    to: 'false',
+    test: 'test/app/inspect/settleHedge.test.ts',
+    title:
+      'the true outcome of an order on the other exchange is never refused, whenever it was executed and the balances were read last; later the false one is',
+  },
+  {
     name: 'the acceptance of the first leg taken for that of the second',
     file: 'src/app/inspect/settleHedge.ts',
     from: "findLast(({ state }) => state === 'accepted')",

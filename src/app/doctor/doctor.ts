@@ -4,11 +4,12 @@ import { ccxtIdsOf, type Config } from '../../config.ts';
 import { readBookRow, readRules } from '../../live/loop/opening.ts';
 import type { Log } from '../../live/log.ts';
 import { openHedgeOf } from '../../live/state/stateSummary.ts';
-import { previewNow, type PreviewNow } from '../inspect/previewNow.ts';
+import { balancesThere, previewNow, type BalancesThere, type PreviewNow } from '../inspect/previewNow.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { clientOf, marketStreamOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
+import { placeClientOf } from '../../wiring/place.ts';
 import { remoteAccess, remoteElsewhere, withVenue } from '../../wiring/venueAccess.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { balanceFindings, bookFindings, budgetFindings, feeFindings, feesTooHigh, keyFindings } from './account.ts';
@@ -141,8 +142,12 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   tell(gap.finding);
   tell(budgetFindings(config, seen?.preview.levels.length ?? 0));
   tell(await streamFinding(options, venue));
-  await checkElsewhere(options, venue);
-  if (!options.mayOrder) return [];
+  // An order of either exchange needs the same permission, so both checks precede the first of them.
+  const barred = options.mayOrder ? await orderBarred(config, clock) : null;
+  const mayOrder = barred === null ? options.mayOrder : undefined;
+  await checkElsewhere({ ...options, mayOrder }, venue);
+  if (barred !== null) tell(barred);
+  if (!mayOrder) return [];
   if (seen === null) {
     tell(
       fail(
@@ -153,19 +158,17 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
     );
     return [];
   }
-  return orderFinding(options, venue, log, seen, options.mayOrder);
+  return orderFinding(options, venue, log, seen, mayOrder);
 }
 
-async function accountFindings(
-  { config, clock, tell }: Asking,
-  client: VenueClient,
-  { elsewhere }: VenueAccess,
-): Promise<PreviewNow | null> {
+async function accountFindings(options: Asking, client: VenueClient, venue: VenueAccess): Promise<PreviewNow | null> {
+  const { config, clock, tell } = options;
   let seen: PreviewNow;
   try {
     const rules = await readRules(client, config.book);
     tell(await keyFindings(client, config.instance));
-    seen = await previewNow(config, client, rules, clock, { elsewhere });
+    const there = await heldThere(options, venue);
+    seen = await previewNow(config, client, rules, clock, { elsewhere: venue.elsewhere, there });
     tell(bookFindings(rules, seen));
     tell(balanceFindings(seen));
     tell(feeFindings(rules, seen));
@@ -173,6 +176,20 @@ async function accountFindings(
   } catch (error) {
     tell(error instanceof FeesTooHigh ? feesTooHigh(error) : checkAborted('account', error));
     return null;
+  }
+}
+
+/** Returns the balances on the other exchange; `null` if they are not read, which `checkElsewhere` reports. */
+async function heldThere({ config, clock, seed }: Asking, venue: VenueAccess): Promise<BalancesThere | null> {
+  if (config.hedge?.elsewhere === undefined) return null;
+  let client: VenueClient | undefined;
+  try {
+    client = placeClientOf(config, venue, clock, seed);
+    return client === undefined ? null : await balancesThere(config, client, clock);
+  } catch {
+    return null;
+  } finally {
+    await client?.close();
   }
 }
 
@@ -209,22 +226,7 @@ async function orderFinding(
   seen: PreviewNow,
   mayOrder: (what: string) => Promise<boolean>,
 ): Promise<readonly string[]> {
-  const { config, tell } = options;
-  if (alive(config.state.dir, 'bot') !== null) {
-    tell(
-      warn(
-        'order',
-        'trial order not sent: the bot is running, and its orders show that the key may place orders',
-        'to place a trial order, stop the bot first',
-      ),
-    );
-    return [];
-  }
-  const hedge = await openHedgeFinding(config, options.clock);
-  if (hedge !== null) {
-    tell(hedge);
-    return [];
-  }
+  const { tell } = options;
   const plan = planTrial(seen);
   if ('check' in plan) {
     tell(plan);
@@ -245,8 +247,17 @@ async function orderFinding(
   return tried.left;
 }
 
-/** Returns a finding if a hedge is open, because the trial order runs without a hedger; `null` if no hedge is open. */
-async function openHedgeFinding({ state: { dir } }: Config, clock: Clock): Promise<Finding | null> {
+/**
+ * Returns a finding if no trial order may be sent, because the bot is running or a hedge is open; the trial orders run
+ * without a hedger. `null` if trial orders may be sent.
+ */
+async function orderBarred({ state: { dir } }: Config, clock: Clock): Promise<Finding | null> {
+  if (alive(dir, 'bot') !== null)
+    return warn(
+      'order',
+      'trial order not sent: the bot is running, and its orders show that the key may place orders',
+      'to place a trial order, stop the bot first',
+    );
   try {
     const open = await openHedgeOf(dir, clock);
     if (open === null) return null;

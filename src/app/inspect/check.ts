@@ -21,7 +21,7 @@ import { readRules } from '../../live/loop/opening.ts';
 import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { assertTwoAccounts, assertVenuesFit, oneAccountProblem, placeClientOf } from '../../wiring/place.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
-import { previewNow } from './previewNow.ts';
+import { balancesThere, previewNow } from './previewNow.ts';
 
 export type CheckResult = {
   /** Lines for stdout. */
@@ -48,6 +48,7 @@ export async function check(
     const rules = await readRules(client, config.book);
     const { preview, own, riskContext } = await previewNow(config, client, rules, clock, {
       elsewhere: venue.elsewhere,
+      there: there ? await balancesThere(config, there, clock) : null,
     });
     const text = [
       '# configuration, including all defaults',
@@ -64,6 +65,11 @@ export async function check(
       ...(config.reference?.basis === undefined
         ? []
         : ['the basis to the sources is not measured yet and counts as 0']),
+      ...(there
+        ? [
+            `inventory on both exchanges: ${signedLots(rules.instrument, riskContext.position)} ${rules.instrument.major} from its target`,
+          ]
+        : []),
       ...(riskContext.livePriceMissing ? [riskContext.livePriceMissing] : []),
       ...previewLines(rules.instrument, preview),
     ].join('\n');
@@ -142,6 +148,8 @@ function amountSteps(instrument: Instrument, { amount, amounts }: NormalizedLeve
   return `; ${textOfAmount(instrument, amount)} = ${texts.join(' ')}`;
 }
 
+const signedLots = (instrument: Instrument, lots: number): string =>
+  `${lots < 0 ? '-' : '+'}${textOfAmount(instrument, Math.abs(lots) as Amount)}`;
 const units = (instrument: Instrument, ticks: number): string =>
   (ticks * Number(instrument.tick)).toFixed(instrument.priceDecimals + 2);
 const signedTicks = (instrument: Instrument, ticks: number): string =>

@@ -4,26 +4,31 @@
 import {
   moneyOf,
   pairOf,
+  textOfFailure,
   textOfMoney,
   type Balance,
   type Clock,
+  type EngineEvent,
   type Exchange,
   type Money,
   type OrderReport,
   type Preview,
   type RiskContext,
+  type VenueClient,
 } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { readOpening } from '../../live/loop/opening.ts';
-import { Reads } from '../../live/account/reads.ts';
-import { isFailed } from '../../live/failedRequest.ts';
+import { rateOf } from '../../live/loop/hedgePlace.ts';
+import { missingBalance, Reads } from '../../live/account/reads.ts';
+import { unreadableOf } from '../../live/unreadableRows.ts';
+import { isFailed, type Failed } from '../../live/failedRequest.ts';
 import type { Log } from '../../live/log.ts';
 import { readLivePrices } from '../../live/market/livePriceReads.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
 import { engineOf, referenceOf } from '../../wiring/bot.ts';
-import { withoutPlace } from '../../wiring/place.ts';
+import { placeNameOf, rateChainsOf, withoutPlace } from '../../wiring/place.ts';
 import { livePricesOf, type SourceAccess } from '../../wiring/feeds.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
@@ -69,22 +74,49 @@ const SILENT: Log = {
   error: () => undefined,
 };
 
+/** Balances on the other exchange, as an event of the engine without the rate. */
+export type BalancesThere = Extract<EngineEvent, { kind: 'balances' }>;
+
 /**
- * Returns a preview of the quotes. Sources of the reference price count with a basis of 0. Rejects with one line for the operator if the exchange cannot be read, or if the
- * quotes cannot earn the account's fees.
+ * Reads the balances on the other exchange for a preview. Rejects with one line for the operator if they cannot be read.
+ */
+export async function balancesThere(
+  { elsewhere }: Config,
+  client: Pick<VenueClient, 'balances'>,
+  clock: Clock,
+): Promise<BalancesThere> {
+  if (elsewhere === undefined) throw new Error('expected the section elsewhere in the configuration, found none');
+  const place = placeNameOf(elsewhere);
+  const startedAt = clock.now();
+  const read = await client.balances();
+  if (read.kind !== 'done') throw unreadThere(place, read);
+  const failed = missingBalance(read.value, unreadableOf(read), pairOf(elsewhere.book));
+  if (failed !== null) throw unreadThere(place, failed);
+  return { kind: 'balances', at: clock.now(), startedAt, quiet: true, place, balances: read.value };
+}
+
+const unreadThere = (place: string, failed: Failed): UsageError =>
+  new UsageError(
+    `the balances at ${place} could not be read: ${textOfFailure(failed)}; check the key there (PUNTAS_ELSEWHERE_API_KEY, PUNTAS_ELSEWHERE_API_SECRET)`,
+    1,
+  );
+
+/**
+ * Returns a preview of the quotes. Sources of the reference price count with a basis of 0. `there` has the balances on
+ * the other exchange; `null` shows the quotes without hedges there, as if inventory were at its target. Rejects with one
+ * line for the operator if the exchange cannot be read, or if the quotes cannot earn the account's fees.
  */
 export async function previewNow(
   config: Config,
   client: Exchange,
   rules: Rules,
   clock: Clock,
-  access: SourceAccess = {},
+  { there, ...access }: SourceAccess & { readonly there: BalancesThere | null },
 ): Promise<PreviewNow> {
   const around = referenceOf(config);
   try {
     const time = () => clock.now();
-    // A preview has no account on the other exchange, so it shows the quotes without hedges there.
-    const engine = engineOf(withoutPlace(withoutBasis(config)), rules, 0);
+    const engine = engineOf(withoutBasis(there === null ? withoutPlace(config) : config), rules, 0);
     const opening = await readOpening(client, time);
     const reads = new Reads(client, config.book, opening.lastTid, time);
     const open = await reads.openOrders();
@@ -116,6 +148,11 @@ export async function previewNow(
     const newLivePrices = livePricesOf(config, client, clock, 0, access);
     if (newLivePrices)
       for (const event of await readLivePrices(newLivePrices(), { clock, log: SILENT, time })) engine.step(event);
+    if (there !== null) {
+      // The value of the quote currency there comes from the sources, so the balances are stepped after them.
+      const rate = rateOf(rateChainsOf(config), engine.sourceEvents(time()), time());
+      engine.step({ ...there, at: time(), ...(rate === null ? {} : { rate }) });
+    }
     const reducing = latchIn(config.state.dir).readReduce();
     if (reducing !== null) engine.step({ kind: 'reduce', at: time(), reason: reducing.reason });
     const at = time();

@@ -14,12 +14,15 @@ import {
   type Clock,
   type Conversion,
   type LedgerEntry,
+  type Millis,
   type Money,
 } from '../../core/index.ts';
+import { recordedConfig } from '../../config.ts';
 import { outcomeFromBalances, conversionOf, mayStillExecute, type StatedExecution } from '../../hedge/index.ts';
+import { SETTLED_AFTER_MS } from '../../live/loop/hedgePlace.ts';
 import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { lineOf } from '../../live/recording/recording.ts';
-import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
+import { readRecording, recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { NumberedMailbox } from '../../live/mailbox/mailbox.ts';
 import { checkedBy, checkedReason } from '../../messages/reason.ts';
@@ -56,7 +59,11 @@ export async function settleHedge(
   if (says === contrary)
     throw new UsageError([
       ...lines,
-      `the hedge was not settled, because the balances contradict the outcome ${as}; a running bot derives the outcome from the balances`,
+      `the hedge was not settled, because the balances contradict the outcome ${as}; ${
+        told.elsewhere === undefined
+          ? 'a running bot derives the outcome from the balances'
+          : `check the history of order ${told.elsewhere.order.id} at ${told.elsewhere.place}`
+      }`,
     ]);
   new NumberedMailbox(dir, 'settle').put({ id, as, reason, by, at: clock.now(), ...amounts });
   const when =
@@ -149,7 +156,9 @@ async function evidenceOf(
     difference === null ? [] : [{ currency, difference }],
   );
   const outcome = place === undefined ? outcomeFromBalances : outcomeElsewhere;
-  const says = known.length === legs.length ? outcome({ ...offered, give, get }, known) : null;
+  const shown = known.length === legs.length ? outcome({ ...offered, give, get }, known) : null;
+  // Unchanged balances prove nothing while the exchange may still execute the request or list its execution.
+  const says = shown === 'failed' && !(after!.at - acceptedAt >= provenAfter(dir, told)) ? null : shown;
   return {
     told,
     says,
@@ -159,6 +168,13 @@ async function evidenceOf(
       verdict(says),
     ],
   };
+}
+
+/** Returns the time after the acceptance of a hedge from which unchanged balances show that it was not executed. */
+function provenAfter(dir: string, { run, offer, elsewhere }: ListedHedge): Millis {
+  const { hedge, timing } = recordedConfig(recordedRunOf(dir, run)!.setup);
+  if (elsewhere !== undefined) return SETTLED_AFTER_MS + (hedge?.elsewhere?.listingDelayMs ?? 0);
+  return Math.max(timing.requestDelayMaxMs, offer?.lifeMs ?? 0) + timing.tradeReportDelayMaxMs;
 }
 
 /**

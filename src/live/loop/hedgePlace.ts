@@ -183,7 +183,7 @@ const openElsewhere = (rows: readonly HedgeRow[]) =>
  * Time after the acceptance of a hedge from which its settlement as failed applies without look-ups, longer than any of the
  * exchanges executes or lists a request late.
  */
-const SETTLED_AFTER_MS: Millis = 600_000;
+export const SETTLED_AFTER_MS: Millis = 600_000;
 
 /**
  * Returns the hedges with which a run continues. An open hedge elsewhere must be looked up in its own account: a look-up

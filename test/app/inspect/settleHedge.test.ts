@@ -12,32 +12,39 @@ import {
   type HedgeRow,
   type HedgeState,
   type Millis,
+  type PlacedOrder,
 } from '../../../src/core/index.ts';
 import { LineWriter } from '../../../src/live/recording/recording.ts';
 import { readRecording, recorderIn, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { realClock } from '../../../src/live/realClock.ts';
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
-import { started, worldOf } from '../../live/world.ts';
+import { started, worldOf, type World } from '../../live/world.ts';
 import { runsOf } from '../../many.ts';
 
 const clock = realClock();
-const world = worldOf(5);
-const dir = world.stateDir;
-afterAll(() => world.end());
+const worlds: World[] = [];
+afterAll(() => worlds.forEach(world => world.end()));
 
-/** Leaves the ledger of a run and removes its recordings. */
-async function ledgerOnly() {
+/** Leaves the ledger of a run and removes its recordings; the sums of base and quote are those at a place. */
+async function ledgerOnly(name?: string, [base, quote]: readonly [string, string] = ['btc', 'mxn']) {
+  const world = worldOf(5, {}, name);
+  worlds.push(world);
+  const { config, stateDir: dir } = world;
   const running = await started(world);
   await world.clock.advance(3_000);
   await running.stop();
   const [{ run } = { run: 0 }] = recordingsIn(dir);
   const { setup } = readRecording(dir, run)!.of;
-  clear();
+  clear(dir);
   const { causes } = (await ledgerFileIn(dir, clock))!;
   const heldOf = (currency: string): bigint => sumOfCauses(causes.get(currency)!);
-  return { setup, btc: heldOf('btc'), mxn: heldOf('mxn') };
+  return { dir, config, setup, base: heldOf(base), quote: heldOf(quote) };
 }
-const clear = (): void => recordingsIn(dir).forEach(({ run }) => rmSync(join(dir, `run-${run}.rec`)));
+const clear = (dir: string): void => recordingsIn(dir).forEach(({ run }) => rmSync(join(dir, `run-${run}.rec`)));
+const balance = (currency: string, sum: bigint) => {
+  const total = textOfMoney(money(sum));
+  return { currency, available: total, locked: '0', total };
+};
 
 const GAVE = moneyOf('0.08');
 const GOT = moneyOf('120000');
@@ -61,20 +68,21 @@ const PATHS: readonly (readonly (readonly [HedgeState, 1 | 2 | null])[])[] = [
 /** Amounts that a read of the balances finds: the ledger's, those after the conversion, the ledger's of one currency only, or others. */
 type Found = 'failed' | 'completed' | 'half' | null;
 const step = fc.record({
-  afterMs: fc.constantFrom(0, 1, 3_000),
+  afterMs: fc.constantFrom(0, 1, 3_000, 100_000),
   what: fc.constantFrom<'hedge' | 'other' | 'read' | 'run'>('hedge', 'hedge', 'read', 'read', 'other', 'run'),
   found: fc.constantFrom<Found>('failed', 'completed', 'half', null),
 });
 
 test('balances are evidence only if those of both currencies were read after the last acceptance, in whichever run', async () => {
-  const held = await ledgerOnly();
+  const { dir, ...held } = await ledgerOnly();
+  const { requestDelayMaxMs, tradeReportDelayMaxMs } = held.config.timing;
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...PATHS),
       fc.array(step, { minLength: 4, maxLength: 14 }),
       fc.array(step, { maxLength: 2 }),
       async (path, steps, afterwards) => {
-        clear();
+        clear(dir);
         let [at, run, done, other] = [1_700_000_000_000, 1, 0, 0];
         let acceptedAt = Infinity;
         const reads: { readonly at: Millis; readonly found: Found; readonly btc: bigint }[] = [];
@@ -95,12 +103,8 @@ test('balances are evidence only if those of both currencies were read after the
             const [state, leg] = PATHS[0]![other++ % 3]!;
             hedge('other', [state, leg]);
           } else if (what === 'read') {
-            const btc = found === 'completed' ? held.btc - GAVE : found === null ? held.btc + 1n : held.btc;
-            const mxn = found === 'completed' ? held.mxn + GOT : found === 'failed' ? held.mxn : held.mxn + 1n;
-            const balance = (currency: string, sum: bigint) => {
-              const total = textOfMoney(money(sum));
-              return { currency, available: total, locked: '0', total };
-            };
+            const btc = found === 'completed' ? held.base - GAVE : found === null ? held.base + 1n : held.base;
+            const mxn = found === 'completed' ? held.quote + GOT : found === 'failed' ? held.quote : held.quote + 1n;
             const balances = [balance('btc', btc), ...(found === 'half' ? [] : [balance('mxn', mxn)])];
             recorder.write([writer.input({ kind: 'balances', at: at + 5_000, startedAt: at, balances } as never)]);
             reads.push({ at, found, btc });
@@ -108,7 +112,9 @@ test('balances are evidence only if those of both currencies were read after the
         }
         recorder.close();
         const last = reads.at(-1);
-        const says = last !== undefined && last.at > acceptedAt && last.found !== 'half' ? last.found : null;
+        const shown = last !== undefined && last.at > acceptedAt && last.found !== 'half' ? last.found : null;
+        const isProven = shown !== 'failed' || last!.at - acceptedAt >= requestDelayMaxMs + tradeReportDelayMaxMs;
+        const says = isProven ? shown : null;
         const before = reads.findLast(one => one.at < acceptedAt);
         const text = (await hedgeEvidence(dir, 'this', clock)).join('\n');
         expect(text).toContain(
@@ -131,3 +137,81 @@ test('balances are evidence only if those of both currencies were read after the
     },
   );
 });
+
+/** Order there that the same amounts belong to. */
+const placed: PlacedOrder = {
+  ...{ place: 'binance', account: 'an account', rate: '17' },
+  order: { id: 'an-order', book: 'btc_usdt', side: 'sell', price: '1500000', amount: textOfMoney(GAVE) },
+};
+const THERE = { base: '0.08', quote: '120000', fee: '0 usdt' } as const;
+
+test.each([
+  ['a conversion', undefined, ['btc', 'mxn']],
+  ['an order on the other exchange', 'elsewhere', ['btc@binance', 'usdt@binance']],
+] as const)(
+  'the true outcome of %s is never refused, whenever it was executed and the balances were read last; later the false one is',
+  async (_, name, currencies) => {
+    const { dir, config, setup, ...held } = await ledgerOnly(name, currencies);
+    const { requestDelayMaxMs, tradeReportDelayMaxMs } = config.timing;
+    const listedMs = config.hedge?.elsewhere?.listingDelayMs ?? tradeReportDelayMaxMs;
+    const at = 1_700_000_000_000;
+    const [base, quote] = currencies.map(currency => currency.split('@')[0]!);
+    const isThere = name !== undefined;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.option(fc.integer({ min: 0, max: requestDelayMaxMs })),
+        fc.integer({ min: 0, max: listedMs }),
+        fc.oneof(
+          fc.integer({ min: 1, max: 2 * (requestDelayMaxMs + listedMs) }),
+          fc.integer({ min: 600_000 + listedMs, max: 900_000 }),
+        ),
+        async (executedAfter, listedAfter, readAfter) => {
+          clear(dir);
+          const writer = new LineWriter();
+          const recorder = recorderIn(dir, { run: 1, startedAt: at, setup, format: 2 });
+          const way = {
+            ...offer('this')!,
+            way: 'elsewhere',
+            get: { currency: quote!, amount: textOfMoney(GOT) },
+          } as const;
+          const there = isThere ? { offer: way, elsewhere: placed } : {};
+          const row = { ...rowOf('this', at, 'accepted', null), ...there };
+          const isShown = executedAfter !== null && readAfter >= executedAfter + listedAfter;
+          const balances = [
+            balance(base!, isShown ? held.base - GAVE : held.base),
+            balance(quote!, isShown ? held.quote + GOT : held.quote),
+          ];
+          const startedAt = at + readAfter;
+          const read = {
+            kind: 'balances',
+            at: startedAt,
+            startedAt,
+            balances,
+            ...(isThere ? { place: 'binance' } : {}),
+          };
+          recorder.write([writer.input({ kind: 'hedge', at, row }), writer.input(read as never)]);
+          recorder.close();
+          const settled = (as: 'executed' | 'failed') =>
+            settleHedge(
+              dir,
+              { id: 'this', as, reason: 'seen there', by: 'ana', ...(isThere && as === 'executed' ? THERE : {}) },
+              clock,
+            );
+          const [is, isNot] =
+            executedAfter === null ? (['failed', 'executed'] as const) : (['executed', 'failed'] as const);
+          expect((await settled(is)).at(-1)).toContain(`settle this as ${is}`);
+          const isLate = readAfter >= 600_000 + listedMs;
+          if (isShown || isLate)
+            await expect(settled(isNot)).rejects.toThrow(
+              `the balances contradict the outcome ${isNot}; ${isThere ? 'check the history of order an-order at binance' : 'a running bot'}`,
+            );
+        },
+      ),
+      {
+        ...runsOf(500, 15),
+        // Read 2 s after the acceptance, and executed a second later.
+        examples: [[3_000, 0, 2_000]],
+      },
+    );
+  },
+);

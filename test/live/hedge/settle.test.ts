@@ -153,6 +153,12 @@ describe('a conversion with a lost answer whose currencies both move', () => {
       fate: request => (isAccept(request) || isQuestion(request) ? 'lost' : 'arrives'),
     });
     await at.clock.advance(15_000);
+    const { states, offer } = unknownIn(at.stateDir);
+    const accepted = states.findLast(({ state }) => state === 'accepted')!;
+    // After the first read of the balances that proves something, and before a second one, by which the bot itself decides.
+    const { requestDelayMaxMs, tradeReportDelayMaxMs } = at.config.timing;
+    const provenAt = accepted.at + Math.max(requestDelayMaxMs, offer!.lifeMs) + tradeReportDelayMaxMs;
+    await at.clock.advance(provenAt + 10_000 - at.clock.now());
     const ask = { id: unknownIn(at.stateDir).id, as: 'failed', reason: 'because of it', by: 'ana', ...change } as const;
     await expect(settleHedge(at.stateDir, ask, clock)).rejects.toThrow(says);
     // Nothing moved beside it: the contrary of what the balances say is not taken.

@@ -176,18 +176,16 @@ test.each([
     };
     const evidence = (await hedgeEvidence(stateDir, row!.id, realClock())).join('\n');
     expect(evidence).toMatch(/btc@binance: exchange balance before the hedge 1.5 .*, after the hedge 1.\d+ /);
-    expect(evidence).toContain(`outcome according to the balances: ${as}`);
+    // Unchanged balances prove nothing yet, because the exchange may still execute the request.
+    expect(evidence).toContain(
+      as === 'executed' ? 'outcome according to the balances: executed' : 'the balances do not show the outcome',
+    );
     const ask = { id: row!.id, as, reason: 'listed in its history', by: 'ann', ...amounts };
     for (const [change, says] of [
-      [
-        as === 'executed'
-          ? { as: 'failed', base: undefined, quote: undefined, fee: undefined }
-          : { as: 'executed', base: '0.001', quote: '1000', fee: '0 usdt' },
-        /contradict/,
-      ],
       ...(as === 'failed'
         ? ([[{ base: '1' }, /found --base 1$/]] as const)
         : ([
+            [{ as: 'failed', base: undefined, quote: undefined, fee: undefined }, /contradict/],
             [{ fee: undefined }, /like --base .* found --base \S+ --quote \S+$/],
             [{ base: '1' }, /--base: expected at most the amount of the order/],
             [{ quote: '1' }, /--quote: expected at least/],

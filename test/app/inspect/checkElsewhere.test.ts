@@ -1,0 +1,65 @@
+/** `puntas check` and `puntas doctor` of a bot with two exchanges: both count what both accounts hold, as a run does. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { botStatus } from '../../../src/app/actions/botStatus.ts';
+import { doctor } from '../../../src/app/doctor/doctor.ts';
+import { check } from '../../../src/app/inspect/check.ts';
+import { realClock } from '../../../src/live/realClock.ts';
+import { withVenue } from '../../../src/wiring/venueAccess.ts';
+import { memoryLog } from '../../memoryLog.ts';
+import { sandboxConfig, started, worldOf, type World } from '../../live/world.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'puntas-check-there-'));
+afterAll(() => rmSync(dir, { recursive: true }));
+let world: World | null = null;
+afterEach(() => world?.end());
+const clock = realClock();
+const openLog = () => memoryLog().log;
+
+/** Inventory of a run before its first fill, and why it halted. */
+async function inventoryOfRun(changes: Readonly<Record<string, unknown>>) {
+  world = worldOf(7, changes, 'elsewhere');
+  const run = await started(world);
+  await world.clock.advance(2_000);
+  const { run: status } = await botStatus(world.stateDir, clock);
+  const { summary } = await run.stop();
+  expect(status?.recorded.fills).toBe(0);
+  return { inventory: Number(status?.recorded.inventory), halted: summary.halted };
+}
+
+test.each([
+  // At its target, above it within the maximum position, and a mistake of a digit: home 2, there 3.
+  ['3', '1.5', '1.5'],
+  ['3', '1.5', '1.54'],
+  ['10', '2', '3'],
+])('with the target %s, %s here and %s there, the preview has the inventory and the halt of a run', async (...of) => {
+  const [target, here, there] = of;
+  const changes = {
+    exchange: { balances: { btc: here, mxn: '2000000' } },
+    elsewhere: { balances: { btc: there, usdt: '120000' } },
+    hedge: { band: '0.05' },
+    inventory: { target },
+  };
+  const config = sandboxConfig({ ...changes, state: { dir } }, 'elsewhere');
+  const { text } = await withVenue(config, null, { speed: 1, openLog }, clock, venue =>
+    check(config, venue, clock, 5, undefined),
+  );
+  const said = /^inventory on both exchanges: ([+-][\d.]+) btc from its target$/m.exec(text)?.[1];
+  const halted = /^the bot would halt immediately after its start: (.*)$/m.exec(text)?.[1];
+  expect({ inventory: Number(said), halted }).toEqual(await inventoryOfRun(changes));
+});
+
+test('doctor fails if the inventory of both exchanges would halt a run', async () => {
+  const config = sandboxConfig({ inventory: { target: '10' }, state: { dir } }, 'elsewhere');
+  const { findings } = await doctor({
+    ...{ config, which: { configFile: undefined, stateDir: dir }, clock, seed: 5, version: 'test', openLog },
+    tell: () => undefined,
+    onStarted: () => undefined,
+  });
+  expect(findings.find(({ check }) => check === 'quotes')).toMatchObject({
+    result: 'fail',
+    says: expect.stringMatching(/would halt immediately after its start: position: -7 btc/) as string,
+  });
+});
