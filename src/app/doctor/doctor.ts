@@ -8,6 +8,7 @@ import { previewNow, type PreviewNow } from '../inspect/previewNow.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { clientOf, marketStreamOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
+import { sourceAccessOf } from '../../wiring/feeds.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
 import { remoteAccess, remoteElsewhere, withVenue } from '../../wiring/venueAccess.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
@@ -159,13 +160,13 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
 async function accountFindings(
   { config, clock, tell }: Asking,
   client: VenueClient,
-  { elsewhere }: VenueAccess,
+  venue: VenueAccess,
 ): Promise<PreviewNow | null> {
   let seen: PreviewNow;
   try {
     const rules = await readRules(client, config.book);
     tell(await keyFindings(client, config.instance));
-    seen = await previewNow(config, client, rules, clock, { elsewhere });
+    seen = await previewNow(config, client, rules, clock, sourceAccessOf(venue, client));
     tell(bookFindings(rules, seen));
     tell(balanceFindings(seen));
     tell(feeFindings(rules, seen));

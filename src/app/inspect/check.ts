@@ -19,6 +19,7 @@ import type { Config } from '../../config.ts';
 import { latchIn, type Halt } from '../../live/safety/latch.ts';
 import { readRules } from '../../live/loop/opening.ts';
 import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
+import { sourceAccessOf } from '../../wiring/feeds.ts';
 import { assertTwoAccounts, assertVenuesFit, oneAccountProblem, placeClientOf } from '../../wiring/place.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { previewNow } from './previewNow.ts';
@@ -46,9 +47,7 @@ export async function check(
   try {
     assertTwoAccounts(config, await oneAccountProblem(config, venue, client, there));
     const rules = await readRules(client, config.book);
-    const { preview, own, riskContext } = await previewNow(config, client, rules, clock, {
-      elsewhere: venue.elsewhere,
-    });
+    const { preview, own, riskContext } = await previewNow(config, client, rules, clock, sourceAccessOf(venue, client));
     const text = [
       '# configuration, including all defaults',
       stringify(config).trimEnd(),

@@ -70,15 +70,15 @@ const SILENT: Log = {
 };
 
 /**
- * Returns a preview of the quotes. Sources of the reference price count with a basis of 0. Rejects with one line for the operator if the exchange cannot be read, or if the
- * quotes cannot earn the account's fees.
+ * Returns a preview of the quotes. Sources of the reference price count with a basis of 0. Rejects with one line for the
+ * operator if the exchange cannot be read, or if the quotes cannot earn the account's fees.
  */
 export async function previewNow(
   config: Config,
   client: Exchange,
   rules: Rules,
   clock: Clock,
-  access: SourceAccess = {},
+  access: SourceAccess,
 ): Promise<PreviewNow> {
   const around = referenceOf(config);
   try {
@@ -113,7 +113,7 @@ export async function previewNow(
       if (event?.kind === 'feed failed') throw new UsageError(`the feed ${event.name} has no price: ${event.why}`, 1);
       if (event !== null) engine.step(event);
     }
-    const newLivePrices = livePricesOf(config, client, clock, 0, access);
+    const newLivePrices = livePricesOf(config, access, clock, 0);
     if (newLivePrices)
       for (const event of await readLivePrices(newLivePrices(), { clock, log: SILENT, time })) engine.step(event);
     const reducing = latchIn(config.state.dir).readReduce();

@@ -16,10 +16,13 @@ import { MarketDataSupervisor, writeLevels, type MarketDataUser } from '../../ma
 import type { Failed } from '../failedRequest.ts';
 import type { LiveLevel, LivePriceNews, LivePriceSource } from './livePriceSource.ts';
 
+/** Public reads of the books of an exchange. */
+export type PublicBooks = Pick<Exchange, 'availableBooks' | 'orderBook'>;
+
 export type VenuePriceSourceOptions = {
   readonly name: string;
   readonly book: string;
-  readonly exchange: Pick<Exchange, 'availableBooks' | 'orderBook'>;
+  readonly exchange: PublicBooks;
   /** Creates a stream of the book; absent if books are only polled. */
   readonly newStream?: (() => MarketStream | undefined) | undefined;
   readonly clock: Clock;
