@@ -133,7 +133,7 @@ export const sourceAccessOf = (
 const LEVELS = 50;
 /** Maximum number of public requests per minute for one book of another exchange. */
 const REQUESTS_PER_MINUTE = 60;
-/** Time without a change of a streamed book after which ccxt connects again, in ms. Polls check it much earlier. */
+/** Time beyond the interval of polls in which nothing confirms a book, after which ccxt connects again, in ms. */
 const CCXT_SILENT_AFTER_MS = 60_000;
 
 /**
