@@ -17,7 +17,10 @@ export type CcxtMarketOptions = {
   readonly wants: Wants;
   /** Maximum number of levels per side. */
   readonly levels: number;
-  /** Time without a change of a streamed book after which the thread is replaced, in ms. */
+  /**
+   * Time without a change of a streamed book after which the thread is replaced, in ms. For `prices`, a repeated book and
+   * `confirm` count as a change.
+   */
   readonly silentAfterMs: Millis;
   /** Maximum time of a request, in ms. Default: 10 s. */
   readonly requestMs?: Millis;
@@ -100,6 +103,11 @@ export class CcxtMarket {
       if (this.#isReady) send();
       else this.#waiting.push(() => this.#pending.has(request) && send());
     });
+  }
+
+  /** Records that a read has confirmed the streamed book. */
+  confirm(): void {
+    if (this.#isReady) this.#watch();
   }
 
   /** Replaces the thread. */
@@ -189,6 +197,8 @@ export class CcxtMarket {
         this.#watch();
         return this.#listener(message);
       case 'same':
+        if (this.#options.wants === 'prices') this.#watch();
+        return this.#listener(message);
       case 'trades':
         return this.#listener(message);
       case 'failed':
@@ -202,8 +212,9 @@ export class CcxtMarket {
   }
 
   #watch(): void {
-    const { silentAfterMs } = this.#options;
-    this.#in(silentAfterMs, () => this.restart(`the book has not changed for ${silentAfterMs / 1_000} s`));
+    const { silentAfterMs, wants } = this.#options;
+    const silent = wants === 'prices' ? 'nothing has confirmed the book' : 'the book has not changed';
+    this.#in(silentAfterMs, () => this.restart(`${silent} for ${silentAfterMs / 1_000} s`));
   }
 
   /** Ends the thread; its requests get the outcome. */

@@ -7,15 +7,17 @@ import { isSameBook } from './textBook.ts';
 /** Price and amount. A float suffices, because the price of another book is not an amount of money. */
 type FloatLevel = readonly [price: number, amount: number];
 
+/** Age of a book, as `BookAge` in live/market/livePriceSource.ts. */
+type CcxtBookAge =
+  { readonly sentAt: Millis | null; readonly ageMs: 0 } | { readonly sentAt: null; readonly ageMs: Millis };
+
 /** News that a source sends, as `LivePriceNews` in live/market/livePriceSource.ts describes them. */
 export type CcxtPriceNews =
-  | {
+  | ({
       readonly kind: 'book';
       readonly bids: readonly FloatLevel[];
       readonly asks: readonly FloatLevel[];
-      readonly sentAt: Millis | null;
-      readonly ageMs: Millis;
-    }
+    } & CcxtBookAge)
   | { readonly kind: 'lost'; readonly reason: string };
 
 export type CcxtPriceOptions = {
@@ -25,7 +27,7 @@ export type CcxtPriceOptions = {
   readonly book: string;
   /** Levels per side. With one level, a class with a stream of best prices sends only these. */
   readonly levels: number;
-  /** Time without a change of the book after which the connection is replaced, in ms. */
+  /** Time beyond `pollMs` in which nothing confirms the book, after which the connection is replaced, in ms. */
   readonly silentAfterMs: Millis;
   /** Interval of polls without a stream, and the time without news of the stream before a poll, in ms. */
   readonly pollMs: Millis;
@@ -47,6 +49,7 @@ export class CcxtPriceSource {
   readonly name: string;
   readonly #options: CcxtPriceOptions;
   readonly #market: CcxtMarket;
+  readonly #silentAfterMs: Millis;
   #onNews: (news: CcxtPriceNews) => void = () => undefined;
   #isClosed = false;
   #streams = false;
@@ -62,8 +65,11 @@ export class CcxtPriceSource {
   #isBehind = false;
 
   constructor(options: CcxtPriceOptions) {
-    const { clock, id, book, silentAfterMs, levels, url } = options;
+    const { clock, id, book, pollMs, levels, url } = options;
     this.#options = options;
+    // Only polls confirm a quiet book, so the connection must outlive the time to the next poll.
+    const silentAfterMs = options.silentAfterMs + pollMs;
+    this.#silentAfterMs = silentAfterMs;
     this.name = `ccxt:${id} ${book}`;
     const of = { id, book, wants: 'prices', levels, silentAfterMs, clock } as const;
     this.#market = new CcxtMarket({ ...of, ...(url === undefined ? {} : { url }) });
@@ -112,13 +118,13 @@ export class CcxtPriceSource {
     this.#changes++;
     this.#isBehind = false;
     this.#pollIn(this.#pollMs);
-    this.#tell(book, 0);
+    this.#tell(book, { sentAt: book.sentAt, ageMs: 0 });
   }
 
-  #tell(book: TextBook, ageMs: Millis): void {
+  #tell(book: TextBook, age: CcxtBookAge): void {
     this.#last = book;
     this.#knownAt = this.#options.clock.elapsed();
-    this.#onNews({ kind: 'book', bids: numbers(book.bids), asks: numbers(book.asks), sentAt: book.sentAt, ageMs });
+    this.#onNews({ kind: 'book', bids: numbers(book.bids), asks: numbers(book.asks), ...age });
   }
 
   #pollIn(ms: Millis): void {
@@ -127,7 +133,7 @@ export class CcxtPriceSource {
   }
 
   async #poll(): Promise<void> {
-    const { clock, silentAfterMs } = this.#options;
+    const { clock } = this.#options;
     const [from, changes] = [clock.elapsed(), this.#changes];
     const outcome = await this.#market.ask('book');
     // A newer book of the stream, or a new connection, has set its own timer.
@@ -136,20 +142,25 @@ export class CcxtPriceSource {
     this.#pollIn(this.#pollMs);
     if (outcome.kind !== 'done') {
       // A single failed read is no loss: the receiver sees the age of the book.
-      if (now - this.#knownAt > silentAfterMs)
+      if (now - this.#knownAt > this.#silentAfterMs)
         this.#market.restart(outcome.kind === 'unknown' ? outcome.reason : outcome.message);
       return;
     }
     const differs = this.#streams && this.#last !== null && !isSameBook(this.#last, outcome.value);
     if (differs && this.#isBehind) return this.#market.restart('the stream sends nothing, but the book has changed');
     this.#isBehind = differs;
+    // The exchange's time of a polled book may be that of its last change.
+    const age = { sentAt: null, ageMs: now - from } as const;
     if (differs) {
       // The next poll compares with the book of the stream, not with the polled book.
       this.#pollIn(FOLLOW_WITHIN_MS);
       const streamed = this.#last;
-      this.#tell(outcome.value, now - from);
+      this.#tell(outcome.value, age);
       this.#last = streamed;
-    } else this.#tell(outcome.value, now - from);
+    } else {
+      if (this.#streams) this.#market.confirm();
+      this.#tell(outcome.value, age);
+    }
   }
 }
 

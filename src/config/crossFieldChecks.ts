@@ -11,7 +11,9 @@ import {
   placeText,
   readsPerMinute,
   sourceLegs,
+  SOURCE_DEFAULTS,
   staleAfterMsMin,
+  type SourceConfig,
   type SourceFrom,
 } from './sections/reference.ts';
 import { isOnThisMachine } from './sections/values.ts';
@@ -182,6 +184,13 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
         ['sources', i, 'staleAfterMs'],
         `expected at least ${staleAfterMsMin(young.from)} (ms) from ${placeText(young.from)}, so that a price outlives a failed poll; found ${young.staleAfterMs}`,
       );
+    for (const { key, message } of idleKeys(source, book)) wrong(['sources', i, key], message);
+    const twin = sources.slice(0, i).find(other => booksRead(config, other) === booksRead(config, source));
+    if (twin !== undefined && sourcesMin > 1)
+      wrong(
+        ['sources', i, 'books'],
+        `${name} reads the books of ${twin.name} at the same places, so that both are one price, but sourcesMin is ${sourcesMin}; use another place, or remove a source`,
+      );
     for (const leg of legs) {
       const { from } = leg;
       const isHere = from === 'exchange';
@@ -220,6 +229,52 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
   if ('basisMemory' in strategy && strategy.basisMemory !== undefined)
     problems.push({ path: ['strategy', 'basisMemory'], message: twice });
   return problems;
+}
+
+/** Finds keys of a source that would change nothing, or would keep it from ever being used. */
+function idleKeys(source: SourceConfig, book: string): readonly { readonly key: string; readonly message: string }[] {
+  const { amount, books } = source;
+  const legs = sourceLegs(source);
+  const [first] = legs;
+  const isDivided =
+    legsOf(
+      book,
+      legs.map(({ as }) => as),
+    )?.[0]?.divides === true;
+  const isFeed = first?.from === 'feed' || (typeof first?.from === 'object' && 'feed' in first.from);
+  const [base] = pairOf(book);
+  const why = isDivided
+    ? `the chain divides by its first book, ${first?.as}, and an amount of ${base} needs a book of ${base}`
+    : isFeed
+      ? 'the first book is read from a feed, which gives no amounts'
+      : null;
+  const replaced = (['from', 'staleAfterMs', 'frozenAfterMs'] as const).filter(
+    key =>
+      source[key] !== SOURCE_DEFAULTS[key] && books.every(one => typeof one === 'object' && one[key] !== undefined),
+  );
+  return [
+    ...(amount === undefined || why === null
+      ? []
+      : [{ key: 'amount', message: `has no effect, because ${why}; remove it` }]),
+    ...replaced.map(key => ({ key, message: 'has no effect, because each of the books has its own; remove it' })),
+  ];
+}
+
+/** Returns the books that a source reads with their whole places, as text. Sources of one text have one price. */
+function booksRead(config: Config, source: SourceConfig): string {
+  const { exchange, reference, book: own } = config;
+  const feeds = reference?.feeds ?? [];
+  const legs = sourceLegs(source).map(({ book, from }) => {
+    if (from === 'feed' || (typeof from === 'object' && 'feed' in from)) {
+      const { url, file, price } = feeds[feedIndexOf(feeds, own, book, from)] ?? {};
+      return [book, url, file, price];
+    }
+    // The other exchange and an entry with its address are one place; a stream and polls give the same book.
+    const [url] =
+      from === 'exchange' && exchange.kind === 'remote' ? [exchange.restUrl] : placeOf(config, from, book).urls;
+    return [book, url ?? from];
+  });
+  return JSON.stringify(legs);
 }
 
 /** Way in which a place is the traded exchange: by an address, or by its name alone. */

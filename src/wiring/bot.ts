@@ -37,6 +37,7 @@ import { edgeProblem, externalReferenceOf, liveSourcesOf, pathOfText, placeOf, t
 import type { HedgeSetup } from '../hedge/index.ts';
 import { durableNonces } from '../live/state/durableNonces.ts';
 import type { Journal } from '../live/state/journal.ts';
+import type { PublicBooks } from '../live/market/venuePriceSource.ts';
 import type { ReferenceOptions } from '../live/market/reference.ts';
 import type { Rules } from '../live/rules.ts';
 import type { RfqReferenceSetup } from '../live/market/rfqReferenceReads.ts';
@@ -67,8 +68,13 @@ export type VenueAccess = {
   readonly streamTransport?: StreamTransport;
   /** Other exchange, if configured. */
   readonly elsewhere?: ElsewhereAccess;
-  /** Present only in paper trading: the followed exchange, and the fill model. */
-  readonly paper?: { readonly follows: string; readonly fills: string; outcome(): string };
+  /** Present only in paper trading: the followed exchange, its public client, and the fill model. */
+  readonly paper?: {
+    readonly follows: string;
+    readonly followed: PublicBooks;
+    readonly fills: string;
+    outcome(): string;
+  };
 };
 
 /**

@@ -7,11 +7,11 @@ import { Agent, request } from 'undici';
 import { openRegularFile, readBody, readOpenFile } from '../guard/index.ts';
 import { CcxtPriceSource } from '../ccxt/priceSource.ts';
 import { feedIndexOf, liveSourcesOf, type Config, type FeedConfig, type LiveFeed } from '../config.ts';
-import { randomOf, type Clock, type Exchange, type MarketStream } from '../core/index.ts';
+import { randomOf, type Clock, type MarketStream } from '../core/index.ts';
 import { readingOf, type Feed, type FeedReading } from '../live/market/feed.ts';
 import type { LivePriceFeed, LivePriceSource } from '../live/market/livePriceSource.ts';
 import { feedPriceSource } from '../live/market/polledPriceSource.ts';
-import { VenuePriceSource } from '../live/market/venuePriceSource.ts';
+import { VenuePriceSource, type PublicBooks } from '../live/market/venuePriceSource.ts';
 import type { ElsewhereAccess } from './elsewhere/access.ts';
 import { UsageError } from './usageError.ts';
 import { venueNamed } from './venueRegistry.ts';
@@ -111,8 +111,10 @@ function failureText(error: unknown): string {
   return code === undefined ? error.message : `${code}${error.message.includes(code) ? '' : ` ${error.message}`}`;
 }
 
-/** Access to the public market data of the sources, beyond that of the traded exchange. */
+/** Access to the public market data of the sources. */
 export type SourceAccess = {
+  /** Exchange of the sources `from: exchange`: on paper the followed one, because the simulated one has one book. */
+  readonly exchange: PublicBooks;
   /** Creates a stream of a book of the traded exchange. If absent, its books are only polled. */
   readonly streamOf?: (book: string) => MarketStream | undefined;
   /** Other exchange, for sources from `elsewhere`. */
@@ -121,11 +123,17 @@ export type SourceAccess = {
     | undefined;
 };
 
+/** Returns the access to market data of a bot at `venue`, whose client is `client`. */
+export const sourceAccessOf = (
+  { paper, elsewhere }: Pick<SourceAccess, 'elsewhere'> & { readonly paper?: { readonly followed: PublicBooks } },
+  client: PublicBooks,
+): SourceAccess => ({ exchange: paper?.followed ?? client, elsewhere });
+
 /** Number of levels per side of which an amount is averaged. */
 const LEVELS = 50;
 /** Maximum number of public requests per minute for one book of another exchange. */
 const REQUESTS_PER_MINUTE = 60;
-/** Time without a change of a streamed book after which ccxt connects again, in ms. Polls check it much earlier. */
+/** Time beyond the interval of polls in which nothing confirms a book, after which ccxt connects again, in ms. */
 const CCXT_SILENT_AFTER_MS = 60_000;
 
 /**
@@ -135,10 +143,9 @@ const CCXT_SILENT_AFTER_MS = 60_000;
  */
 export function livePricesOf(
   config: Config,
-  exchange: Exchange,
+  access: SourceAccess,
   clock: Clock,
   seed: number,
-  access: SourceAccess = {},
 ): (() => readonly LivePriceFeed[]) | undefined {
   const live = liveSourcesOf(config);
   if (live === null) return undefined;
@@ -146,7 +153,7 @@ export function livePricesOf(
   return () =>
     live.feeds.map((feed, i) => ({
       key: feed.key,
-      source: priceSourceOf(config, feed, exchange, clock, seed + i + 1, access),
+      source: priceSourceOf(config, feed, access, clock, seed + i + 1),
       amount: feed.amount === undefined ? null : Number(feed.amount),
       confirmEveryMs: feed.confirmEveryMs,
     }));
@@ -155,10 +162,9 @@ export function livePricesOf(
 function priceSourceOf(
   config: Config,
   { key, book, from, amount, pollMs }: LiveFeed,
-  exchange: Exchange,
+  { exchange, streamOf, elsewhere = settingsElsewhere(config) }: SourceAccess,
   clock: Clock,
   seed: number,
-  { streamOf, elsewhere = settingsElsewhere(config) }: SourceAccess,
 ): LivePriceSource {
   const common = { name: key, book, clock, pollMs, levels: amount === undefined ? 1 : LEVELS };
   if (from === 'exchange')

@@ -131,6 +131,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       streamTransport: inProcessStream(box.stream, clock),
       paper: {
         follows: followed.restUrl,
+        followed: client,
         fills: paper.fills,
         outcome: () => outcomeOf(market.counts(), place.instrument),
       },

@@ -15,7 +15,7 @@ import {
   type VenueClient,
 } from '../core/index.ts';
 import { liveSourcesOf, type Config, type ElsewhereSettings } from '../config.ts';
-import type { HedgePlace, RateLeg } from '../live/loop/hedgePlace.ts';
+import type { HedgePlace } from '../live/loop/hedgePlace.ts';
 import { CannotStart } from '../live/loop/opening.ts';
 import { PlaceReads } from '../live/loop/placeReads.ts';
 import { PlaceRules } from '../live/loop/placeRules.ts';
@@ -247,7 +247,7 @@ export function hedgePlaceOf(config: Config, there: Omit<PlaceSide, 'start' | 'c
       ...{ marginBps, backBps, latencyMs, riskZ, volatilityBps, valueMin: moneyOf(valueMin) },
       ...{ costMaxBps: hedge!.costMaxBps, collarBps: limits.collarBps },
       orderValueMax: moneyOf(limits.orderValueMax),
-      rateChains: rateChainsOf(config),
+      rateSources: rateSourcesOf(config),
       times: evidenceTimesOf(config),
       smallestUntil: isUntried ? SMALLEST_UNTIL : 0,
     },
@@ -255,16 +255,16 @@ export function hedgePlaceOf(config: Config, there: Omit<PlaceSide, 'start' | 'c
 }
 
 /**
- * Returns the chains of books from the quote currency there to that of the bot's book: of each source that starts with
- * the book there, the books after it. Empty if the quote currencies are equal.
+ * Returns the sources whose later books lead from the quote currency there to that of the bot's book: those that start
+ * with the book there. `null` if the quote currencies are equal.
  */
-export function rateChainsOf(config: Config): readonly (readonly RateLeg[])[] {
+export function rateSourcesOf(config: Config): readonly string[] | null {
   const there = config.elsewhere?.book ?? config.book;
-  if (pairOf(there)[1] === pairOf(config.book)[1]) return [];
+  if (pairOf(there)[1] === pairOf(config.book)[1]) return null;
   const live = liveSourcesOf(config);
-  return (live?.rules.sources ?? []).flatMap(({ legs: [first, ...rest] }) => {
+  return (live?.rules.sources ?? []).flatMap(({ name, legs: [first, ...rest] }) => {
     const isThere = live!.feeds.some(({ key, book }) => key === first?.feed && book === there);
-    return isThere && rest.length > 0 ? [rest] : [];
+    return isThere && rest.length > 0 ? [name] : [];
   });
 }
 

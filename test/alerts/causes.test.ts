@@ -88,7 +88,7 @@ const sources = (refusal: SourceRefusal): Bot =>
       sources: [
         {
           ...{ name: 'kraken', refusal, detail: 'why', price: null, sell: null, buy: null, feeBps: 10 },
-          ...{ ageMs: null, lagMs: null, basisBps: null, basisErrorBps: null },
+          ...{ quoteRate: null, ageMs: null, lagMs: null, basisBps: null, basisErrorBps: null },
         },
       ],
       ...{ price: null, refusal: 'none' },

@@ -76,6 +76,18 @@ describe('a live price through ccxt', () => {
     await until(last => bestBid(last) === 100);
   });
 
+  test('a quiet book that polls confirm keeps its connection, and no poll has a time of the exchange', async () => {
+    const { until, news } = started({ pollMs: 300, silentAfterMs: 2_000 });
+    await until(last => last?.kind === 'book');
+    const [connected, from] = [tiny.connected(), news.length];
+    // More than the time after which a silent connection is replaced.
+    await until(() => news.length >= from + 9);
+    expect(news.filter(({ kind }) => kind === 'lost')).toEqual([]);
+    expect(Math.max(connected, 1)).toBe(tiny.connected());
+    for (const one of news.slice(from))
+      expect(one).toMatchObject({ kind: 'book', sentAt: null, ageMs: expect.any(Number) as number });
+  });
+
   test('polls a class without a stream within its rate limit', async () => {
     const polled = started({ id: 'bitso', book: 'btc_mxn', url: market.served.url });
     await polled.until(last => last?.kind === 'book');
@@ -86,6 +98,8 @@ describe('a live price through ccxt', () => {
       [1_500_010, 1],
     ]);
     expect(of.ageMs).toBeGreaterThan(0);
+    // The book of Bitso has the time of its last change, which says nothing about the time of the read.
+    expect(of.sentAt).toBeNull();
   });
 
   test('a wrong id and a missing book are one line each, and nothing is thrown', async () => {

@@ -1,4 +1,5 @@
 /** Tests of keys that need sources of the reference price. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { readFileSync } from 'node:fs';
@@ -150,4 +151,184 @@ test('the cost of hedging at a source needs sources, and the name of one of them
   expect(errorsWith({ books: ['btc_usd', 'usd_mxn'] }, {}).join()).toMatch(
     /fairValue\.reference\.leave: needs reference\.sources/,
   );
+});
+
+describe('no key of a source is dropped in silence', () => {
+  const loadedWith = (reference: object) =>
+    loadConfig(
+      stringify({ ...SANDBOX, exchange: REMOTE, reference: { everyMs: 20_000, ...reference } }),
+      'my.yaml',
+      VENUES,
+    );
+  const errorsOf = (source: object, more: object = {}): string => {
+    const loaded = loadedWith({ sources: [{ name: 'far', ...source }], ...more });
+    return loaded.ok ? '' : loaded.errors.join('\n');
+  };
+  const KRAKEN = { ccxt: 'kraken' };
+
+  test.each<readonly [string, object, RegExp]>([
+    ['0', { books: ['btc_usd', 'usd_mxn'], amount: '0' }, /sources\.0\.amount: must be above zero/],
+    ['0.00', { books: ['btc_usd', 'usd_mxn'], amount: '0.00' }, /sources\.0\.amount: must be above zero/],
+    [
+      'of a chain that divides by its first book',
+      { books: ['usd_btc', 'usd_mxn'], amount: '1' },
+      /sources\.0\.amount: has no effect, because the chain divides by its first book, usd_btc, and an amount of btc needs a book of btc; remove it$/,
+    ],
+    [
+      'of a feed',
+      { books: ['btc_mxn'], from: { feed: 'desk' }, amount: '1' },
+      /sources\.0\.amount: has no effect, because the first book is read from a feed, which gives no amounts; remove it$/,
+    ],
+  ])('the amount %s is refused', (_, source, says) => {
+    const feeds = 'from' in source ? [{ name: 'desk', file: 'price' }] : [];
+    expect(errorsOf(source, { feeds })).toMatch(says);
+  });
+
+  test('an amount is averaged in the first book, and later books may divide or come from feeds', () => {
+    const feeds = [{ name: 'fx', book: 'mxn_usd', file: 'price' }];
+    const loaded = loadedWith({
+      sources: [
+        { name: 'far', books: ['btc_usd', { book: 'mxn_usd', from: { feed: 'fx' } }], from: KRAKEN, amount: '0.5' },
+      ],
+      feeds,
+    });
+    if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+    expect(liveSourcesOf(loaded.config)!.feeds.map(({ amount }) => amount)).toEqual(['0.5', undefined]);
+  });
+
+  test('over drawn sources, each accepted key that is not its default changes what is read or used', () => {
+    const maybe = <T>(value: T) => fc.constantFrom(value, undefined);
+    const legOf = (...books: readonly (readonly [book: string, as?: string])[]) =>
+      fc.record({
+        of: fc.constantFrom(...books),
+        from: maybe({ ccxt: 'binance' }),
+        staleAfterMs: maybe(25_000),
+        frozenAfterMs: maybe(26_000),
+      });
+    const legs = fc.oneof(
+      fc.tuple(legOf(['btc_usd'], ['btc_usdt', 'btc_usd'], ['usd_btc']), legOf(['usd_mxn'], ['mxn_usd'])),
+      fc.tuple(legOf(['btc_eur', 'btc_mxn'])),
+    );
+    const source = fc.record({
+      ...{ legs, from: maybe(KRAKEN), staleAfterMs: maybe(30_000), frozenAfterMs: maybe(31_000) },
+      ...{ amount: maybe('0.5'), feeBps: maybe(7), weight: maybe(3) },
+    });
+    const written = ({
+      legs: chain,
+      ...keys
+    }: {
+      readonly legs: readonly { readonly of: readonly (string | undefined)[] }[];
+    }) => ({
+      ...{ name: 'far', ...keys },
+      books: chain.map(({ of: [book, as], ...own }) => ({ book, ...(as !== undefined && { as }), ...own })),
+    });
+    const read = (one: object): unknown => {
+      const loaded = loadedWith({ sources: [JSON.parse(JSON.stringify(one))] });
+      return loaded.ok ? liveSourcesOf(loaded.config) : null;
+    };
+    let accepted = 0;
+    fc.assert(
+      fc.property(source, drawn => {
+        const whole = written(drawn);
+        const before = read(whole);
+        if (before === null) return;
+        accepted++;
+        const { name: _, books, ...keys } = whole;
+        for (const key of Object.keys(keys).filter(each => keys[each as keyof typeof keys] !== undefined))
+          expect([key, read({ ...whole, [key]: undefined })]).not.toEqual([key, before]);
+        books.forEach((leg, i) => {
+          for (const key of Object.keys(leg).filter(
+            each => each !== 'book' && leg[each as keyof typeof leg] !== undefined,
+          ))
+            expect([key, read({ ...whole, books: books.with(i, { ...leg, [key]: undefined }) })]).not.toEqual([
+              key,
+              before,
+            ]);
+        });
+      }),
+      { numRuns: 60 },
+    );
+    expect(accepted).toBeGreaterThan(5);
+  });
+});
+
+describe('two sources are two places', () => {
+  const at = (name: string, restUrl: string, more: object = {}) => ({
+    ...{ name, books: ['btc_usd', 'usd_mxn'], staleAfterMs: 20_000, ...venue('kraken', restUrl), ...more },
+  });
+  const loadedWith = (sources: readonly object[], sourcesMin: number, exchange: object = REMOTE) =>
+    loadConfig(
+      stringify({ ...SANDBOX, exchange, reference: { sources, sourcesMin, everyMs: 20_000 } }),
+      'my.yaml',
+      VENUES,
+    );
+
+  test('two paths of one host, or two streams, are read apart, and their names contain no path', () => {
+    const hidden = 'k3y-that-must-not-be-shown';
+    const loaded = loadedWith(
+      [
+        at('a', `https://far.example/${hidden}`),
+        at('b', 'https://far.example/b'),
+        at('c', 'https://other.example/c'),
+        at('d', `https://far.example/${hidden}`, { books: ['btc_usdt', 'usdt_mxn'] }),
+      ],
+      2,
+    );
+    if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+    const { feeds } = liveSourcesOf(loaded.config)!;
+    expect(feeds).toHaveLength(8);
+    expect(new Set(feeds.map(({ key }) => key)).size).toBe(8);
+    expect(feeds.map(({ key }) => key).join()).not.toContain(hidden);
+    expect(feeds[0]!.key).toMatch(/^kraken far\.example [0-9a-f]{8} btc_usd$/);
+    expect(feeds[4]!.key).toBe('kraken other.example btc_usd');
+    expect(feeds[6]!.key.replace('btc_usdt', 'btc_usd')).toBe(feeds[0]!.key);
+  });
+
+  test('two prices of one address are two sources', () => {
+    const url = 'https://desk.example/prices';
+    const feeds = (...prices: readonly string[]) => prices.map((price, i) => ({ name: `n${i}`, url, price: [price] }));
+    const sources = ['n0', 'n1'].map(feed => ({ name: feed, books: ['btc_mxn'], from: { feed } }));
+    const errorsWithFeeds = (...prices: readonly string[]): readonly string[] => {
+      const reference = { sources, sourcesMin: 2, feeds: feeds(...prices) };
+      const loaded = loadConfig(stringify({ ...SANDBOX, exchange: REMOTE, reference }), 'my.yaml', VENUES);
+      return loaded.ok ? [] : loaded.errors;
+    };
+    expect(errorsWithFeeds('/kraken', '/binance')).toEqual([]);
+    expect(errorsWithFeeds('/kraken', '/kraken').join()).toMatch(/n1 reads the books of n0 at the same places/);
+  });
+
+  const ELSEWHERE = { kind: 'remote', venue: 'kraken', book: 'btc_usd', restUrl: 'https://far.example' };
+  test.each<readonly [string, object, object, object]>([
+    ['one address', at('a', 'https://far.example/a'), at('b', 'https://far.example/a', { amount: '0.1' }), {}],
+    [
+      'one place in ccxt',
+      { name: 'a', books: ['btc_usd', 'usd_mxn'], from: { ccxt: 'kraken' } },
+      { name: 'b', books: ['btc_usd', 'usd_mxn'], from: { ccxt: 'kraken' }, feeBps: 3 },
+      {},
+    ],
+    ['the traded exchange', at('a', REMOTE.restUrl), at('b', 'https://x.example', { from: 'exchange' }), {}],
+    [
+      'the other exchange',
+      at('a', 'https://far.example'),
+      at('b', 'https://x.example', { from: 'elsewhere' }),
+      ELSEWHERE,
+    ],
+  ])('two sources with equal books of %s are one, so that they cannot meet sourcesMin', (_, a, b, elsewhere) => {
+    const load = (sourcesMin: number) =>
+      loadConfig(
+        stringify({
+          ...{ ...SANDBOX, exchange: REMOTE, reference: { sources: [a, b], sourcesMin, everyMs: 20_000 } },
+          ...('kind' in elsewhere && { elsewhere }),
+        }),
+        'my.yaml',
+        VENUES,
+      );
+    const [one, two] = [load(1), load(2)];
+    expect(one.ok ? [] : one.errors).toEqual([]);
+    expect(two.ok ? [] : two.errors).toEqual([
+      expect.stringMatching(
+        /sources\.1\.books: b reads the books of a at the same places, so that both are one price, but sourcesMin is 2; use another place, or remove a source$/,
+      ),
+    ]);
+  });
 });

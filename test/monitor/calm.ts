@@ -35,7 +35,7 @@ export const calm = (): Monitored => ({
   sources: [
     {
       ...{ name: 'kraken', refusal: null, detail: null, price: 150_010, sell: 150_000, buy: 150_020, feeBps: 10 },
-      ...{ ageMs: 250, lagMs: 40, basisBps: -12.5, basisErrorBps: 0.5 },
+      ...{ quoteRate: null, ageMs: 250, lagMs: 40, basisBps: -12.5, basisErrorBps: 0.5 },
     },
     {
       ...{
@@ -46,7 +46,7 @@ export const calm = (): Monitored => ({
         sell: null,
         buy: null,
       },
-      ...{ feeBps: 10, ageMs: 6_000, lagMs: null, basisBps: null, basisErrorBps: null },
+      ...{ feeBps: 10, quoteRate: null, ageMs: 6_000, lagMs: null, basisBps: null, basisErrorBps: null },
     },
   ],
   elsewhere: {

@@ -468,7 +468,7 @@ describe('the cost of leaving a fill at a source', () => {
   const there = { price: 1_199_300, sell: 1_198_880, buy: 1_199_720 };
   const status = (more: object = {}) => ({
     ...{ name: 'fast', refusal: null, detail: null, ageMs: 0, lagMs: 0, basisBps: null, basisErrorBps: null },
-    ...{ feeBps: 10, ...there, ...more },
+    ...{ feeBps: 10, quoteRate: null, ...there, ...more },
   });
   /** A reference at the price there times e^basis; `source` changes the only source. */
   const referenceAt = (basis: number, source: object = {}) => ({

@@ -4,7 +4,15 @@ import fc from 'fast-check';
 import { parse, stringify } from 'yaml';
 import { describe, expect, test } from 'vitest';
 import { loadConfig, type Config } from '../../src/config.ts';
-import { moneyOf, textOfMoney, type ExchangeVenue, type HedgeAbilities, type Money } from '../../src/core/index.ts';
+import {
+  LivePrice,
+  moneyOf,
+  textOfMoney,
+  type ExchangeVenue,
+  type HedgeAbilities,
+  type LivePriceRules,
+  type Money,
+} from '../../src/core/index.ts';
 import { rateOf } from '../../src/live/loop/hedgePlace.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
 import {
@@ -183,34 +191,116 @@ test('a venue that lacks what a hedge needs is refused by the names of what it l
   expect(VENUES.map((venue: ExchangeVenue) => hedgeObstacles(venue))).toEqual(VENUES.map(() => null));
 });
 
-test('the rate is the product of the mid prices of the first chain whose books are all young and whole', () => {
-  const price = fc.double({ min: 0.001, max: 100_000, noNaN: true });
-  const leg = fc.record({
-    price,
-    divides: fc.boolean(),
-    ageMs: fc.integer({ min: 0, max: 200 }),
-    isLost: fc.boolean(),
+test('the rate is the product of the mid prices of later books of the first source that LivePrice accepts', () => {
+  const NAMES = ['a', 'b', 'c'];
+  const feeds = NAMES.flatMap(name => [`${name} there`, `${name} fx`]);
+  const mid = fc.oneof(fc.integer({ min: 90, max: 110 }), fc.constant(100), fc.integer({ min: 1, max: 1_000 }));
+  const act = fc.record({
+    afterMs: fc.integer({ min: 0, max: 300 }),
+    feed: fc.constantFrom(...feeds),
+    mid,
+    /** Half of the spread; negative for a crossed book. */
+    half: fc.constantFrom(0, 0, 1, -1),
+    kind: fc.constantFrom('book', 'book', 'book', 'book', 'lost', 'one-sided'),
+    ageMs: fc.integer({ min: 0, max: 150 }),
   });
+  const rules = (divides: readonly boolean[]): LivePriceRules => ({
+    sources: NAMES.map((name, i) => ({
+      ...{ name, basisKey: name, weight: 1, feeBps: 10 },
+      legs: [
+        { feed: `${name} there`, divides: false, staleAfterMs: 800, frozenAfterMs: null },
+        { feed: `${name} fx`, divides: divides[i] === true, staleAfterMs: 400, frozenAfterMs: 600 },
+      ],
+    })),
+    ...{ combine: 'median', divergenceMaxBps: 2_000, sourcesMin: 1, moveBps: 1, basis: null },
+  });
+  /** Books of one source alone: whether its readings are accepted does not depend on the comparison of sources. */
+  const alone = (all: LivePriceRules, feed: string): LivePriceRules => ({
+    ...all,
+    sources: all.sources.flatMap(({ legs, ...one }) =>
+      legs.filter(leg => leg.feed === feed).map(leg => ({ ...one, legs: [leg] })),
+    ),
+  });
+  let [given, refused] = [0, 0];
   fc.assert(
-    fc.property(fc.array(fc.array(leg, { minLength: 1, maxLength: 2 }), { maxLength: 3 }), chains => {
-      const named = chains.map((chain, i) => chain.map((one, n) => ({ ...one, feed: `${i} ${n}` })));
-      const at = 10_000;
-      const readings = named.flat().map(one => ({
-        ...({ kind: 'source', at, startedAt: at - one.ageMs, feed: one.feed } as const),
-        reading: one.isLost
-          ? 'lost'
-          : { bid: one.price, ask: one.price, bidAmount: 0, askAmount: 0, sell: 0, buy: 0, lagMs: null },
-      }));
-      const rules = named.map(chain => chain.map(({ feed, divides }) => ({ feed, divides, staleAfterMs: 100 })));
-      const usable = named.find(chain => chain.every(({ ageMs, isLost }) => ageMs <= 100 && !isLost));
-      const found = rateOf(rules, readings, at);
-      const products = usable?.map(one => (one.divides ? 1 / one.price : one.price)) ?? [];
-      const expected = chains.length === 0 ? 1 : products.reduce((product, one) => product * one, usable ? 1 : 0);
-      // A rate is rounded to twelve decimals, and one that rounds to 0 is none.
-      expect(Math.abs(Number(textOfMoney(found ?? moneyOf('0'))) - expected)).toBeLessThanOrEqual(
-        1e-12 + expected * 1e-9,
-      );
-    }),
-    runsOf(5_000, 300),
+    fc.property(
+      fc.tuple(fc.boolean(), fc.boolean(), fc.boolean()),
+      fc.array(act, { maxLength: 60 }),
+      (divides, acts) => {
+        const live = new LivePrice(rules(divides), 1);
+        const singles = new Map(feeds.map(feed => [feed, new LivePrice(alone(rules(divides), feed), 1)]));
+        const mids = new Map<string, number>();
+        let at = 10_000;
+        for (const { afterMs, feed, mid: price, half, kind, ageMs } of acts) {
+          at += afterMs;
+          const [bid, ask] = [price - half, kind === 'one-sided' ? 0 : price + half];
+          const reading =
+            kind === 'lost' ? 'lost' : { bid, ask, bidAmount: 1, askAmount: 1, sell: bid, buy: ask, lagMs: null };
+          for (const one of [live, singles.get(feed)!]) one.read(feed, at - ageMs, reading);
+          if (kind === 'book') mids.set(feed, price);
+          const { sources } = live.status(at);
+          const found = rateOf(NAMES, sources);
+          const usable = NAMES.findIndex(
+            (name, i) =>
+              sources[i]!.refusal === null &&
+              [`${name} there`, `${name} fx`].every(each => singles.get(each)!.status(at).sources[0]!.refusal === null),
+          );
+          const rate = mids.get(`${NAMES[usable]} fx`) ?? Number.NaN;
+          const expected = usable < 0 ? null : divides[usable] === true ? 1 / rate : rate;
+          if (expected === null) refused++;
+          else given++;
+          expect(found === null).toBe(expected === null);
+          // A rate is rounded to twelve decimals.
+          if (found !== null) expect(Number(textOfMoney(found))).toBeCloseTo(expected!, 9);
+        }
+      },
+    ),
+    runsOf(3_000, 200),
   );
+  // Without this, a law in which nothing is ever accepted or refused would hold.
+  expect(Math.min(given, refused)).toBeGreaterThan(50);
+});
+
+test('equal currencies have the rate 1; without a source that gives it, or with a rate that rounds to 0, there is none', () => {
+  const source = (name: string, quoteRate: number | null) => ({ name, quoteRate });
+  const text = (...of: Parameters<typeof rateOf>) => {
+    const rate = rateOf(...of);
+    return rate && textOfMoney(rate);
+  };
+  expect(text(null, [])).toBe('1');
+  expect(text([], [source('a', 17)])).toBeNull();
+  expect(text(['a'], [source('b', 17)])).toBeNull();
+  expect(text(['a', 'b'], [source('b', 17.25), source('a', null)])).toBe('17.25');
+  for (const unusable of [0, -1, 1e-13, 1e12, Number.NaN, Infinity])
+    expect(text(['a'], [source('a', unusable)])).toBeNull();
+});
+
+test('a frozen rate is refused at once, a source without a known basis still gives it', () => {
+  const leg = (feed: string, frozenAfterMs: number | null) => ({
+    feed,
+    divides: false,
+    staleAfterMs: 9_000,
+    frozenAfterMs,
+  });
+  const live = (basis: LivePriceRules['basis']) =>
+    new LivePrice(
+      {
+        sources: [{ name: 'a', basisKey: 'a', weight: 1, feeBps: 0, legs: [leg('there', null), leg('fx', 500)] }],
+        ...{ combine: 'median', divergenceMaxBps: 50, sourcesMin: 1, moveBps: 1, basis },
+      },
+      1,
+    );
+  const book = { bid: 17, ask: 19, bidAmount: 1, askAmount: 1, sell: 17, buy: 19, lagMs: null };
+  const unmeasured = live({
+    ...{ sdBps: 2, revertMs: 60_000, driftBps: 2, errorMaxBps: 3, bandBps: null },
+    unknown: 'leave out',
+  });
+  for (const one of [unmeasured, live(null)]) {
+    one.read('there', 0, book);
+    one.read('fx', 0, book);
+  }
+  expect(unmeasured.status(0).sources[0]).toMatchObject({ refusal: 'no basis', quoteRate: 18 });
+  const frozen = live(null);
+  for (const at of [0, 300, 600]) for (const feed of ['there', 'fx']) frozen.read(feed, at, book);
+  expect(frozen.status(600).sources[0]).toMatchObject({ refusal: 'frozen', quoteRate: null });
 });

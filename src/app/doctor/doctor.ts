@@ -8,6 +8,7 @@ import { balancesThere, previewNow, type BalancesThere, type PreviewNow } from '
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { clientOf, marketStreamOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
+import { sourceAccessOf } from '../../wiring/feeds.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
 import { placeClientOf } from '../../wiring/place.ts';
 import { remoteAccess, remoteElsewhere, withVenue } from '../../wiring/venueAccess.ts';
@@ -168,7 +169,7 @@ async function accountFindings(options: Asking, client: VenueClient, venue: Venu
     const rules = await readRules(client, config.book);
     tell(await keyFindings(client, config.instance));
     const there = await heldThere(options, venue);
-    seen = await previewNow(config, client, rules, clock, { elsewhere: venue.elsewhere, there });
+    seen = await previewNow(config, client, rules, clock, { ...sourceAccessOf(venue, client), there });
     tell(bookFindings(rules, seen));
     tell(balanceFindings(seen));
     tell(feeFindings(rules, seen));

@@ -19,6 +19,7 @@ import type { Config } from '../../config.ts';
 import { latchIn, type Halt } from '../../live/safety/latch.ts';
 import { readRules } from '../../live/loop/opening.ts';
 import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
+import { sourceAccessOf } from '../../wiring/feeds.ts';
 import { assertTwoAccounts, assertVenuesFit, oneAccountProblem, placeClientOf } from '../../wiring/place.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { balancesThere, previewNow } from './previewNow.ts';
@@ -47,7 +48,7 @@ export async function check(
     assertTwoAccounts(config, await oneAccountProblem(config, venue, client, there));
     const rules = await readRules(client, config.book);
     const { preview, own, riskContext } = await previewNow(config, client, rules, clock, {
-      elsewhere: venue.elsewhere,
+      ...sourceAccessOf(venue, client),
       there: there ? await balancesThere(config, there, clock) : null,
     });
     const text = [

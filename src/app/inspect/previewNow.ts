@@ -28,7 +28,7 @@ import { readLivePrices } from '../../live/market/livePriceReads.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
 import { engineOf, referenceOf } from '../../wiring/bot.ts';
-import { placeNameOf, rateChainsOf, withoutPlace } from '../../wiring/place.ts';
+import { placeNameOf, rateSourcesOf, withoutPlace } from '../../wiring/place.ts';
 import { livePricesOf, type SourceAccess } from '../../wiring/feeds.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
@@ -145,12 +145,12 @@ export async function previewNow(
       if (event?.kind === 'feed failed') throw new UsageError(`the feed ${event.name} has no price: ${event.why}`, 1);
       if (event !== null) engine.step(event);
     }
-    const newLivePrices = livePricesOf(config, client, clock, 0, access);
+    const newLivePrices = livePricesOf(config, access, clock, 0);
     if (newLivePrices)
       for (const event of await readLivePrices(newLivePrices(), { clock, log: SILENT, time })) engine.step(event);
     if (there !== null) {
       // The value of the quote currency there comes from the sources, so the balances are stepped after them.
-      const rate = rateOf(rateChainsOf(config), engine.sourceEvents(time()), time());
+      const rate = rateOf(rateSourcesOf(config), engine.livePrice(time())?.sources ?? []);
       engine.step({ ...there, at: time(), ...(rate === null ? {} : { rate }) });
     }
     const reducing = latchIn(config.state.dir).readReduce();

@@ -24,7 +24,7 @@ import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
 import { dayTexts, stopSummary } from '../../alerts/sentences.ts';
 import { realClock } from '../../live/realClock.ts';
 import { isAllGone, type StopReport } from '../../live/loop/loopOptions.ts';
-import { livePricesOf } from '../../wiring/feeds.ts';
+import { livePricesOf, sourceAccessOf } from '../../wiring/feeds.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../../wiring/bot.ts';
 import {
   assertRunFits,
@@ -199,7 +199,7 @@ export class BotProcess {
       setup: JSON.stringify(config),
       beside: {
         reference: referenceOf(config),
-        newLivePrices: livePricesOf(config, client, clock, seed, { streamOf, elsewhere: venue.elsewhere }),
+        newLivePrices: livePricesOf(config, { ...sourceAccessOf(venue, client), streamOf }, clock, seed),
         ...{ hedge, rfqReference, place: hedgePlaceOf(config, this.#elsewhere) },
       },
       timing: config.timing,

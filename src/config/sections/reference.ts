@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { BOOK_NAME, legsOf, type Leg, type LivePriceRules, type SourceRule } from '../../core/index.ts';
-import { decimalText } from '../../../strategies/index.ts';
+import { aboveZero } from '../../../strategies/index.ts';
 import type { ElsewhereSettings } from './exchange.ts';
 import { address, baseAddress, httpAddress, isOnThisMachine, millis } from './values.ts';
 
@@ -90,6 +90,9 @@ const leg = z.strictObject({
   frozenAfterMs: frozenAfterMs.optional().describe('If omitted, that of the source.'),
 });
 
+/** Defaults of keys of a source that its books can replace. */
+export const SOURCE_DEFAULTS = { from: 'exchange', staleAfterMs: 10_000, frozenAfterMs: undefined } as const;
+
 const source = z.strictObject({
   name: sourceName.describe('Name in log, metrics and console.'),
   books: z
@@ -97,15 +100,19 @@ const source = z.strictObject({
     .min(1)
     .max(3)
     .describe('Book, or chain of books from base to quote currency, like [btc_usd, usd_mxn].'),
-  from: from.default('exchange').describe(placeDescription),
+  from: from.default(SOURCE_DEFAULTS.from).describe(placeDescription),
   weight: z.number().gt(0).max(1_000).default(1).describe('Weight, if combine is weights.'),
-  staleAfterMs: staleAfterMs.default(10_000).describe('Maximum age of a price.'),
+  staleAfterMs: staleAfterMs.default(SOURCE_DEFAULTS.staleAfterMs).describe('Maximum age of a price.'),
   frozenAfterMs: frozenAfterMs.optional().describe('Maximum time without a change of price or amount.'),
-  amount: decimalText.optional().describe('Amount (base) for average prices there. If omitted, best prices.'),
+  amount: aboveZero
+    .optional()
+    .describe(
+      'Amount (base) for average prices of the first book; later books count at best prices. If omitted, best prices.',
+    ),
   feeBps: z.number().min(0).max(1_000).default(10).describe('Taker fee there (bps).'),
 });
 
-type SourceConfig = z.infer<typeof source>;
+export type SourceConfig = z.infer<typeof source>;
 export type SourceFrom = z.infer<typeof from>;
 
 const basis = z
@@ -251,6 +258,7 @@ export const sourceLegs = ({ books, from: place, staleAfterMs: stale, frozenAfte
 export function liveSourcesOf({ reference: wanted, book, elsewhere }: Wanted): LiveSources | null {
   if (wanted?.sources === undefined) return null;
   const { everyMs } = wanted;
+  const textOf = placeTextsIn(wanted.sources.flatMap(sourceLegs).map(({ from: place }) => place));
   const feeds = new Map<string, LiveFeed>();
   const rules: SourceRule[] = [];
   const chains: LiveSources['chains'][number][] = [];
@@ -265,7 +273,7 @@ export function liveSourcesOf({ reference: wanted, book, elsewhere }: Wanted): L
     chains.push(books.map(({ book: there, from }, i) => ({ book: there, from, divides: chain[i]!.divides })));
     const legs = books.map(({ book: there, from: place, staleAfterMs, frozenAfterMs }, i) => {
       const averaged = i === 0 && !chain[i]!.divides ? amount : undefined;
-      const key = `${placeText(place)} ${there}${averaged === undefined ? '' : ` for ${averaged}`}`;
+      const key = `${textOf(place)} ${there}${averaged === undefined ? '' : ` for ${averaged}`}`;
       const confirmEveryMs = Math.min(
         CONFIRM_EVERY_MAX_MS,
         staleAfterMs / 4,
@@ -323,7 +331,7 @@ function booksDigest(
     const { url, file, price } = feeds[feedIndexOf(feeds, own, book, place)] ?? {};
     return [book, as, url, file, price];
   });
-  return createHash('sha256').update(JSON.stringify(read)).digest('hex').slice(0, 16);
+  return digestOf(JSON.stringify(read)).slice(0, 16);
 }
 
 /** Maximum time between two events that confirm an unchanged book. */
@@ -349,6 +357,29 @@ export function placeText(place: SourceFrom): string {
   if ('ccxt' in place) return `ccxt:${place.ccxt}${place.url === undefined ? '' : ` ${new URL(place.url).host}`}`;
   return `${place.venue} ${new URL(place.restUrl).host}`;
 }
+
+/**
+ * Returns a function that describes each place by a text of its own, without secrets. Places that differ only in what
+ * `placeText` omits, such as two paths of one host, are told apart by a digest.
+ */
+function placeTextsIn(places: readonly SourceFrom[]): (place: SourceFrom) => string {
+  const wholes = new Map<string, Set<string>>();
+  for (const place of places) {
+    const text = placeText(place);
+    wholes.set(text, (wholes.get(text) ?? new Set()).add(wholePlace(place)));
+  }
+  return place => {
+    const text = placeText(place);
+    return (wholes.get(text)?.size ?? 0) > 1 ? `${text} ${digestOf(wholePlace(place)).slice(0, 8)}` : text;
+  };
+}
+
+/** Returns a text that two places share only if they are equal. */
+function wholePlace(place: SourceFrom): string {
+  return JSON.stringify(typeof place === 'string' ? place : Object.entries(place).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Returns the ids of ccxt that the sources use, each once. */
 export const ccxtIdsOf = ({ reference: of }: { readonly reference?: z.infer<typeof reference> | undefined }) => [

@@ -69,6 +69,8 @@ export class Engine {
   #keptAdverseState: RestoredLedger['adverse'];
   /** Past prices of an earlier run, kept for the next run if this run does not limit price moves. */
   #keptPastPrices: RestoredLedger['pastPrices'];
+  /** Failed hedges of an earlier run, kept for a later run if this run does not hedge elsewhere. */
+  #keptFailures = 0;
   /** Sources of the reference price; `null` if none are configured. */
   readonly #livePrice: LivePrice | null;
   /** Combined price of the sources at the last decision; `null` if there was none. */
@@ -308,12 +310,14 @@ export class Engine {
     const bases = this.#livePrice?.bases() ?? this.#keptBases;
     const own = withRows(withRows(this.#account.stateToSave(recent), this.#transit.rows), this.#keptRows);
     const transit = this.#transit.items;
+    const hedgeFailures = this.#hedgeDebt?.failures ?? this.#keptFailures;
     return {
       ...(this.#elsewhere?.addTo(own) ?? own),
       ...storedTarget(this.#options.instrument, this.#inventory.target(this.#held)),
       guard: this.#risk.killSwitch?.state(this.#inventory.totalProfit()) ?? null,
       profit: this.#inventory.profitSinceOpening(this.#at),
       ...(transit.length > 0 ? { transit } : {}),
+      ...(hedgeFailures > 0 ? { hedgeFailures } : {}),
       ...(adverse ? { adverse } : {}),
       ...(pastPrices ? { pastPrices } : {}),
       ...(bases ? { bases } : {}),
@@ -433,7 +437,7 @@ export class Engine {
     this.#decidedPrice = this.livePrice(at)?.price?.price ?? null;
     this.#orders.tick(at);
     if (this.#isInventoryKnown && this.#risk.check(at)) this.#isDecisionDue = true;
-    this.#hedgeDebt?.check(this.#exposure);
+    if (this.#isInventoryKnown) this.#hedgeDebt?.check(this.#exposure);
     let riskContext = this.riskContext(at);
     const refusal = quotingRefusal(riskContext);
     this.#risk.look(at, riskContext, refusal);
@@ -520,6 +524,8 @@ export class Engine {
     this.#inventory.restore(this.#held, targetMoney(this.#options.instrument, ledger), ledger.profit);
     this.#endEarlierHour(ledger.profit ?? null, at);
     if (ledger.guard !== null) this.#risk.killSwitch?.restore(ledger.guard);
+    this.#keptFailures = ledger.hedgeFailures ?? 0;
+    this.#hedgeDebt?.restore(this.#keptFailures);
     this.#keptAdverseState = ledger.adverse;
     if (ledger.adverse !== undefined) this.#adverseSelection?.restore(ledger.adverse);
     this.#keptBases = ledger.bases;

@@ -39,6 +39,8 @@ export type RestoredLedger = AccountLedger &
     readonly bases?: Readonly<Record<string, BasisState>>;
     /** Transfers between both exchanges without their other side, oldest first; absent if there are none. */
     readonly transit?: readonly TransitItem[];
+    /** Number of hedges on the other exchange in sequence that executed nothing; absent for 0. */
+    readonly hedgeFailures?: number;
     /** Profit since the opening of the ledger; absent in the state of an older Puntas. */
     readonly profit?: ProfitSinceOpening;
   };

@@ -91,6 +91,11 @@ export type SourceStatus = {
   /** Average prices of a sale and a purchase of the configured amount there; `null` if the known levels are too few. */
   readonly sell: number | null;
   readonly buy: number | null;
+  /**
+   * Value of one unit of the first book's quote currency, in the quote currency of the chain: the mid prices of the later
+   * books. `null` with one book, and if the source is refused for another reason than its basis.
+   */
+  readonly quoteRate: number | null;
   /** Age of the oldest reading. */
   readonly ageMs: Millis | null;
   /** Largest lag of the readings; `null` if unknown. */
@@ -113,7 +118,11 @@ export type LivePriceStatus = {
 export type BookHere = { readonly mid: number; readonly halfSpread: number; readonly takerRate: number };
 
 type Received = { readonly reading: LiveReading; readonly at: Millis; readonly changedAt: Millis };
-type Chained = { bid: number; ask: number; sell: number; buy: number; at: Millis; lagMs: Millis | null };
+type Chained = Record<'bid' | 'ask' | 'sell' | 'buy', number> & {
+  quoteRate: number | null;
+  at: Millis;
+  lagMs: Millis | null;
+};
 type Refused = readonly [refusal: SourceRefusal, detail: string];
 /** Source whose readings are usable, before the comparison with other sources. */
 type Candidate = { readonly index: number; readonly adjusted: number; readonly raw: number; readonly at: Millis };
@@ -246,7 +255,7 @@ export class LivePrice {
     const status = looked.map(({ status: one, candidate }): SourceStatus => {
       if (candidate === null || used.includes(candidate)) return one;
       const detail = `${awayBps(candidate).toFixed(1)} bps from ${from}, at most ${divergenceMaxBps}`;
-      return { ...one, refusal: 'divergent', detail };
+      return { ...one, refusal: 'divergent', detail, quoteRate: null };
     });
     if (!(used.length >= sourcesMin)) {
       const out = status.flatMap(({ name, refusal, detail }) =>
@@ -273,7 +282,7 @@ export class LivePrice {
     const chained = this.#chain(source, at);
     const base = {
       ...{ name: source.name, refusal: null, detail: null, price: null, sell: null, buy: null, ageMs: null },
-      ...{ lagMs: null, feeBps: source.feeBps },
+      ...{ quoteRate: null, lagMs: null, feeBps: source.feeBps },
       basisBps: filter === null ? null : finite(filter.log * BPS),
       basisErrorBps: finite(errorBps),
     };
@@ -287,6 +296,7 @@ export class LivePrice {
       price: raw,
       sell: chained.sell > 0 ? chained.sell : null,
       buy: chained.buy > 0 ? chained.buy : null,
+      quoteRate: chained.quoteRate,
       ageMs: at - chained.at,
       lagMs: chained.lagMs,
     };
@@ -308,8 +318,8 @@ export class LivePrice {
 
   /** Returns the prices across the books of a source, in ticks, or why they are unusable. */
   #chain({ legs }: SourceRule, at: Millis): Chained | Refused {
-    const chained: Chained = { bid: 1, ask: 1, sell: 1, buy: 1, at: Infinity, lagMs: null };
-    for (const leg of legs) {
+    const chained: Chained = { bid: 1, ask: 1, sell: 1, buy: 1, quoteRate: null, at: Infinity, lagMs: null };
+    for (const [i, leg] of legs.entries()) {
       const received = this.#received.get(leg.feed);
       const refused = this.#unusable(leg, received, at);
       if (refused !== null || received === undefined) return refused ?? ['no data', leg.feed];
@@ -318,6 +328,8 @@ export class LivePrice {
       chained.ask *= leg.divides ? 1 / bid : ask;
       chained.sell *= leg.divides ? (buy > 0 ? 1 / buy : 0) : sell;
       chained.buy *= leg.divides ? (sell > 0 ? 1 / sell : 0) : buy;
+      const mid = (bid + ask) / 2;
+      if (i > 0) chained.quoteRate = (chained.quoteRate ?? 1) * (leg.divides ? 1 / mid : mid);
       chained.at = Math.min(chained.at, received.at);
       if (lagMs !== null) chained.lagMs = Math.max(chained.lagMs ?? -Infinity, lagMs);
     }

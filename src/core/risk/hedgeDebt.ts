@@ -107,6 +107,16 @@ export class HedgeDebt {
     this.#account = account;
   }
 
+  /** Number of hedges in sequence that executed nothing, for the next run. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Continues the sequence of failed hedges of an earlier run. */
+  restore(failures: number): void {
+    this.#failures = failures;
+  }
+
   /** Applies a state change of the bot's order there. An order that executed nothing is a failed hedge. */
   apply(event: ElsewhereEvent): void {
     if (event.phase === 'ended') this.#failures = event.trades.length > 0 ? 0 : this.#failures + 1;
@@ -119,7 +129,7 @@ export class HedgeDebt {
     this.#band = computed < this.#bounds.band ? computed : this.#bounds.band;
   }
 
-  /** Ends a sequence of failed hedges once inventory is within the band. Call this before each decision. */
+  /** Ends a sequence of failed hedges once the known inventory is within the band. Call this before each decision. */
   check(exposure: Exposure): void {
     if (this.#debt(exposure, 'buy') <= 0n && this.#debt(exposure, 'sell') <= 0n) this.#failures = 0;
   }

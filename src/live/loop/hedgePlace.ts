@@ -10,12 +10,12 @@ import {
   valueFloor,
   type Clock,
   type Engine,
-  type EngineEvent,
   type EvidenceTimes,
   type HedgeRow,
   type Millis,
   type Money,
   type PlacedOrder,
+  type SourceStatus,
   type VenueClient,
 } from '../../core/index.ts';
 import {
@@ -31,9 +31,6 @@ import type { Leftovers } from '../state/journal.ts';
 import { settledWhy } from '../state/settlements.ts';
 import type { PlaceRules } from './placeRules.ts';
 
-/** One book of the chain from the quote currency of the other exchange's book to that of the bot's book. */
-export type RateLeg = { readonly feed: string; readonly divides: boolean; readonly staleAfterMs: Millis };
-
 /** Settings of hedges on the other exchange. Amounts of money are in the quote currency of the bot's book. */
 export type PlaceTerms = Pick<ElsewhereSetup, 'marginBps' | 'backBps' | 'latencyMs' | 'riskZ' | 'valueMin'> & {
   /** Volatility per hour that is assumed until prices are measured, in bps. */
@@ -42,10 +39,10 @@ export type PlaceTerms = Pick<ElsewhereSetup, 'marginBps' | 'backBps' | 'latency
   readonly collarBps: number;
   readonly orderValueMax: Money;
   /**
-   * Chains that give the value of the other book's quote currency; the first usable one counts. Empty if the currencies
-   * are equal.
+   * Sources of the reference price that give the value of the other book's quote currency; the first usable one counts.
+   * `null` if the currencies are equal.
    */
-  readonly rateChains: readonly (readonly RateLeg[])[];
+  readonly rateSources: readonly string[] | null;
   readonly times: EvidenceTimes;
   /** Number of completed hedges after which orders may exceed the smallest size. */
   readonly smallestUntil: number;
@@ -71,22 +68,17 @@ const SAMPLE_MS = 2_000;
 /** Maximum factor by which the volatility may be above or below the configured one. */
 const VOLATILITY_FACTOR_MAX = 4;
 
-/** Latest readings of the sources of the reference price. */
-type Readings = ReturnType<Engine['sourceEvents']>;
-
 /**
- * Returns the value of one unit of the other book's quote currency, in the quote currency of the bot's book: the mid
- * prices of the first chain whose books are all known and recent enough. `null` if there is none.
+ * Returns the value of one unit of the other book's quote currency, in the quote currency of the bot's book: that of the
+ * first named source that has one. `null` if there is none.
  */
-export function rateOf(chains: PlaceTerms['rateChains'], readings: Readings, at: Millis): Money | null {
-  if (chains.length === 0) return ONE;
-  for (const chain of chains) {
-    let rate = 1;
-    for (const { feed, divides, staleAfterMs } of chain) {
-      const event = readings.find(each => each.feed === feed);
-      const mid = event === undefined || !(at - event.startedAt <= staleAfterMs) ? Number.NaN : midOf(event.reading);
-      rate *= divides ? 1 / mid : mid;
-    }
+export function rateOf(
+  names: PlaceTerms['rateSources'],
+  sources: readonly Pick<SourceStatus, 'name' | 'quoteRate'>[],
+): Money | null {
+  if (names === null) return ONE;
+  for (const name of names) {
+    const rate = sources.find(each => each.name === name)?.quoteRate ?? Number.NaN;
     // A price from outside is an estimate, so its digits beyond the twelfth decimal carry nothing.
     const exact = rate > 0 && rate < RATE_MAX ? moneyOf(rate.toFixed(12)) : NONE;
     if (exact > 0n) return exact;
@@ -96,12 +88,6 @@ export function rateOf(chains: PlaceTerms['rateChains'], readings: Readings, at:
 
 const RATE_MAX = 1e12;
 const NONE = money(0n);
-
-function midOf(reading: Extract<EngineEvent, { kind: 'source' }>['reading']): number {
-  if (typeof reading === 'string') return Number.NaN;
-  const { bid, ask } = reading;
-  return bid > 0 && bid <= ask ? (bid + ask) / 2 : Number.NaN;
-}
 
 export type PlaceSetup = {
   readonly setup: ElsewhereSetup;
@@ -119,14 +105,14 @@ export function placeSetupOf(
   unread: () => string | null,
 ): PlaceSetup {
   const { client, rules, terms, streamed } = place;
-  const { rateChains, volatilityBps, times, costMaxBps, collarBps, orderValueMax, ...others } = terms;
+  const { rateSources, volatilityBps, times, costMaxBps, collarBps, orderValueMax, ...others } = terms;
   const volatility = new EwmaVolatility({
     startPerRootSecond: volatilityBps / HOUR_ROOT_BPS,
     memoryMs: MEMORY_MS,
     sampleMs: SAMPLE_MS,
     factorMax: VOLATILITY_FACTOR_MAX,
   });
-  const rate = () => rateOf(rateChains, engine.sourceEvents(time()), time());
+  const rate = () => rateOf(rateSources, engine.livePrice(time())?.sources ?? []);
   const account = engine.elsewhere;
   if (account === null) throw new Error('the engine has no account on the other exchange');
   const setup: ElsewhereSetup = {

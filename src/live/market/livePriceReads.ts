@@ -116,6 +116,7 @@ class FeedEvents {
 
   #take(news: LivePriceNews): void {
     const now = this.#run.time();
+    if (news.kind === 'connected') return this.#offset.reset();
     if (news.kind === 'lost') {
       this.#newest = null;
       this.#offset.reset();

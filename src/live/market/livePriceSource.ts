@@ -4,19 +4,21 @@ import type { Millis } from '../../core/index.ts';
 /** Price and amount of a level. A float suffices, because the price of another book is not an amount of money. */
 export type LiveLevel = readonly [price: number, amount: number];
 
+/**
+ * Age of a book. A frame has its time on the exchange's clock, in epoch ms; `null` if unknown. A read has the time since
+ * its start, and never a time of the exchange, which may be that of the last change of the book.
+ */
+export type BookAge =
+  { readonly sentAt: Millis | null; readonly ageMs: 0 } | { readonly sentAt: null; readonly ageMs: Millis };
+
 export type LivePriceNews =
   /**
    * Current book, best price first; an empty side has no level. Sent after each change, and after each read or frame
-   * that confirms the book. `sentAt` is the book's time on the exchange's clock, in epoch ms; `null` if unknown.
-   * `ageMs` is the time since the start of the read; 0 for a frame that has just arrived.
+   * that confirms the book.
    */
-  | {
-      readonly kind: 'book';
-      readonly bids: readonly LiveLevel[];
-      readonly asks: readonly LiveLevel[];
-      readonly sentAt: Millis | null;
-      readonly ageMs: Millis;
-    }
+  | ({ readonly kind: 'book'; readonly bids: readonly LiveLevel[]; readonly asks: readonly LiveLevel[] } & BookAge)
+  /** A new connection starts, whose delay and clock may differ. Omitted after `lost`. */
+  | { readonly kind: 'connected' }
   /** The book is unknown until the next `book`. `reason` is one line for the operator, without secrets. */
   | { readonly kind: 'lost'; readonly reason: string };
 

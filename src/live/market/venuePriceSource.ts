@@ -16,10 +16,13 @@ import { MarketDataSupervisor, writeLevels, type MarketDataUser } from '../../ma
 import type { Failed } from '../failedRequest.ts';
 import type { LiveLevel, LivePriceNews, LivePriceSource } from './livePriceSource.ts';
 
+/** Public reads of the books of an exchange. */
+export type PublicBooks = Pick<Exchange, 'availableBooks' | 'orderBook'>;
+
 export type VenuePriceSourceOptions = {
   readonly name: string;
   readonly book: string;
-  readonly exchange: Pick<Exchange, 'availableBooks' | 'orderBook'>;
+  readonly exchange: PublicBooks;
   /** Creates a stream of the book; absent if books are only polled. */
   readonly newStream?: (() => MarketStream | undefined) | undefined;
   readonly clock: Clock;
@@ -31,7 +34,10 @@ export type VenuePriceSourceOptions = {
   readonly onClosed?: () => Promise<void>;
 };
 
-/** Time without a current book after which the rules of the book are read again, because they may have changed. */
+/**
+ * Time without a current book, in addition to the interval of polls, after which the rules of the book are read again,
+ * because they may have changed.
+ */
 const RESTART_AFTER_MS: Millis = 30_000;
 /** Number of failed reads in sequence after which the last price is dropped. Before, it only grows old. */
 const UNREAD_MAX = 2;
@@ -99,7 +105,7 @@ export class VenuePriceSource implements LivePriceSource {
   async #look(): Promise<void> {
     const now = this.#options.clock.elapsed();
     const since = Math.max(this.#currentAt, this.#market?.startedAt ?? -Infinity);
-    if (this.#market !== null && now - since < RESTART_AFTER_MS) return;
+    if (this.#market !== null && now - since < this.#options.pollMs + RESTART_AFTER_MS) return;
     await this.#market?.supervisor.stop();
     this.#market = null;
     const { book, exchange } = this.#options;
@@ -137,9 +143,13 @@ export class VenuePriceSource implements LivePriceSource {
     const { clock } = this.#options;
     const tell = (ageMs: Millis, sentAt: Millis | null) => this.#tell(instrument, levels, ageMs, sentAt);
     return {
+      onNews: ({ kind }) => {
+        if (kind === 'up' && !this.#isOver) this.#onNews({ kind: 'connected' });
+      },
       onCurrent: (_, polledAt, sentAt) => {
         stepped.show();
-        tell(polledAt === null ? 0 : clock.elapsed() - polledAt, sentAt);
+        if (polledAt === null) tell(0, sentAt);
+        else tell(clock.elapsed() - polledAt, null);
       },
       takeBook: snapshot => {
         const unfit = writeLevels(snapshot, instrument, levels);
@@ -162,14 +172,16 @@ export class VenuePriceSource implements LivePriceSource {
     const { tick, lot } = instrument;
     const depth = this.#depth;
     levels.depth(depth);
-    this.#exact = { instrument, at: this.#options.clock.elapsed() - Math.max(0, ageMs) };
+    const age = Math.max(0, ageMs);
+    this.#exact = { instrument, at: this.#options.clock.elapsed() - age };
     const [price, amount] = [Number(tick), Number(lot)];
     const side = (prices: Float64Array, amounts: Float64Array, count: number): readonly LiveLevel[] =>
       Array.from({ length: count }, (_, i) => [prices[i]! * price, amounts[i]! * amount] as const);
     this.#currentAt = this.#options.clock.elapsed();
     this.#unread = 0;
     this.#onNews({
-      ...{ kind: 'book', sentAt, ageMs: Math.max(0, ageMs) },
+      kind: 'book',
+      ...(sentAt === null ? { sentAt, ageMs: age } : { sentAt, ageMs: 0 }),
       bids: side(depth.bidPrices, depth.bidAmounts, depth.bids),
       asks: side(depth.askPrices, depth.askAmounts, depth.asks),
     });

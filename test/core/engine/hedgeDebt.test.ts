@@ -199,7 +199,14 @@ describe('bounds on inventory that is not hedged', () => {
           if (isHedged) two.hedge();
           if (what === 'end') two.end(parts);
           if (what === 'fails') two.end([]);
-          if (what === 'restart') two.startsAgain();
+          if (what === 'restart') {
+            two.desk.round(500);
+            const { failures } = two.figures;
+            two.startsAgain();
+            // A restart must not forget failed hedges while inventory is beyond the band.
+            expect(two.figures.failures).toBe(two.figures.debt > 0n ? failures : 0);
+            if (two.figures.debt > 0n && failures > 0) seen.add('kept failures');
+          }
           if (what === 'read' && two.open === null) two.readThere();
           if (what === 'lost cancels') {
             lost = !lost;
@@ -247,7 +254,7 @@ describe('bounds on inventory that is not hedged', () => {
       }),
       { ...runsOf(3_000, 12), seed: 4 },
     );
-    const always = ['closed', 'empty', 'near debtMax', 'pulled'];
+    const always = ['closed', 'empty', 'kept failures', 'near debtMax', 'pulled'];
     expect([...seen].toSorted()).toEqual(
       isMany ? [...always, 'near (m+1)L'].toSorted() : expect.arrayContaining(always),
     );
@@ -295,6 +302,30 @@ describe('bounds on inventory that is not hedged', () => {
       expect(two.figures).toMatchObject({ failures: 0, debt: 0n });
       expect(two.live('buy')).toBe(18);
     }
+  });
+
+  test('a restart continues the count of failed hedges, also after a run without hedges there', () => {
+    const two = new Hedged(bounds({ failuresMax: 2 }));
+    two.fillTo(BAND + 3);
+    for (let n = 0; n < 2; n++) {
+      two.hedge();
+      two.end([]);
+      two.desk.rounds(2);
+    }
+    const pulled = 'waits for a hedge (hedges failed in sequence: 2, and hedge.elsewhere.failuresMax is 2)';
+    expect([two.live('buy'), two.why('buy')]).toEqual([0, pulled]);
+    two.startsAgain();
+    expect([two.live('buy'), two.why('buy')]).toEqual([0, pulled]);
+    const without = new Desk({ target: null, run: 90 });
+    const ledger = two.desk.engine.ledger([])!;
+    without.step({ kind: 'restore', at: two.desk.now + 1_000, orders: [], ledger });
+    without.open({ btc: 1e9 + BAND + 3, mxn: 1e12 });
+    expect([ledger.hedgeFailures, without.engine.ledger([])!.hedgeFailures]).toEqual([2, 2]);
+    two.hedge();
+    two.end([1]);
+    two.desk.rounds(2);
+    two.startsAgain();
+    expect([two.figures.failures, two.desk.engine.ledger([])!.hedgeFailures]).toEqual([0, undefined]);
   });
 
   test('an order there counts in full where it makes the debt worse, and does not lessen it where it helps', () => {

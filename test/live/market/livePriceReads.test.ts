@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { VirtualClock, type EngineEvent, type LiveReading } from '../../../src/core/index.ts';
 import { averagePrice, LivePriceReads, readLivePrices } from '../../../src/live/market/livePriceReads.ts';
-import type { LivePriceNews, LivePriceSource } from '../../../src/live/market/livePriceSource.ts';
+import type { BookAge, LivePriceNews, LivePriceSource } from '../../../src/live/market/livePriceSource.ts';
 import { feedPriceSource } from '../../../src/live/market/polledPriceSource.ts';
 import type { FeedReading } from '../../../src/live/market/feed.ts';
 import { memoryLog } from '../../memoryLog.ts';
@@ -23,10 +23,12 @@ function speaking() {
   };
   return { source, rejected, says: (news: LivePriceNews) => listener?.(news), isClosed: () => isClosed };
 }
-const book = (bid: number, more: Partial<Extract<LivePriceNews, { kind: 'book' }>> = {}): LivePriceNews => ({
-  ...{ kind: 'book', bids: [[bid, 1]], asks: [[bid + 2, 1]], sentAt: null, ageMs: 0 },
-  ...more,
-});
+type Levels = Pick<Extract<LivePriceNews, { kind: 'book' }>, 'bids' | 'asks'>;
+const book = (bid: number, more: Partial<Levels> & Partial<BookAge> = {}): LivePriceNews => {
+  const { sentAt = null, ageMs = 0, ...levels } = more;
+  const age: BookAge = sentAt === null ? { sentAt, ageMs } : { sentAt, ageMs: 0 };
+  return { kind: 'book', bids: [[bid, 1]], asks: [[bid + 2, 1]], ...levels, ...age };
+};
 
 function reading(confirmEveryMs = 1_000, amount: number | null = null) {
   const clock = new VirtualClock();
@@ -117,12 +119,39 @@ test('a frame that waited is as old as its delay beyond the fastest one, and its
   await clock.advance(1_000);
   says(book(101, { sentAt: START + 650, ageMs: 0 }));
   await clock.advance(1_000);
-  says(book(102, { sentAt: START + 1_950, ageMs: 40 }));
+  says(book(102, { ageMs: 40 }));
   expect(events.map(({ at, startedAt, reading: what }) => [at - startedAt, (what as LiveReading).lagMs])).toEqual([
     [0, 50],
     [300, 350],
-    [40, 50],
+    [40, 350],
   ]);
+});
+
+test('after any reconnect, a prompt frame has the age 0, whatever the clock of the exchange did', async () => {
+  const connection = fc.record({
+    /** Difference of the exchange's clock from ours, and the delay of the connection, in ms. */
+    clockMs: fc.integer({ min: -600_000, max: 600_000 }),
+    delayMs: fc.integer({ min: 0, max: 5_000 }),
+    waits: fc.array(fc.integer({ min: 0, max: 3_000 }), { maxLength: 4 }),
+    how: fc.constantFrom('connected', 'lost', 'slept'),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(connection, { minLength: 1, maxLength: 6 }), async connections => {
+      const { clock, events, says, reads } = reading();
+      let bid = 100;
+      for (const { clockMs, delayMs, waits, how } of connections) {
+        if (how === 'slept') reads.rejectAsUnreliable('this process was suspended');
+        else says(how === 'lost' ? { kind: 'lost', reason: 'cut' } : { kind: 'connected' });
+        for (const waited of [0, ...waits]) {
+          await clock.advance(1_000);
+          says(book((bid += 1), { sentAt: START + clock.elapsed() + clockMs - delayMs - waited }));
+          const { at, startedAt } = events.at(-1)!;
+          expect(at - startedAt).toBe(waited);
+        }
+      }
+    }),
+    { numRuns: 50 },
+  );
 });
 
 test('a loss is an event at once and one line of the log, and so is its end', () => {

@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { VirtualClock, type BookSnapshot, type MarketStream, type StreamNews } from '../../../src/core/index.ts';
 import type { LivePriceNews } from '../../../src/live/market/livePriceSource.ts';
+import { feedPriceSource } from '../../../src/live/market/polledPriceSource.ts';
 import { VenuePriceSource } from '../../../src/live/market/venuePriceSource.ts';
 import { bookRules } from '../../core/market.ts';
 
@@ -15,6 +17,7 @@ async function opened() {
   const clock = new VirtualClock();
   const told: { readonly bid: number; readonly sentAt: number | null; readonly ageMs: number }[] = [];
   const restarts: string[] = [];
+  const kinds: string[] = [];
   const rest = { sequence: 1, bid: 100 };
   let hear: (news: StreamNews) => void = () => undefined;
   const stream: MarketStream = {
@@ -37,6 +40,7 @@ async function opened() {
     newStream: () => stream,
   });
   source.start((news: LivePriceNews) => {
+    kinds.push(news.kind);
     if (news.kind === 'book') told.push({ bid: news.bids[0]![0], sentAt: news.sentAt, ageMs: news.ageMs });
   });
   await clock.advance(1);
@@ -44,7 +48,16 @@ async function opened() {
   const step = (sequence: number, sentAt: number) =>
     hear({ kind: 'diff', diff: { book: 'btc_mxn', sequence: BigInt(sequence), changes: [], sentAt } });
   await clock.advance(200);
-  return { clock, source, told: () => told.splice(0), restarts, rest, step, hear: (news: StreamNews) => hear(news) };
+  return {
+    clock,
+    source,
+    told: () => told.splice(0),
+    restarts,
+    kinds,
+    rest,
+    step,
+    hear: (news: StreamNews) => hear(news),
+  };
 }
 
 test("a frame has the exchange's time, and no book that follows it has the time of that frame", async () => {
@@ -80,4 +93,83 @@ test('after a suspension, the stream is replaced, and no queued frame confirms t
   await source.close();
   source.rejectAsUnreliable('this process was suspended');
   expect(restarts).toHaveLength(1);
+});
+
+test('a new connection is news, so that the delay of its frames is measured anew', async () => {
+  const { clock, source, hear, kinds, step } = await opened();
+  const count = kinds.length;
+  hear({ kind: 'down', reason: 'cut' });
+  hear({ kind: 'up' });
+  expect(kinds.slice(count)).toEqual(['connected']);
+  await clock.advance(1_100);
+  step(2, clock.elapsed());
+  expect(kinds.filter(kind => kind === 'connected')).toHaveLength(2);
+  await source.close();
+  const atEnd = kinds.length;
+  hear({ kind: 'up' });
+  expect(kinds).toHaveLength(atEnd);
+});
+
+test('a source whose reads succeed and agree is never lost, and keeps its connection, over any time', async () => {
+  const quiet = fc.record({
+    kind: fc.constantFrom('streamed', 'polled', 'feed'),
+    pollMs: fc.constantFrom(100, 1_500, 10_000, 60_000, 240_000),
+    minutes: fc.integer({ min: 1, max: 40 }),
+    latencyMs: fc.integer({ min: 0, max: 900 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(quiet, async ({ kind, pollMs, minutes, latencyMs }) => {
+      const clock = new VirtualClock();
+      const reads = { rules: 0, books: 0, restarts: 0 };
+      let hear: (news: StreamNews) => void = () => undefined;
+      const stream: MarketStream = {
+        start: listener => void clock.after(1, () => (hear = listener)({ kind: 'up' })),
+        restart: reason => {
+          reads.restarts++;
+          hear({ kind: 'down', reason });
+          clock.after(50, () => hear({ kind: 'up' }));
+        },
+        close: () => undefined,
+      };
+      const later = <T>(value: T): Promise<T> => new Promise(resolve => clock.after(latencyMs, () => resolve(value)));
+      const rules = { kind: 'done', value: [{ ...bookRules({ tickSize: '1' }), fees: null }] } as never;
+      const source =
+        kind === 'feed'
+          ? feedPriceSource(
+              {
+                name: 'far',
+                read: () => (reads.books++, later({ kind: 'price' as const, price: 100, ageMs: 0 })),
+                close: () => Promise.resolve(),
+              },
+              clock,
+              pollMs,
+            )
+          : new VenuePriceSource({
+              ...{ name: 'far', book: 'btc_mxn', clock, pollMs, levels: 1 },
+              exchange: {
+                availableBooks: () => (reads.rules++, later(rules)),
+                orderBook: () => (reads.books++, later({ kind: 'done', value: bookOf(1, 100) })),
+              },
+              newStream: () => (kind === 'streamed' ? stream : undefined),
+            });
+      const kinds: string[] = [];
+      let newestAt = -Infinity;
+      let worst = 0;
+      source.start(news => {
+        kinds.push(news.kind);
+        if (news.kind !== 'book') return;
+        if (newestAt > 0) worst = Math.max(worst, clock.elapsed() - newestAt);
+        newestAt = clock.elapsed();
+      });
+      await clock.advance(minutes * 60_000);
+      const closed = source.close();
+      await clock.advance(5_000);
+      await closed;
+      expect(kinds).not.toContain('lost');
+      expect(kinds).toContain('book');
+      expect(worst).toBeLessThanOrEqual(pollMs + 2 * latencyMs + 3_000);
+      expect([reads.rules, reads.restarts]).toEqual([kind === 'feed' ? 0 : 1, 0]);
+    }),
+    { numRuns: 40 },
+  );
 });
