@@ -157,6 +157,12 @@ const givenTwice = ({ old, now }: RenamedKey): Problem => ({
  */
 export const recordedConfig = (setup: string): Config => withCurrentKeys(JSON.parse(setup)).value as Config;
 
+/** Returns the configuration of a trial order, so that its recording shows that it is not the operator's. */
+export const asTrialOrder = (config: Config): Config => Object.assign({ ...config }, { trial: true });
+
+/** Whether a configuration, also a recorded one, is that of a trial order. */
+export const isTrialOrder = (config: Config): boolean => 'trial' in config;
+
 const SECRET_ADVICE =
   'secrets do not belong in this file: set PUNTAS_API_KEY and PUNTAS_API_SECRET in the environment, or PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE';
 const SECRET = /secret|pass(word|phrase)|api[-_]?key|private[-_]?key|credential|token/i;

@@ -1,5 +1,6 @@
 /** Flatten action, with which the hedger closes all inventory: estimate of the cost, and the request. */
 import { money, moneyOf, textOfMoney, amountToHedge, compareRoutes, type Millis } from '../../core/index.ts';
+import { isTrialOrder } from '../../config.ts';
 import { bookRoute, hedgeViewOf } from '../../hedge/index.ts';
 import { flattenIn } from '../../live/safety/flatten.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -8,6 +9,7 @@ import { lastConfigOf } from '../inspect/halt.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 import { hedgePlanOf } from '../../wiring/bot.ts';
+import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import type { FlattenAsk } from './actions.ts';
 
@@ -49,11 +51,16 @@ const NO_HEDGER =
 /**
  * Requests that the hedger close all inventory, and makes the bot reduce-only. Returns the lines for the operator: the
  * effect, and any earlier request or halt.
- * @throws UsageError if the bot has no hedger.
+ * @throws UsageError if the bot has no hedger, or if its configuration is unknown.
  */
 export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, at: Millis): readonly string[] {
   const dir = bot.stateDir;
-  if (lastConfigOf(dir).hedge === undefined) throw new UsageError(NO_HEDGER);
+  const life = lifeOf(dir, at).state;
+  // The next start of a stopped bot reads the file.
+  const config = life === 'runs' || bot.configFile === undefined ? lastConfigOf(dir) : readConfig(bot.configFile);
+  if (isTrialOrder(config))
+    throw new UsageError(`${dir}: only trial orders are recorded; pass the YAML file of the bot with -c FILE`);
+  if (config.hedge === undefined) throw new UsageError(NO_HEDGER);
   const [latch, file] = [latchIn(dir), flattenIn(dir)];
   const [halt, before] = [latch.read(), file.read()];
   // Reduce-only is set first, so that the hedger does not close inventory that new quotes would open.
@@ -62,7 +69,6 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
   // command was killed.
   const isSame = before?.by === by && before.reason === reason && before.costMax === moneyOf(costMax);
   if (!isSame) file.set({ id, at, by, reason, costMax: moneyOf(costMax) });
-  const life = lifeOf(dir, at).state;
   return [
     `${life === 'runs' ? 'the hedger now closes all inventory' : 'the bot is not running; after its next start, the hedger closes all inventory'}, at a total cost of at most ${textOfMoney(moneyOf(costMax))} in quote currency`,
     `the bot quotes only to reduce inventory until you run: ${ownCommand('resume', bot)}`,

@@ -20,7 +20,7 @@ import {
   type Side,
 } from '../../core/index.ts';
 import { loneOrder } from '../../../strategies/index.ts';
-import type { Config } from '../../config.ts';
+import { asTrialOrder, type Config } from '../../config.ts';
 import type { PreviewNow } from '../inspect/previewNow.ts';
 import { cancelCommand } from '../run/remainingOrders.ts';
 import { BotProcess } from '../run/botProcess.ts';
@@ -104,7 +104,7 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
   try {
     const ended = await BotProcess.run({
       ...options,
-      config: trialConfig(config, plan),
+      config: asTrialOrder(trialConfig(config, plan)),
       configFile: which.configFile,
       onNews: (news, instrument) => watch.hear(news, instrument),
       onStarted: (stop, ...others) => {

@@ -116,6 +116,8 @@ export type Asked = {
   readonly dir: string;
   /** Requested time; `null` for the last decision. */
   readonly at: Millis | null;
+  /** Number of a run; only earlier runs count. If absent, all runs count. */
+  readonly before?: number;
   /** Called with the time of each input, for progress reports. */
   readonly onInput?: (at: Millis) => void;
 };
@@ -166,8 +168,8 @@ export function explain(asked: Asked): Explanation {
 }
 
 /** Returns the traced engine at a time; the caller must close it. Throws as `explain` does. */
-export function replayedMoment({ dir, at, onInput }: Asked): ReplayedMoment {
-  const { run, next } = chosenRun(dir, at);
+export function replayedMoment({ dir, at, before, onInput }: Asked): ReplayedMoment {
+  const { run, next } = chosenRun(dir, at, before);
   const { setup, rules } = madeFrom(dir, run);
   const engine = engineOf(setup, rules, run, undefined, true);
   const seen = new Seen(engine);
@@ -197,8 +199,13 @@ export function replayedMoment({ dir, at, onInput }: Asked): ReplayedMoment {
  * Returns the run that was current at a time, or otherwise the last run before that time. `next` is the run after the
  * returned run.
  */
-function chosenRun(dir: string, at: Millis | null): { readonly run: number; readonly next: number | null } {
-  const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
+function chosenRun(
+  dir: string,
+  at: Millis | null,
+  before = Infinity,
+): { readonly run: number; readonly next: number | null } {
+  const recorded = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
+  const runs = recorded.filter(run => run < before);
   if (runs.length === 0)
     throw new UsageError(
       `${dir}: no recording of a run in this directory; expected the state directory of a bot that has run (state.dir, or --state)`,

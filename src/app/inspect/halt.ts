@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { sleep, type Clock, type Exchange, type Millis, type Outcome } from '../../core/index.ts';
-import { recordedConfig, type Config } from '../../config.ts';
+import { isTrialOrder, recordedConfig, type Config } from '../../config.ts';
 import { cancelAll, cutText } from '../../live/safety/cancelAllAndVerify.ts';
 import { readHeartbeat } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -61,15 +61,20 @@ export function latchHalt(which: WhichBot, said: string, at: Millis, who?: strin
   };
 }
 
-/** Returns the configuration of the last run of a state directory. */
+/** Returns the configuration of the last run of a state directory; of a trial order only if no other run is recorded. */
 export function lastConfigOf(stateDir: string): Config {
-  const run = existsSync(stateDir) ? recordingsIn(stateDir).at(-1)?.run : undefined;
-  const of = run === undefined ? null : recordedRunOf(stateDir, run);
-  if (of === null)
-    throw new UsageError(
-      `${stateDir}: no recorded run shows at which exchange the bot trades; pass its YAML file with -c FILE`,
-    );
-  return recordedConfig(of.setup);
+  let trial: Config | null = null;
+  for (const { run } of existsSync(stateDir) ? recordingsIn(stateDir).toReversed() : []) {
+    const of = recordedRunOf(stateDir, run);
+    if (of === null) break;
+    const config = recordedConfig(of.setup);
+    if (!isTrialOrder(config)) return config;
+    trial ??= config;
+  }
+  if (trial !== null) return trial;
+  throw new UsageError(
+    `${stateDir}: no recorded run shows at which exchange the bot trades; pass its YAML file with -c FILE`,
+  );
 }
 
 /**

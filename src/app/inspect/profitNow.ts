@@ -3,7 +3,9 @@
  * checkpoint.
  */
 import { existsSync } from 'node:fs';
+import { isTrialOrder } from '../../config.ts';
 import type { Millis, Profit, ProfitSinceOpening } from '../../core/index.ts';
+import { readHeartbeat } from '../../live/safety/heartbeat.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -28,17 +30,41 @@ export const printedProfit = (of: ProfitNow | null, minor: string): PrintedProfi
 
 /**
  * Returns the replayed state at the end of the last recording, or the error if the recording cannot be replayed; `null`
- * without a recording.
+ * without a recording. A trial order that ended without a fill is skipped, because its configuration is not the bot's.
  */
 export function lastMoment(dir: string, onInput?: (at: Millis) => void): ReplayedMoment | UsageError | null {
   if (!existsSync(dir) || recordingsIn(dir).length === 0) return null;
   try {
-    return replayedMoment({ dir, at: null, ...(onInput === undefined ? {} : { onInput }) });
+    const asked = { dir, at: null, ...(onInput === undefined ? {} : { onInput }) };
+    const last = replayedMoment(asked);
+    return isSpent(last, dir) ? (momentBefore(last, dir, asked) ?? last) : last;
   } catch (error) {
     if (error instanceof UsageError) return error;
     throw error;
   }
 }
+
+/** Returns the state at the end of the last run before a trial order; `null` if there is none. */
+function momentBefore(
+  trial: ReplayedMoment,
+  dir: string,
+  asked: Parameters<typeof replayedMoment>[0],
+): ReplayedMoment | null {
+  let moment = trial;
+  try {
+    while (isSpent(moment, dir)) moment = replayedMoment({ ...asked, before: moment.run });
+    return moment;
+  } catch (error) {
+    if (error instanceof UsageError) return null;
+    throw error;
+  }
+}
+
+/** Whether the run was a trial order that has ended without a fill. */
+const isSpent = ({ engine, setup, seen, startedAt }: ReplayedMoment, dir: string): boolean =>
+  isTrialOrder(setup) &&
+  readHeartbeat(dir, 'bot')?.state === 'stopped' &&
+  engine.snapshot(seen.at ?? startedAt).booked.fills === 0;
 
 /**
  * Returns the profit of the recording or of the checkpoint, whichever is later. A checkpoint without a time is from an
