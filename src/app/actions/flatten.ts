@@ -28,6 +28,9 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
   const venues = plan.venues.join(', ');
   const limits = `each hedge uses the cheapest of ${venues} and costs at most ${plan.rules.costMaxBps} bps (hedge.costMaxBps); all hedges together cost at most --max-cost`;
   const beyond = `inventory is ${what} ${inventory > 0n ? 'above' : 'below'} its target`;
+  const after = 'until you run puntas resume, the bot quotes only to reduce inventory';
+  if (!plan.venues.includes('book'))
+    return [beyond, `its cost is unknown now, because the prices of ${venues} are read at execution`, limits, after];
   if (refusal !== null) return [`${beyond}; the cost of hedging is unknown: ${refusal}`, limits];
   const amount = amountToHedge(inventory, { ...plan.rules, band: money(0n), residual: money(0n) });
   const { out } = bookRoute(plan, true, view, amount);
@@ -39,7 +42,7 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
     book === undefined || book.cost === null
       ? `hedging through the book has no known cost now: ${book?.rejectedReason ?? 'no price'}`
       : `hedging all inventory through the book would now cost about ${textOfMoney(centsCeil(book.cost), 2)} ${minor} (${(book.bps ?? 0).toFixed(1)} bps), fee included`;
-  return [beyond, cost, limits, 'until you run puntas resume, the bot quotes only to reduce inventory'];
+  return [beyond, cost, limits, after];
 }
 
 const CENT = 10n ** 16n;

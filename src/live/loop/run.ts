@@ -472,7 +472,10 @@ export class Run {
     const { log, state } = this.#options;
     this.#beat();
     this.#balances.bookAdjustments();
-    applyPendingSettlements(state.settlements, this.#hedger, () => this.#flush(), log);
+    applyPendingSettlements(state.settlements, {
+      ...{ hedger: this.#hedger, kept: state.journal.leftovers.hedges, persist: () => this.#flush(), log },
+      connectivity: this.#connectivity,
+    });
     this.#sentinel.look();
     this.#latch.look(this.#failure !== null);
   }

@@ -1,5 +1,7 @@
 /** Settlement of hedges by the operator, for outcomes that the exchange does not report. */
-import type { Hedger } from '../../hedge/index.ts';
+import type { HedgeRow } from '../../core/index.ts';
+import { mayStillExecute, type Hedger } from '../../hedge/index.ts';
+import type { ConnectivityLog } from '../connectivityLog.ts';
 import type { Log } from '../log.ts';
 import type { MailMessage } from '../mailbox/kinds.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
@@ -8,18 +10,33 @@ import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 export const settledWhy = ({ as, by, reason }: Pick<MailMessage<'settle'>, 'as' | 'by' | 'reason'>): string =>
   `settled as ${as} by ${by}: ${reason}`;
 
+/** Access of `applyPendingSettlements` to a run. */
+export type SettlingRun = {
+  /** `null` if the run has no hedger. */
+  readonly hedger: Hedger | null;
+  /** Hedges that a run without a hedger hands on unchanged. */
+  readonly kept: readonly HedgeRow[];
+  /** Makes ledger and recording durable; returns whether it succeeded. */
+  readonly persist: () => boolean;
+  readonly log: Log;
+  readonly connectivity: ConnectivityLog;
+};
+
 /**
  * Ends the hedges that the operator has settled. Call `applyPendingSettlements` periodically: a hedge that is being
- * looked up is ended only by a later call.
+ * looked up is ended only by a later call. Without a hedger, settlements of open hedges wait for a run that has one.
  */
 export function applyPendingSettlements(
   box: NumberedMailbox<'settle'> | undefined,
-  hedger: Hedger | null,
-  persist: () => boolean,
-  log: Log,
+  { hedger, kept, persist, log, connectivity }: SettlingRun,
 ): void {
   for (const message of box?.waiting() ?? []) {
     const { id, as, by, base, quote, fee, feeCurrency } = message;
+    if (hedger === null && kept.some(row => row.id === id && mayStillExecute(row))) {
+      const text = `the settlement of hedge ${id} by ${by} waits, because this bot has no section hedge; restore the section until the hedge has ended`;
+      connectivity.say(`settlement ${id}`, { id }, text);
+      continue;
+    }
     const isWhole = base !== undefined && quote !== undefined && fee !== undefined && feeCurrency !== undefined;
     const amounts = isWhole ? { base, quote, fee, feeCurrency } : null;
     const taken = hedger?.settleAs(id, as, settledWhy(message), amounts) ?? 'not open';

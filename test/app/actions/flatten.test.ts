@@ -59,6 +59,13 @@ describe('a flatten', () => {
         expect(costWith(hedge)).toBe(told);
       }),
     );
+    // Without the book among the venues, its price is not what the hedges would cost.
+    const elsewhere = costOfFlatten(
+      { ...moment, setup: { ...moment.setup, hedge: { ...moment.setup.hedge!, venues: ['elsewhere'] } } },
+      at,
+    ).join('\n');
+    expect(elsewhere).toContain('the prices of elsewhere are read at execution');
+    expect(elsewhere).not.toContain('through the book');
     await running.stop();
   });
 

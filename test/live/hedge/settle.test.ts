@@ -137,10 +137,21 @@ describe('a conversion with a lost answer whose currencies both move', () => {
     const open = await openHedgeOf(dir, clock);
     expect(open).not.toBeNull();
     const { hedge: _, ...config } = at.config;
+    await settleHedge(dir, { id: open!, as: 'failed', reason: 'not on its web page', by: 'ana' }, clock);
     const second = await restarted(at, dir, { config });
     await at.clock.advance(10_000);
     await second.stop();
     expect(await openHedgeOf(dir, clock)).toBe(open);
+    // The settlement waits for a run with a hedger, which applies it.
+    expect(new NumberedMailbox(dir, 'settle').waiting()).toHaveLength(1);
+    expect(second.log.filter(({ text }) => /settlement of hedge .* waits/.test(text))).toHaveLength(1);
+    const third = await restarted(at, dir, { fate: request => (isQuestion(request) ? 'lost' : 'arrives') });
+    await at.clock.advance(60_000);
+    expect(hedgesIn(dir).find(({ id }) => id === open)).toMatchObject({
+      ...{ state: 'failed', why: 'settled as failed by ana: not on its web page' },
+    });
+    expect(new NumberedMailbox(dir, 'settle').waiting()).toEqual([]);
+    await third.stop();
     await first.running.stop();
   });
 
