@@ -331,7 +331,7 @@ function booksDigest(
     const { url, file, price } = feeds[feedIndexOf(feeds, own, book, place)] ?? {};
     return [book, as, url, file, price];
   });
-  return digestOf(JSON.stringify(read)).slice(0, 16);
+  return shortDigest(read);
 }
 
 /** Maximum time between two events that confirm an unchanged book. */
@@ -370,7 +370,7 @@ function placeTextsIn(places: readonly SourceFrom[]): (place: SourceFrom) => str
   }
   return place => {
     const text = placeText(place);
-    return (wholes.get(text)?.size ?? 0) > 1 ? `${text} ${digestOf(wholePlace(place)).slice(0, 8)}` : text;
+    return (wholes.get(text)?.size ?? 0) > 1 ? `${text} ${shortDigest(wholePlace(place)).slice(0, 8)}` : text;
   };
 }
 
@@ -379,7 +379,9 @@ function wholePlace(place: SourceFrom): string {
   return JSON.stringify(typeof place === 'string' ? place : Object.entries(place).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+/** Returns 16 hex digits of a place or books, whose addresses may contain secrets. */
+const shortDigest = (read: unknown): string =>
+  createHash('sha256').update(JSON.stringify(read)).digest('hex').slice(0, 16);
 
 /** Returns the ids of ccxt that the sources use, each once. */
 export const ccxtIdsOf = ({ reference: of }: { readonly reference?: z.infer<typeof reference> | undefined }) => [
