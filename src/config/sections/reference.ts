@@ -99,16 +99,14 @@ const source = z.strictObject({
     .array(z.union([bookName, leg]))
     .min(1)
     .max(3)
-    .describe('Book, or chain of books from base to quote currency, like [btc_usd, usd_mxn].'),
+    .describe('Book, or chain from base to quote currency, like [btc_usd, usd_mxn].'),
   from: from.default(SOURCE_DEFAULTS.from).describe(placeDescription),
   weight: z.number().gt(0).max(1_000).default(1).describe('Weight, if combine is weights.'),
   staleAfterMs: staleAfterMs.default(SOURCE_DEFAULTS.staleAfterMs).describe('Maximum age of a price.'),
-  frozenAfterMs: frozenAfterMs.optional().describe('Maximum time without a change of price or amount.'),
+  frozenAfterMs: frozenAfterMs.optional().describe('Maximum time with unchanged price and amount.'),
   amount: aboveZero
     .optional()
-    .describe(
-      'Amount (base) for average prices of the first book; later books count at best prices. If omitted, best prices.',
-    ),
+    .describe('Amount (base) averaged in the first book. Later books, or all if omitted, count at best prices.'),
   feeBps: z.number().min(0).max(1_000).default(10).describe('Taker fee there (bps).'),
 });
 
@@ -148,7 +146,7 @@ export const reference = z
       .min(1)
       .max(8)
       .optional()
-      .describe('Live prices that are checked, compared and combined, instead of books.'),
+      .describe('Live prices that are compared and combined, instead of books.'),
     combine: z.enum(['median', 'weights']).default('median').describe('Combination of the usable sources.'),
     sourcesMin: z
       .int()

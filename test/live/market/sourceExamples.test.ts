@@ -30,8 +30,8 @@ function examples(): readonly Reference[] {
         key === 'from' && typeof value === 'object' && value !== null && !('feed' in value) ? 'exchange' : value,
       ),
     ) as readonly object[];
-    // Sources that only agree within percents are compared by the laws of LivePrice, not here.
-    const apart = { divergenceMaxBps: 4_999, everyMs: 8_000 };
+    // The comparison of sources has laws of its own; with the places replaced, two sources may be one.
+    const apart = { divergenceMaxBps: 4_999, sourcesMin: 1, everyMs: 8_000 };
     return [{ ...reference, ...apart, sources: here, feeds: feeds.map(one => ({ ...one, file })) }];
   });
 }
