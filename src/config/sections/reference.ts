@@ -99,16 +99,14 @@ const source = z.strictObject({
     .array(z.union([bookName, leg]))
     .min(1)
     .max(3)
-    .describe('Book, or chain of books from base to quote currency, like [btc_usd, usd_mxn].'),
+    .describe('Book, or chain from base to quote currency, like [btc_usd, usd_mxn].'),
   from: from.default(SOURCE_DEFAULTS.from).describe(placeDescription),
   weight: z.number().gt(0).max(1_000).default(1).describe('Weight, if combine is weights.'),
   staleAfterMs: staleAfterMs.default(SOURCE_DEFAULTS.staleAfterMs).describe('Maximum age of a price.'),
-  frozenAfterMs: frozenAfterMs.optional().describe('Maximum time without a change of price or amount.'),
+  frozenAfterMs: frozenAfterMs.optional().describe('Maximum time with unchanged price and amount.'),
   amount: aboveZero
     .optional()
-    .describe(
-      'Amount (base) for average prices of the first book; later books count at best prices. If omitted, best prices.',
-    ),
+    .describe('Amount (base) averaged in the first book. Later books, or all if omitted, count at best prices.'),
   feeBps: z.number().min(0).max(1_000).default(10).describe('Taker fee there (bps).'),
 });
 
@@ -148,7 +146,7 @@ export const reference = z
       .min(1)
       .max(8)
       .optional()
-      .describe('Live prices that are checked, compared and combined, instead of books.'),
+      .describe('Live prices that are compared and combined, instead of books.'),
     combine: z.enum(['median', 'weights']).default('median').describe('Combination of the usable sources.'),
     sourcesMin: z
       .int()
@@ -331,7 +329,7 @@ function booksDigest(
     const { url, file, price } = feeds[feedIndexOf(feeds, own, book, place)] ?? {};
     return [book, as, url, file, price];
   });
-  return digestOf(JSON.stringify(read)).slice(0, 16);
+  return shortDigest(read);
 }
 
 /** Maximum time between two events that confirm an unchanged book. */
@@ -370,7 +368,7 @@ function placeTextsIn(places: readonly SourceFrom[]): (place: SourceFrom) => str
   }
   return place => {
     const text = placeText(place);
-    return (wholes.get(text)?.size ?? 0) > 1 ? `${text} ${digestOf(wholePlace(place)).slice(0, 8)}` : text;
+    return (wholes.get(text)?.size ?? 0) > 1 ? `${text} ${shortDigest(wholePlace(place)).slice(0, 8)}` : text;
   };
 }
 
@@ -379,7 +377,9 @@ function wholePlace(place: SourceFrom): string {
   return JSON.stringify(typeof place === 'string' ? place : Object.entries(place).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+/** Returns 16 hex digits of a place or books, whose addresses may contain secrets. */
+const shortDigest = (read: unknown): string =>
+  createHash('sha256').update(JSON.stringify(read)).digest('hex').slice(0, 16);
 
 /** Returns the ids of ccxt that the sources use, each once. */
 export const ccxtIdsOf = ({ reference: of }: { readonly reference?: z.infer<typeof reference> | undefined }) => [
