@@ -178,8 +178,12 @@ export class PlaceAccount {
     this.#account.orderElsewhere({ kind: 'conversion', at: event.at, phase, conversion: placed });
   }
 
-  /** Books a transfer with a known cause. The currency of the event has the place in its name. */
+  /**
+   * Books a transfer with a known cause. The currency of the event has the place in its name. Before the opening it books
+   * nothing, because the opening balances will include the amount.
+   */
   transfer(event: TransferEvent): void {
+    if (!this.#account.isOpen) return;
     this.#account.transfer({ ...event, source: atPlace(event.source, this.#book.place) });
   }
 
