@@ -4,6 +4,9 @@ import type { AccountLedger } from './accountEvents.ts';
 /** Returns the name of a currency or an entry at a place. */
 export const atPlace = (name: string, place: string): string => `${name}@${place}`;
 
+/** Returns the currency in a name, without the place. */
+export const tickerOf = (name: string): string => name.split('@')[0]!;
+
 /** Returns the place in a name; `null` for a name of the bot's own exchange. */
 export const placeOf = (name: string): string | null => name.split('@')[1] ?? null;
 

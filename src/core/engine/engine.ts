@@ -12,7 +12,7 @@ import type { EngineOptions, Preview, Snapshot } from './engineTypes.ts';
 import type { AccountEvent, EngineEvent, RestoredLedger } from './event.ts';
 import { ReadTimes } from '../marketdata/readTimes.ts';
 import { OtherPlaces } from '../accounting/otherPlaces.ts';
-import { placeOf, splitPlaces, withRows } from '../accounting/place.ts';
+import { placeOf, splitPlaces, tickerOf, withRows } from '../accounting/place.ts';
 import { PlaceAccount, type PlacedChange } from '../accounting/placeAccount.ts';
 import { TradingAccount, type AccountView } from '../accounting/tradingAccount.ts';
 import { Transit } from '../accounting/transit.ts';
@@ -46,6 +46,7 @@ import { Quoter } from './quoter.ts';
 import { snapshotOf } from './snapshot.ts';
 import { OrphanOrders } from '../orders/orphanOrders.ts';
 import type { LastFill, Quote, Reference, View } from '../quoting/strategy.ts';
+import type { LedgerHalt } from '../model/halts.ts';
 import { money, moneyOf, type Amount, type Millis, type Side } from '../model/units.ts';
 
 const NOTHING: readonly Approved<Command>[] = [];
@@ -473,11 +474,16 @@ export class Engine {
         break;
       case 'balances':
         if (event.place !== undefined) {
-          this.#halt(this.#elsewhere?.read(event) ?? null);
+          if (this.#elsewhere) this.#halt(this.#ledgerHalt(this.#elsewhere.read(event), this.#elsewhere.view));
           break;
         }
         this.#risk.regimes.apply({ kind: 'balances', at: event.at, unread: null });
-        this.#halt(this.#account.read(event, lockedByOrders(this.#rules.instrument, this.#orders.live)));
+        this.#halt(
+          this.#ledgerHalt(
+            this.#account.read(event, lockedByOrders(this.#rules.instrument, this.#orders.live)),
+            this.#account,
+          ),
+        );
         break;
       case 'trades':
         for (const trade of event.trades) this.#account.trade(trade);
@@ -548,6 +554,18 @@ export class Engine {
     if (reason === null) return;
     this.#isDecisionDue = true;
     this.#risk.halt(this.#at, reason);
+  }
+
+  /** Adds the booking of a fall that may be a transfer to the other exchange: booked as a loss, it would be hedged. */
+  #ledgerHalt(halt: LedgerHalt | null, account: Pick<AccountView, 'differences'>): LedgerHalt | null {
+    const { elsewhere } = this.#options;
+    if (halt === null || elsewhere?.transfers === undefined) return halt;
+    const { major, minor } = elsewhere;
+    const mayBeSent = account
+      .differences()
+      .some(({ currency, difference }) => difference < 0n && [major, minor].includes(tickerOf(currency)));
+    if (!mayBeSent) return halt;
+    return `${halt}; book what you sent to the other exchange with puntas ledger adjust --in-transit before you resume`;
   }
 
   /** Returns the strategy's quote for a decision, adjusted to the regime and without pulled sides. */
