@@ -1,9 +1,18 @@
 /** A whole bot over two exchanges: a fill is hedged on the second at once, both ledgers are exact, and a replay decides the same. */
 import { afterEach, expect, test } from 'vitest';
 import { recordedConfig } from '../../../src/config.ts';
-import { money, moneyOf, textOfMoney, type WireRequest } from '../../../src/core/index.ts';
+import {
+  amountFloor,
+  money,
+  moneyOf,
+  randomOf,
+  Secret,
+  textOfMoney,
+  type WireRequest,
+} from '../../../src/core/index.ts';
 import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { adjust } from '../../../src/app/inspect/ledger.ts';
+import { tryOrder } from '../../../src/app/doctor/trialOrder.ts';
 import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
 import { hedgeEvidence, settleHedge } from '../../../src/app/inspect/settleHedge.ts';
 import { mayStillExecute } from '../../../src/hedge/index.ts';
@@ -12,10 +21,12 @@ import { realClock } from '../../../src/live/realClock.ts';
 import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { engineOf } from '../../../src/wiring/bot.ts';
+import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
+import { heardLog } from '../../memoryLog.ts';
 import { Trader } from '../../sandbox/trader.ts';
 import { stopSummary } from '../../../src/alerts/sentences.ts';
 import { isAllGone } from '../../../src/live/loop/loopOptions.ts';
-import type { Fate } from '../inProcess.ts';
+import { wireTo, type Fate } from '../inProcess.ts';
 import { advanceUntil, started, worldOf, type Running, type World } from '../world.ts';
 
 let world: World | null = null;
@@ -288,4 +299,61 @@ test('what is said to be in transit is refused by a bot without another exchange
       /^not booked: -0\.3 btc in transit \(ann: sent\), because this bot hedges on no other exchange/,
     ),
   );
+});
+
+test('a trial order leaves transfers between both exchanges and bookings to the next run, which hedges none of them', async () => {
+  const at = worldOf(7, { hedge: { everyMs: 1_000 } }, 'elsewhere');
+  world = at;
+  const { box, clock, config, seed, stateDir } = at;
+  const first = await started(at);
+  await clock.advance(20_000);
+  await first.stop();
+  const { instrument } = firstRules(stateDir, recordingsIn(stateDir)[0]!.run)!;
+  const before = (await ledgerFileIn(stateDir, realClock()))!.entries.length;
+  const home = box.exchange.venue.accounts.get(box.account.id)!;
+  expect(box.exchange.venue.withdraw(home, 'btc', moneyOf('0.3'))).toBe(true);
+  const ask = { currency: 'btc@binance', amount: '-0.0001', reason: 'fee there', by: 'ann' };
+  await adjust(stateDir, ask, clock);
+
+  let isOver = false;
+  const log: string[] = [];
+  const trial = tryOrder(
+    { instrument, side: 'buy', lots: amountFloor(instrument, '0.001'), text: 'the smallest order' },
+    {
+      ...{ config, clock, seed, version: 'test', which: { stateDir }, onStarted: () => undefined },
+      log: heardLog(({ text }) => void log.push(text)),
+      venue: {
+        ...{ restUrl: 'http://127.0.0.1/api', key: box.account.key, secret: new Secret(box.account.secret), speed: 1 },
+        transport: wireTo({
+          exchange: box.exchange,
+          ...{ clock, random: randomOf(seed), deadlineMs: config.exchange.requestTimeoutMs },
+        }),
+      },
+    },
+  ).finally(() => (isOver = true));
+  await advanceUntil(clock, 500, () => isOver);
+  expect((await trial).finding).toMatchObject({
+    result: 'fail',
+    says: expect.stringMatching(/^trial order not sent: /),
+    todo: expect.stringMatching(/start the bot, which books transfers/),
+  });
+  expect(log.join('\n')).not.toMatch(/booked under/);
+  const after = (await ledgerFileIn(stateDir, realClock()))!;
+  expect(after.entries).toHaveLength(before);
+  expect(new NumberedMailbox(stateDir, 'adjust').waiting()).toHaveLength(1);
+
+  const orders: WireRequest[] = [];
+  const second = await started(at, {
+    fateThere: request => {
+      if (isOrder(request)) orders.push(request);
+      return 'arrives';
+    },
+  });
+  await clock.advance(60_000);
+  expect(second.log.map(({ text }) => text)).toContainEqual(
+    expect.stringMatching(/-0\.3 btc; in transit now: 0\.3 btc$/),
+  );
+  const sizes = orders.map(({ body = '' }) => Number(new URLSearchParams(String(body)).get('quantity')));
+  expect(Math.max(0, ...sizes)).toBeLessThan(0.1);
+  await second.stop();
 });

@@ -89,6 +89,19 @@ class World {
     this.transfers = this.#newTransfers();
   }
 
+  /** A trial order: a run without the other exchange, which books no transfers. */
+  tries(): void {
+    this.two.restart(++this.#run, false);
+    this.#begins();
+    for (let reads = 0; reads < 10; reads++) {
+      this.desk.now += 2_000;
+      this.#readsHere();
+    }
+    expect(this.engine.haltedBecause).toBeNull();
+    expect(amountToHedge(this.inventory, RULES_OF_HEDGE)).toBe(0n);
+    this.restart();
+  }
+
   #begins(): void {
     this.desk.step({ kind: 'rules', at: this.desk.now, instrument: plain, makerRate: 0, takerRate: 0 });
     this.desk.readPrivate();
@@ -161,17 +174,22 @@ class World {
   reads(ms: number): void {
     for (let passed = 0; passed < ms; passed += 2_000) {
       this.desk.now += 2_000;
-      const { now } = this.desk;
-      const balances = [...this.here].map(([currency, sum]) => {
-        const total = textOfMoney(sum);
-        return { currency, total, locked: '0', available: total };
-      });
-      this.desk.step({ kind: 'balances', at: now, startedAt: now, quiet: true, balances });
+      this.#readsHere();
       for (const line of this.#unlisted.splice(0)) line();
       this.two.readThere();
       this.transfers.explain();
-      expect(this.engine.haltedBecause).toBeNull();
+      const { haltedBecause } = this.engine;
+      expect(haltedBecause, haltedBecause ?? '').toBeNull();
     }
+  }
+
+  #readsHere(): void {
+    const { now } = this.desk;
+    const balances = [...this.here].map(([currency, sum]) => {
+      const total = textOfMoney(sum);
+      return { currency, total, locked: '0', available: total };
+    });
+    this.desk.step({ kind: 'balances', at: now, startedAt: now, quiet: true, balances });
   }
 
   /** Both ledgers are what the accounts have. */
@@ -186,7 +204,18 @@ class World {
 }
 
 const step = fc.record({
-  what: fc.constantFrom('sends', 'sends', 'arrives', 'arrives', 'reads', 'waits', 'restart', 'returns', 'resumes'),
+  what: fc.constantFrom(
+    'sends',
+    'sends',
+    'arrives',
+    'arrives',
+    'reads',
+    'waits',
+    'restart',
+    'tries',
+    'returns',
+    'resumes',
+  ),
   currency: fc.constantFrom<Currency>('btc', 'btc', 'usdt'),
   /** In 50 lots: more than all fees of merged transfers together, which could otherwise look like a transfer. */
   fifties: fc.integer({ min: 1, max: 4 }),
@@ -251,6 +280,7 @@ describe('transfers between both exchanges', () => {
             if (what === 'reads') world.reads(4_000);
             if (what === 'waits') world.reads(100_000);
             if (what === 'restart') world.restart();
+            if (what === 'tries') world.tries();
             const { inventory } = world;
             expect(inventory <= 0n && inventory >= -lots(world.fees)).toBe(true);
             expect(amountToHedge(inventory, RULES_OF_HEDGE)).toBe(0n);
