@@ -120,6 +120,7 @@ const MANY = [
   'core/engine/engine',
   'core/engine/figureEvidence',
   'core/engine/hedgeDebt',
+  'core/engine/ledgerRows',
   'core/engine/parts',
   'core/engine/postOnly',
   'core/engine/restart',

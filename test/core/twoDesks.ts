@@ -100,12 +100,13 @@ export class TwoDesks {
     return conversion;
   }
 
-  /** Starts the next run from the stored text of the ledger. */
-  restart(run = 8): void {
+  /** Starts the next run from the stored text of the ledger; without `isThere`, one that has no account there. */
+  restart(run = 8, isThere = true): void {
     const left = this.desk.engine.ledger([]);
     const ledger = left && ledgerOf(textOfLedger(left));
     const before = this.desk;
-    this.desk = new Desk({ ...this.#options, run });
+    const { elsewhere, ...others } = this.#options;
+    this.desk = new Desk({ ...others, ...(isThere && elsewhere ? { elsewhere } : {}), run });
     this.desk.now = before.now + 1_000;
     this.desk.step({ kind: 'restore', at: this.desk.now, orders: [], ledger });
   }

@@ -101,11 +101,13 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
   const { clock, which, config } = options;
   const liesMs = config.timing.privatePollMs + LIES_MORE_MS;
   const watch = new TrialWatch(clock, liesMs, config.exchange.requestTimeoutMs + liesMs);
+  const leavesTransfers = config.hedge?.elsewhere !== undefined;
   try {
     const ended = await BotProcess.run({
       ...options,
       config: asTrialOrder(trialConfig(config, plan)),
       configFile: which.configFile,
+      leavesTransfers,
       onNews: (news, instrument) => watch.hear(news, instrument),
       onStarted: (stop, ...others) => {
         watch.begins(stop);
@@ -139,7 +141,7 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
           'see the log above, then run puntas doctor again',
         ),
       };
-    return { left, finding: watch.finding(summary, gone) };
+    return { left, finding: watch.finding(summary, gone, leavesTransfers) };
   } catch (error) {
     return { left: [], finding: checkAborted(CHECK, error) };
   } finally {
@@ -236,10 +238,17 @@ class TrialWatch {
     this.#timer = this.#clock.after(ms, () => this.#over(why));
   }
 
-  /** Returns the finding after a run that ended cleanly; `gone` is the text that says that no order remains. */
-  finding({ fills, figuresUnknown = '' }: Pick<Summary, 'fills' | 'figuresUnknown'>, gone: string): Finding {
+  /**
+   * Returns the finding after a run that ended cleanly; `gone` is the text that says that no order remains.
+   * `leavesTransfers`: whether the trial books no transfers, so that a new one prevents the order.
+   */
+  finding(
+    { fills, figuresUnknown = '' }: Pick<Summary, 'fills' | 'figuresUnknown'>,
+    gone: string,
+    leavesTransfers: boolean,
+  ): Finding {
     const { text } = this;
-    if (fills === null && this.#end !== 'refused')
+    if (this.#order !== null && fills === null && this.#end !== 'refused')
       return warn(
         CHECK,
         `${text}: the bot could not read whether the order was executed before its cancel (${figuresUnknown}); ${gone}`,
@@ -268,7 +277,9 @@ class TrialWatch {
           return fail(
             CHECK,
             `trial order not sent: ${this.#why ?? 'the check was stopped before the order was sent'}`,
-            'fix the cause, then run puntas doctor again',
+            leavesTransfers
+              ? 'fix the cause, or start the bot, which books transfers and bookings, then run puntas doctor again'
+              : 'fix the cause, then run puntas doctor again',
           );
         // The warning stays even if the order was found in the meantime.
         return warn(

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import {
+  atPlace,
   CAUSES,
   causesFrom,
   causesOf,
@@ -16,6 +17,7 @@ import {
   pairOf,
   sumOfCauses,
   textOfMoney,
+  tickerOf,
   TRANSIT,
   type Cause,
   type Causes,
@@ -92,8 +94,8 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
     ...table(rows),
     ...(profit === null ? [] : [profitLine(profit, minorOf(file))]),
     ...waiting.map(
-      ({ currency, amount, by, reason }) =>
-        `pending adjustment, which the bot has not booked yet: ${textOfMoney(amount)} ${currency} (${by}: ${reason})`,
+      ({ currency, amount, by, reason, inTransit }) =>
+        `pending adjustment, which the bot has not booked yet: ${textOfMoney(amount)} ${currency}${inTransit ? ' in transit' : ''} (${by}: ${reason})`,
     ),
   ];
 }
@@ -103,6 +105,8 @@ export type AdjustAsk = {
   readonly amount: string;
   readonly reason: string;
   readonly by?: string;
+  /** Whether the amount left this account for the other exchange, or arrived from it. */
+  readonly inTransit?: boolean;
 };
 
 /**
@@ -122,22 +126,49 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
     );
   const amount = amountOf(ask.amount);
   const file = await ledgerFileIn(dir, clock);
-  const known = (file?.entries ?? []).flatMap(({ changes }) => changes.map(change => change.currency));
-  if (currency.includes('@') && !known.includes(currency))
-    throw new UsageError(
-      `--currency: expected a currency of the ledger, one of ${[...new Set(known)].join(', ')}, found ${currency}`,
-    );
+  const { inTransit = false } = ask;
+  assertKnown(file, currency, inTransit);
   const box = new NumberedMailbox(dir, 'adjust');
-  const isWaiting = box
+  const same = box
     .waiting()
-    .some(one => one.currency === currency && one.amount === amount && one.reason === reason && one.by === by);
+    .find(one => one.currency === currency && one.amount === amount && one.reason === reason && one.by === by);
+  const isWaiting = same !== undefined;
+  if (isWaiting && (same.inTransit ?? false) !== inTransit)
+    throw new UsageError(
+      `--in-transit: a pending request has this currency, amount and reason ${inTransit ? 'without' : 'with'} --in-transit; to book the amount again, give another --reason`,
+    );
   // The request is in its file, in the ledger, or in both, because the bot removes the file only after the booking is
   // durable.
   const earlier = isWaiting ? undefined : bookedIn(file, { currency, amount, reason, by });
   if (earlier !== undefined)
     return `nothing was booked, because ${by} already booked ${textOfMoney(amount)} ${currency} with this reason at ${timeText(earlier.at)}; to book the amount again, give another --reason`;
-  if (!isWaiting) box.put({ id: randomUUID(), at: clock.now(), currency, amount, reason, by });
-  return `requested: an adjustment of ${textOfMoney(amount)} ${currency}; a running bot books the adjustment within seconds, a stopped bot at its next start, before it quotes. The adjustment does not end a halt; to end a halt, resume with: ${ownCommand('resume', { stateDir: dir })}`;
+  if (!isWaiting)
+    box.put({ id: randomUUID(), at: clock.now(), currency, amount, reason, by, ...(inTransit ? { inTransit } : {}) });
+  return `requested: an adjustment of ${textOfMoney(amount)} ${currency}${inTransit ? ' in transit' : ''}; a running bot books the adjustment within seconds, a stopped bot at its next start, before it quotes. The adjustment does not end a halt; to end a halt, resume with: ${ownCommand('resume', { stateDir: dir })}`;
+}
+
+/**
+ * Checks the currency against the ledger. Both sides of a transfer and what is in transit have a currency that the ledger
+ * has on another exchange. Throws `UsageError`.
+ */
+function assertKnown(file: LedgerFile | null, currency: string, inTransit: boolean): void {
+  const known = new Set((file?.entries ?? []).flatMap(({ changes }) => changes.map(change => change.currency)));
+  const placed = [...known].filter(name => name.includes('@') && !isAtPlace(name, TRANSIT));
+  const moved = [...new Set(placed.map(tickerOf))].flatMap(name => [
+    name,
+    ...placed.filter(at => tickerOf(at) === name),
+  ]);
+  if (inTransit && moved.length === 0)
+    throw new UsageError('--in-transit: the ledger has no account on another exchange (hedge.elsewhere)');
+  if (inTransit && !moved.includes(currency))
+    throw new UsageError(
+      `--in-transit: expected a currency that both exchanges can have, one of ${moved.join(', ')}, found ${currency}`,
+    );
+  const names = new Set([...known, ...placed.map(name => atPlace(tickerOf(name), TRANSIT))]);
+  if (currency.includes('@') && !names.has(currency))
+    throw new UsageError(
+      `--currency: expected a currency of the ledger, one of ${[...names].join(', ')}, found ${currency}`,
+    );
 }
 
 /** Returns the ledger entry of an operator's booking; `undefined` if there is none. */

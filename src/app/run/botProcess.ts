@@ -149,6 +149,8 @@ export class BotProcess {
     this.#oneAccount = await oneAccountProblem(config, venue, client, this.#elsewhere?.client);
     assertTwoAccounts(config, this.#oneAccount);
     this.#startAlerts();
+    const leavesTransfers = this.#options.leavesTransfers === true;
+    const readsLists = !leavesTransfers || this.#journal.leftovers.ledger === null;
     const first = this.#setupOf(config);
     if (first.beside?.place) this.#elsewhere?.start();
     this.#reference = first.beside?.reference;
@@ -160,7 +162,7 @@ export class BotProcess {
       venue: {
         exchange: client,
         newStream: () => marketStreamOf(config, venue, clock, seed, client),
-        transferLists: client.transferLists,
+        ...(readsLists ? { transferLists: client.transferLists } : {}),
       },
       ...first,
       openingApartMs: this.#options.openingApartMs ?? OPENING_APART_MS,
@@ -168,7 +170,7 @@ export class BotProcess {
       state: {
         journal: this.#journal,
         latch: this.#latch,
-        adjustments: new NumberedMailbox(config.state.dir, 'adjust'),
+        ...(leavesTransfers ? {} : { adjustments: new NumberedMailbox(config.state.dir, 'adjust') }),
         settlements: new NumberedMailbox(config.state.dir, 'settle'),
         flatten: flattenIn(config.state.dir),
       },

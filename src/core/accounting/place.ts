@@ -1,10 +1,14 @@
 /** Names of what an account on another exchange holds: `usdt@other`. What the bot's own exchange holds has no place. */
 import type { AccountLedger } from './accountEvents.ts';
-import { sumOfCauses } from './ledger.ts';
-import { money, type Money } from '../model/units.ts';
 
 /** Returns the name of a currency or an entry at a place. */
 export const atPlace = (name: string, place: string): string => `${name}@${place}`;
+
+/** Returns the currency in a name, without the place. */
+export const tickerOf = (name: string): string => name.split('@')[0]!;
+
+/** Returns the place in a name; `null` for a name of the bot's own exchange. */
+export const placeOf = (name: string): string | null => name.split('@')[1] ?? null;
 
 /** Whether the name is of this place. */
 export const isAtPlace = (name: string, place: string): boolean => name.endsWith(`@${place}`);
@@ -34,16 +38,13 @@ export function splitPlaces<L extends AccountLedger>(ledger: L): readonly [place
   return [placed, { ...ledger, ...own }];
 }
 
-/** Returns the ledger with the rows added. */
-export const withRows = <L extends AccountLedger>(ledger: L, { causes, sources }: PlacedRows): L => ({
-  ...ledger,
-  causes: new Map([...ledger.causes, ...causes]),
-  sources: [...ledger.sources, ...sources],
-});
-
-/** Returns what all places of the rows hold of a currency. */
-export function heldAtPlaces({ causes }: PlacedRows, currency: string): Money {
-  let sum = 0n;
-  for (const [name, row] of causes) if (name.startsWith(`${currency}@`)) sum += sumOfCauses(row);
-  return money(sum);
+/** Returns the ledger with the rows added. @throws Error if both have a currency: one row would lose its bookings. */
+export function withRows<L extends AccountLedger>(ledger: L, { causes, sources }: PlacedRows): L {
+  const both = [...causes.keys()].find(currency => ledger.causes.has(currency));
+  if (both !== undefined) throw new Error(`two ledgers have a row for ${both}`);
+  return {
+    ...ledger,
+    causes: new Map([...ledger.causes, ...causes]),
+    sources: [...ledger.sources, ...sources],
+  };
 }

@@ -7,7 +7,7 @@ import type { Booked, BookedTransfer } from './bookings.ts';
 import { changesIn, type LedgerEntry } from './ledger.ts';
 import { atPlace, isAtPlace, splitRows, withRows, type PlacedRows } from './place.ts';
 import { TradingAccount, type AccountDelays, type AccountView } from './tradingAccount.ts';
-import type { HaltReason } from '../model/halts.ts';
+import type { LedgerHalt } from '../model/halts.ts';
 import type { Instrument } from '../model/instrument.ts';
 import { money, multiplyMoneyFloor, textOfMoney, type Millis, type Money, type Side } from '../model/units.ts';
 
@@ -151,7 +151,7 @@ export class PlaceAccount {
   }
 
   /** Applies a balance read of this place. Returns the halt reason, or `null`. */
-  read(event: BalancesEvent): HaltReason | null {
+  read(event: BalancesEvent): LedgerHalt | null {
     const { place } = this.#book;
     this.#readAt = event.startedAt;
     this.#value = event.rate === undefined ? null : aboveZero(event.rate, place);
@@ -178,8 +178,12 @@ export class PlaceAccount {
     this.#account.orderElsewhere({ kind: 'conversion', at: event.at, phase, conversion: placed });
   }
 
-  /** Books a transfer with a known cause. The currency of the event has the place in its name. */
+  /**
+   * Books a transfer with a known cause. The currency of the event has the place in its name. Before the opening it books
+   * nothing, because the opening balances will include the amount.
+   */
   transfer(event: TransferEvent): void {
+    if (!this.#account.isOpen) return;
     this.#account.transfer({ ...event, source: atPlace(event.source, this.#book.place) });
   }
 

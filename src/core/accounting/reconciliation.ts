@@ -2,7 +2,7 @@
  * Comparison of the exchange's balances with the bot's ledger: reaction to differences, and booking of differences
  * after a resume.
  */
-import type { HaltReason } from '../model/halts.ts';
+import type { LedgerHalt } from '../model/halts.ts';
 import type { Bookings } from './bookings.ts';
 import { textOfMoney, type Millis, type Money } from '../model/units.ts';
 
@@ -109,7 +109,7 @@ export class Reconciliation {
    * Checks a quiet balance read. Returns the halt reason, or `null`. A difference in a single read may come from a late
    * trade record. A lasting difference halts the bot if the exchange's transfer lists have not explained it in time.
    */
-  read(startedAt: Millis): HaltReason | null {
+  read(startedAt: Millis): LedgerHalt | null {
     this.#bookings.settleResidue(startedAt);
     const differences = this.#bookings.differences();
     this.#checked = {

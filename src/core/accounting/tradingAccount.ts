@@ -10,7 +10,7 @@ import type { Instrument } from '../model/instrument.ts';
 import { PendingConversions } from './pendingConversions.ts';
 import { Reconciliation, type BalanceCheck, type Unexplained } from './reconciliation.ts';
 import type { OwnTrade } from '../ports/port.ts';
-import type { HaltReason } from '../model/halts.ts';
+import type { LedgerHalt } from '../model/halts.ts';
 import { money, type Millis, type Money, type Side } from '../model/units.ts';
 
 /**
@@ -22,15 +22,7 @@ export type AccountDelays = { readonly tradeReportDelayMaxMs: Millis; readonly l
 /** Account interface for code that makes no order decisions: drivers, the journal, the hedger. */
 export type AccountView = Pick<
   TradingAccount,
-  | 'checked'
-  | 'unexplained'
-  | 'differences'
-  | 'isReconciled'
-  | 'isConverting'
-  | 'onEntry'
-  | 'total'
-  | 'isOpen'
-  | 'totals'
+  'checked' | 'unexplained' | 'differences' | 'isReconciled' | 'isConverting' | 'total' | 'isOpen' | 'totals'
 >;
 
 export class TradingAccount {
@@ -62,7 +54,7 @@ export class TradingAccount {
    * Applies a balance read. `own` is the amount locked by the bot's orders, by currency. Returns the halt reason, or
    * `null`.
    */
-  read({ balances, startedAt, quiet }: BalancesEvent, own: ReadonlyMap<string, Money>): HaltReason | null {
+  read({ balances, startedAt, quiet }: BalancesEvent, own: ReadonlyMap<string, Money>): LedgerHalt | null {
     this.#bookings.read(balances, startedAt, quiet && this.#pending.inFlight === 0);
     this.#lockedByOthers = lockedByOthers(own, balances);
     if (!quiet) return null;

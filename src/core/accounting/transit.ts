@@ -5,7 +5,7 @@
 import type { TransferEvent } from './accountEvents.ts';
 import type { BookedTransfer } from './bookings.ts';
 import { changesIn, Ledger, type Cause, type LedgerEntry } from './ledger.ts';
-import { atPlace, isAtPlace, splitRows, type PlacedRows } from './place.ts';
+import { atPlace, isAtPlace, placeOf, splitRows, tickerOf, type PlacedRows } from './place.ts';
 import type { PlacedChange } from './placeAccount.ts';
 import { money, textOfMoney, type Millis, type Money } from '../model/units.ts';
 
@@ -106,32 +106,32 @@ export class Transit {
 
   /** Books the other side of a transfer that an account has just booked. */
   move(event: TransferEvent): void {
-    const [currency = '', place = null] = event.currency.split('@');
+    const [currency, place] = [tickerOf(event.currency), placeOf(event.currency)];
     this.#book(event, { currency, place, amount: money(-event.amount) });
   }
 
   /**
    * Books the other side of the part of a transfer or adjustment that what is in transit explains, so that no money counts
-   * twice. The remainder is ordinary.
+   * twice: all of it if it completes a transfer or returns in full. The remainder is ordinary.
    */
   explain(transfer: BookedTransfer, at: Millis): void {
-    const [currency = '', place = null] = transfer.currency.split('@');
+    const [currency, place] = [tickerOf(transfer.currency), placeOf(transfer.currency)];
     const { cause, amount } = transfer;
     if (transfer.inTransit === true || cause === 'fees') return;
-    const isReturn = this.returns({ place, currency, amount }) && !this.completes({ place, currency, amount });
+    const completes = this.completes({ place, currency, amount });
+    const isReturn = !completes && this.returns({ place, currency, amount });
     const expected = this.expectedAt(place, currency);
     const isLikely = amount > 0n ? expected > 0n : expected < 0n;
-    const isWhole = amount > 0n ? expected >= amount : expected <= amount;
-    const part = isReturn || isWhole ? amount : expected;
-    if (!isReturn && !isLikely) return;
+    const isWhole = completes || isReturn || (amount > 0n ? expected >= amount : expected <= amount);
+    if (!isWhole && !isLikely) return;
+    const part = isWhole ? amount : expected;
     const moved = { currency, place, amount: money(-part) };
     this.#book({ ...transfer, at, cause: isReturn ? 'refunds' : cause }, moved);
   }
 
   /** Books a change of what is in transit, such as the operator's. */
   transfer(event: TransferEvent): void {
-    const [currency = ''] = event.currency.split('@');
-    this.#book(event, { currency, place: TRANSIT, amount: event.amount });
+    this.#book(event, { currency: tickerOf(event.currency), place: TRANSIT, amount: event.amount });
   }
 
   /** Returns which amount has been in transit for too long, with the remedy; `null` if none. */
@@ -164,7 +164,7 @@ export class Transit {
     this.#items = items;
     // A version of Puntas that does not know the items keeps only the rows.
     for (const name of own.causes.keys()) {
-      const [currency = ''] = name.split('@');
+      const currency = tickerOf(name);
       const missing = money(this.held(currency) - sumOfItems(items.filter(item => item.currency === currency)));
       if (missing !== 0n) this.#add({ source: 'restored', currency, place: TRANSIT, amount: missing, since: at });
     }

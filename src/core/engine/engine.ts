@@ -11,8 +11,9 @@ import { Decisions, type Decision } from './decisions.ts';
 import type { EngineOptions, Preview, Snapshot } from './engineTypes.ts';
 import type { AccountEvent, EngineEvent, RestoredLedger } from './event.ts';
 import { ReadTimes } from '../marketdata/readTimes.ts';
-import { heldAtPlaces, splitPlaces, withRows, type PlacedRows } from '../accounting/place.ts';
-import { PlaceAccount } from '../accounting/placeAccount.ts';
+import { OtherPlaces } from '../accounting/otherPlaces.ts';
+import { placeOf, splitPlaces, tickerOf, withRows } from '../accounting/place.ts';
+import { PlaceAccount, type PlacedChange } from '../accounting/placeAccount.ts';
 import { TradingAccount, type AccountView } from '../accounting/tradingAccount.ts';
 import { Transit } from '../accounting/transit.ts';
 import { FigureEvidence } from './figureEvidence.ts';
@@ -20,6 +21,7 @@ import { ForeignOrders } from '../orders/foreignOrders.ts';
 import { HourEnds, type ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
 import type { TransferEvent } from '../accounting/accountEvents.ts';
 import type { Booked } from '../accounting/bookings.ts';
+import type { LedgerEntry } from '../accounting/ledger.ts';
 import { HedgeDebt, type Exposure, type HedgeRooms } from '../risk/hedgeDebt.ts';
 import { Inventory, storedTarget, targetMoney } from '../accounting/inventory.ts';
 import { priceExact, priceFloor } from '../model/instrument.ts';
@@ -44,6 +46,7 @@ import { Quoter } from './quoter.ts';
 import { snapshotOf } from './snapshot.ts';
 import { OrphanOrders } from '../orders/orphanOrders.ts';
 import type { LastFill, Quote, Reference, View } from '../quoting/strategy.ts';
+import type { LedgerHalt } from '../model/halts.ts';
 import { money, moneyOf, type Amount, type Millis, type Side } from '../model/units.ts';
 
 const NOTHING: readonly Approved<Command>[] = [];
@@ -58,8 +61,7 @@ export class Engine {
   readonly #elsewhere: PlaceAccount | null;
   readonly #hedgeDebt: HedgeDebt | null;
   readonly #transit: Transit;
-  /** Ledger rows of exchanges without an account in this run, kept unchanged for a later run. */
-  #keptRows: PlacedRows = { causes: new Map(), sources: [] };
+  readonly #otherPlaces: OtherPlaces;
   readonly #inventory: Inventory;
   /** Detector of the ends of UTC hours, which reports the profit at the end of each hour. */
   readonly hourEnds = new HourEnds();
@@ -128,11 +130,9 @@ export class Engine {
     );
     const { elsewhere, timing } = options;
     this.#elsewhere = elsewhere
-      ? new PlaceAccount(elsewhere, elsewhere.bounds, timing, change => {
-          this.#inventory.placed(change);
-          if (change.kind === 'transfer' && change.transfer) this.#transit.explain(change.transfer, this.#at);
-        })
+      ? new PlaceAccount(elsewhere, elsewhere.bounds, timing, change => this.#bookedElsewhere(change))
       : null;
+    this.#otherPlaces = new OtherPlaces(instrument.major, change => this.#bookedElsewhere(change));
     this.#transit = new Transit(instrument.major, elsewhere?.transfers ?? null, change =>
       this.#inventory.placed(change),
     );
@@ -287,19 +287,29 @@ export class Engine {
   }
 
   /** Account on the exchange of the hedges; `null` if there is none. */
-  get elsewhere(): Pick<PlaceAccount, 'view' | 'funds' | 'onEntry' | 'held' | 'openOrders' | 'closedBecause'> | null {
+  get elsewhere(): Pick<PlaceAccount, 'view' | 'funds' | 'held' | 'openOrders' | 'closedBecause'> | null {
     return this.#elsewhere;
   }
 
   /** Amounts on their way between both exchanges. */
-  get transit(): Pick<Transit, 'items' | 'expectedAt' | 'completes' | 'returns' | 'mayDepart' | 'held' | 'onEntry'> {
+  get transit(): Pick<Transit, 'items' | 'expectedAt' | 'completes' | 'returns' | 'mayDepart' | 'held'> {
     return this.#transit;
   }
 
   /** Number that increases with every ledger entry and every change of the adverse-selection state. */
   get ledgerVersion(): number {
-    const { version } = this.#account;
-    return version + this.#transit.version + (this.#elsewhere?.version ?? 0) + (this.#adverseSelection?.version ?? 0);
+    return [...this.#ledgers, this.#adverseSelection].reduce((sum, part) => sum + (part?.version ?? 0), 0);
+  }
+
+  /** Calls `call` with every later entry of the ledger, whichever account has it. */
+  onEntry(call: (entry: LedgerEntry) => void): void {
+    for (const each of this.#ledgers) each.onEntry(call);
+  }
+
+  /** Ledgers of all accounts. `ledger` has the rows of each. */
+  get #ledgers() {
+    const elsewhere = this.#elsewhere === null ? [] : [this.#elsewhere];
+    return [this.#account, this.#transit, this.#otherPlaces, ...elsewhere];
   }
 
   /** Returns the ledger for the next run. `recent` holds ids of trades that the exchange may report again. */
@@ -308,7 +318,7 @@ export class Engine {
     const adverse = this.#adverseSelection?.state() ?? this.#keptAdverseState;
     const pastPrices = this.#pastPrice?.state() ?? this.#keptPastPrices;
     const bases = this.#livePrice?.bases() ?? this.#keptBases;
-    const own = withRows(withRows(this.#account.stateToSave(recent), this.#transit.rows), this.#keptRows);
+    const own = withRows(withRows(this.#account.stateToSave(recent), this.#transit.rows), this.#otherPlaces.rows);
     const transit = this.#transit.items;
     const hedgeFailures = this.#hedgeDebt?.failures ?? this.#keptFailures;
     return {
@@ -468,11 +478,16 @@ export class Engine {
         break;
       case 'balances':
         if (event.place !== undefined) {
-          this.#halt(this.#elsewhere?.read(event) ?? null);
+          if (this.#elsewhere) this.#halt(this.#ledgerHalt(this.#elsewhere.read(event), this.#elsewhere.view));
           break;
         }
         this.#risk.regimes.apply({ kind: 'balances', at: event.at, unread: null });
-        this.#halt(this.#account.read(event, lockedByOrders(this.#rules.instrument, this.#orders.live)));
+        this.#halt(
+          this.#ledgerHalt(
+            this.#account.read(event, lockedByOrders(this.#rules.instrument, this.#orders.live)),
+            this.#account,
+          ),
+        );
         break;
       case 'trades':
         for (const trade of event.trades) this.#account.trade(trade);
@@ -519,7 +534,7 @@ export class Engine {
     if (ledger === null) return;
     const [placed, own] = splitPlaces(ledger);
     const others = this.#transit.restore(placed, ledger.transit ?? [], at);
-    this.#keptRows = this.#elsewhere?.restore(others) ?? others;
+    this.#otherPlaces.restore(this.#elsewhere?.restore(others) ?? others);
     this.#account.restore(own);
     this.#inventory.restore(this.#held, targetMoney(this.#options.instrument, ledger), ledger.profit);
     this.#endEarlierHour(ledger.profit ?? null, at);
@@ -545,6 +560,18 @@ export class Engine {
     if (reason === null) return;
     this.#isDecisionDue = true;
     this.#risk.halt(this.#at, reason);
+  }
+
+  /** Adds the booking of a fall that may be a transfer to the other exchange: booked as a loss, it would be hedged. */
+  #ledgerHalt(halt: LedgerHalt | null, account: Pick<AccountView, 'differences'>): LedgerHalt | null {
+    const { elsewhere } = this.#options;
+    if (halt === null || elsewhere?.transfers === undefined) return halt;
+    const { major, minor } = elsewhere;
+    const mayBeSent = account
+      .differences()
+      .some(({ currency, difference }) => difference < 0n && [major, minor].includes(tickerOf(currency)));
+    if (!mayBeSent) return halt;
+    return `${halt}; book what you sent to the other exchange with puntas ledger adjust --in-transit before you resume`;
   }
 
   /** Returns the strategy's quote for a decision, adjusted to the regime and without pulled sides. */
@@ -658,11 +685,23 @@ export class Engine {
   /** Books a transfer in the account of its currency; one side of a transfer between both exchanges is also in transit. */
   #transfer(event: TransferEvent): void {
     if (this.#transit.has(event.currency)) return this.#transit.transfer(event);
-    const account = this.#elsewhere?.has(event.currency) === true ? this.#elsewhere : this.#account;
+    const account = this.#accountOf(event.currency);
     const before = account.version;
     account.transfer(event);
     // A repeated source changes nothing.
     if (event.inTransit === true && account.version !== before) this.#transit.move(event);
+  }
+
+  /** Returns the account that has the currency; those of unknown places are together in one. */
+  #accountOf(currency: string): TradingAccount | PlaceAccount | OtherPlaces {
+    if (placeOf(currency) === null) return this.#account;
+    return this.#elsewhere?.has(currency) === true ? this.#elsewhere : this.#otherPlaces;
+  }
+
+  /** Applies a booked change on another exchange to the position and to what is in transit. */
+  #bookedElsewhere(change: PlacedChange): void {
+    this.#inventory.placed(change);
+    if (change.kind === 'transfer' && change.transfer) this.#transit.explain(change.transfer, this.#at);
   }
 
   /** Applies a booked change to the position; a trade in this book may fill an order of the bot. */
@@ -782,7 +821,7 @@ export class Engine {
   /** Held amount of the base currency on all exchanges together, also where this run has no account. */
   get #held() {
     const { major } = this.#rules.instrument;
-    const elsewhere = (this.#elsewhere?.held ?? 0n) + this.#transit.held(major) + heldAtPlaces(this.#keptRows, major);
+    const elsewhere = (this.#elsewhere?.held ?? 0n) + this.#transit.held(major) + this.#otherPlaces.held(major);
     return money(this.#account.total(major) + elsewhere);
   }
 

@@ -20,6 +20,8 @@ export type Explanations = {
   readonly known: readonly string[] | null;
   /** Whether a listed transfer may be one side of a transfer between both exchanges. If absent, none is. */
   readonly isBetween?: (transfer: Booking) => boolean;
+  /** Whether a transfer between both exchanges can have the currency. If absent, none can. */
+  readonly mayMove?: (currency: string) => boolean;
   /** Maximum time by which a list may show a transfer before the balances do. */
   readonly listAheadMaxMs: Millis;
 };
@@ -185,11 +187,18 @@ export class BalanceReads {
     if (!adjustments) return;
     const waiting = adjustments.waiting(sentence => connectivity.say(sentence, {}, sentence, 'error'));
     if (waiting.length === 0) return;
-    for (const { id, at, currency, amount, reason, by } of waiting) {
+    for (const { id, at, currency, amount, reason, by, inTransit = false } of waiting) {
       if (this.#taken.has(id)) continue;
       this.#taken.add(id);
       const why = `${by}: ${reason}`;
-      this.#book({ source: `adjust ${id}`, cause: 'adjustments', currency, amount, occurredAt: at, why });
+      const of = { source: `adjust ${id}`, cause: 'adjustments', currency, amount, occurredAt: at, why } as const;
+      if (!inTransit) this.#book(of);
+      else if (explained.mayMove?.(currency) === true) this.#book({ ...of, inTransit: true });
+      else
+        log.error(
+          { source: of.source, currency, amount: textOfMoney(amount) },
+          `not booked: ${textOfMoney(amount)} ${currency} in transit (${why}), because this bot hedges on no other exchange in a book with this currency; book it without --in-transit`,
+        );
     }
     if (!persist()) return;
     try {

@@ -38,10 +38,7 @@ export class LedgerKeeper {
     hedges: () => readonly HedgeRow[] = () => [],
     transfers: () => readonly string[] | null = () => null,
   ) {
-    const keepEntry = (entry: LedgerEntry) => void this.#entries.push(entry);
-    engine.account.onEntry(keepEntry);
-    engine.elsewhere?.onEntry(keepEntry);
-    engine.transit.onEntry(keepEntry);
+    engine.onEntry(entry => void this.#entries.push(entry));
     engine.hourEnds.listen(ended => void this.#hours.push(ended));
     this.#transfers = transfers;
     this.#hedges = hedges;

@@ -212,13 +212,16 @@ function otherAccount({ place: name, account, order }: PlacedOrder, place: Accou
 /** Account and book in which orders of a run are looked up. */
 type AccountOfOrders = Pick<HedgePlace, 'name' | 'account'> & { readonly rules: Pick<PlaceRules, 'book'> };
 
-/** Returns what the ledger holds at other places than `place`, as text; `null` if nothing. */
+/** Returns what the ledger holds at other places than `place`, as text with the remedy; `null` if nothing. */
 export function heldAtOtherPlaces({ ledger }: Leftovers, place: string | null): string | null {
   const held = [...(ledger?.causes ?? [])].flatMap(([currency, causes]) => {
     const isKept =
       currency.includes('@') && (place === null || ![place, TRANSIT].some(known => isAtPlace(currency, known)));
     const sum = isKept ? sumOfCauses(causes) : NONE;
-    return sum === 0n ? [] : [`${textOfMoney(sum)} ${currency}`];
+    return sum === 0n ? [] : [{ currency, sum }];
   });
-  return held.length === 0 ? null : held.join(', ');
+  const [first] = held;
+  if (first === undefined) return null;
+  const all = held.map(({ currency, sum }) => `${textOfMoney(sum)} ${currency}`).join(', ');
+  return `the ledger also holds ${all}, which this bot does not read; base currency there still counts as held; book what is no longer there, as with puntas ledger adjust --currency ${first.currency} --amount=${textOfMoney(money(-first.sum))}`;
 }

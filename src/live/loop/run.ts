@@ -114,11 +114,7 @@ export class Run {
     const { hedges, settled } = hedgesToContinue(left.leftovers, place, settlements, options.clock.now());
     const journal = { ...left, leftovers: { ...left.leftovers, hedges } };
     const others = heldAtOtherPlaces(journal.leftovers, place?.name ?? null);
-    if (others !== null)
-      log.warn(
-        { others },
-        `the ledger also holds ${others}, which this bot does not read; base currency there still counts as held`,
-      );
+    if (others !== null) log.warn({}, others);
     await place?.rules.open();
     const engine = options.makeEngine(rules, onNews, journal.run);
     const unproven = engine.unprovenBases(journal.leftovers.ledger ?? {});
@@ -180,6 +176,7 @@ export class Run {
         known: opening.kind === 'restored' ? state.journal.leftovers.transfers : null,
         listAheadMaxMs: timing.transferListDelayMaxMs,
         isBetween: transfer => this.#placeTransfers?.isBetween(transfer) === true,
+        mayMove: currency => this.#placeTransfers?.mayMove(currency) === true,
       },
     });
     const known = () => this.#balances.known;

@@ -48,7 +48,10 @@ const latched = {
 export const SETTLED_AS = ['executed', 'failed'] as const;
 
 export const MAIL = {
-  /** Adjustment of the ledger; `amount` is positive if the exchange has more than the ledger. */
+  /**
+   * Adjustment of the ledger; `amount` is positive if the exchange has more than the ledger. `inTransit`: the amount left
+   * for the other exchange, or arrived from it.
+   */
   adjust: {
     ...request,
     file: 'adjust-*.json',
@@ -57,6 +60,7 @@ export const MAIL = {
       ...said,
       currency: matchingField(/^[a-z0-9]{1,20}(@[a-z0-9]{1,20})?$/),
       amount: moneyField('an amount other than 0', amount => amount !== 0n),
+      inTransit: optionalField(flagField),
     },
   },
   /**

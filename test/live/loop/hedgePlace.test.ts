@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config.ts';
 import { hedgeViewOf } from '../../../src/hedge/view.ts';
-import { hedgesToContinue, placeSetupOf } from '../../../src/live/loop/hedgePlace.ts';
+import { heldAtOtherPlaces, hedgesToContinue, placeSetupOf } from '../../../src/live/loop/hedgePlace.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { hedgePlaceOf } from '../../../src/wiring/place.ts';
 import { plain } from '../../core/market.ts';
@@ -91,4 +91,16 @@ test.each([
   }
   const ended = [...(['completed', 'failed'] as const).map(state => rowOf({ state, elsewhere })), rowOf()];
   expect(hedgesToContinue({ hedges: ended } as never, other, [said], NOW)).toEqual({ hedges: ended, settled: [] });
+});
+
+test('money at an exchange that the bot no longer knows is named at the start, with the booking that ends it', () => {
+  const two = new TwoDesks();
+  two.desk.open();
+  two.readThere();
+  const ledger = two.desk.engine.ledger([]);
+  const left = { ledger } as never;
+  expect(heldAtOtherPlaces(left, 'binance')).toBeNull();
+  expect(heldAtOtherPlaces(left, 'kraken')).toMatch(
+    /^the ledger also holds 500 btc@binance, 90000 usdt@binance, .*; book what is no longer there, as with puntas ledger adjust --currency btc@binance --amount=-500$/,
+  );
 });

@@ -1,8 +1,18 @@
 /** A whole bot over two exchanges: a fill is hedged on the second at once, both ledgers are exact, and a replay decides the same. */
 import { afterEach, expect, test } from 'vitest';
 import { recordedConfig } from '../../../src/config.ts';
-import { money, textOfMoney, type WireRequest } from '../../../src/core/index.ts';
+import {
+  amountFloor,
+  money,
+  moneyOf,
+  randomOf,
+  Secret,
+  textOfMoney,
+  type WireRequest,
+} from '../../../src/core/index.ts';
 import { executeAction } from '../../../src/app/actions/executeAction.ts';
+import { adjust } from '../../../src/app/inspect/ledger.ts';
+import { tryOrder } from '../../../src/app/doctor/trialOrder.ts';
 import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
 import { hedgeEvidence, settleHedge } from '../../../src/app/inspect/settleHedge.ts';
 import { mayStillExecute } from '../../../src/hedge/index.ts';
@@ -11,10 +21,12 @@ import { realClock } from '../../../src/live/realClock.ts';
 import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { engineOf } from '../../../src/wiring/bot.ts';
+import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
+import { heardLog } from '../../memoryLog.ts';
 import { Trader } from '../../sandbox/trader.ts';
 import { stopSummary } from '../../../src/alerts/sentences.ts';
 import { isAllGone } from '../../../src/live/loop/loopOptions.ts';
-import type { Fate } from '../inProcess.ts';
+import { wireTo, type Fate } from '../inProcess.ts';
 import { advanceUntil, started, worldOf, type Running, type World } from '../world.ts';
 
 let world: World | null = null;
@@ -224,4 +236,120 @@ test('two lost answers about the rules there do not end a start; three in sequen
     expect(asked).toBe(3);
     at.end();
   }
+});
+
+test('what the operator sends from there and books as in transit is not hedged, before and after its arrival', async () => {
+  const at = worldOf(7, { hedge: { everyMs: 1_000 } }, 'elsewhere');
+  world = at;
+  const { box, clock, stateDir } = at;
+  const orders: WireRequest[] = [];
+  const run = await started(at, {
+    fateThere: request => {
+      if (isOrder(request)) orders.push(request);
+      return 'arrives';
+    },
+  });
+  const [home, there] = [box, box.second!].map(({ exchange, account }) => exchange.venue.accounts.get(account.id)!);
+  await clock.advance(20_000);
+  expect(box.second!.exchange.venue.withdraw(there!, 'btc', moneyOf('0.3'))).toBe(true);
+  await clock.advance(15_000);
+  const ask = { currency: 'btc@binance', amount: '-0.3', reason: 'sent home', by: 'ann', inTransit: true };
+  await expect(adjust(stateDir, { ...ask, currency: 'mxn' }, clock)).rejects.toThrow(
+    /^--in-transit: expected a currency that both exchanges can have, one of btc, btc@binance, .*, found mxn$/,
+  );
+  expect(await adjust(stateDir, ask, clock)).toMatch(/^requested: an adjustment of -0\.3 btc@binance in transit; /);
+  expect(await adjust(stateDir, ask, clock)).toMatch(/^requested: /);
+  await expect(adjust(stateDir, { ...ask, inTransit: false }, clock)).rejects.toThrow(
+    /^--in-transit: a pending request/,
+  );
+  // What nothing has been sent of can still be said to be on its way, and taken back.
+  for (const amount of ['0.01', '-0.01'])
+    await adjust(stateDir, { ...ask, currency: 'btc@transit', amount, inTransit: false }, clock);
+  await clock.advance(15_000);
+  const inTransit = () => run.log.filter(({ text }) => text.includes('in transit now: ')).map(({ text }) => text);
+  expect(inTransit()).toContainEqual(expect.stringMatching(/-0\.3 btc@binance; in transit now: 0\.3 btc$/));
+  box.exchange.venue.deposit(home!, 'btc', moneyOf('0.2999'), 'funding');
+  await clock.advance(90_000);
+  const { summary } = await run.stop();
+  expect([summary.ledgerMatches, summary.halted]).toEqual([true, undefined]);
+  // Fills are hedged meanwhile, which are smaller by far.
+  const sizes = orders.map(({ body = '' }) => Number(new URLSearchParams(String(body)).get('quantity')));
+  expect(Math.max(0, ...sizes)).toBeLessThan(0.1);
+});
+
+test('what is said to be in transit is refused by a bot without another exchange, and the ledger stays', async () => {
+  const at = worldOf(7);
+  world = at;
+  const run = await started(at);
+  await at.clock.advance(10_000);
+  const ask = { currency: 'btc', amount: '-0.3', reason: 'sent', by: 'ann', inTransit: true };
+  await expect(adjust(at.stateDir, ask, at.clock)).rejects.toThrow(
+    /no account on another exchange \(hedge\.elsewhere\)$/,
+  );
+  const box = new NumberedMailbox(at.stateDir, 'adjust');
+  box.put({ ...ask, id: 'a0a0a0a0-1', at: at.clock.now(), amount: moneyOf(ask.amount) });
+  await at.clock.advance(10_000);
+  expect(box.waiting()).toEqual([]);
+  const { summary } = await run.stop();
+  expect(summary.ledgerMatches).toBe(true);
+  expect(run.log.map(({ text }) => text)).toContainEqual(
+    expect.stringMatching(
+      /^not booked: -0\.3 btc in transit \(ann: sent\), because this bot hedges on no other exchange/,
+    ),
+  );
+});
+
+test('a trial order leaves transfers between both exchanges and bookings to the next run, which hedges none of them', async () => {
+  const at = worldOf(7, { hedge: { everyMs: 1_000 } }, 'elsewhere');
+  world = at;
+  const { box, clock, config, seed, stateDir } = at;
+  const first = await started(at);
+  await clock.advance(20_000);
+  await first.stop();
+  const { instrument } = firstRules(stateDir, recordingsIn(stateDir)[0]!.run)!;
+  const before = (await ledgerFileIn(stateDir, realClock()))!.entries.length;
+  const home = box.exchange.venue.accounts.get(box.account.id)!;
+  expect(box.exchange.venue.withdraw(home, 'btc', moneyOf('0.3'))).toBe(true);
+  const ask = { currency: 'btc@binance', amount: '-0.0001', reason: 'fee there', by: 'ann' };
+  await adjust(stateDir, ask, clock);
+
+  let isOver = false;
+  const log: string[] = [];
+  const trial = tryOrder(
+    { instrument, side: 'buy', lots: amountFloor(instrument, '0.001'), text: 'the smallest order' },
+    {
+      ...{ config, clock, seed, version: 'test', which: { stateDir }, onStarted: () => undefined },
+      log: heardLog(({ text }) => void log.push(text)),
+      venue: {
+        ...{ restUrl: 'http://127.0.0.1/api', key: box.account.key, secret: new Secret(box.account.secret), speed: 1 },
+        transport: wireTo({
+          exchange: box.exchange,
+          ...{ clock, random: randomOf(seed), deadlineMs: config.exchange.requestTimeoutMs },
+        }),
+      },
+    },
+  ).finally(() => (isOver = true));
+  await advanceUntil(clock, 500, () => isOver);
+  const { result, says, todo } = (await trial).finding;
+  expect([result, says]).toEqual(['fail', expect.stringMatching(/^trial order not sent: /)]);
+  expect(todo).toMatch(/start the bot, which books transfers/);
+  expect(log.join('\n')).not.toMatch(/booked under/);
+  const after = (await ledgerFileIn(stateDir, realClock()))!;
+  expect(after.entries).toHaveLength(before);
+  expect(new NumberedMailbox(stateDir, 'adjust').waiting()).toHaveLength(1);
+
+  const orders: WireRequest[] = [];
+  const second = await started(at, {
+    fateThere: request => {
+      if (isOrder(request)) orders.push(request);
+      return 'arrives';
+    },
+  });
+  await clock.advance(60_000);
+  expect(second.log.map(({ text }) => text)).toContainEqual(
+    expect.stringMatching(/-0\.3 btc; in transit now: 0\.3 btc$/),
+  );
+  const sizes = orders.map(({ body = '' }) => Number(new URLSearchParams(String(body)).get('quantity')));
+  expect(Math.max(0, ...sizes)).toBeLessThan(0.1);
+  await second.stop();
 });

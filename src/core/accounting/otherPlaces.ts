@@ -1,0 +1,62 @@
+/**
+ * Ledger of the exchanges where this run has no account. What an earlier run left there still counts as held, and only
+ * the operator changes it.
+ */
+import type { TransferEvent } from './accountEvents.ts';
+import { changesIn, Ledger, type Change, type LedgerEntry } from './ledger.ts';
+import { atPlace, placeOf, type PlacedRows } from './place.ts';
+import type { PlacedChange } from './placeAccount.ts';
+import { money, type Money } from '../model/units.ts';
+
+export class OtherPlaces {
+  readonly #major: string;
+  readonly #onChange: (change: PlacedChange) => void;
+  readonly #ledger = new Ledger();
+
+  /**
+   * `major` is the base currency of the bot's book. `onChange` receives the effect of each booking on the position,
+   * except restored bookings.
+   */
+  constructor(major: string, onChange: (change: PlacedChange) => void) {
+    this.#major = major;
+    this.#onChange = onChange;
+  }
+
+  get version(): number {
+    return this.#ledger.version;
+  }
+
+  /** Returns what all of these places together hold of a currency. */
+  held(currency: string): Money {
+    let sum = 0n;
+    for (const [name, balance] of this.#ledger.balances) if (name.startsWith(`${currency}@`)) sum += balance;
+    return money(sum);
+  }
+
+  /** Books a transfer with a known cause. The currency of the event has the place in its name. */
+  transfer(event: TransferEvent): void {
+    const { cause, currency, amount, occurredAt: at, why } = event;
+    const place = placeOf(currency) ?? '';
+    const source = atPlace(event.source, place);
+    const changes: readonly Change[] = [{ cause, currency, amount }];
+    if (!this.#ledger.book({ source, at, why, changes })) return;
+    const major = changesIn(changes, atPlace(this.#major, place));
+    this.#onChange({ kind: 'transfer', major, transfer: { ...event, source } });
+  }
+
+  /** Calls `call` with every later ledger entry. */
+  onEntry(call: (entry: LedgerEntry) => void): void {
+    this.#ledger.listen(call);
+  }
+
+  /** Sums and sources, for the ledger of all accounts. */
+  get rows(): PlacedRows {
+    const { causes, sources } = this.#ledger;
+    return { causes, sources };
+  }
+
+  /** Restores the rows of all places that this run does not know. */
+  restore({ causes, sources }: PlacedRows): void {
+    this.#ledger.restore(causes, sources);
+  }
+}
