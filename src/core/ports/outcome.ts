@@ -44,7 +44,15 @@ export type Outcome<T> =
       /** Remedy for the operator, as a clause. */
       readonly remedy?: string;
     }
-  | { readonly kind: 'unknown'; readonly reason: string };
+  | {
+      readonly kind: 'unknown';
+      readonly reason: string;
+      /**
+       * Present if the exchange answered that the nonce was not high enough. For a write this is no proof: the answer may
+       * be to a copy of the request.
+       */
+      readonly meaning?: 'nonce';
+    };
 
 /** Row of a list that could not be read. Contains the parts of its identity that are readable. */
 export type UnreadableRow = {
