@@ -45,10 +45,10 @@ export class KrakenDouble {
   #heartbeats: NodeJS.Timeout | undefined;
 
   /** Secrets in Base64 by key; each key is an account with 10 XBT, 1,000,000 USD and 100,000 XDG. */
-  constructor(secrets: Readonly<Record<string, string>>, now: () => number = Date.now) {
+  constructor(secrets: Readonly<Record<string, string>>, now?: () => number) {
     this.#secrets = new Map(Object.entries(secrets));
-    this.exchange = new KrakenExchange(now);
-    this.#now = now;
+    this.exchange = new KrakenExchange(now ?? Date.now);
+    this.#now = now ?? (() => Date.now());
     for (const key of this.#secrets.keys()) this.exchange.open(key, { XXBT: '10', ZUSD: '1000000', XXDG: '100000' });
     this.exchange.changed = () => this.#publish();
     this.#sockets.on('connection', socket => this.#connected(socket));

@@ -350,9 +350,9 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the nonce mark in another unit',
-    file: 'src/wiring/bot.ts',
-    from: 'nonceAbove: journal?.nonceMark ?? nonceAbove,',
-    to: 'nonceAbove: (journal?.nonceMark ?? nonceAbove) / 1_000_000n,',
+    file: 'src/live/state/durableNonces.ts',
+    from: 'nonceAbove: store.nonceMark,',
+    to: 'nonceAbove: store.nonceMark / 1_000_000n,',
     test: 'test/live/loop/recovery.test.ts',
     title: 'every nonce is above all that left before, also when the clock was set back meanwhile',
   },

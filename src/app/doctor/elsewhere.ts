@@ -65,7 +65,7 @@ export async function checkElsewhere(asking: Asking, venue: VenueAccess): Promis
   let client: VenueClient | undefined;
   const home = clientOf(config, venue, clock, seed);
   try {
-    client = placeClientOf(config, venue, clock, seed);
+    client = placeClientOf(config, venue, clock, seed, null);
     if (client === undefined) return;
     const { name, tried } = venueElsewhere(elsewhere);
     const one = await oneAccountProblem(config, venue, home, client);

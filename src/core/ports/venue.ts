@@ -115,9 +115,15 @@ export type VenueCredentials = {
   readonly authentication?: string;
   /** Lower bound: every new nonce must be higher than this number. */
   readonly nonceAbove: bigint;
-  /** Returns a nonce source that stores its nonces, so that nonces keep increasing after a restart. */
-  readonly durable?: (source: NonceSource) => NonceSource;
+  /**
+   * Returns a nonce source that stores its nonces, so that nonces keep increasing after a restart; `unstored` for a
+   * client that ends with its command.
+   */
+  readonly durable: (source: NonceSource) => NonceSource;
 };
+
+/** Returns the source itself: its nonces derive only from the clock. */
+export const unstored = (source: NonceSource): NonceSource => source;
 
 /** Text that must not reach a log, such as an API secret. */
 export interface SecretText {

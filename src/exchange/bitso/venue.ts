@@ -39,7 +39,7 @@ function clientAt({ restUrl, rfqUrl, webhookUrl, deadlineMs, credentials, ...to 
   const rest = transport ? { transport, basePath: splitAddress(restUrl).basePath } : apiAt(restUrl);
   const signed = () => {
     if (!credentials) return {};
-    const { key, secret, authentication, nonceAbove, durable = same => same } = credentials;
+    const { key, secret, authentication, nonceAbove, durable } = credentials;
     const headers = authentication === 'headers' ? 'three' : 'authorization';
     return { credentials: { key, secret, headers }, nonces: durable(nonceV2(clock, random, nonceAbove)) } as const;
   };

@@ -28,7 +28,7 @@ export const kraken: ExchangeVenue = {
     };
     const signed = () => {
       if (!credentials) return {};
-      const { key, secret, nonceAbove, durable = same => same } = credentials;
+      const { key, secret, nonceAbove, durable } = credentials;
       return { signer: { key, secret, nonces: durable(risingNonces(clock, nonceAbove)) } };
     };
     return krakenClient({ clock, book, rest, ...signed(), budgets, validMs: deadlineMs, onRequest });
