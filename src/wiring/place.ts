@@ -118,6 +118,7 @@ export function placeClientOf(
     );
   const { allows = { public: REQUESTS_PER_MINUTE, private: REQUESTS_PER_MINUTE } } = venue;
   return venue.connect({
+    section: 'elsewhere',
     ...{ clock, random: randomOf(seed ^ 0x3e), book: access.book, restUrl: venue.restUrl(access.restUrl), onRequest },
     transport: access.transport,
     // Not divided by the speed of the clock: an exchange may reject requests that are older than this on its own clock.

@@ -89,6 +89,25 @@ export type LocalRefusal =
   /** The client is closed. */
   | 'closed';
 
+/** Section of the configuration with an exchange: that of the bot, or that of its hedges. */
+export type VenueSection = 'exchange' | 'elsewhere';
+
+/** Remedies for rejections of the client itself. Section `elsewhere` has no key for budgets. */
+const LOCAL_REMEDIES: Readonly<Record<VenueSection, Partial<Readonly<Record<LocalRefusal, string>>>>> = {
+  exchange: {
+    'not-sent': 'check exchange.restUrl, and that the exchange is running and reachable from this machine',
+    budget: 'the request budget is used up; wait a minute, or raise exchange.budgets within the limits of the exchange',
+  },
+  elsewhere: {
+    'not-sent': 'check elsewhere.restUrl, and that the exchange is running and reachable from this machine',
+    budget: 'the request budget is used up; wait a minute',
+  },
+};
+
+/** Returns the remedy for a rejection code that Puntas itself sets; `null` for other codes, or if none is known. */
+export const localRemedy = (code: string | null, section: VenueSection): string | null =>
+  LOCAL_REMEDIES[section][code as LocalRefusal] ?? null;
+
 const LOCAL_REFUSALS: readonly string[] = ['not-sent', 'budget', 'closed'] satisfies readonly LocalRefusal[];
 
 /** Whether the code is local, so that the exchange has certainly not seen the request. */

@@ -3,7 +3,7 @@
  * the registry in `src/wiring/venueRegistry.ts`.
  */
 import type { Millis } from '../model/units.ts';
-import type { Meaning, Outcome } from './outcome.ts';
+import type { Meaning, Outcome, VenueSection } from './outcome.ts';
 import type {
   Clock,
   ConversionDesk,
@@ -85,6 +85,8 @@ export type HedgeAbilities = {
 };
 
 export type Connection = {
+  /** Section that the remedies of rejections name; `exchange` if omitted. */
+  readonly section?: VenueSection;
   readonly clock: Clock;
   readonly random: Random;
   /**

@@ -12,6 +12,7 @@ import {
   type TimeInForce,
   type UnreadableRow,
   type VenueClient,
+  type VenueSection,
 } from '../../core/index.ts';
 import { Budget } from '../transport/budget.ts';
 import type { Lane, LaneLimits } from '../transport/lanes.ts';
@@ -54,6 +55,7 @@ export type BinanceOptions = {
   readonly lanes?: LaneLimits;
   readonly waitMs?: Partial<Readonly<Record<Lane, number>>>;
   readonly onRequest?: ((seen: Observation) => void) | undefined;
+  readonly section?: VenueSection | undefined;
 };
 
 /**
@@ -137,6 +139,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     },
     ...(options.lanes ? { lanes: options.lanes } : {}),
     ...(options.waitMs ? { waitMs: options.waitMs } : {}),
+    section: options.section,
     ...(options.onRequest ? { onRequest: options.onRequest } : {}),
   });
   const { ask } = sender;

@@ -5,6 +5,7 @@ import type {
   NonceSource,
   Observation,
   SecretText,
+  VenueSection,
   WireReply,
   WireRequest,
 } from '../../../core/index.ts';
@@ -92,6 +93,7 @@ export type KrakenSenderOptions = {
   readonly budgets: { readonly public: number; readonly private?: number };
   readonly serverClock: ServerClock;
   readonly onRequest?: ((seen: Observation) => void) | undefined;
+  readonly section?: VenueSection | undefined;
 };
 
 export type KrakenSenders = {
@@ -165,7 +167,8 @@ export function krakenSenders(options: KrakenSenderOptions): KrakenSenders {
     return [{ budget, weight, as: lane === 'cancel' ? 'counts' : 'waits' }];
   };
 
-  const seen = options.onRequest === undefined ? {} : { onRequest: options.onRequest };
+  const { onRequest, section } = options;
+  const seen = { section, ...(onRequest === undefined ? {} : { onRequest }) };
   // Each sender ends its own requests; the transport is closed after both.
   const apis = {
     rest: {
