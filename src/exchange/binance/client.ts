@@ -147,6 +147,8 @@ export function binanceClient(options: BinanceOptions): VenueClient {
   /** Reads of symbols that are pending, by book, so that calls at the same time share one. */
   const readings = new Map<string, Promise<Outcome<unknown>>>();
   const clientIds = new ClientIds();
+  /** Currencies of the book, and all that once had a balance. */
+  const heldCurrencies = new Set(own?.split('_'));
 
   /** Sends a signed request, after the time of the exchange is known. */
   async function signed<T>(build: () => SpotRequest<T>): Promise<Outcome<T>> {
@@ -374,7 +376,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
         const newest = await ask(publicRead('trades', 25, of, read));
         return newest.kind === 'done' ? { ...newest, value: newest.value.toReversed() } : newest;
       }),
-    balances: () => signed(() => ({ ...privateRead('account', 20), read: replies.balancesOf(own?.split('_') ?? []) })),
+    balances: () => signed(() => ({ ...privateRead('account', 20), read: replies.balancesOf(heldCurrencies) })),
     fees: () =>
       on(own, symbol =>
         signed<readonly BookFee[]>(() => ({
