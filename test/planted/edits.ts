@@ -109,8 +109,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the number of a commit is told before the commit',
     file: 'src/live/state/journal.ts',
-    from: '      one(...args);\n      mark?.tell(++commits);',
-    to: '      mark?.tell(commits + 1);\n      one(...args);\n      commits++;',
+    from: '      one(...args);\n      mark?.tell(commits);',
+    to: '      mark?.tell(commitsIn(db) + 1);\n      one(...args);',
     test: 'test/live/state/lostState.test.ts',
     title:
       'the number of a commit is told once the state file has the commit, so that a kill or a full disk in between leaves none that is missing',
