@@ -31,6 +31,7 @@ import { venueElsewhere, venueNamed, venueOf } from './venueRegistry.ts';
 const SMALLEST_UNTIL = 20;
 /** Maximum number of requests per minute at an exchange that publishes no limit; its client has limits of its own. */
 const REQUESTS_PER_MINUTE = 600;
+const ALLOWS: NonNullable<ExchangeVenue['allows']> = { public: REQUESTS_PER_MINUTE, private: REQUESTS_PER_MINUTE };
 /**
  * Interval of polls while the stream is silent. It can be long, because a hedge reads the book itself if the streamed
  * book is too old.
@@ -116,7 +117,7 @@ export function placeClientOf(
     throw new UsageError(
       `elsewhere.venue: no hedges at ${venue.name}, because the outcome of an order there cannot be proven; it lacks ${lacks}; use another exchange, or remove hedge.elsewhere`,
     );
-  const { allows = { public: REQUESTS_PER_MINUTE, private: REQUESTS_PER_MINUTE } } = venue;
+  const { allows = ALLOWS } = venue;
   return venue.connect({
     section: 'elsewhere',
     ...{ clock, random: randomOf(seed ^ 0x3e), book: access.book, restUrl: venue.restUrl(access.restUrl), onRequest },
@@ -131,7 +132,8 @@ export function placeClientOf(
     },
     budgets: {
       public: Math.floor(allows.public * BUDGET_SHARE),
-      private: Math.floor(allows.private * BUDGET_SHARE),
+      // The configuration names no class of the account there.
+      private: Math.min(Math.floor(allows.private * BUDGET_SHARE), allows.privateLowest ?? Infinity),
     },
   });
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { parse, stringify } from 'yaml';
 import { afterAll, expect, test } from 'vitest';
 import { loadConfig, type Config } from '../../src/config.ts';
-import { Secret, VirtualClock, type Transport } from '../../src/core/index.ts';
+import { randomOf, Secret, VirtualClock, type Transport } from '../../src/core/index.ts';
 import { readBookRow } from '../../src/live/loop/opening.ts';
 import { openJournal } from '../../src/live/state/journal.ts';
 import { nonceMarkOf } from '../../src/live/state/stateSummary.ts';
@@ -102,4 +102,23 @@ test.each([
   const refused = { kind: 'refused', code: 'c', message: 'nonce', status, meaning: 'nonce' } as const;
   const read = readBookRow({ availableBooks: () => Promise.resolve(refused) }, 'btc_mxn');
   await expect(read).rejects.toMatchObject({ mayPass });
+});
+
+test.each(VENUES)('$name: the client there keeps to the limits of the lowest class of account', async venue => {
+  const { name, allows } = venue;
+  const access = {
+    restUrl: 'https://example.com',
+    venue: name,
+    book: BOOKS[name]!,
+    key: 'b',
+    secret: new Secret('c2Vj'),
+  };
+  const clock = new VirtualClock(AT);
+  const there = placeClientOf(configOf(name), { elsewhere: access }, clock, 1, null)!;
+  const lowest = venue.connect({
+    ...{ clock, random: randomOf(1), restUrl: venue.restUrl(access.restUrl), deadlineMs: 1_000 },
+    budgets: { public: allows?.public ?? 600, private: allows?.privateLowest ?? allows?.private ?? 600 },
+  });
+  expect(there.budget().private).toBeLessThanOrEqual(lowest.budget().private);
+  await Promise.all([there.close(), lowest.close()]);
 });

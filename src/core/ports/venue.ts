@@ -47,9 +47,10 @@ type VenueBasics = {
   readonly conformance?: (options: ConformanceOptions) => Promise<ConformanceResult>;
   /**
    * Rate limits that the exchange publishes, in requests per minute: public requests per address, private requests per
-   * account. Absent if the exchange publishes none.
+   * account. `privateLowest` is the limit of the lowest account class, if classes differ. Absent if the exchange
+   * publishes none.
    */
-  readonly allows?: { readonly public: number; readonly private: number };
+  readonly allows?: { readonly public: number; readonly private: number; readonly privateLowest?: number };
   readonly orderIds: OrderIdRule;
   /**
    * Returns the time after sending from which the exchange no longer executes a placement, by the configured timeout of a

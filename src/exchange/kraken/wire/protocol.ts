@@ -62,9 +62,9 @@ const STARTER = TIERS[2]![1];
 
 /**
  * Requests per minute: public per address (about one per second; common knowledge, not checked), private per key (the
- * decay of the call counter in the highest tier).
+ * decay of the call counter in the highest and in the lowest tier).
  */
-export const KRAKEN_RATE_LIMITS = { public: 60, private: 60 } as const;
+export const KRAKEN_RATE_LIMITS = { public: 60, private: 60, privateLowest: 20 } as const;
 
 /**
  * Returns the tier of a configured number of private requests per minute: 60 is the tier Pro, 30 Intermediate, 20
