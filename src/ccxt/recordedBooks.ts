@@ -221,7 +221,9 @@ class RecordedBook {
       this.#isUp = true;
       listener({ kind: 'up' });
     }
-    listener({ kind: 'book', snapshot: this.#snapshot(book, this.#last.heardAt) });
+    const { heardAt } = this.#last;
+    const sentAt = this.#times === 'local' ? heardAt : book.sentAt;
+    listener({ kind: 'book', snapshot: this.#snapshot(book, heardAt), ...(sentAt === null ? {} : { sentAt }) });
   }
 
   /** A book without a time of the exchange has that of the last one that had it, plus the time since then. */

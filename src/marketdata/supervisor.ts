@@ -186,7 +186,7 @@ export class MarketDataSupervisor {
       case 'diff':
         return this.#onStep(news.diff);
       case 'book':
-        return this.#onBook(news.snapshot);
+        return this.#onBook(news.snapshot, news.sentAt);
     }
   }
 
@@ -207,18 +207,18 @@ export class MarketDataSupervisor {
   }
 
   /** Handles a complete book from a stream that sends complete books instead of single changes. */
-  #onBook(book: BookSnapshot): void {
+  #onBook(book: BookSnapshot, sentAt: Millis | undefined): void {
     const { time, user } = this.#options;
     this.#sendsBooks = true;
-    const isPrompt = this.#isPrompt(book.updatedAt);
+    const isPrompt = this.#isPrompt(sentAt);
     if (this.#countsAnew(book)) return;
     if (!isPrompt || book.sequence < this.#newest) return;
     const unfit = user.takeBook(book, false);
     if (unfit !== null) return user.onUnread(damagedBook(unfit));
     this.#newest = book.sequence;
     this.#heard();
-    const { updatedAt } = book;
-    user.onBook(Math.min(time(), this.clockOffset.toLocalTime(updatedAt)), 'stream', updatedAt);
+    const at = sentAt === undefined ? time() : Math.min(time(), this.clockOffset.toLocalTime(sentAt));
+    user.onBook(at, 'stream', sentAt ?? null);
   }
 
   get #waits(): boolean {

@@ -55,7 +55,7 @@ export type MarketDataUser = {
   readonly takeBook: (book: BookSnapshot, whole: boolean) => string | null;
   /**
    * Called when the book that `takeBook` applied is current. The book contains the bot's orders as of `startedAt`,
-   * measured with the option `time`. `sentAt` is the exchange's time of its frame; `null` for a polled book.
+   * measured with the option `time`. `sentAt` is the exchange's time of its frame; `null` if it has none.
    */
   readonly onBook: (startedAt: Millis, source: BookSource, sentAt: Millis | null) => void;
   /** Called after a loss of the stream or its data: the book is unknown until the next `onCurrent` or `onBook`. */

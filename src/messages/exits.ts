@@ -1,5 +1,5 @@
 /** Exit codes of the program, the code of each error, and remedies for the operator. */
-import type { LocalRefusal } from '../core/index.ts';
+import { localRemedy } from '../core/index.ts';
 import { diskAdvice, diskTroubleOf } from '../live/files/diskTrouble.ts';
 import { CannotStart } from '../live/loop/opening.ts';
 import { filesRemedyOf } from '../wiring/processLimits.ts';
@@ -15,7 +15,7 @@ export const EXIT = { clean: 0, broken: 1, misused: 2, leftOrders: 3 } as const;
 export function sentenceOf(error: unknown): string {
   const remedy =
     error instanceof CannotStart
-      ? (error.remedy ?? localRemedyOf(error.code))
+      ? (error.remedy ?? localRemedy(error.code, 'exchange'))
       : (filesRemedyOf(error) ?? diskRemedy(error));
   const sentence = error instanceof Error ? error.message : String(error);
   return remedy === null ? sentence : `${sentence}; ${remedy}`;
@@ -38,13 +38,3 @@ function diskRemedy(error: unknown): string | null {
   const trouble = diskTroubleOf(error);
   return trouble === null ? null : diskAdvice(trouble, 'the state directory');
 }
-
-const OF_OURS: Readonly<Partial<Record<LocalRefusal, string>>> = {
-  'not-sent': 'check exchange.restUrl, and that the exchange is running and reachable from this machine',
-  budget: 'the request budget is used up; wait a minute, or raise exchange.budgets within the limits of the exchange',
-};
-
-/**
- * Returns the remedy for a rejection code that Puntas itself sets; `null` for other codes, or if no remedy is known.
- */
-export const localRemedyOf = (code: string | null): string | null => OF_OURS[code as LocalRefusal] ?? null;

@@ -11,6 +11,7 @@ import {
   moneyOf,
   randomOf,
   TooLarge,
+  unstored,
   valueFloor,
   withNextTier,
   withRfqReference,
@@ -35,7 +36,7 @@ import {
 } from '../core/index.ts';
 import { edgeProblem, externalReferenceOf, liveSourcesOf, pathOfText, placeOf, type Config } from '../config.ts';
 import type { HedgeSetup } from '../hedge/index.ts';
-import { durableNonces } from '../live/state/durableNonces.ts';
+import { storedNonces } from '../live/state/durableNonces.ts';
 import type { Journal } from '../live/state/journal.ts';
 import type { PublicBooks } from '../live/market/venuePriceSource.ts';
 import type { ReferenceOptions } from '../live/market/reference.ts';
@@ -118,8 +119,7 @@ export function connectionTo(
       key: at.key,
       secret: at.secret,
       authentication,
-      nonceAbove: journal?.nonceMark ?? nonceAbove,
-      ...(journal ? { durable: source => durableNonces(source, journal, work => void clock.after(0, work)) } : {}),
+      ...(journal ? storedNonces(journal, clock) : { nonceAbove, durable: unstored }),
     },
     budgets: { public: budgets.publicPerMinute, private: budgets.privatePerMinute },
     onRequest,

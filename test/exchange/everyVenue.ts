@@ -2,6 +2,7 @@
 import {
   randomOf,
   Secret,
+  unstored,
   VirtualClock,
   type ExchangeVenue,
   type Observation,
@@ -47,7 +48,7 @@ export function clientOn(
     ...{ clock, random: randomOf(1), restUrl: venue.restUrl('http://127.0.0.1'), deadlineMs: 2_000, onRequest },
     book: book ?? BOOKS[venue.name]!,
     transport: { send, close: () => Promise.resolve() },
-    credentials: { key, secret: new Secret(secret), nonceAbove: 0n },
+    credentials: { key, secret: new Secret(secret), nonceAbove: 0n, durable: unstored },
     budgets: { public: 10_000, private: 60 },
   });
   return { client, clock };

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 // By its file: the package's own entry loads every exchange there is.
 import CcxtKraken from '../../node_modules/ccxt/js/src/kraken.js';
-import { Secret, type NewOrder, type StreamNews, type VenueClient } from '../../src/core/index.ts';
+import { Secret, unstored, type NewOrder, type StreamNews, type VenueClient } from '../../src/core/index.ts';
 import { kraken } from '../../src/exchange/index.ts';
 import { KRAKEN_CODES } from '../../src/exchange/kraken/wire/codes.ts';
 import { realClock } from '../../src/live/realClock.ts';
@@ -21,7 +21,7 @@ let made = 0;
 const connected = (): VenueClient =>
   kraken.connect({
     ...{ clock, random: randomOf(1), restUrl: kraken.restUrl(urls.restUrl), deadlineMs: 2_000 },
-    credentials: { key: KEY, secret: new Secret(SECRET), nonceAbove: 0n },
+    credentials: { key: KEY, secret: new Secret(SECRET), nonceAbove: 0n, durable: unstored },
     budgets: { public: 60, private: 60 },
   });
 

@@ -1,10 +1,10 @@
 /** Double of Kraken spot: its REST interface and its version 2 stream over real sockets, with faults on request. */
 import { createHash, createHmac } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { crc32 } from 'node:zlib';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { Side } from '../../src/core/index.ts';
+import type { Side, WireReply, WireRequest } from '../../src/core/index.ts';
 import { decimalText, KrakenExchange, KrakenRefusal, type DoublePair } from './exchange.ts';
 
 /**
@@ -36,6 +36,7 @@ export class KrakenDouble {
   wrongChecksums = 0;
   /** Whether the stream sends nothing. */
   isSilent = false;
+  readonly #now: () => number;
   readonly #secrets: ReadonlyMap<string, string>;
   readonly #nonces = new Map<string, bigint>();
   readonly #subscribers = new Set<Subscriber>();
@@ -44,9 +45,10 @@ export class KrakenDouble {
   #heartbeats: NodeJS.Timeout | undefined;
 
   /** Secrets in Base64 by key; each key is an account with 10 XBT, 1,000,000 USD and 100,000 XDG. */
-  constructor(secrets: Readonly<Record<string, string>>, now: () => number = Date.now) {
+  constructor(secrets: Readonly<Record<string, string>>, now?: () => number) {
     this.#secrets = new Map(Object.entries(secrets));
-    this.exchange = new KrakenExchange(now);
+    this.exchange = new KrakenExchange(now ?? Date.now);
+    this.#now = now ?? (() => Date.now());
     for (const key of this.#secrets.keys()) this.exchange.open(key, { XXBT: '10', ZUSD: '1000000', XXDG: '100000' });
     this.exchange.changed = () => this.#publish();
     this.#sockets.on('connection', socket => this.#connected(socket));
@@ -72,6 +74,16 @@ export class KrakenDouble {
     this.faults.set(endpoint, [...(this.faults.get(endpoint) ?? []), fault]);
   }
 
+  /** Answers a request of this process, without sockets and faults. */
+  respond({ method, target, headers, body }: WireRequest): WireReply {
+    const url = new URL(target, 'http://double');
+    const endpoint = url.pathname.split('/').at(-1)!;
+    const fields = Object.fromEntries(method === 'GET' ? url.searchParams : new URLSearchParams(body));
+    this.seen.push({ endpoint, fields });
+    const answer = this.#answer(headers, url.pathname, endpoint, fields, body);
+    return { status: 200, headers: {}, body: JSON.stringify(answer) };
+  }
+
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let body = '';
     for await (const chunk of request) body += String(chunk);
@@ -82,19 +94,21 @@ export class KrakenDouble {
     this.seen.push({ endpoint, fields });
     if (fault?.kind === 'lost before') return void request.socket.destroy();
     if (fault?.kind === 'page') {
-      if (fault.executes === true) this.#answer(request, url.pathname, endpoint, fields, body);
+      if (fault.executes === true) this.#answer(request.headers, url.pathname, endpoint, fields, body);
       return void response.writeHead(fault.status, { 'content-type': 'text/html' }).end(fault.body);
     }
     const answer =
-      fault?.kind === 'error' ? { error: [fault.text] } : this.#answer(request, url.pathname, endpoint, fields, body);
+      fault?.kind === 'error'
+        ? { error: [fault.text] }
+        : this.#answer(request.headers, url.pathname, endpoint, fields, body);
     if (fault?.kind === 'lost after') return void request.socket.destroy();
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   }
 
-  #answer(request: IncomingMessage, path: string, endpoint: string, fields: Fields, body: string): object {
+  #answer(headers: IncomingHttpHeaders, path: string, endpoint: string, fields: Fields, body: string): object {
     try {
       const isPrivate = path.startsWith('/0/private/');
-      const owner = isPrivate ? this.#authenticated(request, path, fields, body) : '';
+      const owner = isPrivate ? this.#authenticated(headers, path, fields, body) : '';
       return { error: [], result: isPrivate ? this.#private(endpoint, owner, fields) : this.#public(endpoint, fields) };
     } catch (error) {
       if (error instanceof KrakenRefusal) return { error: [error.message] };
@@ -103,8 +117,8 @@ export class KrakenDouble {
   }
 
   /** Checks key, signature and nonce. Returns the account. */
-  #authenticated(request: IncomingMessage, path: string, fields: Fields, body: string): string {
-    const key = String(request.headers['api-key']);
+  #authenticated(headers: IncomingHttpHeaders, path: string, fields: Fields, body: string): string {
+    const key = String(headers['api-key']);
     const secret = this.#secrets.get(key);
     if (secret === undefined) throw new KrakenRefusal('EAPI:Invalid key');
     const nonce = fields['nonce'] ?? '';
@@ -112,7 +126,7 @@ export class KrakenDouble {
       .update(nonce + body)
       .digest();
     const mac = createHmac('sha512', Buffer.from(secret, 'base64')).update(path).update(digest).digest('base64');
-    if (request.headers['api-sign'] !== mac) throw new KrakenRefusal('EAPI:Invalid signature');
+    if (headers['api-sign'] !== mac) throw new KrakenRefusal('EAPI:Invalid signature');
     if (!/^\d{1,20}$/.test(nonce) || BigInt(nonce) <= (this.#nonces.get(key) ?? 0n))
       throw new KrakenRefusal('EAPI:Invalid nonce');
     this.#nonces.set(key, BigInt(nonce));
@@ -123,7 +137,7 @@ export class KrakenDouble {
     const { exchange } = this;
     switch (endpoint) {
       case 'AddOrder':
-        if (fields['deadline'] !== undefined && Date.parse(fields['deadline']) < Date.now())
+        if (fields['deadline'] !== undefined && Date.parse(fields['deadline']) < this.#now())
           throw new KrakenRefusal('EService:Deadline elapsed');
         return exchange.addOrder(owner, fields);
       case 'CancelOrder':
@@ -151,7 +165,7 @@ export class KrakenDouble {
     const { pairs } = this.exchange;
     switch (endpoint) {
       case 'Time':
-        return { unixtime: Math.floor(Date.now() / 1_000) };
+        return { unixtime: Math.floor(this.#now() / 1_000) };
       case 'Assets':
         return Object.fromEntries(
           pairs

@@ -187,7 +187,7 @@ describe('a venue that tells whole books', () => {
     const { clock, hear, since, asked, supervisor } = supervised();
     hear({ kind: 'up' });
     for (const sequence of [7, 8, 6, 9]) {
-      hear({ kind: 'book', snapshot: bookOf(sequence, clock.elapsed()) });
+      hear({ kind: 'book', snapshot: bookOf(sequence), sentAt: clock.elapsed() });
       await clock.advance(100);
     }
     expect(since().filter(text => text.startsWith('book'))).toEqual(['book 7', 'book 8', 'book 9']);
@@ -198,7 +198,7 @@ describe('a venue that tells whole books', () => {
     const { clock, hear, since } = supervised();
     await clock.advance(10 * SECOND);
     const told = (sequence: number, ageMs: number) => {
-      hear({ kind: 'book', snapshot: bookOf(sequence, clock.elapsed() - ageMs) });
+      hear({ kind: 'book', snapshot: bookOf(sequence), sentAt: clock.elapsed() - ageMs });
       return since();
     };
     expect(told(1, 30)).toEqual(['book 1', 'stream of 10000']);
@@ -408,7 +408,7 @@ describe('a stream', () => {
     step(3);
     expect(since()).toEqual(['news diff', 'step 3', 'current after stream']);
     isWaking = true;
-    hear({ kind: 'book', snapshot: bookOf(9, clock.elapsed()) });
+    hear({ kind: 'book', snapshot: bookOf(9), sentAt: clock.elapsed() });
     expect(since()).toEqual(['news book']);
   });
 
@@ -425,7 +425,7 @@ describe('a stream', () => {
   test('of whole books passes over one that cannot be used, and one older than what was shown', async () => {
     let unfit: string | null = null;
     const { clock, since, hear } = full({}, () => unfit);
-    const tell = (sequence: number) => hear({ kind: 'book', snapshot: bookOf(sequence, clock.elapsed()) });
+    const tell = (sequence: number) => hear({ kind: 'book', snapshot: bookOf(sequence), sentAt: clock.elapsed() });
     hear({ kind: 'up' });
     tell(5);
     unfit = 'row 2 of asks';
@@ -538,7 +538,7 @@ describe('what a loss or a newer poll leaves behind', () => {
     const { clock, hear, since } = full();
     await clock.advance(10 * SECOND);
     const tell = (sequence: number, delay: number) =>
-      hear({ kind: 'book', snapshot: bookOf(sequence, clock.elapsed() - delay) });
+      hear({ kind: 'book', snapshot: bookOf(sequence), sentAt: clock.elapsed() - delay });
     tell(1, 30);
     hear({ kind: 'down', reason: 'x' });
     hear({ kind: 'up' });

@@ -109,8 +109,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the number of a commit is told before the commit',
     file: 'src/live/state/journal.ts',
-    from: '      one(...args);\n      mark?.tell(++commits);',
-    to: '      mark?.tell(commits + 1);\n      one(...args);\n      commits++;',
+    from: '      one(...args);\n      mark?.tell(commits);',
+    to: '      mark?.tell(commitsIn(db) + 1);\n      one(...args);',
     test: 'test/live/state/lostState.test.ts',
     title:
       'the number of a commit is told once the state file has the commit, so that a kill or a full disk in between leaves none that is missing',
@@ -350,9 +350,9 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the nonce mark in another unit',
-    file: 'src/wiring/bot.ts',
-    from: 'nonceAbove: journal?.nonceMark ?? nonceAbove,',
-    to: 'nonceAbove: (journal?.nonceMark ?? nonceAbove) / 1_000_000n,',
+    file: 'src/live/state/durableNonces.ts',
+    from: 'nonceAbove: store.nonceMark,',
+    to: 'nonceAbove: store.nonceMark / 1_000_000n,',
     test: 'test/live/loop/recovery.test.ts',
     title: 'every nonce is above all that left before, also when the clock was set back meanwhile',
   },

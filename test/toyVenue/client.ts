@@ -61,7 +61,7 @@ function stamps(clock: ports.Clock, above: bigint): ports.NonceSource {
 
 function connect({ clock, restUrl, credentials, deadlineMs, onRequest }: ports.Connection): ports.Exchange {
   const source = credentials && stamps(clock, credentials.nonceAbove);
-  const nonces = source && (credentials.durable?.(source) ?? source);
+  const nonces = source && credentials.durable(source);
   let isClosed = false;
   const underWay = new Set<Promise<unknown>>();
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { record } from '../../src/app/tapes/record.ts';
 import { recordedVenue } from '../../src/app/tapes/recordedVenue.ts';
-import { amount, price, randomOf, type BookSnapshot, type StreamNews } from '../../src/core/index.ts';
+import { amount, price, randomOf, type BookSnapshot, type Clock, type StreamNews } from '../../src/core/index.ts';
+import { VenuePriceSource } from '../../src/live/market/venuePriceSource.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { createSecondExchange, createVenue, serve, type Served } from '../../src/sandbox/index.ts';
 import { openStoredTape } from '../../src/tape/index.ts';
@@ -109,5 +110,60 @@ test.each(streamed.map(({ name, streams }) => [name, streams]))(
     stop('test');
     expect(await recorded).toMatchObject({ failure: null, books: [{ book, gaps: 0 }] });
     expect(openStoredTape(out).rows).toBeGreaterThanOrEqual(client.limits.depth);
+  },
+);
+
+/** Clock of a machine that is ahead of the exchanges. */
+const aheadBy = (ms: number): Clock => {
+  const clock = realClock();
+  return {
+    now: () => clock.now() + ms,
+    elapsed: () => clock.elapsed(),
+    after: (wait, work) => clock.after(wait, work),
+  };
+};
+const HOUR_MS = 3_600_000;
+/** Time of an answer and a frame on a busy machine, far below the age of polls. */
+const PROMPT_MS = 1_500;
+
+test.each(streamed.map(({ name }) => name))(
+  'the stream of %s is current whatever the clock of this machine says',
+  async name => {
+    const { book, restUrl, streamUrl, ask, close } = await STARTS[name]!();
+    closing.push(close);
+    for (let n = 0; n < LEVELS; n++) ask(n);
+    const venue = VENUES.find(each => each.name === name)!;
+    const any = Math.floor((Math.random() * 2 - 1) * HOUR_MS);
+    const heard = [0, HOUR_MS, -HOUR_MS, any].map(offset => {
+      const clock = aheadBy(offset);
+      const client = venue.connect({
+        ...{ clock, random: randomOf(1), restUrl: venue.restUrl(restUrl), deadlineMs: 60_000 },
+        budgets: { public: 60 },
+      });
+      const source = new VenuePriceSource({
+        ...{ name, book, exchange: client, clock, levels: 5 },
+        pollMs: 600_000,
+        newStream: () => venue.marketStream!({ clock, random: randomOf(1), book, exchange: client, url: streamUrl }),
+      });
+      closing.push(
+        () => client.close(),
+        () => source.close(),
+      );
+      const books: number[] = [];
+      source.start(news => void (news.kind === 'book' && books.push(news.ageMs)));
+      return { offset, books };
+    });
+    let n = LEVELS;
+    // Polls come later than any test, so books after the first few are those of the stream.
+    for (let round = 0; round < 30 || (round < 300 && heard.some(({ books }) => books.length < 20)); round++) {
+      ask(n++);
+      await new Promise(resolve => setTimeout(resolve, 50));
+    }
+    for (const { offset, books } of heard) {
+      expect(books.length, `offset ${offset}`).toBeGreaterThanOrEqual(20);
+      expect(books.filter(ageMs => !(ageMs < PROMPT_MS)).length, `offset ${offset}`).toBeLessThanOrEqual(
+        books.length / 10,
+      );
+    }
   },
 );

@@ -29,6 +29,7 @@ const accessOf = (key: string, there: string, venue = 'bitso') => ({
   elsewhere: { ...{ venue, book: 'btc_usdt', restUrl: 'https://example.com/' }, key: there, secret: new Secret('s') },
 });
 const silent = account({ kind: 'unknown', reason: 'no answer' });
+const tooLow = account({ kind: 'refused', code: '0207', message: 'nonce', status: 400, meaning: 'nonce' });
 const forbidden = account({ kind: 'refused', code: '0210', message: 'no permission' });
 
 test.each([
@@ -52,6 +53,7 @@ test.each([
     'the account number of elsewhere was not read',
     true,
   ],
+  ['a nonce too low', accessOf('a', 'b'), tooLow, numbered('1'), 'the account number of exchange', true],
   ['a key without rights', accessOf('a', 'b'), forbidden, numbered('1'), 'the account number of exchange', false],
 ] as const)('%s: %#', async (_, access, home, there, says, mayPass) => {
   const problem = await oneAccountProblem(oneVenueConfig(), access, home, there);

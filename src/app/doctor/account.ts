@@ -3,6 +3,7 @@ import {
   describeTier,
   fundsFor,
   isCut,
+  localRemedy,
   moneyOfAmount,
   moneyOfValue,
   needsOperator,
@@ -16,13 +17,13 @@ import {
   type Price,
   type Side,
   type VenueClient,
+  type VenueSection,
 } from '../../core/index.ts';
 import { externalReferenceOf, readsPerMinute, type Config } from '../../config.ts';
 import type { Rules } from '../../live/rules.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import type { PreviewNow } from '../inspect/previewNow.ts';
-import { localRemedyOf } from '../../messages/exits.ts';
 import { finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
@@ -31,7 +32,11 @@ const { pass, warn, fail } = finding;
  * Returns the findings about a key that can read. The permission to cancel is tested with an id of run 0, which no
  * order can have. Only the trial order tests the permission to place. The permission to withdraw is not tested.
  */
-export async function keyFindings(client: VenueClient, instance: string): Promise<readonly Finding[]> {
+export async function keyFindings(
+  client: VenueClient,
+  instance: string,
+  section: VenueSection = 'exchange',
+): Promise<readonly Finding[]> {
   const id = await client.account?.id();
   const whose = id?.kind === 'done' ? `the key of account ${id.value}` : 'the key';
   const canceled = await client.cancel({ originIds: [`${instance}-0-0`] });
@@ -51,7 +56,7 @@ export async function keyFindings(client: VenueClient, instance: string): Promis
       withdrawals,
     ];
   const { code, message, meaning } = canceled;
-  const todo = canceled.remedy ?? localRemedyOf(code) ?? 'run puntas doctor again';
+  const todo = canceled.remedy ?? localRemedy(code, section) ?? 'run puntas doctor again';
   const says = `${whose} may read, but a test cancel was rejected (${code}: ${message})`;
   return [meaning === 'person' ? fail('key', says, todo) : warn('key', says, todo), withdrawals];
 }

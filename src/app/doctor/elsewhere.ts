@@ -26,7 +26,7 @@ import {
 } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { ElsewhereDesk } from '../../hedge/index.ts';
-import { readRules } from '../../live/loop/opening.ts';
+import { PlaceRules } from '../../live/loop/placeRules.ts';
 import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { evidenceTimesOf, oneAccountProblem, placeClientOf, provenAfterMs } from '../../wiring/place.ts';
 import { venueElsewhere } from '../../wiring/venueRegistry.ts';
@@ -65,7 +65,7 @@ export async function checkElsewhere(asking: Asking, venue: VenueAccess): Promis
   let client: VenueClient | undefined;
   const home = clientOf(config, venue, clock, seed);
   try {
-    client = placeClientOf(config, venue, clock, seed);
+    client = placeClientOf(config, venue, clock, seed, null);
     if (client === undefined) return;
     const { name, tried } = venueElsewhere(elsewhere);
     const one = await oneAccountProblem(config, venue, home, client);
@@ -78,9 +78,11 @@ export async function checkElsewhere(asking: Asking, venue: VenueAccess): Promis
           'try one order with puntas doctor --order --yes',
         ),
       );
-    const { instrument, takerRate } = await readRules(client, elsewhere.book);
+    const rules = new PlaceRules(client, name, elsewhere.book);
+    await rules.open();
+    const { instrument, takerRate } = rules.known;
     tell(pass(CHECK, `${name} lists ${elsewhere.book}, taker fee ${ratePercent(takerRate)}`));
-    tell((await keyFindings(client, config.instance)).map(one => ({ ...one, check: CHECK })));
+    tell((await keyFindings(client, config.instance, 'elsewhere')).map(one => ({ ...one, check: CHECK })));
     const funds = await readFunds(client, name);
     if ('check' in funds) return tell(funds);
     tell(fundsFinding(funds, name, instrument));

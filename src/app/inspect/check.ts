@@ -42,7 +42,7 @@ export async function check(
   configFile: string | undefined,
 ): Promise<CheckResult> {
   assertVenuesFit(config);
-  const there = config.hedge?.elsewhere && placeClientOf(config, venue, clock, seed);
+  const there = config.hedge?.elsewhere && placeClientOf(config, venue, clock, seed, null);
   const client = clientOf(config, venue, clock, seed);
   try {
     assertTwoAccounts(config, await oneAccountProblem(config, venue, client, there));

@@ -147,15 +147,19 @@ export async function cancelOwn(
 
 type Beside = Pick<Exchange, 'limits' | 'openOrders' | 'cancel' | 'lookUp'>;
 
-const AGAIN_MS = 200;
+/** Maximum time for which the first cancel waits for the read before it. */
+const READ_FIRST_MS = 1_000;
+/** Nonces per second by which a later `puntas halt` starts above an earlier one; the count restarts twice a day. */
+const [NONCES_PER_SECOND, HALF_DAY_S] = [1_000n, 43_200n];
+
 /** Whether the exchange rejected a request because of its nonce or its credentials. */
-const isNonceRefused = (outcome: Outcome<unknown>): boolean =>
-  outcome.kind === 'refused' && outcome.meaning === 'nonce';
+const isNonceRefused = (outcome: Outcome<unknown>): boolean => outcome.kind !== 'done' && outcome.meaning === 'nonce';
 
 /**
  * Opens a client with the bot's key in a second process. Its nonces derive from the clock, like the bot's, so an
  * exchange that requires rising nonces accepts the requests of both processes. If the bot's nonces are ahead of the
- * clock and nonces are rejected, the client continues above every nonce that the bot may have used.
+ * clock, a nonce is rejected; all further requests then have nonces above every nonce that the bot may have used. A read
+ * before the first cancel finds this out with one rejected nonce, because many of them can lock the key.
  */
 async function besideTheBot(
   config: Config,
@@ -164,21 +168,35 @@ async function besideTheBot(
   seed: number,
 ): Promise<{ readonly exchange: Beside; close(): Promise<void> }> {
   const mark = await nonceMarkOf(config.state.dir, clock).catch(() => 0n);
+  const later = (BigInt(Math.floor(clock.now() / 1_000)) % HALF_DAY_S) * NONCES_PER_SECOND;
   const beside = clientOf(config, venue, clock, seed);
-  const above = clientOf(config, venue, clock, seed, { nonceAbove: mark });
+  const above = clientOf(config, venue, clock, seed, { nonceAbove: mark + later });
+  let isAbove = false;
   const trying = async <T>(call: (of: Beside) => Promise<Outcome<T>>) => {
+    if (isAbove) return call(above);
     const first = await call(beside);
     if (!isNonceRefused(first)) return first;
-    await sleep(clock, AGAIN_MS);
-    const second = await call(beside);
-    if (!isNonceRefused(second)) return second;
+    isAbove = true;
     return call(above);
+  };
+  const openOrders: Beside['openOrders'] = ask => trying(of => of.openOrders(ask));
+  let first: Promise<unknown> | undefined;
+  /** Reads once, if nonces were ever stored, so there is a mark to continue from. */
+  const readFirst = async (): Promise<void> => {
+    if (first !== undefined || mark === 0n) return;
+    const isOver = new AbortController();
+    first = openOrders({ book: config.book });
+    await Promise.race([first, sleep(clock, READ_FIRST_MS, isOver.signal)]);
+    isOver.abort();
   };
   return {
     exchange: {
       limits: beside.limits,
-      openOrders: ask => trying(of => of.openOrders(ask)),
-      cancel: ids => trying(of => of.cancel(ids)),
+      openOrders,
+      cancel: async ids => {
+        await readFirst();
+        return trying(of => of.cancel(ids));
+      },
       lookUp: ids => trying(of => of.lookUp(ids)),
     },
     close: async () => {

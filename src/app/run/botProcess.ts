@@ -133,7 +133,7 @@ export class BotProcess {
       },
     });
     ends.push(() => this.#client.close());
-    this.#elsewhere = placeSideOf(config, venue, clock, seed, ({ endpoint, outcome, ms }) => {
+    this.#elsewhere = placeSideOf(config, venue, clock, seed, journal, ({ endpoint, outcome, ms }) => {
       this.#requests++;
       this.#metrics?.request(`elsewhere ${endpoint}`, outcome, ms);
     });

@@ -44,7 +44,15 @@ export type Outcome<T> =
       /** Remedy for the operator, as a clause. */
       readonly remedy?: string;
     }
-  | { readonly kind: 'unknown'; readonly reason: string };
+  | {
+      readonly kind: 'unknown';
+      readonly reason: string;
+      /**
+       * Present if the exchange answered that the nonce was not high enough. For a write this is no proof: the answer may
+       * be to a copy of the request.
+       */
+      readonly meaning?: 'nonce';
+    };
 
 /** Row of a list that could not be read. Contains the parts of its identity that are readable. */
 export type UnreadableRow = {
@@ -80,6 +88,25 @@ export type LocalRefusal =
   | 'budget'
   /** The client is closed. */
   | 'closed';
+
+/** Section of the configuration with an exchange: that of the bot, or that of its hedges. */
+export type VenueSection = 'exchange' | 'elsewhere';
+
+/** Remedies for rejections of the client itself. Section `elsewhere` has no key for budgets. */
+const LOCAL_REMEDIES: Readonly<Record<VenueSection, Partial<Readonly<Record<LocalRefusal, string>>>>> = {
+  exchange: {
+    'not-sent': 'check exchange.restUrl, and that the exchange is running and reachable from this machine',
+    budget: 'the request budget is used up; wait a minute, or raise exchange.budgets within the limits of the exchange',
+  },
+  elsewhere: {
+    'not-sent': 'check elsewhere.restUrl, and that the exchange is running and reachable from this machine',
+    budget: 'the request budget is used up; wait a minute',
+  },
+};
+
+/** Returns the remedy for a rejection code that Puntas itself sets; `null` for other codes, or if none is known. */
+export const localRemedy = (code: string | null, section: VenueSection): string | null =>
+  LOCAL_REMEDIES[section][code as LocalRefusal] ?? null;
 
 const LOCAL_REFUSALS: readonly string[] = ['not-sent', 'budget', 'closed'] satisfies readonly LocalRefusal[];
 

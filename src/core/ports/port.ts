@@ -384,10 +384,10 @@ export type StreamNews =
   /** One step of an order-by-order book. */
   | { readonly kind: 'diff'; readonly diff: BookDiff }
   /**
-   * Complete book by levels, from an exchange that sends no steps. `updatedAt` is the book's send time; `sequence`
-   * grows with each book.
+   * Complete book by levels, from an exchange that sends no steps. `sequence` grows with each book. `sentAt` is the send
+   * time in the frame; absent if the frame has none, or if the book was read instead. `updatedAt` is then an estimate.
    */
-  | { readonly kind: 'book'; readonly snapshot: BookSnapshot }
+  | { readonly kind: 'book'; readonly snapshot: BookSnapshot; readonly sentAt?: Millis }
   | { readonly kind: 'trades'; readonly trades: readonly StreamTrade[] }
   /** A frame could not be read, so some of its content may be missing. */
   | { readonly kind: 'fault'; readonly reason: string };

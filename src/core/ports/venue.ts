@@ -3,7 +3,7 @@
  * the registry in `src/wiring/venueRegistry.ts`.
  */
 import type { Millis } from '../model/units.ts';
-import type { Meaning, Outcome } from './outcome.ts';
+import type { Meaning, Outcome, VenueSection } from './outcome.ts';
 import type {
   Clock,
   ConversionDesk,
@@ -47,9 +47,10 @@ type VenueBasics = {
   readonly conformance?: (options: ConformanceOptions) => Promise<ConformanceResult>;
   /**
    * Rate limits that the exchange publishes, in requests per minute: public requests per address, private requests per
-   * account. Absent if the exchange publishes none.
+   * account. `privateLowest` is the limit of the lowest account class, if classes differ. Absent if the exchange
+   * publishes none.
    */
-  readonly allows?: { readonly public: number; readonly private: number };
+  readonly allows?: { readonly public: number; readonly private: number; readonly privateLowest?: number };
   readonly orderIds: OrderIdRule;
   /**
    * Returns the time after sending from which the exchange no longer executes a placement, by the configured timeout of a
@@ -85,6 +86,8 @@ export type HedgeAbilities = {
 };
 
 export type Connection = {
+  /** Section that the remedies of rejections name; `exchange` if omitted. */
+  readonly section?: VenueSection;
   readonly clock: Clock;
   readonly random: Random;
   /**
@@ -115,9 +118,15 @@ export type VenueCredentials = {
   readonly authentication?: string;
   /** Lower bound: every new nonce must be higher than this number. */
   readonly nonceAbove: bigint;
-  /** Returns a nonce source that stores its nonces, so that nonces keep increasing after a restart. */
-  readonly durable?: (source: NonceSource) => NonceSource;
+  /**
+   * Returns a nonce source that stores its nonces, so that nonces keep increasing after a restart; `unstored` for a
+   * client that ends with its command.
+   */
+  readonly durable: (source: NonceSource) => NonceSource;
 };
+
+/** Returns the source itself: its nonces derive only from the clock. */
+export const unstored = (source: NonceSource): NonceSource => source;
 
 /** Text that must not reach a log, such as an API secret. */
 export interface SecretText {

@@ -12,6 +12,7 @@ import {
   type TimeInForce,
   type UnreadableRow,
   type VenueClient,
+  type VenueSection,
 } from '../../core/index.ts';
 import { Budget } from '../transport/budget.ts';
 import type { Lane, LaneLimits } from '../transport/lanes.ts';
@@ -54,6 +55,7 @@ export type BinanceOptions = {
   readonly lanes?: LaneLimits;
   readonly waitMs?: Partial<Readonly<Record<Lane, number>>>;
   readonly onRequest?: ((seen: Observation) => void) | undefined;
+  readonly section?: VenueSection | undefined;
 };
 
 /**
@@ -137,6 +139,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     },
     ...(options.lanes ? { lanes: options.lanes } : {}),
     ...(options.waitMs ? { waitMs: options.waitMs } : {}),
+    section: options.section,
     ...(options.onRequest ? { onRequest: options.onRequest } : {}),
   });
   const { ask } = sender;
@@ -144,6 +147,8 @@ export function binanceClient(options: BinanceOptions): VenueClient {
   /** Reads of symbols that are pending, by book, so that calls at the same time share one. */
   const readings = new Map<string, Promise<Outcome<unknown>>>();
   const clientIds = new ClientIds();
+  /** Currencies of the book, and all that once had a balance. */
+  const heldCurrencies = new Set(own?.split('_'));
 
   /** Sends a signed request, after the time of the exchange is known. */
   async function signed<T>(build: () => SpotRequest<T>): Promise<Outcome<T>> {
@@ -371,7 +376,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
         const newest = await ask(publicRead('trades', 25, of, read));
         return newest.kind === 'done' ? { ...newest, value: newest.value.toReversed() } : newest;
       }),
-    balances: () => signed(() => ({ ...privateRead('account', 20), read: replies.balancesOf(own?.split('_') ?? []) })),
+    balances: () => signed(() => ({ ...privateRead('account', 20), read: replies.balancesOf(heldCurrencies) })),
     fees: () =>
       on(own, symbol =>
         signed<readonly BookFee[]>(() => ({

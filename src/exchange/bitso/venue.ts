@@ -35,11 +35,11 @@ function clientAt({ restUrl, rfqUrl, webhookUrl, deadlineMs, credentials, ...to 
     const { origin, basePath } = splitAddress(address);
     return { transport: httpTransport({ origin, deadlineMs }), basePath };
   };
-  const { clock, random, transport, budgets, onRequest } = to;
+  const { clock, random, transport, budgets, onRequest, section } = to;
   const rest = transport ? { transport, basePath: splitAddress(restUrl).basePath } : apiAt(restUrl);
   const signed = () => {
     if (!credentials) return {};
-    const { key, secret, authentication, nonceAbove, durable = same => same } = credentials;
+    const { key, secret, authentication, nonceAbove, durable } = credentials;
     const headers = authentication === 'headers' ? 'three' : 'authorization';
     return { credentials: { key, secret, headers }, nonces: durable(nonceV2(clock, random, nonceAbove)) } as const;
   };
@@ -50,7 +50,7 @@ function clientAt({ restUrl, rfqUrl, webhookUrl, deadlineMs, credentials, ...to 
     ...(rfqUrl === undefined ? {} : { rfq: apiAt(rfqUrl) }),
     ...(webhookUrl === undefined ? {} : { webhooks: apiAt(webhookUrl) }),
     ...signed(),
-    budgets,
+    ...{ budgets, section },
     ...(onRequest ? { onRequest } : {}),
   });
 }

@@ -1,5 +1,5 @@
 /** Client of Kraken spot behind the exchange interface of the event loop. */
-import type { Clock, Millis, Observation, VenueClient } from '../../core/index.ts';
+import type { Clock, Millis, Observation, VenueClient, VenueSection } from '../../core/index.ts';
 import type { ApiEndpoint } from '../transport/requestSender.ts';
 import { krakenSenders, type KrakenSigner } from './wire/protocol.ts';
 import { accountEndpoints, TRADES_PER_CALL_MAX } from './rest/account.ts';
@@ -19,6 +19,7 @@ export type KrakenClientOptions = {
   /** Time after sending from which the exchange must not execute an order. */
   readonly validMs: Millis;
   readonly onRequest?: ((seen: Observation) => void) | undefined;
+  readonly section?: VenueSection | undefined;
 };
 
 /** Open orders are one list without pages. The exchange allows at most 225 in a book. */

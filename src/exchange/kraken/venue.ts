@@ -17,7 +17,7 @@ const MEBI = 1024 * 1024;
 export const kraken: ExchangeVenue = {
   name: 'kraken',
   restUrl: address => (new URL(address).pathname === '/' ? `${address.replace(/\/$/, '')}/0` : address),
-  connect: ({ clock, book, restUrl, transport, deadlineMs, credentials, budgets, onRequest }) => {
+  connect: ({ section, clock, book, restUrl, transport, deadlineMs, credentials, budgets, onRequest }) => {
     const { origin, basePath } = splitAddress(restUrl);
     const rest = {
       transport:
@@ -28,10 +28,10 @@ export const kraken: ExchangeVenue = {
     };
     const signed = () => {
       if (!credentials) return {};
-      const { key, secret, nonceAbove, durable = same => same } = credentials;
+      const { key, secret, nonceAbove, durable } = credentials;
       return { signer: { key, secret, nonces: durable(risingNonces(clock, nonceAbove)) } };
     };
-    return krakenClient({ clock, book, rest, ...signed(), budgets, validMs: deadlineMs, onRequest });
+    return krakenClient({ clock, book, rest, ...signed(), budgets, validMs: deadlineMs, onRequest, section });
   },
   marketStream: of =>
     krakenStream({

@@ -1,5 +1,6 @@
 /** Sender of every request of the client: budget, lane, nonce, signature, transport and classification of the reply. */
 import {
+  localRemedy,
   maskedText,
   shownText,
   TransportFailure,
@@ -10,11 +11,13 @@ import {
   type Outcome,
   type Transport,
   type UnreadableRow,
+  type VenueSection,
   type WireReply,
   type WireRequest,
 } from '../../core/index.ts';
 import { lanes, URGENCY, type Lane, type LaneLimits } from './lanes.ts';
 import type { Budget, Slot } from './budget.ts';
+import { SECTION_NAMES, type SectionNames } from '../wire/sectionNames.ts';
 import { WireFault } from '../wire/wire.ts';
 
 /** Base endpoint of one API of an exchange. */
@@ -87,8 +90,8 @@ export type ExchangeProtocol<Form> = {
   readonly usedWeights?: (reply: WireReply) => Readonly<Record<string, number>>;
   /** Returns the meaning of a rejection code; undefined for a plain rejection. */
   readonly meaningOf: (code: string) => Meaning | undefined;
-  /** Returns the operator's remedy as a clause; `null` if none is known. */
-  readonly remedyOf: (code: string) => string | null;
+  /** Returns the operator's remedy as a clause, with the names of the client's section; `null` if none is known. */
+  readonly remedyOf: (code: string, names: SectionNames) => string | null;
   /** Texts that are masked in outcomes, such as key and secret; `null` without credentials: only public reads work. */
   readonly masked: readonly string[] | null;
   /** Whether nonces must arrive in order, so that only one request may be pending. */
@@ -96,6 +99,8 @@ export type ExchangeProtocol<Form> = {
 };
 
 export type SenderOptions<Form, Name extends string> = {
+  /** Section whose client this is; `exchange` if omitted. */
+  readonly section?: VenueSection | undefined;
   readonly clock: Clock;
   readonly protocol: ExchangeProtocol<Form>;
   /** APIs of the exchange, each with its transport. */
@@ -151,7 +156,7 @@ const WAIT_MAX_MS: Readonly<Record<Lane, Millis>> = {
 export function requestSender<Form, Name extends string>(
   options: SenderOptions<Form, Name>,
 ): RequestSender<Form, Name> {
-  const { clock, apis, protocol } = options;
+  const { clock, apis, protocol, section = 'exchange' } = options;
   const budgets: Readonly<Record<string, Budget>> = options.budgets;
   const queues = lanes(options.lanes ?? {}, protocol.ordered);
   const underWay = new Set<Promise<unknown>>();
@@ -221,7 +226,7 @@ export function requestSender<Form, Name extends string>(
   async function outcomeOf<T>(question: ApiRequest<T, Form>, flight: Flight): Promise<Outcome<T>> {
     const masked = () => [...(protocol.masked ?? []), ...(flight.signature === undefined ? [] : [flight.signature])];
     try {
-      return withRemedy(maskOutcome(await answer(question, flight), masked), protocol);
+      return withRemedy(maskOutcome(await answer(question, flight), masked), protocol, section);
     } catch (problem) {
       // The text of the error may contain parts of the request, also of its signature.
       const why = `${question.endpoint}: ${flight.step} (${kindOfError(problem)})`;
@@ -307,10 +312,14 @@ function kindOfError(problem: unknown): string {
 function withRemedy<T>(
   outcome: Outcome<T>,
   { meaningOf, remedyOf }: Pick<ExchangeProtocol<never>, 'meaningOf' | 'remedyOf'>,
+  section: VenueSection,
 ): Outcome<T> {
-  // Only rejections have a code. The sender's own codes have neither meaning nor remedy.
+  // Only rejections have a code. The sender's own codes have no meaning; at home, their remedy is added where they are
+  // shown.
   if (outcome.kind !== 'refused') return outcome;
-  const [meaning, remedy] = [meaningOf(outcome.code), remedyOf(outcome.code)];
+  const { code } = outcome;
+  const local = section === 'exchange' ? null : localRemedy(code, section);
+  const [meaning, remedy] = [meaningOf(code), remedyOf(code, SECTION_NAMES[section]) ?? local];
   return { ...outcome, ...(meaning === undefined ? {} : { meaning }), ...(remedy === null ? {} : { remedy }) };
 }
 

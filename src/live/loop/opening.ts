@@ -242,8 +242,10 @@ async function need<T>(
   const outcome = await first;
   if (outcome.kind === 'done') return { value: outcome.value, unreadable: outcome.unreadable ?? [] };
   if (outcome.kind === 'unknown') throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`, null, true);
-  const { code, message, status, remedy = null } = outcome;
+  const { code, message, status, meaning, remedy = null } = outcome;
+  // A nonce was too low for a time. With HTTP 401, the key may be wrong instead.
+  const mayPass = status === undefined || (meaning === 'nonce' && status !== 401);
   // If the outcome has no HTTP status, the client itself rejected the request before sending it.
   const who = status === undefined ? 'request not sent' : 'rejected by the exchange';
-  throw new CannotStart(`cannot ${what}: ${who} (${code}: ${message})`, code, status === undefined, remedy);
+  throw new CannotStart(`cannot ${what}: ${who} (${code}: ${message})`, code, mayPass, remedy);
 }

@@ -1,5 +1,5 @@
 /** Rules of the book on the other exchange, and the fees of the account there. */
-import type { Clock, Exchange, Millis } from '../../core/index.ts';
+import { isLocalRefusal, type Clock, type Exchange, type Millis } from '../../core/index.ts';
 import type { Log } from '../log.ts';
 import { CannotStart, readRules } from './opening.ts';
 import { rulesChange } from './rulesChange.ts';
@@ -41,8 +41,10 @@ export class PlaceRules {
       } catch (error) {
         if (!(error instanceof CannotStart)) throw error;
         const { code, mayPass, remedy } = error;
+        const isLocal = code !== null && isLocalRefusal(code);
+        const advice = remedy ?? (isLocal ? 'check elsewhere.book and elsewhere.restUrl' : null);
         if (!mayPass || tries >= OPEN_TRIES)
-          throw new CannotStart(`${this.#name} (section elsewhere): ${error.message}`, code, mayPass, remedy);
+          throw new CannotStart(`${this.#name} (section elsewhere): ${error.message}`, code, mayPass, advice);
       }
     }
   }

@@ -1,6 +1,6 @@
 /** Nonces that never repeat across restarts: an upper bound is on disk before any nonce below it is sent. */
-import type { NonceSource } from '../../core/index.ts';
-import type { Journal } from './journal.ts';
+import type { Clock, NonceSource, VenueCredentials } from '../../core/index.ts';
+import type { NonceStore } from './journal.ts';
 
 /** Nonces per millisecond: a 19-digit nonce is epoch milliseconds followed by six digits. */
 const PER_MS = 1_000_000n;
@@ -16,16 +16,18 @@ const SPARE = 10_000n * PER_MS;
  */
 const FEW = PER_MS;
 
+/** Returns what a client needs so that its nonces are above all earlier ones of the store. */
+export const storedNonces = (store: NonceStore, clock: Clock): Pick<VenueCredentials, 'nonceAbove' | 'durable'> => ({
+  nonceAbove: store.nonceMark,
+  durable: source => durableNonces(source, store, work => void clock.after(0, work)),
+});
+
 /**
  * Returns a nonce source with a durable bound. Throws if the disk accepts no write at the start. `later` calls a
  * function after the current request was sent, so that the request does not wait for the disk while nonces are left.
  */
-export function durableNonces(
-  source: NonceSource,
-  journal: Pick<Journal, 'nonceMark' | 'reserveNonces'>,
-  later: (work: () => void) => void,
-): NonceSource {
-  let mark = journal.nonceMark;
+export function durableNonces(source: NonceSource, store: NonceStore, later: (work: () => void) => void): NonceSource {
+  let mark = store.nonceMark;
   let isDue = false;
   const draw = (): { readonly nonce: bigint; readonly isAhead: boolean } => {
     const before = source.last();
@@ -36,7 +38,7 @@ export function durableNonces(
     const reserved = nonce + (isAhead ? FEW : BLOCK);
     // The bound never goes back: a later nonce may have moved it since.
     if (reserved <= mark) return;
-    journal.reserveNonces(reserved);
+    store.reserveNonces(reserved);
     mark = reserved;
   };
   // If the disk is full, cancels are still sent, with the remaining nonces of the reserved block.

@@ -27,7 +27,16 @@ import { GAP } from '../recording/recording.ts';
 import { forgetOld, recorderIn, recordingsIn, RUNS_MAX, type RunRecorder } from '../recording/recordings.ts';
 import { claimStateDir } from '../files/stateDir.ts';
 import type { StateUnits } from './unitConversion.ts';
-import { atomically, closeDatabase, commitsIn, DamagedState, openDatabase, STATE_FILE, unusable } from './stateFile.ts';
+import {
+  atomically,
+  closeDatabase,
+  commitsIn,
+  DamagedState,
+  NONCES_ELSEWHERE,
+  openDatabase,
+  STATE_FILE,
+  unusable,
+} from './stateFile.ts';
 import { sumOf } from './rowChecksums.ts';
 
 export { closeDatabase, DamagedState, openDatabase, STATE_FILE };
@@ -48,7 +57,15 @@ export type Leftovers = {
   readonly units: StateUnits | null;
 };
 
-export type Journal = {
+/** Durable upper bound of the nonces of an API key. */
+export type NonceStore = {
+  /** Upper bound of the nonces that earlier runs may have sent; 0 for the first run. */
+  readonly nonceMark: bigint;
+  /** Stores the upper bound of nonces. No nonce above `mark` may be sent before `reserveNonces` has returned. */
+  reserveNonces(mark: bigint): void;
+};
+
+export type Journal = NonceStore & {
   /**
    * Number of this run. No earlier run in this state directory had the number, and every run in a lost state directory
    * had a lower number.
@@ -56,8 +73,6 @@ export type Journal = {
   readonly run: number;
   /** Configuration as text, from which the engine was created. */
   readonly setup: string;
-  /** Upper bound of the nonces that earlier runs may have sent; 0 for the first run. */
-  readonly nonceMark: bigint;
   readonly leftovers: Leftovers;
   /**
    * Makes the commands durable, with everything recorded before. Orders may be sent only after `intend` has returned.
@@ -75,8 +90,8 @@ export type Journal = {
   keep(mark: LedgerCheckpoint, entries: readonly LedgerEntry[], hours?: readonly ProfitSinceOpening[]): void;
   /** Makes everything durable, including the ledger if `mark` is present. Throws if the disk accepts no write. */
   flush(mark?: LedgerCheckpoint): void;
-  /** Stores the upper bound of nonces. No nonce above `mark` may be sent before `reserveNonces` has returned. */
-  reserveNonces(mark: bigint): void;
+  /** Returns the store of the nonces of an account on the other exchange, by its name. */
+  noncesElsewhere(account: string): NonceStore;
   /** Account number at the exchange; `null` while unknown, or if the state is bound to no account. */
   readonly client: string | null;
   /** Stores the account number when it becomes known. */
@@ -170,6 +185,10 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   }
   const writeIntents = intentsIn(db, account);
   const marks = marksIn(db);
+  const reserve = counted((of: string, upTo: bigint) => {
+    const text = upTo.toString();
+    marks.nonce.run(of, text, sumOf(of, text));
+  });
   let lines: string[] = [];
   let endings: Ending[] = [];
   /**
@@ -224,10 +243,11 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
       if (ledger) standing = textOfCheckpoint(ledger);
       commit([], at);
     },
-    reserveNonces: counted((upTo: bigint) => {
-      const text = upTo.toString();
-      marks.nonce.run(account, text, sumOf(account, text));
-    }),
+    reserveNonces: upTo => reserve(account, upTo),
+    noncesElsewhere: place => {
+      const name = `${NONCES_ELSEWHERE} ${place}`;
+      return { nonceMark: nonceMarkIn(db, name), reserveNonces: upTo => reserve(name, upTo) };
+    },
     client: ownerIn(db)?.client ?? null,
     ownedBy: counted((told: string) => noteClient(db, told)),
     recordedBytes: () => recorder?.bytes ?? 0,
@@ -249,18 +269,20 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
 
 /** Returns a function that wraps `work`. The wrapped `work` runs in one atomic commit, which is counted. */
 function countedIn(db: Database.Database, mark: CommitMark | undefined) {
-  let commits = commitsIn(db);
   const count = db.prepare(
     'INSERT INTO commits (one, n, sum) VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE SET n = excluded.n, sum = excluded.sum',
   );
   return <A extends readonly unknown[]>(work: (...args: A) => void): ((...args: A) => void) => {
+    let commits = 0;
     const one = atomically(db, (...args: A) => {
       work(...args);
-      count.run(commits + 1, sumOf(commits + 1));
+      // The number is read each time, because the journal of an earlier run of this process may still store nonces.
+      commits = commitsIn(db) + 1;
+      count.run(commits, sumOf(commits));
     });
     return (...args) => {
       one(...args);
-      mark?.tell(++commits);
+      mark?.tell(commits);
     };
   };
 }

@@ -197,6 +197,9 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS nonces (account TEXT PRIMARY KEY, mark TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
+/** First word of the account in the table of nonces, for an account on the other exchange. */
+export const NONCES_ELSEWHERE = 'elsewhere';
+
 const ENTRIES = `
   CREATE TABLE IF NOT EXISTS entries (
     account TEXT NOT NULL, n INTEGER NOT NULL, source TEXT NOT NULL, at INTEGER NOT NULL, entry TEXT NOT NULL, sum INTEGER NOT NULL,

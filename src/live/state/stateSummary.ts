@@ -10,7 +10,7 @@ import { checkpointOf } from '../recording/ledgerText.ts';
 import { latchIn, type Halt } from '../safety/latch.ts';
 import { ownerIn, type Owner } from './owner.ts';
 import { fromCopy } from './stateCopy.ts';
-import { STATE_FILE } from './stateFile.ts';
+import { NONCES_ELSEWHERE, STATE_FILE } from './stateFile.ts';
 
 /**
  * Order that may be live. Price is in ticks and amount in lots, because the state does not contain the rules of the
@@ -53,10 +53,15 @@ export async function openHedgeOf(dir: string, clock: Clock): Promise<string | n
 }
 
 /**
- * Returns an upper bound of all nonces that a bot may have used; 0 if there are none. Rejects if the state file cannot
+ * Returns an upper bound of all nonces that a bot may have used with its key of section `exchange`; 0 if there are none. Rejects if the state file cannot
  * be trusted or read.
  */
 export async function nonceMarkOf(dir: string, clock: Clock): Promise<bigint> {
-  const marks = await fromCopy(dir, clock, db => db.prepare('SELECT mark FROM nonces').all() as { mark: string }[]);
+  const marks = await fromCopy(
+    dir,
+    clock,
+    db =>
+      db.prepare('SELECT mark FROM nonces WHERE account NOT LIKE ?').all(`${NONCES_ELSEWHERE} %`) as { mark: string }[],
+  );
   return (marks ?? []).reduce((highest, { mark }) => (BigInt(mark) > highest ? BigInt(mark) : highest), 0n);
 }

@@ -2,6 +2,7 @@
 import {
   randomOf,
   TransportFailure,
+  unstored,
   VirtualClock,
   type Clock,
   type Transport,
@@ -61,7 +62,7 @@ export function deskOn(switches: Partial<SecondSwitches> = {}, deadlineMs = DEAD
     transports.push(transport);
     return binanceSpot.connect({
       ...{ clock, random: randomOf(1), restUrl: 'http://127.0.0.1/api', transport, book: 'btc_usdt', deadlineMs },
-      credentials: { key, secret: new Secret(secret), nonceAbove: 0n },
+      credentials: { key, secret: new Secret(secret), nonceAbove: 0n, durable: unstored },
       budgets: { public: 100_000, private: 100_000 },
     });
   };
@@ -107,7 +108,7 @@ export function scriptedBinance(
   });
   const client = binanceSpot.connect({
     ...{ clock, random: randomOf(1), restUrl: 'http://127.0.0.1/api', transport, book: 'btc_usdt', deadlineMs },
-    credentials: { key: 'the-key', secret: new Secret('the-secret'), nonceAbove: 0n },
+    credentials: { key: 'the-key', secret: new Secret('the-secret'), nonceAbove: 0n, durable: unstored },
     budgets: { public: 100_000, private: 100_000 },
   });
   return { client, clock, transport };

@@ -62,7 +62,7 @@ describe('a book of changes', () => {
           if (result === null || typeof result === 'string' || 'lost' in result) return;
           compared++;
           // Changes that are still to be sent are in the truth only.
-          if (open === null) expect({ ...result, updatedAt: 0 }).toEqual(truth.snapshot(100));
+          if (open === null) expect({ ...result.snapshot, updatedAt: 0 }).toEqual(truth.snapshot(100));
         };
         for (const { price, amount, then } of steps) {
           const change = truth.change(price, amount);
@@ -88,19 +88,21 @@ describe('a book of changes', () => {
     truth.change(99, 1);
     truth.change(101, 1);
     const book = new DepthBook('btc_usdt');
-    expect(book.seed(truth.snapshot(1_000), 1_000)).toMatchObject({ bids: [{ price: '99' }] });
+    expect(book.seed(truth.snapshot(1_000), 1_000)).toMatchObject({ snapshot: { bids: [{ price: '99' }] } });
     truth.change(98, 1);
     expect(book.take(truth.change(97, 1))).toEqual({ lost: 'updates 13 to 13 of the book are missing' });
     // The update after the gap waits; a snapshot from before the gap is too old for it.
     const old = { ...truth.snapshot(1_000), sequence: 12n };
     expect(book.seed(old, 1_000)).toBeNull();
-    expect(book.seed({ ...old, sequence: 13n }, 1_000)).toMatchObject({ sequence: 14n });
+    expect(book.seed({ ...old, sequence: 13n }, 1_000)).toMatchObject({ snapshot: { sequence: 14n } });
     const entry = (price: string): BookEntry => ({ price, amount: '1' });
     const crossed = { first: 15n, last: 15n, sentAt: 0, bids: [entry('102')], asks: [] };
     expect(book.take(crossed)).toEqual({ lost: 'the best bid of the book reaches its best ask' });
     const cut = new DepthBook('btc_usdt');
     const bids = Array.from({ length: 60 }, (_, n) => entry(String(1_000 - n)));
-    expect(cut.seed({ book: 'x', sequence: 1n, updatedAt: 0, bids, asks: [] }, 60)).toMatchObject({ sequence: 1n });
+    expect(cut.seed({ book: 'x', sequence: 1n, updatedAt: 0, bids, asks: [] }, 60)).toMatchObject({
+      snapshot: { sequence: 1n },
+    });
     const gone = bids.slice(0, 11).map(({ price }) => ({ price, amount: '0' }));
     expect(cut.take({ first: 2n, last: 2n, sentAt: 0, bids: gone, asks: [] })).toEqual({
       lost: 'the price has left the range of the levels that were read',

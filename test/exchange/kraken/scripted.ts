@@ -1,5 +1,12 @@
 /** A client of Kraken on a transport whose replies a test chooses, with the requests that it sent. */
-import { Secret, VirtualClock, type VenueClient, type WireReply, type WireRequest } from '../../../src/core/index.ts';
+import {
+  Secret,
+  unstored,
+  VirtualClock,
+  type VenueClient,
+  type WireReply,
+  type WireRequest,
+} from '../../../src/core/index.ts';
 import { randomOf } from '../../../src/core/ports/random.ts';
 import { kraken } from '../../../src/exchange/index.ts';
 
@@ -51,7 +58,7 @@ export function scriptedKraken(
       },
       close: () => Promise.resolve(),
     },
-    credentials: { key: 'key', secret: new Secret(SECRET_TEXT), nonceAbove: 0n },
+    credentials: { key: 'key', secret: new Secret(SECRET_TEXT), nonceAbove: 0n, durable: unstored },
     budgets: { public: 60, private: privatePerMinute },
   });
   return { client, sent, clock };

@@ -3,7 +3,15 @@ import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { causesOf, moneyOf, NO_PROFIT, type Amount, type Causes, type LedgerEntry } from '../../../src/core/index.ts';
+import {
+  causesOf,
+  moneyOf,
+  NO_PROFIT,
+  VirtualClock,
+  type Amount,
+  type Causes,
+  type LedgerEntry,
+} from '../../../src/core/index.ts';
 import { hoursIn } from '../../../src/live/state/profitHours.ts';
 import { entriesIn } from '../../../src/live/state/ledgerEntries.ts';
 import {
@@ -15,6 +23,7 @@ import {
   STATE_FILE,
   type Leftovers,
 } from '../../../src/live/state/journal.ts';
+import { nonceMarkOf } from '../../../src/live/state/stateSummary.ts';
 import { NotOurs } from '../../../src/live/state/owner.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { ACCOUNT, AT, Folders, markOf, opened, OPENING, OWNER, place, textOf } from '../states.ts';
@@ -440,3 +449,24 @@ test('a journal whose next run has taken over writes nothing, because it would p
 
 // Nothing that packs well.
 const big = Array.from({ length: 4_000 }, (_, i) => createHash('sha256').update(String(i)).digest('base64')).join('');
+
+test('the commit count never goes back: nonces of the earlier run of a process count on, and the marks of both exchanges stay apart', async () => {
+  const dir = folders.fresh();
+  const first = opened(dir);
+  const commits = (): number =>
+    (JSON.parse(readFileSync(join(dir, 'puntas.commits'), 'utf8')) as { readonly commits: number }).commits;
+  const next = first.next(AT + 1);
+  for (let n = 1; n <= 5; n++) next.intend([place(`a-2-${n}`)], AT + n);
+  const before = commits();
+  first.reserveNonces(7n);
+  first.noncesElsewhere('there').reserveNonces(9n);
+  expect(commits()).toBe(before + 2);
+  next.intend([place('a-2-9')], AT + 9);
+  expect(commits()).toBe(before + 3);
+  next.close();
+  expect(await nonceMarkOf(dir, new VirtualClock(AT))).toBe(7n);
+  const again = opened(dir, AT + 60_000);
+  expect([again.nonceMark, again.noncesElsewhere('there').nonceMark]).toEqual([7n, 9n]);
+  expect(again.noncesElsewhere('another').nonceMark).toBe(0n);
+  again.close();
+});

@@ -272,7 +272,7 @@ export class Bot {
       streamTransport: this.#options.stream(life),
       ...(this.#options.elsewhere ? { elsewhere: this.#options.elsewhere(life) } : {}),
     };
-    const plainThere = placeClientOf(config, venue, life.clock, world.seed + life.number);
+    const plainThere = placeClientOf(config, venue, life.clock, world.seed + life.number, journal);
     const there = plainThere && (seams.there ?? same)(plainThere);
     const rules = there && new PlaceRules(there, placeNameOf(config.elsewhere!), config.elsewhere!.book);
     const plain = clientOf(config, venue, life.clock, world.seed + life.number, { journal });

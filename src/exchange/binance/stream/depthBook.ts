@@ -94,8 +94,11 @@ class Levels {
   }
 }
 
+/** Book with the send time of its last update; `sentAt` is absent if the book is a snapshot without later updates. */
+export type SentBook = { readonly snapshot: BookSnapshot; readonly sentAt?: Millis };
+
 /** Result of an update: the book with it, waiting for a snapshot, no news, or a reason why the book is lost. */
-export type DepthStep = BookSnapshot | 'waiting' | 'old' | { readonly lost: string };
+export type DepthStep = SentBook | 'waiting' | 'old' | { readonly lost: string };
 
 export class DepthBook {
   readonly #book: string;
@@ -138,7 +141,7 @@ export class DepthBook {
     for (const entry of update.bids) this.#sides.buy.set(entry);
     for (const entry of update.asks) this.#sides.sell.set(entry);
     this.#sequence = update.last;
-    return this.#checked(update.sentAt);
+    return this.#checked(update.sentAt, update.sentAt);
   }
 
   /**
@@ -153,7 +156,8 @@ export class DepthBook {
     this.#sides.sell.fill(snapshot.asks, snapshot.asks.length >= depth);
     this.#sequence = snapshot.sequence;
     this.#waiting = [];
-    let result: DepthStep = this.#checked(snapshot.updatedAt);
+    // The exchange sent the last update before the snapshot, or both at nearly the same time.
+    let result: DepthStep = this.#checked(waiting.at(-1)?.sentAt ?? snapshot.updatedAt);
     for (const update of waiting) {
       const step = this.take(update);
       if (step !== 'old') result = step;
@@ -162,7 +166,7 @@ export class DepthBook {
     return result;
   }
 
-  #checked(sentAt: Millis): DepthStep {
+  #checked(updatedAt: Millis, sentAt?: Millis): DepthStep {
     const { buy, sell } = this.#sides;
     const [bid, ask] = [buy.best, sell.best];
     let lost: string | null = null;
@@ -172,12 +176,10 @@ export class DepthBook {
       this.reset();
       return { lost };
     }
+    const [book, sequence] = [this.#book, this.#sequence!];
     return {
-      book: this.#book,
-      sequence: this.#sequence!,
-      updatedAt: sentAt,
-      bids: buy.shown(),
-      asks: sell.shown(),
+      snapshot: { book, sequence, updatedAt, bids: buy.shown(), asks: sell.shown() },
+      ...(sentAt === undefined ? {} : { sentAt }),
     };
   }
 }

@@ -128,7 +128,7 @@ class CombinedStream implements MarketStream {
     const now = this.#options.clock.elapsed();
     this.#goodSince ??= now;
     if (now - this.#goodSince >= GOOD_AFTER_MS) this.#snapshots = 0;
-    return { kind: 'book', snapshot: step };
+    return { kind: 'book', ...step };
   }
 
   #lostBook(): void {

@@ -3,6 +3,7 @@
  * of github.com/binance/binance-spot-api-docs at a5e0bc3, unless a row names another.
  */
 import type { Meaning } from '../../../core/index.ts';
+import type { SectionNames } from '../../wire/sectionNames.ts';
 
 /** Row of the table of codes. */
 export type VenueCode = {
@@ -236,21 +237,21 @@ export function refinedCode(code: string, message: string): string {
 /** Returns the meaning of a code; undefined for a plain rejection. */
 export const binanceMeaning = (code: string): Meaning | undefined => BY_CODE.get(code)?.meaning;
 
-const REMEDIES: Readonly<Record<string, string>> = {
+const binanceRemedies = ({ apiKey, apiSecret }: SectionNames): Readonly<Record<string, string>> => ({
   '-1003': 'wait until the pause is over; other programs at this address count too',
   '-1015': 'wait 10 seconds; other programs of the account count too',
   '-1021':
     'set the clock of this machine to the correct time; if it is correct, requests arrive too late: check the connection',
-  '-1022': 'check that PUNTAS_API_SECRET is the secret of PUNTAS_API_KEY',
+  '-1022': `check that ${apiSecret} is the secret of ${apiKey}`,
   '-1121': 'check the name of the book',
-  '-2014': 'check PUNTAS_API_KEY',
+  '-2014': `check ${apiKey}`,
   '-2015':
     'check that the key is active, allows the IP address of this machine, and may read and trade on spot (never withdraw)',
-};
+});
 
 /** Returns the remedy of a code as a clause; `null` if none is known. */
-export function binanceRemedy(code: string): string | null {
-  const own = REMEDIES[code];
+export function binanceRemedy(code: string, names: SectionNames): string | null {
+  const own = binanceRemedies(names)[code];
   if (own !== undefined) return own;
   const known = BY_CODE.get(code);
   if (known?.meaning === 'person') return `${known.text}: only the account owner can fix this at the exchange`;

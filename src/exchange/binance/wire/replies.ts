@@ -308,29 +308,30 @@ export const canceledOrderOf = (symbol: string) => (reply: unknown) => {
 };
 
 /**
- * Returns a reader of the balances. Currencies with a total of zero are omitted, unless they are in `kept`: the exchange
- * lists several hundred.
+ * Returns a reader of the balances. Currencies with a total of zero are omitted, because the exchange lists several
+ * hundred, unless they are in `kept`. Others are added to it, so that a fall to zero is reported.
  */
 export const balancesOf =
-  (kept: readonly string[]) =>
-  (reply: unknown, unreadable?: UnreadableRow[]): readonly Balance[] =>
-    wire
-      .rows(
-        wire.row(reply)['balances'],
-        (element): Balance => {
-          const of = wire.row(element);
-          const [available, locked] = [wire.decimal(of, 'free'), wire.decimal(of, 'locked')];
-          const total = textOfMoney(money(moneyOf(available) + moneyOf(locked)));
-          return { currency: asset(of, 'asset').toLowerCase(), total, locked, available };
-        },
-        unreadable,
-        'balances',
-        element => {
-          const name = ((element ?? {}) as Row)['asset'];
-          return typeof name === 'string' ? { currencies: [name.toLowerCase()] } : {};
-        },
-      )
-      .filter(({ currency, total }) => !isZero(total) || kept.includes(currency));
+  (kept: Set<string>) =>
+  (reply: unknown, unreadable?: UnreadableRow[]): readonly Balance[] => {
+    const all = wire.rows(
+      wire.row(reply)['balances'],
+      (element): Balance => {
+        const of = wire.row(element);
+        const [available, locked] = [wire.decimal(of, 'free'), wire.decimal(of, 'locked')];
+        const total = textOfMoney(money(moneyOf(available) + moneyOf(locked)));
+        return { currency: asset(of, 'asset').toLowerCase(), total, locked, available };
+      },
+      unreadable,
+      'balances',
+      element => {
+        const name = ((element ?? {}) as Row)['asset'];
+        return typeof name === 'string' ? { currencies: [name.toLowerCase()] } : {};
+      },
+    );
+    for (const { currency, total } of all) if (!isZero(total)) kept.add(currency);
+    return all.filter(({ currency }) => kept.has(currency));
+  };
 
 /** Reads the number of the account. */
 export const accountNumberOf = (reply: unknown): string => wire.integer(wire.row(reply), 'uid').toString();

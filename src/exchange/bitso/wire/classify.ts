@@ -1,6 +1,6 @@
 /** Classification of replies: successful, certainly rejected, or unknown (failure modes 0.1). */
 import type { UnreadableRow, WireReply } from '../../../core/index.ts';
-import { errorIn, isThrottle, NO_CODE, provesRefusal } from './errorCodes.ts';
+import { actionableMeaning, errorIn, isThrottle, NO_CODE, provesRefusal } from './errorCodes.ts';
 import { parsedJson } from '../../wire/json.ts';
 import { row, WireFault } from '../../wire/wire.ts';
 import type { ApiRequest, RequestVerdict } from '../../transport/requestSender.ts';
@@ -28,7 +28,11 @@ export function classify<T>(reply: WireReply, reading: ReplyReading<T>, throttle
   const error = errorIn(body);
   const write = reading.effect === 'write';
   const throttled = isThrottle(status, error?.code);
-  const unknown = (reason: string): RequestVerdict<T> => ({ outcome: { kind: 'unknown', reason }, throttled });
+  const isNonce = error !== undefined && actionableMeaning(error.code) === 'nonce';
+  const unknown = (reason: string): RequestVerdict<T> => ({
+    outcome: { kind: 'unknown', reason, ...(isNonce ? { meaning: 'nonce' } : {}) },
+    throttled,
+  });
   const refused = (code: string, message: string): RequestVerdict<T> => ({
     outcome: { kind: 'refused', code, message, status },
     throttled,

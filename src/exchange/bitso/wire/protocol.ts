@@ -1,5 +1,5 @@
 /** Sender of the exchange's requests: signatures, budgets and classification of replies behind the shared sender. */
-import type { Clock, NonceSource, Observation } from '../../../core/index.ts';
+import type { Clock, NonceSource, Observation, VenueSection } from '../../../core/index.ts';
 import { Budget } from '../../transport/budget.ts';
 import type { Lane, LaneLimits } from '../../transport/lanes.ts';
 import {
@@ -41,6 +41,7 @@ export type AskOptions = {
   /** Whether the exchange checks its rate limit before it handles an order; see `classify`. */
   readonly throttleRefuses?: boolean;
   readonly onRequest?: (seen: Observation) => void;
+  readonly section?: VenueSection | undefined;
 };
 
 /** Limits of requests per minute: public per address, private per account (public-facts 11). */

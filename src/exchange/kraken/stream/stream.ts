@@ -210,7 +210,7 @@ class KrakenSubscription implements MarketStream {
     if (what !== 'levels') this.#tellBook();
   }
 
-  /** Reports the book. Frames without a time get that of a frame without delay. */
+  /** Reports the book. Without a time in the frame, only `updatedAt` is estimated: that of a frame without delay. */
   #tellBook(at?: Millis): void {
     const levels = this.#levels;
     if (!this.#stream.isUp || levels === null) return;
@@ -218,7 +218,8 @@ class KrakenSubscription implements MarketStream {
     const ahead = Number.isFinite(this.#ahead) ? this.#ahead : 0;
     const [sequence, updatedAt] = [this.#nextSequence(), at ?? clock.now() + ahead];
     const [bids, asks] = [levels.side('bids'), levels.side('asks')];
-    this.#stream.notify({ kind: 'book', snapshot: { book, sequence, updatedAt, bids, asks } });
+    const snapshot = { book, sequence, updatedAt, bids, asks };
+    this.#stream.notify({ kind: 'book', snapshot, ...(at === undefined ? {} : { sentAt: at }) });
   }
 
   #trades(found: readonly SymbolTrade[]): void {

@@ -1,5 +1,6 @@
 /** Error texts of Kraken spot with their meaning: certainly rejected or outcome unknown, and the reaction to each. */
 import type { Meaning } from '../../../core/index.ts';
+import type { SectionNames } from '../../wire/sectionNames.ts';
 
 /** Subject of an error text. */
 type CodeKind =
@@ -158,9 +159,9 @@ export const krakenMeaning = (text: string): Meaning | undefined => krakenCode(t
 /** Whether the exchange throttled the request. */
 export const isKrakenThrottle = (text: string): boolean => krakenCode(text)?.throttled === true;
 
-const REMEDIES: readonly (readonly [code: string, remedy: string])[] = [
-  ['EAPI:Invalid key', 'check that PUNTAS_API_KEY is an active key of this exchange'],
-  ['EAPI:Invalid signature', 'check that PUNTAS_API_SECRET is the private key of PUNTAS_API_KEY'],
+const krakenRemedies = ({ apiKey, apiSecret }: SectionNames): readonly (readonly [code: string, remedy: string])[] => [
+  ['EAPI:Invalid key', `check that ${apiKey} is an active key of this exchange`],
+  ['EAPI:Invalid signature', `check that ${apiSecret} is the private key of ${apiKey}`],
   ['EAPI:Invalid nonce', 'use this key in no other program; a new key starts with new nonces'],
   [
     'EGeneral:Permission denied',
@@ -172,10 +173,10 @@ const REMEDIES: readonly (readonly [code: string, remedy: string])[] = [
 ];
 
 /** Returns the remedy of a text as a clause; `null` if none is known. */
-export function krakenRemedy(text: string): string | null {
+export function krakenRemedy(text: string, names: SectionNames): string | null {
   const entry = krakenCode(text);
   if (entry === undefined) return null;
-  const own = REMEDIES.find(([code]) => code === entry.code);
+  const own = krakenRemedies(names).find(([code]) => code === entry.code);
   if (own) return own[1];
   if (entry.kind === 'key') return `${entry.text}: only the account owner can fix this at the exchange`;
   return entry.kind === 'budget' || entry.kind === 'service' || entry.kind === 'market' ? 'try again later' : null;

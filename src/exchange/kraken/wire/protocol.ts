@@ -5,6 +5,7 @@ import type {
   NonceSource,
   Observation,
   SecretText,
+  VenueSection,
   WireReply,
   WireRequest,
 } from '../../../core/index.ts';
@@ -61,9 +62,9 @@ const STARTER = TIERS[2]![1];
 
 /**
  * Requests per minute: public per address (about one per second; common knowledge, not checked), private per key (the
- * decay of the call counter in the highest tier).
+ * decay of the call counter in the highest and in the lowest tier).
  */
-export const KRAKEN_RATE_LIMITS = { public: 60, private: 60 } as const;
+export const KRAKEN_RATE_LIMITS = { public: 60, private: 60, privateLowest: 20 } as const;
 
 /**
  * Returns the tier of a configured number of private requests per minute: 60 is the tier Pro, 30 Intermediate, 20
@@ -92,6 +93,7 @@ export type KrakenSenderOptions = {
   readonly budgets: { readonly public: number; readonly private?: number };
   readonly serverClock: ServerClock;
   readonly onRequest?: ((seen: Observation) => void) | undefined;
+  readonly section?: VenueSection | undefined;
 };
 
 export type KrakenSenders = {
@@ -165,7 +167,8 @@ export function krakenSenders(options: KrakenSenderOptions): KrakenSenders {
     return [{ budget, weight, as: lane === 'cancel' ? 'counts' : 'waits' }];
   };
 
-  const seen = options.onRequest === undefined ? {} : { onRequest: options.onRequest };
+  const { onRequest, section } = options;
+  const seen = { section, ...(onRequest === undefined ? {} : { onRequest }) };
   // Each sender ends its own requests; the transport is closed after both.
   const apis = {
     rest: {

@@ -7,7 +7,7 @@ import { parsedJson } from '../../wire/json.ts';
 import { readContent } from '../../wire/parts.ts';
 import { list, text, WireFault } from '../../wire/wire.ts';
 import type { ApiRequest, RequestVerdict } from '../../transport/requestSender.ts';
-import { isKrakenThrottle, krakenCode } from './codes.ts';
+import { isKrakenThrottle, krakenCode, krakenMeaning } from './codes.ts';
 
 /** Code of a rejection that a page before the exchange sent instead of it, such as a firewall. */
 const NO_ERROR_TEXT = 'no error text';
@@ -22,7 +22,11 @@ export function krakenVerdict<T>(
   const { errors, result } = contentOf(reply.body, partsMax);
   const throttled = status === 429 || errors?.some(isKrakenThrottle) === true;
   const said = errors === undefined || errors.length === 0 ? '' : `, ${errors.join('; ')}`;
-  const unknown = (reason: string): RequestVerdict<T> => ({ outcome: { kind: 'unknown', reason }, throttled });
+  const isNonce = errors?.some(each => krakenMeaning(each) === 'nonce') === true;
+  const unknown = (reason: string): RequestVerdict<T> => ({
+    outcome: { kind: 'unknown', reason, ...(isNonce ? { meaning: 'nonce' } : {}) },
+    throttled,
+  });
   const refused = (code: string, message: string): RequestVerdict<T> => ({
     outcome: { kind: 'refused', code, message, status },
     throttled,

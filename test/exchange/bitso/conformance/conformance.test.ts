@@ -6,6 +6,7 @@ import {
   randomOf,
   Secret,
   settle,
+  unstored,
   VirtualClock,
   type ConformanceCheck,
   type ConformanceOptions,
@@ -83,7 +84,7 @@ async function checked({
   let over = false;
   const connection: Connection = {
     ...{ clock, random: randomOf(5), restUrl: 'http://127.0.0.1/api', transport, deadlineMs: 5_000 },
-    credentials: { key: account.key, secret: new Secret(account.secret), nonceAbove: 0n },
+    credentials: { key: account.key, secret: new Secret(account.secret), nonceAbove: 0n, durable: unstored },
     budgets: { public: 60, private: 300 },
   };
   const check = () =>

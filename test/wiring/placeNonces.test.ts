@@ -1,0 +1,124 @@
+/** Nonces of both accounts over restarts and any clock: each is above all that left before with its key. */
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { parse, stringify } from 'yaml';
+import { afterAll, expect, test } from 'vitest';
+import { loadConfig, type Config } from '../../src/config.ts';
+import { randomOf, Secret, VirtualClock, type Transport } from '../../src/core/index.ts';
+import { readBookRow } from '../../src/live/loop/opening.ts';
+import { openJournal } from '../../src/live/state/journal.ts';
+import { nonceMarkOf } from '../../src/live/state/stateSummary.ts';
+import { clientOf } from '../../src/wiring/bot.ts';
+import { shippedConfig } from '../../src/wiring/configFile.ts';
+import { placeClientOf } from '../../src/wiring/place.ts';
+import { VENUES } from '../../src/wiring/venueRegistry.ts';
+import { BOOKS, endOf, listAnswer } from '../exchange/everyVenue.ts';
+import { AT, Folders, OPENING, OWNER } from '../live/states.ts';
+import { runsOf } from '../many.ts';
+
+const folders = new Folders();
+afterAll(() => folders.clear());
+
+function configOf(venue: string): Config {
+  const tree = parse(readFileSync(shippedConfig('elsewhere'), 'utf8')) as Record<string, Record<string, unknown>>;
+  const restUrl = 'https://example.com';
+  tree['exchange'] = { kind: 'remote', restUrl };
+  tree['elsewhere'] = { kind: 'remote', venue: 'binance', book: 'btc_usdt', restUrl };
+  const read = loadConfig(stringify(tree), 'my.yaml');
+  if (!read.ok) throw new Error(read.errors.join('\n'));
+  const { exchange, elsewhere, ...others } = read.config;
+  return {
+    ...others,
+    exchange: { ...exchange, venue },
+    elsewhere: { ...elsewhere, venue, book: BOOKS[venue] },
+  } as Config;
+}
+
+/** Transport that keeps the nonces of its requests. */
+const kept = (nonces: bigint[]): Transport => ({
+  send: request => {
+    const nonce = /\bnonce=(\d+)/.exec(request.body)?.[1] ?? request.headers['authorization']?.split(':')[1];
+    if (nonce !== undefined) nonces.push(BigInt(nonce));
+    return Promise.resolve(listAnswer(request) ?? { status: 200, headers: {}, body: '{"error":["EService:Busy"]}' });
+  },
+  close: () => Promise.resolve(),
+});
+
+const STEP = fc.record({
+  ms: fc.integer({ min: 0, max: 100_000 }),
+  wall: fc.integer({ min: -7_200_000, max: 3_600_000 }),
+  requests: fc.integer({ min: 1, max: 3 }),
+  /** What happens before the requests. */
+  before: fc.constantFrom('restart', 'next run', 'nothing'),
+});
+
+test.each(VENUES.map(({ name }) => name))('%s: rise for the key of each account', async name => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(STEP, { minLength: 2, maxLength: 6 }), async steps => {
+      const clock = new VirtualClock(AT);
+      const config = configOf(name);
+      const dir = folders.fresh();
+      const sent = { here: [] as bigint[], there: [] as bigint[] };
+      const life = () => {
+        const journal = openJournal(dir, { ...OPENING, owner: OWNER });
+        const access = { restUrl: 'https://example.com', speed: 1 };
+        const secret = new Secret('c2VjcmV0');
+        const elsewhere = { ...access, venue: name, book: BOOKS[name]!, key: 'b', secret, transport: kept(sent.there) };
+        const home = { ...access, key: 'a', secret, transport: kept(sent.here), elsewhere };
+        const clients = [
+          clientOf(config, home, clock, 1, { journal }),
+          placeClientOf(config, home, clock, 1, journal)!,
+        ];
+        return { journal, clients };
+      };
+      let { journal, clients } = life();
+      for (const { ms, wall, requests, before } of steps) {
+        await clock.advance(ms);
+        clock.step(wall);
+        if (before === 'restart') {
+          journal.close();
+          ({ journal, clients } = life());
+        }
+        // The clients keep the journal with which the process began.
+        if (before === 'next run') journal = journal.next(AT);
+        for (let n = 0; n < requests; n++) for (const client of clients) await endOf(clock, client.balances());
+      }
+      for (const nonces of Object.values(sent)) {
+        if (name !== 'binance') expect(nonces.length).toBeGreaterThanOrEqual(steps.length);
+        for (const [n, nonce] of nonces.entries()) expect(nonce).toBeGreaterThan(nonces[n - 1] ?? 0n);
+      }
+      journal.close();
+      const highest = sent.here.at(-1);
+      if (highest !== undefined) expect(await nonceMarkOf(dir, clock)).toBeGreaterThanOrEqual(highest);
+    }),
+    runsOf(200, 12),
+  );
+});
+
+test.each([
+  [400, true],
+  [401, false],
+])('a start that a nonce with HTTP %i ends may pass later: %s', async (status, mayPass) => {
+  const refused = { kind: 'refused', code: 'c', message: 'nonce', status, meaning: 'nonce' } as const;
+  const read = readBookRow({ availableBooks: () => Promise.resolve(refused) }, 'btc_mxn');
+  await expect(read).rejects.toMatchObject({ mayPass });
+});
+
+test.each(VENUES)('$name: the client there keeps to the limits of the lowest class of account', async venue => {
+  const { name, allows } = venue;
+  const access = {
+    restUrl: 'https://example.com',
+    venue: name,
+    book: BOOKS[name]!,
+    key: 'b',
+    secret: new Secret('c2Vj'),
+  };
+  const clock = new VirtualClock(AT);
+  const there = placeClientOf(configOf(name), { elsewhere: access }, clock, 1, null)!;
+  const lowest = venue.connect({
+    ...{ clock, random: randomOf(1), restUrl: venue.restUrl(access.restUrl), deadlineMs: 1_000 },
+    budgets: { public: allows?.public ?? 600, private: allows?.privateLowest ?? allows?.private ?? 600 },
+  });
+  expect(there.budget().private).toBeLessThanOrEqual(lowest.budget().private);
+  await Promise.all([there.close(), lowest.close()]);
+});
