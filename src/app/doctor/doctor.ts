@@ -185,7 +185,7 @@ async function heldThere({ config, clock, seed }: Asking, venue: VenueAccess): P
   if (config.hedge?.elsewhere === undefined) return null;
   let client: VenueClient | undefined;
   try {
-    client = placeClientOf(config, venue, clock, seed);
+    client = placeClientOf(config, venue, clock, seed, null);
     return client === undefined ? null : await balancesThere(config, client, clock);
   } catch {
     return null;
