@@ -44,7 +44,7 @@ export type { PlacedBook } from './accounting/placeAccount.ts';
 export * from './accounting/position.ts';
 export * from './accounting/profitSinceOpening.ts';
 export * from './engine/reasons.ts';
-export type { BalanceCheck } from './accounting/reconciliation.ts';
+export type { BalanceCheck, PlaceCheck } from './accounting/reconciliation.ts';
 export * from './risk/regimes.ts';
 export * from './risk/regimeWatch.ts';
 export type { ElsewhereFigures, HedgeBounds, HedgeRefusal, HedgeRooms } from './risk/hedgeDebt.ts';

@@ -15,6 +15,7 @@ import {
   money,
   moneyOf,
   pairOf,
+  placeOf,
   sumOfCauses,
   textOfMoney,
   tickerOf,
@@ -53,7 +54,7 @@ type Row = {
   /** Changes within the requested time, by cause; `opening` is the balance before that time. */
   readonly causes: Causes;
   readonly closing: Money;
-  /** Balance as last reported by the exchange; `null` if never reported. */
+  /** Balance in the last comparison of its account; `null` if that did not report it. */
   readonly exchange: Money | null;
   readonly difference: Money | null;
 };
@@ -90,7 +91,7 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
     return [JSON.stringify(ledgerJson(dir, file, rows, mine.length, ask, waiting.length, profit))];
   const from = since === -Infinity ? (first?.at ?? null) : since;
   return [
-    `${dir}: ${mine.length} ${mine.length === 1 ? 'entry' : 'entries'}${from === null ? '' : ` since ${timeText(from)}`}${file.checked ? `; compared with the exchange at ${timeText(file.checked.at)}` : '; not compared with the exchange yet'}`,
+    `${dir}: ${mine.length} ${mine.length === 1 ? 'entry' : 'entries'}${from === null ? '' : ` since ${timeText(from)}`}; ${comparedText(file)}`,
     ...table(rows),
     ...(profit === null ? [] : [profitLine(profit, minorOf(file))]),
     ...waiting.map(
@@ -203,9 +204,29 @@ export function ownName(): string {
   }
 }
 
-function rowsOf({ causes, checked }: LedgerFile, shown: readonly LedgerEntry[]): Row[] {
+/** Returns the time of the last comparison of each other exchange in the ledger; `null` if the last run had none. */
+function comparedThere({ causes, checkedThere }: Pick<LedgerFile, 'causes' | 'checkedThere'>) {
+  const named = [...causes.keys(), ...(checkedThere?.reported.keys() ?? [])].map(placeOf);
+  const places = new Set(named.filter(place => place !== null && place !== TRANSIT) as string[]);
+  return [...places].map(place => ({ place, at: checkedThere?.place === place ? checkedThere.at : null }));
+}
+
+function comparedText(file: LedgerFile): string {
+  const own = file.checked
+    ? `compared with the exchange at ${timeText(file.checked.at)}`
+    : 'not compared with the exchange yet';
+  const others = comparedThere(file).map(
+    ({ place, at }) => `, with ${place} ${at === null ? 'not yet' : `at ${timeText(at)}`}`,
+  );
+  return own + others.join('');
+}
+
+function rowsOf({ causes, checked, checkedThere }: LedgerFile, shown: readonly LedgerEntry[]): Row[] {
   const within = causesFrom(shown);
-  const names = new Set([...causes.keys(), ...(checked?.reported.keys() ?? [])]);
+  const names = new Set([
+    ...causes.keys(),
+    ...[checked, checkedThere].flatMap(each => [...(each?.reported.keys() ?? [])]),
+  ]);
   return [...names]
     .sort()
     .map((currency): Row => {
@@ -213,10 +234,11 @@ function rowsOf({ causes, checked }: LedgerFile, shown: readonly LedgerEntry[]):
       const closing = sumOfCauses(all);
       const own = within.get(currency) ?? causesOf({});
       const opening = money(closing - sumOfCauses(own) + own.opening);
+      const place = placeOf(currency);
       // Money in transit is on no exchange.
-      const compared = isAtPlace(currency, TRANSIT) ? null : checked;
-      const exchange = compared === null ? null : (compared.reported.get(currency) ?? money(0n));
-      const difference = compared === null ? null : (compared.differences.get(currency) ?? money(0n));
+      const compared = place === null ? checked : place === checkedThere?.place ? checkedThere : null;
+      const exchange = compared?.reported.get(currency) ?? null;
+      const difference = exchange === null ? null : (compared?.differences.get(currency) ?? money(0n));
       return { currency, causes: { ...own, opening }, closing, exchange, difference };
     })
     .filter(
@@ -258,17 +280,20 @@ const textOrEmpty = (sum: Money | null): string => (sum === null ? '' : textOfMo
 
 function ledgerJson(
   dir: string,
-  { checked, book }: LedgerFile,
+  file: LedgerFile,
   rows: readonly Row[],
   entries: number,
   { since }: LedgerAsk,
   waiting: number,
   profit: ProfitNow | null,
 ) {
+  const { checked, book } = file;
+  const there = comparedThere(file);
   return {
     state: dir,
     since: since === undefined ? null : timeText(since),
     comparedAt: checked === null ? null : timeText(checked.at),
+    comparedThereAt: Object.fromEntries(there.map(({ place, at }) => [place, at === null ? null : timeText(at)])),
     entries,
     waiting,
     profit: printedProfit(profit, minorOf({ book })),

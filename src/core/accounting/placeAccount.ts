@@ -4,6 +4,7 @@
  */
 import type { AccountLedger, BalancesEvent, ElsewhereEvent, TransferEvent } from './accountEvents.ts';
 import type { Booked, BookedTransfer } from './bookings.ts';
+import type { PlaceCheck } from './reconciliation.ts';
 import { changesIn, type LedgerEntry } from './ledger.ts';
 import { atPlace, isAtPlace, splitRows, withRows, type PlacedRows } from './place.ts';
 import { TradingAccount, type AccountDelays, type AccountView } from './tradingAccount.ts';
@@ -125,6 +126,12 @@ export class PlaceAccount {
   get reserves(): { readonly major: Money; readonly minor: Money } {
     const of = (currency: string) => this.#account.fundsWithPending(atPlace(currency, this.#book.place));
     return { major: of(this.#book.major), minor: of(this.#book.minor) };
+  }
+
+  /** Latest comparison of its balances with the ledger; `null` before the first of this run. */
+  get checked(): PlaceCheck | null {
+    const { checked } = this.#account;
+    return checked && { ...checked, place: this.#book.place };
   }
 
   get differs(): boolean {

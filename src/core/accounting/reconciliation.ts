@@ -14,6 +14,9 @@ export type BalanceCheck = {
   readonly differences: ReadonlyMap<string, Money>;
 };
 
+/** Latest comparison of an account on another exchange. */
+export type PlaceCheck = BalanceCheck & { readonly place: string };
+
 /**
  * Difference between balances and ledger that newly listed transfers or trades may still explain. The bot does not
  * quote until the difference is explained.

@@ -287,7 +287,7 @@ export class Engine {
   }
 
   /** Account on the exchange of the hedges; `null` if there is none. */
-  get elsewhere(): Pick<PlaceAccount, 'view' | 'funds' | 'held' | 'openOrders' | 'closedBecause'> | null {
+  get elsewhere(): Pick<PlaceAccount, 'view' | 'checked' | 'funds' | 'held' | 'openOrders' | 'closedBecause'> | null {
     return this.#elsewhere;
   }
 

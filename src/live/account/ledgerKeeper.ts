@@ -2,14 +2,7 @@
  * Passes the ledger to the journal: entries, balances, marker and live orders as of one point in time. Passes it after
  * every change, and also periodically, because losses change with the market price.
  */
-import {
-  textOfMoney,
-  type BalanceCheck,
-  type Clock,
-  type Engine,
-  type LedgerEntry,
-  type ProfitSinceOpening,
-} from '../../core/index.ts';
+import { textOfMoney, type Clock, type Engine, type LedgerEntry, type ProfitSinceOpening } from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';
 import type { Journal } from '../state/journal.ts';
 import type { StateUnits } from '../state/unitConversion.ts';
@@ -80,26 +73,16 @@ export class LedgerKeeper {
       return;
     const ledger = this.#engine.ledger(tids);
     if (ledger === null) return;
-    const checked = checkOfBoth(this.#engine);
+    const { checked } = this.#engine.account;
+    const checkedThere = this.#engine.elsewhere?.checked ?? null;
     const profit = ledger.profit?.profit ?? null;
     const units = this.#units;
     this.#journal.keep(
-      { ledger, marker, live, hedges, transfers, units, uncounted, checked, profit },
+      { ledger, marker, live, hedges, transfers, units, uncounted, checked, checkedThere, profit },
       this.#entries,
       this.#hours,
     );
     [this.#entries, this.#hours] = [[], []];
     this.#kept = { state, at: now };
   }
-}
-
-/** Returns the latest comparison of the balances of both exchanges; `null` before the first of the bot's own. */
-function checkOfBoth({ account: { checked }, elsewhere }: Engine): BalanceCheck | null {
-  const there = elsewhere?.view.checked ?? null;
-  if (checked === null || there === null) return checked;
-  return {
-    at: checked.at,
-    reported: new Map([...checked.reported, ...there.reported]),
-    differences: new Map([...checked.differences, ...there.differences]),
-  };
 }

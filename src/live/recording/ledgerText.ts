@@ -5,11 +5,13 @@ import {
   causesOf,
   money,
   moneyOf,
+  placeOf,
   textOfMoney,
   type Amount,
   type Cause,
   type Causes,
   type BalanceCheck,
+  type PlaceCheck,
   type LedgerEntry,
   type Millis,
   type Money,
@@ -173,17 +175,21 @@ export type LedgerCheckpoint = {
   readonly transfers?: readonly string[] | null;
   /** Currencies with an unreadable trade; their balances cannot equal the ledger. */
   readonly uncounted?: readonly string[];
-  /** Last comparison with the exchange's balances, for display. */
+  /** Last comparison with the balances of the bot's own exchange, for display. */
   readonly checked?: BalanceCheck | null;
+  /** Last comparison of this run with the balances of the other exchange; `null` if none. */
+  readonly checkedThere?: PlaceCheck | null;
   /** Profit of all runs since the opening, including this run; `null` if an older Puntas stored no profit. */
   readonly profit?: Profit | null;
 };
 
 type Sums = [currency: string, sum: string][];
-type WrittenMark = Omit<LedgerCheckpoint, 'ledger' | 'marker' | 'checked' | 'profit'> & {
+type WrittenCheck = { readonly at: Millis; readonly reported: Sums; readonly differences: Sums };
+type WrittenMark = Omit<LedgerCheckpoint, 'ledger' | 'marker' | 'checked' | 'checkedThere' | 'profit'> & {
   readonly ledger: string;
   readonly marker: string | null;
-  readonly checked?: { readonly at: Millis; readonly reported: Sums; readonly differences: Sums } | null;
+  readonly checked?: WrittenCheck | null;
+  readonly checkedThere?: (WrittenCheck & { readonly place: string }) | null;
   readonly profit?: Readonly<Record<keyof Profit, string>> | null;
 };
 
@@ -201,7 +207,7 @@ export const textOfCheckpoint = ({
   uncounted = [],
   ...rest
 }: LedgerCheckpoint): string => {
-  const { checked = null, profit = null } = rest;
+  const { checked = null, checkedThere = null, profit = null } = rest;
   return JSON.stringify({
     ledger: textOfLedger(ledger),
     marker: marker ?? null,
@@ -210,11 +216,8 @@ export const textOfCheckpoint = ({
     transfers,
     ...(units === null ? {} : { units }),
     ...(uncounted.length === 0 ? {} : { uncounted }),
-    checked: checked && {
-      at: checked.at,
-      reported: written(checked.reported),
-      differences: written(checked.differences),
-    },
+    checked: checked && writtenCheck(checked),
+    ...(checkedThere === null ? {} : { checkedThere: { place: checkedThere.place, ...writtenCheck(checkedThere) } }),
     profit: profit && profitOf(profit, textOfMoney),
   } satisfies WrittenMark);
 };
@@ -224,7 +227,7 @@ export const textOfCheckpoint = ({
  * JSON or sums.
  */
 export function checkpointOf(text: string): Required<LedgerCheckpoint> {
-  const { ledger, marker, live, hedges, transfers, units, uncounted, checked, profit } = JSON.parse(
+  const { ledger, marker, live, hedges, transfers, units, uncounted, checked, checkedThere, profit } = JSON.parse(
     text,
   ) as WrittenMark;
   return {
@@ -235,12 +238,27 @@ export function checkpointOf(text: string): Required<LedgerCheckpoint> {
     transfers: transfers ?? null,
     units: units ?? null,
     uncounted: uncounted ?? [],
-    checked: checked
-      ? { at: checked.at, reported: read(checked.reported), differences: read(checked.differences) }
-      : null,
+    checked: checked ? checkOf(checked, name => placeOf(name) === null) : null,
+    checkedThere: checkedThere ? { place: checkedThere.place, ...checkOf(checkedThere, () => true) } : null,
     profit: profit ? profitOf(profit, moneyOf) : null,
   };
 }
+
+const writtenCheck = ({ at, reported, differences }: BalanceCheck): WrittenCheck => ({
+  at,
+  reported: written(reported),
+  differences: written(differences),
+});
+
+/** Returns a comparison. An older Puntas wrote those of both exchanges as one, at the time of the bot's own. */
+const checkOf = (
+  { at, reported, differences }: WrittenCheck,
+  isOfAccount: (name: string) => boolean,
+): BalanceCheck => ({
+  at,
+  reported: read(reported.filter(([name]) => isOfAccount(name))),
+  differences: read(differences.filter(([name]) => isOfAccount(name))),
+});
 
 const profitOf = <A, B>({ spread, inventory, fees, hedging, total }: Record<keyof Profit, A>, as: (sum: A) => B) => ({
   spread: as(spread),

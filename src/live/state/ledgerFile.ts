@@ -3,7 +3,7 @@
  * file.
  */
 import type Database from 'libsql';
-import type { Causes, BalanceCheck, Clock, LedgerEntry, ProfitSinceOpening } from '../../core/index.ts';
+import type { Causes, BalanceCheck, Clock, LedgerEntry, PlaceCheck, ProfitSinceOpening } from '../../core/index.ts';
 import { entriesIn } from './ledgerEntries.ts';
 import { hoursIn } from './profitHours.ts';
 import { ownerIn } from './owner.ts';
@@ -14,7 +14,10 @@ export type LedgerFile = {
   readonly causes: ReadonlyMap<string, Causes>;
   /** Entries, oldest first; the first may be the sum of older entries. */
   readonly entries: readonly LedgerEntry[];
+  /** Last comparison with the balances of the bot's own exchange; `null` if none. */
   readonly checked: BalanceCheck | null;
+  /** Last comparison of the last run with the balances of the other exchange; `null` if none. */
+  readonly checkedThere: PlaceCheck | null;
   /** Profit since the opening at the last checkpoint, in the quote currency; `null` if not stored. */
   readonly profit: ProfitSinceOpening | null;
   /** Profit since the opening at the end of each UTC hour, oldest first. */
@@ -31,11 +34,12 @@ function read(db: Database.Database): LedgerFile | null {
   if (!isThere) return null;
   const row = db.prepare('SELECT account, mark FROM marks').get() as { account: string; mark: string } | undefined;
   if (!row) return null;
-  const { ledger, checked, profit } = checkpointOf(row.mark);
+  const { ledger, checked, checkedThere, profit } = checkpointOf(row.mark);
   return {
     causes: ledger.causes,
     entries: [...entriesIn(db, row.account)],
     checked,
+    checkedThere,
     profit: ledger.profit ?? (profit && { since: null, at: null, twiceMid: null, profit }),
     hours: hoursIn(db, row.account),
     book: ownerIn(db)?.book ?? null,

@@ -49,5 +49,13 @@ export function madeLedger(days: number): LedgerFile {
     entries.push({ source: `conversion ${n}`, at: Math.floor(at) + 1_000, why: null, changes });
     held = 0n;
   }
-  return { entries, causes: causesFrom(entries), checked: null, profit: null, hours: [], book: 'btc_mxn' };
+  return {
+    entries,
+    causes: causesFrom(entries),
+    checked: null,
+    checkedThere: null,
+    profit: null,
+    hours: [],
+    book: 'btc_mxn',
+  };
 }

@@ -43,7 +43,15 @@ const change = (cause: Cause, currency: string, amount: string | bigint): Change
 });
 
 const fileOf = (entries: readonly LedgerEntry[]): LedgerFile => ({
-  ...{ entries, causes: causesFrom(entries), checked: null, profit: null, hours: [], book: 'btc_mxn' },
+  ...{
+    entries,
+    causes: causesFrom(entries),
+    checked: null,
+    checkedThere: null,
+    profit: null,
+    hours: [],
+    book: 'btc_mxn',
+  },
 });
 
 /** Sums with as many digits as the ledger can have. */

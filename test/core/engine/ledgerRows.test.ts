@@ -14,7 +14,7 @@ import {
   type RestoredLedger,
   type TransferEvent,
 } from '../../../src/core/index.ts';
-import { ledgerOf, textOfLedger } from '../../../src/live/recording/ledgerText.ts';
+import { checkpointOf, ledgerOf, textOfCheckpoint, textOfLedger } from '../../../src/live/recording/ledgerText.ts';
 import { runsOf } from '../../many.ts';
 import { Desk } from '../desk.ts';
 
@@ -151,4 +151,17 @@ describe('the ledger of all accounts', () => {
     runs.books('btc@kraken', -100n, false, true);
     runs.expectWhole();
   });
+});
+
+test('comparisons of both accounts are stored apart, and those that an older Puntas merged are of the own account only', () => {
+  const sums = (name: string) => new Map([[name, moneyOf('1.5')]]);
+  const checked = { at: 5, reported: sums('btc'), differences: new Map() };
+  const checkedThere = { place: 'kraken', at: 3, reported: sums('btc@kraken'), differences: sums('btc@kraken') };
+  const ledger = { causes: new Map(), sources: [], seen: new Map(), target: 0 as never, guard: null };
+  const text = textOfCheckpoint({ ledger, marker: undefined, live: [], checked, checkedThere });
+  expect(checkpointOf(text)).toMatchObject({ checked, checkedThere });
+  const older = JSON.parse(text) as { checked: { reported: string[][] }; checkedThere?: object };
+  older.checked.reported.push(['btc@kraken', '0']);
+  delete older.checkedThere;
+  expect(checkpointOf(JSON.stringify(older))).toMatchObject({ checked, checkedThere: null });
 });

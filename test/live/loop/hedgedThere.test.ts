@@ -11,7 +11,7 @@ import {
   type WireRequest,
 } from '../../../src/core/index.ts';
 import { executeAction } from '../../../src/app/actions/executeAction.ts';
-import { adjust } from '../../../src/app/inspect/ledger.ts';
+import { adjust, ledger } from '../../../src/app/inspect/ledger.ts';
 import { tryOrder } from '../../../src/app/doctor/trialOrder.ts';
 import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
 import { hedgeEvidence, settleHedge } from '../../../src/app/inspect/settleHedge.ts';
@@ -351,5 +351,53 @@ test('a trial order leaves transfers between both exchanges and bookings to the 
   );
   const sizes = orders.map(({ body = '' }) => Number(new URLSearchParams(String(body)).get('quantity')));
   expect(Math.max(0, ...sizes)).toBeLessThan(0.1);
+  await second.stop();
+});
+
+test('puntas ledger compares each account at its own time, and says nothing of one that was not read', async () => {
+  const at = worldOf(7, {}, 'elsewhere');
+  world = at;
+  const { clock, stateDir } = at;
+  type Shown = {
+    readonly comparedAt: string | null;
+    readonly comparedThereAt: Readonly<Record<string, string | null>>;
+    readonly currencies: Readonly<Record<string, Readonly<Record<string, string | null>>>>;
+  };
+  const shown = async () => {
+    const [line = ''] = await ledger(stateDir, { entries: false, form: 'json' }, realClock());
+    const { comparedAt, comparedThereAt, currencies } = JSON.parse(line) as Shown;
+    const of = (name: string) => [
+      currencies[name]!['exchange'] === currencies[name]!['closing'],
+      currencies[name]!['difference'],
+    ];
+    return { comparedAt, there: comparedThereAt['binance'], btc: of('btc'), btcThere: of('btc@binance') };
+  };
+  const head = async () => (await ledger(stateDir, { entries: false, form: 'text' }, realClock()))[0];
+  const csv = async () =>
+    (await ledger(stateDir, { entries: false, form: 'csv' }, realClock())).find(row => row.startsWith('btc@'));
+  let isMute = false;
+  const fateThere = ({ target }: WireRequest): Fate =>
+    isMute && target.includes('/account?') ? 'not sent' : 'arrives';
+  const first = await started(at, { fateThere });
+  await clock.advance(30_000);
+  isMute = true;
+  await clock.advance(80_000);
+  const late = await shown();
+  expect([late.btc, late.btcThere]).toEqual([
+    [true, '0'],
+    [true, '0'],
+  ]);
+  expect(Date.parse(late.comparedAt!) - Date.parse(late.there!)).toBeGreaterThan(60_000);
+  expect(await head()).toMatch(/; compared with the exchange at (\S+), with binance at (?!\1)\S+$/);
+  await first.stop();
+  const second = await started(at, { fateThere });
+  await clock.advance(30_000);
+  const { btc, btcThere, there } = await shown();
+  expect([btc, btcThere, there]).toEqual([[true, '0'], [false, null], null]);
+  expect(await head()).toMatch(/; compared with the exchange at .*, with binance not yet$/);
+  expect(await csv()).toMatch(/,,$/);
+  isMute = false;
+  await clock.advance(30_000);
+  expect((await shown()).btcThere).toEqual([true, '0']);
   await second.stop();
 });
