@@ -52,7 +52,12 @@ export function placedBookOf({ hedge, elsewhere }: Config, band: Money): EngineO
   return {
     ...{ place: placeNameOf(elsewhere), major, minor },
     bounds: {
-      ...{ band, debtMax: moneyOf(keys.debtMax), failuresMax: keys.failuresMax },
+      ...{
+        band,
+        isBandComputed: hedge!.band === undefined,
+        debtMax: moneyOf(keys.debtMax),
+        failuresMax: keys.failuresMax,
+      },
       isOnlyRoute: hedge!.venues.every(way => way === 'elsewhere') && hedge!.routes === undefined,
       drift: {
         max: moneyOf(keys.driftMax),

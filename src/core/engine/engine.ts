@@ -72,7 +72,7 @@ export class Engine {
   /** Past prices of an earlier run, kept for the next run if this run does not limit price moves. */
   #keptPastPrices: RestoredLedger['pastPrices'];
   /** Failed hedges of an earlier run, kept for a later run if this run does not hedge elsewhere. */
-  #keptFailures = 0;
+  #keptHedgeDebt: RestoredLedger['hedgeDebt'];
   /** Sources of the reference price; `null` if none are configured. */
   readonly #livePrice: LivePrice | null;
   /** Combined price of the sources at the last decision; `null` if there was none. */
@@ -320,14 +320,14 @@ export class Engine {
     const bases = this.#livePrice?.bases() ?? this.#keptBases;
     const own = withRows(withRows(this.#account.stateToSave(recent), this.#transit.rows), this.#otherPlaces.rows);
     const transit = this.#transit.items;
-    const hedgeFailures = this.#hedgeDebt?.failures ?? this.#keptFailures;
+    const hedgeDebt = this.#hedgeDebt === null ? this.#keptHedgeDebt : this.#hedgeDebt.state;
     return {
       ...(this.#elsewhere?.addTo(own) ?? own),
       ...storedTarget(this.#options.instrument, this.#inventory.target(this.#held)),
       guard: this.#risk.killSwitch?.state(this.#inventory.totalProfit()) ?? null,
       profit: this.#inventory.profitSinceOpening(this.#at),
       ...(transit.length > 0 ? { transit } : {}),
-      ...(hedgeFailures > 0 ? { hedgeFailures } : {}),
+      ...(hedgeDebt ? { hedgeDebt } : {}),
       ...(adverse ? { adverse } : {}),
       ...(pastPrices ? { pastPrices } : {}),
       ...(bases ? { bases } : {}),
@@ -539,8 +539,8 @@ export class Engine {
     this.#inventory.restore(this.#held, targetMoney(this.#options.instrument, ledger), ledger.profit);
     this.#endEarlierHour(ledger.profit ?? null, at);
     if (ledger.guard !== null) this.#risk.killSwitch?.restore(ledger.guard);
-    this.#keptFailures = ledger.hedgeFailures ?? 0;
-    this.#hedgeDebt?.restore(this.#keptFailures);
+    this.#keptHedgeDebt = ledger.hedgeDebt;
+    if (ledger.hedgeDebt !== undefined) this.#hedgeDebt?.restore(ledger.hedgeDebt);
     this.#keptAdverseState = ledger.adverse;
     if (ledger.adverse !== undefined) this.#adverseSelection?.restore(ledger.adverse);
     this.#keptBases = ledger.bases;

@@ -10,6 +10,7 @@ import type { BookLevels } from '../model/book.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Outcome } from '../ports/outcome.ts';
 import type { OrderReport, OwnTrade } from '../ports/port.ts';
+import type { HedgeDebtState } from '../risk/hedgeDebt.ts';
 import type { KillSwitchState } from '../risk/killSwitch.ts';
 import type { PastPriceState } from '../risk/pastPrice.ts';
 import type { StoredTarget } from '../accounting/inventory.ts';
@@ -39,8 +40,8 @@ export type RestoredLedger = AccountLedger &
     readonly bases?: Readonly<Record<string, BasisState>>;
     /** Transfers between both exchanges without their other side, oldest first; absent if there are none. */
     readonly transit?: readonly TransitItem[];
-    /** Number of hedges on the other exchange in sequence that executed nothing; absent for 0. */
-    readonly hedgeFailures?: number;
+    /** Failed hedges on the other exchange and their band; absent if there are none. */
+    readonly hedgeDebt?: HedgeDebtState;
     /** Profit since the opening of the ledger; absent in the state of an older Puntas. */
     readonly profit?: ProfitSinceOpening;
   };

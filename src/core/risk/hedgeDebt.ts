@@ -14,6 +14,8 @@ import { money, moneyOf, multiplyMoneyFloor, textOfMoney, type Money, type Side 
 export type HedgeBounds = PlaceLimits & {
   /** Inventory beyond the target, in either direction, that needs no hedge. If the band is computed, its maximum. */
   readonly band: Money;
+  /** Whether hedges compute the band. If omitted, it is fixed. */
+  readonly isBandComputed?: boolean;
   /** Maximum hedge debt if every possibly live order of the adding side fills. */
   readonly debtMax: Money;
   /**
@@ -84,6 +86,14 @@ export type ElsewhereFigures = {
   readonly closed: Readonly<Record<Side, string | null>>;
 };
 
+/** State between two runs. */
+export type HedgeDebtState = {
+  /** Number of hedges in sequence that executed nothing. */
+  readonly failures: number;
+  /** Band of the latest hedge, in the base currency. */
+  readonly band: string;
+};
+
 /** Share of the funds there that the limit price and the fee of a purchase may take beyond the mid price here. */
 const RESERVE_BPS = 200n;
 
@@ -107,14 +117,16 @@ export class HedgeDebt {
     this.#account = account;
   }
 
-  /** Number of hedges in sequence that executed nothing, for the next run. */
-  get failures(): number {
-    return this.#failures;
+  /** State for the next run; `null` if the next run starts with it anyway. */
+  get state(): HedgeDebtState | null {
+    const [failures, band] = [this.#failures, this.#band];
+    return failures > 0 || band < this.#bounds.band ? { failures, band: textOfMoney(band) } : null;
   }
 
-  /** Continues the sequence of failed hedges of an earlier run. */
-  restore(failures: number): void {
+  /** Continues the sequence of failed hedges of an earlier run, and its band if the band is still computed. */
+  restore({ failures, band }: HedgeDebtState): void {
     this.#failures = failures;
+    if (this.#bounds.isBandComputed === true) this.decided({ band });
   }
 
   /** Applies a state change of the bot's order there. An order that executed nothing is a failed hedge. */

@@ -43,7 +43,7 @@ type Written = {
   adverse?: RestoredLedger['adverse'];
   pastPrices?: RestoredLedger['pastPrices'];
   bases?: RestoredLedger['bases'];
-  hedgeFailures?: number;
+  hedgeDebt?: RestoredLedger['hedgeDebt'];
   profit?: WrittenProfit;
   /** Amounts are decimal text. */
   transit?: readonly (Omit<TransitItem, 'amount'> & { readonly amount: string })[];
@@ -77,7 +77,7 @@ export const textOfLedger = ({
     adverse: rest.adverse,
     pastPrices: rest.pastPrices,
     bases: rest.bases,
-    ...(rest.hedgeFailures === undefined ? {} : { hedgeFailures: rest.hedgeFailures }),
+    hedgeDebt: rest.hedgeDebt,
     ...(profit === undefined ? {} : { profit: writtenProfit(profit) }),
     ...(transit === undefined ? {} : { transit: transit.map(item => ({ ...item, amount: textOfMoney(item.amount) })) }),
   } satisfies Written);
@@ -85,7 +85,7 @@ export const textOfLedger = ({
 /** Parses a ledger. Balances in the older format without causes become openings. Throws on damaged JSON or sums. */
 export function ledgerOf(text: string): RestoredLedger {
   const written = JSON.parse(text) as Written | WrittenBefore;
-  const { seen, target, targetRest, guard, adverse, pastPrices, bases, profit, transit, hedgeFailures } = written;
+  const { seen, target, targetRest, guard, adverse, pastPrices, bases, profit, transit, hedgeDebt } = written;
   return {
     causes: 'totals' in written ? openingOf(written.totals) : causesIn(written.causes),
     sources: 'totals' in written ? [] : written.sources,
@@ -96,7 +96,7 @@ export function ledgerOf(text: string): RestoredLedger {
     ...(adverse === undefined ? {} : { adverse }),
     ...(pastPrices === undefined ? {} : { pastPrices }),
     ...(bases === undefined ? {} : { bases }),
-    ...(hedgeFailures === undefined ? {} : { hedgeFailures }),
+    ...(hedgeDebt === undefined ? {} : { hedgeDebt }),
     ...(profit === undefined ? {} : { profit: profitSinceOpeningOf(profit) }),
     ...(transit === undefined ? {} : { transit: transit.map(item => ({ ...item, amount: moneyOf(item.amount) })) }),
   };

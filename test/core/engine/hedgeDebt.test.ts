@@ -320,13 +320,31 @@ describe('bounds on inventory that is not hedged', () => {
     const ledger = two.desk.engine.ledger([])!;
     without.step({ kind: 'restore', at: two.desk.now + 1_000, orders: [], ledger });
     without.open({ btc: 1e9 + BAND + 3, mxn: 1e12 });
-    expect([ledger.hedgeFailures, without.engine.ledger([])!.hedgeFailures]).toEqual([2, 2]);
+    const state = { failures: 2, band: String(BAND) };
+    expect([ledger.hedgeDebt, without.engine.ledger([])!.hedgeDebt]).toEqual([state, state]);
     two.hedge();
     two.end([1]);
     two.desk.rounds(2);
     two.startsAgain();
-    expect([two.figures.failures, two.desk.engine.ledger([])!.hedgeFailures]).toEqual([0, undefined]);
+    expect([two.figures.failures, two.desk.engine.ledger([])!.hedgeDebt]).toEqual([0, undefined]);
   });
+
+  test.each([true, false])(
+    'a restart continues a computed band, by which failed hedges count; computed: %s',
+    computed => {
+      const two = new Hedged(bounds({ band: lots(50), failuresMax: 1, isBandComputed: computed }));
+      two.fillTo(20);
+      two.desk.step({ kind: 'hedge', at: two.desk.now, row: { band: '8.5' } as HedgeRow });
+      two.send('sell', 5);
+      two.end([]);
+      two.desk.rounds(2);
+      expect([two.figures.failures, two.live('buy')]).toEqual([1, 0]);
+      two.startsAgain();
+      // With a fixed band of 50, an inventory of 20 is no debt.
+      expect([two.figures.failures, two.live('buy')]).toEqual(computed ? [1, 0] : [0, FULL]);
+      expect(textOfMoney(two.figures.debt)).toBe(computed ? '11.5' : '0');
+    },
+  );
 
   test('an order there counts in full where it makes the debt worse, and does not lessen it where it helps', () => {
     const two = new Hedged(bounds({ band: lots(5) }));
