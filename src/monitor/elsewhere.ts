@@ -34,7 +34,7 @@ export const HEDGES = [
   }),
   gauge({
     name: 'puntas_elsewhere_funds',
-    help: 'Funds on the other exchange that no open order may spend, in its base or quote currency.',
+    help: 'Spendable funds on the other exchange, in its base or quote currency.',
     labels: ['book', 'place', 'currency'],
     whenUnset: 'gone',
     read: ({ elsewhere }) => {
@@ -47,7 +47,7 @@ export const HEDGES = [
   }),
   gauge({
     name: 'puntas_elsewhere_in_transit',
-    help: 'Amount on its way between both exchanges.',
+    help: 'Amount in transit between both exchanges.',
     labels: ['book', 'currency'],
     whenUnset: 'gone',
     read: ({ elsewhere }) =>
