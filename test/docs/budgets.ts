@@ -7,7 +7,7 @@
  * exchanges as venue, price and second market: 1,500 as planned for each capability, and 1,150 too many, most of them keys. It was
  * raised by 900 for hedges on another exchange and transfers to it, most of them keys.
  */
-export const WORDS_MAX = 39_650;
+export const WORDS_MAX = 39_670;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -19,7 +19,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/backtest-figures.md': 650,
   'docs/backtest.md': 550,
   'docs/calibrate.md': 600,
-  'docs/cli.md': 2_700,
+  'docs/cli.md': 2_710,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
   'docs/configuration.md': 4_475,

@@ -15,10 +15,10 @@ import {
   money,
   moneyOf,
   pairOf,
-  placeOf,
+  placeInName,
   sumOfCauses,
   textOfMoney,
-  tickerOf,
+  tickerInName,
   TRANSIT,
   type Cause,
   type Causes,
@@ -155,9 +155,9 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
 function assertKnown(file: LedgerFile | null, currency: string, inTransit: boolean): void {
   const known = new Set((file?.entries ?? []).flatMap(({ changes }) => changes.map(change => change.currency)));
   const placed = [...known].filter(name => name.includes('@') && !isAtPlace(name, TRANSIT));
-  const moved = [...new Set(placed.map(tickerOf))].flatMap(name => [
+  const moved = [...new Set(placed.map(tickerInName))].flatMap(name => [
     name,
-    ...placed.filter(at => tickerOf(at) === name),
+    ...placed.filter(at => tickerInName(at) === name),
   ]);
   if (inTransit && moved.length === 0)
     throw new UsageError('--in-transit: the ledger has no account on another exchange (hedge.elsewhere)');
@@ -165,7 +165,7 @@ function assertKnown(file: LedgerFile | null, currency: string, inTransit: boole
     throw new UsageError(
       `--in-transit: expected a currency that both exchanges can have, one of ${moved.join(', ')}, found ${currency}`,
     );
-  const names = new Set([...known, ...placed.map(name => atPlace(tickerOf(name), TRANSIT))]);
+  const names = new Set([...known, ...placed.map(name => atPlace(tickerInName(name), TRANSIT))]);
   if (currency.includes('@') && !names.has(currency))
     throw new UsageError(
       `--currency: expected a currency of the ledger, one of ${[...names].join(', ')}, found ${currency}`,
@@ -206,7 +206,7 @@ export function ownName(): string {
 
 /** Returns the time of the last comparison of each other exchange in the ledger; `null` if the last run had none. */
 function comparedThere({ causes, checkedThere }: Pick<LedgerFile, 'causes' | 'checkedThere'>) {
-  const named = [...causes.keys(), ...(checkedThere?.reported.keys() ?? [])].map(placeOf);
+  const named = [...causes.keys(), ...(checkedThere?.reported.keys() ?? [])].map(placeInName);
   const places = new Set(named.filter(place => place !== null && place !== TRANSIT) as string[]);
   return [...places].map(place => ({ place, at: checkedThere?.place === place ? checkedThere.at : null }));
 }
@@ -234,7 +234,7 @@ function rowsOf({ causes, checked, checkedThere }: LedgerFile, shown: readonly L
       const closing = sumOfCauses(all);
       const own = within.get(currency) ?? causesOf({});
       const opening = money(closing - sumOfCauses(own) + own.opening);
-      const place = placeOf(currency);
+      const place = placeInName(currency);
       // Money in transit is on no exchange.
       const compared = place === null ? checked : place === checkedThere?.place ? checkedThere : null;
       const exchange = compared?.reported.get(currency) ?? null;

@@ -23,9 +23,8 @@ export type RunOptions = {
   /** Time between the two equal readings of the balances that open a ledger, in ms. Default: 2,000. */
   readonly openingApartMs?: number;
   /**
-   * Whether the listed transfers and the operator's bookings are left to a later run, because this one does not know the
-   * other exchange, and so would book its transfers as losses and gains. A run that opens the ledger reads the lists, to
-   * know what is older.
+   * Whether listed transfers and the operator's bookings are left to a later run. A run that does not know the other
+   * exchange would book transfers to it as losses. One that opens the ledger reads the lists, to know what is older.
    */
   readonly leavesTransfers?: boolean;
   /** Called once the state is open or found unusable. From then on, a failing start cancels its orders itself. */

@@ -4,7 +4,7 @@
  */
 import type { TransferEvent } from './accountEvents.ts';
 import { changesIn, Ledger, type Change, type LedgerEntry } from './ledger.ts';
-import { atPlace, placeOf, type PlacedRows } from './place.ts';
+import { atPlace, placeInName, type PlacedRows } from './place.ts';
 import type { PlacedChange } from './placeAccount.ts';
 import { money, type Money } from '../model/units.ts';
 
@@ -36,7 +36,7 @@ export class OtherPlaces {
   /** Books a transfer with a known cause. The currency of the event has the place in its name. */
   transfer(event: TransferEvent): void {
     const { cause, currency, amount, occurredAt: at, why } = event;
-    const place = placeOf(currency) ?? '';
+    const place = placeInName(currency) ?? '';
     const source = atPlace(event.source, place);
     const changes: readonly Change[] = [{ cause, currency, amount }];
     if (!this.#ledger.book({ source, at, why, changes })) return;

@@ -5,10 +5,10 @@ import type { AccountLedger } from './accountEvents.ts';
 export const atPlace = (name: string, place: string): string => `${name}@${place}`;
 
 /** Returns the currency in a name, without the place. */
-export const tickerOf = (name: string): string => name.split('@')[0]!;
+export const tickerInName = (name: string): string => name.split('@')[0]!;
 
 /** Returns the place in a name; `null` for a name of the bot's own exchange. */
-export const placeOf = (name: string): string | null => name.split('@')[1] ?? null;
+export const placeInName = (name: string): string | null => name.split('@')[1] ?? null;
 
 /** Whether the name is of this place. */
 export const isAtPlace = (name: string, place: string): boolean => name.endsWith(`@${place}`);

@@ -5,7 +5,7 @@
 import type { TransferEvent } from './accountEvents.ts';
 import type { BookedTransfer } from './bookings.ts';
 import { changesIn, Ledger, type Cause, type LedgerEntry } from './ledger.ts';
-import { atPlace, isAtPlace, placeOf, splitRows, tickerOf, type PlacedRows } from './place.ts';
+import { atPlace, isAtPlace, placeInName, splitRows, tickerInName, type PlacedRows } from './place.ts';
 import type { PlacedChange } from './placeAccount.ts';
 import { money, textOfMoney, type Millis, type Money } from '../model/units.ts';
 
@@ -106,7 +106,7 @@ export class Transit {
 
   /** Books the other side of a transfer that an account has just booked. */
   move(event: TransferEvent): void {
-    const [currency, place] = [tickerOf(event.currency), placeOf(event.currency)];
+    const [currency, place] = [tickerInName(event.currency), placeInName(event.currency)];
     this.#book(event, { currency, place, amount: money(-event.amount) });
   }
 
@@ -115,7 +115,7 @@ export class Transit {
    * twice: all of it if it completes a transfer or returns in full. The remainder is ordinary.
    */
   explain(transfer: BookedTransfer, at: Millis): void {
-    const [currency, place] = [tickerOf(transfer.currency), placeOf(transfer.currency)];
+    const [currency, place] = [tickerInName(transfer.currency), placeInName(transfer.currency)];
     const { cause, amount } = transfer;
     if (transfer.inTransit === true || cause === 'fees') return;
     const completes = this.completes({ place, currency, amount });
@@ -131,7 +131,7 @@ export class Transit {
 
   /** Books a change of what is in transit, such as the operator's. */
   transfer(event: TransferEvent): void {
-    this.#book(event, { currency: tickerOf(event.currency), place: TRANSIT, amount: event.amount });
+    this.#book(event, { currency: tickerInName(event.currency), place: TRANSIT, amount: event.amount });
   }
 
   /** Returns which amount has been in transit for too long, with the remedy; `null` if none. */
@@ -164,7 +164,7 @@ export class Transit {
     this.#items = items;
     // A version of Puntas that does not know the items keeps only the rows.
     for (const name of own.causes.keys()) {
-      const currency = tickerOf(name);
+      const currency = tickerInName(name);
       const missing = money(this.held(currency) - sumOfItems(items.filter(item => item.currency === currency)));
       if (missing !== 0n) this.#add({ source: 'restored', currency, place: TRANSIT, amount: missing, since: at });
     }

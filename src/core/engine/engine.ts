@@ -12,7 +12,7 @@ import type { EngineOptions, Preview, Snapshot } from './engineTypes.ts';
 import type { AccountEvent, EngineEvent, RestoredLedger } from './event.ts';
 import { ReadTimes } from '../marketdata/readTimes.ts';
 import { OtherPlaces } from '../accounting/otherPlaces.ts';
-import { placeOf, splitPlaces, tickerOf, withRows } from '../accounting/place.ts';
+import { placeInName, splitPlaces, tickerInName, withRows } from '../accounting/place.ts';
 import { PlaceAccount, type PlacedChange } from '../accounting/placeAccount.ts';
 import { TradingAccount, type AccountView } from '../accounting/tradingAccount.ts';
 import { Transit } from '../accounting/transit.ts';
@@ -569,7 +569,7 @@ export class Engine {
     const { major, minor } = elsewhere;
     const mayBeSent = account
       .differences()
-      .some(({ currency, difference }) => difference < 0n && [major, minor].includes(tickerOf(currency)));
+      .some(({ currency, difference }) => difference < 0n && [major, minor].includes(tickerInName(currency)));
     if (!mayBeSent) return halt;
     return `${halt}; book what you sent to the other exchange with puntas ledger adjust --in-transit before you resume`;
   }
@@ -694,7 +694,7 @@ export class Engine {
 
   /** Returns the account that has the currency; those of unknown places are together in one. */
   #accountOf(currency: string): TradingAccount | PlaceAccount | OtherPlaces {
-    if (placeOf(currency) === null) return this.#account;
+    if (placeInName(currency) === null) return this.#account;
     return this.#elsewhere?.has(currency) === true ? this.#elsewhere : this.#otherPlaces;
   }
 

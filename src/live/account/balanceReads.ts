@@ -21,7 +21,7 @@ export type Explanations = {
   /** Whether a listed transfer may be one side of a transfer between both exchanges. If absent, none is. */
   readonly isBetween?: (transfer: Booking) => boolean;
   /** Whether a transfer between both exchanges can have the currency. If absent, none can. */
-  readonly mayMove?: (currency: string) => boolean;
+  readonly isTransferable?: (currency: string) => boolean;
   /** Maximum time by which a list may show a transfer before the balances do. */
   readonly listAheadMaxMs: Millis;
 };
@@ -193,7 +193,7 @@ export class BalanceReads {
       const why = `${by}: ${reason}`;
       const of = { source: `adjust ${id}`, cause: 'adjustments', currency, amount, occurredAt: at, why } as const;
       if (!inTransit) this.#book(of);
-      else if (explained.mayMove?.(currency) === true) this.#book({ ...of, inTransit: true });
+      else if (explained.isTransferable?.(currency) === true) this.#book({ ...of, inTransit: true });
       else
         log.error(
           { source: of.source, currency, amount: textOfMoney(amount) },

@@ -4,8 +4,8 @@
  */
 import {
   atPlace,
-  placeOf,
-  tickerOf,
+  placeInName,
+  tickerInName,
   TRANSIT,
   textOfMoney,
   type Engine,
@@ -47,7 +47,7 @@ export class PlaceTransfers {
   /** Whether a listed transfer of the own exchange may be one side of a transfer between both. */
   isBetween({ cause, currency, amount }: Pick<TransferEvent, 'cause' | 'currency' | 'amount'>): boolean {
     const { engine } = this.#o;
-    if (!this.mayMove(currency)) return false;
+    if (!this.isTransferable(currency)) return false;
     if (cause === 'deposits' || cause === 'withdrawals') return true;
     // A returned withdrawal or a reversed deposit ends what it had begun.
     const isReturned = cause === 'refunds';
@@ -58,16 +58,16 @@ export class PlaceTransfers {
   }
 
   /** Whether a transfer can have the currency in its account, which is one of the two. */
-  mayMove(name: string): boolean {
+  isTransferable(name: string): boolean {
     const { currencies, place } = this.#o;
-    return currencies.includes(tickerOf(name)) && [null, place].includes(placeOf(name));
+    return currencies.includes(tickerInName(name)) && [null, place].includes(placeInName(name));
   }
 
   /** Logs what is in transit after a transfer between both exchanges. */
   onTransfer({ source, currency: name, amount, inTransit }: TransferEvent): void {
     if (inTransit !== true && !name.endsWith(atPlace('', TRANSIT))) return;
     const { engine, run } = this.#o;
-    const currency = tickerOf(name);
+    const currency = tickerInName(name);
     const held = `${textOfMoney(engine.transit.held(currency))} ${currency}`;
     const level = amount < 0n ? 'warn' : 'info';
     run.log[level]({ source }, `${BETWEEN}: ${textOfMoney(amount)} ${name}; in transit now: ${held}`);
@@ -123,7 +123,7 @@ export class PlaceTransfers {
 
   #differences(view: Side['view']): readonly Difference[] {
     if (view.unexplained === null || view.isConverting) return [];
-    return view.differences().map(({ currency, difference }) => ({ currency: tickerOf(currency), difference }));
+    return view.differences().map(({ currency, difference }) => ({ currency: tickerInName(currency), difference }));
   }
 
   /** Whether a fall may be a transfer to the other account. A larger fall is left to the comparison: it may be a loss. */

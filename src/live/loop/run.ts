@@ -176,7 +176,7 @@ export class Run {
         known: opening.kind === 'restored' ? state.journal.leftovers.transfers : null,
         listAheadMaxMs: timing.transferListDelayMaxMs,
         isBetween: transfer => this.#placeTransfers?.isBetween(transfer) === true,
-        mayMove: currency => this.#placeTransfers?.mayMove(currency) === true,
+        isTransferable: currency => this.#placeTransfers?.isTransferable(currency) === true,
       },
     });
     const known = () => this.#balances.known;

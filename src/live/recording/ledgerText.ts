@@ -5,7 +5,7 @@ import {
   causesOf,
   money,
   moneyOf,
-  placeOf,
+  placeInName,
   textOfMoney,
   type Amount,
   type Cause,
@@ -238,7 +238,7 @@ export function checkpointOf(text: string): Required<LedgerCheckpoint> {
     transfers: transfers ?? null,
     units: units ?? null,
     uncounted: uncounted ?? [],
-    checked: checked ? checkOf(checked, name => placeOf(name) === null) : null,
+    checked: checked ? checkOf(checked, name => placeInName(name) === null) : null,
     checkedThere: checkedThere ? { place: checkedThere.place, ...checkOf(checkedThere, () => true) } : null,
     profit: profit ? profitOf(profit, moneyOf) : null,
   };
