@@ -47,7 +47,7 @@ export const HEDGES = [
   }),
   gauge({
     name: 'puntas_elsewhere_in_transit',
-    help: 'Amount in transit between both exchanges.',
+    help: 'Amount in transit.',
     labels: ['book', 'currency'],
     whenUnset: 'gone',
     read: ({ elsewhere }) =>
@@ -57,7 +57,7 @@ export const HEDGES = [
   }),
   gauge({
     name: 'puntas_elsewhere_drift',
-    help: 'Value of what hedges left in the quote currency elsewhere (quote currency of the book); absent if unknown.',
+    help: 'Value that hedges left in the quote currency elsewhere (quote currency of the book); absent if unknown.',
     labels: ['book', 'currency'],
     read: ({ elsewhere, minorCurrency: currency }) => {
       const value = elsewhere?.driftValue ?? null;
