@@ -70,6 +70,7 @@ const SEEDS = [
 ];
 // Laws that are tried on a few seeds or recordings in `npm test`, and here on all (test/many.ts).
 const MANY = [
+  'app/inspect/haltNonces',
   'app/inspect/oneProfit',
   'app/inspect/report',
   'app/inspect/settleHedge',
@@ -215,6 +216,7 @@ const MANY = [
   'tape/times',
   'tape/window',
   'wiring/place',
+  'wiring/placeNonces',
 ].map(name => `test/${name}.test.ts`);
 // ccxt in its thread on real sockets: `.ci/ccxt.sh`.
 const CCXT = ['ccxtMarket', 'priceSource', 'recordedTapes'].map(name => `test/ccxt/${name}.test.ts`);

@@ -267,7 +267,9 @@ test('what the operator sends from there and books as in transit is not hedged, 
     await adjust(stateDir, { ...ask, currency: 'btc@transit', amount, inTransit: false }, clock);
   await clock.advance(15_000);
   const inTransit = () => run.log.filter(({ text }) => text.includes('in transit now: ')).map(({ text }) => text);
-  expect(inTransit()).toContainEqual(expect.stringMatching(/-0\.3 btc@binance; in transit now: 0\.3 btc$/));
+  // Requests of one moment have no order.
+  expect(inTransit()).toContainEqual(expect.stringMatching(/-0\.3 btc@binance; /));
+  expect(inTransit().at(-1)).toMatch(/in transit now: 0\.3 btc$/);
   box.exchange.venue.deposit(home!, 'btc', moneyOf('0.2999'), 'funding');
   await clock.advance(90_000);
   const { summary } = await run.stop();

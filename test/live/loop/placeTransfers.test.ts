@@ -302,10 +302,9 @@ describe('transfers between both exchanges', () => {
       ),
       runsOf(2_000, 30),
     );
-    const always = ['restart in transit', 'several'];
-    expect([...cameUp]).toEqual(
-      expect.arrayContaining(isMany ? [...always, 'returned here', 'returned there'] : always),
-    );
+    // A few draws need not have them all.
+    if (isMany)
+      expect([...cameUp].toSorted()).toEqual(['restart in transit', 'returned here', 'returned there', 'several']);
   });
 
   const waitedFor = (hours: number, world: World) => {
