@@ -27,7 +27,7 @@ import { BotProcess } from '../run/botProcess.ts';
 import type { Summary } from '../../messages/summary.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
-import { withoutPlace } from '../../wiring/place.ts';
+import { placeNameOf, withoutPlace } from '../../wiring/place.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
@@ -101,13 +101,13 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
   const { clock, which, config } = options;
   const liesMs = config.timing.privatePollMs + LIES_MORE_MS;
   const watch = new TrialWatch(clock, liesMs, config.exchange.requestTimeoutMs + liesMs);
-  const leavesTransfers = config.hedge?.elsewhere !== undefined;
+  const leavesTransfers = config.hedge?.elsewhere !== undefined && config.elsewhere !== undefined;
   try {
     const ended = await BotProcess.run({
       ...options,
       config: asTrialOrder(trialConfig(config, plan)),
       configFile: which.configFile,
-      leavesTransfers,
+      ...(leavesTransfers ? { unreadPlace: placeNameOf(config.elsewhere!) } : {}),
       onNews: (news, instrument) => watch.hear(news, instrument),
       onStarted: (stop, ...others) => {
         watch.begins(stop);

@@ -150,16 +150,17 @@ type Beside = Pick<Exchange, 'limits' | 'openOrders' | 'cancel' | 'lookUp'>;
 /** Maximum time for which the first cancel waits for the read before it. */
 const READ_FIRST_MS = 1_000;
 /** Nonces per second by which a later `puntas halt` starts above an earlier one; the count restarts twice a day. */
-const [NONCES_PER_SECOND, HALF_DAY_S] = [1_000n, 43_200n];
+const [NONCES_PER_SECOND, HALF_DAY_S] = [20n, 43_200n];
 
 /** Whether the exchange rejected a request because of its nonce or its credentials. */
 const isNonceRefused = (outcome: Outcome<unknown>): boolean => outcome.kind !== 'done' && outcome.meaning === 'nonce';
 
 /**
- * Opens a client with the bot's key in a second process. Its nonces derive from the clock, like the bot's, so an
- * exchange that requires rising nonces accepts the requests of both processes. If the bot's nonces are ahead of the
- * clock, a nonce is rejected; all further requests then have nonces above every nonce that the bot may have used. A read
- * before the first cancel finds this out with one rejected nonce, because many of them can lock the key.
+ * Opens a client with the bot's key in a second process. Its nonces derive from the clock, like the bot's. An exchange
+ * that requires rising nonces accepts the requests of both processes, except one that a later request overtook. If two
+ * nonces in a row are rejected, the bot's are ahead of the clock. All further requests then have nonces above every nonce
+ * that the bot may have used. A read before the first cancel finds this out, because many rejected nonces can lock the
+ * key.
  */
 async function besideTheBot(
   config: Config,
@@ -170,29 +171,31 @@ async function besideTheBot(
   const mark = await nonceMarkOf(config.state.dir, clock).catch(() => 0n);
   const later = (BigInt(Math.floor(clock.now() / 1_000)) % HALF_DAY_S) * NONCES_PER_SECOND;
   const beside = clientOf(config, venue, clock, seed);
+  // A client of its own, so that a read without an answer does not hold up the first cancel.
+  const probe = clientOf(config, venue, clock, seed);
   const above = clientOf(config, venue, clock, seed, { nonceAbove: mark + later });
   let isAbove = false;
-  const trying = async <T>(call: (of: Beside) => Promise<Outcome<T>>) => {
-    if (isAbove) return call(above);
-    const first = await call(beside);
-    if (!isNonceRefused(first)) return first;
+  const trying = async <T>(call: (of: Beside) => Promise<Outcome<T>>, below: Beside = beside) => {
+    for (let tries = 0; !isAbove && tries < 2; tries++) {
+      const outcome = await call(below);
+      if (!isNonceRefused(outcome)) return outcome;
+    }
     isAbove = true;
     return call(above);
   };
-  const openOrders: Beside['openOrders'] = ask => trying(of => of.openOrders(ask));
   let first: Promise<unknown> | undefined;
   /** Reads once, if nonces were ever stored, so there is a mark to continue from. */
   const readFirst = async (): Promise<void> => {
     if (first !== undefined || mark === 0n) return;
     const isOver = new AbortController();
-    first = openOrders({ book: config.book });
+    first = trying(of => of.openOrders({ book: config.book }), probe);
     await Promise.race([first, sleep(clock, READ_FIRST_MS, isOver.signal)]);
     isOver.abort();
   };
   return {
     exchange: {
       limits: beside.limits,
-      openOrders,
+      openOrders: ask => trying(of => of.openOrders(ask)),
       cancel: async ids => {
         await readFirst();
         return trying(of => of.cancel(ids));
@@ -200,8 +203,7 @@ async function besideTheBot(
       lookUp: ids => trying(of => of.lookUp(ids)),
     },
     close: async () => {
-      await beside.close();
-      await above.close();
+      for (const client of [beside, probe, above]) await client.close();
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Process of `puntas run`: opens the state, trades until stopped, cancels all orders and returns the result. */
 import type { Config } from '../../config.ts';
 import { isOver } from '../../hedge/index.ts';
-import { describeTier, type Clock, type Millis, type Snapshot, type VenueClient } from '../../core/index.ts';
+import { describeTier, isAtPlace, type Clock, type Millis, type Snapshot, type VenueClient } from '../../core/index.ts';
 import { NumberedMailbox, ReloadBox, RequestBox } from '../../live/mailbox/mailbox.ts';
 import { DamagedState, type Journal, type Leftovers } from '../../live/state/journal.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
@@ -94,19 +94,21 @@ export class BotProcess {
     const ends: Ends = [];
     /** Orders of an earlier run that may be live, until this run handles them. */
     let leftovers: Leftovers['orders'] = [];
+    let own: Journal | undefined;
     try {
       const journal = await openOwnState(options);
       options.onOpened?.();
       ends.push(startConsole(options));
       if (journal instanceof DamagedState) return await cleanUpDamagedState(journal, options);
       leftovers = journal.leftovers.orders;
+      own = journal;
       const bot = new BotProcess(options, journal, ends);
       const rotation = await bot.#open();
       const scrapes = await bot.#serve(rotation);
       return await bot.#trade(rotation, scrapes, () => (leftovers = []));
     } catch (error) {
       if (leftovers.length === 0) throw error;
-      return await cleanUpFailedStart(error, leftovers, options);
+      return await cleanUpFailedStart(error, leftovers, options, own);
     } finally {
       for (const end of ends.reverse()) await end();
     }
@@ -149,8 +151,9 @@ export class BotProcess {
     this.#oneAccount = await oneAccountProblem(config, venue, client, this.#elsewhere?.client);
     assertTwoAccounts(config, this.#oneAccount);
     this.#startAlerts();
-    const leavesTransfers = this.#options.leavesTransfers === true;
-    const readsLists = !leavesTransfers || this.#journal.leftovers.ledger === null;
+    const { unreadPlace } = this.#options;
+    const balances = this.#journal.leftovers.ledger?.causes.keys() ?? [];
+    const leavesTransfers = unreadPlace !== undefined && [...balances].some(name => isAtPlace(name, unreadPlace));
     const first = this.#setupOf(config);
     if (first.beside?.place) this.#elsewhere?.start();
     this.#reference = first.beside?.reference;
@@ -162,7 +165,7 @@ export class BotProcess {
       venue: {
         exchange: client,
         newStream: () => marketStreamOf(config, venue, clock, seed, client),
-        ...(readsLists ? { transferLists: client.transferLists } : {}),
+        ...(leavesTransfers ? {} : { transferLists: client.transferLists }),
       },
       ...first,
       openingApartMs: this.#options.openingApartMs ?? OPENING_APART_MS,

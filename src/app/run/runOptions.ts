@@ -23,10 +23,10 @@ export type RunOptions = {
   /** Time between the two equal readings of the balances that open a ledger, in ms. Default: 2,000. */
   readonly openingApartMs?: number;
   /**
-   * Whether listed transfers and the operator's bookings are left to a later run. A run that does not know the other
-   * exchange would book transfers to it as losses. One that opens the ledger reads the lists, to know what is older.
+   * Name in the ledger of an exchange that this run does not read. If the ledger has its balances, listed transfers and
+   * the operator's bookings are left to a later run: this one would book transfers to it as losses.
    */
-  readonly leavesTransfers?: boolean;
+  readonly unreadPlace?: string;
   /** Called once the state is open or found unusable. From then on, a failing start cancels its orders itself. */
   readonly onOpened?: () => void;
   /** Receives the engine's news as it happens, after the log. */

@@ -1,5 +1,5 @@
 /** Cleanup after a failed start: cancels the orders of an earlier run and reports the result. */
-import type { DamagedState, Leftovers } from '../../live/state/journal.ts';
+import type { DamagedState, Journal, Leftovers } from '../../live/state/journal.ts';
 import { cutText } from '../../live/safety/cancelAllAndVerify.ts';
 import { CannotStart } from '../../live/loop/opening.ts';
 import { recoverAndCancel, type Recovered } from '../../live/safety/recoverAndCancel.ts';
@@ -19,6 +19,7 @@ export async function cleanUpFailedStart(
   error: unknown,
   leftovers: Leftovers['orders'],
   options: RunOptions,
+  journal: Journal | undefined,
 ): Promise<never> {
   const { clock, log, config } = options;
   const why = sentenceOf(error);
@@ -31,7 +32,7 @@ export async function cleanUpFailedStart(
   );
   const withinMs = error instanceof CannotStart && error.mayPass ? SHORT_MS : config.timing.shutdownMs;
   const known = leftovers.map(({ id }) => id);
-  const { left, canceled, isCut } = await takeOut(options, requestDelayMaxMs, withinMs, known);
+  const { left, canceled, isCut } = await takeOut(options, requestDelayMaxMs, withinMs, known, journal);
   if (left?.length === 0) {
     throw new UsageError(
       `${why}; canceled ${countOf(canceled)} of the last run; two reads of the open orders show none left`,
@@ -76,8 +77,10 @@ function takeOut(
   requestDelayMaxMs: number,
   withinMs: number,
   known: readonly string[],
+  journal?: Journal,
 ): Promise<Recovered> {
-  const client = clientOf(config, venue, clock, seed);
+  // Its nonces are above those of the client that failed.
+  const client = clientOf(config, venue, clock, seed, { ...(journal ? { journal } : {}) });
   return recoverAndCancel({
     exchange: client,
     clock,

@@ -256,7 +256,7 @@ export const sourceLegs = ({ books, from: place, staleAfterMs: stale, frozenAfte
 export function liveSourcesOf({ reference: wanted, book, elsewhere }: Wanted): LiveSources | null {
   if (wanted?.sources === undefined) return null;
   const { everyMs } = wanted;
-  const textOf = placeTextsIn(wanted.sources.flatMap(sourceLegs).map(({ from: place }) => place));
+  const textOf = placeTextsIn(wanted.sources.flatMap(sourceLegs));
   const feeds = new Map<string, LiveFeed>();
   const rules: SourceRule[] = [];
   const chains: LiveSources['chains'][number][] = [];
@@ -271,7 +271,7 @@ export function liveSourcesOf({ reference: wanted, book, elsewhere }: Wanted): L
     chains.push(books.map(({ book: there, from }, i) => ({ book: there, from, divides: chain[i]!.divides })));
     const legs = books.map(({ book: there, from: place, staleAfterMs, frozenAfterMs }, i) => {
       const averaged = i === 0 && !chain[i]!.divides ? amount : undefined;
-      const key = `${textOf(place)} ${there}${averaged === undefined ? '' : ` for ${averaged}`}`;
+      const key = `${textOf(place, there)} ${there}${averaged === undefined ? '' : ` for ${averaged}`}`;
       const confirmEveryMs = Math.min(
         CONFIRM_EVERY_MAX_MS,
         staleAfterMs / 4,
@@ -357,18 +357,18 @@ export function placeText(place: SourceFrom): string {
 }
 
 /**
- * Returns a function that describes each place by a text of its own, without secrets. Places that differ only in what
+ * Returns a function that describes the place of a book, without secrets. Places of one book that differ only in what
  * `placeText` omits, such as two paths of one host, are told apart by a digest.
  */
-function placeTextsIn(places: readonly SourceFrom[]): (place: SourceFrom) => string {
+function placeTextsIn(books: ReturnType<typeof sourceLegs>): (place: SourceFrom, book: string) => string {
+  const keyOf = (place: SourceFrom, book: string): string => `${placeText(place)} ${book}`;
   const wholes = new Map<string, Set<string>>();
-  for (const place of places) {
+  for (const { book, from: place } of books)
+    wholes.set(keyOf(place, book), (wholes.get(keyOf(place, book)) ?? new Set()).add(wholePlace(place)));
+  return (place, book) => {
     const text = placeText(place);
-    wholes.set(text, (wholes.get(text) ?? new Set()).add(wholePlace(place)));
-  }
-  return place => {
-    const text = placeText(place);
-    return (wholes.get(text)?.size ?? 0) > 1 ? `${text} ${shortDigest(wholePlace(place)).slice(0, 8)}` : text;
+    const isShared = (wholes.get(keyOf(place, book))?.size ?? 0) > 1;
+    return isShared ? `${text} ${shortDigest(wholePlace(place)).slice(0, 8)}` : text;
   };
 }
 

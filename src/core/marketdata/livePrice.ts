@@ -93,7 +93,7 @@ export type SourceStatus = {
   readonly buy: number | null;
   /**
    * Value of one unit of the first book's quote currency, in the quote currency of the chain: the mid prices of the later
-   * books. `null` with one book, and if the source is refused for another reason than its basis.
+   * books. `null` with one book, if a later book is refused, and if the source is divergent.
    */
   readonly quoteRate: number | null;
   /** Age of the oldest reading. */
@@ -119,7 +119,6 @@ export type BookHere = { readonly mid: number; readonly halfSpread: number; read
 
 type Received = { readonly reading: LiveReading; readonly at: Millis; readonly changedAt: Millis };
 type Chained = Record<'bid' | 'ask' | 'sell' | 'buy', number> & {
-  quoteRate: number | null;
   at: Millis;
   lagMs: Millis | null;
 };
@@ -282,7 +281,7 @@ export class LivePrice {
     const chained = this.#chain(source, at);
     const base = {
       ...{ name: source.name, refusal: null, detail: null, price: null, sell: null, buy: null, ageMs: null },
-      ...{ quoteRate: null, lagMs: null, feeBps: source.feeBps },
+      ...{ quoteRate: this.#quoteRate(source, at), lagMs: null, feeBps: source.feeBps },
       basisBps: filter === null ? null : finite(filter.log * BPS),
       basisErrorBps: finite(errorBps),
     };
@@ -296,7 +295,6 @@ export class LivePrice {
       price: raw,
       sell: chained.sell > 0 ? chained.sell : null,
       buy: chained.buy > 0 ? chained.buy : null,
-      quoteRate: chained.quoteRate,
       ageMs: at - chained.at,
       lagMs: chained.lagMs,
     };
@@ -318,8 +316,8 @@ export class LivePrice {
 
   /** Returns the prices across the books of a source, in ticks, or why they are unusable. */
   #chain({ legs }: SourceRule, at: Millis): Chained | Refused {
-    const chained: Chained = { bid: 1, ask: 1, sell: 1, buy: 1, quoteRate: null, at: Infinity, lagMs: null };
-    for (const [i, leg] of legs.entries()) {
+    const chained: Chained = { bid: 1, ask: 1, sell: 1, buy: 1, at: Infinity, lagMs: null };
+    for (const leg of legs) {
       const received = this.#received.get(leg.feed);
       const refused = this.#unusable(leg, received, at);
       if (refused !== null || received === undefined) return refused ?? ['no data', leg.feed];
@@ -328,8 +326,6 @@ export class LivePrice {
       chained.ask *= leg.divides ? 1 / bid : ask;
       chained.sell *= leg.divides ? (buy > 0 ? 1 / buy : 0) : sell;
       chained.buy *= leg.divides ? (sell > 0 ? 1 / sell : 0) : buy;
-      const mid = (bid + ask) / 2;
-      if (i > 0) chained.quoteRate = (chained.quoteRate ?? 1) * (leg.divides ? 1 / mid : mid);
       chained.at = Math.min(chained.at, received.at);
       if (lagMs !== null) chained.lagMs = Math.max(chained.lagMs ?? -Infinity, lagMs);
     }
@@ -337,6 +333,21 @@ export class LivePrice {
     return chained.bid > 0 && chained.ask < Infinity && chained.bid <= chained.ask
       ? chained
       : ['one-sided', 'the price is not a positive number'];
+  }
+
+  /**
+   * Returns the product of the mid prices of the books after the first, or `null` if one of them is unusable. The first
+   * book is no part of it: an order there reads that book itself.
+   */
+  #quoteRate({ legs }: SourceRule, at: Millis): number | null {
+    let rate: number | null = null;
+    for (const leg of legs.slice(1)) {
+      const received = this.#received.get(leg.feed);
+      if (received === undefined || this.#unusable(leg, received, at) !== null) return null;
+      const mid = (received.reading.bid + received.reading.ask) / 2;
+      rate = (rate ?? 1) * (leg.divides ? 1 / mid : mid);
+    }
+    return rate;
   }
 
   #unusable(leg: SourceLeg, received: Received | undefined, at: Millis): Refused | null {

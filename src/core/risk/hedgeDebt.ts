@@ -88,6 +88,7 @@ export type ElsewhereFigures = {
 
 /** State between two runs. */
 export type HedgeDebtState = {
+  readonly place: string;
   /** Number of hedges in sequence that executed nothing. */
   readonly failures: number;
   /** Band of the latest hedge, in the base currency. */
@@ -120,11 +121,14 @@ export class HedgeDebt {
   /** State for the next run; `null` if the next run starts with it anyway. */
   get state(): HedgeDebtState | null {
     const [failures, band] = [this.#failures, this.#band];
-    return failures > 0 || band < this.#bounds.band ? { failures, band: textOfMoney(band) } : null;
+    return failures > 0 || band < this.#bounds.band
+      ? { place: this.#book.place, failures, band: textOfMoney(band) }
+      : null;
   }
 
-  /** Continues the sequence of failed hedges of an earlier run, and its band if the band is still computed. */
-  restore({ failures, band }: HedgeDebtState): void {
+  /** Continues the failed hedges of an earlier run at the same exchange, and its band if it is still computed. */
+  restore({ place, failures, band }: HedgeDebtState): void {
+    if (place !== this.#book.place) return;
     this.#failures = failures;
     if (this.#bounds.isBandComputed === true) this.decided({ band });
   }

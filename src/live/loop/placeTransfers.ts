@@ -57,10 +57,9 @@ export class PlaceTransfers {
     );
   }
 
-  /** Whether a transfer can have the currency in its account, which is one of the two. */
+  /** Whether a transfer can have the currency in its account. It may be at an exchange that the bot no longer reads. */
   isTransferable(name: string): boolean {
-    const { currencies, place } = this.#o;
-    return currencies.includes(tickerInName(name)) && [null, place].includes(placeInName(name));
+    return this.#o.currencies.includes(tickerInName(name)) && placeInName(name) !== TRANSIT;
   }
 
   /** Logs what is in transit after a transfer between both exchanges. */

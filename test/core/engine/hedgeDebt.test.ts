@@ -320,7 +320,7 @@ describe('bounds on inventory that is not hedged', () => {
     const ledger = two.desk.engine.ledger([])!;
     without.step({ kind: 'restore', at: two.desk.now + 1_000, orders: [], ledger });
     without.open({ btc: 1e9 + BAND + 3, mxn: 1e12 });
-    const state = { failures: 2, band: String(BAND) };
+    const state = { place: 'binance', failures: 2, band: String(BAND) };
     expect([ledger.hedgeDebt, without.engine.ledger([])!.hedgeDebt]).toEqual([state, state]);
     two.hedge();
     two.end([1]);
