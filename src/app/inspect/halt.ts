@@ -171,39 +171,48 @@ async function besideTheBot(
   const mark = await nonceMarkOf(config.state.dir, clock).catch(() => 0n);
   const later = (BigInt(Math.floor(clock.now() / 1_000)) % HALF_DAY_S) * NONCES_PER_SECOND;
   const beside = clientOf(config, venue, clock, seed);
-  // A client of its own, so that a read without an answer does not hold up the first cancel.
-  const probe = clientOf(config, venue, clock, seed);
+  // For cancels while the first read has no answer: a client sends its requests one after another.
+  const spare = clientOf(config, venue, clock, seed);
   const above = clientOf(config, venue, clock, seed, { nonceAbove: mark + later });
   let isAbove = false;
-  const trying = async <T>(call: (of: Beside) => Promise<Outcome<T>>, below: Beside = beside) => {
+  const trying = async <T>(call: (of: Beside) => Promise<Outcome<T>>) => {
     for (let tries = 0; !isAbove && tries < 2; tries++) {
-      const outcome = await call(below);
+      const outcome = await call(beside);
       if (!isNonceRefused(outcome)) return outcome;
     }
     isAbove = true;
     return call(above);
   };
+  const openOrders: Beside['openOrders'] = ask => trying(of => of.openOrders(ask));
   let first: Promise<unknown> | undefined;
+  let isReading = false;
   /** Reads once, if nonces were ever stored, so there is a mark to continue from. */
   const readFirst = async (): Promise<void> => {
     if (first !== undefined || mark === 0n) return;
     const isOver = new AbortController();
-    first = trying(of => of.openOrders({ book: config.book }), probe);
+    isReading = true;
+    first = openOrders({ book: config.book }).finally(() => (isReading = false));
     await Promise.race([first, sleep(clock, READ_FIRST_MS, isOver.signal)]);
     isOver.abort();
   };
   return {
     exchange: {
       limits: beside.limits,
-      openOrders: ask => trying(of => of.openOrders(ask)),
+      openOrders,
       cancel: async ids => {
         await readFirst();
-        return trying(of => of.cancel(ids));
+        const wasAbove = isAbove;
+        const below = isReading ? spare : beside;
+        const outcome = await (isAbove ? above : below).cancel(ids);
+        if (wasAbove || !isNonceRefused(outcome)) return outcome;
+        // A read decides, because each cancel of a young order takes much of the budget.
+        await openOrders({ book: config.book });
+        return (isAbove ? above : below).cancel(ids);
       },
       lookUp: ids => trying(of => of.lookUp(ids)),
     },
     close: async () => {
-      for (const client of [beside, probe, above]) await client.close();
+      for (const client of [beside, spare, above]) await client.close();
     },
   };
 }
