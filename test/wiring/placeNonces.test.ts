@@ -48,7 +48,7 @@ const STEP = fc.record({
   ms: fc.integer({ min: 0, max: 100_000 }),
   wall: fc.integer({ min: -7_200_000, max: 3_600_000 }),
   requests: fc.integer({ min: 1, max: 3 }),
-  /** What happens before the requests. */
+  /** Change before the requests. */
   before: fc.constantFrom('restart', 'next run', 'nothing'),
 });
 

@@ -64,7 +64,7 @@ async function tried(): Promise<readonly string[]> {
     .map(({ check, says }) => `${check}: ${says}`);
 }
 
-/** What `status` and `hedges` print, without the profit, which has the price of the last checkpoint. */
+/** Output of `status` and `hedges` without the profit, which has the price of the last checkpoint. */
 async function shown() {
   const { run, heldBy, bot, openOrders, note } = await botStatus(dir, clock);
   return { run, heldBy, state: bot.state, count: openOrders.count, note, hedges: hedges(dir, false) };

@@ -262,7 +262,7 @@ test('what the operator sends from there and books as in transit is not hedged, 
   await expect(adjust(stateDir, { ...ask, inTransit: false }, clock)).rejects.toThrow(
     /^--in-transit: a pending request/,
   );
-  // What nothing has been sent of can still be said to be on its way, and taken back.
+  // An amount that was never sent can be booked as in transit, and taken back.
   for (const amount of ['0.01', '-0.01'])
     await adjust(stateDir, { ...ask, currency: 'btc@transit', amount, inTransit: false }, clock);
   await clock.advance(15_000);

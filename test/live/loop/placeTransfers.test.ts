@@ -264,7 +264,7 @@ describe('transfers between both exchanges', () => {
               // An amount that arrives and leaves again between two reads cancels out, and is never seen.
               world.reads(20_000);
             }
-            // Where no list tells them apart, one of two that left together cannot be recognized when it returns.
+            // Without lists, one of two transfers that left together cannot be recognized when it returns.
             if (what === 'returns' && (isApart || (hasLists && isOut))) {
               world.reads(20_000);
               if (world.returns(isOut)) cameUp.add(isOut ? 'returned here' : 'returned there');
@@ -274,7 +274,7 @@ describe('transfers between both exchanges', () => {
               world.reads(20_000);
               world.arrives(fifties);
               world.resumes();
-              // What leaves before the resume has booked the difference would be booked with it as one amount.
+              // A departure before the resume has booked the difference would be booked with it as one amount.
               world.reads(60_000);
             }
             if (what === 'reads') world.reads(4_000);

@@ -189,7 +189,7 @@ describe('puntas halt', () => {
       const { code, lines } = await cancel(world, ({ target }) =>
         /open_orders/.test(target) ? { instead: full } : 'arrives',
       );
-      // What the state knows was taken out and asked for by itself.
+      // Orders of the state were canceled and looked up one by one.
       expect([code, ours(world)]).toEqual([3, []]);
       expect(lines.join('\n')).toMatch(
         /^the list of open orders on btc_mxn is full of orders of other programs, and may omit orders of demo \(the \d+ known orders of demo were looked up one by one\); cancel some orders of the other programs, then run this command again, or check manually at the exchange\norders of demo may still be open on btc_mxn/,
