@@ -103,17 +103,17 @@ function verdictText({ name, hedgeName, fees, verdict, latencyMs, hedgeLatencyMs
   const measured =
     distanceBps === null || heldOutBps === null
       ? ''
-      : ` At ${bpsText(distanceBps)} bps from its price, a fill was worth ${worthText(heldOutBps)} bps before fees in the two thirds of the time that the choice had not used: ${counted(fills, 'fill')}, ${bpsText(fillsPerHour)} per hour. The position in pairs reached ${bpsText(curve.find(point => point.distanceBps === distanceBps)?.positionMax ?? null)} orders.`;
+      : ` At ${bpsText(distanceBps)} bps from the price of ${hedgeName}, a fill was worth ${worthText(heldOutBps)} bps before fees in the last two thirds of the time, which were not used to choose the distance: ${counted(fills, 'fill')}, ${bpsText(fillsPerHour)} per hour. The largest net position from these fills was ${bpsText(curve.find(point => point.distanceBps === distanceBps)?.positionMax ?? null)} orders.`;
   return quote
     ? `Quote ${name} ${bpsText(distanceBps)} bps from the price of ${hedgeName} and hedge there: at ${cost} and ${late}, a fill earns ${bpsText((heldOutBps?.value ?? 0) - feeBps)} bps.${measured}`
     : `Do not quote ${name} with a hedge at ${hedgeName}: at ${cost} and ${late}, ${why}.${measured}`;
 }
 
 function payingText({ payingFeeBps: fee, verdict }: HedgedBook): string {
-  if (fee === null) return verdict.distanceBps === null ? '' : 'It pays at no fee.';
+  if (fee === null) return verdict.distanceBps === null ? '' : 'Quoting would not be profitable at any fee.';
   return fee < 0
-    ? `It pays only with rebates of ${bpsText(-fee)} bps or more, both exchanges together.`
-    : `It pays at fees of ${bpsText(fee)} bps or less, both exchanges together.`;
+    ? `Quoting is profitable only if the rebates of both exchanges add up to ${bpsText(-fee)} bps or more.`
+    : `Quoting is profitable if the fees of both exchanges add up to ${bpsText(fee)} bps or less.`;
 }
 
 function leadText({ hedgeName, lead }: HedgedBook): string {
@@ -124,7 +124,7 @@ function leadText({ hedgeName, lead }: HedgedBook): string {
   if (lowMs > 0) return `${hedgeName} leads by ${lagText(lagMs)} ${range}, ${strength}.`;
   if (highMs < 0)
     return `${hedgeName} follows by ${lagText(-lagMs)} (95%: ${lagText(-highMs)} to ${lagText(-lowMs)}), ${strength}.`;
-  return `Neither price leads for sure: ${hedgeName} by ${lagText(lagMs)} ${range}, ${strength}.`;
+  return `Neither price clearly leads: the lead of ${hedgeName} is ${lagText(lagMs)} ${range}, ${strength}.`;
 }
 
 const lagText = (ms: Millis): string => `${Number((ms / 1_000).toPrecision(3))} s`;
@@ -132,10 +132,10 @@ const lagText = (ms: Millis): string => `${Number((ms / 1_000).toPrecision(3))} 
 function basisText({ basis }: HedgedBook): string {
   if (basis === null) return '';
   const { deviationBps, reversionS, driftBpsPerHour, memoryS } = basis;
-  const drift = `The basis drifts by ${bpsText(driftBpsPerHour)} bps per hour`;
+  const drift = `The basis has a standard deviation of ${bpsText(driftBpsPerHour)} bps per hour`;
   return deviationBps > 0
-    ? `${drift}; a mispricing of ${bpsText(deviationBps)} bps around it returns with a time constant of ${durationText(reversionS)}. The filter remembers ${durationText(memoryS)}.`
-    : `${drift}, and no mispricing returns to it.`;
+    ? `${drift}; a mispricing has a standard deviation of ${bpsText(deviationBps)} bps and returns to the basis with a time constant of ${durationText(reversionS)}. The time constant of the filter is ${durationText(memoryS)}.`
+    : `${drift}; no mispricing that returns to the basis was found.`;
 }
 
 const worthText = ({ value, low, high }: HedgedValue): string =>
@@ -148,7 +148,7 @@ export function hedgedTable({ byFee }: HedgedBook): readonly string[] {
     ...byFee.map(({ feeBps, distanceBps, fittedBps, heldOutBps, fillsPerHour, quote }) => [
       ...[feeBps, distanceBps, fittedBps].map(bpsText),
       ...[heldOutBps?.value ?? null, heldOutBps?.low ?? null, heldOutBps?.high ?? null].map(bpsText),
-      ...[bpsText(distanceBps === null ? null : fillsPerHour), quote ? 'quote' : 'do not'],
+      ...[bpsText(distanceBps === null ? null : fillsPerHour), quote ? 'quote' : 'do not quote'],
     ]),
   ];
   const widths = rows[0]!.map((_, i) => 2 + Math.max(...rows.map(row => row[i]!.length)));

@@ -103,7 +103,7 @@ export function hedgedProfileOf(quoted: Tape, hedge: Tape, options: HedgedOption
   const [book, hedgeBook] = [quoted.instrument.symbol, hedge.instrument.symbol];
   if (pairOf(book)[0] !== pairOf(hedgeBook)[0])
     throw new RangeError(
-      `the hedge book must have the base currency of ${book}, found ${hedgeBook}; name another book with --hedge-book`,
+      `the hedge book must have the base currency of ${book}, found ${hedgeBook}; pass another book with --hedge-book`,
     );
   const own = logSecondsOf(quoted);
   const difference = differenceOf(own, quoted, hedge);
@@ -329,22 +329,24 @@ function recordingLimits({
   const [, minor] = pairOf(quoted.instrument.symbol);
   const [, hedgeMinor] = pairOf(hedge.instrument.symbol);
   return [
-    ...(isPriceAlone ? [`Price alone: ${parts.join(', and ')}.`] : []),
+    ...(isPriceAlone ? [`The recordings lack amounts or depth: ${parts.join(', and ')}.`] : []),
     ...(resolutionMs > 0
       ? [
-          `The recorded times are whole ${resolutionMs === 1_000 ? 'seconds' : 'minutes'}, so this time is added to both delays.`,
+          `The recorded times are whole ${resolutionMs === 1_000 ? 'seconds, so one second' : 'minutes, so one minute'} is added to the sum of both latencies.`,
         ]
       : []),
     ...(minor === hedgeMinor
       ? []
       : [
-          `The basis includes the exchange rate of ${hedgeMinor} and ${minor}; the hedges leave ${hedgeMinor} against ${minor}.`,
+          `The basis includes the exchange rate of ${hedgeMinor} and ${minor}; after a hedge, a position in ${hedgeMinor} against ${minor} remains.`,
         ]),
     ...(fills.unhedged > 0
       ? [`${fills.unhedged} fills had no hedge price within ten minutes and are not valued.`]
       : []),
     ...(fills.beyondDepth > 0
-      ? [`${fills.beyondDepth} hedges exceeded the recorded levels; the rest has the price of the last level.`]
+      ? [
+          `${fills.beyondDepth} hedges exceeded the recorded levels; the rest of each hedge is valued at the price of the last level.`,
+        ]
       : []),
   ];
 }

@@ -117,7 +117,7 @@ function verdictAt(
     return {
       ...{ feeBps, quote: false, distanceBps: null, fittedBps: null, heldOutBps: null },
       ...{ fills: 0, fillsPerHour: 0, netPerHour: null },
-      why: unusable ?? 'too few fills in the first third to choose a distance',
+      why: unusable ?? 'the first third of the time has too few fills to choose a distance',
     };
   const { heldOut, isPriceAlone } = profile;
   const point = heldOut.points[best.at]!;
@@ -139,9 +139,11 @@ function verdictAt(
 }
 
 function lossReason(verdict: QuoteVerdict, fitted: number, value: number, feeBps: number): string {
-  if (verdict.netPerHour === null) return 'too few fills after the first third to judge';
-  if (!(fitted > feeBps)) return 'in the first third, fills were worth less than the fees at every distance';
-  if (!(value > feeBps)) return 'fills that paid in the first third were worth less than the fees afterwards';
+  if (verdict.netPerHour === null) return 'the time after the first third has too few fills to judge';
+  if (!(fitted > feeBps))
+    return 'in the first third of the time, fills were worth less than the fees at every distance';
+  if (!(value > feeBps))
+    return 'fills that were profitable in the first third of the time were worth less than the fees in the rest';
   return 'the profit may be chance';
 }
 
@@ -149,8 +151,8 @@ function lossReason(verdict: QuoteVerdict, fitted: number, value: number, feeBps
 function unusableReason({ basis, moving, lead, hedgeKind }: HedgedProfile): string | null {
   if (basis === null) return 'the recordings have too little time in common';
   if (!(moving >= MOVING_MIN))
-    return `the hedge price changes in only ${(100 * moving).toFixed(0)}% of the minutes, so its quotes may be dead`;
+    return `the hedge price changes in only ${(100 * moving).toFixed(0)}% of the minutes, so its quotes may be stale`;
   if (hedgeKind === 'last trades' && lead !== null && lead.highMs < 0)
-    return `the hedge price follows the quoted price after ${durationText(-lead.lagMs / 1_000)}, and a hedge does not execute at an old last price`;
+    return `the hedge price follows the quoted price by ${durationText(-lead.lagMs / 1_000)}, and a hedge does not execute at an outdated last price`;
   return null;
 }

@@ -20,7 +20,7 @@ export function hedgedSection(books: readonly HedgedBook[]): { readonly body: Ht
   const parts = books.map((book, i) => ({ book, plots: [...valueByDistance(book, i), ...basisOverTime(book, i)] }));
   return {
     body: section(
-      'Hedged on another exchange',
+      'Quotes hedged on another exchange',
       parts.map(
         ({ book, plots }) =>
           html`${hedgedWords(book).map((words, i) => html`<p class="${i === 0 ? 'verdict' : ''}">${words}</p>`)}
@@ -34,13 +34,19 @@ export function hedgedSection(books: readonly HedgedBook[]): { readonly body: Ht
 }
 
 const HOW =
-  'Each fill is hedged at the recorded price and valued before fees by the difference of the two prices five minutes later, when an opposite fill could end the pair of positions. The first third of the time fits the basis and chooses the distance for each fee; the rest judges that distance. Bars are 95% intervals from time blocks.';
+  'Each fill is hedged at the recorded price and valued before fees by the difference of the two prices five minutes later, when an opposite fill could close both positions. On the first third of the time, the basis is fitted and the distance for each fee is chosen; the rest of the time tests this distance. Bars are 95% intervals from time blocks.';
 
 function feeTable(byFee: readonly HedgedVerdict[]): Html {
-  const names = ['distance, bps', 'first third, bps', 'rest, bps', '95% interval', 'fills per hour'];
+  const names = [
+    'distance, bps',
+    'value of a fill in the first third, bps',
+    'value of a fill in the rest, bps',
+    '95% interval in the rest, bps',
+    'fills per hour in the rest',
+  ];
   return table(
     html`<tr>
-      <th class="text">fees of both, bps</th>
+      <th class="text">fees of both exchanges, bps</th>
       ${names.map(name => html`<th>${name}</th>`)}
       <th class="text">verdict</th>
     </tr>`,
@@ -54,7 +60,7 @@ function feeTable(byFee: readonly HedgedVerdict[]): Html {
         <td>${between}</td>
         <td>${bpsText(distanceBps === null ? null : fillsPerHour)}</td>
         <td class="text line">
-          ${quote ? html`<span class="gain">quote</span>` : html`<span class="soft">do not: ${why}</span>`}
+          ${quote ? html`<span class="gain">quote</span>` : html`<span class="soft">do not quote: ${why}</span>`}
         </td>
       </tr>`;
     }),
@@ -76,14 +82,14 @@ function valueByDistance({ curve, verdict, name }: HedgedBook, i: number): reado
     }),
   });
   const lines: readonly Line[] = [
-    line('rest, after five minutes', 'spread', ({ heldOut }) => heldOut.later),
+    line('rest, five minutes after the fill', 'spread', ({ heldOut }) => heldOut.later),
     { ...line('first third', 'model-1', ({ fitted }) => fitted.later), spans: points.map(() => null), width: 1 },
     {
-      ...line('rest, at the running basis', 'soft', ({ heldOut }) => heldOut.atFill),
+      ...line('rest, at the basis when filled', 'soft', ({ heldOut }) => heldOut.atFill),
       spans: points.map(() => null),
       width: 1,
     },
-    { label: 'fees of both', colour: 'fees', style: 'dashed', values: points.map(() => verdict.feeBps) },
+    { label: 'fees of both exchanges', colour: 'fees', style: 'dashed', values: points.map(() => verdict.feeBps) },
   ];
   const values = lines.flatMap(({ values: of }) => of);
   const most = CLIP * Math.max(0, ...values.map(value => Math.abs(value ?? 0)));

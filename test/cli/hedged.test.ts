@@ -55,7 +55,7 @@ describe('with --hedge-tape', () => {
     expect(stdout).toContain('leads by 2 s');
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(Math.max(80, page.length + 20));
     const html = readFileSync(page, 'utf8');
-    for (const part of ['Hedged on another exchange', 'hedged-distance-0', 'hedged-basis-0'])
+    for (const part of ['Quotes hedged on another exchange', 'hedged-distance-0', 'hedged-basis-0'])
       expect(html).toContain(part);
     expect(/NaN|undefined|Infinity/.test(html.split('id="plots"')[1]!.split('</script>')[0]!)).toBe(false);
     const { hedged } = JSON.parse(readFileSync(bench.path('page.json'), 'utf8')) as Scouting;
@@ -94,7 +94,9 @@ describe('with --hedge-tape', () => {
     expect([code, stderr]).toEqual([0, '']);
     const text = stdout.replaceAll('\n', ' ');
     expect(text).toContain('Do not quote quoted btc_mxn with a hedge at hedge btc_mxn');
-    expect(text).toContain('Price alone: an order fills completely when a last price passes it');
+    expect(text).toContain(
+      'The recordings lack amounts or depth: an order fills completely when a last price passes it',
+    );
     expect(text).toContain('The two prices do not move together');
   });
 

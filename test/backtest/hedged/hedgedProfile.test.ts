@@ -107,9 +107,11 @@ describe('what cannot be judged', () => {
     };
     const late = hedgedBookOf('here', tape(0), venue(tape(12)), { makersBps: [0] });
     expect(late.lead!.lagMs).toBe(-12_000);
-    expect(late.verdict.why).toMatch(/follows the quoted price after 12 s/);
+    expect(late.verdict.why).toMatch(/follows the quoted price by 12 s/);
     expect(late.isPriceAlone).toBe(true);
-    expect(late.limits.join(' ')).toMatch(/^Price alone: .*The recorded times are whole seconds/);
+    expect(late.limits.join(' ')).toMatch(
+      /^The recordings lack amounts or depth: .*The recorded times are whole seconds/,
+    );
   });
 
   test('no time in common', () => {
@@ -127,7 +129,7 @@ describe('what cannot be judged', () => {
       lots: columns.amount[i]!,
     }));
     expect(() => hedgedProfileOf(quoted, other)).toThrow(
-      /must have the base currency of btc_mxn, found eth_mxn; name another book with --hedge-book$/,
+      /must have the base currency of btc_mxn, found eth_mxn; pass another book with --hedge-book$/,
     );
   });
 });
