@@ -111,7 +111,7 @@ function addBacktest(program: Command): void {
       `request latencies (ms) for repeated backtests (default: ${SWEEP.join(',')})`,
       sweepFlag,
     )
-    .option('--threads <n>', 'parallel runs (default: one per fill model)', threadNumber)
+    .option('--threads <n>', 'number of parallel runs (default: one per fill model)', threadNumber)
     .option('--out <path>', 'write NAME.html, or a folder with HTML, JSON and CSV')
     .option('--json', 'print one JSON object', false)
     .action(async (options: BacktestFlags) => {

@@ -45,12 +45,12 @@ export function addCompareCommand(program: Command): void {
     .description('compare configurations or all strategies on recordings')
     .requiredOption('--tape <paths...>', 'recordings, or folders of recordings')
     .addOption(new Option('-c, --config <files...>', 'configurations to compare, each on its book').default([], 'none'))
-    .option('--fees <tiers>', 'fee tiers, like own,best,entry (default) or config (default with -c)')
+    .option('--fees <tiers>', 'fee tiers, comma-separated (default: own,best,entry; with -c: config)')
     .option('--starts <n>', 'number of start times, spread over an hour', startsFlag, 4)
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
     .option(
       '--risk <sum>',
-      'without -c: quote-currency loss at full inventory, if price moves one hourly standard deviation',
+      'without -c: loss (quote currency) at full inventory if the price moves one hourly standard deviation',
       decimalFlag,
       '10',
     )
@@ -65,7 +65,7 @@ export function addCompareCommand(program: Command): void {
     .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')
     .option('--fill-latency-ms <spec>', 'delay of fill notices (default: --latency-ms)')
     .option('--seed <n>', 'random seed', seedNumber, 1)
-    .option('--threads <n>', 'parallel runs (default: 2)', threadNumber)
+    .option('--threads <n>', 'number of parallel runs (default: 2)', threadNumber)
     .option('--out <file>', 'write NAME.html and NAME.json')
     .option('--json', 'print one JSON object', false)
     .action(async (flags: CompareFlags) => {
@@ -118,7 +118,7 @@ function tiersOf(text: string, hasConfigs: boolean): readonly TierName[] {
     if (!found)
       throw new UsageError(`--fees: unknown tier ${JSON.stringify(name)}; expected one of ${TIERS.join(', ')}`);
     if (found === 'config' && !hasConfigs)
-      throw new UsageError('--fees config needs configurations; pass them with -c');
+      throw new UsageError('--fees config needs configurations; pass the configurations with -c');
     return found;
   });
 }

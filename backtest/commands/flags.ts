@@ -65,7 +65,11 @@ export function venueFeesFlag(text: string): { readonly maker: string; readonly 
 
 /** Adds the flag for fees of another exchange. */
 export const venueFees = (command: Command): Command =>
-  command.option('--venue-fees <maker,taker>', 'fees of another exchange, like -0.0001,0.0005', venueFeesFlag);
+  command.option(
+    '--venue-fees <maker,taker>',
+    'fees of another exchange (fractions), like -0.0001,0.0005',
+    venueFeesFlag,
+  );
 
 /** Parses an interval of 50 to 60000 whole ms, like `decideEveryMs`. */
 export function cadenceFlag(text: string): Millis {
@@ -120,8 +124,8 @@ const HEDGE_FEE_BPS = 10;
 /** Adds the flags of the recording of a hedge exchange. */
 export const hedgeFlags = (command: Command): Command =>
   command
-    .option('--hedge-tape <path>', 'recording of another exchange of the same time, where fills are hedged')
-    .option('--hedge-book <book>', 'book of --hedge-tape if it has several')
+    .option('--hedge-tape <path>', 'recording of the same time from the exchange where fills are hedged')
+    .option('--hedge-book <book>', 'book to use if --hedge-tape has several')
     .option('--hedge-fee <bps>', 'taker fee of the hedge (bps)', hedgeFeeFlag, HEDGE_FEE_BPS)
     .option('--hedge-latency-ms <n>', 'latency of the hedge exchange each way (ms)', latencyMsFlag, HEDGE_LATENCY_MS);
 

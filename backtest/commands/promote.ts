@@ -49,8 +49,8 @@ export function addPromoteCommand(program: Command): void {
   });
 
   verb(promote, 'start <candidate>', 'start a promotion with a copy of the candidate and its criteria')
-    .option('--criteria <file>', 'criteria file (default: from the tuning)')
-    .option('--new', 'create the live configuration', false)
+    .option('--criteria <file>', 'criteria file (default: built-in criteria, which require a tuning)')
+    .option('--new', 'create the live configuration if it does not exist', false)
     .action(async (candidate: string, _: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
       const { criteria, new: isNew } = flags;
@@ -98,7 +98,8 @@ const verb = (promote: Command, name: string, description: string): Command =>
     .option('--reason <text>', 'reason for the record')
     .option('--by <name>', 'your name for the record (default: your login)');
 
-const ofThreads = (command: Command): Command => command.option('--threads <n>', 'parallel runs', threadNumber, 2);
+const ofThreads = (command: Command): Command =>
+  command.option('--threads <n>', 'number of parallel runs', threadNumber, 2);
 
 function optionsOf(flags: Flags, needsReason: boolean): PromoteOptions {
   const { config, reason = '', by = ownName(), threads = 2 } = flags;

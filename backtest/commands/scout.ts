@@ -55,7 +55,7 @@ export function addScoutCommand(program: Command): void {
     .option('--fees <tier>', 'fee tier (config, best, entry) or maker fee (bps)', tierOrFeeFlag, 'config')
     .option('--latency-ms <n>', 'request latency each way (ms)', latencyMsFlag, 25)
     .option('--out <file>', 'write NAME.html and NAME.json')
-    .option('--yaml <file>', 'write a configuration for the best book, if profitable')
+    .option('--yaml <file>', 'write a configuration for the best book, if quoting is profitable')
     .option('--json', 'print one JSON object', false)
     .option('--speed <n>', 'speed of the embedded exchange and its clients (1 is real time)', speed, 1)
     .option('--seed <n>', 'random seed', seedNumber)

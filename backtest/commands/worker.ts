@@ -29,10 +29,14 @@ export function addWorkerCommand(program: Command): void {
     .command('worker')
     .description('run trials of puntas tune --queue on this machine until stopped')
     .requiredOption('--queue <url>', 'queue: redis://HOST:6379 or postgres://USER@HOST/DATABASE')
-    .option('--tapes <place>', 'recordings: shared folder or s3://BUCKET/PREFIX')
+    .option('--tapes <place>', 'store of recordings: shared folder or s3://BUCKET/PREFIX')
     .option('--cache <dir>', 'cache of recordings', 'reports/tapes')
-    .addOption(new Option('--cache-max <size>', 'maximum size of the cache').argParser(sizeFlag).default(20e9, '20GB'))
-    .option('--threads <n>', 'parallel runs', threadNumber, 2)
+    .addOption(
+      new Option('--cache-max <size>', 'maximum size of the cache of recordings')
+        .argParser(sizeFlag)
+        .default(20e9, '20GB'),
+    )
+    .option('--threads <n>', 'number of parallel runs', threadNumber, 2)
     .addOption(
       new Option('--grace <duration>', 'time to finish trials after SIGTERM')
         .argParser(durationFlag)
@@ -42,7 +46,7 @@ export function addWorkerCommand(program: Command): void {
       const keys = Object.keys(process.env).filter(name => name.startsWith('PUNTAS_API_'));
       if (keys.length > 0)
         throw new UsageError(
-          `a worker must not hold a key, but ${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} in its environment; start it with env ${keys.map(name => `-u ${name}`).join(' ')} puntas worker ...`,
+          `a worker must not hold a key, but ${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} in its environment; start the worker with env ${keys.map(name => `-u ${name}`).join(' ')} puntas worker ...`,
         );
       const { place, store } = await queueFlags(queue, tapes);
       const { password } = new URL(place.url);
