@@ -46,7 +46,7 @@ export function recordFlow(
   market.stop();
   venue.close();
   const rules: BookRules | undefined = venue.venue.books.get(book)?.rules;
-  if (!rules) throw new RangeError(`book ${book} is not listed`);
+  if (!rules) throw new RangeError(`the embedded exchange does not list the book ${book}`);
   const finished = finishTape({
     source: `seeded flow of ${book}, seed ${seed}, ${seconds} s${driftBpsPerHour === 0 ? '' : `, drift ${driftBpsPerHour} bps per hour`}`,
     book,

@@ -95,7 +95,7 @@ describe('puntas tune', () => {
   });
 
   test.each([
-    [['-c', '/nowhere.yaml'], /^\/nowhere\.yaml: no such file; name a study with -c FILE/],
+    [['-c', '/nowhere.yaml'], /^\/nowhere\.yaml: no such file; pass a study with -c FILE/],
     [
       ['-c', 'config/tune.yaml', '--out', 'page.txt'],
       /^--out: expected a name that ends in \.html, found "page\.txt"$/,
@@ -117,7 +117,7 @@ test.each([
     { PUNTAS_API_KEY_FILE: '/run/secrets/key' },
     /^a worker must not hold a key, but PUNTAS_API_KEY_FILE is in its environment/,
   ],
-  [{}, /^redis:\/\/127\.0\.0\.1:1: nothing listens at this address; check that Redis is running/],
+  [{}, /^redis:\/\/127\.0\.0\.1:1: connection refused; check that Redis is running/],
 ])('puntas worker with %o says in one line why it does not begin', async (environment, line) => {
   const ended = await ran(['worker', '--queue', 'redis://127.0.0.1:1'], environment);
   expect([ended.code, complaints(ended)]).toEqual([2, [expect.stringMatching(line)]]);

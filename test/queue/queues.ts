@@ -233,7 +233,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
     const ended = await tunes.ended;
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stderr.match(/ is lost/g)).toHaveLength(1);
-    expect(ended.stderr).toMatch(/lost 4 trials.*; requesting the trials again/);
+    expect(ended.stderr).toMatch(/lost 4 trials.*; adding the trials to the queue again/);
     works.signal('SIGTERM');
     expect((await works.ended).code).toBe(0);
     await next.stop();
@@ -277,7 +277,9 @@ describe.skipIf(missing.length > 0)('a study', () => {
       expect([code, stdout], stderr).toEqual([0, a!.stdout]);
       expect(stderr).not.toMatch(/has lost/);
     }
-    expect(both.some(({ stderr }) => /also runs this study with this registry, and took \d/.test(stderr))).toBe(true);
+    expect(both.some(({ stderr }) => /also runs this study with this registry, and removed \d/.test(stderr))).toBe(
+      true,
+    );
     await own.stop();
   });
 
@@ -383,7 +385,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
     expect(linesOf(bench.path('refused')).filter(line => line.includes('"kind":"trial"'))).toEqual([]);
     // With a worker of its own it is run, by that one alone.
     const same = ofOther(['worker', '--queue', own.url, '--threads', '1']);
-    await same.sees(/takes trials from/);
+    await same.sees(/the worker runs trials from/);
     const whole = await ofOther(args).ended;
     expect(whole.code, whole.stderr).toBe(0);
     alien.signal('SIGTERM');
@@ -399,7 +401,7 @@ describe.skipIf(missing.length > 0)('a worker', () => {
 
   test('of which the queue holds what is no trial runs nothing of it, and goes on', async () => {
     const works = worker(queue.url, ['--threads', '1']);
-    await works.sees(/takes trials from/);
+    await works.sees(/the worker runs trials from/);
     const hostile = new Queue(trialQueueName(builtCode()), { connection: { url: queue.url }, prefix: 'puntas' });
     const job = await hostile.add(
       'trial',
@@ -416,7 +418,7 @@ describe.skipIf(missing.length > 0)('a worker', () => {
   test('is another one than that of the same process number on a host of the same name', async () => {
     const asOne = `data:text/javascript,${encodeURIComponent("Object.defineProperty(process, 'pid', { value: 1 })")}`;
     const both = [1, 2].map(() => worker(queue.url, ['--threads', '1'], { NODE_OPTIONS: `--import ${asOne}` }));
-    await Promise.all(both.map(works => works.sees(/takes trials from/)));
+    await Promise.all(both.map(works => works.sees(/the worker runs trials from/)));
     const board = boardAt(queue.url);
     const here = async (): Promise<readonly string[]> => (await board.seen(Date.now())).here.map(({ who }) => who);
     const two = await here();
@@ -431,14 +433,14 @@ describe.skipIf(missing.length > 0)('a worker', () => {
     const search = { algorithm: 'sobol', seed: 5, trials: 2, batch: 2 };
     const file = bench.file('stopped.yaml', stringify(keysOfStudy({ search })));
     const stops = worker(queue.url, ['--threads', '1', '--grace', '0.001s']);
-    await stops.sees(/takes trials from/);
+    await stops.sees(/the worker runs trials from/);
     const tunes = begun(['tune', '-c', file, '--registry', bench.path('stopped'), '--queue', queue.url]);
     await stops.sees(/starts/);
     stops.signal('SIGTERM');
     const ended = await stops.ended;
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stderr).toMatch(/is returned to the queue/);
-    expect(ended.stderr).toMatch(/ends; 0 trials done, 1 given back/);
+    expect(ended.stderr).toMatch(/the worker ended; 0 trials completed, 1 returned to the queue/);
     worker(queue.url, ['--threads', '1']);
     expect((await tunes.ended).code).toBe(0);
   });
@@ -526,13 +528,13 @@ describe.skipIf(missing.length > 0)('a queue', () => {
       ),
     };
     const told: Readonly<Record<string, RegExp>> = {
-      nobody: /^redis:\/\/127\.0\.0\.1:1: nothing listens at this address; check that Redis is running/,
-      nobodySql: /^postgres:\S+: nothing listens at this address; check that PostgreSQL is running/,
+      nobody: /^redis:\/\/127\.0\.0\.1:1: connection refused; check that Redis is running/,
+      nobodySql: /^postgres:\S+: connection refused; check that PostgreSQL is running/,
       none: /^redis:\S+: Redis requires a password; set PUNTAS_QUEUE_PASSWORD/,
       wrong: /^redis:\S+: Redis rejects this user and password/,
       evicts: /^redis:\S+: Redis with maxmemory-policy allkeys-lru.*set maxmemory-policy to noeviction/,
       wrongSql: /^postgres:\S+: PostgreSQL rejects this user and password/,
-      noDatabase: /^postgres:\S+: there is no database of this name/,
+      noDatabase: /^postgres:\S+: the database in --queue does not exist/,
     };
     for (const [name, line] of Object.entries(told)) expect(lines[name]).toMatch(line);
     for (const line of Object.values(lines)) expect(line).not.toMatch(/\n|wrong@|not(:|%3A)guessed/);

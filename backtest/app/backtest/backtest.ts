@@ -66,7 +66,7 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
     options.config.hedge?.elsewhere === undefined
       ? []
       : [
-          'hedge.elsewhere: hedges on the other exchange are not simulated, and inventory.target is the opening balance',
+          'hedge.elsewhere: hedges on the other exchange are not simulated; inventory.target is ignored, and the opening balance is the target',
         ];
   const { since, until } = options.time ?? {};
   const whole =
@@ -134,14 +134,14 @@ export function replayedFlaws([report]: readonly ReplayReport[]): readonly DataF
   const { ghosts, crossedSeconds } = report?.recorded ?? { ghosts: 0, crossedSeconds: 0 };
   return [
     {
-      what: 'price levels that remained in the book after trades at prices beyond them',
+      what: 'price levels that remained in the recorded book after trades at prices beyond them',
       count: ghosts,
       done: 'removed until the next recorded change of the level',
     },
     {
       what: 'seconds with the best bid above the best ask',
       count: Math.round(crossedSeconds),
-      done: 'older levels at crossed prices are hidden',
+      done: 'a new level hides the levels that it crosses',
     },
   ].filter(({ count }) => count > 0);
 }
@@ -184,7 +184,9 @@ function flowOf({ config, seed, flowSeconds, flowDrift }: BacktestOptions, onSha
   try {
     return recordFlow(config.book, seed, flowSeconds, flowDrift, onShare);
   } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)}; use a recording with --tape DIR`);
+    throw new UsageError(
+      `${error instanceof Error ? error.message : String(error)}; pass a recording with --tape DIR instead`,
+    );
   }
 }
 

@@ -82,7 +82,7 @@ function outcomeOf(
   const { netInterval: around, net60s, fills } = main;
   const nets = staggered.map(({ net }) => Number(net));
   return [
-    ...(declined === null ? [] : [`${declined}; run because of --anyway`]),
+    ...(declined === null ? [] : [`${declined}; the bot ran because of --anyway`]),
     `${totals.join(', ')} ${minor}${around === null ? '' : ` (95%: ${gain(around.low)} to ${gain(around.high)})`}`,
     ...(net60s === null ? [] : [`${gain(net60s.total)} ${minor} with each fill valued at the mid price 60 s later`]),
     ...(nets.length === 0

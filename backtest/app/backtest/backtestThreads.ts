@@ -147,7 +147,7 @@ async function runInThreads(
 function reportsFrom(worker: Worker, work: ThreadWork): Promise<readonly ReplayReport[]> {
   return new Promise((resolve, reject) => {
     const ended = (code: number): void =>
-      reject(new Error(`a thread of the backtest ended with code ${code} before it returned a report`));
+      reject(new Error(`a thread of the backtest ended with exit code ${code} before it returned a report`));
     worker.once('error', reject);
     worker.once('exit', ended);
     worker.once('message', (result: ThreadResult) => {

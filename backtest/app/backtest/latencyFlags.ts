@@ -57,7 +57,7 @@ function recordedIn(path: string): LatencySpec {
     isFolder = statSync(path).isDirectory();
   } catch {
     throw new Error(
-      `expected a number of ms, exponential:MIN,MEAN, lognormal:MEDIAN,SIGMA, a CSV file or a state directory, found ${JSON.stringify(path)}`,
+      `expected a number of ms, exponential:MIN,MEAN, lognormal:MEDIAN,SIGMA, or an existing CSV file or state directory, found ${JSON.stringify(path)}`,
     );
   }
   return isFolder

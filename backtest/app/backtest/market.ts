@@ -52,7 +52,7 @@ export function marketOf(
     }
     const tape = stored === null ? (given as Tape) : loadStoredTape(stored.tape);
     const market = rowsInMemory(tape, how, how.from);
-    if (market.length === 0) throw new Error(`${source}: contains no rows of an order book`);
+    if (market.length === 0) throw new Error(`${source}: the recording contains no order book`);
     const { at, length } = tape.columns;
     return {
       instrument,
@@ -103,7 +103,7 @@ export function noOverlapReason(given: Tape | OpenedTape, { since, until }: Trad
   const { from, to } = spanOf(given);
   const text = (at: number): string => new Date(at).toISOString();
   if (since !== undefined && until !== undefined && !(since < until))
-    return `--since ${text(since)} is not before --until ${text(until)}`;
+    return `expected a --since before --until, found --since ${text(since)} and --until ${text(until)}`;
   if ((since ?? from) < to && (until ?? to) > from) return null;
   return `the recording is from ${text(from)} to ${text(to)}; --since and --until exclude all of this time`;
 }

@@ -16,14 +16,17 @@ export function recordedElsewhere(config: Config, tapes: ReferenceTapes, span: S
   const elsewhere = externalReferenceOf(config);
   const over = routeBooks(config);
   if (elsewhere === null && over.length === 0)
-    throw new UsageError('--reference: the configuration uses no reference price; remove the flag');
+    throw new UsageError(
+      '--reference: the configuration has no reference price and no hedge route through a book; remove the flag',
+    );
   const books = elsewhere?.legs.map(({ book }) => book) ?? [];
   const through = [
     ...(elsewhere === null ? [] : [`the reference uses ${books.join(', ')}`]),
     ...(over.length === 0 ? [] : [`hedge.routes can use ${over.join(', ')}`]),
   ].join(', ');
   for (const book of tapes.keys())
-    if (!books.includes(book) && !over.includes(book)) throw new UsageError(`--reference ${book}: ${through}`);
+    if (!books.includes(book) && !over.includes(book))
+      throw new UsageError(`--reference ${book}: the configuration does not use this book; ${through}`);
   if (elsewhere === null || !books.some(book => tapes.has(book))) return null;
   const mids = books.map(book => {
     const tape = tapes.get(book);

@@ -70,7 +70,7 @@ function referenceText({ leader, books, own }: ReferenceFound, midShare: number 
   const rows = horizons.map(({ seconds, foretold }) => `  #   ${seconds} s: ${predictionText(foretold)}`);
   const about = [
     `  # reference price from ${books.join(', ')}, delayed by ${ageS} s; this price changes in ${digits(100 * moving)}% of all seconds`,
-    "  # per horizon: part of the gap to the reference that the book's price closes within the horizon (95% interval)",
+    "  # per horizon: share of the gap to the reference price that the book's price closes within the horizon (95% interval)",
     '  # r: correlation in the complete recording; later: correlation in the last third, if fitted to the first two thirds',
     ...rows,
   ];
@@ -79,7 +79,7 @@ function referenceText({ leader, books, own }: ReferenceFound, midShare: number 
     ...about,
     ...(midShare === null ? [] : [`  mid: { weight: ${weightText(midShare)} } # 1 minus the weight of the reference`]),
     `  reference: # also add the section reference: { ${read} }`,
-    `    weight: ${weightText(weight)} # part of the gap to the reference that the book's price closes within ${chosen} s`,
+    `    weight: ${weightText(weight)} # share of the gap to the reference price that the book's price closes within ${chosen} s`,
     `    basisMemory: ${durationText(basisMemoryS)}`,
   ];
 }
@@ -102,7 +102,7 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
     ...(orderFlow?.holds === true
       ? [
           '  orderFlowImbalance:',
-          `    bpsPerUnit: ${digits(orderFlow.slope.value)} # +- ${digits(orderFlow.slope.error)}; ${ahead}; correlation ${orderFlow.r.toFixed(2)}, in the last third ${orderFlow.rLater.toFixed(2)}`,
+          `    bpsPerUnit: ${digits(orderFlow.slope.value)} # +- ${digits(orderFlow.slope.error)}; ${ahead}; correlation ${orderFlow.r.toFixed(2)} in the complete recording, ${orderFlow.rLater.toFixed(2)} in its last third`,
           `    memory: ${memoryMs / 1_000}s`,
         ]
       : [`  # orderFlowImbalance: bpsPerUnit 0; ${ahead} ${predictionText(orderFlow)}`]),

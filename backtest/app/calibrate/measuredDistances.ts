@@ -84,8 +84,8 @@ export function verdictSentence(feeBps: number, verdict: QuoteVerdict, minor: st
   const fee = `Maker fee ${round(feeBps)} bps`;
   if (distanceInterval === null || netPerHour === null || breakEvenFeeBps === null)
     return `${fee}, do not quote: ${verdict.quote ? '' : verdict.why}.`.replace('..', '.');
-  const between = `(${round(distanceInterval[0])} to ${round(distanceInterval[1])})`;
-  const net = `${round(netPerHour.value)} ${minor} per hour (${round(netPerHour.low)} to ${round(netPerHour.high)})`;
+  const between = `(95%: ${round(distanceInterval[0])} to ${round(distanceInterval[1])})`;
+  const net = `${round(netPerHour.value)} ${minor} per hour (95%: ${round(netPerHour.low)} to ${round(netPerHour.high)})`;
   const even =
     breakEvenFeeBps < 0 ? `a rebate of ${round(-breakEvenFeeBps)} bps` : `a fee of ${round(breakEvenFeeBps)} bps`;
   return verdict.quote

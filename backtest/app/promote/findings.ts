@@ -57,7 +57,7 @@ function tuningFindings(tuned: TunedEvidence | null): readonly CriterionFinding[
   return [
     finding('tuning', better, `${tuned.better ? 'better' : 'not better'}: ${about}`, tuned.better),
     holdout === null
-      ? finding('holdout', held, 'holdout not opened; run puntas tune --open-holdout', 'not yet')
+      ? finding('holdout', held, 'the holdout was not opened; run puntas tune --open-holdout', 'not yet')
       : holdout.interval === null
         ? finding(
             'holdout',
@@ -90,7 +90,14 @@ function replayed(
   return [
     ...(tunedOn.length === 0
       ? []
-      : [finding('hours', 'recordings that were not used for tuning', isNew ? 'none' : seen.join(', '), isNew)]),
+      : [
+          finding(
+            'hours',
+            'no recording with hours that were used for tuning',
+            isNew ? 'none' : seen.join(', '),
+            isNew,
+          ),
+        ]),
     ...(net60sLeast === null ? [] : [replayedNet(net60sLeast, replay)]),
     finding('fills', `at least ${fillsLeast}`, digits(fills), fills >= fillsLeast),
     finding(
@@ -169,7 +176,7 @@ export function tradedFindings(
  * are ignored.
  */
 function runsFinding({ runs, others }: RunEvidence): CriterionFinding {
-  const expected = 'runs of this configuration whose replay repeats the recorded commands';
+  const expected = 'runs of this configuration whose replays produce the recorded commands';
   const different = runs.find(({ difference }) => difference !== null);
   if (different !== undefined) return finding('runs', expected, differenceText(different), false);
   const beside =
@@ -186,7 +193,7 @@ function profitFindings(least: number, traded: TradedStage, before: PredictedNet
   const { interval } = traded.evidence;
   const own = profitFinding(least, traded);
   if (before === null) return [own];
-  const expected = `95% interval of the net reaches at least the lower end of the interval of ${before.stage}, which is ${spanText(before)} bps of the volume ${VALUED}`;
+  const expected = `upper end of the 95% interval of the net at or above the lower end of the interval of stage ${before.stage} (${spanText(before)} bps of the volume) ${VALUED}`;
   return [
     own,
     interval === null
@@ -204,7 +211,8 @@ function profitFinding(least: number, { ratio, evidence }: TradedStage): Criteri
   const { net60sBps, interval, fills, judged, hours } = evidence;
   // Fills in the last 60 s of a run have no markout, because its recording ends before the mid price 60 s later.
   const left = fills > judged ? `; ${fills - judged} fills in the last 60 s of a run are excluded` : '';
-  if (net60sBps === null) return finding('net60s', expected, `no fill older than 60 s${left}`, 'not yet');
+  if (net60sBps === null)
+    return finding('net60s', expected, `no fill with a known mid price 60 s later${left}`, 'not yet');
   if (interval === null)
     return finding(
       'net60s',
@@ -235,7 +243,8 @@ export const modelFinding = (
 /** Returns the finding about the ledger of real orders, whose balances must equal the exchange's to the last digit. */
 export function ledgerFinding({ ledger }: RunEvidence): CriterionFinding {
   const expected = 'no difference between the ledger and the exchange';
-  if (ledger === null) return finding('ledger', expected, 'ledger not compared since the stage started', 'not yet');
+  if (ledger === null)
+    return finding('ledger', expected, 'no comparison with the exchange since the stage started', 'not yet');
   const wrong = Object.entries(ledger.differences).filter(([, sum]) => !/^-?0(?:\.0+)?$/.test(sum));
   return wrong.length === 0
     ? finding('ledger', expected, `none at ${new Date(ledger.at).toISOString()}`, true)

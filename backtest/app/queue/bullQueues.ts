@@ -111,7 +111,7 @@ async function checkPostgres({ url, shown }: QueuePlace): Promise<void> {
 }
 
 const REASONS: readonly (readonly [RegExp, string])[] = [
-  [/ECONNREFUSED/, 'nothing listens at this address; check that SERVER is running on this port'],
+  [/ECONNREFUSED/, 'connection refused; check that SERVER is running at this address and port'],
   [/ENOTFOUND|EAI_AGAIN/, 'unknown host name'],
   [/ETIMEDOUT|timeout/i, 'no answer within 10 s; check for a firewall, or another program on this port'],
   [
@@ -122,8 +122,8 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
     /WRONGPASS|28P01|28000|invalid username-password/,
     'SERVER rejects this user and password; check --queue and PUNTAS_QUEUE_PASSWORD',
   ],
-  [/NOPERM|42501/, 'this user lacks rights on SERVER; grant the missing rights to the user'],
-  [/3D000/, 'there is no database of this name; create the database (createdb)'],
+  [/NOPERM|42501/, 'the user in --queue lacks rights on SERVER; grant the missing rights to this user'],
+  [/3D000/, 'the database in --queue does not exist; create the database with createdb'],
   [/LOADING|57P03/, 'SERVER is still starting; try again in a moment'],
   [
     /ECONNRESET|EPROTO|Connection is closed|Connection terminated|wrong version number|Protocol error/,

@@ -23,21 +23,25 @@ export function queuePlace(
   env: Readonly<Record<string, string | undefined>>,
   readFile: (path: string) => string,
 ): QueuePlace {
-  if (!text.includes('://') || !URL.canParse(text)) throw new UsageError(`${EXPECTED}; found an unreadable address`);
+  if (!text.includes('://') || !URL.canParse(text)) throw new UsageError(`${EXPECTED}; found text that is not a URL`);
   const url = new URL(text);
   if (!isDecodable(url.username) || !isDecodable(url.password))
-    throw new UsageError(`${EXPECTED}; a % in the user or password does not start an escape code; write the % as %25`);
+    throw new UsageError(
+      `${EXPECTED}; found a % in the user or password that does not start an escape code; write this % as %25`,
+    );
   const kind = KINDS[url.protocol];
   if (kind === undefined) throw new UsageError(`${EXPECTED}; found ${url.protocol}//`);
   if (url.hostname === '') throw new UsageError(`${EXPECTED}; found no host`);
   if (kind === 'redis' && !/^\/?\d{0,4}$/.test(url.pathname))
-    throw new UsageError(`${EXPECTED}, optionally with a database number like /2; found another path`);
+    throw new UsageError(
+      `${EXPECTED}, optionally with a database number like /2; found a path that is not a database number`,
+    );
   if (kind === 'postgres' && !/^\/[^/]+$/.test(url.pathname)) throw new UsageError(`${EXPECTED}; found no database`);
   const read = readQueuePassword(env, readFile);
   if (!read.ok) throw new UsageError(read.errors);
   if (read.password !== null && url.password !== '')
     throw new UsageError(
-      'the address of --queue has a password, and PUNTAS_QUEUE_PASSWORD is set; use only one password',
+      'the address in --queue has a password, and PUNTAS_QUEUE_PASSWORD or PUNTAS_QUEUE_PASSWORD_FILE also sets a password; remove one of the two',
     );
   if (read.password !== null) url.password = encodeURIComponent(read.password);
   return { kind, url: url.href, shown: `${url.protocol}//${url.host}${url.pathname.replace(/^\/$/, '')}` };

@@ -51,7 +51,8 @@ async function doneOf(work: TrialThreadWork): Promise<TrialThreadResult> {
     taken = { key: work.key, terms: await termsOf(work.setting, work.paths, work.pieces) };
     return { kind: 'taken' };
   }
-  if (taken?.key !== work.key) throw new Error('a thread received a trial of a study that the thread has not opened');
+  if (taken?.key !== work.key)
+    throw new Error('a thread received a trial before it opened the recordings of the study');
   return { kind: 'ran', outcome: await ran(work.job, taken.terms, work.share) };
 }
 

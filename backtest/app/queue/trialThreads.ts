@@ -46,7 +46,7 @@ export class TrialThreads {
    */
   async run(job: TrialJob, paths: FetchedPaths, share: Float64Array): Promise<TrialOutcome> {
     const thread = this.#threads.find(({ isFree }) => isFree);
-    if (thread === undefined) throw new Error('more trials run at once than there are threads');
+    if (thread === undefined) throw new Error('no thread is free for another trial');
     thread.isFree = false;
     try {
       const key = digestOfData(job.setting);
@@ -109,7 +109,7 @@ export class TrialThreads {
       const onMessage = (result: TrialThreadResult): void =>
         over(() => (result.kind === 'failed' ? reject(new Error(result.message)) : resolve(result)));
       const onError = (error: Error): void => gone(error.message);
-      const onExit = (code: number): void => gone(`the thread ended with code ${code}`);
+      const onExit = (code: number): void => gone(`the thread of the trial ended with exit code ${code}`);
       worker.on('message', onMessage).on('error', onError).on('exit', onExit);
       worker.postMessage(work);
     });

@@ -71,7 +71,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     await trials.whileNotStopped(() => attendUntilStopped(presence, queues, health, trials, options));
   } finally {
     await queues.end();
-    log.info({}, `ends; ${trials.countText()}`);
+    log.info({}, `the worker ended; ${trials.countText()}`);
   }
 }
 
@@ -104,10 +104,7 @@ async function attendUntilStopped(
       await board.say({ ...own, at: now() });
       health.works();
       if (!isThere)
-        log.info(
-          {},
-          `the worker takes trials from ${place.shown} and runs up to ${threads} at a time; ${buildText(own)}`,
-        );
+        log.info({}, `the worker runs trials from ${place.shown}, up to ${threads} at a time; ${buildText(own)}`);
       isThere = true;
       if (now() - cleaned > CLEAN_EVERY_MS) {
         cleaned = now();
@@ -167,7 +164,7 @@ class Trials {
 
   countText(): string {
     const { done, givenBack } = this.#counts;
-    return `${done} trials done${givenBack === 0 ? '' : `, ${givenBack} given back`}`;
+    return `${done} trials completed${givenBack === 0 ? '' : `, ${givenBack} returned to the queue`}`;
   }
 
   async whileNotStopped(attended: () => Promise<void>): Promise<void> {
@@ -176,7 +173,7 @@ class Trials {
       ...{ concurrency: threads, lockDuration: LOCK_MS, stalledInterval: STALLED_LOOK_MS },
       ...{ maxStalledCount: STALLED_MAX, runRetryDelay: RETRY_MS },
     });
-    worker.on('stalled', () => log.warn({}, 'a trial returns to the queue, because its worker died'));
+    worker.on('stalled', () => log.warn({}, 'a trial was returned to the queue, because its worker died'));
     const inUse = setInterval(() => this.#cache?.markInUse(), ANNOUNCE_EVERY_MS);
     const tidied = setInterval(() => void this.#tidy(), TIDY_EVERY_MS);
     void this.#tidy();
@@ -256,7 +253,9 @@ class Trials {
     const job = trialJobOf(data);
     if (typeof job === 'string') throw this.#queues.hopeless(`invalid trial in the queue: ${job}`);
     if (job.code !== this.#code)
-      throw this.#queues.hopeless('the version of this worker differs from the version that the trial needs');
+      throw this.#queues.hopeless(
+        'the version of this worker differs from the version that the trial needs; run the same build on both machines',
+      );
     if (await isExpired(this.#options.now() - timestamp, job.run, () => this.#seen()))
       throw this.#queues.hopeless(
         'the trial expired, because it waited for more than a day and its study is no longer running',
@@ -273,7 +272,7 @@ class Trials {
     if (this.#cache !== null) return this.#cache;
     if (!isStudyHere(job.run, await this.#seen()))
       throw this.#queues.hopeless(
-        'this worker was started without --tapes, so it cannot run the trial; the study of the trial has already ended',
+        'a worker without --tapes cannot run this trial, and the study of the trial has already ended',
       );
     this.#problem ??= new UsageError(
       'the study uses recordings; pass --tapes with the DIR or s3://BUCKET/PREFIX that puntas tune uses',

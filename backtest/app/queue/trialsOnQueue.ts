@@ -327,8 +327,8 @@ class QueuedTrials implements TrialExecutor {
       const { twin } = this.#attendance;
       this.#options.tell(
         twin === null
-          ? `${this.#options.place.shown} lost ${lost.length} trials, probably because the server has no persistence; requesting the trials again`
-          : `${twin} also runs this study with this registry, and took ${lost.length} trials of this process from the queue; requesting the trials again; stop one of the two processes`,
+          ? `${this.#options.place.shown} lost ${lost.length} trials, probably because the server does not store its data on disk; adding the trials to the queue again`
+          : `${twin} also runs this study with this registry, and removed ${lost.length} trials of this process from the queue; adding the trials again; stop one of the two processes`,
       );
       await this.#add(lost);
     }

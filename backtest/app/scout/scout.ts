@@ -102,7 +102,7 @@ export async function scoutRecordings(
     const why = leftOut.map(one => `${one.path}: ${one.why}`).join('; ');
     const has = found.map(bookOf).join(', ');
     throw new UsageError(
-      `nothing to measure: ${has === '' ? why || 'no recording was found' : `the recordings contain only ${has}`}`,
+      `nothing to measure: ${has === '' ? why || 'no recording was found' : `none of the books in --books was recorded; the recordings contain ${has}`}`,
     );
   }
   const out = [...(books === null ? leftOut : [])];

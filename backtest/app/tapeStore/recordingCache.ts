@@ -246,12 +246,12 @@ const gigabytes = (bytes: number): string => `${Number((bytes / 1e9).toPrecision
 async function fetchedFile(store: StoredFiles, sha256: string, to: string, bytesMax: number): Promise<void> {
   if (!(await store.get(sha256, to, bytesMax)))
     throw new StoreProblem(
-      `tapes in ${store.shown}: ${sha256} is missing; run puntas tune --tapes again to upload the file`,
+      `tapes in ${store.shown}: the file ${sha256} is missing; run puntas tune --tapes again to upload the file`,
     );
   const found = await hashOfFile(to);
   if (found !== sha256)
     throw new StoreProblem(
-      `tapes in ${store.shown}: ${sha256} has content with another hash (${found}); remove the file from the store, and run puntas tune --tapes again`,
+      `tapes in ${store.shown}: the content of the file ${sha256} has the hash ${found} instead; remove the file from the store, and run puntas tune --tapes again`,
     );
   await synced(to);
 }

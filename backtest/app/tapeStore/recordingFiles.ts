@@ -44,7 +44,8 @@ export async function storeRecording(
   const root = resolve(path);
   const isFolder = statSync(root).isDirectory();
   const found = isFolder ? filesBelow(root, '') : [basename(root)];
-  if (found.length > FILES_MAX) throw new StoreProblem(`${path}: the recording has more than ${FILES_MAX} files`);
+  if (found.length > FILES_MAX)
+    throw new StoreProblem(`${path}: a store accepts recordings of at most ${FILES_MAX} files, found ${found.length}`);
   const files: z.infer<typeof manifestSchema>['files'] = [];
   for (const [i, name] of found.entries()) {
     const file = isFolder ? join(root, name) : root;

@@ -37,7 +37,7 @@ export function openS3(place: string, env: Env): StoredFiles {
   const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] as const;
   const missing = names.filter(name => (env[name] ?? '') === '');
   if (missing.length > 0)
-    throw new UsageError(`--tapes ${place}: ${missing.join(' and ')} not set; set the credentials of the store`);
+    throw new UsageError(`--tapes ${place}: missing credentials of the store; set ${missing.join(' and ')}`);
   const region = env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'] ?? 'us-east-1';
   const token = env['AWS_SESSION_TOKEN'];
   return new S3Store({
@@ -56,7 +56,7 @@ function endpointOf(bucket: string, region: string, place: string, env: Env): st
   if (endpoint === undefined || endpoint === '') return `https://${bucket}.s3.${region}.amazonaws.com`;
   if (!/^https?:\/\/[^\s/@]+\/?$/.test(endpoint))
     throw new UsageError(
-      `--tapes ${place}: expected an AWS_ENDPOINT_URL like https://s3.example.com, without path, user and password`,
+      `--tapes ${place}: expected an AWS_ENDPOINT_URL or AWS_ENDPOINT_URL_S3 like https://s3.example.com, without path, user and password`,
     );
   return `${endpoint.replace(/\/$/, '')}/${bucket}`;
 }
@@ -165,7 +165,7 @@ function reasonOf(status: number, xml: string): string {
   const code = /<Code>(\w{1,64})<\/Code>/.exec(xml)?.[1];
   const advice =
     status === 403 ? '; check the credentials, their rights, and the region' : status === 404 ? ': no such bucket' : '';
-  return `the store answered ${status}${code === undefined ? '' : ` (${code})`}${advice}`;
+  return `the store answered with HTTP status ${status}${code === undefined ? '' : ` (${code})`}${advice}`;
 }
 
 function messageOf(error: unknown): string {

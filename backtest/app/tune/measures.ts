@@ -84,11 +84,11 @@ export const MEASURES = {
   },
   inventoryMost: {
     ...{ better: 'less', unit: 'major', of: sums => sums.inventoryMost },
-    says: 'largest absolute inventory beyond the target in any run',
+    says: 'largest absolute inventory (balance minus target) in any run',
   },
   inventoryMean: {
     ...{ better: 'less', unit: 'major', of: sums => over(sums.inventorySeconds, sums.seconds) },
-    says: 'mean absolute inventory over time',
+    says: 'mean absolute inventory (balance minus target) over time',
   },
   orderToTrade: {
     ...{ better: 'less', unit: '', of: sums => over(sums.requests, sums.fills, sums.requests) },

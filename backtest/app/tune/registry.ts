@@ -123,7 +123,7 @@ export class Registry {
       const record = line === '' ? null : recordOf(line);
       if (record === undefined)
         throw new UsageError(
-          `${this.file}:${this.#lines} expected a record written by puntas tune; restore the file from a copy, or use another folder with --registry`,
+          `${this.file}:${this.#lines}: expected a record written by puntas tune, found an invalid line; restore the file from a copy, or use another folder with --registry`,
         );
       if (record !== null) this.#records.push(record);
     }

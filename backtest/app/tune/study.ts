@@ -26,7 +26,7 @@ export type Study = {
 export function readStudy(path: string): Study {
   const { data: keys, tell } = readYamlFile(path, studySchema, {
     ...{ what: 'study', like: 'like trials: 64' },
-    advice: 'name a study with -c FILE (docs/tuning.md)',
+    advice: 'pass a study with -c FILE (docs/tuning.md)',
   });
   const configFile = resolve(dirname(resolve(path)), keys.config);
   const { config, text: configText } = readConfigText(configFile);
@@ -57,7 +57,12 @@ function keyProblems({ tapes, holdout, objectives, models }: StudyKeys): readonl
         ]),
     ...(trained
       ? []
-      : [{ path: ['holdout', 'tapes'], message: 'every tape is held out; leave at least one tape for tuning' }]),
+      : [
+          {
+            path: ['holdout', 'tapes'],
+            message: 'the holdout contains every tape; leave at least one tape for tuning',
+          },
+        ]),
     ...(same(objectives) < 0
       ? []
       : [{ path: ['objectives', same(objectives)], message: `${objectives[same(objectives)]} is named twice` }]),

@@ -62,10 +62,7 @@ const tape = z
       .optional(),
     name: name.optional(),
   })
-  .refine(
-    given => oneOf(given, ['path', 'flow']),
-    'expected either path: (of a recording) or flow: (of the built-in market)',
-  )
+  .refine(given => oneOf(given, ['path', 'flow']), 'expected either path: (a recording) or flow: (the built-in market)')
   .refine(
     given => given.session === undefined || given.flow === undefined,
     'session: applies only to path:, because the built-in market never closes',
@@ -82,7 +79,7 @@ const holdout = z
   })
   .refine(
     given => oneOf(given, ['lastShare', 'tapes']),
-    'expected either lastShare: (of every tape) or tapes: (names of tapes)',
+    'expected either lastShare: (share of every tape) or tapes: (names of tapes)',
   );
 
 const search = z.strictObject({
@@ -123,7 +120,9 @@ export const studySchema = z.strictObject({
     .union([z.number().min(0).max(60_000), path], 'expected a number of ms, or a distribution as in --feed-latency-ms')
     .default(0),
   segments: z.int().min(1).max(100).default(4),
-  pruning: z.union([pruning, z.literal(false)], 'expected the keys of pruning, or false').prefault({}),
+  pruning: z
+    .union([pruning, z.literal(false)], 'expected keys of pruning, like startAfterTrials: 8, or false')
+    .prefault({}),
   holdout: holdout.prefault({ lastShare: 0.25 }),
   embargoSeconds: z.number().min(60).max(86_400).default(60),
 });

@@ -170,7 +170,7 @@ async function openHoldout(
 ): Promise<void> {
   const { registry, hours, study, signed, terms, progress } = run;
   if (best?.config === null || best === null)
-    throw new UsageError('no trial satisfies the constraints, so the holdout stays closed');
+    throw new UsageError('no trial satisfies the constraints, so the holdout was not opened');
   requireOpeningAllowed(registry.records(), hours);
   const opened: OpenedRecord = { kind: 'opened', ...signed(), tapes: hours.heldOut, config: best.config };
   registry.append(opened);

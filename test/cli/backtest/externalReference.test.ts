@@ -172,7 +172,7 @@ describe('a recording that cannot stand in is refused in one line:', () => {
       'for a configuration without one',
       configOf('sandbox'),
       new Map([['usd_mxn', USD_MXN]]),
-      '--reference: the configuration uses no reference price',
+      '--reference: the configuration has no reference price and no hedge route through a book',
     ],
     ['of another time', PEG, new Map([['btc_mxn', later]]), /^--reference btc_mxn: .*, but the tape covers/],
   ])('%s', async (_, config, reference, line) => {

@@ -89,7 +89,7 @@ describe('a tape of hardly anything', () => {
         expect([count, code, stderr.trimEnd().split('\n')]).toEqual([
           1,
           2,
-          [expect.stringMatching(/contains no rows of an order book/)],
+          [expect.stringMatching(/the recording contains no order book/)],
         ]);
       expect(stdout + stderr).not.toMatch(/\bNaN\b|Infinity|undefined|Cannot read/);
     }

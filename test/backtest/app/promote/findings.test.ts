@@ -131,7 +131,7 @@ describe('what a stage that is traded is held against', () => {
       /^3 bps of the volume of 15 fills; .*; 2 fills in the last 60 s of a run are excluded/,
     );
     expect(found({ fills: 2, judged: 0, net60sBps: null })).toMatch(
-      /^no fill older than 60 s; 2 fills in the last 60 s of a run are excluded/,
+      /^no fill with a known mid price 60 s later; 2 fills in the last 60 s of a run are excluded/,
     );
     const { replay: criteria } = DEFAULT_CRITERIA;
     expect(of(replayFindings(criteria, null, replay), 'net60s')?.found).toBe('500 mxn (10 to 900 mxn)');

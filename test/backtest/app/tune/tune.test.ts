@@ -63,7 +63,7 @@ describe('a study', () => {
     expect(tuning.trials.every(({ breaks }) => breaks.includes('fills'))).toBe(true);
     await expect(
       tune(options(studyFile(dir, { constraints: { fills: { min: 100_000 } } }), dir, { openHoldout: true })),
-    ).rejects.toThrow(/so the holdout stays closed/);
+    ).rejects.toThrow(/so the holdout was not opened/);
     expect(new Registry(dir).records().some(({ kind }) => kind === 'opened')).toBe(false);
   });
 
