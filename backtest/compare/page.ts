@@ -98,9 +98,9 @@ function matrix(comparison: Comparison): Html {
   );
   return html`<p>
       The second line of each cell is the 95% interval, from resampled equal time blocks. Runs under 20 minutes have no
-      interval. The last three columns combine all recordings. The sums treat all quote currencies as one; the second
-      sum values each fill at the mid price 60 s later. The last column is the mean net in units of risk. One unit of
-      risk is the cost of one standard deviation at full inventory over the traded time.
+      interval. The last three columns combine all recordings. The sums add the quote currencies without conversion; the
+      second sum values each fill at the mid price 60 s later. The last column is the mean net in units of risk. One
+      unit of risk is the loss at full inventory if the price moves one standard deviation over the traded time.
     </p>
     ${table(
       html`<tr>
@@ -143,11 +143,11 @@ function verdictTable(tapes: readonly ComparedTape[]): Html {
     }),
   );
   return html`<p>
-      The verdict comes from the first part of each recording. There, one order on each side is re-pegged every second
-      at several distances, and its fills are valued at the mid price 60 s later, minus the fee. The verdict is to quote
-      if this value is significantly above zero at some distance (95%, for all distances together). The rest of the
-      recording tests the verdict: the verdict is wrong if the value there differs significantly from zero in the other
-      direction.
+      The verdict comes from the first part of each recording. In this part, one order on each side is re-pegged every
+      second at several distances, and its fills are valued at the mid price 60 s later, minus the fee. The verdict is
+      to quote if this value is significantly above zero at some distance (95%, for all distances together). The rest of
+      the recording tests the verdict: the verdict is wrong if the value in the rest differs significantly from zero in
+      the opposite direction.
     </p>
     ${table(
       html`<tr>
@@ -343,8 +343,8 @@ const foundIn = (tapes: readonly ComparedTape[]) =>
 
 const CHOICE = [
   'The parameters come from the first part of each recording, and only the rest is traded, so no run uses future data. All strategies have the same risk, inventory limit and order size.',
-  'The risk is the loss at full inventory if the price moves one standard deviation in an hour. An order is a tenth of full inventory, and each side has three levels. A live order stays while its price is within the tolerance: a fifth of 1/k or the price move of 4 s, whichever is larger. With this tolerance, six orders fit into the request budget.',
-  'A strategy with a spread setting quotes at the distance that earned most in the first part, if the net at this distance was above zero. Otherwise, its distance from the fair value is 1/k + half the adverse move + the maker fee. For a maker without risk aversion, this distance maximizes the edge of a fill times the arrival rate. At full inventory, the quotes shift by their distance minus the fee. The imbalance maker also shifts by half the adverse move per standard deviation of the imbalance. The lines of the grid strategy are two quoting distances apart. Strategies with a market model start from the measured numbers and adapt them while running. Losses do not halt a run, because a halted run cannot show its full loss.',
+  'The risk is the loss at full inventory if the price moves one standard deviation in an hour. An order is a tenth of full inventory, and each side has three levels. A live order is not replaced while its price is within the tolerance: a fifth of 1/k or one standard deviation of the price over 4 s, whichever is larger. With this tolerance, replacing all six orders fits into the request budget.',
+  'A strategy with a spread setting quotes at the distance that earned most in the first part, if the net at this distance was above zero. If not, its distance from the fair value is 1/k + half the adverse move + the maker fee. For a maker without risk aversion, this distance maximizes the edge of a fill times the arrival rate. At full inventory, both quotes are shifted by their distance minus the maker fee. The imbalance maker also shifts by half the adverse move per standard deviation of the imbalance. The lines of the grid strategy are two quoting distances apart. Strategies with a market model start from the measured numbers and adapt them while running. Losses do not halt a run, because a halted run cannot show its full loss.',
   "Each run pays the fee of one tier throughout. The own tier is the best tier that the run's own volume, scaled to 30 days, reaches.",
 ];
 

@@ -83,7 +83,7 @@ function gainPlots(drawn: Drawn): readonly PlotSection[] {
     },
     {
       heading: 'Net over time',
-      how: `Net over time under the expected model${at}. Lines jump together if the bots hold the same inventory in the same trend; strategies differ in how fast they recover.`,
+      how: `Net over time under the expected model${at}. Lines jump together if the bots have the same inventory in the same trend; strategies differ in how fast their lines recover.`,
       plots: each(drawn, (tape, i) =>
         curves(tape, i, 'profit', tape.minor, bots, tier, (_, model) => model.curves.profit),
       ),

@@ -54,7 +54,7 @@ function fewFills({ fills, spreadBps }: ComparedModel): string[] {
   if (fills >= FEW_FILLS) return [];
   const how = fills === 0 ? 'nothing was filled' : `${fills} fill${fills === 1 ? '' : 's'}, too few for a conclusion`;
   const ours = spreadBps.ours;
-  return [ours === null ? how : `${how} (bid and ask ${ours.toPrecision(3)} bps apart)`];
+  return [ours === null ? how : `${how} (mean spread of the bot: ${ours.toPrecision(3)} bps)`];
 }
 
 const roughPercent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)}%`;

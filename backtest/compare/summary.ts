@@ -46,12 +46,12 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
     [
       'A recording is one market on one day. Over so few hours, the direction of the market matters more than the strategy. A difference smaller than the range of the fill models means nothing.',
       crossed.length > 0
-        ? `Recordings without a score, because their books were crossed for too long: ${crossed.join(', ')}.`
+        ? `These recordings have no score, because their books were crossed for too long: ${crossed.join(', ')}.`
         : '',
       notRun.length > 0
-        ? `Bots that could not run on every recording: ${notRun.join(', ')}; the table rows give the reasons.`
+        ? `These bots could not run on every recording: ${notRun.join(', ')}; the table rows give the reasons.`
         : '',
-      "These numbers exclude reactions of other traders to the bot's orders.",
+      "These numbers do not include reactions of other traders to the bot's orders.",
     ]
       .filter(Boolean)
       .join(' '),
@@ -76,7 +76,7 @@ function outcome(tier: string, ran: readonly Ran[], declined: number): string {
   const none = ran.length - filled.length;
   const rest = filled.length - sure.length;
   return [
-    `At the ${tier} tier (maker fee ${range} bps) ${gained === 0 ? 'none' : String(gained)} of ${counted(ran.length + declined, 'run')} made money, ${sure.length - gained} lost money`,
+    `At the ${tier} tier (maker fee ${range} bps), ${gained === 0 ? 'none' : String(gained)} of ${counted(ran.length + declined, 'run')} made money, ${sure.length - gained} lost money`,
     ...(declined > 0 ? [`${declined} followed the advice not to quote`] : []),
     ...(rest > 0 ? [`${rest} did not differ significantly from zero (95%)`] : []),
     ...(none > 0 ? [`${none} had no fill`] : []),

@@ -68,7 +68,7 @@ export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions
   if (h < 0) throw new RangeError(`the profile has no markouts after ${horizonS} s`);
   const judged = profile.points.filter(point => isEnough(point, h));
   if (judged.length === 0) {
-    const few = `no distance has at least ${FILLS_MIN} fills in at least ${BLOCKS_MIN} time blocks`;
+    const few = `no distance has at least ${FILLS_MIN} fills, spread over at least ${BLOCKS_MIN} time blocks`;
     const why = (profile.points.length === 0 ? profile.limits[0] : undefined) ?? few;
     return {
       quote: false,

@@ -161,7 +161,7 @@ function latencyTable({ latencySweep = [], minor }: BacktestReport): Html {
     `net, fills valued at the mid price 60 s later, ${minor}`,
     'net, bps of traded value',
     'fills',
-    'canceled post-only orders',
+    'rejected post-only orders',
     'both sides quoted',
   ];
   return table(
@@ -193,7 +193,7 @@ function levelTable({ major }: BacktestReport, models: readonly ShownModel[]): H
   const names = [
     'orders',
     'orders with a fill',
-    'filled share of the amount',
+    'filled share of the ordered amount',
     'median time to the first fill',
     `mean amount ahead in the queue on arrival, ${major}`,
     'median lifetime of unfilled orders',

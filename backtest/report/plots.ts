@@ -326,7 +326,7 @@ function waits(report: Shown): Placed {
   return {
     group: 'fills',
     heading: 'Time in the queue',
-    how: 'Share of filled orders whose wait from resting to the first execution was at most the time on the x axis. The longer the waits, the more a reprice costs, because the new order joins the end of the queue.',
+    how: 'Share of filled orders whose time in the queue, before their first execution, was at most the time on the x axis. The longer the queue time, the more a reprice costs, because the new order joins the end of the queue.',
     plots: [
       {
         ...timePlot(report, 'waits', 'Time in the queue', '% of filled orders'),

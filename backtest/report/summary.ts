@@ -23,7 +23,9 @@ export function verdictOf(report: BacktestReport): readonly string[] {
   return [
     [...firstCaveats(report), ...crossed, result(report, main), ...judgement(report, main), ...silent].join(' '),
     ...(main.fills > 0 ? [[groundsText(report, main), afterFills(main)].filter(Boolean).join(' ')] : []),
-    [...cautions(report, main), "These numbers exclude reactions of other traders to the bot's orders."].join(' '),
+    [...cautions(report, main), "These numbers do not include reactions of other traders to the bot's orders."].join(
+      ' ',
+    ),
   ];
 }
 
@@ -68,7 +70,7 @@ function result(report: BacktestReport, main: ReplayReport): string {
     const sum = moneyText(model.pnl.total, report.minor);
     const fills = model.fills === 1 ? '1 fill' : `${model.fills.toLocaleString('en-US')} fills`;
     const total = Number(model.pnl.total);
-    if (total === 0) return `came out even with ${fills}`;
+    if (total === 0) return `broke even with ${fills}`;
     // The words "made" and "lost" are only for results that are significantly different from zero.
     if (excludesZero(model.netInterval)) return `${total > 0 ? 'made' : 'lost'} ${sum} with ${fills}`;
     return `ended ${sum} ${total > 0 ? 'above' : 'below'} zero, with ${fills}`;
@@ -99,12 +101,12 @@ function underModels(models: readonly ReplayReport[], main: ReplayReport): strin
   if (models.length < 2) return [];
   if (gains(models) === 0) return ['The strategy made no money under any fill model.'];
   if (gains(honest) === 0)
-    return ['The strategy ended above zero only if every touched order fills, which no market offers.'];
+    return ['The strategy ended above zero only if every touched order fills, which happens in no real market.'];
   if (gains(honest) < honest.length)
     return ['The queue position of the orders decides whether the strategy ends above zero.'];
   const optimistic = models.find(({ model }) => model === 'optimistic');
   if (optimistic !== undefined && Number(optimistic.pnl.total) < Number(main.pnl.total))
-    return ['The strategy ended lower under the optimistic model, so this model is not an upper bound of the profit.'];
+    return ['The net was lower under the optimistic model, so this model is not an upper bound of the profit.'];
   return honest.every(({ netInterval }) => netInterval !== null && netInterval.low > 0)
     ? ['The strategy made money under every model.']
     : ['The strategy ended above zero under every model.'];
@@ -169,7 +171,7 @@ function afterFills({ markouts, feesBps }: ReplayReport): string {
   const spread = error === null ? '' : ` (standard error ${bpsText(error)})`;
   const net = mean - feesBps;
   const certain = error !== null && Math.abs(net) > 2 * error;
-  return `A minute after a fill, the mid price was ${bpsText(Math.abs(mean))} bps ${mean >= 0 ? 'in favor of the fill' : 'against the fill'}${spread}, and the fee was ${bpsText(feesBps)} bps. After the fee, a fill ${net >= 0 ? 'gained' : 'lost'} ${bpsText(Math.abs(net))} bps${certain ? '' : ', which is less than two standard errors'}.`;
+  return `A minute after a fill, the mid price was on average ${bpsText(Math.abs(mean))} bps ${mean >= 0 ? 'in favor of the fill' : 'against the fill'}${spread}, and the fee was ${bpsText(feesBps)} bps. After the fee, a fill ${net >= 0 ? 'gained' : 'lost'} ${bpsText(Math.abs(net))} bps${certain ? '' : ', which is less than two standard errors'}.`;
 }
 
 /**
@@ -190,7 +192,7 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
   const same = pessimistic !== undefined && main.model === 'expected' && haveSameFills(pessimistic, main);
   return [
     ...(main.fills > 0 && main.fills < FEW_FILLS
-      ? [`A run with ${main.fills} fills is too short for a conclusion.`]
+      ? [`${main.fills === 1 ? 'One fill is' : `${main.fills} fills are`} too few for a conclusion.`]
       : []),
     ...(isSilent(main) ? [] : missingQuotesText(main)),
     ...(same
@@ -232,8 +234,8 @@ function missingQuotesText({ uptime, missing }: ReplayReport): string[] {
   const [bid, ask] = (['bid', 'ask'] as const).map(side => (uptime[side] < QUOTED_MIN ? longest(missing, side) : null));
   const why =
     bid && ask && bid.reason === ask.reason
-      ? ` Main reason for no quotes: ${longestText(bid)}.`
-      : `${bid ? ` Main reason for no bid: ${longestText(bid)}.` : ''}${ask ? ` Main reason for no ask: ${longestText(ask)}.` : ''}`;
+      ? ` Main reason for missing quotes: ${longestText(bid)}.`
+      : `${bid ? ` Main reason for the missing bid: ${longestText(bid)}.` : ''}${ask ? ` Main reason for the missing ask: ${longestText(ask)}.` : ''}`;
   return [`The bot had a resting bid for ${whole(uptime.bid)} of the time and an ask for ${whole(uptime.ask)}.${why}`];
 }
 

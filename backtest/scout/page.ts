@@ -64,7 +64,7 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
     }
     ${plotted(
       'Net by distance',
-      `Net profit per hour, after fees, of orders at each distance from the mid price. The orders are re-pegged every ${secondsText(scouting.cadenceMs / 1_000)}. Bars are confidence intervals, one per distance, computed from the edge that remains ${secondsText(scouting.horizonS)} after a fill.`,
+      `Net profit per hour, after fees, of orders at each distance from the mid price. The orders are re-pegged every ${secondsText(scouting.cadenceMs / 1_000)}. Bars are 95% confidence intervals, one per distance, computed from the edge that remains ${secondsText(scouting.horizonS)} after a fill.`,
       byDistance,
     )}
     ${plotted(

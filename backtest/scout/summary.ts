@@ -40,7 +40,7 @@ export function scoutWords(scouting: Scouting): readonly string[] {
     return [
       hedged.length === 0
         ? 'There was no data, so no book can be judged.'
-        : 'No recording can be judged without a hedge, because orders cannot be replayed on it.',
+        : 'No recording can be judged without a hedge, because orders cannot be replayed on these recordings.',
     ];
   const [best] = paying(scouting);
   return [
@@ -63,7 +63,7 @@ function pays(scouting: Scouting, best: ScoutedBook): string {
     gainText(x * rate, shown),
   );
   const need = capital === null ? '' : `, with ${sumText(Math.round(capital * rate), shown)} ${shown} of capital`;
-  return `${paying(scouting).length} of ${counted(books.length, 'book')} ${paying(scouting).length === 1 ? 'pays' : 'pay'}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the mid price at a maker fee of ${bpsText(feeBps)} bps. Quoting there earns ${value} ${shown} per hour (95%: ${low} to ${high})${need}.`;
+  return `${paying(scouting).length} of ${counted(books.length, 'book')} ${paying(scouting).length === 1 ? 'pays' : 'pay'}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the mid price at a maker fee of ${bpsText(feeBps)} bps. Quoting at this distance earns ${value} ${shown} per hour (95%: ${low} to ${high})${need}.`;
 }
 
 function nothingPays(books: readonly ScoutedBook[]): string {

@@ -153,7 +153,9 @@ describe('in words', () => {
       'At the best tier (maker fee 10 bps) 1 of 6 runs made money, 1 lost money, 2 followed the advice not to quote, 1 did not differ significantly from zero (95%), 1 had no fill.',
     );
     expect(words).toContain('agree exactly in 3 of 3 runs');
-    expect(words).toContain('Recordings without a score, because their books were crossed for too long: flow btc_mxn.');
+    expect(words).toContain(
+      'These recordings have no score, because their books were crossed for too long: flow btc_mxn.',
+    );
   });
 
   test('all recordings together: sums, an interval of the same hours stretch by stretch, and units of risk', () => {

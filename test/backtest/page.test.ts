@@ -209,7 +209,7 @@ describe('the verdict', () => {
       'captured 10.00 mxn against the mid price, the inventory lost 2.00 mxn as the market moved, fees took 5.00 mxn',
     );
     expect(text).toContain('halted before the end: drawdown: too deep');
-    expect(told({ expected: 3 }, { fills: 5 })).toContain('A run with 5 fills is too short for a conclusion.');
+    expect(told({ expected: 3 }, { fills: 5 })).toContain('5 fills are too few for a conclusion.');
   });
 
   test('names what kept a side out for longest, not what is first or most frequent', () => {
@@ -219,15 +219,15 @@ describe('the verdict', () => {
       { reason: 'would cross the book', bidSeconds: 160, askSeconds: 0, decisions: 800 },
     ];
     expect(told({ expected: 3 }, { uptime: { bid: 0.5, ask: 1, both: 0.5 }, missing })).toContain(
-      'The bot had a resting bid for 50% of the time and an ask for 100%. Main reason for no bid: book stale (5 min of 8 min).',
+      'The bot had a resting bid for 50% of the time and an ask for 100%. Main reason for the missing bid: book stale (5 min of 8 min).',
     );
     const both = told({ expected: 3 }, { uptime: { bid: 0.5, ask: 0.4, both: 0.4 }, missing });
     expect(both).toContain(
-      'Main reason for no bid: book stale (5 min of 8 min). Main reason for no ask: insufficient funds (8 min of 9 min).',
+      'Main reason for the missing bid: book stale (5 min of 8 min). Main reason for the missing ask: insufficient funds (8 min of 9 min).',
     );
     const one = [{ reason: 'book stale', bidSeconds: 60, askSeconds: 60, decisions: 9 }];
     expect(told({ expected: 3 }, { uptime: { bid: 0, ask: 0, both: 0 }, missing: one })).toContain(
-      'Main reason for no quotes: book stale (60 s of 60 s).',
+      'Main reason for missing quotes: book stale (60 s of 60 s).',
     );
   });
 

@@ -81,7 +81,11 @@ function tiles({ evidence, counts, holdout, minor, verdict }: Tuning): Html {
         share(deflated.probability),
         `${numberText(deflated.trials)} configurations tried so far`,
       ),
-      tile('probability of overfitting', pbo === null ? '–' : share(pbo.value), 'by CSCV'),
+      tile(
+        'probability of overfitting',
+        pbo === null ? '–' : share(pbo.value),
+        'from combinatorially symmetric cross-validation',
+      ),
       tile(
         'paths with a profit',
         `${paths.filter(x => x > 0).length} of ${paths.length}`,

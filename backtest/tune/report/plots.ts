@@ -14,7 +14,7 @@ export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
   return [
     {
       heading: 'The search',
-      how: 'Results of the trials, in the order in which the search requested the trials. The line is the best result up to each trial; it stops rising when the search has converged.',
+      how: 'Results of the trials, in the order in which the search requested the trials. The line is the best result up to each trial; a flat line suggests that the search has converged.',
       plots: search(tuning),
     },
     {
@@ -32,7 +32,7 @@ export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
           },
           {
             heading: 'Choice of parameters, out of sample',
-            how: 'Each path chooses the best parameters on some groups of time blocks and evaluates them on the other groups. Each dot is a path, with the worst path first. Walk-forward chooses on all earlier blocks. Below zero, the chosen parameters lost money.',
+            how: 'Each path chooses the best parameters on some groups of time blocks and evaluates them on the other groups. Each dot is a path; the paths are sorted from worst to best. Each step of the walk-forward test chooses the parameters on all earlier blocks. A net below zero is a loss.',
             plots: [...paths(evidence, minor), ...forward(evidence, minor), ...logits(evidence)],
           },
           {
@@ -163,7 +163,7 @@ function forward({ walkForward: of }: Evidence, minor: string): readonly Plot[] 
       ...{ id: 'forward', title: 'Cumulative net profit of the parameters chosen at each walk-forward step' },
       x: { kind: 'number', values: values.map((_, i) => i + 1), label: 'step' },
       y: { label: minor, range: rangeOf([...values, 0]) },
-      lines: [{ label: 'chosen on earlier blocks', colour: 'inventory', style: 'line', dots: true, values }],
+      lines: [{ label: 'parameters chosen on earlier blocks', colour: 'inventory', style: 'line', dots: true, values }],
       ...{ shades: [], group: null },
     },
   ];

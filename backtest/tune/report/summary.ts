@@ -44,14 +44,14 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
   const held =
     stability === null
       ? ''
-      : ` Of the ${stability.neighbours} neighbors of the best trial, ${Math.round(stability.share * stability.neighbours)} earned at least ${100 - 100 * stability.within}% of its result.`;
+      : ` Of the ${stability.neighbours} neighbors of the best trial (one changed parameter each), ${Math.round(stability.share * stability.neighbours)} earned at least ${100 - 100 * stability.within}% of its result.`;
   if (pbo === null) return `There is too little data to measure overfitting.${path}${walked}${held}`;
   const word =
     pbo.value <= PBO_MAX
-      ? 'the choice among the trials holds out of sample'
+      ? 'the choice among the trials is also good out of sample'
       : pbo.value < 0.5
         ? 'the choice among the trials is uncertain, because other trials may be as good'
-        : 'the choice among the trials is no better than a random one';
+        : 'the choice among the trials is no better than a random choice';
   return `Probability of overfitting ${share(pbo.value)}: ${word}.${keptText(pbo)}${path}${walked}${held}`;
 }
 
@@ -70,7 +70,7 @@ function holdoutWords(holdout: HeldOut | null, minor: string): readonly string[]
   if (holdout === null) return [];
   const { at, by, net, interval } = holdout;
   return [
-    `The holdout was opened by ${by} at ${at}. With each fill valued at the mid price 60 s later, its net is ${gainText(net, minor)} ${minor}${around(interval, minor)}.`,
+    `The holdout was opened by ${by} at ${at}. With each fill valued at the mid price 60 s later, the net of the best trial on the holdout is ${gainText(net, minor)} ${minor}${around(interval, minor)}.`,
   ];
 }
 
