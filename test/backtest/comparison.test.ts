@@ -150,7 +150,7 @@ describe('in words', () => {
     ];
     const words = comparisonWords(whole([tapeOf(runs)])).join('\n');
     expect(words).toContain(
-      'At the best tier (maker fee 10 bps) 1 of 6 runs made money, 1 lost money, 2 followed the advice not to quote, 1 did not differ significantly from zero (95%), 1 had no fill.',
+      'At the best tier (maker fee 10 bps), 1 of 6 runs made money, 1 lost money, 2 followed the advice not to quote, 1 did not differ significantly from zero (95%), 1 had no fill.',
     );
     expect(words).toContain('agree exactly in 3 of 3 runs');
     expect(words).toContain(

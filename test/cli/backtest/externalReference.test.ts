@@ -161,7 +161,12 @@ describe('routes of hedges over a third currency', () => {
 describe('a recording that cannot stand in is refused in one line:', () => {
   const later: Tape = { ...TAPE, columns: { ...TAPE.columns, at: TAPE.columns.at.map(at => at + 1e9) } };
   test.each<[string, Config, ReadonlyMap<string, Tape>, string | RegExp]>([
-    ['of another book', PEG, new Map([['usd_mxn', USD_MXN]]), '--reference usd_mxn: the reference uses btc_mxn'],
+    [
+      'of another book',
+      PEG,
+      new Map([['usd_mxn', USD_MXN]]),
+      '--reference usd_mxn: the configuration does not use this book; the reference uses btc_mxn',
+    ],
     [
       'of one of two books',
       configOf('peg'),

@@ -95,7 +95,7 @@ describe('the registry', () => {
     const registry = new Registry(folder());
     registry.append(trial(0, 'a', [hours(0, 1)]));
     appendFileSync(registry.file, '{"kind":"note"}\n');
-    expect(() => new Registry(join(registry.file, '..')).records()).toThrow(/trials\.jsonl:2 expected a record/);
+    expect(() => new Registry(join(registry.file, '..')).records()).toThrow(/trials\.jsonl:2: expected a record/);
     expect(existsSync(registry.file)).toBe(true);
     registry.close();
   });
