@@ -130,9 +130,9 @@ function groundsText({ minor }: BacktestReport, main: ReplayReport): string {
   const { model, pnl, hedges } = main;
   const [spread, inventory, fees] = [Number(pnl.spread), Number(pnl.inventory), Number(pnl.fees)];
   const parts = [
-    `the fills ${spread >= 0 ? 'captured' : 'gave away'} ${moneyText(pnl.spread, minor)} against the mid price`,
+    `the fills ${spread >= 0 ? 'captured' : 'lost'} ${moneyText(pnl.spread, minor)} against the mid price`,
     `the inventory ${inventory >= 0 ? 'gained' : 'lost'} ${moneyText(pnl.inventory, minor)} as the market moved`,
-    fees > 0 ? `rebates brought ${moneyText(pnl.fees, minor)}` : `fees took ${moneyText(pnl.fees, minor)}`,
+    fees > 0 ? `rebates earned ${moneyText(pnl.fees, minor)}` : `fees cost ${moneyText(pnl.fees, minor)}`,
   ];
   return `In the ${model} run, ${parts.join(', ')}; ${hedgesText(hedges, minor)}.${inventoryText(main)}`;
 }

@@ -206,7 +206,7 @@ describe('the verdict', () => {
     const pnl = { spread: '10', inventory: '-2', fees: '-5', hedging: '0', total: '3' };
     const text = told({ expected: 3 }, { pnl, haltedBecause: 'drawdown: too deep' });
     expect(text).toContain(
-      'captured 10.00 mxn against the mid price, the inventory lost 2.00 mxn as the market moved, fees took 5.00 mxn',
+      'captured 10.00 mxn against the mid price, the inventory lost 2.00 mxn as the market moved, fees cost 5.00 mxn',
     );
     expect(text).toContain('halted before the end: drawdown: too deep');
     expect(told({ expected: 3 }, { fills: 5 })).toContain('5 fills are too few for a conclusion.');
