@@ -17,7 +17,7 @@ const REASONS_MAX = 100;
 /** Reason under which the time of all further reasons is counted. */
 const OTHERS = 'other reasons';
 /** Reason for the time before the first decision. */
-const UNDECIDED = 'before the first decision of the engine';
+const UNDECIDED = 'before the first decision';
 
 /**
  * Counter of the time without a bid or an ask, by reason. Times must not decrease. A side counts as missing between two
