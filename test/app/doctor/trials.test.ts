@@ -101,7 +101,7 @@ test('without another run, flatten reads the file that it is given, and cancels 
     costMax: '9',
   } as const;
   expect(() => flatten({ configFile: undefined, stateDir: state }, ask, 0)).toThrow(
-    /only trial orders are recorded; pass the YAML file of the bot with -c FILE/,
+    /the recordings contain only trial orders of puntas doctor; pass the YAML file of the bot with -c FILE/,
   );
   expect(isTrialOrder(lastConfigOf(state))).toBe(true);
   const lines = flatten({ configFile: shippedConfig('elsewhere'), stateDir: state }, ask, 0);
