@@ -82,7 +82,7 @@ export function replayRuns(dir: string, range: TimeRange, watch: (run: OpenedRun
     book ??= setup.book;
     if (setup.book !== book)
       throw new UsageError(
-        `${dir}: runs of ${book} and of ${setup.book}; select days of one book with --from and --to`,
+        `${dir}: the requested days have runs of ${book} and of ${setup.book}; select days of one book with --from and --to`,
       );
     const evidence = replayOfRun(dir, run, setup, of => {
       opened.push(of);

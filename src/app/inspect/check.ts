@@ -65,7 +65,7 @@ export async function check(
           ]),
       ...(config.reference?.basis === undefined
         ? []
-        : ['the basis to the sources is not measured yet and counts as 0']),
+        : ['the basis of each reference source is not measured yet and counts as 0']),
       ...(there
         ? [
             `inventory on both exchanges: ${signedLots(rules.instrument, riskContext.position)} ${rules.instrument.major} from its target`,

@@ -97,7 +97,7 @@ export function resume(which: WhichBot, said: string, at: Millis, who?: string):
       );
     const over = `the pause has ended (its reason was: ${pause.reason})`;
     if (lifted === null) return `${over}; a running bot quotes within seconds`;
-    return `${over}, but the bot is still ${halt ? 'halted' : hold ? 'held' : 'reduce-only'} by ${lifted.by} (${lifted.reason}); investigate, then resume with: ${ownCommand('resume', which)}`;
+    return `${over}, but the bot is still ${halt ? 'halted' : hold ? 'blocked from quoting' : 'reduce-only'} by ${lifted.by} (${lifted.reason}); investigate, then resume with: ${ownCommand('resume', which)}`;
   }
   if (lifted === null)
     throw new UsageError(
