@@ -72,7 +72,7 @@ describe('of a bot that has run', () => {
       [['presence', '-c', config, '--size-min', '0'], /expected a decimal number above 0/],
       [
         ['surveillance', '-c', config, '--from', '2031-01-01'],
-        /no recording of a run in these days|none of the requested days/,
+        /no run was recorded in the requested days|none of the requested days/,
       ],
     ] as const) {
       const { code, stderr } = await ran(args);

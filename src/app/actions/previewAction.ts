@@ -81,7 +81,7 @@ function quotesThen(
       : new Set(commands.flatMap(command => (command.kind === 'cancel' ? command.ids : []))).size;
   return [
     ...cost,
-    `${canceled} of ${liveOrders.length} live orders would be canceled (live orders as of the last record, at ${timeText(at)})`,
+    `${canceled} of ${liveOrders.length} live orders would be canceled (live orders at ${timeText(at)}, the end of the recording)`,
     ...quotesBeside({ liveOrders }, previewAfter(ask, moment, at), rules),
   ];
 }

@@ -92,7 +92,7 @@ export function replayRuns(dir: string, range: TimeRange, watch: (run: OpenedRun
   }
   if (recordings.length === 0)
     throw new UsageError(
-      `${dir}: no recording of a run in these days; expected the state directory of a bot that has run (state.dir, or --state)`,
+      `${dir}: no run was recorded in the requested days; expected the state directory of a bot that has run (state.dir, or --state)`,
     );
   return { opened, recordings, nextStart: recorded.find(of => of.startedAt >= range.to)?.startedAt ?? null };
 }

@@ -3,6 +3,7 @@ import { html, section, table, type Html } from '../../pages/index.ts';
 import { timeText } from '../../messages/timeText.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { columns } from './presenceText.ts';
+import { MOMENTUM_GAIN_BPS, MOMENTUM_TRADES_MIN } from './ownFlow.ts';
 import { ratiosOf, ratioText, type Surveillance } from './surveillance.ts';
 
 const WIDTH = 80;
@@ -74,5 +75,5 @@ const definitions = ({ windows }: Surveillance): readonly string[] => [
   `layered: fills after which the bot canceled unfilled orders at several prices on the other side within ${windows.afterFillMs} ms, out of all fills. After fill: orders on the other side canceled unfilled within that time after a fill, even at one price, out of all orders canceled unfilled.`,
   `short: orders canceled unfilled after less than ${windows.shortLifeMs} ms, out of all orders canceled unfilled. Peak: most requests in one second.`,
   'OTR: order-to-trade ratio (RTS 9), which is placed and canceled orders per execution, minus one. OTR volume: placed amount per executed amount, minus one.',
-  `self: trades of the account with itself. Reversals: fills better than the first of several aggressive trades on the other side in the ${windows.momentumMs} ms before.`,
+  `self: trades of the account with itself. Reversals: fills that gain at least ${MOMENTUM_GAIN_BPS} bps against the first of ${MOMENTUM_TRADES_MIN} or more aggressive trades of the bot on the other side in the ${windows.momentumMs} ms before.`,
 ];

@@ -15,6 +15,7 @@ import { lookInto } from '../../live/state/stateSummary.ts';
 import { callbackOf, webhookTokens } from '../../wiring/inbox.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
+import { sourceOfStop } from '../inspect/botLife.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
@@ -83,7 +84,7 @@ function stops(dir: string, which: WhichBot): readonly Finding[] {
   return [
     fail(
       'halt',
-      `quoting is stopped or limited by ${stop.by}: ${stop.reason}`,
+      `quoting is stopped or limited by ${sourceOfStop(stop)}: ${stop.reason}`,
       `investigate, then resume with: ${ownCommand('resume', which)}`,
     ),
   ];

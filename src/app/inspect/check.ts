@@ -22,6 +22,7 @@ import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { sourceAccessOf } from '../../wiring/feeds.ts';
 import { assertTwoAccounts, assertVenuesFit, oneAccountProblem, placeClientOf } from '../../wiring/place.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
+import { sourceOfStop } from './botLife.ts';
 import { balancesThere, previewNow } from './previewNow.ts';
 
 export type CheckResult = {
@@ -88,8 +89,8 @@ export async function check(
 function halts(now: string | null, stateDir: string, configFile: string | undefined): string[] {
   const latch = latchIn(stateDir);
   const lift = ownCommand('resume', { configFile, stateDir });
-  const would = (what: string, { by, reason }: Halt): string =>
-    `the bot would ${what} by ${by} (${reason}); investigate, then resume with: ${lift}`;
+  const would = (what: string, stop: Halt): string =>
+    `the bot would ${what} by ${sourceOfStop(stop)} (${stop.reason}); investigate, then resume with: ${lift}`;
   const [halted, held, reducing] = [latch.read(), latch.readHold(), latch.readReduce()];
   return [
     ...(now === null ? [] : [`the bot would halt immediately after its start: ${now}`]),

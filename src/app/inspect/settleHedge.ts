@@ -217,10 +217,10 @@ function legLines(
 ): readonly string[] {
   const { file, before, after, acceptedAt } = of;
   const total = (seen: Seen | null) =>
-    seen === null ? 'never read' : textOfMoney(seen.totals.get(currency) ?? money(0n));
+    seen === null ? 'not read' : textOfMoney(seen.totals.get(currency) ?? money(0n));
   const rest = unexplained(file, after, currency);
   return [
-    `${currency}: exchange balance before the hedge ${total(before)}${seenAtText(before)}, after the hedge ${total(after)}${seenAtText(after)}`,
+    `${currency}: exchange balance before the hedge: ${total(before)}${seenAtText(before)}; after the hedge: ${total(after)}${seenAtText(after)}`,
     ...bookedSince(file.entries, acceptedAt, currency).map(line => `  booked since the hedge: ${line}`),
     `  exchange balance minus ledger balance: ${rest === null ? 'unknown' : textOfMoney(rest)}; expected ${textOfMoney(executed)} if executed, 0 if failed`,
   ];

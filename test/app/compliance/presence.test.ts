@@ -427,13 +427,13 @@ describe('the certificate of a recorded bot', () => {
 
   test('says what is wrong with days and amounts that it cannot certify, and with a folder without a recording', () => {
     expect(() => asked({ from: Date.UTC(2031, 0, 1) })).toThrow(
-      /none of the requested days|no recording of a run in these days/,
+      /none of the requested days|no run was recorded in the requested days/,
     );
     expect(() => asked({ terms: { spreadMaxBps: null, sizeMin: '99999999999999' } })).toThrow(
       /^--size-min: expected at most [\d.]+, found 99999999999999$/,
     );
     const empty = folders.fresh();
     mkdirSync(empty);
-    expect(() => asked({ dir: empty })).toThrow(/no recording of a run in these days/);
+    expect(() => asked({ dir: empty })).toThrow(/no run was recorded in the requested days/);
   });
 });
