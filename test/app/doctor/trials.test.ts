@@ -60,7 +60,7 @@ async function tried(): Promise<readonly string[]> {
     onStarted: () => undefined,
   });
   return findings
-    .filter(({ says }) => /trial order|immediate or cancel|accepted and canceled/.test(says))
+    .filter(({ says }) => /trial order|immediate-or-cancel|accepted and canceled/.test(says))
     .map(({ check, says }) => `${check}: ${says}`);
 }
 
@@ -74,7 +74,7 @@ test('one order is sent to each exchange, and none to either while a hedge is op
   const before = await shown();
   const said = await tried();
   expect(said).toEqual([
-    expect.stringMatching(/^elsewhere: .* immediate or cancel, 10% from the market: accepted, executed nothing/),
+    expect.stringMatching(/^elsewhere: .* immediate-or-cancel, 10% away from the best price: accepted, not executed/),
     expect.stringMatching(/^order: .*: accepted and canceled/),
   ]);
   expect(sent).toEqual({ here: 1, there: 1 });
