@@ -74,7 +74,10 @@ const CONDITIONS: readonly Condition[] = [
     ...{ event: 'diskLow', holdMs: BLINK, loudMs: START },
     cause: ({ diskFreeBytes: free }) =>
       free !== null && free < 500e6
-        ? { key: 'low', text: `${Math.round(free / 1e6)} MB left on the disk of the state directory` }
+        ? {
+            key: 'low',
+            text: `only ${Math.round(free / 1e6)} MB are free on the disk of the state directory; expected at least 500 MB`,
+          }
         : null,
   },
   { event: 'bookStale', holdMs: BLINK, loudMs: START, cause: pause('book stale') },
@@ -82,7 +85,7 @@ const CONDITIONS: readonly Condition[] = [
     ...{ event: 'ordersUnknown', holdMs: 0, loudMs: 0 },
     cause: (_, past) => {
       const unknown = past.rise(5 * MINUTE, 'unknown');
-      const text = `${unknown} orders with an unknown outcome in 5 minutes`;
+      const text = `in the last 5 minutes, the outcome of ${unknown} orders became unknown`;
       return unknown > 3 ? { key: 'unknown', text } : null;
     },
   },
@@ -104,7 +107,7 @@ const CONDITIONS: readonly Condition[] = [
     cause: (_, past) => {
       const refused = past.rise(5 * MINUTE, 'refused');
       const placed = past.rise(5 * MINUTE, 'placed');
-      const text = `the exchange rejected ${refused} orders in 5 minutes, and accepted ${placed}`;
+      const text = `in the last 5 minutes, the exchange rejected ${refused} orders and accepted ${placed}`;
       return refused > 10 && refused > 0.2 * placed ? { key: 'refused', text } : null;
     },
   },
@@ -119,11 +122,11 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     ...{ event: 'requestsSlow', holdMs: 5 * MINUTE, loudMs: 5 * MINUTE },
-    cause: share('requests', 'slowRequests', 0.1, 'of the requests take over 2 s'),
+    cause: share('requests', 'slowRequests', 0.1, 'of the requests of the last 5 minutes took over 2 s'),
   },
   {
     ...{ event: 'requestsFailing', holdMs: 5 * MINUTE, loudMs: 5 * MINUTE },
-    cause: share('requests', 'failedRequests', 0.2, 'of the requests fail'),
+    cause: share('requests', 'failedRequests', 0.2, 'of the requests of the last 5 minutes failed'),
   },
   {
     ...{ event: 'budgetSpent', holdMs: MINUTE, loudMs: MINUTE },
@@ -136,13 +139,13 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     ...{ event: 'loopSlow', holdMs: 5 * MINUTE, loudMs: 5 * MINUTE },
-    cause: share('decisions', 'slowDecisions', 0.01, 'of the decisions take over 50 ms'),
+    cause: share('decisions', 'slowDecisions', 0.01, 'of the decisions of the last 5 minutes took over 50 ms'),
   },
   {
     ...{ event: 'noFills', holdMs: 60 * MINUTE, loudMs: 60 * MINUTE },
     cause: ({ quotesLive: { buy, sell } }, past) =>
       buy + sell > 0 && past.rise(360 * MINUTE, 'fills') === 0
-        ? causeOfText('no fill for 6 hours while quoting')
+        ? causeOfText('the bot quotes, but has had no fill in the last 6 hours, or since its start')
         : null,
   },
 ];
@@ -160,14 +163,15 @@ function nothingShown({ snapshot: { quoting, unshown, emptySidesText } }: Look):
   return { key, text: `nothing is quoted: ${emptySidesText ?? unshown.buy.reason}` };
 }
 
-/** Returns a condition: at least one source of the reference price is not used for such a reason. */
+/** Returns a cause while the bot has hedge debt: inventory that the other exchange should have hedged. */
 function inHedgeDebt({ snapshot: { elsewhere } }: Look): Cause | null {
   if (elsewhere === null || elsewhere.debt === 0n) return null;
   const { place, debt, debtMax, baseCurrency, openOrders, failures } = elsewhere;
-  const text = `hedge debt at ${place}: ${textOfMoney(debt)} ${baseCurrency} of at most ${textOfMoney(debtMax)} (hedge.elsewhere.debtMax); open orders there: ${openOrders}; hedges failed in sequence: ${failures}; for the reason, run puntas hedges`;
+  const text = `hedge debt at ${place}: ${textOfMoney(debt)} ${baseCurrency} of at most ${textOfMoney(debtMax)} (hedge.elsewhere.debtMax); open orders at ${place}: ${openOrders}; hedges failed in sequence: ${failures}; for the reason, run puntas hedges`;
   return { key: 'debt', text };
 }
 
+/** Returns a condition: at least one source of the reference price is not used for such a reason. */
 function sourceRefused(isWanted: (refusal: SourceRefusal) => boolean): Condition['cause'] {
   return ({ snapshot: { livePrice } }) => {
     const out = (livePrice?.sources ?? []).flatMap(({ name, refusal, detail }) =>

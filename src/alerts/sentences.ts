@@ -12,13 +12,13 @@ export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrumen
   return ({ booked, known, uptime }, { major, minor }) => {
     const since = before;
     before = booked;
-    const live = `share of time with live quotes since the start: bids ${sharePercent(uptime.bid)}, asks ${sharePercent(uptime.ask)}`;
+    const live = `share of time with live quotes since the start of the bot: bids ${sharePercent(uptime.bid)}, asks ${sharePercent(uptime.ask)}`;
     if (known.trades === null) return `fills, inventory and profit are unknown (${known.unknown ?? ''}); ${live}`;
     const { profit, fills, inventory, sinceOpening, runProfit } = known.trades;
     const part = (name: keyof typeof profit) => textOfMoney(less(profit[name], since.profit[name]));
     const parts = (['spread', 'inventory', 'fees', 'hedging'] as const).map(name => `${name} ${part(name)}`);
     return [
-      `profit of the day ${part('total')} ${minor} (${parts.join(', ')})`,
+      `profit of this period ${part('total')} ${minor} (${parts.join(', ')})`,
       `profit ${profitSentence(sinceOpening, runProfit, minor)}`,
       `${fills - since.fills} fills`,
       `inventory ${textOfMoney(inventory)} ${major} from its target`,
@@ -32,7 +32,7 @@ export function stopSummary(why: string, report: StopReport): string {
   const { failure, ledgerMatches } = report;
   return [
     `stopped (${why})`,
-    ...(failure === null ? [] : [`something broke: ${failure}`]),
+    ...(failure === null ? [] : [`the bot failed: ${failure}`]),
     isAllGone(report) ? 'verified: no open orders left' : `orders may still be open: ${unverified(report).join(', ')}`,
     ...(ledgerMatches === false ? ['the ledger differs from the balances'] : []),
     ...(ledgerMatches === null ? ['the balances were not compared with the ledger'] : []),

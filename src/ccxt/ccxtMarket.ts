@@ -213,7 +213,7 @@ export class CcxtMarket {
 
   #watch(): void {
     const { silentAfterMs, wants } = this.#options;
-    const silent = wants === 'prices' ? 'nothing has confirmed the book' : 'the book has not changed';
+    const silent = wants === 'prices' ? 'ccxt has not confirmed the book' : 'the book has not changed';
     this.#in(silentAfterMs, () => this.restart(`${silent} for ${silentAfterMs / 1_000} s`));
   }
 
@@ -232,4 +232,4 @@ export class CcxtMarket {
   }
 }
 
-const CLOSED: Outcome<never> = { kind: 'refused', code: 'closed', message: 'the market is closed' };
+const CLOSED: Outcome<never> = { kind: 'refused', code: 'closed', message: 'the connection through ccxt is closed' };

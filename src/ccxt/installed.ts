@@ -30,11 +30,11 @@ export function installedCcxt(from: string | URL = import.meta.url): InstalledCc
   if (version !== CCXT_VERSION)
     return {
       kind: 'unusable',
-      sentence: `expected ccxt ${CCXT_VERSION}, the only version that was tried; found ${version} in ${folder}; run ${INSTALL}`,
+      sentence: `expected ccxt ${CCXT_VERSION}, the only tested version; found ${version} in ${folder}; run ${INSTALL}`,
     };
   const classes = join(folder, 'js', 'src');
   if (!existsSync(classes))
-    return { kind: 'unusable', sentence: `the ccxt in ${folder} is incomplete; run ${INSTALL} again` };
+    return { kind: 'unusable', sentence: `the ccxt package in ${folder} is incomplete; run ${INSTALL} again` };
   return { kind: 'found', folder, version, ids: idsIn(classes) };
 }
 

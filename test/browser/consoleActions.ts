@@ -236,7 +236,7 @@ describe('each action', () => {
     expect(held()).toEqual([]);
     await page.locator('#close').click();
     const { preview, end } = await act(page, 'flatten', 'the week is over', undefined, '900.50');
-    expect(preview).toContain('total cost at most 900.50, fees included');
+    expect(preview).toContain('total cost: at most 900.50 in quote currency, fees included');
     expect(end).toMatch(/: done\n[^]*total cost of at most 900\.5/);
     expect(actionsIn(state).at(-1)).toMatchObject({ action: 'flatten', costMax: '900.50', by: 'Ana', via: 'console' });
     await page.locator('#events li', { hasText: 'Ana: flatten for at most 900.50' }).first().waitFor(SLOW);

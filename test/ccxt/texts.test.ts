@@ -193,7 +193,7 @@ describe('the package of ccxt', () => {
       'ccxt is not installed; run npm install --ignore-scripts ccxt@4.5.84 in the folder where puntas is installed',
     );
     expect(sentences[1]).toMatch(
-      /^expected ccxt 4\.5\.84, the only version that was tried; found 4\.5\.60 in .*; run npm install/,
+      /^expected ccxt 4\.5\.84, the only tested version; found 4\.5\.60 in .*; run npm install/,
     );
     expect(sentences[2]).toMatch(/is incomplete; run npm install --ignore-scripts ccxt@4\.5\.84 again$/);
     const found = installedCcxt(folder());

@@ -70,7 +70,10 @@ describe('of a bot that has run', () => {
     for (const [args, line] of [
       [['presence', '-c', config, '--out', 'a.txt'], /^--out: expected a name that ends in \.html, found "a\.txt"\n$/],
       [['presence', '-c', config, '--size-min', '0'], /expected a decimal number above 0/],
-      [['surveillance', '-c', config, '--from', '2031-01-01'], /no recording of a run in these days|no such day/],
+      [
+        ['surveillance', '-c', config, '--from', '2031-01-01'],
+        /no run was recorded in the requested days|none of the requested days/,
+      ],
     ] as const) {
       const { code, stderr } = await ran(args);
       expect([args, code]).toEqual([args, 2]);

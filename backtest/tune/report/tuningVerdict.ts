@@ -12,21 +12,24 @@ export const PBO_MAX = 0.05;
  * only if there are no objections.
  */
 export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): Tuning['verdict'] {
-  if (evidence === null) return { better: false, words: ['no trial completed and satisfied the constraints'] };
+  if (evidence === null) return { better: false, words: ['no trial both completed and satisfied the constraints'] };
   const { net, interval, deflated, paths } = evidence;
   const words: string[] = [];
-  if (!(net > 0)) words.push('the best trial earned nothing with each fill valued at the mid price 60 s later');
+  if (!(net > 0)) words.push('the best trial made no profit (each fill valued at the mid price 60 s after the fill)');
   else {
-    if (interval === null) words.push('there are too few time blocks to distinguish the best trial from chance');
-    else if (!(interval.low > 0)) words.push("the 95% interval of the best trial's net includes zero");
+    if (interval === null)
+      words.push('the tuning hours have too few time blocks to distinguish the best trial from chance');
+    else if (!(interval.low > 0)) words.push("the 95% interval of the best trial's net profit includes zero");
     if (!(deflated.probability >= DEFLATED_MIN))
       words.push(
-        `the best of ${numberText(deflated.trials)} trials without skill could look as good (deflated Sharpe ratio ${share(deflated.probability)}, expected at least ${DEFLATED_MIN})`,
+        `by chance alone, the best of ${numberText(deflated.trials)} trials without skill could look as good (deflated Sharpe ratio ${share(deflated.probability)}, expected at least ${DEFLATED_MIN})`,
       );
     if (paths.length > 0 && !(median(paths) > 0))
-      words.push('on the median path, parameters chosen on some hours lost money on the other hours');
+      words.push(
+        'in the median of the cross-validation paths, parameters chosen on some hours lost money on the other hours',
+      );
   }
-  if (holdout !== null && !(holdout.net > 0)) words.push('the best trial earned nothing on the holdout');
+  if (holdout !== null && !(holdout.net > 0)) words.push('the best trial made no profit on the holdout');
   return { better: words.length === 0, words };
 }
 

@@ -42,7 +42,8 @@ export function flawOfSpace(space: Space): string | null {
   if (space.length === 0) return 'expected at least one parameter, found none';
   for (const [i, parameter] of space.entries()) {
     const before = space.slice(0, i);
-    if (before.some(({ key }) => key === parameter.key)) return `${parameter.key}: named twice; expected each key once`;
+    if (before.some(({ key }) => key === parameter.key))
+      return `${parameter.key}: listed twice; expected each key once`;
     const flaw = flawOfParameter(parameter) ?? flawOfCondition(parameter, before);
     if (flaw !== null) return `${parameter.key}: ${flaw}`;
   }
@@ -52,7 +53,8 @@ export function flawOfSpace(space: Space): string | null {
 function flawOfParameter(parameter: Parameter): string | null {
   if (parameter.kind === 'choice') {
     if (parameter.values.length === 0) return 'expected at least one value, found none';
-    if (new Set(parameter.values).size < parameter.values.length) return 'two equal values; expected each value once';
+    if (new Set(parameter.values).size < parameter.values.length)
+      return 'lists a value twice; expected each value once';
     return null;
   }
   const { kind, low, high, step } = parameter;
@@ -70,7 +72,9 @@ function flawOfCondition({ when }: Parameter, before: Space): string | null {
   const other = before.find(({ key }) => key === when.key);
   if (other === undefined) return `depends on ${when.key}; expected ${when.key} earlier in the list of parameters`;
   const never = wantedOf(when).find(value => !mayBe(other, value));
-  return never === undefined ? null : `depends on ${when.key} = ${never}; expected a possible value of ${when.key}`;
+  return never === undefined
+    ? null
+    : `depends on ${when.key} = ${never}, but ${when.key} cannot have this value; expected a possible value`;
 }
 
 /** Whether the parameter has no condition, or its condition is true at the point. */

@@ -177,7 +177,7 @@ function whileSilent(run: RunStatus, { count }: OpenOrders): RunStatus {
         inventory: run.elsewhere.hedging.inventory.map(each => ({ ...each, base: null, quote: null })),
       },
     },
-    unknown: run.unknown ?? 'the bot sends no heartbeat, and trades after its last record were not read',
+    unknown: run.unknown ?? 'the bot sends no heartbeat, and trades after the end of its recording were not read',
   };
 }
 

@@ -26,7 +26,7 @@ export function botStatusText(of: BotStatus, where: string): string {
       : statusRow('disk', `the state directory cannot be written (${disk}); figures and heartbeats may be outdated`)),
     ...(profit === null ? [] : statusRow('profit', profitText(profit))),
     ...(profit === null && run !== null && run.profit === null && run.unknown !== null
-      ? statusRow('profit', `unknown: ${run.unknown}; the bot reads the trades again when it runs`)
+      ? statusRow('profit', `unknown until the bot has read its trades again: ${run.unknown}`)
       : []),
     ...statusRow('actions', lastAction === null ? 'no command or console action is recorded' : lastText(lastAction)),
     ...(note === null ? [] : statusRow('note', note)),
@@ -85,7 +85,9 @@ function sourceText({
   noLead,
 }: ShownElsewhere['sources'][number]): string {
   const parts = [
-    price === null ? 'no price' : `${price}${fromMidBps === null ? '' : `, ${signed(fromMidBps)} bps from mid price`}`,
+    price === null
+      ? 'no price'
+      : `${price}${fromMidBps === null ? '' : `, ${signed(fromMidBps)} bps from the mid price`}`,
     ...(basisBps === null || basisErrorBps === null
       ? []
       : [`basis ${signed(basisBps)} ± ${basisErrorBps.toFixed(1)} bps`]),
@@ -116,7 +118,7 @@ function placeText({ inventory, currency, drift, driftValue, quoteCurrency, plac
 }
 
 function hedgesText({ last, currency }: ShownHedging): string {
-  if (last.length === 0) return 'none elsewhere in this run';
+  if (last.length === 0) return 'none on the other exchange in this run';
   return last
     .slice(0, 3)
     .map(({ at, amount, traded, state, why, paidBps, expectedBps, otherFees }) => {
@@ -124,7 +126,9 @@ function hedgesText({ last, currency }: ShownHedging): string {
       const what = `${verbs[traded === null ? 0 : 1]} ${shortDecimal((traded ?? amount).replace('-', ''))} ${currency}`;
       const paid = paidBps === null ? state : `cost ${paidBps.toFixed(1)} bps${otherFees === null ? '' : ' + fee'}`;
       const expected =
-        expectedBps === null ? '' : ` (expected ${expectedBps.toFixed(1)} with price risk and conversion back)`;
+        expectedBps === null
+          ? ''
+          : ` (expected ${expectedBps.toFixed(1)} bps, including price risk and conversion back)`;
       return `${new Date(at).toISOString().slice(11, 19)} ${what}, ${paid}${expected}${why === null ? '' : ` (${why})`}`;
     })
     .join('; ');

@@ -157,6 +157,6 @@ async function cancel(bot: WhichBot, { id, by, reason }: ActionAsk, clock: Clock
   const request = { id, at: clock.now(), by, reason };
   const unheard = `To cancel remaining orders of a stopped bot, run: ${ownCommand('halt --cancel', bot)}`;
   const { end, lines } = await askBot(dir, new RequestBox(dir, 'cancel', 'cancelAnswer'), request, clock, unheard);
-  const more = `to halt trading and cancel the bot's orders with its key, run: ${ownCommand('halt --cancel', bot)}`;
+  const more = `to halt trading and cancel the bot's orders directly at the exchange (needs the bot's key), run: ${ownCommand('halt --cancel', bot)}`;
   return end === 'gone' ? { end: 'done', lines } : { end: 'refused', lines: [...lines, more] };
 }

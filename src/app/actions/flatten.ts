@@ -26,11 +26,16 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
   if (inventory === 0n) return ['inventory is at its target; there is nothing to hedge'];
   const what = `${inventory > 0n ? textOfMoney(inventory) : textOfMoney(money(-inventory))} ${major}`;
   const venues = plan.venues.join(', ');
-  const limits = `each hedge uses the cheapest of ${venues} and costs at most ${plan.rules.costMaxBps} bps (hedge.costMaxBps); all hedges together cost at most --max-cost`;
+  const limits = `each hedge uses the cheapest route (${venues}) and costs at most ${plan.rules.costMaxBps} bps (hedge.costMaxBps); all hedges together cost at most --max-cost`;
   const beyond = `inventory is ${what} ${inventory > 0n ? 'above' : 'below'} its target`;
   const after = 'until you run puntas resume, the bot quotes only to reduce inventory';
   if (!plan.venues.includes('book'))
-    return [beyond, `its cost is unknown now, because the prices of ${venues} are read at execution`, limits, after];
+    return [
+      beyond,
+      `the cost of hedging is unknown now, because the prices of ${venues} are read only at execution`,
+      limits,
+      after,
+    ];
   if (refusal !== null) return [`${beyond}; the cost of hedging is unknown: ${refusal}`, limits];
   const amount = amountToHedge(inventory, { ...plan.rules, band: money(0n), residual: money(0n) });
   const { out } = bookRoute(plan, true, view, amount);
@@ -40,7 +45,7 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
   }).compared;
   const cost =
     book === undefined || book.cost === null
-      ? `hedging through the book has no known cost now: ${book?.rejectedReason ?? 'no price'}`
+      ? `the cost of hedging through the book is unknown now: ${book?.rejectedReason ?? 'no price'}`
       : `hedging all inventory through the book would now cost about ${textOfMoney(centsCeil(book.cost), 2)} ${minor} (${(book.bps ?? 0).toFixed(1)} bps), fee included`;
   return [beyond, cost, limits, after];
 }
@@ -62,7 +67,9 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
   // The next start of a stopped bot reads the file.
   const config = life === 'runs' || bot.configFile === undefined ? lastConfigOf(dir) : readConfig(bot.configFile);
   if (isTrialOrder(config))
-    throw new UsageError(`${dir}: only trial orders are recorded; pass the YAML file of the bot with -c FILE`);
+    throw new UsageError(
+      `${dir}: the recordings contain only trial orders of puntas doctor; pass the YAML file of the bot with -c FILE`,
+    );
   if (config.hedge === undefined) throw new UsageError(NO_HEDGER);
   const [latch, file] = [latchIn(dir), flattenIn(dir)];
   const [halt, before] = [latch.read(), file.read()];
@@ -81,7 +88,7 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
       : isSame
         ? ['this flatten was already requested; the costs of its earlier hedges count towards the maximum cost']
         : [
-            `this flatten replaces the earlier one (${before.reason}), whose costs do not count towards the maximum cost`,
+            `this flatten replaces the earlier flatten (${before.reason}), whose costs do not count towards the maximum cost`,
           ]),
     ...(halt === null
       ? []

@@ -81,7 +81,7 @@ function quotesThen(
       : new Set(commands.flatMap(command => (command.kind === 'cancel' ? command.ids : []))).size;
   return [
     ...cost,
-    `${canceled} of ${liveOrders.length} live orders would be canceled (live orders as of the last record, at ${timeText(at)})`,
+    `${canceled} of ${liveOrders.length} live orders would be canceled (live orders at ${timeText(at)}, the end of the recording)`,
     ...quotesBeside({ liveOrders }, previewAfter(ask, moment, at), rules),
   ];
 }
@@ -99,8 +99,8 @@ const AT_START: Readonly<Record<ActionName, string>> = {
   halt: 'the action takes effect at the next start',
   resume: 'the action takes effect at the next start',
   cancel: 'no process would cancel orders; cancel open orders with puntas halt --cancel',
-  reload: 'the next start reads the configuration file',
-  flatten: 'after the next start, the hedger closes inventory',
+  reload: 'the bot reads the configuration file at its next start',
+  flatten: 'after the next start of the bot, the hedger closes all inventory',
 };
 
 /** Returns the engine event of the action; `null` if the action has no engine event. */

@@ -63,7 +63,8 @@ export function presenceCertificate(asked: PresenceAsked): PresenceCertificate {
   const { instrument, setup } = opened.at(-1)!;
   const exchanges = exchangesOf(opened);
   const days = time.days.filter(day => day.from >= from && day.from <= to);
-  if (days.length === 0) throw new UsageError(`${dir}: the recordings have no such day`);
+  if (days.length === 0)
+    throw new UsageError(`${dir}: the recordings contain none of the requested days; check --from and --to`);
   const [start, end] = [days[0]!.from, days.at(-1)!.from + UTC_DAY_MS];
   return {
     ...{ book: instrument.symbol, base: instrument.major, instance: setup.instance },

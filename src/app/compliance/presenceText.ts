@@ -20,14 +20,16 @@ export function presenceText(certificate: PresenceCertificate): readonly string[
     '',
     ...columns([HEAD, ...days.map(shareCells)]),
     '',
-    'Time without both quotes:',
+    `${LACKING}:`,
     ...columns(reasonRows(days).map(([reason, ms]) => [`  ${reason}`, clockText(ms)])),
     ...(shown.length === 0 ? [] : ['', `Stops${note}:`]),
     ...shown.map(({ from, to, reason }) => `  ${timeText(from)} to ${timeText(to)}  ${reason}`),
     '',
     `SHA-256 of the recordings: ${hash}`,
     ...recordings.map(({ file, bytes, sha256 }) => `  ${sha256}  ${file}, first ${bytes} bytes`),
-    ...(difference === null ? [] : ['', `INVALID: this version differs from the recording: ${difference}`]),
+    ...(difference === null
+      ? []
+      : ['', `INVALID: this version of Puntas decides differently from the recording: ${difference}`]),
   ];
 }
 
@@ -46,18 +48,18 @@ export function presencePage(certificate: PresenceCertificate, parts: PageParts)
       <h1>Quote presence: ${title}</h1>
       ${THEME_BUTTON}
     </header>
-    ${difference === null ? '' : html`<p class="verdict">INVALID: this version differs from the recording: ${difference}</p>`}
+    ${difference === null ? '' : html`<p class="verdict">INVALID: this version of Puntas decides differently from the recording: ${difference}</p>`}
     <p>${exchangeText(certificate)}</p>
     <p>${termsText(certificate.terms, certificate.base)} Days are UTC days.</p>
     ${section(
-      'Share of each day',
+      'Share of each day with quotes',
       table(
         cells(HEAD, true),
         days.map(day => cells(shareCells(day))),
       ),
     )}
     ${section(
-      'Time without both quotes',
+      LACKING,
       table(
         cells(['reason', 'h:mm:ss'], true),
         reasonRows(days).map(([reason, ms]) => cells([reason, clockText(ms)])),
@@ -85,6 +87,7 @@ export function presencePage(certificate: PresenceCertificate, parts: PageParts)
 }
 
 const HEAD = ['day', 'bid', 'ask', 'both', 'recorded'];
+const LACKING = 'Time that does not count as "both", by reason';
 
 const shareCells = ({ from, bidMs, askMs, bothMs, recordedMs }: PresenceDay): readonly string[] => [
   timeText(from).slice(0, 10),
@@ -102,9 +105,9 @@ function exchangeText({ exchanges, isPaper }: PresenceCertificate): string {
 }
 
 function termsText({ sizeMin, spreadMaxBps }: PresenceTerms, base: string): string {
-  const size = sizeMin === null ? 'any amount' : `at least ${sizeMin} ${base}`;
-  const spread = spreadMaxBps === null ? 'at any distance' : `at most ${spreadMaxBps} bps apart`;
-  return `A quote counts with ${size}; "both" is a bid and an ask ${spread}.`;
+  const size = sizeMin === null ? 'it has an order' : `its orders together have at least ${sizeMin} ${base}`;
+  const spread = spreadMaxBps === null ? '' : `, at most ${spreadMaxBps} bps apart`;
+  return `A side counts while ${size}; "both" means that bid and ask count${spread}.`;
 }
 
 /** Returns the time without both quotes in all days together, by reason, longest first. */

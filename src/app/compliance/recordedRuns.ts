@@ -82,7 +82,7 @@ export function replayRuns(dir: string, range: TimeRange, watch: (run: OpenedRun
     book ??= setup.book;
     if (setup.book !== book)
       throw new UsageError(
-        `${dir}: runs of ${book} and of ${setup.book}; select days of one book with --from and --to`,
+        `${dir}: the requested days have runs of ${book} and of ${setup.book}; select days of one book with --from and --to`,
       );
     const evidence = replayOfRun(dir, run, setup, of => {
       opened.push(of);
@@ -92,7 +92,7 @@ export function replayRuns(dir: string, range: TimeRange, watch: (run: OpenedRun
   }
   if (recordings.length === 0)
     throw new UsageError(
-      `${dir}: no recording of a run in these days; expected the state directory of a bot that has run (state.dir, or --state)`,
+      `${dir}: no run was recorded in the requested days; expected the state directory of a bot that has run (state.dir, or --state)`,
     );
   return { opened, recordings, nextStart: recorded.find(of => of.startedAt >= range.to)?.startedAt ?? null };
 }

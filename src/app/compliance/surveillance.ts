@@ -89,7 +89,8 @@ export function surveillance({
   const days = daysOfFlow(flow)
     .filter(day => day >= from && day <= to)
     .map(day => surveyedDay(flow, day, windows, instrument));
-  if (days.length === 0) throw new UsageError(`${dir}: the recordings have no such day`);
+  if (days.length === 0)
+    throw new UsageError(`${dir}: the recordings contain none of the requested days; check --from and --to`);
   return { book: instrument.symbol, instrument, windows, days, recordings };
 }
 
@@ -136,15 +137,15 @@ function warningsOf(
       ? [`layering: ${layering.layered} of ${layering.fills} fills; warning at ${layeredPercent}% or more`]
       : []),
     ...(ratio !== null && ratio >= BigInt(orderToTrade) * RATIO_UNIT
-      ? [`orders to trades: ${ratioText(ratio)}; warning at ${orderToTrade} or more`]
+      ? [`order-to-trade ratio: ${ratioText(ratio)}; warning at ${orderToTrade} or more`]
       : []),
     ...(stuffing.peakPerSecond >= peakPerSecond
-      ? [`requests in one second: ${stuffing.peakPerSecond}; warning at ${peakPerSecond} or more`]
+      ? [`most requests in one second: ${stuffing.peakPerSecond}; warning at ${peakPerSecond} or more`]
       : []),
     ...(stuffing.canceledUnfilled >= COUNT_MIN &&
     stuffing.shortLived * 100 >= shortLivedPercent * stuffing.canceledUnfilled
       ? [
-          `short lives: ${stuffing.shortLived} of ${stuffing.canceledUnfilled} orders; warning at ${shortLivedPercent}% or more`,
+          `short-lived: ${stuffing.shortLived} of ${stuffing.canceledUnfilled} orders canceled unfilled; warning at ${shortLivedPercent}% or more`,
         ]
       : []),
     ...(own >= selfTrades ? [`self-trades: ${own}; warning at ${selfTrades} or more`] : []),

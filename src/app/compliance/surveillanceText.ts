@@ -3,6 +3,7 @@ import { html, section, table, type Html } from '../../pages/index.ts';
 import { timeText } from '../../messages/timeText.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { columns } from './presenceText.ts';
+import { MOMENTUM_GAIN_BPS, MOMENTUM_TRADES_MIN } from './ownFlow.ts';
 import { ratiosOf, ratioText, type Surveillance } from './surveillance.ts';
 
 const WIDTH = 80;
@@ -64,13 +65,15 @@ const gapRows = ({ recordings }: Surveillance): readonly string[] =>
   recordings.flatMap(({ run, difference, gap }) => [
     ...(difference === null
       ? []
-      : [`INCOMPLETE: this version differs from the recording, and omits the rest of it: run ${run}: ${difference}`]),
-    ...(gap ? [`INCOMPLETE: run ${run} was not recorded to its end: the disk was full`] : []),
+      : [
+          `INCOMPLETE: run ${run}: this version of Puntas decides differently from the recording, so the rest of the run is omitted: ${difference}`,
+        ]),
+    ...(gap ? [`INCOMPLETE: run ${run} was not recorded to its end, because the disk was full`] : []),
   ]);
 
 const definitions = ({ windows }: Surveillance): readonly string[] => [
-  `layered: fills after which orders at several prices of the other side were canceled unfilled within ${windows.afterFillMs} ms. After fill: orders of the other side canceled unfilled in that time, even at one price, of all orders canceled unfilled.`,
-  `short: orders canceled unfilled in less than ${windows.shortLifeMs} ms. Peak: most requests in one second.`,
-  'OTR: placed and canceled orders for each execution, minus one (RTS 9); in volume, placed amount for each executed amount, minus one.',
-  `self: trades of the account with itself. Reversals: fills better than the first of several aggressive trades on the other side in the ${windows.momentumMs} ms before.`,
+  `layered: fills after which the bot canceled unfilled orders at several prices on the other side within ${windows.afterFillMs} ms, out of all fills. After fill: orders on the other side canceled unfilled within that time after a fill, even at one price, out of all orders canceled unfilled.`,
+  `short: orders canceled unfilled after less than ${windows.shortLifeMs} ms, out of all orders canceled unfilled. Peak: most requests in one second.`,
+  'OTR: order-to-trade ratio (RTS 9), which is placed and canceled orders per execution, minus one. OTR volume: placed amount per executed amount, minus one.',
+  `self: trades of the account with itself. Reversals: fills that gain at least ${MOMENTUM_GAIN_BPS} bps against the first of ${MOMENTUM_TRADES_MIN} or more aggressive trades of the bot on the other side in the ${windows.momentumMs} ms before.`,
 ];

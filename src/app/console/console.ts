@@ -121,7 +121,7 @@ function refuseKeys(environment: ConsoleAsk['environment']): void {
   const found = Object.keys(environment).filter(name => SECRETS.test(name) && environment[name] !== undefined);
   if (found.length === 0) return;
   throw new UsageError(
-    `the console must not hold a key, but ${found.join(', ')} ${found.length === 1 ? 'is' : 'are'} in its environment; start it with env ${found.map(name => `-u ${name}`).join(' ')} puntas console ...`,
+    `the environment of the console must not contain secrets, but contains ${found.join(', ')}; start the console with env ${found.map(name => `-u ${name}`).join(' ')} puntas console ...`,
   );
 }
 

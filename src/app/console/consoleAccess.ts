@@ -39,12 +39,12 @@ function tokenIn(settings: ConsoleSettings | undefined, name: 'operatorTokenFile
     text = readSecretFile(file).trim();
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    const make = `create one with: (umask 077; openssl rand -hex 32 > ${file})`;
+    const make = `create a token with: (umask 077; openssl rand -hex 32 > ${file})`;
     throw new UsageError(`${key}: ${isMissing ? `no such file; ${make}` : textOfError(error)}`);
   }
   if (!/^[\x21-\x7e]{32,512}$/.test(text))
     throw new UsageError(
-      `${key}: expected a random token of 32 to 512 printable ASCII characters without blanks, found ${counted(text.length, 'character')}${/[^\x21-\x7e]/.test(text) ? ', some of them outside printable ASCII' : ''}; create one with openssl rand -hex 32`,
+      `${key}: expected a random token of 32 to 512 printable ASCII characters without blanks, found ${counted(text.length, 'character')}${/[^\x21-\x7e]/.test(text) ? ', some of them outside printable ASCII' : ''}; create a token with openssl rand -hex 32`,
     );
   return text;
 }

@@ -33,7 +33,8 @@ export function consoleActions(
       // The digest binds the confirmation to the previewed file; a changed file is rejected.
       const ask = asked.action === 'reload' && seen !== null ? { ...asked, digest: seen } : asked;
       const lines = await previewed(ask, onShare);
-      const bound = ask.action === 'flatten' ? [`total cost at most ${ask.costMax}, fees included`] : [];
+      const bound =
+        ask.action === 'flatten' ? [`total cost: at most ${ask.costMax} in quote currency, fees included`] : [];
       return {
         lines: [...bound, ...lines],
         execute: async () => {

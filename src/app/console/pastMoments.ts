@@ -102,7 +102,11 @@ export class PastMoments {
     this.close();
     const replay = new RunReplay(this.#dir, run.run);
     replay.advance(() => replay.now !== null);
-    const view = this.#viewOf(replay, 'the recording of the run starts at this time', runs);
+    const view = this.#viewOf(
+      replay,
+      'at the requested time, the bot was still reading its initial data; the page shows its first recorded state',
+      runs,
+    );
     const moment = view !== null && replay.now ? { view, history: replay.now.history.shown } : null;
     replay.close();
     return moment;

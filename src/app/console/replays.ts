@@ -80,7 +80,7 @@ class ReplayThread {
   #begin(): Worker {
     const thread = new Worker(this.#file, { workerData: this.#of });
     thread.on('message', (news: FromReplays) => this.#hear(news));
-    let why = 'it ended';
+    let why = 'its thread ended';
     thread.on('error', error => void (why = textOfError(error)));
     thread.on('exit', () => {
       this.#thread = null;

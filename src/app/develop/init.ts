@@ -262,7 +262,7 @@ function factsOf({ rules, mid, balances }: MarketRead): readonly string[] {
       : tier
         ? describeTier(tier)
         : rate,
-    `${i.symbol}: tick size ${i.tick}, mid price ${textOfMoney((BigInt(mid) * i.tickMoney) as Money)}, minimum order ${textOfMoney((BigInt(i.amountMin) * i.lotMoney) as Money)} ${i.major} and ${textOfMoney(moneyOfValue(i, i.valueMin))} ${i.minor}`,
+    `${i.symbol}: tick size ${i.tick}, mid price ${textOfMoney((BigInt(mid) * i.tickMoney) as Money)}, minimum order amount ${textOfMoney((BigInt(i.amountMin) * i.lotMoney) as Money)} ${i.major}, minimum order value ${textOfMoney(moneyOfValue(i, i.valueMin))} ${i.minor}`,
     ...(balances ?? [])
       .filter(({ currency }) => currency === i.major || currency === i.minor)
       .map(({ currency, total }) => `you hold ${textOfMoney(moneyOf(total))} ${currency}`),
@@ -332,7 +332,7 @@ function configText(
     comment('maximum distance of an order from the mid price, in bps (derived: beyond the last level)', '  '),
     `  collarBps: ${Math.min(5_000, Math.max(200, Math.ceil(furthest * 1.5)))}\n`,
     comment(
-      'maximum distance of the mid price and of orders from the median of the last hour, in bps (derived: 10%, more where ten ticks are more)',
+      'maximum distance of the mid price and of orders from the median mid price of the last hour, in bps (derived: 10%, more for far levels or large ticks)',
       '  ',
     ),
     `  priceMove: { bps: ${Math.min(5_000, Math.max(PRICE_MOVE_BPS, Math.ceil(furthest * 1.5), Math.ceil(100_000 / mid)))} }\n`,

@@ -124,7 +124,7 @@ export const quoteQuestions = ({ rules }: MarketRead): readonly InitQuestion[] =
     },
     {
       name: 'levels',
-      text: 'levels on each side',
+      text: 'number of price levels on each side',
       proposal: '2',
       why: 'two levels per side are enough for a new bot',
       problem: answer => (/^([1-9]|10)$/.test(answer) ? null : 'expected a whole number from 1 to 10'),
@@ -155,8 +155,8 @@ export function amountQuestion({ rules: { instrument: i }, mid, balances }: Mark
     text: `amount of one order, in ${i.major}`,
     proposal: lotsText(i, isShare ? share : LEAST_TIMES * BigInt(least)),
     why: isShare
-      ? 'a hundredth of the smaller balance'
-      : `${LEAST_TIMES} times the minimum order${balances === null ? '; without a key your balances are unknown' : ''}`,
+      ? 'a hundredth of the smaller of your two balances, by value'
+      : `${LEAST_TIMES} times the minimum order${balances === null ? '; without an API key, your balances are unknown' : ''}`,
     problem: answer =>
       notAmount(answer) ??
       (moneyOf(answer) >= moneyOfAmount(i, least as Amount)

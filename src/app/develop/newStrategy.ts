@@ -44,7 +44,7 @@ function indexWith(text: string, name: string, word: string): string {
   const end = text.indexOf('});\n', start);
   if (start < 1 || end < 0 || text.slice(start, end).includes('}')) {
     throw new UsageError(
-      'strategies/index.ts has an unexpected form; add the strategy there manually (docs/strategies.md)',
+      'strategies/index.ts has an unexpected form; add the strategy to this file manually (docs/strategies.md)',
     );
   }
   const line = importOf(name, word);
@@ -109,7 +109,7 @@ import type { ${type} } from './parameters.ts';
 
 export const ${word} = defineStrategy({
   name: '${name}',
-  summary: 'A spread around the middle, leaning against inventory.',
+  summary: 'A spread around the mid price, skewed against inventory.',
   needs: 'a spread',
   parameters: ${word}Parameters,
   // Every step that its prices may have: what it means.

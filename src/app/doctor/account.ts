@@ -125,7 +125,7 @@ export function balanceFindings({ preview, riskContext }: PreviewNow): readonly 
     const needed = of.reduce((sum, level) => sum + costOf(i, level), 0n) as Money;
     const funds = fundsFor(side, riskContext);
     const currency = side === 'buy' ? i.minor : i.major;
-    const says = `${of.length} ${bidOrAsk(side)}s need ${textOfMoney(needed)} ${currency}; the balance is ${textOfMoney(funds)} ${currency}`;
+    const says = `${of.length} ${bidOrAsk(side)}${of.length === 1 ? ' needs' : 's need'} ${textOfMoney(needed)} ${currency}; the balance is ${textOfMoney(funds)} ${currency}`;
     const check = `${bidOrAsk(side)}s' money`;
     if (of.length === 0)
       return warn(

@@ -96,7 +96,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
     isOpen
       ? warn(
           'secrets',
-          'the key is in the environment, where /proc and docker inspect show it',
+          'the API key is in environment variables, which /proc and docker inspect show',
           'store key and secret in files (chmod 600), and name these files in PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE',
         )
       : pass('secrets', 'only this user can read the files that contain the key and the secret'),
@@ -216,7 +216,7 @@ async function streamFinding({ config, clock, seed }: Asking, venue: VenueAccess
   await sleep(clock, STREAM_WITHIN_MS, opened.signal);
   stream.close();
   await client.close();
-  if (opened.signal.aborted) return pass(check, `the stream opens and sends ${config.book}`);
+  if (opened.signal.aborted) return pass(check, `the stream opens and sends the book ${config.book}`);
   return warn(check, `the stream does not open (${why}), so the bot would poll the book`, 'check exchange.streamUrl');
 }
 

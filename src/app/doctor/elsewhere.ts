@@ -74,7 +74,7 @@ export async function checkElsewhere(asking: Asking, venue: VenueAccess): Promis
       tell(
         warn(
           CHECK,
-          `the client of ${name} has traded only with test doubles, so the first hedges have the smallest size`,
+          `the client for ${name} was tested only with simulated exchanges (test doubles), so the first hedges have the smallest size`,
           'try one order with puntas doctor --order --yes',
         ),
       );
@@ -102,7 +102,7 @@ async function readFunds(client: VenueClient, name: string): Promise<ReadonlyMap
     return fail(
       CHECK,
       `the balances at ${name} cannot be read: ${textOfFailure(read)}`,
-      'check the key there and its right to read balances (PUNTAS_ELSEWHERE_API_KEY, PUNTAS_ELSEWHERE_API_SECRET)',
+      'check that key and secret (PUNTAS_ELSEWHERE_API_KEY, PUNTAS_ELSEWHERE_API_SECRET) are valid and may read balances',
     );
   const [row] = read.unreadable ?? [];
   if (row) return fail(CHECK, `the balances at ${name}: ${describeRow(row)}`, 'run puntas doctor again');
@@ -114,7 +114,8 @@ function fundsFinding(funds: ReadonlyMap<string, Money>, name: string, { major, 
   const text = `${textOfMoney(free(major))} ${major} and ${textOfMoney(free(minor))} ${minor} are free at ${name}`;
   const lacks = [major, minor].filter(currency => !(free(currency) > 0n));
   if (lacks.length === 0) return pass(CHECK, text);
-  return warn(CHECK, `${text}, so only one side can be hedged there`, `move ${lacks.join(' and ')} to ${name}`);
+  const sides = lacks.length === 1 ? 'only one side' : 'neither side';
+  return warn(CHECK, `${text}, so ${sides} can be hedged at ${name}`, `move ${lacks.join(' and ')} to ${name}`);
 }
 
 /** Places an immediate order far from the market, which executes nothing, and looks it up as a hedge does. */
@@ -129,7 +130,12 @@ async function trialFinding(
   const read = await desk.depth();
   if (typeof read === 'string') return fail(CHECK, `trial order not sent: ${read}`, 'run puntas doctor again');
   const [bid, ask] = [bestOf(read.depth, 'buy'), bestOf(read.depth, 'sell')];
-  if (!(bid > 0 && ask > 0)) return fail(CHECK, 'the book there has no bid or no ask', 'run puntas doctor again');
+  if (!(bid > 0 && ask > 0))
+    return fail(
+      CHECK,
+      `the book ${elsewhere!.book} on the other exchange has no bid or no ask`,
+      'run puntas doctor again',
+    );
   const free = (currency: string) => funds.get(currency) ?? moneyOf('0');
   const order = (['buy', 'sell'] as const)
     .map(side =>
@@ -149,12 +155,16 @@ async function trialFinding(
   if (order === undefined)
     return fail(
       CHECK,
-      'the balances there do not cover the smallest order',
-      `deposit ${instrument.major} or ${instrument.minor} there, then run puntas doctor again`,
+      'the balances on the other exchange do not cover the smallest order',
+      `deposit ${instrument.major} or ${instrument.minor} on the other exchange, then run puntas doctor again`,
     );
-  const text = `${order.side} ${order.amount} ${instrument.major} at ${order.price} on ${elsewhere!.book} elsewhere, immediate or cancel, 10% from the market`;
+  const text = `${order.side} ${order.amount} ${instrument.major} at ${order.price} on ${elsewhere!.book} of the other exchange, immediate-or-cancel, 10% away from the best price`;
   if (!(await mayOrder(text)))
-    return warn(CHECK, `trial order not sent: you declined ${text}`, 'run puntas doctor with --order --yes');
+    return warn(
+      CHECK,
+      `trial order not sent: you declined ${text}`,
+      'to place the trial order, run puntas doctor with --order --yes',
+    );
   const sent = await desk.send(order);
   if (sent.kind === 'refused') return fail(CHECK, `${text}: rejected (${sent.why})`, 'fix the cause of the rejection');
   const until = clock.elapsed() + provenAfterMs(times) + LOOK_REQUESTS_MS;
@@ -162,13 +172,17 @@ async function trialFinding(
   while (clock.elapsed() < until) {
     const found = await desk.find();
     if (found.kind === 'ended' && found.filled > 0n)
-      return warn(CHECK, `${text}: accepted, and EXECUTED: ${textOfMoney(found.filled)}`, 'check the account there');
-    if (found.kind === 'ended') return pass(CHECK, `${text}: accepted, executed nothing, and found by its id`);
+      return warn(
+        CHECK,
+        `${text}: accepted, and EXECUTED: ${textOfMoney(found.filled)} ${instrument.major}`,
+        'check the account on the other exchange',
+      );
+    if (found.kind === 'ended') return pass(CHECK, `${text}: accepted, not executed, and found by its id`);
     if (found.kind === 'not placed') return warn(CHECK, `${text}: never arrived (${last})`, 'run puntas doctor again');
-    last = found.kind === 'unknown' ? found.reason : 'the order is in the book there';
+    last = found.kind === 'unknown' ? found.reason : 'the order is still in the book';
     await sleep(clock, LOOK_EVERY_MS);
   }
-  return fail(CHECK, `${text}: outcome unknown (${last})`, `look for order ${order.id} at the exchange there`);
+  return fail(CHECK, `${text}: outcome unknown (${last})`, `look for order ${order.id} on the other exchange`);
 }
 
 function farOrder(i: Instrument, side: Side, best: Price, id: string): ElsewhereOrder {

@@ -15,6 +15,7 @@ import { lookInto } from '../../live/state/stateSummary.ts';
 import { callbackOf, webhookTokens } from '../../wiring/inbox.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
+import { sourceOfStop } from '../inspect/botLife.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
@@ -27,7 +28,9 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
   const { dir } = config.state;
   const check = 'state';
   if (!existsSync(dir))
-    return [pass(check, `${dir} does not exist yet; the first start creates it, only for this user (mode 700)`)];
+    return [
+      pass(check, `${dir} does not exist yet; the first start creates it, accessible only to this user (mode 700)`),
+    ];
   try {
     assertStateDirTrusted(dir);
   } catch (error) {
@@ -81,7 +84,7 @@ function stops(dir: string, which: WhichBot): readonly Finding[] {
   return [
     fail(
       'halt',
-      `quoting is stopped or limited by ${stop.by}: ${stop.reason}`,
+      `quoting is stopped or limited by ${sourceOfStop(stop)}: ${stop.reason}`,
       `investigate, then resume with: ${ownCommand('resume', which)}`,
     ),
   ];
@@ -122,7 +125,7 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
   const free = diskRoom(dir, () => clock.elapsed())();
   const needed = (journal.keepMb + (webhooks?.keepMb ?? 0) + ROOM_MB) * MB;
   const room = free === null ? null : `${Math.floor(free / MB)} MB are free at ${dir}`;
-  const most = `the bot may use ${Math.ceil(needed / MB)} MB (journal.keepMb ${journal.keepMb})`;
+  const most = `the bot uses up to ${Math.ceil(needed / MB)} MB (journal.keepMb ${journal.keepMb})`;
   const [median, worst] = [times[times.length >> 1] ?? 0, times.at(-1) ?? 0];
   const speed = `${SYNCS} test writes reached the disk after ${ms(median)} in the median and ${ms(worst)} at most; every order waits for one such write`;
   return [
@@ -203,7 +206,7 @@ export async function portFindings({ metrics, webhooks, state }: Config): Promis
         warn(
           'callback',
           'webhooks.callbackUrl is not set',
-          'set webhooks.callbackUrl to the address at which the exchange reaches the proxy',
+          'set webhooks.callbackUrl to the address at which the exchange reaches the TLS proxy in front of the bot',
         ),
       );
     else if (new URL(callbackOf(at, token)).protocol !== 'https:')

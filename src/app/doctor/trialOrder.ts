@@ -278,7 +278,7 @@ class TrialWatch {
             CHECK,
             `trial order not sent: ${this.#why ?? 'the check was stopped before the order was sent'}`,
             leavesTransfers
-              ? 'fix the cause, or start the bot, which books transfers and bookings, then run puntas doctor again'
+              ? 'fix the cause, or start the bot, which books pending transfers and adjustments; then run puntas doctor again'
               : 'fix the cause, then run puntas doctor again',
           );
         // The warning stays even if the order was found in the meantime.

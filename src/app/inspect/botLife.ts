@@ -71,5 +71,13 @@ const personOf = (flatten: Flatten | null) =>
   };
 
 /** Returns a stop as text, such as `pause by ann`. */
-export const holderText = ({ what, by, who }: HeldBy): string =>
-  `${what} by ${who ?? (by === 'person' ? 'a person' : `the ${by}`)}`;
+export const holderText = ({ what, by, who }: HeldBy): string => `${what} by ${sourceOfStop({ by, who })}`;
+
+/** Returns the source of a stop as text: the name of the operator, or such as `the bot`. */
+export const sourceOfStop = ({
+  by,
+  who = null,
+}: {
+  readonly by: string;
+  readonly who?: string | null | undefined;
+}): string => who ?? (by === 'person' ? 'a person' : `the ${by}`);

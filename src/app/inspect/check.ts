@@ -22,6 +22,7 @@ import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { sourceAccessOf } from '../../wiring/feeds.ts';
 import { assertTwoAccounts, assertVenuesFit, oneAccountProblem, placeClientOf } from '../../wiring/place.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
+import { sourceOfStop } from './botLife.ts';
 import { balancesThere, previewNow } from './previewNow.ts';
 
 export type CheckResult = {
@@ -65,7 +66,7 @@ export async function check(
           ]),
       ...(config.reference?.basis === undefined
         ? []
-        : ['the basis to the sources is not measured yet and counts as 0']),
+        : ['the basis of each reference source is not measured yet and counts as 0']),
       ...(there
         ? [
             `inventory on both exchanges: ${signedLots(rules.instrument, riskContext.position)} ${rules.instrument.major} from its target`,
@@ -88,8 +89,8 @@ export async function check(
 function halts(now: string | null, stateDir: string, configFile: string | undefined): string[] {
   const latch = latchIn(stateDir);
   const lift = ownCommand('resume', { configFile, stateDir });
-  const would = (what: string, { by, reason }: Halt): string =>
-    `the bot would ${what} by ${by} (${reason}); investigate, then resume with: ${lift}`;
+  const would = (what: string, stop: Halt): string =>
+    `the bot would ${what} by ${sourceOfStop(stop)} (${stop.reason}); investigate, then resume with: ${lift}`;
   const [halted, held, reducing] = [latch.read(), latch.readHold(), latch.readReduce()];
   return [
     ...(now === null ? [] : [`the bot would halt immediately after its start: ${now}`]),

@@ -52,7 +52,7 @@ function sourceText({ name, notUsed, price, ageMs, lagMs, basisBps, basisErrorBp
     ...(lagMs === null ? [] : [`lag ${Math.round(lagMs)} ms`]),
     ...(basisBps === null || basisErrorBps === null
       ? []
-      : [`basis ${basisBps.toFixed(1)} bps, known to ${basisErrorBps.toFixed(1)}`]),
+      : [`basis ${basisBps.toFixed(1)} ± ${basisErrorBps.toFixed(1)} bps`]),
   ];
   return `source ${name}: ${parts.join(', ')}`;
 }
@@ -64,7 +64,7 @@ function levelText({ side, level, decision, reason, detail, price, amount, steps
   const own =
     order === null
       ? ''
-      : `; order ${order.id} of ${order.remaining} at ${order.price}, ${order.then}${order.now === order.then ? '' : `, now ${order.now}`}`;
+      : `; order ${order.id} of ${order.remaining} at ${order.price}, ${order.then}${order.now === order.then ? '' : ` at the decision, now ${order.now}`}`;
   const sum = steps.length === 0 ? '' : `\n      ${ticksText(ticksTogether(steps))} = ${sumText(steps)}`;
   return `  ${what}: ${decision}: ${words}${of}${own}${sum}`;
 }

@@ -19,6 +19,7 @@ import { checkedReason } from '../../messages/reason.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
+import { sourceOfStop } from './botLife.ts';
 
 export type Halted = { readonly text: string; readonly code: number; readonly isLatched: boolean };
 
@@ -35,7 +36,7 @@ export function latchHalt(which: WhichBot, said: string, at: Millis, who?: strin
   const lift = `investigate, then resume with: ${ownCommand('resume', which)}`;
   if (before !== null)
     return {
-      text: `${stateDir}: trading is already halted by ${before.by} (${before.reason}); ${lift}`,
+      text: `${stateDir}: trading is already halted by ${sourceOfStop(before)} (${before.reason}); ${lift}`,
       ...{ code: EXIT.clean, isLatched: true },
     };
   try {
@@ -45,7 +46,7 @@ export function latchHalt(which: WhichBot, said: string, at: Millis, who?: strin
     const other = latch.read();
     if (other !== null)
       return {
-        text: `${stateDir}: trading is halted by ${other.by} (${other.reason}); ${lift}`,
+        text: `${stateDir}: trading is halted by ${sourceOfStop(other)} (${other.reason}); ${lift}`,
         code: EXIT.clean,
         isLatched: true,
       };

@@ -74,8 +74,8 @@ export function linesOf({ book, route, ...row }: ListedHedge): readonly string[]
     ...(row.costMax === undefined ? [] : [`maximum cost ${sixDigits(row.costMax)} ${minor}`]),
     ...(row.dayCost === undefined
       ? []
-      : [`cost of earlier hedges that day at most ${sixDigits(row.dayCost)} ${minor}`]),
-    ...(row.flatten === undefined ? [] : [`cost of earlier hedges of this flatten ${row.flatten.cost} ${minor}`]),
+      : [`earlier hedges of the UTC day cost at most ${sixDigits(row.dayCost)} ${minor}`]),
+    ...(row.flatten === undefined ? [] : [`earlier hedges of this flatten cost ${row.flatten.cost} ${minor}`]),
   ];
   const { offer } = row;
   return [
@@ -89,7 +89,7 @@ export function linesOf({ book, route, ...row }: ListedHedge): readonly string[]
         ]),
     ...(route
       ? [
-          `  route over ${route.via}, leg ${route.leg} of 2; the bot holds ${route.holds} ${route.via} of this route, valued at ${route.worth} ${minor}`,
+          `  route over ${route.via}, leg ${route.leg} of 2; the bot holds ${route.holds} ${route.via} from this route, valued at ${route.worth} ${minor}`,
         ]
       : []),
     `  ${row.states.map(({ at, state }) => `${state} ${new Date(at).toISOString().slice(11, 23)}`).join(', ')}`,

@@ -123,7 +123,7 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
     throw new UsageError(`${dir}: no ${STATE_FILE} found; expected the state directory of a bot`);
   if (!/^[a-z0-9]{1,20}(@[a-z0-9]{1,20})?$/.test(currency))
     throw new UsageError(
-      `--currency: expected a ticker like btc, or usdt@PLACE of another exchange, found ${ask.currency}`,
+      `--currency: expected a ticker like btc, or usdt@PLACE for a currency on another exchange, found ${ask.currency}`,
     );
   const amount = amountOf(ask.amount);
   const file = await ledgerFileIn(dir, clock);

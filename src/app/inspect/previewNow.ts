@@ -97,7 +97,7 @@ export async function balancesThere(
 
 const unreadThere = (place: string, failed: Failed): UsageError =>
   new UsageError(
-    `the balances at ${place} could not be read: ${textOfFailure(failed)}; check the key there (PUNTAS_ELSEWHERE_API_KEY, PUNTAS_ELSEWHERE_API_SECRET)`,
+    `the balances at ${place} could not be read: ${textOfFailure(failed)}; check the key for ${place} (PUNTAS_ELSEWHERE_API_KEY, PUNTAS_ELSEWHERE_API_SECRET)`,
     1,
   );
 

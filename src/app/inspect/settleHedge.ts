@@ -69,7 +69,7 @@ export async function settleHedge(
   const when =
     told.elsewhere === undefined
       ? 'a running bot applies the request within seconds, a stopped bot at its next start, before it quotes'
-      : 'a bot applies the request once no request can still execute the order, if its look-ups still fail';
+      : 'the bot applies the request only when the order can no longer be executed, and only if look-ups of the order still fail';
   return [...lines, `requested by ${by}: settle ${id} as ${as}; ${when}`];
 }
 
@@ -94,14 +94,14 @@ function statedAmounts(
   const [base, quote] = [decimalOf(given.base), decimalOf(given.quote)];
   if (base === null || quote === null || fee === undefined || feeCurrency === undefined)
     throw new UsageError(
-      `hedge ${id} was an order on another exchange; expected what its history there lists, like --base ${order.amount} --quote 800.5 --fee "0.61 usdt", found ${flags.join(' ') || 'none of them'}`,
+      `hedge ${id} is an order on another exchange; expected the amounts and the fee from the order history there, like --base ${order.amount} --quote 800.5 --fee "0.61 usdt", found ${flags.join(' ') || 'none of these options'}`,
     );
   if (base > moneyOf(order.amount))
     throw new UsageError(`--base: expected at most the amount of the order (${order.amount}), found ${given.base}`);
   const atLimit = multiplyMoneyFloor(moneyOf(order.price), base);
   if (order.side === 'sell' ? quote < atLimit : quote > atLimit + 1n)
     throw new UsageError(
-      `--quote: expected at ${order.side === 'sell' ? 'least' : 'most'} ${textOfMoney(atLimit)}, which is --base at the limit price of the order (${order.price}), found ${given.quote}`,
+      `--quote: expected at ${order.side === 'sell' ? 'least' : 'most'} ${textOfMoney(atLimit)}, which is --base times the limit price of the order (${order.price}), found ${given.quote}`,
     );
   return { base, quote, fee: moneyOf(fee), feeCurrency };
 }
@@ -217,10 +217,10 @@ function legLines(
 ): readonly string[] {
   const { file, before, after, acceptedAt } = of;
   const total = (seen: Seen | null) =>
-    seen === null ? 'never read' : textOfMoney(seen.totals.get(currency) ?? money(0n));
+    seen === null ? 'not read' : textOfMoney(seen.totals.get(currency) ?? money(0n));
   const rest = unexplained(file, after, currency);
   return [
-    `${currency}: exchange balance before the hedge ${total(before)}${seenAtText(before)}, after the hedge ${total(after)}${seenAtText(after)}`,
+    `${currency}: exchange balance before the hedge: ${total(before)}${seenAtText(before)}; after the hedge: ${total(after)}${seenAtText(after)}`,
     ...bookedSince(file.entries, acceptedAt, currency).map(line => `  booked since the hedge: ${line}`),
     `  exchange balance minus ledger balance: ${rest === null ? 'unknown' : textOfMoney(rest)}; expected ${textOfMoney(executed)} if executed, 0 if failed`,
   ];

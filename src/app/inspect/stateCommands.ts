@@ -12,6 +12,7 @@ import { venueOf } from '../../wiring/venueRegistry.ts';
 import { checkedReason } from '../../messages/reason.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
+import { sourceOfStop } from './botLife.ts';
 
 /**
  * Replays recorded runs (the last run, or all) and prints for each whether its commands equal the recorded commands.
@@ -97,7 +98,7 @@ export function resume(which: WhichBot, said: string, at: Millis, who?: string):
       );
     const over = `the pause has ended (its reason was: ${pause.reason})`;
     if (lifted === null) return `${over}; a running bot quotes within seconds`;
-    return `${over}, but the bot is still ${halt ? 'halted' : hold ? 'held' : 'reduce-only'} by ${lifted.by} (${lifted.reason}); investigate, then resume with: ${ownCommand('resume', which)}`;
+    return `${over}, but the bot is still ${halt ? 'halted' : hold ? 'blocked from quoting' : 'reduce-only'} by ${sourceOfStop(lifted)} (${lifted.reason}); investigate, then resume with: ${ownCommand('resume', which)}`;
   }
   if (lifted === null)
     throw new UsageError(
@@ -107,7 +108,7 @@ export function resume(which: WhichBot, said: string, at: Millis, who?: string):
   const since = new Date(lifted.at).toISOString();
   if (halt === null && hold === null)
     return `lifted: reduce-only since ${since} (${lifted.reason}); a running bot quotes both sides within seconds`;
-  const what = `lifted: ${halt === null ? 'hold' : 'halt'} by ${lifted.by} since ${since} (${lifted.reason})`;
+  const what = `lifted: ${halt === null ? 'hold' : 'halt'} by ${sourceOfStop(lifted)} since ${since} (${lifted.reason})`;
   const both = reducing === null ? '' : `; reduce-only was lifted too (${reducing.reason})`;
   if (!isPositionLimitReason(lifted.reason)) return `${what}${both}; a running bot resumes within seconds`;
   return `${what}${both}. While inventory is beyond its limit, the bot quotes only to reduce inventory, and then quotes both sides again. To keep this inventory, set limits.positionMax or inventory.target in ${configFile ?? "the bot's YAML file"}, and restart the bot`;

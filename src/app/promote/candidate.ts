@@ -151,7 +151,7 @@ export function smallestText(
     if (pair !== undefined && isScalar(pair.value)) pair.value.comment = ` was ${was}`;
   }
   const { instrument } = traded;
-  const why = `Its orders are the smallest that ${instrument.symbol} accepts: ${textOfMoney(smallest.lots)} ${instrument.major} (${smallest.why}). Amounts, limits and risk are ${smallest.share === 'all' ? 'those of the candidate' : `${smallest.share} of the candidate's values, so that their proportions stay equal`}.`;
+  const why = `The orders are the smallest that ${instrument.symbol} accepts: ${textOfMoney(smallest.lots)} ${instrument.major} (${smallest.why}). Amounts, limits and risk are ${smallest.share === 'all' ? 'those of the candidate' : `${smallest.share} of the candidate's values, so that their proportions stay equal`}.`;
   return { text: withHead(`${head} ${why}`, document), smallest };
 }
 

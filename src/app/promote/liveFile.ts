@@ -41,7 +41,9 @@ export function textOfCopy(dir: string, digest: string): string {
   const file = copyOf(dir, digest);
   const text = existsSync(file) ? readRegularFile(file, TEXT_FILE) : null;
   if (text === null || digestOf(text) !== digest)
-    throw new UsageError(`${file}: ${text === null ? 'is missing' : 'was changed'}; restore it from a copy`);
+    throw new UsageError(
+      `${file}: the file ${text === null ? 'is missing' : 'was changed'}; restore the file from a copy`,
+    );
   return text;
 }
 

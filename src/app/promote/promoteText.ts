@@ -14,7 +14,9 @@ export function promotedText({ standing, check, lines, next }: Promoted, liveFil
     // Short lines are not wrapped, because wrapping would change the spaces of a table.
     ...lines.flatMap(line => (line.length > WIDTH ? wrapped(line, WIDTH) : [line])),
     ...wrapped(whereText(standing, liveFile), WIDTH),
-    ...(check === null ? [] : ['', `criteria of ${check.stage}, at the last check:`, ...findingsText(check.findings)]),
+    ...(check === null
+      ? []
+      : ['', `criteria of stage ${check.stage} at the last check:`, ...findingsText(check.findings)]),
     ...(next.length === 0 ? [] : ['', 'next:', ...next.map(command => `  ${command}`)]),
   ];
 }

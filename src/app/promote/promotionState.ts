@@ -81,7 +81,7 @@ export function after(standing: PromotionState, record: PromotionRecord): Promot
   }
   if (open === null || open.started.promotion !== record.promotion) return cannot('the promotion is not under way');
   if (record.stage !== open.stage)
-    return cannot(`the promotion is at ${open.stage}, but the record is for ${record.stage}`);
+    return cannot(`the promotion is at stage ${open.stage}, but the record is for stage ${record.stage}`);
   if (record.kind === 'refused') return standing;
   if (record.kind === 'checked') return { ...standing, open: { ...open, checked: record } };
   if (record.result !== 'passed' && !record.anyway) return cannot(`its criteria were ${record.result}`);

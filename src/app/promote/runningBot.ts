@@ -31,7 +31,7 @@ export async function reloadRunningBot(
   try {
     const { state } = readConfig(liveFile);
     if (lifeOf(state.dir, clock.now()).state !== 'runs')
-      return { end: 'done', lines: ['no bot is running with this file; the next start reads it'] };
+      return { end: 'done', lines: ['no bot is running with this file; the bot reads the file at its next start'] };
     const { end, lines } = await executeReload({ configFile: liveFile, stateDir: state.dir }, ask, clock);
     return { end: end === 'kept' ? 'refused' : 'done', lines: lines.map(line => `reload: ${line}`) };
   } catch (error) {

@@ -32,7 +32,8 @@ export function smallestAmount({ strategy }: Config, { instrument, midTicks }: L
   const of = moneyOf(strategy.amount);
   const asked = money(lots * lotMoney);
   const amount = asked < of ? asked : of;
-  const which = byValue > BigInt(amountMin) ? 'the amount of the minimum order value' : 'the minimum order amount';
+  const which =
+    byValue > BigInt(amountMin) ? 'the amount that has the minimum order value' : 'the minimum order amount';
   return {
     ...{ lots: amount, of },
     share: amount === of ? 'all' : `1/${Number(((of * 10n) / amount).toString()) / 10}`,

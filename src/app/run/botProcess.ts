@@ -387,7 +387,7 @@ export class BotProcess {
     const { requestDelayMaxMs, tradeReportDelayMaxMs } = config.timing;
     log.info(
       { requestDelayMaxMs, tradeReportDelayMaxMs },
-      `the bot assumes that every request arrives within ${requestDelayMaxMs / 1000} s (timing.requestDelayMaxMs) and every trade is listed within ${tradeReportDelayMaxMs / 1000} s (timing.tradeReportDelayMaxMs)`,
+      `the bot assumes that every request reaches the exchange within ${requestDelayMaxMs / 1000} s (timing.requestDelayMaxMs), and that the exchange lists every trade within ${tradeReportDelayMaxMs / 1000} s (timing.tradeReportDelayMaxMs)`,
     );
   }
 

@@ -43,7 +43,7 @@ export async function assertNoOldState(
   ].join(' and ');
   const move = existsSync(dir) ? `mv ${earlier}/* ${dir}/` : `mv ${earlier} ${dir}`;
   throw new UsageError(
-    `the state directory of ${file} is ${dir}, but ${earlier} contains an older state of ${ownerText(found.owner!)}, with ${what}. An older version of Puntas wrote it there, because it resolved state.dir from the working directory instead of the folder of the configuration file. ${isKept ? `Investigate, then run ${settle}, and then move ${earlier} away` : `Move the older state with ${move}, then start the bot again`}`,
+    `the state directory of ${file} is ${dir}, but ${earlier} contains an older state of ${ownerText(found.owner!)}, with ${what}. Older versions of Puntas used that directory, because they resolved state.dir from the working directory instead of the folder of the configuration file. ${isKept ? `Investigate, then run ${settle}, and then move ${earlier} away` : `Move the older state with ${move}, then start the bot again`}`,
   );
 }
 

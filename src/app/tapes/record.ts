@@ -240,7 +240,8 @@ async function ccxtMarket(
   { id, url }: NonNullable<RecordOptions['ccxt']>,
 ): Promise<Market> {
   const { RecordedBooks, sourceOfTape } = await import('../../ccxt/recordedBooks.ts');
-  if (typeof books === 'function') throw new UsageError(`ccxt:${id}: expected the names of the books`);
+  if (typeof books === 'function')
+    throw new UsageError(`ccxt:${id}: expected the names of the books with --book, like btc_usdt`);
   const streams = config.exchange.stream;
   const market = new RecordedBooks({ id, books, streams, clock, log, ...(url === undefined ? {} : { url }) });
   return {

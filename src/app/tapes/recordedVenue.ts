@@ -46,7 +46,9 @@ export function recordedVenue(flags: RecordedVenueFlags): RecordedVenue | null {
   const config: Config = { ...shipped, book: book.split(',')[0]!, exchange: { ...exchange, stream } };
   if (venue.startsWith(CCXT)) {
     if (streamUrl !== undefined)
-      throw new UsageError('--stream-url: through ccxt, --url also replaces the stream address');
+      throw new UsageError(
+        '--stream-url: cannot be used with ccxt, where --url also replaces the stream address; omit --stream-url',
+      );
     const id = venue.slice(CCXT.length);
     checkCcxt(id);
     return { config, ccxt: { id, ...(url === undefined ? {} : { url }) } };
@@ -56,7 +58,7 @@ export function recordedVenue(flags: RecordedVenueFlags): RecordedVenue | null {
     throw new UsageError(
       `--venue: expected one of ${VENUES.map(({ name }) => name).join(', ')}, or ccxt:ID; found ${JSON.stringify(venue)}`,
     );
-  if (url === undefined) throw new UsageError(`--venue ${venue} needs --url with its address`);
+  if (url === undefined) throw new UsageError(`--venue ${venue} needs --url with the address of its REST interface`);
   const { streamUrl: _, ...rest } = exchange;
   const publicPerMinute = known.allows
     ? Math.floor(known.allows.public * USED_SHARE)

@@ -38,7 +38,7 @@ export function stateRecording(dir: string, book?: string): Recording {
   if (book === undefined && other !== undefined)
     throw new UsageError(`${dir}: has several books; choose one of: ${books.join(', ')}`);
   if (book !== undefined && !books.includes(book))
-    throw new UsageError(`${dir}: no book ${book}; expected one of: ${books.join(', ')}`);
+    throw new UsageError(`${dir}: the recordings do not have the book ${book}; expected one of: ${books.join(', ')}`);
   const chosen = runs.filter(run => run.book === (book ?? only));
   const instrument = chosen.at(-1)!.instrument;
   return {

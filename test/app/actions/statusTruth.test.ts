@@ -144,7 +144,7 @@ test('figures of a running bot whose trades or balances cannot be read are unkno
     expect(run!.holdings).toBeNull();
     expect(series).toEqual([false, !isTrades, !isTrades, !isTrades]);
     expect(text).toContain(`inventory unknown: ${run!.unknown}`);
-    expect(/ profit unknown: /.test(text)).toBe(isTrades);
+    expect(/ profit unknown until the bot has read its trades again: /.test(text)).toBe(isTrades);
     expect(line.text).toMatch(isTrades ? /fills, inventory and profit unknown: the trades/ : /\d+ fills, btc/);
     lost = null;
     await at.clock.advance(30_000);

@@ -294,7 +294,7 @@ describe('the certificate of a recorded bot', () => {
     rewritten(other, one!, one!, lines);
     rewritten(other, two!, two!, lines, setup.replaceAll('btc_mxn', 'eth_mxn'));
     expect(() => asked({ dir: other })).toThrow(
-      /: runs of btc_mxn and of eth_mxn; select days of one book with --from/,
+      /: the requested days have runs of btc_mxn and of eth_mxn; select days of one book with --from/,
     );
   });
 
@@ -380,7 +380,9 @@ describe('the certificate of a recorded bot', () => {
     writeFileSync(path, bytes);
     const changed = asked({ dir: copy });
     expect(changed.hash).not.toBe(asked().hash);
-    expect(presenceText(changed).join('\n')).toMatch(/^INVALID: this version differs from the recording: run \d+: /m);
+    expect(presenceText(changed).join('\n')).toMatch(
+      /^INVALID: this version of Puntas decides differently from the recording: run \d+: /m,
+    );
     expect(changed.stops.map(({ reason }) => reason)).toContain('not replayed: this version differs');
   });
 
@@ -424,12 +426,14 @@ describe('the certificate of a recorded bot', () => {
   });
 
   test('says what is wrong with days and amounts that it cannot certify, and with a folder without a recording', () => {
-    expect(() => asked({ from: Date.UTC(2031, 0, 1) })).toThrow(/no such day|no recording of a run in these days/);
+    expect(() => asked({ from: Date.UTC(2031, 0, 1) })).toThrow(
+      /none of the requested days|no run was recorded in the requested days/,
+    );
     expect(() => asked({ terms: { spreadMaxBps: null, sizeMin: '99999999999999' } })).toThrow(
       /^--size-min: expected at most [\d.]+, found 99999999999999$/,
     );
     const empty = folders.fresh();
     mkdirSync(empty);
-    expect(() => asked({ dir: empty })).toThrow(/no recording of a run in these days/);
+    expect(() => asked({ dir: empty })).toThrow(/no run was recorded in the requested days/);
   });
 });

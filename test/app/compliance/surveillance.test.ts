@@ -297,8 +297,11 @@ describe('the surveillance of a recorded bot', () => {
     const measured = surveillance({ dir, windows });
     const [recording] = measured.recordings;
     for (const [change, line] of [
-      [{ difference: 'line 7 differs' }, 'INCOMPLETE: this version differs from the recording, and omits'],
-      [{ gap: true }, 'was not recorded to its end: the disk was full'],
+      [
+        { difference: 'line 7 differs' },
+        ': this version of Puntas decides differently from the recording, so the rest',
+      ],
+      [{ gap: true }, 'was not recorded to its end, because the disk was full'],
     ] as const) {
       const changed = { ...measured, recordings: [{ ...recording!, ...change }] };
       for (const said of [surveillanceText(changed).join(' '), textOfHtml(surveillanceSection(changed))])
@@ -333,17 +336,17 @@ describe('the surveillance of a recorded bot', () => {
       );
     expect(warningsOf({})).toEqual([]);
     expect(warningsOf({ requests: Array.from({ length: WARN_FROM.peakPerSecond }, () => 1) })).toEqual([
-      'requests in one second',
+      'most requests in one second',
     ]);
     expect(warningsOf({ requests: Array.from({ length: WARN_FROM.peakPerSecond - 1 }, () => 1) })).toEqual([]);
-    expect(warningsOf({ orders: [...many(10, { canceledAt: 999 }), ...many(10, {})] })).toEqual(['short lives']);
+    expect(warningsOf({ orders: [...many(10, { canceledAt: 999 }), ...many(10, {})] })).toEqual(['short-lived']);
     expect(warningsOf({ orders: [...many(9, { canceledAt: 999 }), ...many(10, {})] })).toEqual([]);
     expect(warningsOf({ orders: [...many(9, { canceledAt: 999 }), ...many(11, {})] })).toEqual([]);
     const fills = Array.from({ length: 20 }, (_, i) => fill(4_500 + i));
     expect(warningsOf({ orders: many(2, {}), trades: fills })).toEqual(['layering']);
     expect(warningsOf({ orders: many(1, {}), trades: fills })).toEqual([]);
     const messages = (count: number) => ({ orders: many(count, { canceledAt: null }), trades: [fill(9_000)] });
-    expect(warningsOf(messages(WARN_FROM.orderToTrade + 1))).toEqual(['orders to trades']);
+    expect(warningsOf(messages(WARN_FROM.orderToTrade + 1))).toEqual(['order-to-trade ratio']);
     expect(warningsOf(messages(WARN_FROM.orderToTrade))).toEqual([]);
     expect(warningsOf({ trades: [fill(1), fill(1, { side: 'sell', isMaker: false })] })).toEqual(['self-trades']);
     const taken = [fill(1, { isMaker: false }), fill(2, { isMaker: false })];

@@ -52,12 +52,12 @@ describe('a token of the console', () => {
     [
       'is not there',
       () => join(dir, 'none'),
-      /operatorTokenFile .*: no such file; create one with: \(umask 077; openssl rand -hex 32 > /,
+      /operatorTokenFile .*: no such file; create a token with: \(umask 077; openssl rand -hex 32 > /,
     ],
     [
       'is short',
       () => file('short', 'x'.repeat(31)),
-      /expected a random token of 32 to 512 printable ASCII characters without blanks, found 31 characters; create one with openssl rand -hex 32/,
+      /expected a random token of 32 to 512 printable ASCII characters without blanks, found 31 characters; create a token with openssl rand -hex 32/,
     ],
     [
       'has blanks',
@@ -181,7 +181,10 @@ describe('an action of the console', () => {
     expect(actions.names).toEqual([...ACTION_NAMES]);
     expect(await actions.cost('Ana', quiet)).toEqual(['it would cost about 12 mxn']);
     const prepared = await actions.prepare({ ...ask, action: 'flatten', costMax: '20.50' }, quiet);
-    expect(prepared.lines).toEqual(['total cost at most 20.50, fees included', 'it would cost about 12 mxn']);
+    expect(prepared.lines).toEqual([
+      'total cost: at most 20.50 in quote currency, fees included',
+      'it would cost about 12 mxn',
+    ]);
     // Each under an id of its own, which is not that of what is done.
     expect(previews).toMatchObject([
       { action: 'flatten', by: 'Ana' },

@@ -112,7 +112,7 @@ describe('a moment of the past', () => {
     const first = await moments.at(runs[0]!.from, runs, never, () => undefined);
     expect([first!.view.run, first!.view.decision.note]).toEqual([
       runs[0]!.run,
-      'the recording of the run starts at this time',
+      'at the requested time, the bot was still reading its initial data; the page shows its first recorded state',
     ]);
     expect(first!.view.at - runs[0]!.from).toBeLessThan(20 * SECOND);
     expect(await moments.at(runs[0]!.from - 1, runs, never, () => undefined)).toBeNull();
@@ -310,7 +310,7 @@ describe('a console with a key in its environment', () => {
       environment: { [name]: 'x', PATH: '/bin' },
     };
     await expect(startConsole(ask)).rejects.toThrow(
-      `the console must not hold a key, but ${name} is in its environment; start it with env -u ${name} puntas console ...`,
+      `the environment of the console must not contain secrets, but contains ${name}; start the console with env -u ${name} puntas console ...`,
     );
   });
 });

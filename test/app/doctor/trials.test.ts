@@ -60,7 +60,7 @@ async function tried(): Promise<readonly string[]> {
     onStarted: () => undefined,
   });
   return findings
-    .filter(({ says }) => /trial order|immediate or cancel|accepted and canceled/.test(says))
+    .filter(({ says }) => /trial order|immediate-or-cancel|accepted and canceled/.test(says))
     .map(({ check, says }) => `${check}: ${says}`);
 }
 
@@ -74,7 +74,7 @@ test('one order is sent to each exchange, and none to either while a hedge is op
   const before = await shown();
   const said = await tried();
   expect(said).toEqual([
-    expect.stringMatching(/^elsewhere: .* immediate or cancel, 10% from the market: accepted, executed nothing/),
+    expect.stringMatching(/^elsewhere: .* immediate-or-cancel, 10% away from the best price: accepted, not executed/),
     expect.stringMatching(/^order: .*: accepted and canceled/),
   ]);
   expect(sent).toEqual({ here: 1, there: 1 });
@@ -101,7 +101,7 @@ test('without another run, flatten reads the file that it is given, and cancels 
     costMax: '9',
   } as const;
   expect(() => flatten({ configFile: undefined, stateDir: state }, ask, 0)).toThrow(
-    /only trial orders are recorded; pass the YAML file of the bot with -c FILE/,
+    /the recordings contain only trial orders of puntas doctor; pass the YAML file of the bot with -c FILE/,
   );
   expect(isTrialOrder(lastConfigOf(state))).toBe(true);
   const lines = flatten({ configFile: shippedConfig('elsewhere'), stateDir: state }, ask, 0);

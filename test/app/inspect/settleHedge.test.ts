@@ -123,7 +123,7 @@ test('balances are evidence only if those of both currencies were read after the
             : `outcome according to the balances: ${says === 'completed' ? 'executed' : 'failed'}`,
         );
         expect(text).toContain(
-          `btc: exchange balance before the hedge ${before === undefined ? 'never read' : textOfMoney(money(before.btc))}`,
+          `btc: exchange balance before the hedge: ${before === undefined ? 'not read' : textOfMoney(money(before.btc))}`,
         );
         if (says === null) return;
         const contrary = says === 'completed' ? 'failed' : 'executed';

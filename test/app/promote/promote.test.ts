@@ -81,7 +81,7 @@ describe('a promotion', () => {
     expect(next.open?.started).toEqual(standing.open?.started);
     // It is at paper, and the table is of what replay was approved on.
     expect(promotedText(approval, 'my.yaml').join('\n')).toMatch(
-      / has been at stage paper since\s[^]*\n\ncriteria of replay, at the last check:\n +criterion +expected +found\n/,
+      / has been at stage paper since\s[^]*\n\ncriteria of stage replay at the last check:\n +criterion +expected +found\n/,
     );
     expect(promotedJson(approval, 'my.yaml', dir)).toMatchObject({ stage: 'paper', check: { stage: 'replay' } });
     expect(next.open?.evidence[0]?.replay?.measures.fills).toBeGreaterThan(0);

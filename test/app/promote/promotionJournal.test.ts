@@ -95,7 +95,9 @@ describe('the journal of promotions', () => {
 
   test('takes no record that cannot follow, and writes nothing of it', () => {
     noteInJournal(dir, WHOLE[0]!);
-    expect(() => noteInJournal(dir, approved(1, 2, 'smallest', 'whole', null))).toThrow('the promotion is at replay');
+    expect(() => noteInJournal(dir, approved(1, 2, 'smallest', 'whole', null))).toThrow(
+      'the promotion is at stage replay',
+    );
     expect(promotionJournal(dir).records).toHaveLength(1);
   });
 

@@ -81,7 +81,7 @@ describe('puntas check', () => {
     const { state } = parse(readFileSync(file, 'utf8')) as { state: { dir: string } };
     latchIn(state.dir).set({ reason: 'drawdown', at: 0, by: 'bot' });
     expect((await ran(['check', '-c', file])).stdout).toMatch(
-      /^the bot would not quote, because it is halted by bot \(drawdown\); investigate/m,
+      /^the bot would not quote, because it is halted by the bot \(drawdown\); investigate/m,
     );
   });
 });

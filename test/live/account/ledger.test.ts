@@ -260,7 +260,10 @@ describe('what no list tells of', () => {
   test.each([
     [{ amount: '0' }, /--amount: expected an amount other than 0/],
     [{ amount: '1e3' }, /--amount: expected decimal digits like 12\.5 or -12\.5, found 1e3/],
-    [{ currency: 'b/c' }, /--currency: expected a ticker like btc, or usdt@PLACE of another exchange, found b\/c/],
+    [
+      { currency: 'b/c' },
+      /--currency: expected a ticker like btc, or usdt@PLACE for a currency on another exchange, found b\/c/,
+    ],
     [{ reason: ' x ' }, /--reason: expected a few words that say/],
   ])('%j is refused in one line', async (change, says) => {
     const at = world(49);

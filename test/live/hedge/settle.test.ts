@@ -60,7 +60,7 @@ describe('a conversion with a lost answer whose currencies both move', () => {
       const { id } = unknownIn(at.stateDir);
       expect(converted(at)).toHaveLength(count);
       const lines = (await hedgeEvidence(at.stateDir, id, clock)).join('\n');
-      expect(lines).toMatch(/btc: exchange balance before the hedge 1\.58 \(.*\), after the hedge 1\.\d+ \(/);
+      expect(lines).toMatch(/btc: exchange balance before the hedge: 1\.58 \(.*\); after the hedge: 1\.\d+ \(/);
       expect(lines).toMatch(
         count === 1
           ? /exchange balance minus ledger balance: -0\.0677; expected -0\.08 if executed, 0 if failed/

@@ -187,7 +187,7 @@ test.each([
       fee: `${sumOf(({ fee }) => fee)} ${trades[0].feeCurrency}`,
     };
     const evidence = (await hedgeEvidence(stateDir, row!.id, realClock())).join('\n');
-    expect(evidence).toMatch(/btc@binance: exchange balance before the hedge 1.5 .*, after the hedge 1.\d+ /);
+    expect(evidence).toMatch(/btc@binance: exchange balance before the hedge: 1.5 .*; after the hedge: 1.\d+ /);
     // Unchanged balances prove nothing yet, because the exchange may still execute the request.
     expect(evidence).toContain(
       as === 'executed' ? 'outcome according to the balances: executed' : 'the balances do not show the outcome',

@@ -36,7 +36,7 @@ test('a bot quotes around another book of the exchange with a basis that outlive
   expect(told.sources[0]!.basisErrorBps).toBeLessThan(8);
   expect(told.fair?.steps.map(({ name }) => name)).toEqual(['fair value: mid', 'price there', 'basis']);
   expect(explanationText(told)).toMatch(
-    /^source cross: [\d.]+, age \d+\.\d s, lag -?\d+ ms, basis -?[\d.]+ bps, known to /m,
+    /^source cross: [\d.]+, age \d+\.\d s, lag -?\d+ ms, basis -?[\d.]+ ± [\d.]+ bps/m,
   );
   await first.running.stop();
   const second = await restarted(world, dir, { stream });

@@ -51,7 +51,7 @@ describe('puntas halt', () => {
     await world.clock.advance(30 * SECOND);
     expect(ours(world)).toEqual([]);
     expect(latchHalt({ stateDir: world.stateDir }, 'once more', 0).text).toMatch(
-      /trading is already halted by person \(look at it/,
+      /trading is already halted by a person \(look at it/,
     );
     expect((await bot.stop()).failure).toBeNull();
     world.end();

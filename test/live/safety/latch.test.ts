@@ -199,7 +199,7 @@ describe('puntas resume', () => {
     const dir = folders.fresh();
     latchIn(dir).set(halt('drawdown: 5001'));
     expect(resume({ stateDir: dir }, 'a deposit, looked at the account', AT)).toMatch(
-      /^lifted: halt by bot since 2026-01-01T\S+ \(drawdown: 5001\)/,
+      /^lifted: halt by the bot since 2026-01-01T\S+ \(drawdown: 5001\)/,
     );
     expect(latchIn(dir).read()).toBeNull();
     const line = JSON.parse(readFileSync(join(dir, 'resumed.jsonl'), 'utf8')) as unknown;
@@ -324,7 +324,7 @@ describe('a run', () => {
     const latch = latchIn(world.stateDir);
     expect(latch.read()?.reason).toMatch(/^position: 0\.5 btc from the target is beyond its limit$/);
     expect(resume({ stateDir: world.stateDir, configFile: 'my.yaml' }, 'a deposit of mine', AT)).toMatch(
-      /^lifted: halt by bot since \S+ \(position: .*\)\. While inventory is beyond its limit, the bot quotes only to reduce inventory, .* set limits\.positionMax or inventory\.target in my\.yaml, and restart the bot$/,
+      /^lifted: halt by the bot since \S+ \(position: .*\)\. While inventory is beyond its limit, the bot quotes only to reduce inventory, .* set limits\.positionMax or inventory\.target in my\.yaml, and restart the bot$/,
     );
     await world.clock.advance(20 * SECOND);
     expect([latch.read(), sides(), latch.readReduce()?.reason]).toEqual([null, ['sell'], RESUMED_BEYOND_LIMIT]);

@@ -184,7 +184,7 @@ describe('puntas pause', () => {
       expect(ours(world)).toBe(0);
       if (how === 'a resume')
         expect((await act(world, { action: 'resume' })).lines.join()).toMatch(
-          /^the pause has ended \(its reason was: .*\), but the bot is still reduce-only by person \(closing for the night\); .* puntas resume/,
+          /^the pause has ended \(its reason was: .*\), but the bot is still reduce-only by ann \(closing for the night\); .* puntas resume/,
         );
       await world.clock.advance(15 * SECOND);
       expect(explain({ dir: world.stateDir, at: null }).regime).toMatchObject({

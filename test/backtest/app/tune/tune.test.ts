@@ -58,7 +58,7 @@ describe('a study', () => {
   test('says that nothing is better than not trading where no trial keeps the constraints, and has no configuration', async () => {
     const dir = folder();
     const { tuning, yaml } = await tune(options(studyFile(dir, { constraints: { fills: { min: 100_000 } } }), dir));
-    expect(tuning.verdict).toEqual({ better: false, words: ['no trial completed and satisfied the constraints'] });
+    expect(tuning.verdict).toEqual({ better: false, words: ['no trial both completed and satisfied the constraints'] });
     expect([tuning.chosen, yaml]).toEqual([null, null]);
     expect(tuning.trials.every(({ breaks }) => breaks.includes('fills'))).toBe(true);
     await expect(

@@ -133,7 +133,7 @@ describe('a space', () => {
   test.each<[string, Space]>([
     ['expected at least one parameter', []],
     [
-      'a: named twice',
+      'a: listed twice',
       [
         { key: 'a', kind: 'linear', low: 0, high: 1 },
         { key: 'a', kind: 'linear', low: 0, high: 1 },
@@ -144,7 +144,7 @@ describe('a space', () => {
     ['a: expected a step above 0, found 0', [{ key: 'a', kind: 'linear', low: 0, high: 1, step: 0 }]],
     ['a: expected whole numbers, found low 0.5', [{ key: 'a', kind: 'integer', low: 0.5, high: 1 }]],
     ['a: expected at least one value', [{ key: 'a', kind: 'choice', values: [] }]],
-    ['a: two equal values', [{ key: 'a', kind: 'choice', values: [1, 1] }]],
+    ['a: lists a value twice', [{ key: 'a', kind: 'choice', values: [1, 1] }]],
     ['a: depends on b; expected b earlier', [{ key: 'a', kind: 'choice', values: [1], when: { key: 'b', is: 1 } }]],
     [
       'b: depends on a = 3',
