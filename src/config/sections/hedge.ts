@@ -39,7 +39,7 @@ const elsewhere = z
     ),
     quoteTarget: decimalText
       .optional()
-      .describe('Quote balance on the other exchange with drift 0. If omitted, that at the first start.'),
+      .describe('Quote balance on the other exchange with drift 0. If omitted, the balance at the first start.'),
     debtMax: aboveZero.describe(
       'Maximum inventory beyond the band if all unknown hedge orders execute (base). At this maximum, the side that increases inventory is not quoted.',
     ),

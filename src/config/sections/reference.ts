@@ -70,10 +70,10 @@ const from = z.union([
   z.strictObject({ feed: sourceName.describe('Name of an entry of reference.feeds.') }),
   z.strictObject({
     venue: z.string().min(1).max(40).describe('Exchange name, as in exchange.venue.'),
-    restUrl: baseAddress.describe('Its REST address.'),
+    restUrl: baseAddress.describe('REST address.'),
     streamUrl: address(/^wss?:$/, 'wss://ws.example.com')
       .optional()
-      .describe('Its stream address. If omitted, books are polled.'),
+      .describe('Stream address. If omitted, books are polled.'),
   }),
   z.strictObject({
     ccxt: z
