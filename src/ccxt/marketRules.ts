@@ -40,10 +40,15 @@ export async function rulesOfMarket(
 ): Promise<AvailableBook> {
   const { limits, precision } = row;
   const book = bookOfMarket(row);
-  if (book === null) throw new Error(`${row.symbol}: the currencies have no usable names`);
+  if (book === null)
+    throw new Error(
+      `${row.symbol}: expected currency names of 2 to 12 letters and digits, found ${row.base} and ${row.quote}`,
+    );
   const tickSize = await tickOf(precision.price, mode, price);
   if (tickSize === null)
-    throw new Error(`${book}: expected a tick size of the exchange, found ${JSON.stringify(precision.price ?? null)}`);
+    throw new Error(
+      `${book}: expected a price precision that gives a tick size, found ${JSON.stringify(precision.price ?? null)}`,
+    );
   return {
     book,
     tickSize,

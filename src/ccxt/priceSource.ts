@@ -147,7 +147,8 @@ export class CcxtPriceSource {
       return;
     }
     const differs = this.#streams && this.#last !== null && !isSameBook(this.#last, outcome.value);
-    if (differs && this.#isBehind) return this.#market.restart('the stream sends nothing, but the book has changed');
+    if (differs && this.#isBehind)
+      return this.#market.restart('the stream sent no update, although polls show that the book has changed');
     this.#isBehind = differs;
     // The exchange's time of a polled book may be that of its last change.
     const age = { sentAt: null, ageMs: now - from } as const;

@@ -81,7 +81,7 @@ export class RecordedBooks {
 
 /** Describes the source of a tape for its header. */
 export const sourceOfTape = (id: string, streams: boolean, url: string | undefined): string =>
-  `ccxt ${CCXT_VERSION} ${id}${url === undefined ? '' : ` at ${url}`}${streams ? '; levels were doubles, so digits beyond 15 may be lost' : ''}`;
+  `ccxt ${CCXT_VERSION} ${id}${url === undefined ? '' : ` at ${url}`}${streams ? '; prices and amounts arrived as doubles, so digits after the 15th may be lost' : ''}`;
 
 class RecordedBook {
   readonly #book: string;
@@ -162,14 +162,16 @@ class RecordedBook {
     const { trades, unreadable } = outcome.value;
     const { trades: numbered, odd } = this.#numbers.numbered(this.#book, trades);
     const rows: UnreadableRow[] = unreadable.map(why => ({ why }));
-    if (odd > 0) rows.push({ why: `${odd} trades without a whole number as id` });
+    if (odd > 0) rows.push({ why: `${odd} trades whose ids are not whole numbers` });
     const newest = numbered.at(-1)?.tid ?? this.#newest;
     const before = this.#newest;
     this.#newest = newest;
     if (marker === undefined) return { kind: 'done', value: numbered.slice(-(limit ?? numbered.length)) };
     const isReached = before === null || numbered.some(({ tid }) => tid === before) || numbered.length === 0;
     if (!isReached)
-      rows.push({ why: `trades after ${before} are no longer listed: the oldest listed trade is ${numbered[0]!.tid}` });
+      rows.push({
+        why: `the exchange no longer lists the trades after ${before}; the oldest that it lists is ${numbered[0]!.tid}`,
+      });
     const after = numbered.filter(({ tid }) => BigInt(tid) > BigInt(marker));
     return { kind: 'done', value: after, ...(rows.length === 0 ? {} : { unreadable: rows }) };
   }
@@ -188,7 +190,7 @@ class RecordedBook {
         const { trades, odd } = this.#numbers.numbered(this.#book, news.trades);
         for (const row of news.unreadable)
           this.#log(`a trade could not be read and is missing in the recording: ${row}`);
-        if (odd > 0) this.#log(`${odd} trades without a whole number as id are missing in the recording`);
+        if (odd > 0) this.#log(`${odd} trades are missing in the recording, because their ids are not whole numbers`);
         if (this.#isUp)
           this.#listener?.({ kind: 'trades', trades: trades.map(trade => ({ ...trade, makerOid: '', takerOid: '' })) });
         return;
@@ -238,6 +240,6 @@ class RecordedBook {
   #sayInexact({ inexact }: TextBook): void {
     if (inexact === 0 || this.#hasSaidInexact) return;
     this.#hasSaidInexact = true;
-    this.#log('some levels have more than 15 digits, of which the last may be wrong');
+    this.#log('some prices or amounts have more than 15 digits; digits after the 15th may be wrong');
   }
 }

@@ -20,7 +20,7 @@ import { version } from './terminal/version.ts';
 guardTerminal({ log: outputTerminal(), error: errorTerminal() });
 
 const program = new Command('puntas')
-  .description('A market maker: quotes both sides of an order book from one YAML file.')
+  .description('A market maker that quotes both sides of an order book, configured by one YAML file.')
   .version(version())
   .exitOverride()
   .configureHelp({

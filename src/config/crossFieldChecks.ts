@@ -100,7 +100,7 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
     ...(kindOf(strategy.name).needsReference === true
       ? [missing(['strategy', 'name'], `strategy ${strategy.name}`)]
       : []),
-    ...(fairValue?.reference ? [missing(['fairValue', 'reference'], 'this part')] : []),
+    ...(fairValue?.reference ? [missing(['fairValue', 'reference'], 'this part of the fair value')] : []),
     ...(pull?.leader
       ? [{ path: ['pull', 'leader'], message: 'needs a reference price; add reference: { books: [...] }' }]
       : []),
@@ -117,7 +117,7 @@ function referenceProblems(config: Config, venues?: readonly string[]): readonly
   if (config.fairValue?.reference?.leave !== undefined && wanted?.sources === undefined)
     problems.push({
       path: ['fairValue', 'reference', 'leave'],
-      message: 'needs reference.sources: fills are hedged at one of them',
+      message: 'needs reference.sources, because fills are hedged at one of these sources; add reference.sources',
     });
   if (wanted === undefined) return problems;
   if (wanted.sources !== undefined) return [...sourceProblems(config, venues), ...publicBudgetProblems(config)];
@@ -127,7 +127,7 @@ function referenceProblems(config: Config, venues?: readonly string[]): readonly
     const wrong = (message: string) => problems.push({ path: ['reference', 'feeds', i, 'book'], message });
     if (fed.indexOf(name) !== i) wrong(`two feeds give the price of ${name}; remove one of these feeds`);
     if (wanted.books?.includes(name) === false)
-      wrong(`${name} is not in reference.books; add it there or remove the feed`);
+      wrong(`${name} is not in reference.books; add this book there, or remove the feed`);
     const sameness = name === book ? samenessOf(config, { urls: [wanted.feeds[i]?.url] }, venues) : null;
     if (sameness !== null) wrong(ownBook(`${book} of this feed`, sameness));
   });
@@ -149,7 +149,9 @@ function publicBudgetProblems(config: Config): readonly Problem[] {
   const perMinute = 60_000 / timing.bookPollMs + readsPerMinute(externalReferenceOf(config));
   if (perMinute <= most) return [];
   const keys =
-    config.reference?.sources === undefined ? 'everyMs' : 'everyMs and staleAfterMs of sources from exchange';
+    config.reference?.sources === undefined
+      ? 'everyMs'
+      : 'everyMs, and staleAfterMs of the sources with from: exchange';
   const message = `expected at most ${most} public requests per minute (budgets.publicPerMinute), found ${Math.ceil(perMinute)} with timing.bookPollMs ${timing.bookPollMs}; increase ${keys}`;
   return [{ path: ['reference', 'everyMs'], message }];
 }
@@ -164,7 +166,7 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
   const problems: Problem[] = [];
   const wrong = (path: readonly (string | number)[], message: string) =>
     problems.push({ path: ['reference', ...path], message });
-  if (books !== undefined) wrong(['books'], 'has no effect beside reference.sources; remove one of them');
+  if (books !== undefined) wrong(['books'], 'has no effect, because reference.sources is set; remove books or sources');
   if (sourcesMin > sources.length) wrong(['sourcesMin'], `expected at most ${sources.length}, the number of sources`);
   const used = new Set<number>();
   sources.forEach((source, i) => {
@@ -182,14 +184,14 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
     if (young !== undefined)
       wrong(
         ['sources', i, 'staleAfterMs'],
-        `expected at least ${staleAfterMsMin(young.from)} (ms) from ${placeText(young.from)}, so that a price outlives a failed poll; found ${young.staleAfterMs}`,
+        `expected at least ${staleAfterMsMin(young.from)} (ms) for prices from ${placeText(young.from)}, so that one failed poll makes no price stale; found ${young.staleAfterMs}`,
       );
     for (const { key, message } of idleKeys(source, book)) wrong(['sources', i, key], message);
     const twin = sources.slice(0, i).find(other => booksRead(config, other) === booksRead(config, source));
     if (twin !== undefined && sourcesMin > 1)
       wrong(
         ['sources', i, 'books'],
-        `${name} reads the books of ${twin.name} at the same places, so that both are one price, but sourcesMin is ${sourcesMin}; use another place, or remove a source`,
+        `${name} reads the same books from the same places as ${twin.name}, so both give one price, but sourcesMin is ${sourcesMin}; give one source other books or another from, or remove one source`,
       );
     for (const leg of legs) {
       const { from } = leg;
@@ -210,7 +212,10 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
       const missing = from === 'feed' ? `the book ${leg.book}` : `the name ${from.feed}`;
       if (at < 0) wrong(['sources', i, 'from'], `reference.feeds has no feed with ${missing}`);
       else if (from !== 'feed' && (feeds[at]!.book ?? book) !== leg.book)
-        wrong(['sources', i, 'from'], `the feed ${from.feed} gives ${feeds[at]!.book ?? book}, not ${leg.book}`);
+        wrong(
+          ['sources', i, 'from'],
+          `the feed ${from.feed} gives the price of ${feeds[at]!.book ?? book}, not of ${leg.book}; correct the book or the feed`,
+        );
     }
   });
   feeds.forEach((_, i) => {
@@ -223,7 +228,7 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
       message: `expected the name of one of reference.sources, ${sources.map(({ name }) => name).join(', ')}, found ${hedgedAt}`,
     });
   if (basis === undefined) return problems;
-  const twice = 'is a second basis beside reference.basis; remove one of them';
+  const twice = 'sets a second basis in addition to reference.basis; remove one of these two keys';
   if (fairValue?.reference?.basisMemory !== undefined)
     problems.push({ path: ['fairValue', 'reference', 'basisMemory'], message: twice });
   if ('basisMemory' in strategy && strategy.basisMemory !== undefined)
@@ -244,7 +249,7 @@ function idleKeys(source: SourceConfig, book: string): readonly { readonly key: 
   const isFeed = first?.from === 'feed' || (typeof first?.from === 'object' && 'feed' in first.from);
   const [base] = pairOf(book);
   const why = isDivided
-    ? `the chain divides by its first book, ${first?.as}, and an amount of ${base} needs a book of ${base}`
+    ? `the amounts of the first book, ${first?.as}, are not in ${base}`
     : isFeed
       ? 'the first book is read from a feed, which gives no amounts'
       : null;
@@ -255,8 +260,11 @@ function idleKeys(source: SourceConfig, book: string): readonly { readonly key: 
   return [
     ...(amount === undefined || why === null
       ? []
-      : [{ key: 'amount', message: `has no effect, because ${why}; remove it` }]),
-    ...replaced.map(key => ({ key, message: 'has no effect, because each of the books has its own; remove it' })),
+      : [{ key: 'amount', message: `has no effect, because ${why}; remove this key` }]),
+    ...replaced.map(key => ({
+      key,
+      message: `has no effect, because each of the books sets its own ${key}; remove this key`,
+    })),
   ];
 }
 
@@ -282,8 +290,8 @@ type Sameness = 'address' | { readonly name: string };
 
 const ownBook = (what: string, sameness: Sameness): string =>
   sameness === 'address'
-    ? `${what} is the bot's own book, which contains its own orders`
-    : `${what} counts as the bot's own book, which contains its own orders: the exchange has the name of the traded one, ${sameness.name}, which can have several addresses; use another exchange or book`;
+    ? `${what} is the bot's own book, which contains the bot's orders; use another exchange or book`
+    : `${what} counts as the bot's own book, which contains the bot's orders: the traded exchange has the same name, ${sameness.name}, and can have several addresses; use another exchange or book`;
 
 /** Name of an exchange, and addresses of a place. Without addresses, the place is the public one of the exchange. */
 type Place = { readonly name?: string | undefined; readonly urls: readonly (string | undefined)[] };
@@ -359,7 +367,7 @@ function hedgeProblems(config: Config): readonly Problem[] {
     demand(
       risk === undefined || currencyOf(risk) === minor,
       'risk',
-      `must be in ${minor}, the quote currency of ${book}`,
+      `expected a sum in ${minor}, the quote currency of ${book}, found ${risk ?? ''}`,
     );
     demand(
       residual === undefined,
@@ -374,8 +382,8 @@ function hedgeProblems(config: Config): readonly Problem[] {
     return problems;
   }
   const [band, residual, most] = [moneyOf(hedge.band), moneyOf(hedge.residual ?? '0'), moneyOf(limits.positionMax)];
-  demand(residual < band, 'residual', `must be below hedge.band (${hedge.band})`);
-  demand(band < most, 'band', `must be below limits.positionMax (${limits.positionMax})`);
+  demand(residual < band, 'residual', `expected less than hedge.band (${hedge.band}), found ${hedge.residual ?? '0'}`);
+  demand(band < most, 'band', `expected less than limits.positionMax (${limits.positionMax}), found ${hedge.band}`);
   return problems;
 }
 
@@ -390,7 +398,11 @@ function placeProblems({ hedge, elsewhere, exchange, reference, book, limits }: 
   if (!isWay && keys === undefined) return [];
   const problems: Problem[] = [];
   const at = (path: readonly string[], message: string) => problems.push({ path: ['hedge', ...path], message });
-  if (!isWay) at(['elsewhere'], 'has no effect without elsewhere in hedge.venues; add it there, or remove this key');
+  if (!isWay)
+    at(
+      ['elsewhere'],
+      'has no effect without elsewhere in hedge.venues; add elsewhere to hedge.venues, or remove this key',
+    );
   if (keys === undefined)
     at(['venues'], '"elsewhere" needs the keys of hedge.elsewhere; add hedge.elsewhere with driftMax and debtMax');
   if (elsewhere === undefined) {
@@ -412,7 +424,7 @@ function placeProblems({ hedge, elsewhere, exchange, reference, book, limits }: 
       `"elsewhere" needs the value of ${there} in ${here}; add a source to reference.sources with books that lead from ${elsewhere.book} to ${here}, like books: [${elsewhere.book}, ${there}_${here}]`,
     );
   if (keys !== undefined && !(moneyOf(keys.debtMax) <= moneyOf(limits.positionMax)))
-    at(['elsewhere', 'debtMax'], `must be at most limits.positionMax (${limits.positionMax})`);
+    at(['elsewhere', 'debtMax'], `expected at most limits.positionMax (${limits.positionMax}), found ${keys.debtMax}`);
   return problems;
 }
 
@@ -422,7 +434,7 @@ const isRate = (legs: readonly { readonly book: string }[], book: string): boole
 
 function deskProblems({ backtest: { desk } }: Config): readonly Problem[] {
   if (desk.delayMinMs <= desk.delayMaxMs) return [];
-  const message = `must be at least backtest.desk.delayMinMs (${desk.delayMinMs})`;
+  const message = `expected at least backtest.desk.delayMinMs (${desk.delayMinMs}), found ${desk.delayMaxMs}`;
   return [{ path: ['backtest', 'desk', 'delayMaxMs'], message }];
 }
 
@@ -435,7 +447,7 @@ function rfqReferenceProblems({ rfqReference }: Config): readonly Problem[] {
   if (!(rfqReference.staleAfterMs > rfqReference.everyMs))
     problems.push({
       path: ['rfqReference', 'staleAfterMs'],
-      message: `must be above rfqReference.everyMs (${rfqReference.everyMs})`,
+      message: `expected more than rfqReference.everyMs (${rfqReference.everyMs}), found ${rfqReference.staleAfterMs}`,
     });
   return problems;
 }
@@ -479,7 +491,7 @@ function timingProblems({ timing, exchange }: Config): readonly Problem[] {
 /** Finds a window of past prices in which every price can expire while the book is still fresh. */
 function priceMoveProblems({ limits: { priceMove }, timing: { staleAfterMs } }: Config): readonly Problem[] {
   if (priceMove === undefined || priceMove.windowMs > staleAfterMs) return [];
-  const message = `expected more than timing.staleAfterMs (${staleAfterMs}), found ${priceMove.windowMs}; every past price could expire before the next book`;
+  const message = `expected more than timing.staleAfterMs (${staleAfterMs}), found ${priceMove.windowMs}; every mid price in this window could expire before the next book`;
   return [{ path: ['limits', 'priceMove', 'windowMs'], message }];
 }
 
@@ -497,7 +509,7 @@ function elsewhereProblems({ elsewhere, exchange, book }: Config, venues?: reado
     return problems;
   }
   if (exchange.kind !== 'embedded')
-    at('kind', 'embedded needs exchange.kind: embedded; with a remote exchange, expected remote');
+    at('kind', 'expected remote, because exchange.kind is remote; found embedded, which needs exchange.kind: embedded');
   else if (exchange.market.kind !== 'flow') at('kind', 'embedded needs exchange.market: { kind: flow }');
   for (const currency of pairOf(elsewhere.book)) {
     if (elsewhere.balances[currency] === undefined)

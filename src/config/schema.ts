@@ -30,7 +30,7 @@ export const configSchema = z
   .strictObject({
     book: z
       .string()
-      .regex(BOOK_NAME, 'expected <major>_<minor>, like btc_mxn')
+      .regex(BOOK_NAME, 'expected <base>_<quote>, like btc_mxn')
       .describe('Book to quote, <base>_<quote>.'),
     instance: z
       .string()

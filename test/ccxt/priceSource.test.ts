@@ -72,7 +72,10 @@ describe('a live price through ccxt', () => {
     tiny.move('b', '100.00', '0.5', true);
     await until(last => bestBid(last) === 100);
     await until(last => last?.kind === 'lost');
-    expect(news.at(-1)).toEqual({ kind: 'lost', reason: 'the stream sends nothing, but the book has changed' });
+    expect(news.at(-1)).toEqual({
+      kind: 'lost',
+      reason: 'the stream sent no update, although polls show that the book has changed',
+    });
     await until(last => bestBid(last) === 100);
   });
 

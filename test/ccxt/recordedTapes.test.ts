@@ -153,6 +153,6 @@ describe('a tape recorded through ccxt', () => {
         'the recorder was not running',
       ]),
     );
-    expect(stored.source).toContain('digits beyond 15 may be lost');
+    expect(stored.source).toContain('digits after the 15th may be lost');
   });
 });

@@ -153,7 +153,7 @@ describe('rules', () => {
     expect((await rules(2, '1')).tickSize).toBe('0.00001');
     expect(await rules(4, '1')).toMatchObject({ tickSize: '5', minimumAmount: '0.00000001', minimumValue: '0' });
     await expect(rulesOfMarket({ ...row, precision: {} }, 4, () => Promise.resolve('1'))).rejects.toThrow(
-      'btc_usd: expected a tick size of the exchange, found null',
+      'btc_usd: expected a price precision that gives a tick size, found null',
     );
   });
 });

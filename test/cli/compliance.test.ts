@@ -62,7 +62,7 @@ describe('of a bot that has run', () => {
     for (const command of [['presence'], ['surveillance'], ['report', '--surveillance']]) {
       const { code, stderr } = await ran([...command, '--state', state]);
       expect([command, code]).toEqual([command, 1]);
-      expect(stderr).toMatch(/^this version differs from the recording: run \d+: /m);
+      expect(stderr).toMatch(/^the replay by this version of Puntas differs from the recording: run \d+: /m);
     }
   });
 

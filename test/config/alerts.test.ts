@@ -15,7 +15,7 @@ test('on, silent and off are words, and everything else has a default', () => {
 
 test.each([
   ['{}', 'expected webhook, telegram or both; omit the section to send no alerts'],
-  ['{ telegram: { chatId: "my chat" } }', 'expected the id of a chat in quotation marks'],
+  ['{ telegram: { chatId: "my chat" } }', 'expected a chat id or a channel name in quotation marks'],
   ['{ telegram: { chatId: "1" }, digestAt: "25:00" }', 'expected a UTC time in quotation marks'],
   ['{ webhook: { url: http://example.com/in } }', 'write https://example.com/in'],
   ['{ webhook: { url: https://user:word@example.com } }', 'without user, query'],

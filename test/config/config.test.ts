@@ -172,7 +172,7 @@ describe('an error', () => {
     [
       'a book without a currency of its own',
       replaced('btc_mxn', 'btcmxn'),
-      'a.yaml:1:7 book: expected <major>_<minor>, like btc_mxn, found btcmxn',
+      'a.yaml:1:7 book: expected <base>_<quote>, like btc_mxn, found btcmxn',
     ],
     [
       'text where keys are asked',
@@ -460,7 +460,9 @@ describe('a hedge without a band', () => {
     expect(errorsOf(`{ risk: 100 mxn, ${flow} }`)).toBe('');
     expect(errorsOf('{ risk: 100 mxn }')).toMatch(/expected band, or risk and flow to compute the band/);
     expect(errorsOf(`{ ${flow} }`)).toMatch(/expected band, or risk and flow to compute the band/);
-    expect(errorsOf(`{ risk: 100 btc, ${flow} }`)).toMatch(/must be in mxn/);
+    expect(errorsOf(`{ risk: 100 btc, ${flow} }`)).toMatch(
+      /expected a sum in mxn, the quote currency of btc_mxn, found 100 btc/,
+    );
   });
 
   test('has no rest and no price of carrying by hand, and a band by hand wins', () => {
@@ -471,7 +473,7 @@ describe('a hedge without a band', () => {
       /carryBpsPerHour.*is computed because hedge\.band is missing/,
     );
     expect(errorsOf(`{ band: '0.05', residual: '0.01', risk: 100 mxn, ${flow} }`)).toBe('');
-    expect(errorsOf("{ band: '0.5' }")).toMatch(/must be below limits.positionMax/);
+    expect(errorsOf("{ band: '0.5' }")).toMatch(/expected less than limits.positionMax \(.*\), found 0\.5/);
   });
 });
 

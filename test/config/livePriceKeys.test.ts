@@ -26,10 +26,10 @@ describe("a price is never read from the bot's own book", () => {
     return loaded.ok ? '' : loaded.errors.join('\n');
   };
   const chained = [{ book: 'btc_mxn', as: 'btc_usd', from: { ccxt: 'bitso' } }, 'usd_mxn'];
-  const BY_ADDRESS = /is the bot's own book, which contains its own orders$/;
+  const BY_ADDRESS = /is the bot's own book, which contains the bot's orders; use another exchange or book$/;
   const byName = (name: string) =>
     new RegExp(
-      `counts as the bot's own book, which contains its own orders: the exchange has the name of the traded one, ${name}, which can have several addresses; use another exchange or book$`,
+      `counts as the bot's own book, which contains the bot's orders: the traded exchange has the same name, ${name}, and can have several addresses; use another exchange or book$`,
     );
   test.each<readonly [string, object, object, RegExp]>([
     ['from: exchange', REMOTE, { from: 'exchange' }, BY_ADDRESS],
@@ -135,9 +135,9 @@ test('polls have a minimum interval, which is longer on another exchange', () =>
   ]);
   // A price must not become stale between two polls.
   expect([pollsOf({ ccxt: 'kraken' }, 3_749), pollsOf(far, 100), pollsOf('feed', 249)]).toEqual([
-    [expect.stringMatching(/staleAfterMs.*expected at least 3750 \(ms\) from ccxt:kraken, .* found 3749/)],
-    [expect.stringMatching(/staleAfterMs.*expected at least 3750 \(ms\) from kraken /)],
-    [expect.stringMatching(/staleAfterMs.*expected at least 250 \(ms\) from feed/)],
+    [expect.stringMatching(/staleAfterMs.*expected at least 3750 \(ms\) for prices from ccxt:kraken, .* found 3749/)],
+    [expect.stringMatching(/staleAfterMs.*expected at least 3750 \(ms\) for prices from kraken /)],
+    [expect.stringMatching(/staleAfterMs.*expected at least 250 \(ms\) for prices from feed/)],
   ]);
   expect([pollsOf('feed', 250), pollsOf('exchange', 500, 5_000)]).toEqual([[100], [200, 200]]);
   expect(pollsOf(far, 20_000, 5_000)).toEqual([5_000, 5_000]);
@@ -172,12 +172,12 @@ describe('no key of a source is dropped in silence', () => {
     [
       'of a chain that divides by its first book',
       { books: ['usd_btc', 'usd_mxn'], amount: '1' },
-      /sources\.0\.amount: has no effect, because the chain divides by its first book, usd_btc, and an amount of btc needs a book of btc; remove it$/,
+      /sources\.0\.amount: has no effect, because the amounts of the first book, usd_btc, are not in btc; remove this key$/,
     ],
     [
       'of a feed',
       { books: ['btc_mxn'], from: { feed: 'desk' }, amount: '1' },
-      /sources\.0\.amount: has no effect, because the first book is read from a feed, which gives no amounts; remove it$/,
+      /sources\.0\.amount: has no effect, because the first book is read from a feed, which gives no amounts; remove this key$/,
     ],
   ])('the amount %s is refused', (_, source, says) => {
     const feeds = 'from' in source ? [{ name: 'desk', file: 'price' }] : [];
@@ -328,7 +328,7 @@ describe('two sources are two places', () => {
     expect(one.ok ? [] : one.errors).toEqual([]);
     expect(two.ok ? [] : two.errors).toEqual([
       expect.stringMatching(
-        /sources\.1\.books: b reads the books of a at the same places, so that both are one price, but sourcesMin is 2; use another place, or remove a source$/,
+        /sources\.1\.books: b reads the same books from the same places as a, so both give one price, but sourcesMin is 2; give one source other books or another from, or remove one source$/,
       ),
     ]);
   });

@@ -33,7 +33,7 @@ describe('an error of a strategy is one line that says what was expected and wha
       'peg',
       'everyMs: 4000',
       'everyMs: 4000\n  feeds: [{ book: eth_usd, file: price }]',
-      'reference.feeds.0.book: eth_usd is not in reference.books; add it there or remove the feed',
+      'reference.feeds.0.book: eth_usd is not in reference.books; add this book there, or remove the feed',
     ],
     [
       'a feed without a place',

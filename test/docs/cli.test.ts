@@ -53,7 +53,9 @@ test('every command that reads a state directory has --paper with one text', () 
   const ofState = commands.filter(({ command }) => command.options.some(({ long }) => long === '--state'));
   expect(ofState.length).toBeGreaterThan(15);
   const onPaper = ofState.filter(({ command }) =>
-    command.options.some(({ long, description }) => long === '--paper' && /state of the paper run/.test(description)),
+    command.options.some(
+      ({ long, description }) => long === '--paper' && /state directory of paper runs/.test(description),
+    ),
   );
   expect(
     ofState

@@ -413,7 +413,7 @@ describe('what puntas calibrate writes', () => {
     [
       'a part that wants a reference where none is read',
       { reference: {} },
-      'fairValue.reference: this part needs a reference price; add reference: { books: [...] }',
+      'fairValue.reference: this part of the fair value needs a reference price; add reference: { books: [...] }',
     ],
     [
       'a reach beyond the collar',

@@ -69,7 +69,7 @@ describe('hedges on the other exchange', () => {
     ],
     [
       tree => ((tree['hedge']!['elsewhere'] as Record<string, unknown>)['debtMax'] = '0.2'),
-      'hedge.elsewhere.debtMax: must be at most limits.positionMax (0.1)',
+      'hedge.elsewhere.debtMax: expected at most limits.positionMax (0.1), found ',
     ],
     [
       tree => delete (tree['hedge']!['elsewhere'] as Record<string, unknown>)['driftMax'],

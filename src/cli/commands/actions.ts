@@ -44,7 +44,9 @@ export function addActionCommands(program: Command): void {
 
 function addStatus(program: Command): void {
   ofBot(
-    program.command('status').description('show whether a bot runs, its regime, quotes, inventory, limits and profit'),
+    program
+      .command('status')
+      .description('show whether a bot runs, and its regime, quotes, inventory, limits and profit'),
   )
     .option('--json', 'print one JSON object', false)
     .action(async (options: BotFlags & { json: boolean }) => {
@@ -84,7 +86,7 @@ function addFlatten(program: Command): void {
     program
       .command('flatten')
       .description('hedge inventory to its target within a maximum total cost')
-      .option('--max-cost <sum>', 'maximum cost including fees (quote currency); if omitted, only a preview'),
+      .option('--max-cost <sum>', 'maximum cost including fees (quote currency); if omitted, only preview the hedge'),
   ).action(async ({ maxCost, ...options }: Flags & { maxCost?: string }) => {
     const isPreview = options.preview || maxCost === undefined;
     const flags = { ...options, preview: isPreview };
@@ -105,7 +107,7 @@ function addHalt(program: Command): void {
     program
       .command('halt')
       .description('stop quoting until you resume; needs no running bot')
-      .option('--cancel', "also cancel the bot's orders with its key, and verify the cancels", false),
+      .option('--cancel', "also use the bot's API key to cancel its orders, and verify the cancels", false),
   ).action(async (options: Flags & { cancel: boolean }) => {
     const ask = { ...askOf(options), action: 'halt' } as const;
     // The file is read first, so that its errors are reported before any action.

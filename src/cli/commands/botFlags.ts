@@ -22,7 +22,7 @@ export const ofBot = (command: Command, needs: 'either' | 'file' = 'either'): Co
     : command.option('-c, --config <file>', 'configuration of the bot')
   )
     .option('--state <dir>', 'state directory (default: state.dir)')
-    .option('--paper', 'use the state of the paper run', false);
+    .option('--paper', 'use the state directory of paper runs', false);
 
 /** Returns the selected state directory. Throws `UsageError` if there is none. */
 export const folderOf = (flags: BotFlags): string => selected(flags).dir;

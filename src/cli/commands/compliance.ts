@@ -38,9 +38,17 @@ const daysOfFlags = ({ from, to }: DayFlags) => ({
 });
 
 function addPresence(program: Command): void {
-  ofDays(ofBot(program.command('presence').description('certify the time with quotes by day, from the recordings')))
-    .option('--spread-max-bps <n>', 'maximum distance of bid and ask in bps (default: any)', decimalFlag)
-    .option('--size-min <n>', 'minimum amount of a side in base currency (default: any)', decimalFlag)
+  ofDays(ofBot(program.command('presence').description('certify from recordings how long the bot quoted on each day')))
+    .option(
+      '--spread-max-bps <n>',
+      'maximum distance between bid and ask that counts as quoting, in bps (default: any)',
+      decimalFlag,
+    )
+    .option(
+      '--size-min <n>',
+      'minimum amount of a side that counts as quoting, in base currency (default: any)',
+      decimalFlag,
+    )
     .option('--out <file>', 'write NAME.html and NAME.json')
     .option('--json', 'print one JSON object', false)
     .action((flags: DayFlags & { spreadMaxBps?: string; sizeMin?: string; out?: string }) => {
@@ -73,11 +81,19 @@ function addSurveillance(program: Command): void {
   )
     .option(
       '--after-fill <duration>',
-      'time after a fill in which cancels count as layering (default: 1s)',
+      'time after a fill in which opposite-side cancels count as layering (default: 1s)',
       durationFlag,
     )
-    .option('--short-life <duration>', 'maximum life of a short order (default: 1s)', durationFlag)
-    .option('--momentum <duration>', 'time before a fill for own taker trades (default: 60s)', durationFlag)
+    .option(
+      '--short-life <duration>',
+      'lifetime below which a canceled order counts as short-lived (default: 1s)',
+      durationFlag,
+    )
+    .option(
+      '--momentum <duration>',
+      "time before a fill in which the bot's taker trades count as momentum (default: 60s)",
+      durationFlag,
+    )
     .option('--json', 'print one JSON object', false)
     .action((flags: DayFlags & { afterFill?: number; shortLife?: number; momentum?: number }) => {
       const { afterFillMs, shortLifeMs, momentumMs } = DEFAULT_WINDOWS;
@@ -96,6 +112,6 @@ function addSurveillance(program: Command): void {
 /** Ends with exit code 1 if a replay differs from its recording. */
 export function failIfDifferent(difference: string | null): void {
   if (difference === null) return;
-  printError(`this version differs from the recording: ${difference}`);
+  printError(`the replay by this version of Puntas differs from the recording: ${difference}`);
   process.exitCode = EXIT.broken;
 }

@@ -26,7 +26,7 @@ type ConformanceFlags = {
 export function addConformanceCommand(program: Command): void {
   program
     .command('conformance')
-    .description('check the exchange against its interface documents, call by call')
+    .description('check the exchange against its API documents, call by call')
     .option('-c, --config <file>', 'configuration (default: the embedded exchange)')
     .option('--yes', 'on a real exchange, also place and cancel the smallest orders', false)
     .option('--trade', 'with --yes, also buy and sell the smallest amount', false)

@@ -45,17 +45,17 @@ export function addLedgerCommands(program: Command): void {
     );
 
   // The parent command parses these four options anywhere; they are repeated here for the help.
-  ofBot(command.command('adjust').description('book a balance difference that only you can explain'))
+  ofBot(command.command('adjust').description('book a balance difference that Puntas cannot explain'))
     .usage('(-c FILE | --state DIR) --currency TICKER --amount N --reason TEXT [--by NAME] [--in-transit]')
     .option('--currency <ticker>', 'currency of the difference')
     .requiredOption('--amount <n>', 'exchange balance minus ledger balance')
     .requiredOption('--reason <text>', 'reason for the record')
     .option('--by <name>', 'your name for the record (default: your login)')
-    .option('--in-transit', 'moved from or to the other exchange', false)
+    .option('--in-transit', 'the amount is in transit from or to the other exchange', false)
     .action(async (_: unknown, self: Command) => {
       const options = self.optsWithGlobals<BotFlags & Partial<AdjustAsk>>();
       const { currency, amount = '', reason = '', by, inTransit = false } = options;
-      if (currency === undefined) throw new UsageError('--currency: expected a ticker like btc');
+      if (currency === undefined) throw new UsageError('--currency: missing; expected a ticker like btc');
       const ask = { currency, amount, reason, inTransit, ...(by === undefined ? {} : { by }) };
       print(await adjust(folderOf(options), ask, realClock()));
     });

@@ -41,10 +41,10 @@ export function addRecordCommands(program: Command): void {
   sources(program.command('record').description("record an exchange's market data as a tape, without a key"))
     .requiredOption('--out <dir>', 'folder of a new tape, or of a tape to continue')
     .option('--book <names>', 'books to record, comma-separated (default: the book in -c)')
-    .option('--venue <name>', 'exchange to record instead of -c: its name, or ccxt:ID through ccxt')
-    .option('--url <address>', 'address of the exchange of --venue')
-    .option('--stream-url <address>', 'stream address of the exchange of --venue')
-    .option('--no-stream', 'poll the books of --venue although it has a stream')
+    .option('--venue <name>', 'name of the exchange to record, or ccxt:ID to use ccxt; replaces -c')
+    .option('--url <address>', 'address of the --venue exchange')
+    .option('--stream-url <address>', 'stream address of the --venue exchange')
+    .option('--no-stream', 'poll the books of the --venue exchange, even if it has a stream')
     .option('--for <duration>', 'stop after this time, like 60s, 10m or 2h', durationFlag)
     .option('--json', 'print one JSON object', false)
     .action(async (options: RecordFlags) => {
@@ -75,7 +75,7 @@ export function addRecordCommands(program: Command): void {
           },
         });
         if (isTerminal) writeError('\n');
-        if (result.failure !== null) log.error({}, `recording ended by an error: ${result.failure}`);
+        if (result.failure !== null) log.error({}, `the recording ended with an error: ${result.failure}`);
         print(options.json ? JSON.stringify(result) : describeRecorded(result));
         process.exitCode = result.failure === null ? EXIT.clean : EXIT.broken;
       });

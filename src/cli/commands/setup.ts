@@ -82,7 +82,7 @@ const nextVerbs = ({ exchange }: Config, isKeyed: boolean): readonly string[] =>
   exchange.kind === 'embedded' ? ['check', 'doctor'] : [isKeyed ? 'check' : 'check --paper', 'run --paper', 'doctor'];
 
 const INIT_HELP: Readonly<Record<QuestionName, string>> = {
-  exchange: 'embedded (play money), live, or the https URL of a REST interface',
+  exchange: 'embedded (play money), live (config/live.yaml), or the https URL of a REST interface',
   book: 'book, like btc_mxn',
   instance: 'bot name and prefix of its order ids',
   'half-spread': 'half-spread of the first level (bps)',

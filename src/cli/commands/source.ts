@@ -97,7 +97,7 @@ export async function withVenueOf(
   clock: Clock,
   work: (venue: VenueAccess, log: Log, seed: number, config: Config) => Promise<number>,
 ): Promise<void> {
-  if (options.paper) realTime(options, 'an exchange followed with --paper');
+  if (options.paper) realTime(options, 'paper trading');
   else if (config.exchange.kind === 'remote') {
     if (options.seed !== undefined)
       throw new UsageError('--seed needs the embedded exchange; a remote exchange has no seed');

@@ -72,9 +72,9 @@ function addHedges(program: Command): void {
     .usage('ID (-c FILE | --state DIR) [--as executed|failed --reason TEXT [--by NAME]]')
     .argument('<id>', 'id of the hedge, as listed by puntas hedges')
     .addOption(new Option('--as <end>', 'outcome of the hedge').choices(SETTLED_AS))
-    .option('--base <amount>', 'base currency executed on another exchange')
-    .option('--quote <amount>', 'quote currency for it')
-    .option('--fee <amount>', 'its fee, like "0.61 usdt"')
+    .option('--base <amount>', 'executed base currency, for a hedge on another exchange')
+    .option('--quote <amount>', 'quote currency paid or received')
+    .option('--fee <amount>', 'fee of the order, like "0.61 usdt"')
     .option('--reason <text>', 'reason for the record')
     .option('--by <name>', 'your name for the record (default: your login)')
     .action(async (id: string, _: unknown, self: Command) => {

@@ -64,7 +64,7 @@ const stored = (command: Command): Command =>
     .option('--book <book>', 'book to use if the recording has several')
     .option('--from <time>', 'start time, like 2026-11-21 or 2026-11-21T12:00:00Z', recordedTime)
     .option('--to <time>', 'end time', recordedTime)
-    .option('--skip-damaged', 'read damaged blocks as gaps', false);
+    .option('--skip-damaged', 'treat damaged blocks as gaps', false);
 
 const storedOptions = ({ book, from, to, skipDamaged }: StoredFlags): StoredTapeOptions => ({
   ...(book === undefined ? {} : { book }),

@@ -56,7 +56,7 @@ const runCommand = (program: Command): Command =>
     tapeBook(program.command('run')).description('quote until stopped, then cancel all orders and verify the cancels'),
   ).option(
     '--opening-zero <currency>',
-    'currency that opens with a zero balance if the exchange does not list it (repeatable)',
+    'currency whose opening balance is zero if the exchange does not list it (repeatable)',
     (currency: string, before: readonly string[] = []) => [...before, currency.toLowerCase()],
   );
 
@@ -120,7 +120,7 @@ function addRun(program: Command): void {
           if (ended.unread !== undefined) log.error({}, `orders may still be open: ${ended.unread}`);
           if (ended.openHedge !== undefined)
             log.error({}, `${ended.openHedge} has no known outcome; the next run looks it up`);
-          if (failure !== null) log.error({}, `run ended by an error: ${failure}`);
+          if (failure !== null) log.error({}, `the run ended with an error: ${failure}`);
           const resumeCommand = ownCommand('resume', { configFile, stateDir: config.state.dir });
           print(options.json ? JSON.stringify(summary) : describe(summary, resumeCommand));
           if (!isAllGone(ended)) return EXIT.leftOrders;
@@ -148,7 +148,7 @@ function addCheck(program: Command): void {
   sources(
     tapeBook(program.command('check')).description('check a configuration and show the quotes it would place now'),
   )
-    .option('--paper', 'follow the remote market without a key', false)
+    .option('--paper', 'read the remote market without a key', false)
     .action(async (options: Source) => {
       const { config, tape, file } = await selectedInputs(options);
       const { check } = await import('../../app/inspect/check.ts');

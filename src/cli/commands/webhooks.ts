@@ -47,13 +47,14 @@ export function addWebhookCommands(program: Command): void {
       const { webhookUrl } = config.exchange;
       const client = clientOf(config, webhookUrl === undefined ? venue : { ...venue, webhookUrl }, realClock(), 1);
       try {
-        if (!client.webhooks) throw new UsageError('this exchange has no webhooks');
+        if (!client.webhooks)
+          throw new UsageError('the exchange in this configuration has no webhooks, so there is nothing to register');
         const outcome = await client.webhooks.register(callbackOf(base, token));
         if (outcome.kind === 'refused')
           throw new UsageError(`the exchange rejected the registration: ${outcome.message}`, 1);
         if (outcome.kind === 'unknown')
           throw new UsageError(
-            `no usable answer to the registration (${outcome.reason}); the webhook may be registered, so run the command again`,
+            `no usable answer to the registration (${outcome.reason}), so it is unknown whether the webhook is registered; run the command again`,
             1,
           );
         for (const { id, event } of outcome.value) print(`registered as ${id} for ${event}: ${base}/hooks/…`);

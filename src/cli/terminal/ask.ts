@@ -39,7 +39,7 @@ export function terminal(): Terminal {
         return (await opened().question(shownLines(question), { signal: gone.signal })).trim();
       } catch {
         output.write('\n');
-        throw new UsageError('the question got no answer; nothing was done');
+        throw new UsageError('the question was not answered; nothing was done');
       }
     },
     close: () => lines?.close(),

@@ -13,7 +13,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   exchange: [
     ['puntas exchange --port 8080', 'serves on port 8080'],
-    ['puntas exchange --port 8080 --seed 7', 'repeats the market of seed 7'],
+    ['puntas exchange --port 8080 --seed 7', 'simulates the same market at every start'],
   ],
   sentinel: [
     ['puntas sentinel -c my.yaml', 'watches the bot of this configuration'],
@@ -29,7 +29,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   conformance: [
     ['puntas conformance', 'checks the embedded exchange'],
-    ['puntas conformance -c stage.yaml --yes --json', 'checks a stage account with the smallest orders'],
+    ['puntas conformance -c stage.yaml --yes --json', 'checks a test account with the smallest orders'],
   ],
   'alert test': [['puntas alert test -c my.yaml', 'sends a test message']],
   record: [
@@ -47,7 +47,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   calibrate: [
     ['puntas calibrate --tape DIR', 'measures a recording'],
-    ['puntas calibrate --tape DIR --reference btc_mxn=DIR', 'measures a leading book too'],
+    ['puntas calibrate --tape DIR --reference btc_mxn=DIR', 'also measures whether another book leads'],
   ],
   tape: [
     ['puntas tape DIR', 'shows what a tape contains'],
@@ -58,9 +58,9 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas export -c my.yaml --rows fills --out fills.csv', "exports a bot's fills"],
   ],
   scout: [
-    ['puntas scout -c my.yaml --for 1h --out scout.html --yaml best.yaml', 'observes for an hour'],
+    ['puntas scout -c my.yaml --for 1h --out scout.html --yaml best.yaml', 'observes the market for an hour'],
     ['puntas scout --tape DIR --fees best', 'observes a recorded market'],
-    ['puntas scout --tape DIR --hedge-tape DIR --hedge-fee 10', 'judges fills hedged on another exchange'],
+    ['puntas scout --tape DIR --hedge-tape DIR --hedge-fee 10', 'evaluates fills that are hedged on another exchange'],
   ],
   tune: [
     ['puntas tune -c config/tune.yaml --out tuned.html --yaml best.yaml', 'writes the best configuration'],
@@ -83,7 +83,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
       'moves the candidate to the paper stage',
     ],
   ],
-  'promote back': [['puntas promote back -c trading.yaml --preview', 'shows what would be restored']],
+  'promote back': [['puntas promote back -c trading.yaml --preview', 'shows the configuration that would be restored']],
   worker: [
     ['puntas worker --queue redis://10.0.0.5:6379 --tapes /srv/tapes', 'reads recordings from a folder'],
     ['puntas worker --queue redis://10.0.0.5:6379 --threads 8', 'runs eight trials in parallel'],
@@ -105,7 +105,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas reduce -c my.yaml --preview', 'shows the effect'],
   ],
   cancel: [
-    ['puntas cancel -c my.yaml --reason "orders look odd"', 'cancels and quotes again'],
+    ['puntas cancel -c my.yaml --reason "orders look odd"', 'cancels all orders, then quotes again'],
     ['puntas cancel -c my.yaml --preview', 'shows the effect'],
   ],
   flatten: [
@@ -124,7 +124,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas resume -c my.yaml --preview', 'shows the effect'],
   ],
   reload: [
-    ['puntas reload -c my.yaml --preview', 'shows changes and quotes'],
+    ['puntas reload -c my.yaml --preview', 'shows the changed keys and the resulting quotes'],
     ['puntas reload -c my.yaml --reason "wider for the night"', 'applies the file'],
   ],
   replay: [
@@ -139,13 +139,13 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas hedges -c my.yaml', 'lists hedges'],
     ['puntas hedges --json -c my.yaml', 'prints the hedges as JSON'],
   ],
-  'hedges settle': [['puntas hedges settle ID -c my.yaml', 'shows the known facts of the hedge']],
+  'hedges settle': [['puntas hedges settle ID -c my.yaml', 'shows the evidence about the outcome']],
   console: [
     ['puntas console -c my.yaml', 'serves the page'],
     ['puntas console -c my.yaml --port 0', 'uses a free port'],
   ],
   ledger: [
-    ['puntas ledger -c my.yaml', 'shows sums by currency'],
+    ['puntas ledger -c my.yaml', 'shows the totals of each currency'],
     ['puntas ledger -c my.yaml --currency mxn --since 24h --entries', 'lists the MXN entries of the last 24 hours'],
   ],
   'ledger adjust': [
@@ -161,7 +161,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   surveillance: [
     ['puntas surveillance -c my.yaml', 'measures all recorded days'],
-    ['puntas surveillance -c my.yaml --after-fill 5s --json', 'uses a longer window, prints JSON'],
+    ['puntas surveillance -c my.yaml --after-fill 5s --json', 'uses a longer time after fills, and prints JSON'],
   ],
   'new-strategy': [
     ['puntas new-strategy order-flow', 'creates strategies/order-flow'],

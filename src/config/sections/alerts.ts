@@ -38,7 +38,7 @@ export const ALERT_EVENTS = {
   notQuoting: { mode: 'on', says: 'The bot does not quote, for a reason that no other event covers.' },
   sourceLost: { mode: 'on', says: 'A source of the reference price has had no usable data for 30 s.' },
   sourceDivergent: { mode: 'on', says: 'A source of the reference price differs from the others.' },
-  hedgeDebt: { mode: 'on', says: 'Inventory that the other exchange should have hedged has lasted for a minute.' },
+  hedgeDebt: { mode: 'on', says: 'Inventory beyond the band has waited a minute for a hedge on the other exchange.' },
   reduceOnly: { mode: 'on', says: 'Reduce-only: quotes only reduce inventory.' },
   drawdownNear: { mode: 'on', says: 'Drawdown above 80% of limits.drawdownMax.' },
   dayLossNear: { mode: 'on', says: 'Daily loss above 80% of limits.dayLossMax.' },
@@ -75,7 +75,7 @@ const modes = Object.fromEntries(
 const channel = {
   webhook: z
     .strictObject({
-      url: httpAddress.optional().describe('Address. If omitted, PUNTAS_ALERT_WEBHOOK_URL.'),
+      url: httpAddress.optional().describe('Webhook address. If omitted, PUNTAS_ALERT_WEBHOOK_URL.'),
     })
     .optional()
     .describe('Webhook; signed if PUNTAS_ALERT_WEBHOOK_SECRET is set.'),
@@ -83,8 +83,11 @@ const channel = {
     .strictObject({
       chatId: z
         .string()
-        .regex(/^(-?\d{1,20}|@\w{5,32})$/, 'expected the id of a chat in quotation marks, like "-1001234567890"')
-        .describe('Chat number, or @name of a public channel, in quotation marks.'),
+        .regex(
+          /^(-?\d{1,20}|@\w{5,32})$/,
+          'expected a chat id or a channel name in quotation marks, like "-1001234567890" or "@my_channel"',
+        )
+        .describe('Chat id, or @name of a public channel, in quotation marks.'),
       url: httpAddress.default('https://api.telegram.org').describe('Bot API address.'),
     })
     .optional()
@@ -99,7 +102,7 @@ export const alerts = z
       .min(3)
       .max(100)
       .default(12)
-      .describe('Maximum messages per channel; a third is reserved for critical events.'),
+      .describe('Maximum messages per channel in 10 minutes; a third is reserved for critical events.'),
     digestAt: z
       .string()
       .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a UTC time in quotation marks, like "07:30"')

@@ -69,7 +69,7 @@ const remote = z.strictObject({
   acceptUntried: z
     .string()
     .optional()
-    .describe('Exchange name, to let puntas run trade where the client has traded only with test doubles.'),
+    .describe('Name of this exchange. Permits real orders although the client has traded only with test doubles.'),
   restUrl: baseAddress.describe('REST address, like https://api.bitso.com.'),
   rfqUrl: baseAddress.optional().describe('RFQ address. If omitted, restUrl.'),
   webhookUrl: baseAddress.optional().describe('Webhook address. If omitted, restUrl.'),
@@ -85,7 +85,10 @@ export type RemoteSettings = z.infer<typeof remote>;
 
 /** Keys that both kinds of the other exchange have. */
 const there = {
-  book: z.string().regex(BOOK_NAME, 'expected <base>_<quote>, like btc_usdt').describe('Book there, <base>_<quote>.'),
+  book: z
+    .string()
+    .regex(BOOK_NAME, 'expected <base>_<quote>, like btc_usdt')
+    .describe('Book on the other exchange, <base>_<quote>.'),
   requestTimeoutMs: millis(100, 60_000).default(5_000).describe("Timeout after which a request's outcome is unknown."),
   stream: z.boolean().default(true).describe('Whether the WebSocket stream replaces polling.'),
 };
@@ -100,7 +103,7 @@ const basis = z
     walkBpsPerHour: distanceBps(0).describe('Standard deviation of the random walk after an hour.'),
   })
   .prefault({})
-  .describe('Distance of the price here from the price there.');
+  .describe("Distance of the first exchange's price from the second's.");
 
 const secondEmbedded = z.strictObject({
   kind: z.literal('embedded').describe('Second embedded exchange, with markets linked to the first.'),
@@ -108,12 +111,15 @@ const secondEmbedded = z.strictObject({
   seed: z.int().min(0).max(2_147_483_647).optional().describe('Random seed. If omitted, exchange.seed.'),
   port: port.default(0).describe('Port on 127.0.0.1; 0 selects a free port.'),
   balances: balances.default({ btc: '1.5', usdt: '100000' }).describe('Opening balances by currency.'),
-  fees: feeRates.default({ maker: '0.00075', taker: '0.00075' }).describe('Fees, as fractions of what is received.'),
+  fees: feeRates.default({ maker: '0.00075', taker: '0.00075' }).describe('Fees, as fractions of the received amount.'),
   latencyMs: millis(0, 60_000).default(20).describe('Delay of requests, answers and stream frames.'),
-  leadMs: millis(0, 60_000).default(1_500).describe('Time by which prices there move first.'),
-  spreadBps: z.number().min(0.3).max(1_000).default(3).describe('Median spread there.'),
+  leadMs: millis(0, 60_000).default(1_500).describe('Time by which its prices lead the first exchange.'),
+  spreadBps: z.number().min(0.3).max(1_000).default(3).describe('Median spread of its book.'),
   noiseBps: z
-    .strictObject({ here: distanceBps(0.5).describe('Noise here.'), there: distanceBps(0.2).describe('Noise there.') })
+    .strictObject({
+      here: distanceBps(0.5).describe('Noise of the first exchange.'),
+      there: distanceBps(0.2).describe('Noise of the second exchange.'),
+    })
     .prefault({})
     .describe('Standard deviation of the noise of each price.'),
   basis,
@@ -127,7 +133,7 @@ const secondRemote = z.strictObject({
   acceptUntried: z
     .string()
     .optional()
-    .describe('Exchange name, to let puntas run hedge where the client has traded only with test doubles.'),
+    .describe('Name of this exchange. Permits hedges although the client has traded only with test doubles.'),
   ...there,
   restUrl: baseAddress.describe('REST address.'),
   streamUrl: address(/^wss?:$/, 'wss://ws.example.com')

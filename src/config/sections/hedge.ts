@@ -14,7 +14,7 @@ const routes = z.strictObject({
   riskBps: bps(10).describe('Price risk between the two legs, added to the cost.'),
   waitMs: millis(10_000, 86_400_000)
     .default(600_000)
-    .describe('Maximum wait for the second leg; then the hedge is stranded.'),
+    .describe('Maximum wait for the second leg; then you must convert the rest manually.'),
 });
 
 const flow = z
@@ -31,46 +31,62 @@ const flow = z
 
 const elsewhere = z
   .strictObject({
-    valueMin: decimalText.default('0').describe('Minimum value of a hedge there (quote). Less waits for more fills.'),
+    valueMin: decimalText
+      .default('0')
+      .describe('Minimum value of a hedge (quote). Smaller hedges wait for more fills.'),
     driftMax: aboveZero.describe(
-      'Maximum value that hedges may add to or take from the quote currency there (quote). Beyond it, they stop.',
+      'Maximum drift of the quote balance on the other exchange, as value (quote). At this drift, hedges that increase the drift stop.',
     ),
     quoteTarget: decimalText
       .optional()
-      .describe('Quote currency there without drift. If omitted, the amount at the first start.'),
+      .describe('Quote balance on the other exchange with drift 0. If omitted, the balance at the first start.'),
     debtMax: aboveZero.describe(
-      'Maximum inventory beyond the band with all unknown orders there (base). Beyond it, the side that adds is not quoted.',
+      'Maximum inventory beyond the band if all unknown hedge orders execute (base). At this maximum, the side that increases inventory is not quoted.',
     ),
     failuresMax: z
       .int()
       .min(0)
       .max(20)
       .default(3)
-      .describe('Failed hedges in sequence before a side is not quoted. 0: not while a hedge is open either.'),
+      .describe(
+        'Consecutive failed hedges after which a side is not quoted. 0: a side is not quoted while its hedge is open.',
+      ),
     transferFeeMax: balances
       .default({})
       .describe('Maximum fee of a transfer between both exchanges, by currency, like { usdt: "5" }.'),
     transferMax: balances
       .default({})
       .describe(
-        'Maximum on its way after balances fell there, by currency, like { btc: "1" }. Falls beyond it halt the bot, as all do by default.',
+        'Maximum amount in transit after unexplained falls of balances on the other exchange, by currency, like { btc: "1" }. By default 0; larger falls halt the bot.',
       ),
     transferWaitHours: z
       .number()
       .min(1)
       .max(720)
       .default(24)
-      .describe('Maximum time of such a transfer; it counts as held until it arrives. Later, the bot stops quoting.'),
-    marginBps: bps(5).describe('Distance of the limit price from the worst price that the book there shows.'),
-    latencyMs: millis(1, 60_000).default(500).describe('Expected time from decision to execution there.'),
-    riskZ: z.number().min(0).max(10).default(1.6).describe('Standard deviations of the price in that time, as risk.'),
-    volatilityBps: z.number().gt(0).max(10_000).default(60).describe('Initial volatility per hour, for that risk.'),
-    backBps: bps(5).describe('Cost of moving back what a hedge leaves in the quote currency there.'),
+      .describe(
+        'Maximum time of a transfer between both exchanges. Until arrival, its amount is part of the holdings. After this time, quoting stops.',
+      ),
+    marginBps: bps(5).describe("Distance of a hedge's limit price from the worst book price that the hedge needs."),
+    latencyMs: millis(1, 60_000).default(500).describe('Expected time from hedge decision to execution.'),
+    riskZ: z
+      .number()
+      .min(0)
+      .max(10)
+      .default(1.6)
+      .describe('Standard deviations of the price in latencyMs that count as risk.'),
+    volatilityBps: z
+      .number()
+      .gt(0)
+      .max(10_000)
+      .default(60)
+      .describe('Initial volatility per hour, for the risk of riskZ.'),
+    backBps: bps(5).describe('Cost of reversing the shift of quote currency between the exchanges after a hedge.'),
     listingDelayMs: millis(0, 600_000)
       .default(2_000)
-      .describe('Maximum delay until the exchange there lists an order and its trades.'),
+      .describe('Maximum delay until the other exchange lists an order and its trades.'),
   })
-  .describe('Hedges by immediate orders on the other exchange; needs elsewhere.');
+  .describe('Hedges by immediate-or-cancel orders on the other exchange; needs the section elsewhere.');
 
 export const hedge = z.strictObject({
   band: aboveZero
@@ -78,11 +94,11 @@ export const hedge = z.strictObject({
     .describe('Inventory beyond which Puntas hedges (base). If omitted, computed from risk, flow and cost.'),
   residual: decimalText
     .optional()
-    .describe('Inventory after a hedge (base), below the band. If omitted, 0 if band is set, otherwise computed.'),
+    .describe('Inventory after a hedge (base), below the band. If omitted: 0 with a set band, otherwise computed.'),
   risk: sumOfMoney
     .optional()
     .describe(
-      'Risk tolerance, like "2000 mxn": a risk with a standard deviation of this sum is worth this sum to avoid. Only without band.',
+      'Risk tolerance, like "2000 mxn": avoiding a risk with a standard deviation of this sum is worth this sum. Only without band.',
     ),
   flow: flow.optional(),
   venues: z
@@ -98,7 +114,7 @@ export const hedge = z.strictObject({
   costMaxBps: bps(50).describe('Maximum cost of a hedge against the mid price.'),
   costDayMax: aboveZero.optional().describe('Maximum cost of all hedges per UTC day (quote).'),
   carryBpsPerHour: bps(0).describe(
-    'Cost of carrying inventory at the band. If above 0, Puntas hedges below the band when waiting costs more.',
+    'Cost of holding inventory equal to the band. If above 0, Puntas hedges below the band when waiting costs more.',
   ),
   unwindMs: millis(1_000, 86_400_000)
     .default(600_000)
@@ -106,6 +122,8 @@ export const hedge = z.strictObject({
   everyMs: millis(500, 600_000).default(2_000).describe('Interval between hedge checks.'),
   pauseMs: millis(1_000, 3_600_000)
     .default(30_000)
-    .describe('Pause after a check that requested RFQ quotes, and maximum pause while hedges elsewhere fail.'),
+    .describe(
+      'Pause after a check that requested RFQ quotes, and maximum pause while hedges on the other exchange fail.',
+    ),
   quoteLifeMinMs: millis(0, 60_000).default(5_000).describe('Minimum remaining lifetime of an accepted quote.'),
 });

@@ -13,5 +13,5 @@ export const journalKeys = z.strictObject({
     .min(0.1)
     .max(1_000_000)
     .default(2_048)
-    .describe('Maximum total size; the oldest recordings are deleted.'),
+    .describe('Maximum size of all recordings; the oldest are deleted.'),
 });

@@ -13,11 +13,15 @@ export const limitKeys = z.strictObject({
   collarBps: z.number().gt(0).max(5_000).describe('Maximum distance of an order from the mid price.'),
   priceMove: z
     .strictObject({
-      bps: z.int().min(1).max(5_000).describe('Maximum distance of the mid price and of each order from that median.'),
-      windowMs: millis(60_000, 86_400_000).default(3_600_000).describe('Window of the median.'),
+      bps: z
+        .int()
+        .min(1)
+        .max(5_000)
+        .describe('Maximum distance of the mid price and each order from the median mid price.'),
+      windowMs: millis(60_000, 86_400_000).default(3_600_000).describe('Window of the median mid price.'),
     })
     .optional()
-    .describe('Pauses while the mid price is far from its time-weighted median of the window.'),
+    .describe('Pauses quoting while the mid price is too far from its time-weighted median.'),
   drawdownMax: aboveZero.describe('Drawdown at which trading halts (quote).'),
   dayLossMax: aboveZero.describe('Loss per UTC day at which trading halts (quote).'),
 });
@@ -26,6 +30,6 @@ const perMinute = (fallback: number) => z.int().min(1).max(100_000).default(fall
 export const haltKeys = z.strictObject({
   fillsPer10Min: z.int().min(1).max(100_000).default(300).describe('Maximum fills.'),
   refusalsPerMinute: perMinute(20).describe('Maximum rejected placements.'),
-  unknownsPerMinute: perMinute(20).describe('Maximum placements of unknown outcome.'),
+  unknownsPerMinute: perMinute(20).describe('Maximum placements with unknown outcome.'),
   messagesPerMinute: perMinute(600).describe('Maximum placements and cancels.'),
 });

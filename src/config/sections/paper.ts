@@ -7,7 +7,9 @@ export const paper = z.strictObject({
   fills: z
     .enum(['pessimistic', 'expected', 'optimistic'])
     .default('pessimistic')
-    .describe('Fill model: orders are last in queue, at an estimated place, or filled by any trade at their price.'),
+    .describe(
+      'Fill model: pessimistic (last in the queue), expected (estimated queue position), optimistic (any trade at the price fills).',
+    ),
   balances: balances.optional().describe('Opening balances by currency; required for paper runs.'),
   volume30d: decimalText.default('0').describe('30-day volume (quote), for the fee tier.'),
   fees: z

@@ -28,7 +28,7 @@ export const pull = z
       .describe('Cancels a side if the expected price comes within marginBps of its best quote.'),
     print: z
       .strictObject({
-        amount: aboveZero.describe('Cancels a side if this amount (base) trades against it in withinMs.'),
+        amount: aboveZero.describe('Cancels a side if takers trade this amount (base) against it in withinMs.'),
         withinMs: millis(1, 60_000).default(1_000).describe('Window for summing trades of one side.'),
         holdMs: millis(100, 600_000).default(5_000).describe('Pause of a canceled side after the last trade.'),
       })

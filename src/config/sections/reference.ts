@@ -9,7 +9,7 @@ import { aboveZero } from '../../../strategies/index.ts';
 import type { ElsewhereSettings } from './exchange.ts';
 import { address, baseAddress, httpAddress, isOnThisMachine, millis } from './values.ts';
 
-const bookName = z.string().regex(BOOK_NAME, 'expected <major>_<minor>, like btc_usd');
+const bookName = z.string().regex(BOOK_NAME, 'expected <base>_<quote>, like btc_usd');
 
 const sourceName = z.string().regex(/^[A-Za-z0-9-]{1,24}$/, 'expected 1 to 24 letters, digits and dashes, like kraken');
 
@@ -20,7 +20,9 @@ const pointer = z
 
 const feed = z
   .strictObject({
-    name: sourceName.optional().describe('Name for from: { feed: NAME }. If omitted, the feed is found by its book.'),
+    name: sourceName
+      .optional()
+      .describe('Name of this feed in from: { feed: NAME }. If omitted, the feed is found by its book.'),
     book: bookName.optional().describe('Book of this price. If omitted, the quoted book.'),
     url: z
       .string()
@@ -29,8 +31,13 @@ const feed = z
         'expected an address like https://example.com/price, without user; http only on this machine',
       )
       .optional()
-      .describe('Address to GET the price, without redirects. Set either url or file.'),
-    file: z.string().min(1).max(4_096).optional().describe('Price file, relative to this file; update it by rename.'),
+      .describe('Address of the price, read by GET without redirects. Set either url or file.'),
+    file: z
+      .string()
+      .min(1)
+      .max(4_096)
+      .optional()
+      .describe('Price file, relative to this file; replace it by renaming a new file.'),
     price: z
       .array(pointer)
       .max(2)
@@ -62,32 +69,32 @@ const from = z.union([
   z.literal('elsewhere').describe('Public market data of the other exchange (section elsewhere).'),
   z.strictObject({ feed: sourceName.describe('Name of an entry of reference.feeds.') }),
   z.strictObject({
-    venue: z.string().min(1).max(40).describe('Exchange, as in exchange.venue.'),
-    restUrl: baseAddress.describe('Its REST address.'),
+    venue: z.string().min(1).max(40).describe('Exchange name, as in exchange.venue.'),
+    restUrl: baseAddress.describe('REST address.'),
     streamUrl: address(/^wss?:$/, 'wss://ws.example.com')
       .optional()
-      .describe('Its stream address. If omitted, books are polled.'),
+      .describe('Stream address. If omitted, books are polled.'),
   }),
   z.strictObject({
     ccxt: z
       .string()
-      .regex(/^[a-z0-9]{2,32}$/, 'expected an id of ccxt, like kraken')
-      .describe('Exchange by its id in ccxt, which you install yourself.'),
-    url: httpAddress.optional().describe("Address instead of the exchange's own."),
+      .regex(/^[a-z0-9]{2,32}$/, 'expected the ccxt id of an exchange, like kraken')
+      .describe('ccxt id of the exchange; you must install ccxt yourself.'),
+    url: httpAddress.optional().describe("Address that replaces the exchange's own."),
   }),
 ]);
 
 const placeDescription =
-  'Place of the prices: exchange, elsewhere, feed (entry of feeds with this book), { feed: NAME }, { venue, restUrl, streamUrl } or { ccxt: ID }.';
+  'Origin of the prices: exchange, elsewhere, feed (entry of feeds with this book), { feed: NAME }, { venue, restUrl, streamUrl } or { ccxt: ID }.';
 const staleAfterMs = millis(100, 600_000);
 const frozenAfterMs = millis(1_000, 86_400_000);
 
 const leg = z.strictObject({
-  book: bookName.describe('Book there.'),
-  as: bookName.optional().describe('Book whose currencies it stands for, like btc_usd for btc_usdt.'),
-  from: from.optional().describe('If omitted, that of the source.'),
-  staleAfterMs: staleAfterMs.optional().describe('If omitted, that of the source.'),
-  frozenAfterMs: frozenAfterMs.optional().describe('If omitted, that of the source.'),
+  book: bookName.describe('Book to read.'),
+  as: bookName.optional().describe('Book that this book replaces in the chain, like btc_usd for btc_usdt.'),
+  from: from.optional().describe('Replaces from of the source.'),
+  staleAfterMs: staleAfterMs.optional().describe('Replaces staleAfterMs of the source.'),
+  frozenAfterMs: frozenAfterMs.optional().describe('Replaces frozenAfterMs of the source.'),
 });
 
 /** Defaults of keys of a source that its books can replace. */
@@ -106,8 +113,10 @@ const source = z.strictObject({
   frozenAfterMs: frozenAfterMs.optional().describe('Maximum time with unchanged price and amount.'),
   amount: aboveZero
     .optional()
-    .describe('Amount (base) averaged in the first book. Later books, or all if omitted, count at best prices.'),
-  feeBps: z.number().min(0).max(1_000).default(10).describe('Taker fee there (bps).'),
+    .describe(
+      'Amount (base) for the average price of the first book. Other books, or all if omitted, use best prices.',
+    ),
+  feeBps: z.number().min(0).max(1_000).default(10).describe('Taker fee at the source (bps).'),
 });
 
 export type SourceConfig = z.infer<typeof source>;
@@ -117,14 +126,19 @@ const basis = z
   .strictObject({
     sdBps: z.number().gt(0).max(1_000).default(2).describe('Standard deviation of the short-lived mispricing (bps).'),
     revertMs: millis(1_000, 3_600_000).default(60_000).describe('Time in which a mispricing falls to 1/e.'),
-    driftBps: z.number().gt(0).max(1_000).default(2).describe('Standard deviation of the basis after an hour (bps).'),
-    errorMaxBps: z.number().gt(0).max(1_000).default(3).describe('Maximum standard deviation of a usable basis (bps).'),
+    driftBps: z
+      .number()
+      .gt(0)
+      .max(1_000)
+      .default(2)
+      .describe('Standard deviation of the hourly change of the basis (bps).'),
+    errorMaxBps: z.number().gt(0).max(1_000).default(3).describe('Maximum standard error of a usable basis (bps).'),
     bandBps: z
       .number()
       .gt(0)
       .max(5_000)
       .optional()
-      .describe('Maximum distance that counts. If omitted, fees and half spreads of both books.'),
+      .describe('Cap on each new distance from the basis. If omitted, fees plus half spreads of both books.'),
     unknown: z
       .enum(['leave out', 'zero'])
       .default('leave out')
@@ -159,8 +173,8 @@ export const reference = z
       .gt(0)
       .max(5_000)
       .default(50)
-      .describe('Maximum distance of a used source from the median, of two sources from each other (bps).'),
-    moveBps: z.number().min(0).max(1_000).default(1).describe('Move of the price that is acted on at once (bps).'),
+      .describe('Maximum distance of a used source from the median; of two sources, from each other (bps).'),
+    moveBps: z.number().min(0).max(1_000).default(1).describe('Price move that causes an immediate decision (bps).'),
     basis: basis.optional(),
     feeds: z.array(feed).max(10).default([]).describe('Prices from files and web addresses.'),
   })

@@ -14,7 +14,7 @@ const wide = z.strictObject({
   volatilityMemoryMs: millis(10_000, 86_400_000).default(300_000).describe('Time constant of the volatility estimate.'),
   marketSpreadBps: bps.optional().describe('Market spread above which quotes are wide.'),
   depthMin: aboveZero.optional().describe('Depth per side below which quotes are wide (base).'),
-  depthBps: bps.default(50).describe('Distance from the mid price that depthMin covers.'),
+  depthBps: bps.default(50).describe('Distance from the mid price within which depth is summed.'),
 });
 
 const reduceOnly = z.strictObject({

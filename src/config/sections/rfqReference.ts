@@ -9,16 +9,18 @@ import { millis } from './values.ts';
 const bps = () => z.number().min(0).max(5_000);
 
 export const rfqReference = z.strictObject({
-  amount: aboveZero.describe('Amount of each price request (base); quotes are never accepted.'),
+  amount: aboveZero.describe('Amount of each RFQ (base); its quotes are never accepted.'),
   everyMs: millis(2_000, 600_000)
     .default(10_000)
-    .describe('Interval of reads while prices are needed, two private requests each.'),
+    .describe('Interval of RFQs while prices are needed; each costs two private requests.'),
   staleAfterMs: millis(2_000, 600_000).default(30_000).describe('Maximum age of an RFQ price.'),
   thinBps: bps().optional().describe('Spread above which the book is thin.'),
-  withinBps: bps().default(30).describe('Maximum distance of a thin book from the RFQ price.'),
+  withinBps: bps().default(30).describe("Maximum distance of a thin book's mid price from the RFQ price."),
   beyond: z
     .enum(['stop', 'widen'])
     .default('stop')
-    .describe('Reaction beyond withinBps: stop quoting, or widen a side. Without a fresh price, quoting always stops.'),
+    .describe(
+      'Reaction beyond withinBps: stop quoting, or widen a side. Without a fresh RFQ price, a thin book always stops quoting.',
+    ),
   capsSkew: z.boolean().default(false).describe('Whether the RFQ cost limits the inventory skew.'),
 });

@@ -18,7 +18,7 @@ export const timing = z.strictObject({
   transferListDelayMaxMs: millis(0, 86_400_000)
     .default(600_000)
     .describe(
-      'Maximum delay until a transfer is listed. Balance differences unexplained after this delay halt trading.',
+      'Maximum delay until a transfer is listed. A balance difference that is still unexplained then halts trading.',
     ),
   shutdownMs: millis(1_000, 600_000)
     .default(60_000)
