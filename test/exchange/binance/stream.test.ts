@@ -105,7 +105,7 @@ describe('a book of changes', () => {
     });
     const gone = bids.slice(0, 11).map(({ price }) => ({ price, amount: '0' }));
     expect(cut.take({ first: 2n, last: 2n, sentAt: 0, bids: gone, asks: [] })).toEqual({
-      lost: 'the price has left the range of the levels that were read',
+      lost: 'the price has moved beyond the price levels of the last snapshot',
     });
   });
 });
