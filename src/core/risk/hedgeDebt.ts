@@ -243,13 +243,15 @@ export class HedgeDebt {
       return {
         beyond: 0n,
         refusal,
-        why: () => `hedges failed in sequence: ${failures}, and hedge.elsewhere.failuresMax is ${failuresMax}`,
+        why: () =>
+          `hedges failed in sequence: ${failures}; with hedge.elsewhere.failuresMax ${failuresMax}, this side waits until a hedge executes or inventory is within its band`,
       };
     if (isInDebt && failuresMax === 0 && this.#account.openOrders > 0)
       return {
         beyond: 0n,
         refusal,
-        why: () => `a hedge is open at ${place}; with hedge.elsewhere.failuresMax 0, this side waits until it ends`,
+        why: () =>
+          `a hedge is open at ${place}; with hedge.elsewhere.failuresMax 0, this side waits until the hedge ends`,
       };
     const sides = failuresMax === 0 ? 1 : Math.min(failures, failuresMax - 1) + 2;
     const beyond = BigInt(sides * fullSide) * instrument.lotMoney;

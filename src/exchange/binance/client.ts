@@ -91,7 +91,7 @@ const SYMBOL_PARTS_MAX = 1_000_000;
 /** Maximum number of orders whose client ids are remembered. */
 const KNOWN_MAX = 20_000;
 
-const oidPart = checked(/^\d{1,19}$/, 'an order id of digits');
+const oidPart = checked(/^\d{1,19}$/, 'an order id of 1 to 19 digits');
 const clientIdPart = checked(/^[A-Za-z0-9_-]{1,36}$/, 'a client order id of 1 to 36 letters, digits, _ and -');
 const tidPart = checked(/^\d{1,19}$/, 'a trade id');
 

@@ -358,7 +358,7 @@ it.each([
   ['pulled: the leader moved (-3.0 bps)', 'pulled: the leader moved'],
   ['pulled: a large trade', 'pulled: a large trade'],
   [
-    'a hedge is open at binance; with hedge.elsewhere.failuresMax 0, this side waits until it ends',
+    'a hedge is open at binance; with hedge.elsewhere.failuresMax 0, this side waits until the hedge ends',
     'waits for a hedge',
   ],
   ['one order is more inventory than the risk allows: 5', 'at the cap'],

@@ -100,7 +100,9 @@ async function othersCheck(client: Endpoints, book: string, checks: Checks): Pro
   await checks.check(['open orders before the checks', 'rest-api 4.4', `none in ${book}`], async () => {
     const { length } = valueIn(await client.openOrders({ book }));
     reason =
-      length === 0 ? null : `the account has ${length} open orders in ${book}; first stop the bot that placed them`;
+      length === 0
+        ? null
+        : `open orders in ${book} that these checks did not place: ${length}; first stop the bot that placed them`;
     return reason === null ? right('none') : skipped(reason);
   });
   return reason;

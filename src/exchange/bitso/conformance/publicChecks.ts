@@ -30,7 +30,7 @@ export async function publicChecks(client: Endpoints, book: string, checks: Chec
     );
   });
   await checks.check(
-    ['order book by price', 'rest-api 4.6', 'at most 50 prices per side, best price first, bid below ask'],
+    ['order book by price level', 'rest-api 4.6', 'at most 50 prices per side, best price first, bid below ask'],
     async () => {
       const { bids, asks, damage } = valueIn(await client.orderBook(book));
       const why = damage?.bids?.why ?? damage?.asks?.why;
@@ -48,7 +48,7 @@ export async function publicChecks(client: Endpoints, book: string, checks: Chec
     },
   );
   await checks.check(
-    ['order book by order', 'rest-api 4.6', 'every order with its id, and a sequence number that does not fall'],
+    ['order book with each order', 'rest-api 4.6', 'every order with its id, and a sequence number that does not fall'],
     async () => {
       const first = valueIn(await client.orderBook(book, false));
       const { sequence, bids, asks, damage } = valueIn(await client.orderBook(book, false));

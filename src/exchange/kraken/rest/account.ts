@@ -171,7 +171,7 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
       unreadable.push(...(some.unreadable ?? []));
     }
     const whole = unreadable.length > 0 || found.value.every(order => isWhole(order, trades));
-    if (!whole) return { kind: 'unknown', reason: 'the trades of the order are not all listed yet' };
+    if (!whole) return { kind: 'unknown', reason: 'the exchange does not list all trades of the order yet' };
     const sorted = [...trades].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
     return completed(sorted, unreadable);
   }

@@ -231,7 +231,7 @@ describe('an exchange that is wrong', () => {
         ...more,
         bids: each({ oid: undefined })(bids),
       })),
-      ['order book by order'],
+      ['order book with each order'],
     ],
     ['look-ups of another side', edited(/orders\?origin_ids/, each({ side: 'sell' })), ['look up by client id']],
     [
@@ -402,7 +402,9 @@ describe('a run that does not come to its end', () => {
 
 test('with an order of another program, nothing is traded and no exact balance is compared', async () => {
   const result = await checked({ hasOther: true });
-  const others = result.checks.filter(({ found }) => /has 1 open orders in btc_mxn; first stop the bot/.test(found));
+  const others = result.checks.filter(({ found }) =>
+    /open orders in btc_mxn that these checks did not place: 1; first stop the bot/.test(found),
+  );
   expect(failed(result)).toEqual([]);
   expect(others.every(({ verdict }) => verdict === 'skipped')).toBe(true);
   expect(namesOf(others)).toEqual([
