@@ -183,7 +183,9 @@ function requestOf(fields: Fields, names: readonly string[], by: string): Action
   if ([...why.replace(/\s/g, '')].length < REASON.min) return 'enter the reason in a few words, for the record';
   const isSpan = typeof minutes === 'number' && Number.isInteger(minutes) && minutes >= 1 && minutes <= MINUTES_MAX;
   if (minutes !== null && (action !== 'pause' || !isSpan))
-    return `expected whole minutes from 1 to ${MINUTES_MAX}; minutes are only for a pause`;
+    return action === 'pause'
+      ? `expected whole minutes from 1 to ${MINUTES_MAX}, or no value`
+      : 'a number of minutes is only valid for a pause';
   const isSum = typeof costMax === 'string' && /^\d{1,15}(?:\.\d{1,8})?$/.test(costMax) && /[1-9]/.test(costMax);
   if ((action === 'flatten') !== isSum || (costMax !== null && !isSum))
     return action === 'flatten'
@@ -221,7 +223,7 @@ function accessBlockedReason({ headers, socket }: FastifyRequest, { behindTls }:
   );
   if (!isPassedOn && isLoopback(socket.remoteAddress) && isLoopback(headers.host?.replace(/:\d{1,5}$/, '')))
     return null;
-  return 'the console is read-only from this address; connect with ssh -L, or through a TLS proxy with console.behindTls set';
+  return 'the console is read-only over this connection; connect with ssh -L, or through a TLS proxy with console.behindTls set';
 }
 
 /**

@@ -56,11 +56,11 @@ export const DOCUMENT = `<!doctype html>
 </head>
 <body>
 <header><div id="head"></div><div class="tools"><button id="keys" type="button" aria-label="keys">?</button><button id="theme" type="button">light / dark</button></div></header>
-<div class="time"><input id="slider" type="range" step="1000" disabled aria-label="moment of the recording"><span id="when" aria-live="off"></span><button id="live" type="button" aria-pressed="true">live</button></div>
+<div class="time"><input id="slider" type="range" step="1000" disabled aria-label="time of the recording"><span id="when" aria-live="off"></span><button id="live" type="button" aria-pressed="true">live</button></div>
 <div id="actions" role="toolbar" aria-label="actions"></div>
 <div id="help" hidden>
-<p><kbd>←</kbd> <kbd>→</kbd> ten seconds, with <kbd>Shift</kbd> a minute, <kbd>Page Up</kbd> <kbd>Page Down</kbd> ten minutes, <kbd>Home</kbd> the first moment; <kbd>L</kbd> or <kbd>End</kbd> live</p>
-<p><kbd>J</kbd> <kbd>K</kbd> the next and the last level; <kbd>R</kbd> last minutes or all; <kbd>P</kbd> profit by hour or by day; <kbd>T</kbd> light or dark; <kbd>A</kbd> actions, <kbd>Esc</kbd> leaves them; <kbd>?</kbd> this</p>
+<p><kbd>←</kbd> <kbd>→</kbd> ten seconds, with <kbd>Shift</kbd> a minute, <kbd>Page Up</kbd> <kbd>Page Down</kbd> ten minutes, <kbd>Home</kbd> start of the recording; <kbd>L</kbd> or <kbd>End</kbd> live</p>
+<p><kbd>J</kbd> <kbd>K</kbd> next or previous level; <kbd>R</kbd> last minutes or all; <kbd>P</kbd> profit by hour or by day; <kbd>T</kbd> light or dark; <kbd>A</kbd> actions, <kbd>Esc</kbd> closes dialogs and this help; <kbd>?</kbd> this help</p>
 </div>
 <main>
 <div id="warnings" role="status"></div>

@@ -178,7 +178,7 @@ function addData(server: FastifyInstance, source: ConsoleSource, streams: LiveSt
   server.get<{ Querystring: { at?: string } }>('/past', { preHandler: onlyReaders }, async ({ query, raw }, reply) => {
     const at = Number(query.at);
     if (query.at === undefined || !/^\d{1,15}$/.test(query.at))
-      return textAnswer(reply, 400, 'expected ?at=, ms since 1970');
+      return textAnswer(reply, 400, 'expected ?at= with a time in ms since 1970');
     const gone = new AbortController();
     reply.raw.on('close', () => gone.abort());
     reply.hijack();

@@ -76,6 +76,7 @@ describe('a backtest at the fees of another exchange', () => {
   it.each(['1', '-1.5', '1e-4', ''])('refuses a fee of %j in one line that names the key', fee => {
     const loaded = loadConfig(`book: btc_mxn\nbacktest: { fees: { maker: '${fee}', taker: '0' } }\n`, 'test.yaml');
     expect(loaded.ok).toBe(false);
-    if (!loaded.ok) expect(loaded.errors.join('\n')).toMatch(/backtest\.fees\.maker: expected a quoted fraction/);
+    if (!loaded.ok)
+      expect(loaded.errors.join('\n')).toMatch(/backtest\.fees\.maker: expected a fraction in quotation marks/);
   });
 });

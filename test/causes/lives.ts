@@ -363,7 +363,7 @@ export const LIVES: readonly Life[] = [
         cause: 'one of three sources says 10% more',
         does: scene => writePrice(scene, 'c', '1650000'),
         ready: true,
-        explain: 'source c: not used: divergent (1000.0 bps from the median, at most 50)',
+        explain: 'source c: not used: divergent (1000.0 bps from the median, maximum 50 bps)',
         metrics: ['puntas_source_state{book="btc_mxn",source="c",state="divergent"} 1'],
         alerts: { PuntasSourceDivergent: 'btc_mxn: source c of the reference price differs from the others' },
       },

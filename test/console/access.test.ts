@@ -563,7 +563,7 @@ describe('a connection that is not loopback', () => {
     ])
       expect(answer).toMatchObject({
         status: 403,
-        body: expect.stringContaining('read-only from this address') as string,
+        body: expect.stringContaining('read-only over this connection') as string,
       });
     expect(events).toHaveLength(1);
     expect(prepared).toEqual([]);

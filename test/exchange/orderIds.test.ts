@@ -104,6 +104,6 @@ test('no two kinds of orders of a run share an id, and a kind without ids left s
   expect(orderIdOf(owner, 'elsewhere', 9_999_999)).toBe('mm-3-59999999');
   for (const n of [0, -1, 0.5, Number.NaN, 10_000_000])
     expect(() => orderIdOf(owner, 'elsewhere', n)).toThrow(
-      `run 3 of mm has order ids for 9999999 orders of the kind elsewhere, found order ${n}; restart the bot`,
+      `run 3 of mm has ids for 9999999 orders of the kind elsewhere, found order number ${n}; restart the bot`,
     );
 });

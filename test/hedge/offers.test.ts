@@ -343,7 +343,7 @@ describe('the ways out with their prices', () => {
     for (const amount of ['40', '-40'])
       expect(book(['book'], true, amount, { sides: bound })).toHaveProperty(
         'out.unavailableReason',
-        'no visible level is within the limits',
+        'no visible price level is within the limits of the order',
       );
     const few = { limits: { ...(limits as object), orderAmountMax: 4 } };
     expect(book(['book'], true, '40', few)).toMatchObject({ take: { amount: 4 } });
@@ -370,7 +370,10 @@ describe('the ways out with their prices', () => {
       expect(out.out).not.toHaveProperty('take');
     }
     const room = { sides: { ...sides, sell: { room: 0, free: LOT } } };
-    const none = { by: 'nothing', out: { way: 'book', unavailableReason: 'no visible level is within the limits' } };
+    const none = {
+      by: 'nothing',
+      out: { way: 'book', unavailableReason: 'no visible price level is within the limits of the order' },
+    };
     expect(book(['book'], true, '40', room)).toEqual(none);
     expect(book(['book'], true, '40', { limits: null })).toEqual({
       by: 'nothing',

@@ -116,10 +116,10 @@ describe('hedges on the other exchange', () => {
       two.readThere();
       return (['buy', 'sell'] as const).map(side => two.desk.engine.elsewhere!.closedBecause(side));
     };
-    expect(driftOf()).toEqual([null, expect.stringContaining('the drift of 30000 usdt has the value 547500')]);
+    expect(driftOf()).toEqual([null, expect.stringContaining('the drift of 30000 usdt is worth 547500')]);
     expect(driftOf('120000')).toEqual([null, null]);
     expect(driftOf('122000')).toEqual([
-      expect.stringContaining('the drift of -2000 usdt from hedge.elsewhere.quoteTarget (122000) has the value -36500'),
+      expect.stringContaining('the drift of -2000 usdt from hedge.elsewhere.quoteTarget (122000) is worth -36500'),
       null,
     ]);
   });

@@ -6,9 +6,9 @@ import { decimalText } from '../../../strategies/index.ts';
 /** Fee as a fraction; negative for a rebate. */
 export const signedRate = z
   .string()
-  .regex(/^-?0(?:\.\d{1,8})?$/, 'expected a quoted fraction like "0.0005", or "-0.0001" for a rebate');
+  .regex(/^-?0(?:\.\d{1,8})?$/, 'expected a fraction in quotation marks, like "0.0005", or "-0.0001" for a rebate');
 
-export const rate = z.string().regex(/^0(?:\.\d{1,8})?$/, 'expected a quoted fraction like "0.0065"');
+export const rate = z.string().regex(/^0(?:\.\d{1,8})?$/, 'expected a fraction in quotation marks, like "0.0065"');
 export const balances = z.record(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "mxn"'), decimalText);
 /** Schema of whole milliseconds between `from` and `to`, both included. */
 export const millis = (from: number, to: number) => z.int().min(from).max(to);
@@ -35,7 +35,7 @@ export const baseAddress = httpAddress.superRefine((text, context) => {
 });
 export const addressRange = z
   .string()
-  .refine(isAddressRange, 'expected an address or a range, like 52.15.91.227 or 10.0.0.0/8');
+  .refine(isAddressRange, 'expected an IP address or a range of addresses, like 52.15.91.227 or 10.0.0.0/8');
 export const port = z.int().min(0).max(65_535);
 
 /** Whether the host of a URL is this machine. */
@@ -77,4 +77,4 @@ function isAddressRange(text: string): boolean {
 export const nextTierCounts = z
   .boolean()
   .default(false)
-  .describe('Whether progress towards the next fee tier counts as a lower maker fee.');
+  .describe('Whether quotes use a maker fee reduced by the value of volume towards the next fee tier.');

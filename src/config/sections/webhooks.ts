@@ -8,26 +8,33 @@ export const webhookKeys = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'expected a host name or address, like 127.0.0.1')
     .default('127.0.0.1')
-    .describe('Listen address; use a TLS proxy in front.'),
+    .describe('Listen address for webhook deliveries, behind a TLS proxy.'),
   port: port.describe('Port; 0 selects a free port.'),
   callbackUrl: address(/^https?:$/, 'https://bot.example.com')
     .optional()
     .meta(ELSEWHERE)
-    .describe('Public address, for puntas webhooks register; the secret path is appended.'),
+    .describe('Public base URL that puntas webhooks register sends to the exchange, followed by the secret path.'),
   sources: z
     .array(addressRange)
     .max(100)
     .default([])
-    .describe('Allowed sender addresses and ranges, like 10.0.0.0/8. If empty, all.'),
-  proxies: z.array(addressRange).max(20).default([]).describe('Proxies whose X-Forwarded-For is trusted.'),
-  signature: z.enum(['off', 'required']).default('off').describe("Whether deliveries need the exchange's signature."),
+    .describe('IP addresses and ranges that may send deliveries, like 10.0.0.0/8. If empty, all may.'),
+  proxies: z
+    .array(addressRange)
+    .max(20)
+    .default([])
+    .describe('IP addresses and ranges of proxies whose X-Forwarded-For header is trusted.'),
+  signature: z
+    .enum(['off', 'required'])
+    .default('off')
+    .describe('Whether a delivery must have a valid signature of the exchange.'),
   keep: z
     .int()
     .min(1_000)
     .max(10_000_000)
     .default(100_000)
-    .describe('Maximum stored deliveries; the oldest are deleted.'),
-  keepMb: z.number().min(2).max(10_000).default(64).describe('Maximum size of stored deliveries.'),
+    .describe('Maximum number of stored deliveries; older deliveries are deleted.'),
+  keepMb: z.number().min(2).max(10_000).default(64).describe('Maximum total size of the stored deliveries, in MB.'),
 });
 
 export type WebhookSettings = z.infer<typeof webhookKeys>;

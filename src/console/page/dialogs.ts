@@ -12,7 +12,7 @@ const ACTIONS: Readonly<Record<string, readonly [string, string]>> = {
   reduce: ['Reduce only', 'Quotes only to reduce inventory; orders that increase it are canceled. Ends with Resume.'],
   cancel: ['Cancel all', 'Cancels all orders, verifies with the exchange that none is open, and then quotes again.'],
   halt: ['Halt', 'Cancels all orders and stops quoting until Resume, also across restarts.'],
-  resume: ['Resume', 'Ends any pause, reduce-only state, hold and halt of the bot.'],
+  resume: ['Resume', 'Ends the pause. If the bot is not paused, ends its halt, sentinel hold and reduce-only state.'],
   reload: ['Reload', 'Applies all changes in the YAML file or none.'],
   flatten: [
     'Flatten',

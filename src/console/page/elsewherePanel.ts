@@ -107,7 +107,7 @@ function driftText({ drift, driftValue, inventory, place }: ShownHedging, minor:
 
 const hedgesParts = ({ last, currency }: ShownHedging): readonly Node[] => [
   last.length === 0
-    ? none('no hedge elsewhere yet')
+    ? none('no hedge on the other exchange yet')
     : tableOf(
         ['last hedges', currency, 'cost', 'expected', ''],
         last.map(({ at, amount, traded, paidBps, paid, otherFees, expectedBps, state, why }) => [
@@ -135,6 +135,6 @@ const hedgesParts = ({ last, currency }: ShownHedging): readonly Node[] => [
     : h(
         'p',
         { class: 'soft' },
-        'cost against the mid price here at the decision, with fees; expected also has price risk and conversion back',
+        "cost: against the mid price of the bot's book at the decision, with fees; expected: also with price risk and the cost of conversion back",
       ),
 ];

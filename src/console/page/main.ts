@@ -97,7 +97,9 @@ const waitingText = ({ bot, trouble }: NonNullable<State['waiting']>): string =>
   trouble ??
   (bot.state === 'never ran'
     ? 'this bot has not run yet; the page shows data after the first start'
-    : `the bot is ${bot.state} and has no recording yet`);
+    : bot.state === 'silent'
+      ? 'the bot has no heartbeat and no recording yet'
+      : `the bot is ${bot.state} and has no recording yet`);
 
 /** Updates the time slider, whose range is from the first recorded run to now. */
 function showTime(live: ConsoleView | null): void {

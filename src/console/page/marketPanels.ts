@@ -36,7 +36,7 @@ export const depthPanel: Panel = ({ depth: { bids, asks }, orders, decision, maj
       h(
         'tr',
         null,
-        ...['price', `others, ${major}`, 'ours', 'ahead', 'age'].map(name => h('th', { scope: 'col' }, name)),
+        ...['price', `others, ${major}`, "the bot's", 'ahead', 'age'].map(name => h('th', { scope: 'col' }, name)),
       ),
     ),
     h(
@@ -115,7 +115,7 @@ function waterfall(steps: readonly ShownStep[], tick: string): Node {
   return h(
     'table',
     { class: 'waterfall' },
-    h('caption', null, `steps in ticks of ${tick}`),
+    h('caption', null, `price steps of this level, in ticks of ${tick}`),
     h(
       'tbody',
       null,

@@ -45,10 +45,11 @@ export function age(ms: number): string {
  */
 export function leadText(of: { readonly ms: number; readonly lowMs: number; readonly highMs: number }): string {
   const { ms, lowMs, highMs } = of;
-  if (lowMs <= 0 && highMs >= 0) return `neither price leads for certain: ${secondsWithRange(ms, lowMs, highMs)}`;
+  if (lowMs <= 0 && highMs >= 0)
+    return `neither price clearly leads; lead of the source: ${secondsWithRange(ms, lowMs, highMs)}`;
   return ms > 0
     ? `leads by ${secondsWithRange(ms, lowMs, highMs)}`
-    : `follows the book here by ${secondsWithRange(-ms, -highMs, -lowMs)}`;
+    : `follows the bot's book by ${secondsWithRange(-ms, -highMs, -lowMs)}`;
 }
 
 function secondsWithRange(ms: number, lowMs: number, highMs: number): string {

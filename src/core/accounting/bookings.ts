@@ -111,7 +111,7 @@ export class Bookings {
 
   /** Continues the ledger of an earlier run, including the trades that the earlier run booked. */
   restore({ causes, sources, seen }: AccountLedger): void {
-    if (this.#isOpen) throw new Error('the ledger is open already');
+    if (this.#isOpen) throw new Error('cannot restore the ledger, because its opening balances are already booked');
     this.#ledger.restore(causes, sources);
     for (const [tid, content] of seen) this.#seen.set(tid, content);
     this.#isOpen = true;

@@ -182,7 +182,8 @@ export class Inventory {
   }
 
   #explained(): Position | null {
-    if (this.#position?.isExplained() === false) throw new Error('profit does not add up to the change of equity');
+    if (this.#position?.isExplained() === false)
+      throw new Error('the parts of the profit do not add up to the change of equity');
     return this.#position;
   }
 

@@ -65,7 +65,7 @@ export class PlaceAccount {
     if (missing !== null) return `${place}: ${missing}`;
     const [age, maxAge] = [at - this.#readAt, this.#limits.balancesMaxAgeMs ?? Infinity];
     if (age <= maxAge) return null;
-    return `${place}: the balances were read ${Math.ceil(age / 1_000)} s ago, and the maximum is ${maxAge / 1_000} s`;
+    return `${place}: the last read of the balances is ${Math.ceil(age / 1_000)} s old, and the maximum age is ${maxAge / 1_000} s`;
   }
 
   /** Difference between balances and ledger that lasts, as text with the place; `null` if there is none. */
@@ -113,10 +113,11 @@ export class PlaceAccount {
     const { minor } = this.#book;
     const from = limit.target === undefined ? '' : ` from hedge.elsewhere.quoteTarget (${textOfMoney(limit.target)})`;
     const what = `the drift of ${textOfMoney(drift)} ${minor}${from}`;
-    if (driftValue === null) return `${what} has no known value, because no source of reference.sources gives one`;
+    if (driftValue === null)
+      return `${what} has no known value, because no source in reference.sources has a rate for ${minor}`;
     const size = side === 'sell' ? driftValue : -driftValue;
     if (size < limit.max) return null;
-    return `${what} has the value ${textOfMoney(driftValue)}, and hedge.elsewhere.driftMax is ${textOfMoney(limit.max)}`;
+    return `${what} is worth ${textOfMoney(driftValue)} in the bot's quote currency, and hedge.elsewhere.driftMax is ${textOfMoney(limit.max)}`;
   }
 
   /**

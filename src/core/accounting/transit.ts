@@ -143,7 +143,7 @@ export class Transit {
     const name = atPlace(currency, TRANSIT);
     const sum = sumOf(currency);
     const waitMs = this.#limits?.waitMs ?? Infinity;
-    return `${textOfMoney(sum)} ${currency} in transit between both exchanges since ${new Date(since).toISOString()}, and hedge.elsewhere.transferWaitHours is ${waitMs / HOUR_MS}; find it, then run puntas ledger adjust --currency ${name} --amount=${textOfMoney(money(-sum))}`;
+    return `${textOfMoney(sum)} ${currency} in transit between the two exchanges since ${new Date(since).toISOString()}, and hedge.elsewhere.transferWaitHours is ${waitMs / HOUR_MS}; find the transfer, then run puntas ledger adjust --currency ${name} --amount=${textOfMoney(money(-sum))}`;
   }
 
   /** Calls `call` with every later ledger entry. */

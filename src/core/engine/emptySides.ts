@@ -187,7 +187,7 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
   },
   'order amount limit': of => {
     const most = of.riskContext.limits?.orderAmountMax ?? 0;
-    return `${of.write.order(of)} is more than limits.orderAmountMax, ${of.write.amount(most)}; raise it, or lower strategy.amount`;
+    return `${of.write.order(of)} is more than limits.orderAmountMax (${of.write.amount(most)}); raise this limit, or lower strategy.amount`;
   },
   'price too far from past prices': of => {
     const { pastPrice, limits, instrument } = of.riskContext;

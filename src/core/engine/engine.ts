@@ -199,7 +199,10 @@ export class Engine {
         this.#isDecisionDue = true;
         break;
       case 'elsewhere':
-        if (this.#elsewhere === null) throw new Error('an order elsewhere was reported without an account there');
+        if (this.#elsewhere === null)
+          throw new Error(
+            'an order of another exchange was reported, but the engine has no account on another exchange',
+          );
         this.#elsewhere.apply(event);
         this.#hedgeDebt?.apply(event);
         this.#isDecisionDue = true;

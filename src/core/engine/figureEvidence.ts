@@ -21,7 +21,7 @@ export type EvidenceSources = {
 
 const NOT_OPEN = 'the balances have not been read yet';
 const NEVER_READ = 'the trades of the account have not been read yet';
-const MAY_FILL = 'orders may still be open and fill';
+const MAY_FILL = 'orders may still be open and could fill';
 const UNREAD = 'the trades of the account could not be read';
 const UNLISTED = 'the exchange does not list all trades of ended orders yet';
 const DIFFERENT = 'the balances differ from the ledger';

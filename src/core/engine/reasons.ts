@@ -132,7 +132,7 @@ const SILENCES: readonly (readonly [string, SilenceReason])[] = [
   [LARGE_PRINT, LARGE_PRINT],
   ['hedge debt is ', 'hedge debt limit'],
   ['hedge due at ', 'waits for a hedge'],
-  ['hedge open at ', 'waits for a hedge'],
+  ['a hedge is open at ', 'waits for a hedge'],
   ['hedges failed in sequence: ', 'waits for a hedge'],
   ['no hedge at ', 'no hedge elsewhere'],
   ['inventory is at ', 'at the cap'],

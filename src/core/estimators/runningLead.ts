@@ -42,11 +42,16 @@ export class RunningLead {
     const count = Math.min(this.#x.at.length, this.#y.at.length);
     // With too few reads, nothing is computed, so the next call may try again.
     if (count < READS_MIN)
-      return { lead: null, reason: `lead unknown until ${READS_MIN} prices of each are read, now ${count}` };
+      return {
+        lead: null,
+        reason: `lead unknown until ${READS_MIN} prices of the source and of the bot's book are read; ${count} so far`,
+      };
     const lead = leadLagOf(this.#x, this.#y, { stepMs: STEP_MS, lagMaxMs: LAG_MAX_MS, random: randomOf(1) });
     const minutes = Math.round((at - Math.max(this.#x.at[0]!, this.#y.at[0]!)) / 60_000);
     const estimate: LeadEstimate =
-      lead === null ? { lead, reason: `no lead found in ${minutes} min of prices` } : { lead, reason: null };
+      lead === null
+        ? { lead, reason: `no lead found in the prices of the last ${minutes} min` }
+        : { lead, reason: null };
     this.#known = { at, estimate };
     return estimate;
   }

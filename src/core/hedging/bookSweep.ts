@@ -58,7 +58,7 @@ export function sweepCost(
     value += valueOf(level, part as Amount);
   }
   const order = { side, price: price as Price, amount: taken as Amount };
-  if (taken === 0) return unavailable('no visible level is within the limits');
+  if (taken === 0) return unavailable('no visible price level is within the limits of the order');
   if (taken < instrument.amountMin || valueOf(order.price, order.amount) < instrument.valueMin)
     return unavailable('the available amount is below the minimum order');
   const fee = BigInt(Math.ceil(takerRate));

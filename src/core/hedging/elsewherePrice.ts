@@ -37,16 +37,16 @@ export function priceElsewhere(
   { instrument, takerRate, rate, midHere, marginBps, riskBps, backBps, bounds }: ElsewhereTerms,
 ): ElsewhereRoute | Extract<RouteOption, { readonly unavailableReason: string }> {
   const unavailable = (unavailableReason: string) => ({ way: 'elsewhere', unavailableReason }) as const;
-  if (!(rate > 0n)) return unavailable('no rate for the quote currency there');
-  if (depth.bids === 0 || depth.asks === 0) return unavailable('the book there has an empty side');
+  if (!(rate > 0n)) return unavailable('no rate for the quote currency of the other exchange');
+  if (depth.bids === 0 || depth.asks === 0) return unavailable('the book on the other exchange has an empty side');
   const [bid, ask] = [depth.bidPrices[0]!, depth.askPrices[0]!];
-  if (!(bid < ask)) return unavailable('the book there is crossed');
+  if (!(bid < ask)) return unavailable('the book on the other exchange is crossed');
   if (![marginBps, riskBps, backBps].every(bps => bps >= 0 && bps < BPS))
-    return unavailable('the risk there is unknown');
+    return unavailable('the price risk or another cost of the hedge is unknown');
   const mid = money(((BigInt(bid) + BigInt(ask)) * instrument.tickMoney) / 2n);
   const { take, ...swept } = sweepCost(instrument, depth, amount, takerRate, mid, bounds);
   if ('unavailableReason' in swept) return unavailable(swept.unavailableReason);
-  if (take === undefined) return unavailable('no order is possible there');
+  if (take === undefined) return unavailable('no order is possible on the other exchange');
   const sells = take.side === 'sell';
   const price = limitPrice(take.price, sells, marginBps, instrument);
   if (valueOf(price, take.amount) < instrument.valueMin)

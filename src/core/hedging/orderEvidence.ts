@@ -82,7 +82,7 @@ export class OrderEvidence {
       return report.status === 'queued' ? this.#unproven('the exchange has not processed the order yet') : LIVE;
     const filled = money(moneyOf(report.originalAmount) - moneyOf(report.unfilledAmount));
     if (report.status === 'completed' && filled !== moneyOf(report.originalAmount))
-      return this.#unproven('the order is reported as completed, but not as filled');
+      return this.#unproven('the exchange reports the order as completed, but not as fully filled');
     return sumOfMajors(answer.trades) === filled
       ? { kind: 'ended', filled, trades: answer.trades }
       : this.#unproven('the trades of the order do not add up to its filled amount yet');
@@ -111,9 +111,9 @@ export class OrderEvidence {
     const isOther = reports.some(
       report => report.book !== book || report.side !== side || moneyOf(report.originalAmount) !== moneyOf(amount),
     );
-    if (isOther) return `the exchange lists another order with the id ${id}`;
+    if (isOther) return `the exchange lists an order with the id ${id}, but with another book, side or amount`;
     if (trades.some(trade => trade.book !== book || trade.side !== side))
-      return `the exchange lists trades of another order for the id ${id}`;
+      return `the exchange lists trades for the order id ${id}, but of another book or side`;
     if (new Set(trades.map(({ tid }) => tid)).size < trades.length) return 'a trade of the order is listed twice';
     return sumOfMajors(trades) > moneyOf(amount) ? 'the trades exceed the amount of the order' : null;
   }

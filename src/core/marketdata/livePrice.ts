@@ -249,11 +249,11 @@ export class LivePrice {
     const awayBps = ({ adjusted }: Candidate): number =>
       ((adjusted - (adjusted - low > high - adjusted ? low : high)) / ((low + high) / 2)) * BPS;
     const used = candidates.filter(one => Math.abs(awayBps(one)) <= divergenceMaxBps);
-    const even = candidates.length === 2 ? 'the other source' : 'a middle price';
+    const even = candidates.length === 2 ? 'the other source' : 'the nearest middle price';
     const from = candidates.length % 2 === 1 ? 'the median' : even;
     const status = looked.map(({ status: one, candidate }): SourceStatus => {
       if (candidate === null || used.includes(candidate)) return one;
-      const detail = `${awayBps(candidate).toFixed(1)} bps from ${from}, at most ${divergenceMaxBps}`;
+      const detail = `${awayBps(candidate).toFixed(1)} bps from ${from}, maximum ${divergenceMaxBps} bps`;
       return { ...one, refusal: 'divergent', detail, quoteRate: null };
     });
     if (!(used.length >= sourcesMin)) {
@@ -301,7 +301,7 @@ export class LivePrice {
     if (rules !== null && !known && rules.unknown === 'leave out') {
       const detail = Number.isNaN(errorBps)
         ? 'not measured yet'
-        : `known to ${errorBps.toFixed(1)} bps, at most ${rules.errorMaxBps}`;
+        : `standard error ${errorBps.toFixed(1)} bps, maximum ${rules.errorMaxBps} bps`;
       return { status: { ...status, refusal: 'no basis', detail }, candidate: null };
     }
     const adjusted = known && filter !== null ? raw * Math.exp(filter.log) : raw;
@@ -357,12 +357,12 @@ export class LivePrice {
     if (received === undefined || received.at === DISCARDED) return ['no data', feed];
     const { reading, at: readAt, changedAt } = received;
     const age = at - readAt;
-    if (!(age <= staleAfterMs)) return ['stale', `${feed}: ${seconds(age)}, at most ${seconds(staleAfterMs)}`];
+    if (!(age <= staleAfterMs)) return ['stale', `${feed}: ${seconds(age)} old, maximum ${seconds(staleAfterMs)}`];
     const { bid, ask } = reading;
     if (!(bid > 0 && bid < Infinity && ask > 0 && ask < Infinity)) return ['one-sided', feed];
     if (!(bid <= ask)) return ['crossed', `${feed}: bid ${bid}, ask ${ask}`];
     if (frozenAfterMs !== null && !(readAt - changedAt <= frozenAfterMs))
-      return ['frozen', `${feed}: unchanged for ${seconds(readAt - changedAt)}, at most ${seconds(frozenAfterMs)}`];
+      return ['frozen', `${feed}: unchanged for ${seconds(readAt - changedAt)}, maximum ${seconds(frozenAfterMs)}`];
     return null;
   }
 }

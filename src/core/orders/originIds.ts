@@ -28,7 +28,7 @@ export function orderIdOf(
   const counter = first + n - 1;
   if (!(Number.isSafeInteger(n) && n >= 1 && counter <= last))
     throw new RangeError(
-      `run ${run} of ${instance} has order ids for ${last - first + 1} orders of the kind ${kind}, found order ${n}; restart the bot, which starts a new run`,
+      `run ${run} of ${instance} has ids for ${last - first + 1} orders of the kind ${kind}, found order number ${n}; restart the bot to start a new run`,
     );
   return `${instance}-${run}-${counter}`;
 }
@@ -57,7 +57,7 @@ export class OriginIds {
     this.#runPrefix = `${instance}-${run}-`;
     if (this.#runPrefix.length > PREFIX_MAX) {
       throw new RangeError(
-        `the prefix ${this.#runPrefix} from instance and run is too long for an order id with a counter`,
+        `the order id prefix ${this.#runPrefix} (instance and run) has more than ${PREFIX_MAX} characters; choose a shorter instance`,
       );
     }
   }

@@ -109,9 +109,12 @@ export class HedgeDebt {
   #fullSide = 0;
 
   constructor(book: PlacedBook, bounds: HedgeBounds, account: PlaceAccount) {
-    if (!(bounds.band >= 0n && bounds.debtMax >= 0n)) throw new RangeError('expected a band and a debt of at least 0');
+    if (!(bounds.band >= 0n && bounds.debtMax >= 0n))
+      throw new RangeError(
+        `expected a band and a debtMax of at least 0, found ${textOfMoney(bounds.band)} and ${textOfMoney(bounds.debtMax)}`,
+      );
     if (!(Number.isSafeInteger(bounds.failuresMax) && bounds.failuresMax >= 0))
-      throw new RangeError(`expected a number of failed hedges from 0, found ${bounds.failuresMax}`);
+      throw new RangeError(`expected failuresMax as a whole number of at least 0, found ${bounds.failuresMax}`);
     this.#book = book;
     this.#bounds = bounds;
     this.#band = bounds.band;
@@ -219,7 +222,7 @@ export class HedgeDebt {
       beyond: debtMax,
       refusal: 'hedge debt limit',
       why: () =>
-        `hedge debt is ${textOfMoney(money(debt > 0n ? debt : 0n))} ${major}, and the maximum with every order of this side is ${textOfMoney(debtMax)} ${major} (hedge.elsewhere.debtMax)`,
+        `hedge debt is ${textOfMoney(money(debt > 0n ? debt : 0n))} ${major}; if every order of this side fills, the maximum is ${textOfMoney(debtMax)} ${major} (hedge.elsewhere.debtMax)`,
     };
     const bounds = [most, this.#untilHedged(exposure, debt > 0n, fullSide)];
     if (isOnlyRoute) bounds.push(this.#withinReserves(exposure, side));
@@ -240,18 +243,20 @@ export class HedgeDebt {
       return {
         beyond: 0n,
         refusal,
-        why: () => `hedges failed in sequence: ${failures}, and hedge.elsewhere.failuresMax is ${failuresMax}`,
+        why: () =>
+          `hedges failed in sequence: ${failures}; with hedge.elsewhere.failuresMax ${failuresMax}, this side waits until a hedge executes or inventory is within its band`,
       };
     if (isInDebt && failuresMax === 0 && this.#account.openOrders > 0)
       return {
         beyond: 0n,
         refusal,
-        why: () => `a hedge is open at ${place}; with hedge.elsewhere.failuresMax 0, this side waits until it ends`,
+        why: () =>
+          `a hedge is open at ${place}; with hedge.elsewhere.failuresMax 0, this side waits until the hedge ends`,
       };
     const sides = failuresMax === 0 ? 1 : Math.min(failures, failuresMax - 1) + 2;
     const beyond = BigInt(sides * fullSide) * instrument.lotMoney;
     const why = () =>
-      `hedge due at ${place}: until it ends, the maximum beyond the band is ${textOfMoney(money(beyond))} ${instrument.major}, ${sides === 1 ? 'one full side' : `${sides} full sides`} of quotes`;
+      `hedge due at ${place}: until the hedge ends, inventory may exceed the band by at most ${textOfMoney(money(beyond))} ${instrument.major}, ${sides === 1 ? 'one full side' : `${sides} full sides`} of quotes`;
     return { beyond, refusal, why };
   }
 
@@ -269,7 +274,7 @@ export class HedgeDebt {
     const why = () =>
       rate === null && side === 'sell'
         ? `no hedge at ${place}: the value of ${minor} is unknown`
-        : `no hedge at ${place} for more: ${textOfMoney(free)} ${currency} is left there`;
+        : `no hedge at ${place} for a larger amount: only ${textOfMoney(free)} ${currency} is available there`;
     return { beyond: beyond > 0n ? beyond : 0n, refusal, why };
   }
 

@@ -91,8 +91,8 @@ const SYMBOL_PARTS_MAX = 1_000_000;
 /** Maximum number of orders whose client ids are remembered. */
 const KNOWN_MAX = 20_000;
 
-const oidPart = checked(/^\d{1,19}$/, 'an order id of digits');
-const clientIdPart = checked(/^[A-Za-z0-9_-]{1,36}$/, 'an order id of 1 to 36 letters, digits, _ and -');
+const oidPart = checked(/^\d{1,19}$/, 'an order id of 1 to 19 digits');
+const clientIdPart = checked(/^[A-Za-z0-9_-]{1,36}$/, 'a client order id of 1 to 36 letters, digits, _ and -');
 const tidPart = checked(/^\d{1,19}$/, 'a trade id');
 
 /** Order type and time in force of each order (rest-api.md, New order). */
@@ -182,7 +182,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
    * lists it with exactly this base and quote.
    */
   async function listed(book: string | undefined): Promise<Outcome<ListedSymbol>> {
-    if (book === undefined) return notSent('the request needs a book');
+    if (book === undefined) return notSent('the request needs a book, like btc_usdt');
     const known = symbols.get(book);
     if (known) return { kind: 'done', value: known };
     if (!/^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/.test(book)) return notSent(`expected a book like btc_usdt, found ${book}`);
@@ -192,7 +192,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     const outcome = await reading;
     if (outcome.kind !== 'done') return outcome;
     const found = symbols.get(book);
-    return found ? { kind: 'done', value: found } : notSent(`book ${book} is not listed at this exchange`);
+    return found ? { kind: 'done', value: found } : notSent(`book ${book} is not listed on this exchange`);
   }
 
   /** Runs a request on the symbol of a book. */
@@ -286,7 +286,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     if (failed)
       return {
         kind: 'unknown',
-        reason: `order of a trade: ${failed.kind === 'unknown' ? failed.reason : failed.message}`,
+        reason: `cannot read the order of a trade: ${failed.kind === 'unknown' ? failed.reason : failed.message}`,
       };
     const reasons = new Map(read.flatMap((each, n) => (each.kind === 'done' ? [[unknown[n]!, each.value]] : [])));
     const unreadable: UnreadableRow[] = [...(outcome.unreadable ?? [])];
@@ -295,7 +295,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
       const { oid, tid: id, book, feeCurrency } = trade;
       if (typeof why === 'string') {
         const currencies = [...new Set([...book.split('_'), feeCurrency])];
-        unreadable.push({ why: `order of the trade: ${why}`, book, currencies, oid, id });
+        unreadable.push({ why: `cannot read the order of this trade: ${why}`, book, currencies, oid, id });
         return [];
       }
       const originId = clientIds.of(oid);
@@ -316,7 +316,10 @@ export function binanceClient(options: BinanceOptions): VenueClient {
       const size = limitPart(limit, PAGE_SIZES.tradesPage);
       if (sort === 'desc') {
         // The exchange cannot list the trades before an id.
-        if (marker !== undefined) return notSent('trades before an id cannot be listed newest first');
+        if (marker !== undefined)
+          return notSent(
+            'the exchange lists no trades before a given trade id; list trades after this id with sort asc',
+          );
         const newest = await tradesOf(symbol, 20, { limit: size });
         return withClientIds(symbol, newest.kind === 'done' ? { ...newest, value: newest.value.toReversed() } : newest);
       }
@@ -345,7 +348,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
         return withClientIds(symbol, doneWith(found, unreadable));
       fromId = String(BigInt(last.tid) + 1n);
     }
-    return { kind: 'unknown', reason: `myTrades: more than ${ORDER_PAGES_MAX} pages of trades of order ${oid}` };
+    return { kind: 'unknown', reason: `myTrades: order ${oid} has more than ${ORDER_PAGES_MAX} pages of trades` };
   }
 
   return {
@@ -372,7 +375,10 @@ export function binanceClient(options: BinanceOptions): VenueClient {
           const fromId = marker === undefined ? '0' : String(BigInt(tidPart(marker)) + 1n);
           return buildAndSend(ask, () => publicRead('historicalTrades', 25, { ...of, fromId }, read));
         }
-        if (marker !== undefined) return notSent('trades before an id cannot be listed newest first');
+        if (marker !== undefined)
+          return notSent(
+            'the exchange lists no trades before a given trade id; list trades after this id with sort asc',
+          );
         const newest = await ask(publicRead('trades', 25, of, read));
         return newest.kind === 'done' ? { ...newest, value: newest.value.toReversed() } : newest;
       }),
@@ -413,7 +419,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
      */
     cancel: of =>
       unlessUnfit(async () => {
-        if (own === undefined) return notSent('the request needs a book');
+        if (own === undefined) return notSent('the request needs a book, like btc_usdt');
         const symbol = symbols.get(own) ?? { book: own, symbol: expectedSymbol(own) };
         const ids = 'oids' in of ? of.oids.map(oid => ({ oid })) : of.originIds.map(originId => ({ originId }));
         const outcomes = await Promise.all(

@@ -98,8 +98,8 @@ test('a disk that takes nothing is named, and a bot that shows no life on it is 
 });
 
 test.each([
-  [-1_000, -2_000, -400, 'follows the book here by 1.0 s (95%: 0.4 to 2.0 s)'],
-  [-1_000, -2_000, 400, 'neither price leads for certain: -1.0 s (95%: -2.0 to 0.4 s)'],
+  [-1_000, -2_000, -400, "follows the bot's book by 1.0 s (95%: 0.4 to 2.0 s)"],
+  [-1_000, -2_000, 400, 'neither price clearly leads; lead of the source: -1.0 s (95%: -2.0 to 0.4 s)'],
 ])('a lead of %d ms with an interval from %d to %d ms is: %s', async (ms, lowMs, highMs, says) => {
   const { status } = await statusOf('alive', 60_000, null);
   const elsewhere = FULL_VIEW.elsewhere!;

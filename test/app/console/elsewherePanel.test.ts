@@ -24,8 +24,8 @@ test.each([
 
 test.each([
   [1_000, 400, 2_000, 'leads by 1.0 s (95%: 0.4 to 2.0 s)'],
-  [-1_000, -2_000, -400, 'follows the book here by 1.0 s (95%: 0.4 to 2.0 s)'],
-  [-1_000, -2_000, 400, 'neither price leads for certain: -1.0 s (95%: -2.0 to 0.4 s)'],
+  [-1_000, -2_000, -400, "follows the bot's book by 1.0 s (95%: 0.4 to 2.0 s)"],
+  [-1_000, -2_000, 400, 'neither price clearly leads; lead of the source: -1.0 s (95%: -2.0 to 0.4 s)'],
 ])('a lead of %d ms with an interval from %d to %d ms shows: %s', async (ms, lowMs, highMs, says) => {
   const elsewhere = FULL_VIEW.elsewhere!;
   const sources = elsewhere.sources.map(source => ({ ...source, lead: { ms, lowMs, highMs, correlation: 0.5 } }));

@@ -108,7 +108,7 @@ describe('what is said of an empty side', () => {
     [
       'the amount of an order',
       limited({ orderAmountMax: 9 }),
-      'no bid and no ask: order amount limit (10 btc at 998 is more than limits.orderAmountMax, 9 btc; raise it, or lower strategy.amount)',
+      'no bid and no ask: order amount limit (10 btc at 998 is more than limits.orderAmountMax (9 btc); raise this limit, or lower strategy.amount)',
       true,
     ],
     [

@@ -128,7 +128,7 @@ it.each(Object.entries(MAY_FILL) as [OrderState, boolean][])(
     const live = [orderOf('closed-unsettled'), orderOf(state)];
     const seen = (at: number) => sources({ account: account(checkedAt(at)), fresh: { trades: at } });
     const isWaited = evidence.missing({ ...seen(NOW), orders: { live, areTradesMissing: false } }, NOW);
-    expect(isWaited).toEqual(both(mayFill ? 'orders may still be open and fill' : null));
+    expect(isWaited).toEqual(both(mayFill ? 'orders may still be open and could fill' : null));
     for (const at of [STOPPED + 5, STOPPED + 10]) evidence.beforeEvent(at, { live });
     expect(evidence.missing(seen(STOPPED + 9), NOW).trades === null).toBe(!mayFill);
     expect(evidence.missing(seen(STOPPED + 10), NOW)).toEqual(both(null));

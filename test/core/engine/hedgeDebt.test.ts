@@ -293,8 +293,8 @@ describe('bounds on inventory that is not hedged', () => {
       });
       expect(two.why('buy')).toBe(
         failuresMax === 3
-          ? 'waits for a hedge (hedges failed in sequence: 5, and hedge.elsewhere.failuresMax is 3)'
-          : 'waits for a hedge (hedge due at binance: until it ends, the maximum beyond the band is 18 btc, one full side of quotes)',
+          ? 'waits for a hedge (hedges failed in sequence: 5; with hedge.elsewhere.failuresMax 3, this side waits until a hedge executes or inventory is within its band)'
+          : 'waits for a hedge (hedge due at binance: until the hedge ends, inventory may exceed the band by at most 18 btc, one full side of quotes)',
       );
       two.hedge();
       two.end([most - BAND + 5]);
@@ -312,7 +312,8 @@ describe('bounds on inventory that is not hedged', () => {
       two.end([]);
       two.desk.rounds(2);
     }
-    const pulled = 'waits for a hedge (hedges failed in sequence: 2, and hedge.elsewhere.failuresMax is 2)';
+    const pulled =
+      'waits for a hedge (hedges failed in sequence: 2; with hedge.elsewhere.failuresMax 2, this side waits until a hedge executes or inventory is within its band)';
     expect([two.live('buy'), two.why('buy')]).toEqual([0, pulled]);
     two.startsAgain();
     expect([two.live('buy'), two.why('buy')]).toEqual([0, pulled]);
@@ -377,7 +378,7 @@ describe('bounds on inventory that is not hedged', () => {
     two.fillTo(16);
     expect([two.live('buy'), two.live('sell')]).toEqual([0, 8]);
     expect(two.why('buy')).toBe(
-      'hedge debt limit (hedge debt is 4 btc, and the maximum with every order of this side is 4 btc (hedge.elsewhere.debtMax))',
+      'hedge debt limit (hedge debt is 4 btc; if every order of this side fills, the maximum is 4 btc (hedge.elsewhere.debtMax))',
     );
     two.fillTo(12);
     expect([two.live('buy'), two.why('buy')]).toEqual([4, null]);
@@ -391,7 +392,9 @@ describe('bounds on inventory that is not hedged', () => {
     two.fill('buy', 10);
     two.desk.rounds(2);
     expect([two.live('buy'), two.live('sell')]).toEqual([0, FULL]);
-    expect(two.why('buy')).toBe('no hedge elsewhere (no hedge at binance for more: 0 btc is left there)');
+    expect(two.why('buy')).toBe(
+      'no hedge elsewhere (no hedge at binance for a larger amount: only 0 btc is available there)',
+    );
     two.transfers('in', 'btc', lots(30));
     two.desk.rounds(2);
     expect(two.live('buy')).toBe(FULL);
@@ -426,7 +429,8 @@ describe('bounds on inventory that is not hedged', () => {
     expect([engine.elsewhere!.closedBecause('sell'), engine.elsewhere!.closedBecause('buy')]).toEqual([null, null]);
     two.rate = moneyOf('20');
     two.readThere();
-    const closed = 'the drift of 604.395 usdt has the value 12087.9, and hedge.elsewhere.driftMax is 12000';
+    const closed =
+      "the drift of 604.395 usdt is worth 12087.9 in the bot's quote currency, and hedge.elsewhere.driftMax is 12000";
     expect(two.figures).toMatchObject({ rate: moneyOf('20'), closed: { sell: closed, buy: null } });
     // Inventory of -11 is within the band; bids may not pass the band, because the way that would hedge them is closed.
     two.desk.rounds(2);
@@ -440,7 +444,7 @@ describe('bounds on inventory that is not hedged', () => {
     two.readThere();
     expect(two.figures.driftValue).toBeNull();
     expect(two.figures.closed).toEqual({
-      sell: 'the drift of 604.395 usdt has no known value, because no source of reference.sources gives one',
+      sell: 'the drift of 604.395 usdt has no known value, because no source in reference.sources has a rate for usdt',
       buy: null,
     });
     // What a person moves away is no drift any more; what is bought there with it neither.
@@ -458,7 +462,7 @@ describe('bounds on inventory that is not hedged', () => {
     const two = new Hedged(bounds({ drift: { max: moneyOf('1000'), target: moneyOf('91000') } }));
     expect(two.figures).toMatchObject({ drift: moneyOf('-1000'), driftValue: moneyOf('-18250') });
     expect(two.figures.closed.buy).toContain(
-      'the drift of -1000 usdt from hedge.elsewhere.quoteTarget (91000) has the value -18250',
+      'the drift of -1000 usdt from hedge.elsewhere.quoteTarget (91000) is worth -18250',
     );
   });
 });
@@ -472,7 +476,7 @@ describe('an account elsewhere that cannot be used', () => {
     expect(two.desk.live).toEqual([]);
     const { quoting, waitsFor } = two.desk.engine.snapshot(two.desk.now);
     expect(quoting).toBe('not ready');
-    expect(waitsFor).toBe('binance: the balances were read 61 s ago, and the maximum is 60 s');
+    expect(waitsFor).toBe('binance: the last read of the balances is 61 s old, and the maximum age is 60 s');
     two.readThere();
     two.desk.rounds(2);
     expect(two.desk.live.length).toBe(4);

@@ -70,7 +70,7 @@ describe('what is missing before the first quote', () => {
     [{ hasNoEarlierOrders: false }, 'orders of an earlier run may still be open'],
     [
       { hasNoEarlierOrders: false, isAlone: false },
-      'there were open orders with the name of this bot that this run did not place; another process may be using the name',
+      'the exchange listed open orders with the instance name of this bot that this run did not place; another process may use this name',
     ],
     [
       { hasNoEarlierOrders: false, isAlone: false, account: false },
@@ -357,6 +357,10 @@ it.each([
   ['reduce only', 'reduce only'],
   ['pulled: the leader moved (-3.0 bps)', 'pulled: the leader moved'],
   ['pulled: a large trade', 'pulled: a large trade'],
+  [
+    'a hedge is open at binance; with hedge.elsewhere.failuresMax 0, this side waits until the hedge ends',
+    'waits for a hedge',
+  ],
   ['one order is more inventory than the risk allows: 5', 'at the cap'],
   ['no fair value', 'no fair value'],
   ['no trade was received', 'no fair value'],

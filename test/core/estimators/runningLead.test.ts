@@ -31,14 +31,17 @@ test('says why there is no lead: too few reads, or none that stands out of the n
   few.readX(0, 100);
   few.readX(10, Number.NaN);
   few.readY(0, 100);
-  expect(few.estimate(1_000)).toEqual({ lead: null, reason: 'lead unknown until 60 prices of each are read, now 1' });
+  expect(few.estimate(1_000)).toEqual({
+    lead: null,
+    reason: "lead unknown until 60 prices of the source and of the bot's book are read; 1 so far",
+  });
   const random = randomOf(3);
   const alone = new RunningLead();
   for (let i = 0; i < 2_400; i++) {
     alone.readX(i * 250, Math.exp(1e-4 * normal(random)));
     alone.readY(i * 250, Math.exp(1e-4 * normal(random)));
   }
-  expect(alone.estimate(600_000)).toEqual({ lead: null, reason: 'no lead found in 10 min of prices' });
+  expect(alone.estimate(600_000)).toEqual({ lead: null, reason: 'no lead found in the prices of the last 10 min' });
 });
 
 test('forgets what is older than an hour, and estimates at most once per minute', () => {
@@ -49,7 +52,7 @@ test('forgets what is older than an hour, and estimates at most once per minute'
     running.readY(at, 1);
   }
   const later = running.estimate(4_600_000);
-  expect(later).toEqual({ lead: null, reason: 'no lead found in 60 min of prices' });
+  expect(later).toEqual({ lead: null, reason: 'no lead found in the prices of the last 60 min' });
   expect(running.estimate(4_659_999)).toBe(later);
   expect(running.estimate(4_660_000)).not.toBe(later);
 });

@@ -86,11 +86,11 @@ test('without a rate, a side or a known risk there is no price', () => {
     const route = priceElsewhere('mxn', depth, moneyOf('0.05'), terms(more));
     return 'out' in route ? null : route.unavailableReason;
   };
-  expect(refusalOf(BOOK, { rate: money(0n) })).toBe('no rate for the quote currency there');
-  expect(refusalOf(depthOf([], [[6_665_000, 1]]), {})).toBe('the book there has an empty side');
-  expect(refusalOf(depthOf([[6_665_000, 1]], [[6_665_000, 1]]), {})).toBe('the book there is crossed');
+  expect(refusalOf(BOOK, { rate: money(0n) })).toBe('no rate for the quote currency of the other exchange');
+  expect(refusalOf(depthOf([], [[6_665_000, 1]]), {})).toBe('the book on the other exchange has an empty side');
+  expect(refusalOf(depthOf([[6_665_000, 1]], [[6_665_000, 1]]), {})).toBe('the book on the other exchange is crossed');
   for (const bad of [Number.NaN, -1, Infinity])
-    expect(refusalOf(BOOK, { riskBps: bad })).toBe('the risk there is unknown');
+    expect(refusalOf(BOOK, { riskBps: bad })).toBe('the price risk or another cost of the hedge is unknown');
   expect(refusalOf(depthOf([[6_660_000, 7]], [[6_665_000, 7]]), {})).toBe(
     'the available amount is below the minimum order',
   );

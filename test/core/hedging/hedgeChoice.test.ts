@@ -369,14 +369,17 @@ describe('the book as a way out', () => {
     expect(through('10', { room: 3 })).toMatchObject({ take: { amount: 3 } });
     expect(through('10', { collarBps: 10 })).toMatchObject({ take: { price: 999, amount: 5 } });
     expect(through('10', { collarBps: 5 })).toMatchObject({
-      unavailableReason: 'no visible level is within the limits',
+      unavailableReason: 'no visible price level is within the limits of the order',
     });
   });
 
   test('is none without a known fee, where it is too small an order, and of levels that are none any more', () => {
     for (const rate of [Number.NaN, 100_000_000, -100_000_000])
       expect(through('10', {}, rate)).toEqual({ way: 'book', unavailableReason: 'the taker fee is unknown' });
-    expect(through('10', {}, 99_999_999)).toHaveProperty('unavailableReason', 'no visible level is within the limits');
+    expect(through('10', {}, 99_999_999)).toHaveProperty(
+      'unavailableReason',
+      'no visible price level is within the limits of the order',
+    );
     const least = instrumentOf(
       bookRules({ tickSize: '1', minimumAmount: '3', maximumAmount: '6', minimumValue: '3996' }),
       '1',
@@ -401,7 +404,10 @@ describe('the book as a way out', () => {
     expect(of('40', old)).toMatchObject({ take: { amount: 5, price: 999 } });
     expect(of('-40', old)).toMatchObject({ take: { amount: 5, price: 1001 } });
     const empty = { ...depth, bids: 0, asks: 0 };
-    expect(of('4', empty)).toHaveProperty('unavailableReason', 'no visible level is within the limits');
+    expect(of('4', empty)).toHaveProperty(
+      'unavailableReason',
+      'no visible price level is within the limits of the order',
+    );
   });
 
   test('takes as much as is within its limits and not one lot more, by exact fractions, and counts what it brings to the last digit', () => {

@@ -95,8 +95,8 @@ describe('one source is not used, and the reason is given', () => {
         .sources.map(({ refusal, detail }) => [refusal, detail])
         .slice(0, 2),
     ).toEqual([
-      ['divergent', '-59.8 bps from the other source, at most 50'],
-      ['divergent', '59.8 bps from the other source, at most 50'],
+      ['divergent', '-59.8 bps from the other source, maximum 50 bps'],
+      ['divergent', '59.8 bps from the other source, maximum 50 bps'],
     ]);
     say(10_000, 10_040, 0, 0);
     expect(live.status(0).price?.price).toBe(10_020);

@@ -58,7 +58,7 @@ describe('origin ids', () => {
     expect(new OriginIds(fits, 10 ** 13 - 1).next).toHaveLength(31 + 1);
     expect(() => new OriginIds(fits, 10 ** 13)).toThrow(
       new RangeError(
-        `the prefix ${fits}-10000000000000- from instance and run is too long for an order id with a counter`,
+        `the order id prefix ${fits}-10000000000000- (instance and run) has more than 31 characters; choose a shorter instance`,
       ),
     );
   });
@@ -90,7 +90,7 @@ describe('origin ids', () => {
     replay.take();
     live.take();
     expect(replay.next).toBe(`bot-1-${ORDER_COUNTERS.elsewhere.last + 1}`);
-    expect(() => live.next).toThrow('run 218000000 of bot has order ids for 39999999 orders of the kind quote');
+    expect(() => live.next).toThrow('run 218000000 of bot has ids for 39999999 orders of the kind quote');
     replay.take();
     expect(replay.next).toBe(`bot-1-${ORDER_COUNTERS.elsewhere.last + 2}`);
   });

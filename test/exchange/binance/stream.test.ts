@@ -97,7 +97,7 @@ describe('a book of changes', () => {
     expect(book.seed({ ...old, sequence: 13n }, 1_000)).toMatchObject({ snapshot: { sequence: 14n } });
     const entry = (price: string): BookEntry => ({ price, amount: '1' });
     const crossed = { first: 15n, last: 15n, sentAt: 0, bids: [entry('102')], asks: [] };
-    expect(book.take(crossed)).toEqual({ lost: 'the best bid of the book reaches its best ask' });
+    expect(book.take(crossed)).toEqual({ lost: 'the best bid of the book is at or above the best ask' });
     const cut = new DepthBook('btc_usdt');
     const bids = Array.from({ length: 60 }, (_, n) => entry(String(1_000 - n)));
     expect(cut.seed({ book: 'x', sequence: 1n, updatedAt: 0, bids, asks: [] }, 60)).toMatchObject({
@@ -105,7 +105,7 @@ describe('a book of changes', () => {
     });
     const gone = bids.slice(0, 11).map(({ price }) => ({ price, amount: '0' }));
     expect(cut.take({ first: 2n, last: 2n, sentAt: 0, bids: gone, asks: [] })).toEqual({
-      lost: 'the price has left the range of the levels that were read',
+      lost: 'the price has moved beyond the price levels of the last snapshot',
     });
   });
 });

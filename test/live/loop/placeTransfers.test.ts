@@ -342,7 +342,7 @@ describe('transfers between both exchanges', () => {
       world.sends(sends(7));
       waitedFor(5, world);
       expect(world.missing).toMatch(
-        /^20 btc in transit between both exchanges since 1970-01-01T00:16:\d\d\.\d{3}Z, and hedge\.elsewhere\.transferWaitHours is 24; find it, then run puntas ledger adjust --currency btc@transit --amount=-20$/,
+        /^20 btc in transit between the two exchanges since 1970-01-01T00:16:\d\d\.\d{3}Z, and hedge\.elsewhere\.transferWaitHours is 24; find the transfer, then run puntas ledger adjust --currency btc@transit --amount=-20$/,
       );
       if (ends === 'arrival') world.arrives(0);
       else books(world, '-20');

@@ -170,8 +170,9 @@ export class DepthBook {
     const { buy, sell } = this.#sides;
     const [bid, ask] = [buy.best, sell.best];
     let lost: string | null = null;
-    if (bid !== null && ask !== null && bid >= ask) lost = 'the best bid of the book reaches its best ask';
-    else if (buy.isExhausted || sell.isExhausted) lost = 'the price has left the range of the levels that were read';
+    if (bid !== null && ask !== null && bid >= ask) lost = 'the best bid of the book is at or above the best ask';
+    else if (buy.isExhausted || sell.isExhausted)
+      lost = 'the price has moved beyond the price levels of the last snapshot';
     if (lost !== null) {
       this.reset();
       return { lost };

@@ -27,12 +27,14 @@ export async function authenticationChecks(others: OtherClients, checks: Checks)
       return rejectedWith(BAD_NONCE, await client.balances());
     }),
   );
-  await checks.check(['nonces out of order', 'public-facts 2.3', 'accepted, because only uniqueness counts'], () =>
-    closing(others.withNonces(falling), async client => {
-      valueIn(await client.balances());
-      valueIn(await client.balances());
-      return judged('both accepted', true);
-    }),
+  await checks.check(
+    ['nonces out of order', 'public-facts 2.3', 'accepted, because nonces only need to be unique'],
+    () =>
+      closing(others.withNonces(falling), async client => {
+        valueIn(await client.balances());
+        valueIn(await client.balances());
+        return judged('both accepted', true);
+      }),
   );
 }
 
@@ -60,13 +62,13 @@ function falling(source: NonceSource): NonceSource {
 export async function accountChecks(client: Endpoints, book: string, checks: Checks): Promise<BookFee | null> {
   let fee: BookFee | null = null;
   const [major, minor] = book.split('_');
-  await checks.check(['account status', 'rest-api 4.5', 'client id, status active'], async () => {
+  await checks.check(['account status', 'rest-api 4.5', 'a client id and the status active'], async () => {
     const { status, clientId } = valueIn(await client.accountStatus());
     // The id is not printed, because a report may be shared.
     return judged(`status ${status}, client id of ${clientId.length} characters`, status === 'active');
   });
   await checks.check(
-    ['balances', 'rest-api 4.9', 'total minus locked is available, exactly, for both currencies'],
+    ['balances', 'rest-api 4.9', 'available is exactly total minus locked, and both currencies are listed'],
     async () => {
       const balances = valueIn(await client.balances());
       const has = (name: string | undefined): boolean =>
@@ -77,20 +79,29 @@ export async function accountChecks(client: Endpoints, book: string, checks: Che
       return judged(`${balances.length} currencies`, isExact && has(major) && has(minor));
     },
   );
-  await checks.check(['fees', 'public-facts 9.1', 'maker and taker rate of the book, both below 1'], async () => {
-    fee = valueIn(await client.fees()).find(one => one.book === book) ?? null;
-    if (fee === null) return judged(`no row of ${book}`, false);
-    const { maker, taker } = fee;
-    return judged(`maker ${maker}, taker ${taker}`, moneyOf(maker) <= moneyOf(taker) && moneyOf(taker) < moneyOf('1'));
-  });
-  await checks.check(['own trades', 'rest-api 4.1', 'at most 25, newest first; limit decides the page'], async () => {
-    const tids = valueIn(await client.userTrades({ book })).map(({ tid }) => tid);
-    const page = valueIn(await client.userTrades({ book, limit: 2 })).map(({ tid }) => tid);
-    return judged(
-      `${tids.length} trades, a page of ${page.length}`,
-      tids.length <= 25 && page.length <= 2 && isNewestFirst(tids) && isNewestFirst(page),
-    );
-  });
+  await checks.check(
+    ['fees', 'public-facts 9.1', 'the maker rate is at most the taker rate, and both are below 1'],
+    async () => {
+      fee = valueIn(await client.fees()).find(one => one.book === book) ?? null;
+      if (fee === null) return judged(`no row of ${book}`, false);
+      const { maker, taker } = fee;
+      return judged(
+        `maker ${maker}, taker ${taker}`,
+        moneyOf(maker) <= moneyOf(taker) && moneyOf(taker) < moneyOf('1'),
+      );
+    },
+  );
+  await checks.check(
+    ['own trades', 'rest-api 4.1', 'at most 25 trades, newest first; with limit 2, at most 2'],
+    async () => {
+      const tids = valueIn(await client.userTrades({ book })).map(({ tid }) => tid);
+      const page = valueIn(await client.userTrades({ book, limit: 2 })).map(({ tid }) => tid);
+      return judged(
+        `${tids.length} trades, a page of ${page.length}`,
+        tids.length <= 25 && page.length <= 2 && isNewestFirst(tids) && isNewestFirst(page),
+      );
+    },
+  );
   for (const { name } of client.lists)
     await checks.check(
       [

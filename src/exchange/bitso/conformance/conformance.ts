@@ -60,7 +60,7 @@ export async function conformance(
       await deskChecks(client, market, checks, options);
     } else
       for (const what of ['orders', 'trades', 'conversions, RFQ and webhooks'])
-        await withoutChecks(what, `the market of ${book} is not known`, checks);
+        await withoutChecks(what, `the rules or the best prices of ${book} are not known`, checks);
     await requests.check(client, connection, checks);
   } finally {
     if (own !== null) left = await leaveNothing(client, book, own, clock);
@@ -68,7 +68,7 @@ export async function conformance(
   }
   if (own !== null && own.sent.length > 0)
     await checks.check(
-      ['no order is left', 'rest-api 4.4', 'no open order of these checks'],
+      ['no order is left', 'rest-api 4.4', 'none of the orders of these checks is open'],
       () => Promise.resolve(judged(left.length === 0 ? 'none' : left.join(', '), left.length === 0)),
       true,
     );
@@ -100,7 +100,9 @@ async function othersCheck(client: Endpoints, book: string, checks: Checks): Pro
   await checks.check(['open orders before the checks', 'rest-api 4.4', `none in ${book}`], async () => {
     const { length } = valueIn(await client.openOrders({ book }));
     reason =
-      length === 0 ? null : `the account has ${length} open orders in ${book}; first stop the bot that placed them`;
+      length === 0
+        ? null
+        : `open orders in ${book} that these checks did not place: ${length}; first stop the bot that placed them`;
     return reason === null ? right('none') : skipped(reason);
   });
   return reason;
@@ -133,19 +135,22 @@ class RequestCount {
 
   async check(client: Endpoints, { budgets }: Connection, checks: Checks): Promise<void> {
     await checks.check(
-      ['request budget', 'public-facts 11', 'every request within the budget, none rejected with 420'],
+      ['request budget', 'public-facts 11', 'every request within the budget, none rejected with 420 or 429'],
       () => {
         const left = client.budget().private;
         const all = budgets.private ?? left;
-        const found = `${this.#counted} private requests besides cancels, ${left} of ${all} left, ${this.#throttled} rejected`;
+        const found = `${this.#counted} private requests, not counting cancels; ${left} of ${all} left in the budget; ${this.#throttled} rejected`;
         return Promise.resolve(judged(found, this.#throttled === 0 && all - left <= this.#counted && left >= 0));
       },
     );
-    await checks.check(['clock of the exchange', 'public-facts 2.3', 'within a minute of this machine'], () => {
-      const gap = this.#gapMs;
-      if (gap === null) return Promise.resolve(skipped('no answer has a time'));
-      return Promise.resolve(judged(`at most ${Math.round(gap)} ms apart`, gap <= CLOCK_GAP_MAX_MS));
-    });
+    await checks.check(
+      ['clock of the exchange', 'public-facts 2.3', 'within a minute of the clock of this machine'],
+      () => {
+        const gap = this.#gapMs;
+        if (gap === null) return Promise.resolve(skipped('no answer contains a time'));
+        return Promise.resolve(judged(`at most ${Math.round(gap)} ms apart`, gap <= CLOCK_GAP_MAX_MS));
+      },
+    );
   }
 }
 

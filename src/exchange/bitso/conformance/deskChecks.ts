@@ -43,22 +43,25 @@ export async function rfqChecks(
   const { major, minor } = market.instrument;
   let pair: RfqPair | undefined;
   let quote: RfqQuote | undefined;
-  await checks.check(['RFQ pairs', 'rfq 4.1', `${minor} to ${major}, with the decimals of its amounts`], async () => {
-    const outcome = await rfq.pairs();
-    if (isNotEnabled(outcome)) return skipped(outcomeText(outcome));
-    const pairs = valueIn(outcome);
-    pair = pairs.find(({ source, target }) => source.toLowerCase() === minor && target.toLowerCase() === major);
-    return judged(
-      pair === undefined
-        ? `${pairs.length} pairs`
-        : `${pairs.length} pairs, ${pair.sourcePrecision} and ${pair.targetPrecision} decimals`,
-      pair !== undefined,
-    );
-  });
+  await checks.check(
+    ['RFQ pairs', 'rfq 4.1', `a pair ${minor} to ${major}, with the decimals of both amounts`],
+    async () => {
+      const outcome = await rfq.pairs();
+      if (isNotEnabled(outcome)) return skipped(outcomeText(outcome));
+      const pairs = valueIn(outcome);
+      pair = pairs.find(({ source, target }) => source.toLowerCase() === minor && target.toLowerCase() === major);
+      return judged(
+        pair === undefined
+          ? `${pairs.length} pairs`
+          : `${pairs.length} pairs, ${pair.sourcePrecision} and ${pair.targetPrecision} decimals`,
+        pair !== undefined,
+      );
+    },
+  );
   const ofPair = (answer: (of: RfqPair) => Promise<CheckAnswer>) => async () =>
     pair === undefined ? skipped('no RFQ pair') : answer(pair);
   await checks.check(
-    ['RFQ quote', 'rfq 4.2, 2.2', 'the requested amount, active, with an expiry'],
+    ['RFQ quote', 'rfq 4.2, 2.2', 'a quote for the requested amount, active and not expired'],
     ofPair(async ({ source, target, sourcePrecision }) => {
       const sourceAmount = textOfMoney(spentOn(market, sourcePrecision));
       quote = valueIn(await rfq.requestQuote({ source, target, sourceAmount }));
@@ -75,7 +78,7 @@ export async function rfqChecks(
       );
     }),
   );
-  await checks.check(['RFQ quote by id', 'rfq 4.3', 'the same quote'], async () => {
+  await checks.check(['RFQ quote by id', 'rfq 4.3', 'the quote of the check before'], async () => {
     if (quote === undefined) return skipped('no RFQ quote');
     const { id, rate, sourceAmount, targetAmount } = valueIn(await rfq.quote(quote.id));
     const isSame =
@@ -88,7 +91,8 @@ export async function rfqChecks(
   await checks.check(
     ['RFQ amount with too many decimals', 'rfq 4.2', 'rejected: invalid_source_precision'],
     ofPair(async ({ source, target, sourcePrecision }) => {
-      if (sourcePrecision >= 17) return skipped('the exchange accepts so many decimals that no amount has too many');
+      if (sourcePrecision >= 17)
+        return skipped('the exchange accepts 17 decimals or more, and the client sends at most 18');
       const fine = money(spentOn(market, sourcePrecision) + 10n ** BigInt(17 - sourcePrecision));
       return rejectedWith(
         ['invalid_source_precision'],
@@ -114,7 +118,7 @@ export async function rfqChecks(
     [
       'RFQ conversions',
       'rfq 4.6',
-      'at most the requested number of conversions; none is from the quote requested before',
+      'at most the requested number of conversions, and none from the quote of the checks before',
     ],
     ofPair(async () => {
       const { conversions, totalCount } = valueIn(await rfq.conversions({ pageSize: 5 }));
@@ -141,21 +145,31 @@ function spentOn({ instrument, ask }: CheckedMarket, decimals: number): Money {
 
 /** Checks webhooks: the public keys of deliveries and, if there is a callback URL, its registration. */
 export async function webhookChecks(client: Endpoints, callbackUrl: string | null, checks: Checks): Promise<void> {
-  await checks.check(['keys of webhooks', 'public-facts 15', 'a list of public keys with ids'], async () => {
-    const keys = valueIn(await client.webhookKeys());
-    return judged(`${keys.length} keys`, new Set(keys.map(({ id }) => id)).size === keys.length);
-  });
-  await checks.check(['register a webhook', 'rfq 4.7', 'the callback URL, for the event TRANSACTION'], async () => {
-    if (callbackUrl === null) return skipped('would stay registered; see puntas webhooks register');
-    const { webhooks } = valueIn(await client.registerWebhook(callbackUrl));
-    return judged(
-      webhooks.map(({ callbackUrl: url, event }) => `${url} for ${event}`).join(', '),
-      webhooks.some(one => one.callbackUrl === callbackUrl && one.event === 'TRANSACTION'),
-    );
-  });
-  await checks.check(['register it again', 'rfq 4.7', 'rejected, with a text that names the event'], async () => {
-    if (callbackUrl === null) return skipped('no webhook was registered');
-    const outcome = await client.registerWebhook(callbackUrl);
-    return judged(outcomeText(outcome), outcome.kind === 'refused' && /transaction/i.test(outcome.message));
-  });
+  await checks.check(
+    ['keys of webhooks', 'public-facts 15', 'a list of public keys, each with its own id'],
+    async () => {
+      const keys = valueIn(await client.webhookKeys());
+      return judged(`${keys.length} keys`, new Set(keys.map(({ id }) => id)).size === keys.length);
+    },
+  );
+  await checks.check(
+    ['register a webhook', 'rfq 4.7', 'a webhook with the callback URL, for the event TRANSACTION'],
+    async () => {
+      if (callbackUrl === null)
+        return skipped('the webhook would stay registered; to register one, see puntas webhooks register');
+      const { webhooks } = valueIn(await client.registerWebhook(callbackUrl));
+      return judged(
+        webhooks.map(({ callbackUrl: url, event }) => `${url} for ${event}`).join(', '),
+        webhooks.some(one => one.callbackUrl === callbackUrl && one.event === 'TRANSACTION'),
+      );
+    },
+  );
+  await checks.check(
+    ['register the webhook again', 'rfq 4.7', 'rejected, with a message that names the event TRANSACTION'],
+    async () => {
+      if (callbackUrl === null) return skipped('no webhook was registered');
+      const outcome = await client.registerWebhook(callbackUrl);
+      return judged(outcomeText(outcome), outcome.kind === 'refused' && /transaction/i.test(outcome.message));
+    },
+  );
 }

@@ -141,7 +141,7 @@ export function missingFunds(balances: readonly Balance[], name: string, needed:
   // Without any balance, the read failed, and the exchange decides.
   return balances.length === 0 || available >= needed
     ? null
-    : `needs ${textOfMoney(money(needed))} ${name}, and ${textOfMoney(available)} is available`;
+    : `needs ${textOfMoney(money(needed))} ${name}, but only ${textOfMoney(available)} is available`;
 }
 
 const heldText = ({ total, locked }: Held): string => `total ${textOfMoney(total)}, locked ${textOfMoney(locked)}`;
@@ -182,19 +182,25 @@ export async function orderChecks(
     const [order] = await found({ originIds: [firstId] });
     return judged(reportText(order), order?.oid === oid && isAsPlaced(order, bid) && order.timeInForce === 'postonly');
   });
-  await checks.check(['look up by order id', 'public-facts 7', 'the same order, by query and by path'], async () => {
-    const [order] = await found({ oids: [oid] });
-    const [other] = valueIn(await client.order(oid));
-    return judged(reportText(order), order?.originId === firstId && other?.originId === firstId);
-  });
-  await checks.check(['open orders', 'rest-api 4.4', 'lists the order, by book and by currency'], async () => {
-    const all = valueIn(await client.openOrders({ book }));
-    const ofMinor = valueIn(await client.openOrders({ currency: minor }));
-    const has = (orders: readonly OrderReport[]): boolean =>
-      orders.some(order => order.oid === oid && isAsPlaced(order, bid));
-    return judged(`${all.length} in the book, ${ofMinor.length} of ${minor}`, has(all) && has(ofMinor));
-  });
-  await checks.check(['balance behind a bid', 'public-facts 9.3', `${minor} locked: price times amount`], () =>
+  await checks.check(
+    ['look up by order id', 'public-facts 7', 'the placed order, both by query and by path'],
+    async () => {
+      const [order] = await found({ oids: [oid] });
+      const [other] = valueIn(await client.order(oid));
+      return judged(reportText(order), order?.originId === firstId && other?.originId === firstId);
+    },
+  );
+  await checks.check(
+    ['open orders', 'rest-api 4.4', 'the placed order is listed, both by book and by currency'],
+    async () => {
+      const all = valueIn(await client.openOrders({ book }));
+      const ofMinor = valueIn(await client.openOrders({ currency: minor }));
+      const has = (orders: readonly OrderReport[]): boolean =>
+        orders.some(order => order.oid === oid && isAsPlaced(order, bid));
+      return judged(`${all.length} orders in the book, ${ofMinor.length} orders in ${minor}`, has(all) && has(ofMinor));
+    },
+  );
+  await checks.check(['balance locked by a bid', 'public-facts 9.3', `locked ${minor}: price times amount`], () =>
     ofBalances(() => lockedAnswer(client, start, minor, moneyOfValue(instrument, valueOf(bid.ticks, bid.lots)))),
   );
   await checks.check(
@@ -208,25 +214,28 @@ export async function orderChecks(
   );
   await checks.rejections([
     [
-      ...(['client id of a live order', 'public-facts 5.3', 'rejected'] as const),
+      ...(['new order with the client id of a live order', 'public-facts 5.3', 'rejected'] as const),
       DUPLICATE,
       () => own.place('buy', { originId: firstId }),
     ],
   ]);
   const lower = textOfPrice(instrument, (bid.ticks - 1) as Price);
-  await checks.check(['change an order in place', 'public-facts 6', `the same order at ${lower}`], async () => {
-    const changed = valueIn(await client.modify({ oid }, { price: lower, major: bid.major }));
-    const [order] = await found(
-      { oids: [oid] },
-      report => report?.price !== undefined && isEqualDecimal(report.price, lower),
-    );
-    const isRight = changed.oid === oid && order !== undefined && isAsPlaced(order, { ...bid, price: lower });
-    return judged(reportText(order), isRight);
-  });
+  await checks.check(
+    ['change an order in place', 'public-facts 6', `the order keeps its id and has the price ${lower}`],
+    async () => {
+      const changed = valueIn(await client.modify({ oid }, { price: lower, major: bid.major }));
+      const [order] = await found(
+        { oids: [oid] },
+        report => report?.price !== undefined && isEqualDecimal(report.price, lower),
+      );
+      const isRight = changed.oid === oid && order !== undefined && isAsPlaced(order, { ...bid, price: lower });
+      return judged(reportText(order), isRight);
+    },
+  );
   const secondId = own.nextId();
   let second = '';
   await checks.check(
-    ['replace an order', 'public-facts 6', 'a new order with its own id; the old one ends'],
+    ['replace an order', 'public-facts 6', 'a new order with its own id; the old order ends'],
     async () => {
       const by = { price: bid.price, major: bid.major, originId: secondId };
       second = valueIn(await own.sending(secondId, () => client.replace({ oid }, by))).oid;
@@ -236,24 +245,30 @@ export async function orderChecks(
       return judged(`old ${old.found}; new ${reportText(made)}`, isRight);
     },
   );
-  await checks.check(['cancel by client id', 'rest-api 4.2', 'lists the order id; the order ends'], async () => {
-    const canceled = valueIn(await client.cancel({ originIds: [secondId] }));
-    const order = await endAnswer({ client, checks, oid: second });
-    return judged(`${canceled.length} listed, order ${order.found}`, canceled[0] === second && order.isRight === true);
-  });
-  await checks.check(['cancel again', 'rest-api 4.2', 'the ended order is not listed'], async () => {
+  await checks.check(
+    ['cancel by client id', 'rest-api 4.2', 'the answer lists the order id, and the order ends'],
+    async () => {
+      const canceled = valueIn(await client.cancel({ originIds: [secondId] }));
+      const order = await endAnswer({ client, checks, oid: second });
+      return judged(
+        `${canceled.length} listed, order ${order.found}`,
+        canceled[0] === second && order.isRight === true,
+      );
+    },
+  );
+  await checks.check(['cancel again', 'rest-api 4.2', 'the answer does not list the ended order'], async () => {
     const canceled = valueIn(await client.cancel({ originIds: [secondId] }));
     return judged(`${canceled.length} listed`, canceled.length === 0);
   });
-  await checks.check(['cancel an unknown order', 'public-facts 8', 'nothing is listed'], async () => {
+  await checks.check(['cancel an unknown order', 'public-facts 8', 'the answer lists no order'], async () => {
     const canceled = valueIn(await client.cancel({ originIds: [own.nextId()] }));
     return judged(`${canceled.length} listed`, canceled.length === 0);
   });
   await checks.check(
     [
-      'client id of an ended order',
+      'new order with the client id of an ended order',
       'rest-api 9',
-      'a new order with that id is accepted, and a cancel with its id in the path lists it',
+      'the new order is accepted, and the answer to its cancel by path lists its order id',
     ],
     async () => {
       const again = valueIn(await own.place('buy', { originId: secondId }));
@@ -263,7 +278,7 @@ export async function orderChecks(
   );
   await askChecks({ client, market, own, checks, start, ofBalances });
   await checks.check(
-    ['pages of open orders', 'rest-api 4.4', 'two of three orders with limit 2, then all'],
+    ['pages of open orders', 'rest-api 4.4', 'two orders with limit 2, and all three without a limit'],
     async () => {
       const ids = [own.nextId(), own.nextId(), own.nextId()];
       let canceled: Awaited<ReturnType<Endpoints['cancel']>>;
@@ -280,7 +295,7 @@ export async function orderChecks(
       }
       const count = valueIn(canceled).length;
       return judged(
-        `${page.length}, then ${all.length}; ${count} canceled`,
+        `${page.length} orders with limit 2, ${all.length} without a limit; ${count} canceled`,
         page.length === 2 && isListed(all) && count === ids.length,
       );
     },
@@ -320,17 +335,19 @@ async function askChecks({ client, market, own, checks, start, ofBalances }: Ord
   const missing = missingFunds(start, major, moneyOfAmount(market.instrument, ask.lots));
   const withFunds = async (answer: () => Promise<CheckAnswer>): Promise<CheckAnswer> =>
     missing === null ? answer() : skipped(missing);
-  await checks.check(['ask with an id of 40 characters', 'rest-api 8', `the order as placed: ${orderText(ask)}`], () =>
-    withFunds(async () => {
-      const { oid } = valueIn(await own.place('sell', { originId }));
-      const [order] = await finderIn(client, checks)({ originIds: [originId] });
-      return judged(reportText(order), order?.oid === oid && isAsPlaced(order, ask));
-    }),
+  await checks.check(
+    ['ask with a client id of 40 characters', 'rest-api 8', `the order as placed: ${orderText(ask)}`],
+    () =>
+      withFunds(async () => {
+        const { oid } = valueIn(await own.place('sell', { originId }));
+        const [order] = await finderIn(client, checks)({ originIds: [originId] });
+        return judged(reportText(order), order?.oid === oid && isAsPlaced(order, ask));
+      }),
   );
-  await checks.check(['balance behind an ask', 'public-facts 9.3', `${major} locked: the amount`], () =>
+  await checks.check(['balance locked by an ask', 'public-facts 9.3', `locked ${major}: the amount`], () =>
     withFunds(() => ofBalances(() => lockedAnswer(client, start, major, moneyOfAmount(market.instrument, ask.lots)))),
   );
-  await checks.check(['cancel by order id', 'rest-api 4.2', 'lists the order id'], () =>
+  await checks.check(['cancel by order id', 'rest-api 4.2', 'the answer lists the order id'], () =>
     withFunds(async () => {
       const [order] = valueIn(await client.lookUp({ originIds: [originId] }));
       if (order === undefined) return judged('no such order', false);
@@ -408,7 +425,11 @@ async function rejectionChecks({ client, market, own, checks, start, ofBalances 
   const { instrument, row } = market;
   const bid = own.smallest('buy');
   await checks.check(
-    ['price off the tick', 'public-facts 5.1', `rejected: ${BAD_PRECISION[0]}, or rounded down`],
+    [
+      'price that is not a multiple of the tick',
+      'public-facts 5.1',
+      `rejected with ${BAD_PRECISION[0]}, or accepted at the price rounded down`,
+    ],
     async () => {
       const price = textOfMoney(money(moneyOf(bid.price) + instrument.tickMoney / 2n));
       const outcome = await own.place('buy', { price });
@@ -435,25 +456,26 @@ async function rejectionChecks({ client, market, own, checks, start, ofBalances 
       orderOf('buy', { major: textOfMoney(money(most + instrument.lotMoney)) }),
     ],
   ]);
-  await checks.check(['amount of zero', 'rest-api 7', 'never sent: the client rejects it'], async () =>
+  await checks.check(['amount of zero', 'rest-api 7', 'not sent, because the client rejects the amount'], async () =>
     rejectedWith(['not-sent'], await own.place('buy', { major: '0' })),
   );
   await checks.check(['amount below the minimum', 'public-facts 5.3', 'rejected: 0403 or 0405'], async () =>
     less > 0n
       ? rejectedWith(['0403', '0405'], await own.place('buy', { major: textOfMoney(less) }))
-      : skipped('one lot is enough'),
+      : skipped('the minimum amount is one lot, so no smaller amount exists'),
   );
   await checks.check(['price below the minimum', 'public-facts 5.3', 'rejected: 0401 or 0405'], async () => {
     const price = money(moneyOf(row.minimumPrice) - instrument.tickMoney);
-    if (price <= 0n) return skipped('one tick is enough');
+    if (price <= 0n) return skipped('the minimum price is one tick, so no lower price exists');
     return rejectedWith(['0401', '0405'], await own.place('buy', { price: textOfMoney(price) }));
   });
-  await checks.check(['more than the balance', 'public-facts 5.3', 'rejected: 0379'], () =>
+  await checks.check(['amount above the balance', 'public-facts 5.3', 'rejected: 0379'], () =>
     ofBalances(async () => {
       const value = (beyond * moneyOf(sell.price)) / 10n ** 18n;
       const isInBounds =
         beyond >= least && beyond <= most && value <= moneyOf(row.maximumValue) && value >= moneyOf(row.minimumValue);
-      if (!isInBounds) return skipped(`${textOfMoney(beyond)} ${instrument.major} is outside the bounds of the book`);
+      if (!isInBounds)
+        return skipped(`an order of ${textOfMoney(beyond)} ${instrument.major} is outside the bounds of the book`);
       return rejectedWith(['0379'], await own.place('sell', { major: textOfMoney(beyond) }));
     }),
   );

@@ -30,7 +30,7 @@ export async function publicChecks(client: Endpoints, book: string, checks: Chec
     );
   });
   await checks.check(
-    ['order book by price', 'rest-api 4.6', 'at most 50 prices a side, best first, bid below ask'],
+    ['order book by price level', 'rest-api 4.6', 'at most 50 prices per side, best price first, bid below ask'],
     async () => {
       const { bids, asks, damage } = valueIn(await client.orderBook(book));
       const why = damage?.bids?.why ?? damage?.asks?.why;
@@ -48,7 +48,7 @@ export async function publicChecks(client: Endpoints, book: string, checks: Chec
     },
   );
   await checks.check(
-    ['order book by order', 'rest-api 4.6', 'every order with its id, and a growing sequence'],
+    ['order book with each order', 'rest-api 4.6', 'every order with its id, and a sequence number that does not fall'],
     async () => {
       const first = valueIn(await client.orderBook(book, false));
       const { sequence, bids, asks, damage } = valueIn(await client.orderBook(book, false));
@@ -60,21 +60,28 @@ export async function publicChecks(client: Endpoints, book: string, checks: Chec
       );
     },
   );
-  await checks.check(['public trades', 'rest-api 4.8', 'at most 25, newest first'], async () => {
+  await checks.check(['public trades', 'rest-api 4.8', 'at most 25 trades, newest first'], async () => {
     const tids = valueIn(await client.trades(book)).map(({ tid }) => tid);
     return judged(`${tids.length} trades`, tids.length <= 25 && isDescending(tids));
   });
-  await checks.check(['pages of public trades', 'rest-api 4.8', 'limit, marker and sort decide the page'], async () => {
-    const page = valueIn(await client.trades(book, { limit: 3 })).map(({ tid }) => tid);
-    const last = page.at(-1);
-    if (last === undefined) return right('no trade yet');
-    const older = valueIn(await client.trades(book, { limit: 3, marker: last })).map(({ tid }) => tid);
-    const oldest = valueIn(await client.trades(book, { limit: 3, sort: 'asc' })).map(({ tid }) => tid);
-    return judged(
-      `pages of ${page.length}, ${older.length} and ${oldest.length}`,
-      page.length <= 3 && older.length <= 3 && isDescending([...page, ...older]) && isDescending(oldest.toReversed()),
-    );
-  });
+  await checks.check(
+    [
+      'pages of public trades',
+      'rest-api 4.8',
+      'at most 3 trades per page; older trades after the marker; oldest first with sort asc',
+    ],
+    async () => {
+      const page = valueIn(await client.trades(book, { limit: 3 })).map(({ tid }) => tid);
+      const last = page.at(-1);
+      if (last === undefined) return right('no trade yet');
+      const older = valueIn(await client.trades(book, { limit: 3, marker: last })).map(({ tid }) => tid);
+      const oldest = valueIn(await client.trades(book, { limit: 3, sort: 'asc' })).map(({ tid }) => tid);
+      return judged(
+        `pages of ${page.length}, ${older.length} and ${oldest.length}`,
+        page.length <= 3 && older.length <= 3 && isDescending([...page, ...older]) && isDescending(oldest.toReversed()),
+      );
+    },
+  );
   await checks.check(['ticker', 'public-facts 4.2', 'bid below ask'], async () => {
     const { book: of, bid, ask } = valueIn(await client.ticker(book));
     return judged(

@@ -48,12 +48,12 @@ export async function tradeChecks(stage: TradeStage): Promise<void> {
   const lots = Number((bought ?? 0n) / lotMoney) as Amount;
   if (lots > 0) await sideChecks(stage, 'sell', lots);
   else
-    await checks.check(['sell at once', 'public-facts 16.1', 'what was bought, executed as taker'], () =>
-      Promise.resolve(skipped(bought === null ? 'what was bought is not known' : 'nothing was bought')),
+    await checks.check(['sell at once', 'public-facts 16.1', 'the bought amount, executed as taker'], () =>
+      Promise.resolve(skipped(bought === null ? 'the bought amount is not known' : 'nothing was bought')),
     );
   if (!isSent) return;
   await checks.check(
-    ['what was bought is sold', 'rest-api 4.9', `less than a lot of ${major} remains`],
+    ['the bought amount is sold', 'rest-api 4.9', `less than one lot of ${major} remains`],
     async () => {
       const changeIn = (now: readonly Balance[]): Money => totalChange(now, buy.before, major);
       const change = changeIn(
@@ -167,34 +167,45 @@ async function sideChecks(
       return judged(`${textOfMoney(sumOf(trades, 'feeAmount'))} ${currency}`, isExact);
     },
   );
-  await checks.check([`balances after the ${side}`, 'public-facts 9.2', 'the trades, exactly'], async () => {
-    const sign = side === 'buy' ? 1n : -1n;
-    const fees = sumOf(trades, 'feeAmount');
-    const wanted = {
-      [major]: sign * sumOf(trades, 'major') - (side === 'buy' ? fees : 0n),
-      [minor]: -sign * sumOf(trades, 'minor') - (side === 'sell' ? fees : 0n),
-    };
-    const isExact = (now: readonly Balance[]): boolean =>
-      [major, minor].every(name => totalChange(now, before, name) === wanted[name]);
-    const now = await checks.readUntil(() => client.balances(), isExact);
-    return judged(
-      [major, minor].map(name => `${name} ${textOfMoney(totalChange(now, before, name))}`).join(', '),
-      isExact(now),
-    );
-  });
-  await checks.check([`own trades after the ${side}`, 'rest-api 4.1', 'the trades, by book and by id'], async () => {
-    const [first] = trades;
-    const listed = await checks.readUntil(
-      () => client.userTrades({ book: instrument.symbol, limit: 100 }),
-      rows => trades.every(({ tid }) => rows.some(row => row.tid === tid)),
-    );
-    const byId = valueIn(await client.userTradesByTid([first!.tid]));
-    // A trade of the account with itself has two rows.
-    const isFirst =
-      byId.length > 0 && byId.every(({ tid, price }) => tid === first!.tid && moneyOf(price) === moneyOf(first!.price));
-    const isListed = trades.every(({ tid }) => listed.some(row => row.tid === tid));
-    return judged(`${byId.length} by id`, isListed && isFirst);
-  });
+  await checks.check(
+    [`balances after the ${side}`, 'public-facts 9.2', 'changed by exactly the trades and their fees'],
+    async () => {
+      const sign = side === 'buy' ? 1n : -1n;
+      const fees = sumOf(trades, 'feeAmount');
+      const wanted = {
+        [major]: sign * sumOf(trades, 'major') - (side === 'buy' ? fees : 0n),
+        [minor]: -sign * sumOf(trades, 'minor') - (side === 'sell' ? fees : 0n),
+      };
+      const isExact = (now: readonly Balance[]): boolean =>
+        [major, minor].every(name => totalChange(now, before, name) === wanted[name]);
+      const now = await checks.readUntil(() => client.balances(), isExact);
+      return judged(
+        [major, minor].map(name => `${name} ${textOfMoney(totalChange(now, before, name))}`).join(', '),
+        isExact(now),
+      );
+    },
+  );
+  await checks.check(
+    [
+      `own trades after the ${side}`,
+      'rest-api 4.1',
+      'all trades of the order by book, and the first of them by trade id',
+    ],
+    async () => {
+      const [first] = trades;
+      const listed = await checks.readUntil(
+        () => client.userTrades({ book: instrument.symbol, limit: 100 }),
+        rows => trades.every(({ tid }) => rows.some(row => row.tid === tid)),
+      );
+      const byId = valueIn(await client.userTradesByTid([first!.tid]));
+      // A trade of the account with itself has two rows.
+      const isFirst =
+        byId.length > 0 &&
+        byId.every(({ tid, price }) => tid === first!.tid && moneyOf(price) === moneyOf(first!.price));
+      const isListed = trades.every(({ tid }) => listed.some(row => row.tid === tid));
+      return judged(`${byId.length} by id`, isListed && isFirst);
+    },
+  );
   return done;
 }
 

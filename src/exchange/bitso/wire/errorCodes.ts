@@ -121,7 +121,7 @@ const LISTS: Readonly<Record<Advice, readonly string[]>> = {
     '0356 origin_id already used by an active order',
     '0357 unknown origin_id',
     '0349 already in use',
-    'quote_already_executed quote executed before',
+    'quote_already_executed quote already executed',
   ],
   'fix request': [
     '0301 unknown order book',

@@ -8,7 +8,7 @@ const bitsoRemedies = ({ section, apiKey, apiSecret }: SectionNames): Readonly<R
   '0206':
     section === 'exchange'
       ? 'set exchange.authentication to the signing method of this exchange'
-      : 'set elsewhere.restUrl to an address that takes signatures in the header authorization',
+      : 'set elsewhere.restUrl to an address that accepts signatures in the Authorization header',
   '0207': 'set the clock of this machine to the correct time, and use this key in no other program',
   '0213': 'allow the IP address of this machine for the key',
   '0215': `check that ${apiSecret} is the secret of ${apiKey}`,

@@ -91,7 +91,7 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
     if (!(Number.isSafeInteger(limit) && limit >= 1 && limit <= most))
       return argumentRefused('limit', `1 to ${most}`, limit);
     if (marker !== undefined && !/^\d{13,26}$/.test(marker))
-      return argumentRefused('marker', 'an id of an own trade', marker);
+      return argumentRefused('marker', 'the id of a trade of this account', marker);
     if (marker !== undefined && sort === 'desc') return argumentRefused('sort', 'asc with a marker', sort);
     const since = marker === undefined ? {} : { start: String(Math.floor(timeOfTid(marker) / 1_000) - 1) };
     const readPage = (offset: number) => ask(tradesPage({ ...since, ofs: String(offset) }, listing.value));
@@ -131,7 +131,8 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
     if (missing.length > 0) {
       const found = await lookups.byOids(missing);
       if (found.kind !== 'done') return found;
-      for (const { oid, why } of found.unreadable ?? []) reasons.set(oid, `order of the trade: ${why}`);
+      for (const { oid, why } of found.unreadable ?? [])
+        reasons.set(oid, `cannot read the order of this trade: ${why}`);
     }
     const unreadable = [...unread];
     const value: OwnTrade[] = [];
@@ -170,7 +171,7 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
       unreadable.push(...(some.unreadable ?? []));
     }
     const whole = unreadable.length > 0 || found.value.every(order => isWhole(order, trades));
-    if (!whole) return { kind: 'unknown', reason: 'the trades of the order are not all listed yet' };
+    if (!whole) return { kind: 'unknown', reason: 'the exchange does not list all trades of the order yet' };
     const sorted = [...trades].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
     return completed(sorted, unreadable);
   }
@@ -186,7 +187,7 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
 }
 
 const FEE_IN_BASE =
-  'the order pays its fee in the base currency (oflags fcib), and the list of trades does not tell that amount; let the other program send fciq';
+  'the order pays its fee in the base currency (oflags fcib), but the list of trades has no fee in this currency; set oflags fciq in the program that placed the order';
 
 const isWhole = ({ oid, originalAmount, unfilledAmount }: KrakenOrder, trades: readonly ListedTrade[]): boolean => {
   const listed = trades.filter(trade => trade.oid === oid).map(({ major }) => moneyOf(major) as bigint);

@@ -50,7 +50,8 @@ export function marketEndpoints(ask: KrakenAsk, pairs: Pairs, clock: Clock) {
     if (!(Number.isSafeInteger(limit) && limit >= 1 && limit <= TRADES_MAX))
       throw fault('limit', `1 to ${TRADES_MAX}`, limit);
     if (marker !== undefined && !/^\d{1,19}$/.test(marker)) throw fault('marker', 'a trade id', marker);
-    if (marker !== undefined && sort === 'desc') throw fault('sort', 'asc, because trades are listed forward', sort);
+    if (marker !== undefined && sort === 'desc')
+      throw fault('sort', 'asc with a marker, because the exchange lists only the trades after the marker', sort);
     const since = marker === undefined ? undefined : times.get(book)?.get(marker);
     const query = new URLSearchParams({
       pair: pair.id,

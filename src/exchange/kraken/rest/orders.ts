@@ -107,7 +107,10 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
         if (outcome.value === 0) return NONE;
         const oid = placed.oidOf(of.originIds[n]!);
         if (oid !== undefined) return { kind: 'done', value: [oid] };
-        return { kind: 'unknown', reason: `an order of ${of.originIds[n]} was canceled, but not found afterwards` };
+        return {
+          kind: 'unknown',
+          reason: `an order with the client id ${of.originIds[n]} was canceled, but a look-up after the cancel did not find the order`,
+        };
       }),
     );
   }

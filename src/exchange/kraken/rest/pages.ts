@@ -30,9 +30,10 @@ export async function readAll<T>(read: ReadPage<T>, first?: Outcome<ListPage<T>>
     unreadable.push(...(outcome.unreadable ?? []));
     offset += length;
     if (length < PAGE_ROWS && offset >= count) return doneWith(all, unreadable);
-    if (length === 0) return unknown(`the list has ${count} rows, but ends after ${offset}`);
+    if (length === 0)
+      return unknown(`the exchange counts ${count} rows in the list, but the list ends after ${offset}`);
   }
-  return unknown(`the list has more than ${PAGES_MAX * PAGE_ROWS} rows`);
+  return unknown(`the list has more than ${PAGES_MAX * PAGE_ROWS} rows, the maximum of one read`);
 }
 
 /**
@@ -59,7 +60,7 @@ export async function readOldest<T>(
     const isWhole = count - PAGE_ROWS * page <= 0;
     if (isWhole || all.filter(isWanted).length >= minimum) return doneWith(all, unreadable);
   }
-  return unknown(`the list has more than ${PAGES_MAX * PAGE_ROWS} unwanted rows`);
+  return unknown(`the oldest ${PAGES_MAX} pages of the list contain fewer than ${minimum} matching rows`);
 
   /** Reads a page counted from the end of the list; page 0 is the empty one after it. */
   async function pageFromEnd(page: number): Promise<Outcome<ListPage<T>>> {
@@ -72,7 +73,9 @@ export async function readOldest<T>(
       if (page === 0 && outcome.value.length > 0)
         return unknown(`the list has more rows than the exchange's count of ${count}`);
       if (page > 0 && outcome.value.length < Math.min(PAGE_ROWS, count))
-        return unknown(`the list has ${count} rows, but a page of it only ${outcome.value.length}`);
+        return unknown(
+          `the exchange counts ${count} rows in the list, but a page that must be full has only ${outcome.value.length}`,
+        );
       return outcome;
     }
     return unknown('the list changed during each attempt to read its end');

@@ -45,7 +45,7 @@ export class LevelBook {
     this.update({ bids, asks });
     const { bids: haveBids, asks: haveAsks } = this.#sides;
     if (haveBids.length < Math.min(bids.length, this.#depth) || haveAsks.length < Math.min(asks.length, this.#depth))
-      throw fault('levels', 'each price once and with an amount', 'fewer levels');
+      throw fault('levels', 'each price once, with an amount above zero', 'fewer levels');
   }
 
   /** Applies changes in their order, then drops the levels beyond the depth, whose changes are not sent. */

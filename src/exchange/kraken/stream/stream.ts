@@ -146,7 +146,7 @@ class KrakenSubscription implements MarketStream {
     const { book } = this.#options;
     const found = pairs.filter(pair => pair.book === book);
     const isFirst = this.#missing.has('instrument');
-    if (found.length > 1) return this.#stream.lose(`the exchange lists several instruments that are ${book}`);
+    if (found.length > 1) return this.#stream.lose(`the exchange lists several instruments with the name ${book}`);
     const pair = found[0] ?? null;
     if (pair === null) return isFirst ? this.#stream.lose(`the exchange does not list ${book}`) : undefined;
     const before = this.#pair;
@@ -184,8 +184,9 @@ class KrakenSubscription implements MarketStream {
     }
     if (this.#levels.checksum(pair.precision) !== frame.checksum || this.#levels.isCrossed) {
       this.#wrong++;
-      if (this.#wrong >= WRONG_MAX) return this.#stream.lose(`the book differed from its checksum ${WRONG_MAX} times`);
-      this.#stream.notify(this.#stream.fault('the book differs from its checksum'));
+      if (this.#wrong >= WRONG_MAX)
+        return this.#stream.lose(`the book was crossed or differed from its checksum ${WRONG_MAX} times`);
+      this.#stream.notify(this.#stream.fault('the book is crossed or differs from its checksum'));
       return this.#resubscribe();
     }
     if (frame.at !== undefined) this.#ahead = Math.max(this.#ahead, frame.at - this.#options.clock.now());

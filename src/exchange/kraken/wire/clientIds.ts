@@ -55,7 +55,7 @@ function uuidPartsOf(originId: string): { readonly instance: string; readonly ru
   if (instance === '' || instance.length > instanceMax || Number(run) > runMax || Number(counter) > counterMax)
     throw fault(
       'origin id',
-      `at most 18 characters, or <instance>-<run>-<counter> of at most ${instanceMax} characters, ${runMax} and ${counterMax}`,
+      `at most 18 characters, or <instance>-<run>-<counter> with an instance of at most ${instanceMax} characters, a run up to ${runMax} and a counter up to ${counterMax}`,
       originId,
     );
   return { instance, run: BigInt(run), counter: BigInt(counter) };

@@ -231,7 +231,7 @@ describe('an exchange that is wrong', () => {
         ...more,
         bids: each({ oid: undefined })(bids),
       })),
-      ['order book by order'],
+      ['order book with each order'],
     ],
     ['look-ups of another side', edited(/orders\?origin_ids/, each({ side: 'sell' })), ['look up by client id']],
     [
@@ -242,7 +242,7 @@ describe('an exchange that is wrong', () => {
     [
       'amounts that look filled',
       edited(/orders\?origin_ids/, each({ unfilled_amount: '0' })),
-      ['look up by client id', 'ask with an id of 40 characters'],
+      ['look up by client id', 'ask with a client id of 40 characters'],
     ],
     [
       'an order that may take',
@@ -258,7 +258,7 @@ describe('an exchange that is wrong', () => {
             : row,
         ),
       })),
-      ['balance behind a bid', 'balance behind an ask'],
+      ['balance locked by a bid', 'balance locked by an ask'],
     ],
     [
       'pages above their limit',
@@ -268,7 +268,7 @@ describe('an exchange that is wrong', () => {
     [
       'a code of another rule',
       (_, reply) => ({ ...reply, body: reply.body.replace('"0356"', '"0304"') }),
-      ['client id of a live order'],
+      ['new order with the client id of a live order'],
     ],
     [
       'trades without their fees',
@@ -291,7 +291,7 @@ describe('an exchange that is wrong', () => {
       edited(/balance/, ({ balances }: { balances: Row[] }) => ({
         balances: balances.map(row => ({ ...row, locked: '0', available: row['total'] })),
       })),
-      ['balance behind a bid', 'balance behind an ask'],
+      ['balance locked by a bid', 'balance locked by an ask'],
     ],
   ])('with %s fails by name', async (_, reply, names) => {
     const result = await checked({ reply });
@@ -380,7 +380,7 @@ describe('a run that does not come to its end', () => {
       });
       expect(bodies.map(({ side }) => side)).toEqual(['buy', 'sell']);
       expect(Number(bodies[1]!.major)).toBeLessThan(Number(bodies[0]!.major));
-      expect(namesOf(failed(result))).toEqual(isSellRejected ? ['sell at once', 'what was bought is sold'] : []);
+      expect(namesOf(failed(result))).toEqual(isSellRejected ? ['sell at once', 'the bought amount is sold'] : []);
       const remains = result.account.total('btc') - 1_500_000_000_000_000_000n;
       expect(remains >= 10_000_000_000n).toBe(isSellRejected);
       expect(remains >= 0n).toBe(true);
@@ -402,15 +402,17 @@ describe('a run that does not come to its end', () => {
 
 test('with an order of another program, nothing is traded and no exact balance is compared', async () => {
   const result = await checked({ hasOther: true });
-  const others = result.checks.filter(({ found }) => /has 1 open orders in btc_mxn; first stop the bot/.test(found));
+  const others = result.checks.filter(({ found }) =>
+    /open orders in btc_mxn that these checks did not place: 1; first stop the bot/.test(found),
+  );
   expect(failed(result)).toEqual([]);
   expect(others.every(({ verdict }) => verdict === 'skipped')).toBe(true);
   expect(namesOf(others)).toEqual([
     'open orders before the checks',
-    'balance behind a bid',
-    'balance behind an ask',
+    'balance locked by a bid',
+    'balance locked by an ask',
     'balances after all cancels',
-    'more than the balance',
+    'amount above the balance',
     'trades',
   ]);
   expect([result.left, result.live.map(({ originId }) => originId)]).toEqual([[], ['bot-1-1']]);
@@ -425,9 +427,9 @@ test('without the market or the fees of the book, what cannot be checked is skip
     );
   expect(reasonsIn(await checked({ reply: refused(/\/fees/) }))).toEqual(['trades: the fees of btc_mxn are not known']);
   expect(reasonsIn(await checked({ reply: refused(/available_books/) }))).toEqual([
-    'orders: the market of btc_mxn is not known',
-    'trades: the market of btc_mxn is not known',
-    'conversions, RFQ and webhooks: the market of btc_mxn is not known',
+    'orders: the rules or the best prices of btc_mxn are not known',
+    'trades: the rules or the best prices of btc_mxn are not known',
+    'conversions, RFQ and webhooks: the rules or the best prices of btc_mxn are not known',
   ]);
 });
 
@@ -483,7 +485,10 @@ const SELF_TRADE = {
 };
 
 test.each([
-  [{ btc: '0', mxn: '2000000' }, ['ask with an id of 40 characters', 'balance behind an ask', 'cancel by order id']],
+  [
+    { btc: '0', mxn: '2000000' },
+    ['ask with a client id of 40 characters', 'balance locked by an ask', 'cancel by order id'],
+  ],
   [{ btc: '1.5', mxn: '1' }, ['place a post-only order', 'buy at once']],
 ])('with %o, what needs the missing currency is skipped', async (balances, names) => {
   const result = await checked({ balances });
