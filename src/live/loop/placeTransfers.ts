@@ -29,7 +29,7 @@ export type PlaceTransferOptions = {
 type Side = { readonly place: string | null; readonly view: Engine['account'] };
 type Difference = { readonly currency: string; readonly difference: Money };
 
-const BETWEEN = 'transfer between both exchanges';
+const BETWEEN = 'transfer between the two exchanges';
 const SOURCES = { deposits: 'arrival', withdrawals: 'departure', refunds: 'return' } as const;
 /**
  * Age from which a listed deposit has not come from the other exchange, if the balances there equal its ledger. What

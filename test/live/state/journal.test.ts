@@ -442,7 +442,7 @@ test('a journal whose next run has taken over writes nothing, because it would p
   const next = first.next(AT + 60_000);
   next.flush(markOf('200', '78'));
   for (const write of [() => first.flush(markOf('100', '77')), () => first.intend([place('a-1-1')], AT)])
-    expect(write).toThrow(`the journal of run ${first.run} is written after the next run has taken over`);
+    expect(write).toThrow(`cannot write the journal of run ${first.run}: the next run has taken over`);
   next.close();
   expect(leftIn(dir)).toMatchObject({ orders: [], marker: '78' });
 });
