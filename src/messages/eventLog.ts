@@ -119,7 +119,7 @@ const ORDER_WORDS: Readonly<Record<Exclude<OrderNews['kind'], 'ended'>, string>>
   'late fill': 'the exchange listed a fill after the order had ended; the fill is booked',
   adopted: 'the order is open, but this run did not place it; it counts as live and is canceled',
   'trades missing':
-    'the exchange reports a larger filled amount than its trades show; the difference stays reserved until the amounts match',
+    "the exchange reports a larger filled amount than the order's trades show; the difference stays reserved until the amounts match",
 };
 
 /** Returns an amount of the base currency as text without trailing zeros. */

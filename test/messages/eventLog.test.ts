@@ -72,7 +72,7 @@ const ORDER_NEWS: Readonly<Record<OrderNews['kind'], Told>> = {
   adopted: ['warn', 'demo-7-1: the order is open, but this run did not place it; it counts as live and is canceled'],
   'trades missing': [
     'warn',
-    'demo-7-1: the exchange reports a larger filled amount than its trades show; the difference stays reserved until the amounts match',
+    "demo-7-1: the exchange reports a larger filled amount than the order's trades show; the difference stays reserved until the amounts match",
   ],
   ended: ['debug', 'demo-7-1 ended: canceled'],
 };
