@@ -21,7 +21,7 @@ export const DISK = [
   }),
   gauge({
     name: 'puntas_inbox_storing',
-    help: '1 if webhook deliveries are stored, 0 if the disk rejects them; absent without webhooks.',
+    help: '1 if webhook deliveries can be stored, else 0; absent without webhooks.',
     labels: ['book'],
     read: ({ disk: { inbox } }) => (inbox ? Number(inbox.problem === null) : []),
   }),

@@ -91,7 +91,7 @@ describe('trading on paper', () => {
       'the live market is read by polling',
       'the live market is read from the stream',
       'the live market is available',
-      'the live market is read by polling: closed by the client',
+      'the live market is read by polling: this program closed the connection',
       'the live market sends no data, lags behind or is unreachable; paper trading has no market data until the live data is current again',
       'the live market is available',
       'the live market is read from the stream',

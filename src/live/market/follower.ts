@@ -183,7 +183,7 @@ export class Follower {
         if (was === 'stream') log.warn({ reason }, `the live market is read by polling: ${reason}`);
       },
       onCountedAnew: sequence =>
-        log.warn({ sequence: String(sequence) }, 'the live exchange restarted its sequence numbers'),
+        log.warn({ sequence: String(sequence) }, 'the exchange of the live market restarted its sequence numbers'),
       onUnread: why => log.debug({ why }, 'a book of the live market could not be read, or was skipped'),
     };
   }

@@ -17,7 +17,7 @@ export const RFQ_SWITCHES = {
   ),
   rfqBudget: choice(
     ['shared', 'own', 'none'],
-    'Rate limit of RFQ calls: shared with the other private calls, of their own, or none.',
+    'Rate limit of RFQ calls: shared with the other private calls, separate, or none.',
     'facts 14, 18.2',
   ),
   rfqPairs: choice(
@@ -56,7 +56,7 @@ export const RFQ_SWITCHES = {
   rfqRefillMs: quantity(60_000, 0, 86_400_000, 'Time to refill exhausted RFQ capacity.', 'rfq 2.2'),
   rfqMaxTradableIn: choice(
     ['source', 'fixed'],
-    'Currency of max_tradable_amount: source, or the one whose amount the request fixes.',
+    'Currency of max_tradable_amount: source currency, or the currency whose amount the request fixes.',
     'rfq 2.2, fixtures',
   ),
   rfqCancelMovePips: quantity(
