@@ -117,8 +117,9 @@ export class ElsewhereDesk {
     if (streamed !== null && isSameGrid && startedAt - streamed.at <= STREAMED_MAX_MS)
       return { depth: streamed.depth, startedAt: streamed.at };
     const outcome = await client.orderBook(instrument.symbol, true);
-    if (outcome.kind !== 'done') return `the book there could not be read: ${textOfFailure(outcome)}`;
-    if (outcome.value.book !== instrument.symbol) return `the exchange sent the book ${outcome.value.book}`;
+    if (outcome.kind !== 'done') return `the book on the other exchange could not be read: ${textOfFailure(outcome)}`;
+    if (outcome.value.book !== instrument.symbol)
+      return `expected the book ${instrument.symbol} from the other exchange, found ${outcome.value.book}`;
     return { depth: depthOf(instrument, outcome.value), startedAt };
   }
 
@@ -127,7 +128,8 @@ export class ElsewhereDesk {
    * amount could be hedged twice.
    */
   async send(order: ElsewhereOrder): Promise<SendResult> {
-    if (this.isOpen) throw new Error(`order ${order.id} was to be sent while another order there is open`);
+    if (this.isOpen)
+      throw new Error(`cannot send order ${order.id}: an earlier order on the other exchange is still open`);
     this.#isSending = true;
     try {
       const { id, book, side, price, amount } = order;
@@ -151,14 +153,15 @@ export class ElsewhereDesk {
 
   /** Continues with an order of an earlier run, which may have been sent. The order is never sent again. */
   restore(order: ElsewhereOrder): void {
-    if (this.isOpen) throw new Error(`order ${order.id} was restored while another order there is open`);
+    if (this.isOpen)
+      throw new Error(`cannot restore order ${order.id}: an earlier order on the other exchange is still open`);
     this.#track(order);
   }
 
   /** Looks the open order up once. After `ended` and `not placed`, no order is open. */
   async find(): Promise<ElsewhereVerdict> {
     const open = this.#open;
-    if (open === null) throw new Error('no order is open there');
+    if (open === null) throw new Error('cannot look up an order: none is open on the other exchange');
     const startedAt = this.#options.clock.elapsed();
     const { verdict, isDeciding } = await this.#lookUp(open, startedAt);
     open.isUndecidable = verdict.kind === 'unknown' && !isDeciding && open.evidence.isConclusive(startedAt);
@@ -173,13 +176,13 @@ export class ElsewhereDesk {
     const { id } = open.order;
     const looked = await client.lookUp({ originIds: [id] });
     const reports = completeValue(looked);
-    if (reports === null) return { verdict: lookUpFailed('the look-up', looked), isDeciding: false };
+    if (reports === null) return { verdict: lookUpFailed('the look-up of the order', looked), isDeciding: false };
     const own = reports.filter(({ originId }) => originId === id);
     const oids = own.map(({ oid }) => oid);
     const [oid] = oids;
     const listed = await client.orderTrades(oid === undefined ? { originId: id } : { oid });
     const trades = completeValue(listed);
-    if (trades === null) return { verdict: lookUpFailed('the list of trades', listed), isDeciding: false };
+    if (trades === null) return { verdict: lookUpFailed("the read of the order's trades", listed), isDeciding: false };
     const verdict = open.evidence.read({ startedAt, reports: own, trades: tradesOf(trades, oids, id) });
     if (verdict.kind === 'ended' || verdict.kind === 'not placed') this.#open = null;
     else if (verdict.kind === 'live') await client.cancel(oid === undefined ? { originIds: [id] } : { oids });
@@ -204,7 +207,7 @@ const tradesOf = (trades: readonly OwnTrade[], oids: readonly string[], id: stri
 
 const lookUpFailed = (what: string, outcome: Outcome<unknown>): ElsewhereVerdict => ({
   kind: 'unknown',
-  reason: `${what} failed: ${outcome.kind === 'done' ? 'a row could not be read' : textOfFailure(outcome)}`,
+  reason: `${what} failed: ${outcome.kind === 'done' ? 'a row of the answer could not be read' : textOfFailure(outcome)}`,
 });
 
 function depthOf(instrument: Instrument, { bids, asks, damage }: BookSnapshot): Depth {

@@ -68,18 +68,21 @@ export class ElsewhereHedges {
       out: { way: 'elsewhere', unavailableReason },
     });
     const sells = amount > 0n;
-    const closed = desk.isOpen ? 'an order there is open' : closedBecause(sells ? 'sell' : 'buy');
+    const closed = desk.isOpen
+      ? 'an earlier order on the other exchange is still open'
+      : closedBecause(sells ? 'sell' : 'buy');
     if (closed !== null) return none(closed);
-    if (!isAll && this.isTooSmall({ mid }, amount)) return none('the value is below hedge.elsewhere.valueMin');
+    if (!isAll && this.isTooSmall({ mid }, amount))
+      return none('the value of the hedge is below hedge.elsewhere.valueMin');
     const read = await desk.depth();
     if (typeof read === 'string') return none(read);
     const now = rate();
-    if (now === null) return none('no rate for the quote currency there');
+    if (now === null) return none('no exchange rate is known for the quote currency on the other exchange');
     const free = funds(sells ? there.major : there.minor);
     const worst = BigInt(read.depth.asks === 0 ? 0 : read.depth.askPrices[read.depth.asks - 1]!) * there.tickMoney;
     const affordable = sells || worst === 0n ? free : money((free * ONE * 99n) / (worst * 100n));
     const size = [sells ? amount : money(-amount), affordable].reduce((a, b) => (b < a ? b : a));
-    if (!(size > 0n)) return none('no funds there');
+    if (!(size > 0n)) return none('no funds on the other exchange');
     const riskBps = latencyRiskBps(perRootSecond(), latencyMs, riskZ);
     const { smallestUntil, bounds } = this.#setup;
     const limited = completed < smallestUntil ? { orderAmountMax: smallestAmountAt(there, read.depth) } : {};
@@ -149,7 +152,8 @@ export class ElsewhereHedges {
   async find(): Promise<ElsewhereEnd | string> {
     const verdict = await this.#setup.desk.find();
     if (verdict.kind === 'unknown') return verdict.reason;
-    if (verdict.kind === 'live') return 'the exchange left the order in its book; it is being canceled';
+    if (verdict.kind === 'live')
+      return 'the exchange left the immediate-or-cancel order open; the bot cancels the order';
     return verdict.kind === 'ended' ? verdict : NOTHING_EXECUTED;
   }
 
@@ -161,7 +165,7 @@ export class ElsewhereHedges {
       if (feeCurrency !== major && feeCurrency !== minor)
         sums.set(feeCurrency, (sums.get(feeCurrency) ?? 0n) + moneyOf(feeAmount));
     return [...sums].flatMap(([currency, sum]) =>
-      sum === 0n ? [] : [`fee of ${textOfMoney(money(sum))} ${currency}, which is in no profit`],
+      sum === 0n ? [] : [`fee of ${textOfMoney(money(sum))} ${currency}, not included in the profit`],
     );
   }
 

@@ -33,9 +33,9 @@ export function describeHedge({ id, state, why, offer }: HedgeRow, conversion?: 
   if (state === 'stranded') return `hedge ${id} is stranded: ${why}`;
   if (state === 'failed') return `hedge ${id} was not executed: ${why}`;
   if (conversion === undefined)
-    return `hedge ${id}: filled ${offer?.way === 'elsewhere' ? 'elsewhere' : 'in the book'} by order ${offer?.id}${why === null ? '' : ` (${why})`}`;
+    return `hedge ${id}: filled ${offer?.way === 'elsewhere' ? 'on the other exchange' : "in the bot's book"} by order ${offer?.id}${why === null ? '' : ` (${why})`}`;
   const { give, get } = conversion;
-  return `hedge ${id}: ${textOfMoney(give.amount)} ${give.currency} became ${textOfMoney(get.amount)} ${get.currency}`;
+  return `hedge ${id}: converted ${textOfMoney(give.amount)} ${give.currency} to ${textOfMoney(get.amount)} ${get.currency}`;
 }
 
 /**

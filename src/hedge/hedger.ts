@@ -312,7 +312,7 @@ export class Hedger {
       const costMax = taken.by === 'route' ? routeCostMax(major, mid, rules, left) : decision.costMax;
       const route = taken.by === 'route' ? { route: routeRecord(taken.route, amount, mid, costMax) } : {};
       if (clock.elapsed() - asked > offer.lifeMs - quoteLifeMinMs)
-        this.#fail('the offer would expire before its acceptance arrives');
+        this.#fail('the offer would expire before its acceptance reaches the exchange');
       else await this.#accept(offer, { ...route, costMax: textOfMoney(costMax) });
     }
   }
@@ -401,7 +401,7 @@ export class Hedger {
     this.#rows.change({ state: 'unknown', why: sent.why });
     this.#run.log.warn(
       { id: row.id },
-      `hedge ${row.id}: outcome unknown (${sent.why}); the bot looks the order up, and sends no other hedge until its end is proven`,
+      `hedge ${row.id}: outcome unknown (${sent.why}); the bot looks the order up, and sends no other hedge until the order has certainly ended`,
     );
     persist();
   }
@@ -439,7 +439,7 @@ export class Hedger {
   get #there(): ElsewhereHedges {
     if (this.#elsewhere === null)
       throw new Error(
-        'expected access to the other exchange until the open hedge there has ended, found none: restore the section elsewhere',
+        'a hedge on the other exchange is still open, but this bot has no access to that exchange; restore the section elsewhere until the hedge has ended',
       );
     return this.#elsewhere;
   }
@@ -459,7 +459,7 @@ export class Hedger {
       if (found !== null) this.#hear(row, found);
       else if (offer.way === 'conversion') this.#settleByBalances(row, outcome.kind === 'done');
       else if (outcome.kind === 'done' && this.#isOutcomeDue(row))
-        this.#handleNotExecuted(row, 'the exchange does not list the hedge, and its offer has expired');
+        this.#handleNotExecuted(row, 'the exchange lists no conversion for this hedge, and the offer has expired');
     }
   }
 
@@ -496,7 +496,7 @@ export class Hedger {
       this.#handleNotExecuted(
         row,
         isNowhere
-          ? 'the exchange lists no conversion that was executed for the accepted quote'
+          ? 'the exchange lists no executed conversion for the accepted quote'
           : 'the account balances show that the conversion was not executed',
       );
   }
@@ -569,7 +569,7 @@ export class Hedger {
     const isLate = typeof offer === 'object' && clock.elapsed() - asked > offer.lifeMs - this.#setup.quoteLifeMinMs;
     const isDear = typeof offer === 'object' && moneyOf(offer.get.amount) < moneyOf(route.least);
     if (typeof offer === 'object' && !isLate && !isDear) return this.#accept(offer, { route: { ...route, leg: 2 } });
-    const why = `second leg: ${typeof offer === 'string' ? offer : isLate ? 'the offer would expire before its acceptance arrives' : `the offer returns less than ${route.least} ${get.currency}`}`;
+    const why = `second leg: ${typeof offer === 'string' ? offer : isLate ? 'the offer would expire before its acceptance reaches the exchange' : `the offer returns less than ${route.least} ${get.currency}`}`;
     if (row.why !== why) log.info({ id: row.id }, `hedge ${row.id} waits after its first leg: ${why}`);
     if (row.why !== why) this.#rows.change({ why });
   }

@@ -64,7 +64,8 @@ export function bookRoute(
   { sides, limits, instrument, depth, takerRate, mid }: HedgeView,
   amount: Money,
 ): ExecutableRoute {
-  if (limits === null) return { by: 'nothing', out: { way: 'book', unavailableReason: 'no limits are set' } };
+  if (limits === null)
+    return { by: 'nothing', out: { way: 'book', unavailableReason: 'no risk limits are configured' } };
   const isAllowed = mayTake && venues.includes('book');
   const { room, priceBound } = sides[amount > 0n ? 'sell' : 'buy'];
   const costMaxBps = isAllowed ? rules.costMaxBps : limits.collarBps;

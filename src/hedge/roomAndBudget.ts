@@ -32,7 +32,7 @@ export function hedgeableAmount(view: HedgeView, wanted: Money): Money {
 export function lateProblem(view: HedgeView, rules: HedgeRules, amount: Money, base: Money): string | null {
   const now = amountToHedge(view.inventory, rules);
   if (base > (amount > 0n ? now : -now))
-    return 'inventory changed during the requests, and the hedge would be too large';
+    return 'inventory changed while offers were requested, so the hedge would now be too large';
   return base > roomMoney(view, hedgeSide(amount))
     ? "the bot's orders now use too much of the position limit for this hedge"
     : null;

@@ -176,7 +176,7 @@ export class MarketDataSupervisor {
         this.#lose(news.reason);
         return this.#pollWhenDue();
       case 'fault':
-        this.#lose(`a frame could not be read: ${news.reason}`);
+        this.#lose(`a stream frame could not be read: ${news.reason}`);
         return this.#resyncSoon();
       case 'alive':
         return this.#isWaking ? undefined : this.#confirm();

@@ -113,13 +113,14 @@ export function fillText({ fill, level, gain }: Extract<EngineNews, { kind: 'fil
 
 /** Texts for news about an order, for the operator. */
 const ORDER_WORDS: Readonly<Record<Exclude<OrderNews['kind'], 'ended'>, string>> = {
-  unknown: 'outcome unknown; the order counts as live until the exchange reports it',
+  unknown: 'outcome unknown; the order is treated as live until the exchange reports the order',
   resolved: 'the exchange has reported the order; its outcome is known',
-  reopened: 'the exchange shows the order as open, though it was considered ended; it counts as live again',
+  reopened:
+    'the exchange shows the order as open, though the bot considered the order ended; the order is treated as live again',
   'late fill': 'the exchange listed a fill after the order had ended; the fill is booked',
-  adopted: 'the order is open, but this run did not place it; it counts as live and is canceled',
+  adopted: 'the order is open, but this run did not place the order; the bot treats the order as live and cancels it',
   'trades missing':
-    'the exchange reports a larger filled amount than its trades show; the difference stays reserved until the amounts match',
+    "the exchange reports a larger filled amount than the order's trades show; the difference stays reserved until the amounts match",
 };
 
 /** Returns an amount of the base currency as text without trailing zeros. */

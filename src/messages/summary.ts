@@ -144,10 +144,11 @@ function profitLines({ profit, pnl }: Summary): readonly string[] {
 function elsewhereLines({ elsewhere, book }: Summary): readonly string[] {
   if (elsewhere === undefined) return [];
   const { place, funds, debt, openOrders } = elsewhere;
-  const open = openOrders === 0 ? 'no order without a known end' : `${openOrders} orders without a known end`;
+  const open =
+    openOrders === 0 ? 'no open orders' : `${openOrders} ${openOrders === 1 ? 'order' : 'orders'} may still be open`;
   const [base] = pairOf(book);
   return [
-    `at ${place}: free ${funds.base} ${base} and ${funds.quote} of its quote currency, hedge debt ${debt} ${base}, ${open}`,
+    `at ${place}: free ${funds.base} ${base} and ${funds.quote} of the quote currency there, hedge debt ${debt} ${base}, ${open}`,
   ];
 }
 

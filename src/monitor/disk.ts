@@ -21,7 +21,7 @@ export const DISK = [
   }),
   gauge({
     name: 'puntas_inbox_storing',
-    help: '1 if webhook deliveries are stored, 0 if the disk rejects them; absent without webhooks.',
+    help: '1 if webhook deliveries can be stored, else 0; absent without webhooks.',
     labels: ['book'],
     read: ({ disk: { inbox } }) => (inbox ? Number(inbox.problem === null) : []),
   }),
@@ -33,7 +33,7 @@ export const DISK = [
   }),
   total({
     name: 'puntas_inbox_deliveries_total',
-    help: 'Webhook deliveries by outcome: stored, repeated, turned away (path, source or signature). Retried by the sender: too many (rate), waiting, no room, failed.',
+    help: 'Webhook deliveries by outcome: stored, repeated (already stored), turned away (wrong path, source or signature). To be retried by the sender: too many (rate limit), waiting (slow disk), no room (too little disk space), failed (write error).',
     labels: ['book', 'outcome'],
     read: ({ disk: { inbox } }) =>
       inbox === null

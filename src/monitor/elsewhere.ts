@@ -16,25 +16,25 @@ export const HEDGES = [
   }),
   gauge({
     name: 'puntas_hedge_debt',
-    help: 'Inventory beyond the band with all unknown orders elsewhere (base currency); absent without hedge.elsewhere.',
+    help: 'Worst-case inventory beyond the hedge band, including all pending hedges (base currency); absent without hedge.elsewhere.',
     labels: ['book', 'currency'],
     read: ({ elsewhere, majorCurrency: currency }) => [[{ currency }, elsewhere && approximately(elsewhere.debt)]],
   }),
   gauge({
     name: 'puntas_hedge_failures',
-    help: 'Failed hedges elsewhere in sequence.',
+    help: 'Number of consecutive failed hedges on the other exchange.',
     labels: ['book'],
     read: ({ elsewhere }) => elsewhere && elsewhere.failures,
   }),
   gauge({
     name: 'puntas_elsewhere_orders_open',
-    help: 'Orders on the other exchange without a known end.',
+    help: 'Orders on the other exchange that may still be open.',
     labels: ['book'],
     read: ({ elsewhere }) => elsewhere && elsewhere.openOrders,
   }),
   gauge({
     name: 'puntas_elsewhere_funds',
-    help: 'Spendable funds on the other exchange, in its base or quote currency.',
+    help: 'Spendable funds on the other exchange, in the base and quote currency of its book.',
     labels: ['book', 'place', 'currency'],
     whenUnset: 'gone',
     read: ({ elsewhere }) => {
@@ -47,7 +47,7 @@ export const HEDGES = [
   }),
   gauge({
     name: 'puntas_elsewhere_in_transit',
-    help: 'Amount in transit.',
+    help: 'Amount in transit between the two exchanges, in the base and quote currency.',
     labels: ['book', 'currency'],
     whenUnset: 'gone',
     read: ({ elsewhere }) =>
@@ -57,7 +57,7 @@ export const HEDGES = [
   }),
   gauge({
     name: 'puntas_elsewhere_drift',
-    help: 'Value that hedges left in the quote currency elsewhere (quote currency of the book); absent if unknown.',
+    help: "Value of the quote currency on the other exchange beyond its target (in the quote currency of the bot's book); absent if unknown.",
     labels: ['book', 'currency'],
     read: ({ elsewhere, minorCurrency: currency }) => {
       const value = elsewhere?.driftValue ?? null;

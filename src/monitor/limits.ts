@@ -11,7 +11,7 @@ const labels = ['book', 'limit', 'currency'] as const;
 export const LIMITS = [
   gauge({
     name: 'puntas_limit',
-    help: 'Value of each limit (label: its key).',
+    help: 'Maximum of each limit, in the unit of the limit; the label limit has its configuration key.',
     labels,
     read: now => limitSamples(now, ({ max }) => max),
   }),
@@ -32,7 +32,7 @@ export const LIMITS = [
   gauge({
     name: 'puntas_state_free_bytes',
     alerts: ['PuntasDiskLow'],
-    help: 'Free space on the state disk.',
+    help: 'Free space on the disk of the state directory.',
     labels: ['book'],
     read: ({ limits }) => limits.diskFreeBytes,
   }),

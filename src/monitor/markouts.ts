@@ -8,7 +8,7 @@ const labels = ['book', 'side', 'level', 'seconds'] as const;
 export const MARKOUTS = [
   gauge({
     name: 'puntas_markout_bps',
-    help: 'Value-weighted mean markout before fees, by seconds after the fill (0: just before). Absent without fills or the section markouts.',
+    help: 'Value-weighted mean markout before fees, by seconds after the fill (0: just before the fill). Absent without fills or the section markouts.',
     labels,
     read: now => markoutSamples(now, ({ bps }) => bps),
   }),

@@ -35,7 +35,7 @@ const currencyOf = ({ minorCurrency: currency }: Monitored) => ({ currency });
 const QUOTING = [
   gauge({
     name: 'puntas_build_info',
-    help: 'Always 1; the label has the version.',
+    help: 'Always 1; the label version has the version of Puntas.',
     labels: ['version'],
     read: (_, version) => [[{ version }, 1]],
   }),
@@ -55,14 +55,14 @@ const QUOTING = [
   counter({
     name: 'puntas_orders_total',
     alerts: ['PuntasOrdersUnknown', 'PuntasOrdersRefused'],
-    help: 'Orders by event: placed (accepted), canceled, filled (completely), refused, unknown (at the end of the request).',
+    help: 'Orders by event: placed (accepted), canceled, filled (completely), refused, unknown (no known outcome when the request ended).',
     labels: ['book', 'side', 'event'],
     zeros: () => SIDES.flatMap(side => ORDER_EVENTS.map(event => ({ side, event }))),
     onEvent: { order: (side, event) => [[{ side, event }, 1]] },
   }),
   total({
     name: 'puntas_decisions_total',
-    help: 'Decisions about levels (placed, kept, waits, canceled, not placed), with their reasons.',
+    help: 'Decisions about quote levels (placed, kept, waits, canceled, not placed), with their reasons.',
     labels: ['book', 'side', 'decision', 'reason'],
     read: now =>
       [...USUAL, ...now.decisions].map(({ side, action, reason, count }) => [
@@ -86,14 +86,14 @@ const QUOTING = [
   counter({
     name: 'puntas_fills_total',
     alerts: ['PuntasNoFills'],
-    help: 'Executions, including partial fills.',
+    help: "Executions of the bot's orders, including partial fills.",
     labels: ['book', 'side'],
     zeros: () => SIDES.map(side => ({ side })),
     onEvent: { fill: side => [[{ side }, 1]] },
   }),
   gauge({
     name: 'puntas_position',
-    help: 'Holdings; absent if unknown.',
+    help: 'Holdings in each currency; absent if unknown.',
     labels: ['book', 'currency'],
     bounded: ['currency'],
     whenUnset: 'gone',
@@ -101,7 +101,7 @@ const QUOTING = [
   }),
   counter({
     name: 'puntas_volume_total',
-    help: 'Traded volume in both currencies.',
+    help: 'Traded volume, in the base and in the quote currency.',
     labels: ['book', 'side', 'currency'],
     zeros: now =>
       now === null
@@ -135,13 +135,13 @@ const QUOTING = [
   }),
   gauge({
     name: 'puntas_profit_run',
-    help: 'Part of puntas_profit_since_opening from the current run.',
+    help: 'Profit of the current run, included in puntas_profit_since_opening.',
     labels: ['book', 'currency', 'part'],
     read: now => partsOf(now, now.profitOfRun),
   }),
   gauge({
     name: 'puntas_spread_bps',
-    help: "Spread of the bot's best quotes; absent unless both are live.",
+    help: "Spread of the bot's best quotes; absent unless both sides are live.",
     labels: ['book'],
     read: now => now.spreadBps,
   }),
@@ -220,7 +220,7 @@ const QUOTING = [
   gauge({
     name: 'puntas_stopped_cleanly',
     alerts: ['PuntasDown'],
-    help: '1 after a requested stop with no order open (verified), else 0.',
+    help: '1 after a requested stop that verified that no order is open, else 0.',
     labels: ['book'],
     read: now => Number(now.isStoppedCleanly),
   }),

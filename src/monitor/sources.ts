@@ -14,7 +14,7 @@ export const SOURCES = [
   gauge({
     name: 'puntas_source_state',
     alerts: ['PuntasSourceLost', 'PuntasSourceDivergent'],
-    help: '1 for the state of the source: used, or why it is not, else 0. Absent without reference.sources.',
+    help: '1 for the current state of the source (used, or the reason why the source is not used), 0 for the other states. Absent without reference.sources.',
     labels: ['book', 'source', 'state'],
     read: ({ sources }) =>
       sources.flatMap(({ name, refusal }) =>
@@ -23,19 +23,19 @@ export const SOURCES = [
   }),
   gauge({
     name: 'puntas_source_age_seconds',
-    help: "Age of the oldest price of the source's books; absent before the first.",
+    help: "Age of the oldest price of the source's books; absent before the first price.",
     labels,
     read: now => sourceSamples(now, ({ ageMs }) => ageMs && ageMs / 1_000),
   }),
   gauge({
     name: 'puntas_source_lag_seconds',
-    help: "Time from the exchange's clock to the receipt, with the difference of the clocks; absent if unknown.",
+    help: "Largest time from the exchange's timestamp of a book to its receipt, including the clock difference; absent if unknown.",
     labels,
     read: now => sourceSamples(now, ({ lagMs }) => lagMs && lagMs / 1_000),
   }),
   gauge({
     name: 'puntas_source_basis_bps',
-    help: 'Running basis of this book to the source; absent without reference.basis.',
+    help: "Current estimate of the basis of the bot's book to the source; absent without reference.basis.",
     labels,
     read: now => sourceSamples(now, ({ basisBps }) => basisBps),
   }),

@@ -305,7 +305,9 @@ describe('the desk inside a replay', () => {
   test('keeps its offers for their life: one that would end on its way is not accepted', async () => {
     expect(await done({ switches: { rfqQuoteLifeMs: 4_000, quoteLifeMs: 4_000 } })).toEqual([]);
     const { hedges } = await runHedged({ hedge: hedge({ switches: { rfqQuoteLifeMs: 4_000, quoteLifeMs: 4_000 } }) });
-    expect(hedges.some(({ why }) => why === 'the offer would expire before its acceptance arrives')).toBe(true);
+    expect(hedges.some(({ why }) => why === 'the offer would expire before its acceptance reaches the exchange')).toBe(
+      true,
+    );
   });
 
   test('answers after its latency, and carries out after its delay', async () => {

@@ -176,7 +176,7 @@ describe('a bot that hedges on another exchange', () => {
     const metrics = `metrics:\n  port: ${await freePort()}`;
     const hedged = bench.config('elsewhere', yaml => yaml.replace(/^metrics:\n {2}port: 0$/m, metrics));
     const trader = puntas(['run', '-c', hedged, '--speed', '4']);
-    await trader.sees(/filled elsewhere by order/);
+    await trader.sees(/filled on the other exchange by order/);
     trader.signal('SIGINT');
     await trader.ended;
     const watcher = puntas(['console', '-c', hedged, '--port', '0']);

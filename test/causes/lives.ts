@@ -915,7 +915,7 @@ export const LIVES: readonly Life[] = [
           scene.fill();
           await canceledByOthers(scene);
         },
-        log: ['intents cannot be written to disk; no order is placed'],
+        log: ['orders cannot be written to disk before they are sent; no order is placed'],
         ready: 'the disk does not take the journal',
         metrics: ['decision="not placed",reason="not sent"} '],
       },

@@ -126,9 +126,9 @@ describe('the words about a hedge', () => {
     ]).toEqual([
       'hedge h1 is stranded: too dear',
       'hedge h1 was not executed: refused',
-      'hedge h1: filled in the book by order mm-7-t1',
-      'hedge h1: filled in the book by order mm-7-t1 (in part)',
-      'hedge h1: 2 btc became 1990 mxn',
+      "hedge h1: filled in the bot's book by order mm-7-t1",
+      "hedge h1: filled in the bot's book by order mm-7-t1 (in part)",
+      'hedge h1: converted 2 btc to 1990 mxn',
     ]);
   });
 
@@ -157,7 +157,7 @@ test('a hedge elsewhere names fees in a third currency, which are in no profit',
     });
   expect(notes(['0.1', 'usdt'], ['0.001', 'btc'], ['0', 'bnb'])).toEqual([]);
   expect(notes(['0.1', 'bnb'], ['0.2', 'usdt'], ['0.25', 'bnb'], ['3', 'xyz'])).toEqual([
-    'fee of 0.35 bnb, which is in no profit',
-    'fee of 3 xyz, which is in no profit',
+    'fee of 0.35 bnb, not included in the profit',
+    'fee of 3 xyz, not included in the profit',
   ]);
 });

@@ -56,7 +56,7 @@ describe('a hedge by an offer', () => {
         fields: { id: 'mm-h1-1', weighed },
         text: `hedge routes for 12 btc: ${way} 10.0 bps (taken), book 10.0 bps (the bot may not take liquidity in its book), wait 0.0 bps (inventory is beyond its band)`,
       },
-      { level: 'info', fields: { id: 'mm-h1-1', why: null }, text: 'hedge mm-h1-1: 12 btc became 11988 mxn' },
+      { level: 'info', fields: { id: 'mm-h1-1', why: null }, text: 'hedge mm-h1-1: converted 12 btc to 11988 mxn' },
     ]);
     expect(bot.inventory).toBe(0);
     expect(bot.hedger.everyMs).toBe(2_000);
@@ -157,7 +157,7 @@ describe('a hedge by an offer', () => {
         await bot.turned();
         expect([left, bot.last.offer !== null]).toEqual([left, isHedged]);
         if (isHedged) continue;
-        const why = 'inventory changed during the requests, and the hedge would be too large';
+        const why = 'inventory changed while offers were requested, so the hedge would now be too large';
         expect(wordsOf(bot.last)).toEqual(['failed', why]);
         expect([bot.toy.accepted, bot.phases]).toEqual([[], []]);
       }
@@ -194,7 +194,7 @@ describe('a hedge by an offer', () => {
         bot.look();
       }
       expect(bot.toy.accepted).toHaveLength(isAccepted ? 1 : 0);
-      if (!isAccepted) expect(bot.last.why).toBe('the offer would expire before its acceptance arrives');
+      if (!isAccepted) expect(bot.last.why).toBe('the offer would expire before its acceptance reaches the exchange');
     }
   });
 
@@ -247,7 +247,10 @@ describe('a hedge with an unknown outcome', () => {
     });
     const [before, after] = await around(bot, due);
     expect(before.state).toBe('unknown');
-    expect(wordsOf(after)).toEqual(['failed', 'the exchange does not list the hedge, and its offer has expired']);
+    expect(wordsOf(after)).toEqual([
+      'failed',
+      'the exchange lists no conversion for this hedge, and the offer has expired',
+    ]);
   });
 
   test('is not given up while nobody answers, and found by its quote', async () => {
@@ -292,7 +295,7 @@ describe('a hedge with an unknown outcome', () => {
     await bot.turned();
     bot.toy.executed[0]!.get = { currency: 'mxn', amount: '11990' };
     await bot.turned();
-    expect(bot.texts).toContain('12 btc became 11990 mxn');
+    expect(bot.texts).toContain('converted 12 btc to 11990 mxn');
     expect(bot.desk.engine.account.total('mxn')).toBe(bot.total('mxn'));
   });
 });
@@ -309,7 +312,7 @@ describe('a conversion that nobody can look up', () => {
   test.each([
     ['untold', false, 'completed', 'the account balances show that the conversion was executed'],
     ['lost', false, 'failed', 'the account balances show that the conversion was not executed'],
-    ['lost', true, 'failed', 'the exchange lists no conversion that was executed for the accepted quote'],
+    ['lost', true, 'failed', 'the exchange lists no executed conversion for the accepted quote'],
   ] as const)(
     'and was %s (asked in vain: %s) has %s once the balances have shown so for as long as a trade may be late',
     async (fate, canLook, state, why) => {
@@ -364,10 +367,7 @@ describe('a conversion that nobody can look up', () => {
     expect(bot.last.state).toBe('unknown');
     bot.toy.canLook = true;
     await bot.passes(8_000, 1_000);
-    expect(wordsOf(bot.last)).toEqual([
-      'failed',
-      'the exchange lists no conversion that was executed for the accepted quote',
-    ]);
+    expect(wordsOf(bot.last)).toEqual(['failed', 'the exchange lists no executed conversion for the accepted quote']);
   });
 });
 
@@ -574,7 +574,7 @@ describe('a route over a third currency', () => {
     await bot.clock.advance(5_000);
     bot.turn();
     await bot.clock.advance(26_001);
-    expect(bot.last.why).toBe('second leg: the offer would expire before its acceptance arrives');
+    expect(bot.last.why).toBe('second leg: the offer would expire before its acceptance reaches the exchange');
     const good = routed();
     await good.turned();
     await good.turned();
@@ -662,7 +662,7 @@ describe('a start', () => {
       'the bot restarted before the end of the order was recorded; the ledger has the trades of the order, if any',
     ]);
     expect(bot.rows[0]!.costMax).toBe('12');
-    expect(bot.texts).toMatch(/hedge h1: filled in the book by order mm-1-40000001 \(the bot restarted before/);
+    expect(bot.texts).toMatch(/hedge h1: filled in the bot's book by order mm-1-40000001 \(the bot restarted before/);
   });
 });
 
@@ -689,7 +689,7 @@ describe('a hedge by an order', () => {
     await bot.turned();
     expect(wordsOf(bot.last)).toEqual(['completed', null]);
     expect(bot.disk).toEqual(bot.rows);
-    expect(bot.log.at(-1)?.text).toBe('hedge mm-h1-1: filled in the book by order mm-1-40000001');
+    expect(bot.log.at(-1)?.text).toBe("hedge mm-h1-1: filled in the bot's book by order mm-1-40000001");
     expect([bot.inventory, bot.phases]).toEqual([0, []]);
   });
 

@@ -377,7 +377,7 @@ describe('the ways out with their prices', () => {
     expect(book(['book'], true, '40', room)).toEqual(none);
     expect(book(['book'], true, '40', { limits: null })).toEqual({
       by: 'nothing',
-      out: { way: 'book', unavailableReason: 'no limits are set' },
+      out: { way: 'book', unavailableReason: 'no risk limits are configured' },
     });
   });
 });

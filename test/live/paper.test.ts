@@ -87,14 +87,14 @@ describe('trading on paper', () => {
     world.line.mend();
     await world.clock.advance(60 * SECOND);
     expect(world.ours().length).toBeGreaterThan(0);
-    expect(world.said().filter(text => text.startsWith('the followed market'))).toEqual([
-      'the followed market is read by polling',
-      'the followed market is read from the stream',
-      'the followed market is available',
-      'the followed market is read by polling: closed by the client',
-      'the followed market sends no data, lags behind or is unreachable; paper trading sees no market until the data is current again',
-      'the followed market is available',
-      'the followed market is read from the stream',
+    expect(world.said().filter(text => text.startsWith('the live market'))).toEqual([
+      'the live market is read by polling',
+      'the live market is read from the stream',
+      'the live market is available',
+      'the live market is read by polling: this program closed the connection',
+      'the live market sends no data, lags behind or is unreachable; paper trading has no market data until the live data is current again',
+      'the live market is available',
+      'the live market is read from the stream',
     ]);
     expect((await world.end()).summary.ledgerMatches).toBe(true);
   });
@@ -126,11 +126,11 @@ describe('trading on paper', () => {
     venue.set({ streamFrames: 'withheld' });
     await world.clock.advance(20 * SECOND);
     expect(world.said()).toContain(
-      'the followed market is read by polling: the book of the stream is older than the polled book',
+      'the live market is read by polling: the book of the stream is older than the polled book',
     );
     venue.set({ streamFrames: 'sent', streamDropEvery: 40 });
     await world.clock.advance(60 * SECOND);
-    expect(world.said()).toContain('the followed market is read by polling: a frame was lost');
+    expect(world.said()).toContain('the live market is read by polling: a frame was lost');
     venue.set({ streamDropEvery: 0 });
     await world.clock.advance(60 * SECOND);
     world.followed.stop();

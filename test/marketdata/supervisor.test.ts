@@ -389,7 +389,7 @@ describe('a stream', () => {
     const { clock, since, hear, asked, rest } = await live();
     rest.sequence = 9;
     hear({ kind: 'fault', reason: 'no JSON' });
-    expect(since()).toEqual(['news fault', 'lost after stream: a frame could not be read: no JSON']);
+    expect(since()).toEqual(['news fault', 'lost after stream: a stream frame could not be read: no JSON']);
     await clock.advance(5_000);
     expect([asked, since()]).toEqual([['orders', 'orders'], ['current after poll']]);
   });

@@ -62,17 +62,20 @@ type Cases<Union extends { readonly kind: string }> = {
 };
 
 const ORDER_NEWS: Readonly<Record<OrderNews['kind'], Told>> = {
-  unknown: ['warn', 'demo-7-1: outcome unknown; the order counts as live until the exchange reports it'],
+  unknown: ['warn', 'demo-7-1: outcome unknown; the order is treated as live until the exchange reports the order'],
   resolved: ['warn', 'demo-7-1: the exchange has reported the order; its outcome is known'],
   reopened: [
     'warn',
-    'demo-7-1: the exchange shows the order as open, though it was considered ended; it counts as live again',
+    'demo-7-1: the exchange shows the order as open, though the bot considered the order ended; the order is treated as live again',
   ],
   'late fill': ['warn', 'demo-7-1: the exchange listed a fill after the order had ended; the fill is booked'],
-  adopted: ['warn', 'demo-7-1: the order is open, but this run did not place it; it counts as live and is canceled'],
+  adopted: [
+    'warn',
+    'demo-7-1: the order is open, but this run did not place the order; the bot treats the order as live and cancels it',
+  ],
   'trades missing': [
     'warn',
-    'demo-7-1: the exchange reports a larger filled amount than its trades show; the difference stays reserved until the amounts match',
+    "demo-7-1: the exchange reports a larger filled amount than the order's trades show; the difference stays reserved until the amounts match",
   ],
   ended: ['debug', 'demo-7-1 ended: canceled'],
 };

@@ -82,7 +82,7 @@ describe('a recording of the journal', () => {
     writeFileSync(path, Buffer.concat([readFileSync(path), head, packed]));
     expect(packed.length).toBeLessThan(MB);
     expect(() => [...readRecording(dir, 7)!.lines]).toThrow(
-      /^the recording is damaged, and the rest of it cannot be read: a piece unpacks to more than 33554432 bytes$/,
+      /^the recording is damaged, and the rest of it cannot be read: a compressed part unpacks to more than 33554432 bytes$/,
     );
   });
 

@@ -66,7 +66,7 @@ function connect({ clock, restUrl, credentials, deadlineMs, onRequest }: ports.C
   const underWay = new Set<Promise<unknown>>();
 
   async function sent<T>(path: string, init: RequestInit): Promise<Outcome<T>> {
-    if (isClosed) return { kind: 'refused', code: 'closed', message: 'the client is closed' };
+    if (isClosed) return { kind: 'refused', code: 'closed', message: 'the exchange client is closed' };
     try {
       const reply = await fetch(`${restUrl}${path}`, { ...init, signal: AbortSignal.timeout(deadlineMs) });
       const told = (await reply.json()) as { ok: boolean; got?: T; why?: string; say?: string };

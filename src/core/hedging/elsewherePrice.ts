@@ -37,7 +37,7 @@ export function priceElsewhere(
   { instrument, takerRate, rate, midHere, marginBps, riskBps, backBps, bounds }: ElsewhereTerms,
 ): ElsewhereRoute | Extract<RouteOption, { readonly unavailableReason: string }> {
   const unavailable = (unavailableReason: string) => ({ way: 'elsewhere', unavailableReason }) as const;
-  if (!(rate > 0n)) return unavailable('no rate for the quote currency of the other exchange');
+  if (!(rate > 0n)) return unavailable('no exchange rate is known for the quote currency on the other exchange');
   if (depth.bids === 0 || depth.asks === 0) return unavailable('the book on the other exchange has an empty side');
   const [bid, ask] = [depth.bidPrices[0]!, depth.askPrices[0]!];
   if (!(bid < ask)) return unavailable('the book on the other exchange is crossed');

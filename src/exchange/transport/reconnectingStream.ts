@@ -203,7 +203,7 @@ export class ReconnectingStream {
       if (this.#listenerFailed) throw error;
       if (error instanceof WireFault) return this.notify(this.fault(error.message));
       // Any other error may leave the state of the protocol half changed.
-      return this.lose(`a frame could not be read: ${textOfError(error)}`);
+      return this.lose(`a stream frame could not be read: ${textOfError(error)}`);
     }
     if (news !== null) this.notify(news);
   }

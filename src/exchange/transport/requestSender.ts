@@ -164,19 +164,20 @@ export function requestSender<Form, Name extends string>(
 
   async function answer<T>(question: ApiRequest<T, Form>, flight: Flight): Promise<Outcome<T>> {
     const { lane } = question;
-    if (closing) return refusal('closed', 'the client is closed');
+    if (closing) return refusal('closed', 'the exchange client is closed');
     if (lane !== 'public read' && protocol.masked === null)
       return refusal('not-sent', `${question.endpoint} needs an API key`);
     const waitMs = options.waitMs?.[lane] ?? WAIT_MAX_MS[lane];
     const until = clock.elapsed() + waitMs;
     const hasSlots = await takeSlots(protocol.charges(question), URGENCY[lane], until, flight);
-    if (!hasSlots) return closing ? refusal('closed', 'the client is closed') : overBudget(question.endpoint, waitMs);
+    if (!hasSlots)
+      return closing ? refusal('closed', 'the exchange client is closed') : overBudget(question.endpoint, waitMs);
     const isWanted = () => question.isWanted?.() ?? true;
     const mayGo = () => !closing && !(clock.elapsed() > until) && isWanted();
     const outcome = await queues.run(lane, () => send(question, flight), mayGo);
     if (outcome) return outcome;
     if (!isWanted()) return refusal('not-sent', `${question.endpoint} was not sent, because it was no longer needed`);
-    return closing ? refusal('closed', 'the client is closed') : overBudget(question.endpoint, waitMs);
+    return closing ? refusal('closed', 'the exchange client is closed') : overBudget(question.endpoint, waitMs);
   }
 
   /** Takes room in every budget of a request. Returns false if one has none in time. */

@@ -62,7 +62,7 @@ function connect(url: string, deadlineMs: number, frameMax: number, listener: St
     },
     // Skips the closing handshake, because the connection is no longer needed.
     close: () => {
-      why ??= 'closed by the client';
+      why ??= 'this program closed the connection';
       socket.terminate();
     },
   };

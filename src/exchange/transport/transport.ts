@@ -109,7 +109,7 @@ function exchange(
     },
     onResponseEnd: () => {
       const body = utf8(Buffer.concat(chunks));
-      if (body === undefined) fail('body is not UTF-8');
+      if (body === undefined) fail('the response body is not UTF-8');
       else if (finish()) resolve({ ...head, body });
     },
     onResponseError: (_, error) => fail(causeOf(error)),

@@ -197,7 +197,7 @@ export class BalanceReads {
       else
         log.error(
           { source: of.source, currency, amount: textOfMoney(amount) },
-          `not booked: ${textOfMoney(amount)} ${currency} in transit (${why}), because this bot hedges on no other exchange in a book with this currency; book it without --in-transit`,
+          `not booked: ${textOfMoney(amount)} ${currency} in transit (${why}), because this bot does not hedge on another exchange in a book with this currency; book the amount without --in-transit`,
         );
     }
     if (!persist()) return;
@@ -273,7 +273,7 @@ export class BalanceReads {
   #asked(seconds: number): string {
     return (this.#transfers?.known ?? null) === null
       ? `The lists of deposits and withdrawals cannot explain the difference, because they were not read before the difference appeared; trading halts if the difference lasts another ${seconds} s`
-      : `The bot searches the lists of deposits and withdrawals for the cause; trading halts if the lists do not show it within ${seconds} s`;
+      : `The bot searches the lists of deposits and withdrawals for the cause; trading halts if the lists do not show the cause within ${seconds} s`;
   }
 
   async #look(): Promise<FoundTransfers | null> {

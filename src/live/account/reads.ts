@@ -145,8 +145,8 @@ export class Reads {
       if (concern === 'possibly') isWhole = false;
       const then =
         concern === 'no'
-          ? 'the row counts as an order of another program'
-          : 'the row may be an order of the bot, so no order counts as ended';
+          ? 'the row is treated as an order of another program'
+          : 'the row may be an order of the bot, so no order is considered ended';
       this.#leaveOut('open_orders', row, then);
     }
     const current = isPageWhole && !isWhole ? { current: true } : {};
@@ -271,7 +271,7 @@ export function missingBalance(
     if (balances.some(one => one.currency === currency)) continue;
     const row = unreadable.find(one => isAboutCurrency(one, [currency]) !== 'no');
     if (row) return failedBy('balance', row);
-    return { kind: 'unknown', reason: `balance: expected a row of ${currency}, found none` };
+    return { kind: 'unknown', reason: `balance: expected a row for ${currency}, found none` };
   }
   return null;
 }

@@ -125,7 +125,7 @@ export class DeliveryQueue {
       this.#mended();
       return fresh;
     } catch (error) {
-      this.#failed('disk', `deliveries cannot be stored (${textOfError(error)}); the sender is asked to retry`);
+      this.#failed('disk', `webhook deliveries cannot be stored (${textOfError(error)}); the sender is asked to retry`);
       return null;
     }
   }
@@ -139,7 +139,7 @@ export class DeliveryQueue {
     const [has, reserve] = [free, RESERVE_BYTES].map(bytes => Math.floor(bytes / 1e6));
     this.#failed(
       'room',
-      `deliveries are not stored, because only ${has} MB are free on the disk of the state directory and ${reserve} MB are reserved for the journal; free disk space (senders are asked to retry)`,
+      `webhook deliveries are not stored, because only ${has} MB are free on the disk of the state directory and ${reserve} MB are reserved for the journal; free disk space (senders are asked to retry)`,
     );
     return false;
   }
@@ -154,7 +154,7 @@ export class DeliveryQueue {
   }
 
   #mended(): void {
-    if (this.#problem !== null) this.#options.onProblem('deliveries are stored again');
+    if (this.#problem !== null) this.#options.onProblem('webhook deliveries are stored again');
     this.#problem = null;
   }
 }

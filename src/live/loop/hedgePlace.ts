@@ -188,13 +188,17 @@ export function hedgesToContinue(
   const unlike = open === undefined ? null : otherAccount(open.elsewhere, place);
   if (open === undefined || unlike === null) return { hedges, settled: [] };
   const { place: name, order } = open.elsewhere;
-  const text = `hedge ${open.id} in the book ${order.book} at ${name} has no known outcome, but ${unlike} until it has ended`;
+  const text = `hedge ${open.id} in the book ${order.book} at ${name} has no known outcome, but ${unlike} until the hedge has ended`;
   const said = settlements.find(({ id, as }) => id === open.id && as === 'failed');
   if (said === undefined)
-    throw new CannotStart(`${text}, or state its end with puntas hedges settle ${open.id} --as failed`);
+    throw new CannotStart(`${text}, or settle the hedge with puntas hedges settle ${open.id} --as failed`);
   const dueAt = (open.acceptedAt ?? at) + SETTLED_AFTER_MS;
   if (!(at >= dueAt))
-    throw new CannotStart(`${text}; its settlement applies from ${new Date(dueAt).toISOString()} on`, null, true);
+    throw new CannotStart(
+      `${text}; the settlement of the hedge applies from ${new Date(dueAt).toISOString()} on`,
+      null,
+      true,
+    );
   const row: HedgeRow = { ...open, state: 'failed', why: settledWhy(said) };
   return { hedges: hedges.map(each => (each === open ? row : each)), settled: [row] };
 }
@@ -202,11 +206,11 @@ export function hedgesToContinue(
 /** Returns how the configuration differs from the account of an order, with the remedy; `null` if it does not. */
 function otherAccount({ place: name, account, order }: PlacedOrder, place: AccountOfOrders | undefined): string | null {
   if (place === undefined)
-    return 'this bot has no hedges elsewhere; restore the sections elsewhere and hedge.elsewhere';
+    return 'this configuration has no hedges on another exchange; restore the sections elsewhere and hedge.elsewhere';
   if (place.name !== name || place.rules.book !== order.book)
-    return `the section elsewhere has the book ${place.rules.book} at ${place.name}; restore the former one`;
+    return `the section elsewhere has the book ${place.rules.book} at ${place.name}; restore the former book and exchange`;
   if (place.account === account) return null;
-  return 'the section elsewhere has another address or API key; restore the former ones';
+  return 'the section elsewhere has another address or API key; restore the former address and key';
 }
 
 /** Account and book in which orders of a run are looked up. */
@@ -223,5 +227,5 @@ export function heldAtOtherPlaces({ ledger }: Leftovers, place: string | null): 
   const [first] = held;
   if (first === undefined) return null;
   const all = held.map(({ currency, sum }) => `${textOfMoney(sum)} ${currency}`).join(', ');
-  return `the ledger also holds ${all}, which this bot does not read; base currency there still counts as held; book what is no longer there, as with puntas ledger adjust --currency ${first.currency} --amount=${textOfMoney(money(-first.sum))}`;
+  return `the ledger also has ${all}, whose balances this bot does not read; the base currency in them is still part of the holdings. Book out amounts that are no longer there, for example with puntas ledger adjust --currency ${first.currency} --amount=${textOfMoney(money(-first.sum))}`;
 }

@@ -76,7 +76,7 @@ async function ratesOf(exchange: Exchange, row: AvailableBook): Promise<BookFee>
   const own = unreadable.find(fee => fee.book === undefined || fee.book === row.book);
   if (own && !fees.some(fee => fee.book === row.book))
     throw new CannotStart(
-      `cannot read the fees of ${row.book} from the answer to fees: ${describeRow(own)}`,
+      `cannot read the fees of ${row.book} from the fees that the exchange lists: ${describeRow(own)}`,
       null,
       true,
     );

@@ -149,7 +149,7 @@ export class PlaceReads {
     const { connectivity, place } = this.#o;
     const why = failed.kind === 'refused' ? `${failed.code} ${failed.message}` : failed.reason;
     this.#failure = why;
-    const text = `the balances at ${place.name} cannot be read (${why}); after ${UNREAD_AFTER_MS / 1_000} s, no hedge is sent there`;
+    const text = `the balances at ${place.name} cannot be read (${why}); after ${UNREAD_AFTER_MS / 1_000} s without a read, no hedge is sent to ${place.name}`;
     connectivity.say(`balances ${place.name}`, { place: place.name, why }, text);
     return false;
   }

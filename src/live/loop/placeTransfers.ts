@@ -29,7 +29,7 @@ export type PlaceTransferOptions = {
 type Side = { readonly place: string | null; readonly view: Engine['account'] };
 type Difference = { readonly currency: string; readonly difference: Money };
 
-const BETWEEN = 'transfer between both exchanges';
+const BETWEEN = 'transfer between the two exchanges';
 const SOURCES = { deposits: 'arrival', withdrawals: 'departure', refunds: 'return' } as const;
 /**
  * Age from which a listed deposit has not come from the other exchange, if the balances there equal its ledger. What
@@ -173,7 +173,7 @@ export class PlaceTransfers {
       if (mayBeReturned) continue;
       // The expected amount includes this deposit. If more left the other exchange, the deposit may be a part of that.
       if (!isListed || engine.transit.expectedAt(null, currency) >= 0n) continue;
-      const why = 'deposit from outside both exchanges';
+      const why = 'deposit from outside the two exchanges';
       const of = { currency: atPlace(currency, TRANSIT), amount: -amount as Money, occurredAt: at, why };
       run.step({ kind: 'transfer', at, source: `outside ${source}`, cause: 'deposits', ...of });
     }

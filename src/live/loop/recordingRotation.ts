@@ -60,7 +60,7 @@ const ASKED_LOOK_EVERY_MS = 250;
 /** Maximum wait of a request to change runs. With the default timing, every order becomes known in less time. */
 const ASKED_WAIT_MAX_MS = 120_000;
 const STOPPING = 'the bot is stopping';
-const OTHER = 'the bot is already changing to another run; retry after that change';
+const OTHER = 'the bot is already changing to another run; retry when the new run has started';
 
 export class RecordingRotation {
   /** Options of the current run. */

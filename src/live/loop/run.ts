@@ -91,7 +91,7 @@ export class Run {
   readonly #queue = new EventQueue({
     prepare: event => this.#prepare(event),
     step: event => this.#takeStep(event),
-    onEndless: () => this.#fail(new Error('events cause each other endlessly')),
+    onEndless: () => this.#fail(new Error('one event caused an endless chain of further events')),
   });
   #isStepping = false;
   /** Whether the stop has returned. The next run may write to the state from then on. */
@@ -121,7 +121,7 @@ export class Run {
     if (unproven.length > 0)
       log.warn(
         { sources: unproven },
-        `the stored basis of ${unproven.join(', ')} is from a version that did not store its books; it is dropped and measured again, and reference.basis.unknown says whether the source counts until then`,
+        `the stored basis of ${unproven.join(', ')} is from a version that did not store the books of a basis, so the bot discards the stored basis and measures a new one. Until the new basis is known, reference.basis.unknown decides whether the source is used`,
       );
     const opening = await resolveOpening(journal.leftovers, rules, options);
     const state = { ...options.state, journal, latch };
@@ -404,7 +404,8 @@ export class Run {
    * queue may call `#takeStep`.
    */
   #takeStep(given: EngineEvent): void {
-    if (this.#isStepping) throw new Error(`the step of event ${given.kind} started inside another step`);
+    if (this.#isStepping)
+      throw new Error(`the processing of event ${given.kind} started before that of the previous event had ended`);
     this.#isStepping = true;
     try {
       const { clock, state, watchers } = this.#options;
@@ -523,9 +524,9 @@ export class Run {
       journal.intend(places, this.time());
       return null;
     } catch (error) {
-      const text = 'intents cannot be written to disk; no order is placed';
+      const text = 'orders cannot be written to disk before they are sent; no order is placed';
       this.#connectivity.say('intents', { error: String(error) }, text, 'error');
-      return 'the intent cannot be written to disk';
+      return 'the order cannot be written to disk before it is sent';
     }
   }
 

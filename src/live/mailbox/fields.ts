@@ -44,7 +44,7 @@ export const textField: Field<string> = {
 
 /** Lines of text. */
 export const linesField: Field<readonly string[]> = {
-  expected: 'a list of text without control characters',
+  expected: 'a list of texts without control characters',
   read: value => (Array.isArray(value) && value.every(isText) ? value : undefined),
   write: value => {
     let room = LINES_MAX;

@@ -230,7 +230,7 @@ function textAt(path: string, name: string, bytesMax: number): string | { readon
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
-    return refused(code === 'ELOOP' ? 'is a link, expected a file' : message);
+    return refused(code === 'ELOOP' ? 'expected a regular file, found a symbolic link' : message);
   }
   try {
     const seen = fstatSync(fd);

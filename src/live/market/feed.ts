@@ -117,9 +117,8 @@ const UNITS = [
 /** Shortens a value of the feed to one line, for error texts. */
 function shownValue(value: unknown): string {
   if (value === undefined) return 'nothing';
-  if (typeof value === 'object' && value !== null) return 'keys or a list';
-  const text =
-    typeof value === 'string' ? value : typeof value === 'number' ? String(value) : 'a value that is not a number';
-  const line = text.replace(/[\s\p{Cc}]+/gu, ' ');
+  if (typeof value === 'object' && value !== null) return 'an object or a list';
+  if (typeof value !== 'string' && typeof value !== 'number') return 'neither text nor a number';
+  const line = String(value).replace(/[\s\p{Cc}]+/gu, ' ');
   return line === '' ? 'nothing' : JSON.stringify(line.length > 40 ? `${line.slice(0, 37)}...` : line);
 }

@@ -130,11 +130,11 @@ export class Follower {
     try {
       if (this.isFresh !== this.#wasFresh) {
         this.#wasFresh = this.isFresh;
-        if (this.#wasFresh) log.info({}, 'the followed market is available');
+        if (this.#wasFresh) log.info({}, 'the live market is available');
         else
           log.warn(
             {},
-            'the followed market sends no data, lags behind or is unreachable; paper trading sees no market until the data is current again',
+            'the live market sends no data, lags behind or is unreachable; paper trading has no market data until the live data is current again',
           );
         onFresh(this.#wasFresh);
       }
@@ -168,23 +168,23 @@ export class Follower {
         // order.
         if (polledAt === null && !this.#trades.needsPages) this.#executions.confirm();
         const sequence = String(this.#feed.sequence);
-        if (was !== 'stream') log.info({ sequence }, 'the followed market is read from the stream');
+        if (was !== 'stream') log.info({ sequence }, 'the live market is read from the stream');
       },
       takeBook: (book, whole) => this.#show(book, whole),
       onBook: (startedAt, source) => {
         if (this.#freshAt === -Infinity)
           log.info(
             {},
-            `the followed market is read ${source === 'stream' ? 'as complete books from the stream' : 'by polling'}`,
+            `the live market is read ${source === 'stream' ? 'as complete books from the stream' : 'by polling'}`,
           );
         this.#freshAt = Math.max(this.#freshAt, startedAt);
       },
       onLost: (reason, was) => {
-        if (was === 'stream') log.warn({ reason }, `the followed market is read by polling: ${reason}`);
+        if (was === 'stream') log.warn({ reason }, `the live market is read by polling: ${reason}`);
       },
       onCountedAnew: sequence =>
-        log.warn({ sequence: String(sequence) }, 'the followed exchange restarted its sequence numbers'),
-      onUnread: why => log.debug({ why }, 'a book of the followed market could not be read, or was skipped'),
+        log.warn({ sequence: String(sequence) }, 'the exchange of the live market restarted its sequence numbers'),
+      onUnread: why => log.debug({ why }, 'a book of the live market could not be read, or was skipped'),
     };
   }
 

@@ -90,7 +90,9 @@ export function lineOf(text: string): RecordingLine {
   if (text.startsWith('o')) return { kind: 'commands', commands: JSON.parse(body) as Command[] };
   if (text.startsWith('x')) return JSON.parse(body) as Answer;
   if (!text.startsWith('i'))
-    throw new RangeError(`expected a recorded line that starts with i or x, found ${JSON.stringify(text.slice(0, 1))}`);
+    throw new RangeError(
+      `expected a recorded line that starts with g, i, o or x, found ${JSON.stringify(text.slice(0, 1))}`,
+    );
   const { event, levels } = JSON.parse(body, decode) as { event: RecordedEvent; levels?: LevelChange[] };
   return { kind: 'input', event, levels: levels ?? [] };
 }

@@ -286,9 +286,12 @@ function inflated(packed: Buffer, window: Buffer): Buffer {
     });
   } catch (error) {
     const isLong = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
-    throw new RangeError(isLong ? `${DAMAGED}: a piece unpacks to more than ${PIECE_MAX_BYTES} bytes` : DAMAGED, {
-      cause: error,
-    });
+    throw new RangeError(
+      isLong ? `${DAMAGED}: a compressed part unpacks to more than ${PIECE_MAX_BYTES} bytes` : DAMAGED,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -122,7 +122,7 @@ export class Replaying {
   #compared(recorded: Answer): string | null {
     return answerText(this.#given) === answerText(recorded)
       ? null
-      : `after ${this.#last} (input ${this.#inputs}) the engine now ${answerText(this.#given)}, but in the recording it ${answerText(recorded)}`;
+      : `after ${this.#last} (input ${this.#inputs}), the engine now ${answerText(this.#given)}, but the recorded engine ${answerText(recorded)}`;
   }
 
   #result(difference: string | null, gap = false): Replayed {
@@ -152,5 +152,5 @@ function translated(line: RecordingLine, meaningOf: (code: string) => Meaning | 
 
 const answerText = (answer: Answer): string =>
   answer.kind === 'broke'
-    ? `broke: ${answer.message}`
-    : `gives ${answer.commands.length === 0 ? 'nothing' : JSON.stringify(answer.commands)}`;
+    ? `fails with: ${answer.message}`
+    : `returns ${answer.commands.length === 0 ? 'no commands' : JSON.stringify(answer.commands)}`;

@@ -74,13 +74,13 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
     options.connectivity.say(
       'unreadable',
       {},
-      `open_orders: ${describeRow(doubtful)}. The row may be an order of ${instance}, so no order counts as ended; check the orders on ${options.book} at the exchange`,
+      `open_orders: ${describeRow(doubtful)}. The row may be an order of ${instance}, so no order is considered ended; check the orders on ${options.book} at the exchange`,
     );
   } else
     options.connectivity.say(
       'cut',
       { orders: list.rows },
-      `open_orders shows ${list.rows} orders and may omit others, so no order of ${instance} counts as ended until the list is shorter; cancel some orders of other programs on ${options.book}, or check manually at the exchange`,
+      `open_orders shows ${list.rows} orders and may omit others, so no order of ${instance} is considered ended until the list is shorter; cancel some orders of other programs on ${options.book}, or check manually at the exchange`,
     );
   if (asked.length === 0) return { live, isCut };
   const outcome = await options.exchange.lookUp({ originIds: asked });

@@ -183,7 +183,7 @@ class Sentinel {
           : `; dead: ${processOf(sight.record, 'gone')}`;
     const disk = this.#options.diskProblem?.() ?? null;
     const cause =
-      disk === null ? '' : `; the disk of its state takes nothing (${disk}), so no heartbeat can be written`;
+      disk === null ? '' : `; its state directory cannot be written (${disk}), so no heartbeat can be written`;
     return `the bot has shown no life for ${seconds(sight.stillMs)}${cause}${disk === null ? kind : kind.replace('; frozen: ', '; ')}`;
   }
 
@@ -281,7 +281,7 @@ class Sentinel {
     if (this.#owed !== null)
       log.error(
         {},
-        'sentinel: the halt could not be written to disk; retrying, but a bot that restarts before then would trade',
+        'sentinel: the halt could not be written to disk; retrying. Until the halt is on disk, a restarted bot would trade',
       );
     // The cancels stop when the reason ends, because a resumed bot quotes again.
     const left = await cancelAllAndVerify(

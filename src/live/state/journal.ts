@@ -213,7 +213,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   let isWritable = true;
   let isReplaced = false;
   const commit = (commands: readonly PlaceCommand[], now: Millis) => {
-    if (isReplaced) throw new Error(`the journal of run ${run} is written after the next run has taken over`);
+    if (isReplaced) throw new Error(`cannot write the journal of run ${run}: the next run has taken over`);
     if (lines.length === 0 && commands.length === 0 && endings.length === 0 && !standing) return;
     // If a write throws, `isWritable` stays `false`.
     isWritable = false;

@@ -33,7 +33,7 @@ export function applyPendingSettlements(
   for (const message of box?.waiting() ?? []) {
     const { id, as, by, base, quote, fee, feeCurrency } = message;
     if (hedger === null && kept.some(row => row.id === id && mayStillExecute(row))) {
-      const text = `the settlement of hedge ${id} by ${by} waits, because this bot has no section hedge; restore the section until the hedge has ended`;
+      const text = `the settlement of hedge ${id} by ${by} waits, because the configuration has no section hedge; restore this section until the hedge has ended`;
       connectivity.say(`settlement ${id}`, { id }, text);
       continue;
     }
@@ -42,7 +42,10 @@ export function applyPendingSettlements(
     const taken = hedger?.settleAs(id, as, settledWhy(message), amounts) ?? 'not open';
     if (taken === 'busy') continue;
     if (taken === 'incomplete')
-      log.warn({ id }, `the settlement of hedge ${id} by ${by} has no amounts, and was ignored; settle it again`);
+      log.warn(
+        { id },
+        `the settlement of hedge ${id} by ${by} lacks amounts and was ignored; settle the hedge again with all amounts`,
+      );
     if (taken === 'not open') log.warn({ id }, `hedge ${id} is no longer open; the settlement by ${by} was ignored`);
     // A settlement that is not durable stays in its file and is read again; its hedge has then already ended.
     if (!persist()) return;
@@ -51,7 +54,7 @@ export function applyPendingSettlements(
     } catch (error) {
       log.warn(
         { id, error: String(error) },
-        `the settlement of hedge ${id} is in the ledger, but its request file could not be deleted`,
+        `the settlement of hedge ${id} was processed, but its request file could not be deleted`,
       );
     }
   }

@@ -20,7 +20,8 @@ export async function fromCopy<T>(dir: string, clock: Clock, read: (db: Database
     const copy = mkdtempSync(join(tmpdir(), 'puntas-copy-'));
     try {
       if (copied(dir, copy)) return readIn(copy, read);
-      if (tries >= TRIES) throw new Error(`${dir}: was modified during every attempt to copy it; try again`);
+      if (tries >= TRIES)
+        throw new Error(`${dir}: the state file was modified during every attempt to copy it; try again`);
     } catch (error) {
       // The copy is incomplete because of a concurrent write, or the file is damaged. Damage appears at every try.
       if (tries >= TRIES) throw error;

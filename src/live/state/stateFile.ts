@@ -100,7 +100,9 @@ function verify(db: Database.Database): void {
   const schema = schemaOf(db);
   if (schema === '[]' && version === 0) return;
   if (!READ.includes(version))
-    throw new Error(`the file has version ${version}, but this Puntas reads versions ${BEFORE_ENTRIES} to ${VERSION}`);
+    throw new Error(
+      `the file has version ${version}, but this version of Puntas reads versions ${BEFORE_ENTRIES} to ${VERSION}`,
+    );
   const right = new Database(':memory:');
   right.exec(tablesOf(version));
   if (schema !== schemaOf(right)) throw new Error('damaged: the tables do not have the expected columns');

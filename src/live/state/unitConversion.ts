@@ -74,5 +74,7 @@ function withTargetIn(ledger: RestoredLedger, from: Instrument, to: Instrument):
   const target = targetMoney(from, ledger);
   const stored = storedTarget(to, target);
   if (Number.isSafeInteger(stored.target)) return { ...others, ...stored };
-  throw new RangeError(`the target of the ledger, ${textOfMoney(target)}, cannot be expressed in lots of ${to.lot}`);
+  throw new RangeError(
+    `the inventory target in the ledger, ${textOfMoney(target)}, cannot be expressed in lots of ${to.lot}`,
+  );
 }

@@ -20,10 +20,14 @@ export const SECOND_OPERATOR_ROUTES: readonly OperatorRoute<SecondExchange>[] = 
   ),
   operatorRoute('PATCH', 'books/:book', 'maker, taker (fractions)', 'Changes the fees of a book.', changeFees),
   operatorRoute('GET', 'switches', '', 'Shows all switches.', ({ exchange }) => exchange.switches),
-  operatorRoute('PATCH', 'switches', 'switches by name', 'Changes switches; returns all.', ({ exchange, fields }) =>
-    exchange.set(fields.all),
+  operatorRoute(
+    'PATCH',
+    'switches',
+    'switches by name',
+    'Changes switches; returns all switches.',
+    ({ exchange, fields }) => exchange.set(fields.all),
   ),
-  operatorRoute('GET', 'truth', '', 'Shows internal balances, orders and counts.', ({ exchange }) =>
+  operatorRoute('GET', 'truth', '', 'Shows internal balances, orders and trade counts.', ({ exchange }) =>
     truthText(exchange.truth()),
   ),
 ];

@@ -31,7 +31,7 @@ export function inProcessStream(stream: Stream, clock: Clock, delayMs = 0, targe
         send: frame => cross(() => session?.receive(frame)),
         close: () => {
           cross(() => session?.gone());
-          end('closed by the client');
+          end('this program closed the connection');
         },
       };
     },

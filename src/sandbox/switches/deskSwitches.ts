@@ -12,11 +12,19 @@ export const RFQ_SWITCHES = {
   rfqAuthErrors: choice(['rfq', 'v3'], 'Format of RFQ authentication, permission and rate-limit errors.', 'rfq 5'),
   rfqForbidden: choice(
     ['everywhere', 'conversions only'],
-    'RFQ calls that need RFQ permission (else 403).',
+    'RFQ calls that fail with 403 without the RFQ permission.',
     'rfq 4, 5',
   ),
-  rfqBudget: choice(['shared', 'own', 'none'], 'Rate limit for RFQ calls.', 'facts 14, 18.2'),
-  rfqPairs: choice(['listed', 'fetching_pairs_api_error'], 'RFQ pairs call: list, or error 500.', 'rfq 4.1'),
+  rfqBudget: choice(
+    ['shared', 'own', 'none'],
+    'Rate limit of RFQ calls: shared with the other private calls, separate, or none.',
+    'facts 14, 18.2',
+  ),
+  rfqPairs: choice(
+    ['listed', 'fetching_pairs_api_error'],
+    'Answer to the RFQ pairs call: the list of pairs, or error 500.',
+    'rfq 4.1',
+  ),
   rfqStablecoinDecimals: quantity(
     6,
     2,
@@ -32,10 +40,10 @@ export const RFQ_SWITCHES = {
     'rfq 8, facts 14',
   ),
   rfqTimeForm: choice(['seconds', 'nanoseconds'], 'Resolution of expires_at.', 'rfq conventions, fixtures'),
-  rfqSpreadPips: quantity(20, 0, 5000, 'RFQ spread.', 'rfq 2.2'),
+  rfqSpreadPips: quantity(20, 0, 5000, 'RFQ spread (1/10000).', 'rfq 2.2'),
   rfqBothAmounts: choice(
     ['invalid_provided_amount', 'source', 'target'],
-    'Quote request with both amounts: error, or the amount it uses.',
+    'Answer to a quote request with both amounts: an error, or a quote for one of the amounts.',
     'rfq 4.2, facts 14',
   ),
   rfqCapacityPips: quantity(
@@ -46,7 +54,11 @@ export const RFQ_SWITCHES = {
     'rfq 2.2',
   ),
   rfqRefillMs: quantity(60_000, 0, 86_400_000, 'Time to refill exhausted RFQ capacity.', 'rfq 2.2'),
-  rfqMaxTradableIn: choice(['source', 'fixed'], 'Currency of max_tradable_amount.', 'rfq 2.2, fixtures'),
+  rfqMaxTradableIn: choice(
+    ['source', 'fixed'],
+    'Currency of max_tradable_amount: source currency, or the currency whose amount the request fixes.',
+    'rfq 2.2, fixtures',
+  ),
   rfqCancelMovePips: quantity(
     0,
     0,
@@ -56,12 +68,12 @@ export const RFQ_SWITCHES = {
   ),
   rfqConvertOrder: choice(
     ['state first', 'funds first'],
-    'Whether convert checks quote state or funds first.',
+    'Whether the convert call checks the state of the quote or the funds first.',
     'rfq 4.4',
   ),
   rfqExecutedAfterExpiry: choice(
     ['quote_not_found', 'quote_already_executed'],
-    'Error for re-executing a quote after expiry.',
+    'Error if an executed quote is executed again after its expiry.',
     'rfq 3, 4.4',
   ),
   rfqConversionId: choice(['own', 'quote id'], 'Ids of conversions.', 'facts 14'),
@@ -70,7 +82,7 @@ export const RFQ_SWITCHES = {
     2000,
     0,
     600_000,
-    'Maximum duration of PENDING conversions; 0: outcome in the reply.',
+    'Maximum duration of PENDING conversions; 0: the reply already has the outcome.',
     'rfq 3',
   ),
   rfqFailurePips: quantity(0, 0, 10_000, 'Share of conversions that fail (1/10000).', 'rfq 3'),
@@ -88,7 +100,7 @@ export const RFQ_SWITCHES = {
   rfqLastToken: choice(['omitted', 'empty'], 'next_page_token of the last page.', 'rfq 4.6'),
   rfqPageTokens: choice(
     ['encrypted', 'failed_creating_page_token', 'failed_creating_page_token_placeholder', 'unexpected'],
-    'Page tokens: encrypted, or error 500 instead.',
+    'Page tokens: encrypted, or error 500 with this code instead.',
     'rfq 4.6, 7',
   ),
 } as const;
@@ -99,9 +111,21 @@ export const WEBHOOK_SWITCHES = {
   webhookRefusalStatus: choice(['400', '409', '200'], 'HTTP status of a rejected registration.', 'rfq 4.7, 7'),
   webhookTimeForm: choice(['milliseconds', 'seconds'], 'Resolution of created_at and updated_at in events.', 'rfq 2.5'),
   webhookDelayMinMs: quantity(20, 0, 600_000, 'Minimum webhook delivery delay.', 'rfq 6'),
-  webhookDelayMaxMs: quantity(1500, 0, 600_000, 'Maximum webhook delivery delay; 0: ordered deliveries.', 'rfq 6'),
-  webhookSkipPips: quantity(1000, 0, 10_000, 'Share of PENDING and IN_PROGRESS events lost.', 'rfq 3, 6'),
-  webhookRepeatPips: quantity(500, 0, 10_000, 'Share of events delivered twice.', 'rfq 6'),
+  webhookDelayMaxMs: quantity(
+    1500,
+    0,
+    600_000,
+    'Maximum webhook delivery delay; 0: deliveries in the order of the events.',
+    'rfq 6',
+  ),
+  webhookSkipPips: quantity(
+    1000,
+    0,
+    10_000,
+    'Share of PENDING and IN_PROGRESS events that are not sent (1/10000).',
+    'rfq 3, 6',
+  ),
+  webhookRepeatPips: quantity(500, 0, 10_000, 'Share of events that are delivered twice (1/10000).', 'rfq 6'),
   webhookDeadlineMs: quantity(5000, 1, 60_000, 'Timeout of a callback request.', 'rfq 8'),
   webhookAttemptsMax: quantity(20, 1, 1000, 'Maximum attempts per delivery.', 'facts 15, 18.12'),
   webhookBackOffMs: quantity(

@@ -86,7 +86,9 @@ test('without a rate, a side or a known risk there is no price', () => {
     const route = priceElsewhere('mxn', depth, moneyOf('0.05'), terms(more));
     return 'out' in route ? null : route.unavailableReason;
   };
-  expect(refusalOf(BOOK, { rate: money(0n) })).toBe('no rate for the quote currency of the other exchange');
+  expect(refusalOf(BOOK, { rate: money(0n) })).toBe(
+    'no exchange rate is known for the quote currency on the other exchange',
+  );
   expect(refusalOf(depthOf([], [[6_665_000, 1]]), {})).toBe('the book on the other exchange has an empty side');
   expect(refusalOf(depthOf([[6_665_000, 1]], [[6_665_000, 1]]), {})).toBe('the book on the other exchange is crossed');
   for (const bad of [Number.NaN, -1, Infinity])

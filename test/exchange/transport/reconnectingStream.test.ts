@@ -45,7 +45,7 @@ describe('an error while a frame is read', () => {
       { kind: 'up' },
       { kind: 'fault', reason: 'price: expected digits' },
       { kind: 'trades', trades: [] },
-      { kind: 'down', reason: 'a frame could not be read: of is undefined' },
+      { kind: 'down', reason: 'a stream frame could not be read: of is undefined' },
     ]);
     await clock.advance(2_000);
     lines[1]!.open();

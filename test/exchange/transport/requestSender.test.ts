@@ -204,7 +204,7 @@ describe('what is never sent', () => {
     for (const lane of ['private read', 'public read'] as const) await ask(question(lane));
     const waits = (['private read', 'public read'] as const).map(lane => ask(question(lane)));
     await close();
-    for (const one of waits) expect(await one).toStrictEqual(refusedWith('closed', 'the client is closed'));
+    for (const one of waits) expect(await one).toStrictEqual(refusedWith('closed', 'the exchange client is closed'));
     expect([budgets.public.left(), budgets.private.left()]).toEqual([0, 0]);
   });
 
@@ -261,10 +261,10 @@ describe('what is never sent', () => {
     const closing = close();
     expect(close()).toBe(closing);
     answers[0]!(ok(null));
-    expect(await waits).toStrictEqual(refusedWith('closed', 'the client is closed'));
+    expect(await waits).toStrictEqual(refusedWith('closed', 'the exchange client is closed'));
     await closing;
     expect([rest.closed, rest.requests.length]).toEqual([true, 1]);
-    expect(await ask(question('cancel'))).toStrictEqual(refusedWith('closed', 'the client is closed'));
+    expect(await ask(question('cancel'))).toStrictEqual(refusedWith('closed', 'the exchange client is closed'));
   });
 
   it('breaks the rules of the interface, or cannot be built: said in its words, and nothing was sent', async () => {

@@ -91,7 +91,7 @@ describe('inventory past its band', () => {
     expect(running.log.filter(({ text }) => text.includes('not executed: refused'))).toEqual([]);
   });
 
-  test('is not accepted when the offer would expire before its acceptance arrives', async () => {
+  test('is not accepted when the offer would expire before its acceptance reaches the exchange', async () => {
     const made = world(3, { quoteLifeMinMs: 40_000 });
     const running = await started(made);
     await made.clock.advance(60_000);

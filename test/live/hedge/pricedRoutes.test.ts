@@ -30,7 +30,7 @@ describe('taking the book', () => {
     expect(Math.abs(off)).toBeLessThan(0.051);
     const told = running.log.map(({ text }) => text).join('\n');
     expect(told).toMatch(/book [\d.]+ bps \(taken\)/);
-    expect(told).toMatch(/filled in the book by order \S+-40000001/);
+    expect(told).toMatch(/filled in the bot's book by order \S+-40000001/);
     expect(Number(summary.pnl!.hedging)).toBeLessThan(0);
   });
 

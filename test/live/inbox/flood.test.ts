@@ -147,7 +147,7 @@ describe('the room of the journal', () => {
     expect(desk.problem()).toBe(told[0]);
     free = RESERVE_BYTES;
     expect(desk.problem()).toBeNull();
-    expect(told.at(-1)).toBe('deliveries are stored again');
+    expect(told.at(-1)).toBe('webhook deliveries are stored again');
     expect(await take()).toBe(true);
   });
 });

@@ -76,7 +76,7 @@ describe('a bot that breaks', () => {
     expect(replayed(dir)).toEqual({
       same: false,
       printed: expect.stringMatching(
-        /DIFFERENT after balances at .*but in the recording it broke: not a whole/,
+        /DIFFERENT after balances at .*but the recorded engine fails with: not a whole/,
       ) as string,
     });
   });

@@ -62,16 +62,22 @@ test('without a rate, no order there is within the maximum value', () => {
 });
 
 test.each([
-  [undefined, 'this bot has no hedges elsewhere; restore the sections elsewhere and hedge.elsewhere'],
-  [{ name: 'kraken' }, 'the section elsewhere has the book btc_usdt at kraken; restore the former one'],
-  [{ rules: { book: 'btc_usdc' } }, 'the section elsewhere has the book btc_usdc at binance; restore the former one'],
-  [{ account: 'two' }, 'the section elsewhere has another address or API key; restore the former ones'],
+  [
+    undefined,
+    'this configuration has no hedges on another exchange; restore the sections elsewhere and hedge.elsewhere',
+  ],
+  [{ name: 'kraken' }, 'the section elsewhere has the book btc_usdt at kraken; restore the former book and exchange'],
+  [
+    { rules: { book: 'btc_usdc' } },
+    'the section elsewhere has the book btc_usdc at binance; restore the former book and exchange',
+  ],
+  [{ account: 'two' }, 'the section elsewhere has another address or API key; restore the former address and key'],
 ] as const)('an open hedge elsewhere needs the account and the book of its order: not %j', (change, says) => {
   const place = { name: 'binance', account: 'one', rules: { book: 'btc_usdt' } };
   const other = change && { ...place, ...change };
   const order = { id: 'o', book: 'btc_usdt', side: 'sell', price: '1', amount: '1' } as const;
   const elsewhere = { place: 'binance', account: 'one', order, rate: '1' };
-  const text = `hedge h1 in the book btc_usdt at binance has no known outcome, but ${says} until it has ended`;
+  const text = `hedge h1 in the book btc_usdt at binance has no known outcome, but ${says} until the hedge has ended`;
   const said = { id: 'h1', as: 'failed', by: 'ann', reason: 'seen there', at: NOW } as const;
   for (const state of ['accepted', 'executing', 'unknown'] as const) {
     const hedges = [rowOf({ id: 'h0' }), rowOf({ state, elsewhere, acceptedAt: NOW })];
@@ -79,10 +85,10 @@ test.each([
     const dueAt = NOW + 600_000;
     for (const settlements of [[], [{ ...said, id: 'h0' }], [{ ...said, as: 'executed' as const }]])
       expect(() => hedgesToContinue(left, other, settlements, dueAt)).toThrow(
-        `${text}, or state its end with puntas hedges settle h1 --as failed`,
+        `${text}, or settle the hedge with puntas hedges settle h1 --as failed`,
       );
     expect(() => hedgesToContinue(left, other, [said], dueAt - 1)).toThrow(
-      `${text}; its settlement applies from ${new Date(dueAt).toISOString()} on`,
+      `${text}; the settlement of the hedge applies from ${new Date(dueAt).toISOString()} on`,
     );
     const settled = { ...hedges[1], state: 'failed', why: 'settled as failed by ann: seen there' };
     expect(hedgesToContinue(left, other, [said], dueAt)).toEqual({ hedges: [hedges[0], settled], settled: [settled] });
@@ -101,6 +107,6 @@ test('money at an exchange that the bot no longer knows is named at the start, w
   const left = { ledger } as never;
   expect(heldAtOtherPlaces(left, 'binance')).toBeNull();
   expect(heldAtOtherPlaces(left, 'kraken')).toMatch(
-    /^the ledger also holds 500 btc@binance, 90000 usdt@binance, .*; book what is no longer there, as with puntas ledger adjust --currency btc@binance --amount=-500$/,
+    /^the ledger also has 500 btc@binance, 90000 usdt@binance, .* Book out amounts that are no longer there, for example with puntas ledger adjust --currency btc@binance --amount=-500$/,
   );
 });

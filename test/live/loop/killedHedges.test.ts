@@ -108,7 +108,7 @@ async function killedAtOrder(fate: Fate) {
 }
 
 const REFUSED =
-  'in the book btc_usdt at binance has no known outcome, but the section elsewhere has another address or API key; restore the former ones until it has ended';
+  'in the book btc_usdt at binance has no known outcome, but the section elsewhere has another address or API key; restore the former address and key until the hedge has ended';
 
 test('a hedge without a known outcome is looked up with no other key, and never sent again: the next start is refused', async () => {
   const { world, clock, dir, id, other, tradesOf } = await killedAtOrder('unanswered');
@@ -126,7 +126,7 @@ test('with another key, a hedge that was not executed ends by the word of the op
   const { world, clock, dir, id, other, tradesOf } = await killedAtOrder('lost');
   await settleHedge(dir, { id, as: 'failed', reason: 'not in its history', by: 'ann' }, realClock());
   const tooSoon = String(await failedStart(world, dir, { accountThere: other }));
-  expect(tooSoon).toContain(`hedge ${id} ${REFUSED}; its settlement applies from 2026-01-01T00:1`);
+  expect(tooSoon).toContain(`hedge ${id} ${REFUSED}; the settlement of the hedge applies from 2026-01-01T00:1`);
   await clock.advance(600_000);
   const next = await restarted(world, dir, { accountThere: other });
   await clock.advance(60_000);

@@ -152,7 +152,7 @@ describe('a message of any kind', () => {
         renameSync(file, elsewhere);
         symlinkSync(elsewhere, file);
       },
-      /: is a link, expected a file/,
+      /: expected a regular file, found a symbolic link/,
     ],
     'that is a pipe': [
       file => {

@@ -48,7 +48,7 @@ describe('the text of a feed', () => {
     ['{"data":{"last":-5}}', LAST, 'expected a price above zero at /data/last, found "-5"'],
     ['{"data":{"last":"NaN"}}', LAST, 'expected a price above zero at /data/last, found "NaN"'],
     ['{"data":{"last":1e999}}', LAST, 'expected a price above zero at /data/last, found "Infinity"'],
-    ['{"data":{"last":{}}}', LAST, 'expected a price above zero at /data/last, found keys or a list'],
+    ['{"data":{"last":{}}}', LAST, 'expected a price above zero at /data/last, found an object or a list'],
     ['null', LAST, 'expected a price above zero at /data/last, found nothing'],
     [
       '{"p":1}',

@@ -77,7 +77,7 @@ describe('a run with a stream', () => {
     await world.clock.advance(60 * SECOND);
     expect(said(running)).toEqual([
       'market data comes from the stream',
-      'market data is read by polling: closed by the client',
+      'market data is read by polling: this program closed the connection',
       'market data comes from the stream',
     ]);
     expect((await end()).summary.ledgerMatches).toBe(true);

@@ -136,7 +136,7 @@ describe('a replay', () => {
     const config = JSON.parse(of.setup) as Config;
     const other = { ...config, strategy: { ...config.strategy, levels: 2 } };
     const result = replayRun(recorded, run, engineOf(other, firstRules(recorded, run)!, run));
-    expect(result.difference).toMatch(/the engine now gives .*but in the recording it/);
+    expect(result.difference).toMatch(/the engine now returns .*but the recorded engine/);
   });
 
   test('of the first format, whose refusals have a code alone, looks up what it means', () => {

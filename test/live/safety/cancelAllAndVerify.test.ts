@@ -61,7 +61,7 @@ describe('clearing out', () => {
       // A person hears why, once a minute, and what to do.
       expect(
         lines.filter(({ text }) =>
-          /^open_orders shows 500 orders and may omit others, so no order of mm counts as ended until the list is shorter; cancel some/.test(
+          /^open_orders shows 500 orders and may omit others, so no order of mm is considered ended until the list is shorter; cancel some/.test(
             text,
           ),
         ),

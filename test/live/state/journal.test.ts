@@ -334,7 +334,7 @@ describe('damage', () => {
     ["UPDATE nonces SET mark = '1'", /row of nonces/],
     ["UPDATE runs SET account = 'x'", /row of runs/],
     ["UPDATE owner SET owner = replace(owner, 'btc_mxn', 'eth_mxn')", /row of owner/],
-    ['PRAGMA user_version = 1', /the file has version 1, but this Puntas reads versions 2 to 5/],
+    ['PRAGMA user_version = 1', /the file has version 1, but this version of Puntas reads versions 2 to 5/],
   ])('%s is refused', (sql, says) => {
     const copy = folders.copyOf(closed);
     const db = openDatabase(join(copy, STATE_FILE));
@@ -442,7 +442,7 @@ test('a journal whose next run has taken over writes nothing, because it would p
   const next = first.next(AT + 60_000);
   next.flush(markOf('200', '78'));
   for (const write of [() => first.flush(markOf('100', '77')), () => first.intend([place('a-1-1')], AT)])
-    expect(write).toThrow(`the journal of run ${first.run} is written after the next run has taken over`);
+    expect(write).toThrow(`cannot write the journal of run ${first.run}: the next run has taken over`);
   next.close();
   expect(leftIn(dir)).toMatchObject({ orders: [], marker: '78' });
 });

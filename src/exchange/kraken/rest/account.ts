@@ -91,7 +91,7 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
     if (!(Number.isSafeInteger(limit) && limit >= 1 && limit <= most))
       return argumentRefused('limit', `1 to ${most}`, limit);
     if (marker !== undefined && !/^\d{13,26}$/.test(marker))
-      return argumentRefused('marker', 'the id of a trade of this account', marker);
+      return argumentRefused('marker', 'a trade id of 13 to 26 digits', marker);
     if (marker !== undefined && sort === 'desc') return argumentRefused('sort', 'asc with a marker', sort);
     const since = marker === undefined ? {} : { start: String(Math.floor(timeOfTid(marker) / 1_000) - 1) };
     const readPage = (offset: number) => ask(tradesPage({ ...since, ofs: String(offset) }, listing.value));

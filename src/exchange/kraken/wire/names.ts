@@ -165,7 +165,7 @@ const powerOfTenth = (decimals: number): string => (decimals === 0 ? '1' : `0.${
 
 function currency(of: Row, field: string, assets: Assets): string {
   const found = assets.get(text(of, field));
-  if (found === undefined) throw fault(field, 'an id of the list of assets', of[field]);
+  if (found === undefined) throw fault(field, "an id from the exchange's list of assets", of[field]);
   return found;
 }
 

@@ -210,7 +210,7 @@ function signedRequest(
   signer: KrakenSigner | undefined,
   serverClock: ServerClock,
 ): EncodedRequest {
-  if (!signer) throw new Error('a private request without credentials');
+  if (!signer) throw new Error('a private request needs an API key');
   const target = basePath + path;
   const nonce = signer.nonces.next();
   const deadline = validMs === undefined ? {} : { deadline: serverClock.textAfter(validMs) };

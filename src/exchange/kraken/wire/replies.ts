@@ -74,7 +74,7 @@ function bookSide(
     const [price, amount] = levelNumbersOf(element);
     const before = entries.at(-1);
     if (price === undefined) {
-      damage ??= { after: entries.length, why: `row ${n + 1} of ${field}: expected a price` };
+      damage ??= { after: entries.length, why: `row ${n + 1} of ${field}: the price is missing or not a number` };
     } else if (before !== undefined && !isBetter(field, before.price, price)) {
       // Either this row or the previous one is wrong, so the order of both and of all later rows is unproven.
       entries.pop();
@@ -165,7 +165,7 @@ export const krakenBalances =
 function balance(currency: string, of: Row): Balance {
   const [total, locked] = [krakenDecimal(of, 'balance'), optional(of, 'hold_trade', krakenDecimal) ?? '0'];
   const available = moneyOf(total) - moneyOf(locked);
-  if (available < 0n) throw fault('hold_trade', `at most the balance ${total}`, locked);
+  if (available < 0n) throw fault('hold_trade', `at most the balance of ${total}`, locked);
   return { currency, total, locked, available: textOfMoney(available as Money) };
 }
 
@@ -250,7 +250,7 @@ function identityOf(value: unknown, pairs: PairNames): Pick<UnreadableRow, 'book
 /** Returns the listed pair of a row. */
 function pairIn(of: Row, pairs: PairNames): NamedPair {
   const pair = pairs.named(filled(of, 'pair'));
-  if (pair === undefined) throw fault('pair', 'a pair of the list of pairs', of['pair']);
+  if (pair === undefined) throw fault('pair', "a pair from the exchange's list of pairs", of['pair']);
   return pair;
 }
 
@@ -261,7 +261,7 @@ function order(oid: string, of: Row, pairs: PairNames): KrakenOrder {
   const side = oneOf(descr, 'type', ['buy', 'sell']);
   const [originalAmount, executed] = [krakenDecimal(of, 'vol'), krakenDecimal(of, 'vol_exec')];
   const left = moneyOf(originalAmount) - moneyOf(executed);
-  if (left < 0n) throw fault('vol_exec', `at most the amount ${originalAmount}`, executed);
+  if (left < 0n) throw fault('vol_exec', `at most the order amount of ${originalAmount}`, executed);
   const state = oneOf(of, 'status', STATUSES);
   const isPartial = state === 'open' && /[1-9]/.test(executed);
   const flags = flagsOf(of);
@@ -301,7 +301,7 @@ function limitOrMarket(kind: string, descr: Row): Pick<OrderReport, 'type' | 'pr
   const trigger = stop === undefined ? {} : { stop };
   if (kind.endsWith('-limit')) return { type: 'limit', price: krakenDecimal(descr, 'price2'), ...trigger };
   if (/^(?:stop-loss|take-profit|trailing-stop)$/.test(kind)) return { type: 'market', ...trigger };
-  throw fault('ordertype', 'a documented type of order', kind);
+  throw fault('ordertype', 'an order type that Kraken documents', kind);
 }
 
 /** Own trade of a list, without the origin id and the fee flags of its order, which the list does not contain. */
@@ -325,7 +325,7 @@ const tidOf = (at: Millis, number: bigint): string => {
 
 /** Returns the time of an own trade from the id that `tidOf` made. Throws a WireFault on another id. */
 export function timeOfTid(tid: string): Millis {
-  if (!/^\d{13,26}$/.test(tid)) throw fault('marker', 'an id of an own trade', tid);
+  if (!/^\d{13,26}$/.test(tid)) throw fault('marker', 'a trade id of 13 to 26 digits', tid);
   return Number(tid.slice(0, -TRADE_ID_DIGITS));
 }
 

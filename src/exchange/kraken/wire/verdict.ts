@@ -34,15 +34,15 @@ export function krakenVerdict<T>(
   const isRead = question.effect === 'read';
   if (!(status >= 200 && status < 500) || (status >= 300 && status < 400)) return unknown(`HTTP ${status}${said}`);
   if (errors === undefined) {
-    const why = `the reply with HTTP status ${status} is not a reply of the exchange`;
+    const why = `the reply with HTTP status ${status} is not JSON in the exchange's format`;
     return isRead && status >= 400 ? refused(NO_ERROR_TEXT, why) : unknown(why);
   }
   if (errors.length > 0) {
     const isProven = errors.every(text => krakenCode(text)?.is === 'refused') && result === undefined;
     return isRead || isProven ? refused(errors[0]!, plainWords(errors)) : unknown(`HTTP ${status}${said}`);
   }
-  if (status >= 400) return unknown(`the reply with HTTP status ${status} has no error`);
-  if (result === undefined) return unknown('the reply has no result');
+  if (status >= 400) return unknown(`the reply has HTTP status ${status}, but lists no error`);
+  if (result === undefined) return unknown('the reply has neither an error nor a result');
   return { outcome: readContent(result, question.read), throttled };
 }
 
