@@ -156,10 +156,11 @@ export class CopiedTree {
       join(this.#copy, 'vitest.mutation.config.js'),
       `import { defineConfig } from 'vitest/config';
 import base from './vitest.config.js';
-const rooms = base.test.projects.find(({ test }) => test.name === 'rooms').test;
+const projectOf = name => base.test.projects.find(({ test }) => test.name === name).test;
+const excluded = projectOf('rooms').exclude.filter(file => !projectOf('slower').include.includes(file));
 export default defineConfig({ cacheDir: '.vite', test: {
   isolate: false, retry: 0, testTimeout: ${timeoutMs}, hookTimeout: ${timeoutMs}, setupFiles: ['./mutationSetup.ts'],
-  include: ${JSON.stringify(include)}, exclude: [...rooms.exclude, ...${JSON.stringify(NOT_IN_THREADS)}],
+  include: ${JSON.stringify(include)}, exclude: [...excluded, ...${JSON.stringify(NOT_IN_THREADS)}],
 } });\n`,
     );
   }

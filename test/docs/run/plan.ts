@@ -85,6 +85,7 @@ const ELSEWHERE: readonly {
     how: 'in a clean clone; the build is part of its `npm start`',
   },
   { command: /^npm ci && npm test$|^npm test\b/, by: 'test.sh', names: /npm test/, how: 'as printed' },
+  { command: /^npm run test:slower$/, by: 'test.sh', names: /test:slower/, how: 'as printed' },
   { command: /^npm run test:long$/, by: 'long.sh', names: /test:long/, how: 'as printed' },
   { command: /^npm run lint$/, by: 'lint.sh', names: /npm run (?:--silent )?lint|eslint/, how: 'as printed' },
   { command: /^npm run planted/, by: 'planted.sh', names: /planted/, how: 'all of them' },
