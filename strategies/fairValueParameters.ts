@@ -18,32 +18,37 @@ const leave = z
       .min(1)
       .max(24)
       .optional()
-      .describe('Source at which a fill is left. If omitted, the first used one.'),
-    latencyMs: z.int().min(0).max(600_000).default(1_500).describe('Time from a fill until it is left.'),
+      .describe('Source for hedging fills. If omitted, the first source in use.'),
+    latencyMs: z.int().min(0).max(600_000).default(1_500).describe('Time from fill to hedge.'),
     volatilityBps: z
       .number()
       .min(0)
       .max(1_000)
       .default(1)
-      .describe('Minimum volatility of the price there (bps per root second); the measured one counts if larger.'),
+      .describe('Minimum for the measured volatility at the source (bps per root second).'),
     memory: duration.default('10m').describe('Time constant of the measured volatility.'),
     riskZ: z
       .number()
       .min(0)
       .max(10)
       .default(1.645)
-      .describe('Risk until it is left, in standard deviations; 1.645 covers 95% of moves.'),
-    edgeBps: z.number().min(0).max(1_000).default(0).describe('Edge wanted beyond all costs.'),
-    costMaxBps: z.number().gt(0).max(1_000).default(100).describe('Maximum sum of these steps; beyond it, no quote.'),
+      .describe('Risk until the hedge, in standard deviations; 1.645 covers 95% of moves.'),
+    edgeBps: z.number().min(0).max(1_000).default(0).describe('Profit wanted beyond all costs.'),
+    costMaxBps: z
+      .number()
+      .gt(0)
+      .max(1_000)
+      .default(100)
+      .describe('Maximum total cost of hedging; above it, no quotes.'),
   })
-  .describe('Moves quotes outward by the cost of leaving a fill at a source: depth and fee there, risk, edge.');
+  .describe('Moves quotes outward by the cost of hedging fills at a source: depth, fee, risk, edge.');
 
 const TABLE_MAX = 200;
 
 const microprice = z
   .strictObject({
     weight,
-    tick: aboveZero.describe('Tick size of the table.'),
+    tick: aboveZero.describe('Tick size of the measured book.'),
     imbalanceBuckets: z.int().min(1).max(100).describe('Number of columns: buckets of bid / (bid + ask) amount.'),
     spreadsTicks: z
       .array(z.number().gt(0))
@@ -52,7 +57,7 @@ const microprice = z
     adjustTicks: z
       .array(z.array(z.number().min(-100_000).max(100_000).nullable()).max(TABLE_MAX))
       .max(21)
-      .describe('Price shifts (ticks), one row per spread; null stops quoting.'),
+      .describe('Price shifts (ticks), one row per spread range; null: no quotes.'),
   })
   .superRefine((p, context) => {
     const wrong = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
@@ -75,7 +80,7 @@ export const imbalanceKeys = {
     .min(0)
     .max(5_000)
     .default(30)
-    .describe('Distance from the mid price within which amounts count. 0: best prices.'),
+    .describe('Maximum distance of summed amounts from the mid price. 0: best prices.'),
   bpsPerDeviation: bps
     .default(2)
     .describe(`Shift per standard deviation of imbalance, up to ${DEVIATIONS_MAX} deviations.`),
@@ -91,7 +96,7 @@ export const fairValueParameters = z
       .default(50)
       .describe('Maximum distance of the fair value from the mid price.'),
     mid: z.strictObject({ weight }).optional().describe('Mid price.'),
-    weightedMid: z.strictObject({ weight }).optional().describe('Mid price weighted by the best amounts.'),
+    weightedMid: z.strictObject({ weight }).optional().describe('Mid price weighted by amounts at best prices.'),
     microprice: microprice.optional(),
     lastTrades: z
       .strictObject({
@@ -114,7 +119,7 @@ export const fairValueParameters = z
     depthImbalance: z
       .strictObject(imbalanceKeys)
       .optional()
-      .describe('Shift towards the side that is thinner than usual.'),
+      .describe('Shift towards the book side that is thinner than usual.'),
     orderFlowImbalance: z
       .strictObject({
         bpsPerUnit: z.number().min(-100_000).max(100_000).describe('Shift per unit of order flow (base).'),

@@ -156,7 +156,7 @@ function leaving(p: NonNullable<Of<'reference'>['leave']>): NonNullable<Part['le
     if (reference !== null) volatility.observe(at, reference.price);
     const source = sources.find(({ name, refusal }) => (p.source === undefined ? refusal === null : name === p.source));
     if (source === undefined || source.refusal !== null || source.price === null) {
-      const why = `no fair value: fills cannot be left at ${p.source ?? 'any source'} (${source?.refusal ?? 'no such source'})`;
+      const why = `no fair value: fills cannot be hedged at ${p.source ?? 'any source'} (${source?.refusal ?? 'no such source'})`;
       return { buy: why, sell: why };
     }
     const { name, price, feeBps } = source;
@@ -164,7 +164,7 @@ function leaving(p: NonNullable<Of<'reference'>['leave']>): NonNullable<Part['le
     const risk = p.riskZ * perRootSecond * Math.sqrt(p.latencyMs / 1_000) * fair;
     const [fee, edge] = [feeBps / 10_000, p.edgeBps / 10_000];
     const side = (of: Side, average: number | null): readonly Step[] | string => {
-      if (average === null) return `no fair value: the known levels at ${name} have less than the amount to leave`;
+      if (average === null) return `no fair value: the known levels at ${name} have less than the amount to hedge`;
       const there = fair * (average / price);
       const net = of === 'buy' ? there * (1 - fee) : there / (1 - fee);
       const away = of === 'buy' ? -1 : 1;
@@ -176,7 +176,7 @@ function leaving(p: NonNullable<Of<'reference'>['leave']>): NonNullable<Part['le
       ];
       const costBps = (Math.abs(totalOf(steps)) / fair) * 10_000;
       if (costBps <= p.costMaxBps) return steps;
-      return `no fair value: leaving a fill at ${name} costs ${costBps.toFixed(1)} bps, at most ${p.costMaxBps}`;
+      return `no fair value: hedging a fill at ${name} costs ${costBps.toFixed(1)} bps, more than costMaxBps ${p.costMaxBps}`;
     };
     return { buy: side('buy', source.sell), sell: side('sell', source.buy) };
   };

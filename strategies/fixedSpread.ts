@@ -26,7 +26,7 @@ export const spreadParameters = {
   minEdgeBps: minEdge,
   skewBpsAtLimit: bps
     .default(0)
-    .describe('Shift that reduces inventory: this value at positionMax, proportionally less below.'),
+    .describe('Shift that reduces inventory, proportional to inventory: this value at positionMax.'),
 };
 
 /** Meaning of the steps of `quoteAround`, by the name of the step. */

@@ -35,7 +35,7 @@ import { linear, among } from './tuning.ts';
 export const MODEL_STEPS = {
   ...LEVEL_STEPS,
   edge: 'Part of the distance that one fill earns after maker fee and adverse selection.',
-  'maker fee': 'Distance that pays the maker fee of one fill.',
+  'maker fee': 'Distance that covers the maker fee of one fill.',
   'risk of one order': 'Outward shift for the risk that one order adds at zero inventory.',
   inventory: 'Shift that reduces the current inventory.',
 };

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { moneyOf, valueFloor, type DecimalText, type Instrument, type RequoteTolerance } from '../src/core/index.ts';
 import { linear, among } from './tuning.ts';
 
-export const decimalText = z.string().regex(/^\d{1,20}(?:\.\d{1,18})?$/, 'expected quoted decimal text like "0.25"');
+export const decimalText = z
+  .string()
+  .regex(/^\d{1,20}(?:\.\d{1,18})?$/, 'expected a decimal number in quotes, like "0.25"');
 export const aboveZero = decimalText.refine(text => /[1-9]/.test(text), 'must be above zero');
 export const bps = z.number().min(0).max(5_000);
 
@@ -39,7 +41,7 @@ export const amountTolerance = z
   .min(0)
   .max(1)
   .optional()
-  .describe('Largest amount change (share) at which a live order stays. If omitted, 0.5 (merged levels: 0.1).');
+  .describe('Maximum amount change (share) without replacing a live order. If omitted, 0.5 (merged levels: 0.1).');
 
 /** Parameter `minEdgeBps` of strategies without a model. */
 export const minEdge = z
@@ -47,13 +49,13 @@ export const minEdge = z
   .min(-1_000)
   .max(5_000)
   .default(1)
-  .describe('Minimum round-trip profit after both maker fees. Negative values pay for volume.');
+  .describe('Minimum round-trip profit after both maker fees. Negative values accept losses for volume.');
 
 /** Parameters of every strategy except the ladder, which has descriptions of its own. */
 export const levelParameters = {
   amount: aboveZero.describe('Amount of one order (base).'),
   levels: z.int().min(1).max(20).default(1).describe('Levels per side.'),
-  refreshToleranceBps: bps.default(2).describe('Largest price change at which a live order stays.'),
+  refreshToleranceBps: bps.default(2).describe('Maximum price change without replacing a live order.'),
   maxOrderAgeMs: z
     .int()
     .min(1_000)
@@ -111,7 +113,7 @@ export function levelProblems(p: Levels, limits: LimitsAsked, fromFairBps = 0): 
   if (!(2 * p.levels <= limits.ordersMax)) {
     problems.push({
       key: 'levels',
-      message: `${p.levels} levels on each side are more orders than limits.ordersMax ${limits.ordersMax}`,
+      message: `${p.levels} levels per side need ${2 * p.levels} orders, more than limits.ordersMax ${limits.ordersMax}`,
     });
   }
   if (!(furthestBps <= limits.collarBps)) {

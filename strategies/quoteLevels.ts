@@ -10,9 +10,9 @@ export const ADVERSE = 'adverse selection';
 /** Meaning of the steps that every strategy can have, by the name of the step; `*` is a placeholder. */
 export const LEVEL_STEPS = {
   'fair value: mid': 'The mid price, unless a section `fairValue` is configured.',
-  [ADVERSE]: 'Side widened by the usual price move against fills, from `markouts` or the configured model.',
+  [ADVERSE]: 'Outward shift by the usual adverse move after fills, from `markouts` or the configured model.',
   'level *': 'Distance of this level from the first level.',
-  'not before the level inside': 'Price of the inner level, if this level would be nearer the mid price.',
+  'not before the level inside': "Shift to the inner level's price, if this level would be nearer the mid price.",
 };
 
 /** Returns the sum of the steps, in ticks, not rounded to whole ticks; 0 without steps. */

@@ -23,7 +23,7 @@ const profileParameters = z
       .array(bps)
       .min(2)
       .max(50)
-      .describe('Distances from the fair value, ascending; no quote exceeds the last.'),
+      .describe('Ascending distances from the fair value, up to the furthest quote.'),
     fillsPerMinute: z
       .array(z.number().gt(0).max(100_000))
       .max(50)
@@ -47,9 +47,13 @@ const profileParameters = z
 export const marketParameters = z
   .strictObject({
     volatilityBps: z.number().gt(0).max(10_000).describe('Volatility per hour (sigma).'),
-    arrivalsPerMinute: z.number().gt(0).max(100_000).describe('Arrivals per minute and side at the fair value (A).'),
+    arrivalsPerMinute: z
+      .number()
+      .gt(0)
+      .max(100_000)
+      .describe('Arriving trades per minute and side at the fair value (A).'),
     decayPerBps: z.number().gt(0).max(100).describe('Decay k of arrivals A e^(-k d) with distance d, per bps.'),
-    adverseBps: bps.default(0).describe('Adverse move after a fill (xi).'),
+    adverseBps: bps.default(0).describe('Adverse price move after a fill (xi).'),
     profile: profileParameters.optional(),
     estimate: z
       .enum(['rolling', 'fixed'])

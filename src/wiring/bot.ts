@@ -196,7 +196,7 @@ export function engineOf(
     if (!(error instanceof TooLarge) || path === null) throw error;
     const { text, largest, unit } = error;
     throw new UsageError(
-      `${placeOf(config, path)}: expected at most ${largest}, the largest amount of ${config.book} in units of ${unit}, found ${text}`,
+      `${placeOf(config, path)}: expected at most ${largest}, the largest number of units of ${unit} that Puntas can count exactly, found ${text}`,
     );
   }
 }

@@ -74,7 +74,7 @@ export function openBox(
   const { tape } = options;
   if (tape !== null && config.elsewhere?.kind === 'embedded')
     throw new UsageError(
-      'elsewhere: a recording as market has no second exchange; remove the section elsewhere, or run without --tape',
+      'elsewhere: there is no second exchange if the market is a recording (--tape); remove the section elsewhere, or run without --tape',
     );
   const seed = options.seed ?? exchange.seed;
   const second = tape === null ? secondOf(config, clock, seed) : null;
@@ -168,7 +168,8 @@ async function serveSecond(
   servers: Served[],
   operatorToken: string | undefined,
 ): Promise<ElsewhereAccess> {
-  if (elsewhere?.kind !== 'embedded') throw new Error('the second exchange has no settings');
+  if (elsewhere?.kind !== 'embedded')
+    throw new Error(`elsewhere.kind: expected embedded, found ${elsewhere?.kind ?? 'no section elsewhere'}`);
   const { serveRequest, stream } = exchange;
   const operated = operatorToken === undefined ? serveRequest : withSecondOperator(exchange, operatorToken);
   try {

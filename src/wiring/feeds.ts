@@ -29,7 +29,7 @@ export function feedOf(config: FeedConfig, now: () => number = Date.now): Feed {
   const { url, file } = config;
   if (url !== undefined) return webFeed(url, config, now);
   if (file !== undefined) return fileFeed(file, config, now);
-  throw new RangeError('a feed needs a url or a file');
+  throw new RangeError('expected a url or a file for the feed, found neither');
 }
 
 /** Returns a feed from a file. The age of a price counts from the file's last change, unless the text has a time. */
@@ -179,7 +179,7 @@ function priceSourceOf(
   const at = from === 'elsewhere' ? elsewhere : from;
   if (at === undefined)
     throw new UsageError(
-      'reference.sources: a source from elsewhere is read only by commands that start the other exchange',
+      'reference.sources: a source with from: elsewhere needs the second embedded exchange, which this command does not start; use another source',
     );
   const venue = venueNamed(at.venue);
   const { streamUrl: url } = at;
@@ -206,6 +206,6 @@ const settingsElsewhere = ({ elsewhere }: Config): SourceAccess['elsewhere'] =>
 function feedFor({ reference, book: own }: Config, book: string, from: 'feed' | { readonly feed: string }) {
   const feeds = reference?.feeds ?? [];
   const found = feeds[feedIndexOf(feeds, own, book, from)];
-  if (found === undefined) throw new RangeError(`the feed of ${book} is missing`);
+  if (found === undefined) throw new RangeError(`expected a feed for ${book} in reference.feeds, found none`);
   return found;
 }

@@ -105,7 +105,7 @@ export function inboxHearing(
     const now = Math.floor(elapsed() / 1_000);
     if (now !== second) {
       if (unsaid > 0)
-        log.warn({ unsaid }, `${unsaid} more deliveries arrived than the log lists; all are stored in the inbox`);
+        log.warn({ unsaid }, `${unsaid} more deliveries were received but not logged; all are stored in the inbox`);
       [second, lines, unsaid] = [now, 0, 0];
     }
     const may = ++lines <= LINES_PER_SECOND;

@@ -217,7 +217,10 @@ function tiersOf(
 ): { volume: string; maker: string; taker: string }[] {
   if (tiers.length > 0) return [...tiers];
   const rates = flatRate ?? fallback;
-  if (!rates) throw new UsageError(`paper.fees: the followed exchange lists no fees for ${book}; set maker and taker`);
+  if (!rates)
+    throw new UsageError(
+      `paper.fees: the followed exchange lists no fees for ${book}; set paper.fees.maker and paper.fees.taker`,
+    );
   return [{ volume: NO_BOUND, ...rates }];
 }
 

@@ -120,7 +120,7 @@ export function placeClientOf(
   const lacks = hedgeObstacles(venue);
   if (lacks !== null && config.hedge?.elsewhere !== undefined)
     throw new UsageError(
-      `elsewhere.venue: no hedges at ${venue.name}, because the outcome of an order there cannot be proven; it lacks ${lacks}; use another exchange, or remove hedge.elsewhere`,
+      `elsewhere.venue: cannot hedge at ${venue.name}, because the outcome of an order cannot be proven; ${venue.name} lacks ${lacks}; use another exchange, or remove hedge.elsewhere`,
     );
   const { allows = ALLOWS } = venue;
   return venue.connect({
@@ -158,7 +158,7 @@ export function assertVenuesFit(config: Config): void {
     const { length } = instance;
     if (length > orderIds.instanceMax)
       problems.push(
-        `instance: expected at most ${orderIds.instanceMax} characters for the order ids of ${name} (section ${section}), found ${length} in ${instance}`,
+        `instance: expected at most ${orderIds.instanceMax} characters for the order ids of ${name} (section ${section}), found ${instance} with ${length}`,
       );
   }
   if (sections.elsewhere) {
@@ -167,7 +167,7 @@ export function assertVenuesFit(config: Config): void {
     const proofMs = provenAfterMs(times);
     if (!(timing.shutdownMs >= proofMs))
       problems.push(
-        `timing.shutdownMs: expected at least ${proofMs}, found ${timing.shutdownMs}; a shorter stop cannot prove the outcome of a hedge that was sent last (${requestLifeMs} ms until ${sections.elsewhere.name} drops a late request, two look-ups after hedge.elsewhere.listingDelayMs of ${listingDelayMs} ms each, and ${LOOK_UPS_MS} ms for the requests)`,
+        `timing.shutdownMs: expected at least ${proofMs}, found ${timing.shutdownMs}; in less time, a stopping bot cannot prove the outcome of its last hedge (${requestLifeMs} ms until ${sections.elsewhere.name} drops a late request, two look-ups after hedge.elsewhere.listingDelayMs of ${listingDelayMs} ms each, and ${LOOK_UPS_MS} ms for the requests)`,
       );
   }
   if (problems.length > 0) throw new UsageError(problems);
@@ -311,7 +311,7 @@ export async function oneAccountProblem(
   if (venueNamed(elsewhere.venue).name !== name) return null;
   if (elsewhere.key === key)
     return {
-      text: `elsewhere: the key is the key of exchange, found one account at ${name}; ${REMEDY}`,
+      text: `elsewhere: the API key is the same as the key of the section exchange, so both sections use one account at ${name}; ${REMEDY}`,
       mayPass: false,
     };
   if (home.account === undefined || there?.account === undefined) return null;
@@ -319,13 +319,13 @@ export async function oneAccountProblem(
   for (const [section, read] of Object.entries({ exchange: own, elsewhere: other })) {
     if (read.kind === 'done') continue;
     return {
-      text: `elsewhere: cannot prove that exchange and elsewhere are two accounts at ${name}, because the account number of ${section} was not read (${textOfFailure(read)}); check that the keys may read the account`,
+      text: `elsewhere: cannot prove that the sections exchange and elsewhere use two accounts at ${name}, because the account number of ${section} was not read (${textOfFailure(read)}); check that the keys may read the account`,
       mayPass: read.kind === 'unknown' || (read.meaning === 'nonce' && read.status !== 401),
     };
   }
   if (own.kind !== 'done' || other.kind !== 'done' || own.value !== other.value) return null;
   return {
-    text: `elsewhere: the key is of account ${other.value} of ${name}, which is the account of exchange; ${REMEDY}`,
+    text: `elsewhere: the API key belongs to account ${other.value} at ${name}, which the section exchange also uses; ${REMEDY}`,
     mayPass: false,
   };
 }

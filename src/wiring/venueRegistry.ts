@@ -53,7 +53,7 @@ export function refuseShortDelay(config: Pick<Config, 'exchange' | 'timing'>): v
   const life = requestLifeMs?.(exchange.requestTimeoutMs) ?? 0;
   if (timing.requestDelayMaxMs >= life) return;
   throw new UsageError(
-    `timing.requestDelayMaxMs: expected at least ${life}, found ${timing.requestDelayMaxMs}; ${name} executes an order up to ${life} ms after it was sent`,
+    `timing.requestDelayMaxMs: expected at least ${life}, found ${timing.requestDelayMaxMs}; ${name} can still execute an order ${life} ms after the bot sent the order`,
   );
 }
 

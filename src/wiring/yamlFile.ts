@@ -24,7 +24,7 @@ export function readYamlFile<Schema extends z.ZodType>(
 ): YamlFile<z.infer<Schema>> {
   const text = readYamlText(path, advice);
   if (text.length > YAML_LENGTH_MAX)
-    throw new UsageError(`${path}: larger than ${YAML_LENGTH_MAX} characters; expected a ${what}`);
+    throw new UsageError(`${path}: expected a ${what} of at most ${YAML_LENGTH_MAX} characters, found ${text.length}`);
   const read = readYaml(text, path, like);
   if (!read.ok) throw new UsageError(read.error);
   const tell = (problems: readonly Problem[]): never => {

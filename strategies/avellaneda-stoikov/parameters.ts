@@ -9,9 +9,9 @@ export const avellanedaStoikovParameters = z.strictObject({
   levelSpacingBps: bps.default(3).describe('Minimum distance between levels.'),
   horizon: z
     .string()
-    .regex(/^(infinite|0*[1-9]\d{0,5}[smhd])$/, 'expected infinite, or a duration like 1h or 1d')
+    .regex(/^(infinite|0*[1-9]\d{0,5}[smhd])$/, 'expected "infinite", or a duration like 1h or 1d')
     .default('infinite')
-    .describe('Session from midnight UTC, like 1d; skew and spread decrease towards its end.'),
+    .describe('Session length, like 1d (UTC days); skew and spread decrease towards the end.'),
   risk: riskParameters,
   market: marketParameters,
 });

@@ -34,7 +34,7 @@ export function glftLimitProblems(p: GlftParameters, limits: LimitsAsked, book: 
       ? [
           {
             key: 'amount',
-            message: `limits.positionMax "${limits.positionMax}" is more than ${CAP_MAX} times this amount`,
+            message: `limits.positionMax "${limits.positionMax}" is more than ${CAP_MAX} times this amount; raise the amount, or lower limits.positionMax`,
           },
         ]
       : []),

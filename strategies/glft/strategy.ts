@@ -13,7 +13,7 @@ import { glftLimitProblems, glftParameters } from './parameters.ts';
 
 export const glft = defineStrategy({
   name: 'glft',
-  summary: 'Optimal quotes under inventory risk, exact under a hard cap.',
+  summary: 'Optimal quotes under inventory risk, exact under an inventory cap.',
   needs: 'volatility, arrivals, your risk',
   parameters: glftParameters,
   steps: MODEL_STEPS,

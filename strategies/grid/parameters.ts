@@ -15,10 +15,10 @@ import {
 export const gridParameters = z
   .strictObject({
     ...levelParameters,
-    spacingBps: z.number().gt(0).max(5_000).describe('Distance between lines: round-trip gain before fees.'),
+    spacingBps: z.number().gt(0).max(5_000).describe('Distance between grid lines (round-trip gain before fees).'),
     anchorPrice: aboveZero
       .default('1')
-      .describe('Price (quote) of one line, which fixes all lines, also after restarts.'),
+      .describe('Price (quote) of one line, which determines all lines, also after restarts.'),
     lowPrice: aboveZero.optional().describe('Minimum price (quote).'),
     highPrice: aboveZero.optional().describe('Maximum price (quote).'),
     minEdgeBps: minEdge,

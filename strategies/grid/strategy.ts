@@ -31,7 +31,7 @@ import { gridEdgeProblem, gridLimitProblems, gridParameters, type GridParameters
 
 export const grid = defineStrategy({
   name: 'grid',
-  summary: 'Orders on fixed lines below and above the market.',
+  summary: 'Orders at fixed prices below and above the market.',
   needs: 'a spacing',
   parameters: gridParameters,
   steps: { ...LEVEL_STEPS, 'to the line': 'Distance from the fair value to the grid line.' },

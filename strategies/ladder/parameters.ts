@@ -19,7 +19,7 @@ export const ladderParameters = z
     levelSpacingBps: bps.default(10).describe('Distance between levels.'),
     amount: aboveZero.describe('Amount of the first level (base).'),
     levelAmountStep: decimalText.default('0').describe('Amount increase per level (base).'),
-    refreshToleranceBps: bps.default(2).describe('Largest price change at which a live order stays.'),
+    refreshToleranceBps: bps.default(2).describe('Maximum price change without replacing a live order.'),
     refreshMs: z.int().min(0).max(3_600_000).default(0).describe('Minimum time between new quotes.'),
     maxOrderAgeMs: z
       .int()
@@ -32,41 +32,39 @@ export const ladderParameters = z
       .strictObject({
         priceBpsAtLimit: bps
           .default(0)
-          .describe('Shift that reduces inventory: this value at positionMax, proportionally less below.'),
+          .describe('Shift that reduces inventory, proportional to inventory: this value at positionMax.'),
         sizeRange: aboveZero
           .optional()
           .describe("Inventory (base) at which the reducing side's amounts double and the other side's become 0."),
       })
       .prefault({})
       .describe('Skew that steers inventory to its target.'),
-    priceCeiling: aboveZero.optional().describe('Reference price above which bids stop (quote).'),
-    priceFloor: aboveZero.optional().describe('Reference price below which asks stop (quote).'),
+    priceCeiling: aboveZero.optional().describe('Maximum reference price for bids (quote).'),
+    priceFloor: aboveZero.optional().describe('Minimum reference price for asks (quote).'),
     movingPriceBandPct: z
       .number()
       .gt(0)
       .max(100)
       .optional()
-      .describe('Maximum distance (percent) of the reference from its slow average: bids stop above, asks below.'),
+      .describe('Maximum distance (percent) of the reference from its slow average: above, no bids; below, no asks.'),
     minEdgeBps: z
       .number()
       .min(-1_000)
       .max(5_000)
       .default(1)
-      .describe('Minimum round-trip profit after both maker fees. Negative values pay for volume.'),
-    filledOrderDelayMs: z.int().min(0).max(3_600_000).default(0).describe('Pause of a side after a fill.'),
+      .describe('Minimum round-trip profit after both maker fees. Negative values accept losses for volume.'),
+    filledOrderDelayMs: z.int().min(0).max(3_600_000).default(0).describe('Time a side pauses after its fill.'),
     pingPong: z.boolean().default(false).describe('Whether buys and sells must alternate.'),
     optimization: z
       .strictObject({
         enabled: z
           .boolean()
           .default(false)
-          .describe("Whether a first level better than needed moves to one tick before other traders' orders."),
-        depthAmount: decimalText
-          .default('0')
-          .describe("Amount of other traders' orders (base) to skip from the best price."),
+          .describe("Whether the first level beats other traders' best order by at most one tick."),
+        depthAmount: decimalText.default('0').describe("Amount of other traders' best orders (base) to ignore."),
       })
       .prefault({})
-      .describe('Keeps the first level from overpaying for queue priority.'),
+      .describe('Prevents a better first price than queue priority needs.'),
   })
   .superRefine((p, context) => {
     if (p.halfSpreadBps === undefined && (p.bidSpreadBps === undefined || p.askSpreadBps === undefined)) {
@@ -129,7 +127,7 @@ export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): r
   if (!(2 * p.levels <= limits.ordersMax)) {
     problems.push({
       key: 'levels',
-      message: `${p.levels} levels on each side are more orders than limits.ordersMax ${limits.ordersMax}`,
+      message: `${p.levels} levels per side need ${2 * p.levels} orders, more than limits.ordersMax ${limits.ordersMax}`,
     });
   }
   const { bidBps, askBps } = spreadsOf(p);
@@ -138,7 +136,7 @@ export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): r
   if (limits.fairValueBps !== undefined && p.reference !== 'mid') {
     problems.push({
       key: 'reference',
-      message: `${p.reference} and the section fairValue both set the price that spreads start from; remove one of them${
+      message: `${p.reference} and the section fairValue both set the price to quote around; remove one of them${
         p.reference === 'weightedMid' || p.reference === 'lastTrade'
           ? ` (fairValue: { ${p.reference === 'lastTrade' ? 'lastTrades' : p.reference}: { weight: 1 } } has nearly the same effect)`
           : ''

@@ -42,7 +42,7 @@ export const ladder = defineStrategy({
     ...SPREAD_STEPS,
     'reference: *': 'Price that `reference` selects.',
     optimization: "First level moved back to one tick better than other traders' best order.",
-    amount: 'Amount of the first level. Further steps are the increase per level and the skew of `skew.sizeRange`.',
+    amount: 'Amount of the first level. Further steps add the increase per level and the skew from `skew.sizeRange`.',
   },
   tuning: {
     ...tuning,

@@ -11,8 +11,8 @@ export const pegParameters = z.strictObject({
     .gt(0)
     .max(5_000)
     .default(100)
-    .describe('Maximum distance of the reference from the mid price.'),
-  weight: z.number().gt(0).max(1).default(1).describe('Weight of the reference; the mid price has the rest.'),
+    .describe('Maximum distance of the reference from the fair value.'),
+  weight: z.number().gt(0).max(1).default(1).describe('Weight of the reference; the fair value has the rest.'),
   basisMemory: duration.optional().describe('Time constant of the book-to-reference ratio, like 1h.'),
 });
 

@@ -26,7 +26,7 @@ export const peg = defineStrategy({
     'own fair value': 'Price moved by the fraction 1 - `weight` of the way to the price of `fairValue`.',
   },
   tuning: { ...spreadTuning, weight: linear(0.1, 1), basisMemory: among('1m', '10m', '1h', '6h') },
-  fromMarket: () => 'needs the price of other books; name them in a configuration file (-c FILE)',
+  fromMarket: () => 'needs a reference price from other books; name the books in a configuration file (-c FILE)',
   make: pegging,
   edgeProblem: pegEdgeProblem,
   limitProblems: pegLimitProblems,

@@ -93,7 +93,7 @@ describe('where nothing can be quoted', () => {
     [
       'fewer orders than levels',
       [/ordersMax: 12/, 'ordersMax: 1'],
-      /strategy\.levels: 3 levels on each side are more orders than limits\.ordersMax 1/,
+      /strategy\.levels: 3 levels per side need 6 orders, more than limits\.ordersMax 1/,
     ],
     [
       'a spread beyond the collar',

@@ -96,7 +96,7 @@ describe('an error of a strategy is one line that says what was expected and wha
       'glft',
       "amount: '0.004'",
       "amount: '0.0001'",
-      'strategy.amount: limits.positionMax "0.1" is more than 500 times this amount',
+      'strategy.amount: limits.positionMax "0.1" is more than 500 times this amount; raise the amount, or lower limits.positionMax',
     ],
     [
       'a grid that lies upside down',

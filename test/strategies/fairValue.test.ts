@@ -439,7 +439,7 @@ describe('what puntas calibrate writes', () => {
     const both = `${file.replace('reference: mid', 'reference: weightedMid')}\n${stringify({ fairValue: { mid: {} } })}`;
     const loaded = loadConfig(both, 'a.yaml');
     expect(loaded.ok ? [] : loaded.errors[0]).toContain(
-      'strategy.reference: weightedMid and the section fairValue both set the price that spreads start from; remove one of them (fairValue: { weightedMid: { weight: 1 } } has nearly the same effect)',
+      'strategy.reference: weightedMid and the section fairValue both set the price to quote around; remove one of them (fairValue: { weightedMid: { weight: 1 } } has nearly the same effect)',
     );
   });
 });
@@ -533,7 +533,7 @@ describe('the cost of leaving a fill at a source', () => {
     ['the source is not used', {}, { refusal: 'stale' }, 'any source (no such source)'],
     ['the named source is not used', { source: 'fast' }, { refusal: 'stale' }, 'fast (stale)'],
     ['the levels there are too few', {}, { sell: null, buy: null }, 'levels at fast have less than the amount'],
-    ['it costs more than the maximum', { costMaxBps: 12, riskZ: 0 }, {}, 'costs 13.5 bps, at most 12'],
+    ['it costs more than the maximum', { costMaxBps: 12, riskZ: 0 }, {}, 'costs 13.5 bps, more than costMaxBps 12'],
   ])('nothing is quoted, and the reason is given, if %s', (_, leave, source, why) => {
     const { bids, asks, noBid, noAsk } = quoteOf(leave, 0, source);
     expect([bids, asks]).toEqual([[], []]);

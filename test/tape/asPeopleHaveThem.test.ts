@@ -120,7 +120,7 @@ describe('one line says what is wrong with', () => {
     [
       'books without their trades',
       { 'orderbooks_BTC.csv': BOOKS.join('\n') },
-      /orderbooks_BTC\.csv: no trades_BTC\.csv in the folder of this file$/,
+      /orderbooks_BTC\.csv: expected the file trades_BTC\.csv in the same folder, found none$/,
     ],
     [
       'a file under the name of another format',
@@ -160,7 +160,7 @@ describe('one line says what is wrong with', () => {
     [
       'rows that are not sorted',
       mapped(quotes([`${START + 90_000},10,1,11,2`, ...ROWS])),
-      /q\.csv: line 3: the time goes back by 90\.0 s; sort the rows by exchange time first/,
+      /q\.csv: line 3: the row is 90\.0 s earlier than a previous row; sort the rows by exchange time first/,
     ],
     [
       'two symbols in one file',

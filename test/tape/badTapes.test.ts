@@ -188,7 +188,7 @@ describe('a damaged tape', () => {
     const block = frames(rowsFile(), TAG.rows)[2]!;
     flip(rowsFile(), block.at + block.length - 1);
     expect(() => amountsOf()).toThrow(
-      /rows\.tape: ROWS at byte \d+ is damaged .*rows 20 to 30, 2026-11-21T00:00:20.000Z to 2026-11-21T00:00:29.000Z.*--skip-damaged to turn/,
+      /rows\.tape: frame ROWS at byte \d+ is damaged .*rows 20 to 30, 2026-11-21T00:00:20.000Z to 2026-11-21T00:00:29.000Z.*--skip-damaged to turn/,
     );
     const stored = openStoredTape(dir, { damaged: 'skip' });
     expect(stored.gaps).toEqual([{ from: START + 19_000, to: START + 159_000, why: 'a damaged block' }]);
@@ -196,7 +196,7 @@ describe('a damaged tape', () => {
       {
         what: `damaged block in ${rowsFile()}`,
         count: 1,
-        done: expect.stringMatching(/the block at byte \d+ was skipped and is a gap/) as string,
+        done: expect.stringMatching(/the block at byte \d+ was skipped; its time span is a gap/) as string,
       },
     ]);
     const amounts = amountsOf({ damaged: 'skip' });
@@ -209,7 +209,9 @@ describe('a damaged tape', () => {
     const [, block] = frames(rowsFile(), TAG.rows);
     // The last byte of the time of its first row: as a time it would be none.
     flip(rowsFile(), block!.at + 16 + 23);
-    expect(() => openStoredTape(dir)).toThrow(/rows\.tape: ROWS at byte \d+ is damaged; use --skip-damaged to turn/);
+    expect(() => openStoredTape(dir)).toThrow(
+      /rows\.tape: frame ROWS at byte \d+ is damaged; use --skip-damaged to turn/,
+    );
     expect(amountsOf({ damaged: 'skip' })).toEqual(numbers(1, 11));
   });
 
@@ -250,7 +252,7 @@ describe('a damaged tape', () => {
       rowsFile(),
       Buffer.concat([bytes.subarray(0, a), bytes.subarray(b, c), bytes.subarray(a, b), bytes.subarray(c)]),
     );
-    expect(() => openStoredTape(dir)).toThrow(/rows 10 to 20 at byte \d+ do not follow row 0/);
+    expect(() => openStoredTape(dir)).toThrow(/rows 10 to 20 at byte \d+: expected a block that starts at row 0/);
   });
 });
 
@@ -286,7 +288,7 @@ describe('the wrong tape', () => {
     const head = file.json(file.frames(false).frames[0]!) as object;
     file.close();
     writeFileSync(rowsFile(), jsonFrame(TAG.head, { ...head, version: 2 }));
-    expect(() => openStoredTape(dir)).toThrow(/has format version 2; this program reads version 1/);
+    expect(() => openStoredTape(dir)).toThrow(/has format version 2, but this program reads version 1/);
   });
 
   test('a file that is something else, an empty one, and a folder without a tape are refused', () => {

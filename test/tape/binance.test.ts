@@ -34,7 +34,7 @@ describe('Binance', () => {
     const lines = [snapshot(T, 100, '100.00'), diff(T + 1, { U: 90, u: 110, pu: 80 }, '101.00', 'BTCUSD_PERP')];
     await withFolder({ 'coinm_btcusd_perp_1.jsonl': lines.join('\n') }, async dir => {
       await expect(openTape(dir)).rejects.toThrow(
-        /BTCUSD_PERP is a COIN-M contract: its amounts are contracts in dollars/,
+        /BTCUSD_PERP is a COIN-M contract: its amounts count contracts of a fixed dollar value/,
       );
     });
   });

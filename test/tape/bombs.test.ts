@@ -127,7 +127,7 @@ describe('a packed recording of somebody else', () => {
     zip.end();
     await pipeline(zip.outputStream, createWriteStream(path));
     await expect(hftbacktestGrid([path], () => undefined)).rejects.toThrow(
-      /x\.npz: the file unpacks from \d+ to 70000000 bytes, more than 250 times as many; expected a recording/,
+      /x\.npz: the file unpacks from \d+ to 70000000 bytes, more than 250 times as many; if the file is a recording, unpack the file first/,
     );
   });
 });

@@ -138,7 +138,7 @@ describe('an exported tape', () => {
     }
     expect(readdirSync(out)).toEqual([]);
     await expect(exportTape(openStoredTape(folder), join(out, 'tape.json'), quiet)).rejects.toThrow(
-      /tape\.json: expected a name that ends in \.parquet or \.csv/,
+      /tape\.json: expected a file name that ends in \.parquet or \.csv/,
     );
   });
 

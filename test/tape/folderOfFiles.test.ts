@@ -310,7 +310,9 @@ describe('a folder that does not fit together', () => {
     await withFolder(files, async dir => {
       const inferred = await findRecording(dir);
       expect(inferred.instrument).toMatchObject({ symbol: 'sol_usd', tick: '0.05' });
-      expect(inferred.notes).toContain('orderbooks_SOL_b.csv skipped: no trades_SOL_b.csv in the folder of this file');
+      expect(inferred.notes).toContain(
+        'orderbooks_SOL_b.csv skipped: the file trades_SOL_b.csv is missing in the same folder',
+      );
       const { instrument } = await findRecording(dir, { tick: '0.01', lot: '0.5' });
       expect(instrument).toMatchObject({ tick: '0.01', lot: '0.5' });
     });

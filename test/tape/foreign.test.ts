@@ -196,7 +196,7 @@ describe('Tardis files', () => {
     ]);
     const text = [L2, l2Row(true, second!), l2Row(true, first!)].join('\n');
     await expect(withFolder({ 'x.csv': text }, dir => report(dir))).rejects.toThrow(
-      /line 3: the time goes back by 90\.0 s/,
+      /line 3: the row is 90\.0 s earlier than a previous row/,
     );
     const near = [L2, l2Row(true, { ...second!, at: first!.at + 5_000 }), l2Row(false, first!)].join('\n');
     const { dirt } = await withFolder({ 'x.csv': near }, dir => report(dir));

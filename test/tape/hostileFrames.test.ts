@@ -49,7 +49,7 @@ describe('the first frame', () => {
     ['rules', { ...RULES, maximumValue: '1e9' }],
   ])('whose %s is %j is refused with the name of the file', (key, value) => {
     expect(() => headOf({ ...HEAD, [key]: value }, 'x/rows.tape')).toThrow(
-      /^x\/rows\.tape: the first frame lacks a valid book/,
+      /^x\/rows\.tape: expected a valid book, day, lot, source, depth and rules in the first frame/,
     );
   });
 
@@ -70,7 +70,7 @@ describe('a frame of dirt or of a gap', () => {
 
   test('with text where a number is meant is refused: this is how markup came into a report', () => {
     withFrame(TAG.flaws, { entries: [{ what: 'a', count: MARKUP, done: 'b' }] });
-    expect(() => openStoredTape(dir)).toThrow(/rows\.tape: DIRT at byte \d+ has invalid content$/);
+    expect(() => openStoredTape(dir)).toThrow(/rows\.tape: frame DIRT at byte \d+ has invalid content$/);
   });
 
   test('with times that are none is refused', () => {

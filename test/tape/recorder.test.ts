@@ -341,7 +341,7 @@ describe('a recording from the stream', () => {
     expect(tape.gaps.some(({ why }) => /the recorded book differed from the exchange in \d+ orders/.test(why))).toBe(
       true,
     );
-    expect(tape.flaws.map(({ what }) => what)).toContain('recorded books that differed from the exchange');
+    expect(tape.flaws.map(({ what }) => what)).toContain('recorded orders that differed from the exchange');
   });
 
   test('goes on with a tape that another run left: what lies between is a gap', async () => {

@@ -134,7 +134,7 @@ describe('hedges on the other exchange', () => {
     for (const section of ['elsewhere', 'exchange']) {
       expect(() => assertVenuesFit(configOf(named('abcdefghij', section)))).not.toThrow();
       expect(() => assertVenuesFit(configOf(named('abcdefghijk', section)))).toThrow(
-        `instance: expected at most 10 characters for the order ids of kraken (section ${section}), found 11 in abcdefghijk`,
+        `instance: expected at most 10 characters for the order ids of kraken (section ${section}), found abcdefghijk with 11`,
       );
     }
     expect(() => assertVenuesFit(configOf(named('abcdefghijkl', 'none')))).not.toThrow();
@@ -157,7 +157,7 @@ describe('hedges on the other exchange', () => {
         const least = requestLifeMs + 2 * listingDelayMs + 5_000;
         expect(() => assertVenuesFit(configOf(stopOf(venue, least, listingDelayMs)))).not.toThrow();
         expect(() => assertVenuesFit(configOf(stopOf(venue, least - 1, listingDelayMs)))).toThrow(
-          `timing.shutdownMs: expected at least ${least}, found ${least - 1}; a shorter stop cannot prove`,
+          `timing.shutdownMs: expected at least ${least}, found ${least - 1}; in less time, a stopping bot cannot prove`,
         );
       }
     expect(() => assertVenuesFit(withoutPlace(configOf(stopOf('kraken', 60_000, 2_000))))).not.toThrow();

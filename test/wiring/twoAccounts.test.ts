@@ -33,13 +33,20 @@ const tooLow = account({ kind: 'refused', code: '0207', message: 'nonce', status
 const forbidden = account({ kind: 'refused', code: '0210', message: 'no permission' });
 
 test.each([
-  ['one key', accessOf('a', 'a'), numbered('1'), numbered('2'), 'the key is the key of exchange', false],
+  [
+    'one key',
+    accessOf('a', 'a'),
+    numbered('1'),
+    numbered('2'),
+    'the API key is the same as the key of the section exchange',
+    false,
+  ],
   [
     'two keys of an account',
     accessOf('a', 'b'),
     numbered('1'),
     numbered('1'),
-    'the key is of account 1 of bitso',
+    'the API key belongs to account 1 at bitso',
     false,
   ],
   ['two accounts', accessOf('a', 'b'), numbered('1'), numbered('2'), null, false],

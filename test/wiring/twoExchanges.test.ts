@@ -113,6 +113,8 @@ describe('config/elsewhere.yaml', () => {
 
   test('with a recording as market is refused', () => {
     const open = () => openBox(both(), new VirtualClock(), { tape: {} as never });
-    expect(open).toThrow(/elsewhere: a recording as market has no second exchange; remove the section elsewhere/);
+    expect(open).toThrow(
+      /elsewhere: there is no second exchange if the market is a recording \(--tape\); remove the section elsewhere/,
+    );
   });
 });

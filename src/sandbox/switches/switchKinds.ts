@@ -78,7 +78,10 @@ export function withOverrides<T extends SwitchTable>(
   for (const name of found.keys()) throw new RangeError(`unknown switch ${name}`);
   const switches = Object.fromEntries(values) as unknown as ValuesOf<T>;
   for (const [min, max] of ranges) {
-    if (!(switches[min] <= switches[max])) throw new RangeError(`switch ${min} must not be above ${max}`);
+    if (!(switches[min] <= switches[max]))
+      throw new RangeError(
+        `switch ${min}: expected at most ${String(switches[max])} (${max}), found ${String(switches[min])}`,
+      );
   }
   return switches;
 }

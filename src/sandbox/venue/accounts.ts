@@ -1,5 +1,5 @@
 /** Accounts of the embedded exchange: exact balances with locks, API keys, and the volume that decides the fee tier. */
-import { money, type FeeTier, type Millis, type Money } from '../../core/index.ts';
+import { money, textOfMoney, type FeeTier, type Millis, type Money } from '../../core/index.ts';
 import { Fifo } from '../matching/fifo.ts';
 import type { VenueOrder } from './order.ts';
 import { OwnTrades } from './ownTrades.ts';
@@ -77,7 +77,8 @@ export class Account {
   }
 
   credit(currency: string, sum: Money): void {
-    if (!(sum >= 0n)) throw new RangeError(`account ${this.id}: cannot credit a negative sum (${sum} ${currency})`);
+    if (!(sum >= 0n))
+      throw new RangeError(`account ${this.id}: cannot credit a negative sum (${textOfMoney(sum)} ${currency})`);
     this.#total.set(currency, this.total(currency) + sum);
   }
 
@@ -85,7 +86,7 @@ export class Account {
   debit(currency: string, sum: Money): void {
     if (!(sum >= 0n && sum <= this.available(currency))) {
       throw new RangeError(
-        `account ${this.id}: cannot debit ${sum} ${currency}; available: ${this.available(currency)}`,
+        `account ${this.id}: cannot debit ${textOfMoney(sum)} ${currency}; available: ${textOfMoney(this.available(currency))}`,
       );
     }
     this.#total.set(currency, this.total(currency) - sum);
@@ -99,7 +100,7 @@ export class Account {
     const next = this.locked(currency) + change;
     if (!(next >= 0n && next <= this.total(currency))) {
       throw new RangeError(
-        `account ${this.id}: cannot lock ${next} ${currency}; total balance: ${this.total(currency)}`,
+        `account ${this.id}: cannot lock ${textOfMoney(money(next))} ${currency}; total balance: ${textOfMoney(this.total(currency))}`,
       );
     }
     this.#locked.set(currency, next);

@@ -65,7 +65,7 @@ export class Gate {
     if (switches.nonce === 'v1') {
       const value = BigInt(nonce);
       if (!(value > (this.#highest.get(key.key) ?? -1n)))
-        return refused('0201', 'the nonce must be higher than the last nonce');
+        return refused('0201', 'expected a nonce above the highest nonce of this API key');
       this.#highest.set(key.key, value);
       return done(key);
     }

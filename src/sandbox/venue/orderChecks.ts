@@ -153,7 +153,8 @@ export function amountsOf(
 ): Verdict<{ major: Amount; minor: Money | undefined }> {
   if (majorText !== undefined && minorText !== undefined) return refused('0308');
   if (majorText === undefined && minorText === undefined) return refused('0309');
-  if (type === 'limit' && minorText !== undefined) return refused('0329', 'give the amount of a limit order as major');
+  if (type === 'limit' && minorText !== undefined)
+    return refused('0329', 'a limit order needs its amount in major, not in minor');
   const text = majorText ?? minorText!;
   if (!isDecimalText(text) || moneyOf(text) === 0n) return refused('0408', text);
   const sum = moneyOf(text);
@@ -220,7 +221,7 @@ const TIMES_IN_FORCE: readonly string[] = ['goodtillcancelled', 'fillorkill', 'i
 const isTimeInForce = (text: string): text is TimeInForceWord => TIMES_IN_FORCE.includes(text);
 
 const noPrice = (text: string | undefined): Verdict<Price> =>
-  text === undefined ? done(0 as Price) : refused('0304', 'a market order has no price');
+  text === undefined ? done(0 as Price) : refused('0304', 'a market order must not have a price');
 
 /**
  * Returns a price in whole ticks; `null` if the price is between two ticks and the switch rejects such prices. Rounds

@@ -120,7 +120,7 @@ export class Venue implements BookHost {
 
   /** Lists a book. Throws a RangeError if a book of that name is already listed. */
   openBook(setup: BookSetup): VenueBook {
-    if (this.books.has(setup.book)) throw new RangeError(`book ${setup.book} is listed already`);
+    if (this.books.has(setup.book)) throw new RangeError(`book ${setup.book} is already listed`);
     const { lot, ...rules } = setup;
     const fees = setup.fees ?? feesOf(setup.book.split('_')[1] ?? '');
     const salt = this.#ids.integer(0, 2 ** 31 - 1);
@@ -163,7 +163,8 @@ export class Venue implements BookHost {
   }
 
   openAccount(options: AccountOptions = {}): { key: string; secret: string; id: string } {
-    if (this.accounts.size >= ACCOUNTS_MAX) throw new RangeError(`the venue holds at most ${ACCOUNTS_MAX} accounts`);
+    if (this.accounts.size >= ACCOUNTS_MAX)
+      throw new RangeError(`the embedded exchange can have at most ${ACCOUNTS_MAX} accounts`);
     const owner = this.accounts.size + 1;
     const id = String(10_000 + owner);
     const volume = new Map(Object.entries(options.volume30d ?? {}).map(([group, text]) => [group, moneyOf(text)]));
@@ -181,7 +182,7 @@ export class Venue implements BookHost {
     accountId: string,
     options: Pick<AccountOptions, 'permissions' | 'addresses'> = {},
   ): { key: string; secret: string } {
-    if (this.keys.size >= KEYS_MAX) throw new RangeError(`the venue holds at most ${KEYS_MAX} keys`);
+    if (this.keys.size >= KEYS_MAX) throw new RangeError(`the embedded exchange can have at most ${KEYS_MAX} API keys`);
     const account = this.accounts.get(accountId);
     if (!account) throw new RangeError(`no account ${accountId}`);
     const key = randomOid(this.#ids);
@@ -432,7 +433,9 @@ export class Venue implements BookHost {
       ...(draft.fillMax !== undefined && { fillMax: draft.fillMax }),
     };
     if (!this.relock(order, lock))
-      throw new RangeError(`account ${account.id}: a checked order needs more than the available balance`);
+      throw new RangeError(
+        `account ${account.id}: an order that passed its checks needs more than the available balance`,
+      );
     this.forget(account);
     this.#orders.set(order.oid, order);
     account.active.set(order.oid, order);
@@ -497,7 +500,7 @@ function add(sums: Map<string, bigint>, currency: string, sum: Money): void {
 }
 
 function tiersOf(book: string, tiers: readonly FeeTier[]): Tier[] {
-  if (tiers.length === 0) throw new RangeError(`book ${book}: expected at least one fee tier`);
+  if (tiers.length === 0) throw new RangeError(`book ${book}: expected at least one fee tier, found none`);
   return tiers.map(tier => ({
     ...tier,
     bound: moneyOf(tier.volume),

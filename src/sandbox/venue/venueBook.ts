@@ -177,7 +177,7 @@ export class VenueBook implements ExecutionSink {
     const largest = money(BigInt(UNITS_MAX) * lotMoney);
     if (moneyOf(rules.maximumAmount) > largest)
       throw new RangeError(
-        `maximum_amount: expected at most ${textOfMoney(largest)} because of the lot size ${lot} of ${rules.book}, found ${rules.maximumAmount}; open the exchange with this maximum instead`,
+        `maximum_amount: expected at most ${textOfMoney(largest)}, the limit for the lot size ${lot} of ${rules.book}, found ${rules.maximumAmount}; start the embedded exchange with this maximum_amount instead`,
       );
     this.instrument = instrumentOf({ ...rules, tickSize: tick }, lot);
     this.rules = rules;
@@ -244,7 +244,10 @@ export class VenueBook implements ExecutionSink {
     amount: Amount,
     timeInForce: EngineTimeInForce,
   ): { id: number; traded: Amount; rested: Amount } {
-    if (this.#matching) throw new Error(`book ${this.rules.book}: a market actor placed an order during a match`);
+    if (this.#matching)
+      throw new Error(
+        `book ${this.rules.book}: a market simulator placed an order while another order was being matched`,
+      );
     const at = this.#host.clock.now();
     this.#begin(null, side);
     const id = this.engine.place(side, price, amount, timeInForce, SYNTHETIC_OWNER, at);
@@ -279,7 +282,9 @@ export class VenueBook implements ExecutionSink {
   hit(id: number, amount: Amount): void {
     const found = this.engine.find(id);
     if (this.#matching || !found)
-      throw new Error(`book ${this.rules.book}: order ${id} is gone or a match is in progress, so it cannot be filled`);
+      throw new Error(
+        `book ${this.rules.book}: cannot fill order ${id}, because the order is no longer in the book or another order is being matched`,
+      );
     this.#begin(null, opposite(found.side));
     this.engine.hit(id, amount, this.#host.clock.now());
     this.#commit();

@@ -58,6 +58,7 @@ export class Inspection {
     const ask = this.#book.asks.priceAt(0);
     if (bid === 0 || ask === 0) this.#found('one-sided books', 'kept', true);
     else if (bid > ask) this.#found('crossed books', 'kept; the replay hides the levels that cross', true);
-    else if (bid === ask) this.#found('locked books', 'kept; the replay hides the levels that lock', true);
+    else if (bid === ask)
+      this.#found('locked books', 'kept; the replay hides the levels at which bid and ask are equal', true);
   }
 }

@@ -227,7 +227,10 @@ export function chunkMaker(days: readonly ScannedDay[]): (columns: Columns, rule
   const instruments = new Map<number, Instrument>();
   return (columns, index) => {
     const found = all[index];
-    if (!found) throw new RangeError(`the tape has no book rules with number ${index}`);
+    if (!found)
+      throw new RangeError(
+        `a block refers to book rules number ${index}, but the tape has only ${all.length} sets of book rules`,
+      );
     const instrument = instruments.get(index) ?? instrumentOf(found.rules, found.lot);
     instruments.set(index, instrument);
     return { columns, rules: found.rules, instrument };

@@ -51,7 +51,7 @@ export function headOf(value: unknown, path: string): Head {
   const head = value as Partial<Head> | null;
   if (head?.format !== FORMAT) throw new Error(`${path}: not a Puntas tape; expected "${FORMAT}" at the start`);
   if (head.version !== VERSION) {
-    throw new Error(`${path}: has format version ${String(head.version)}; this program reads version ${VERSION}`);
+    throw new Error(`${path}: has format version ${String(head.version)}, but this program reads version ${VERSION}`);
   }
   const { book, day, previous, lot, source, depth, quotesOnly, rules } = head;
   const isWhole =
@@ -62,7 +62,7 @@ export function headOf(value: unknown, path: string): Head {
     (depth === null || (Number.isSafeInteger(depth) && depth! >= 0)) &&
     typeof quotesOnly === 'boolean' &&
     isRules(rules);
-  if (!isWhole) throw new Error(`${path}: the first frame lacks a valid book, day, lot, source, depth or rules`);
+  if (!isWhole) throw new Error(`${path}: expected a valid book, day, lot, source, depth and rules in the first frame`);
   return { ...(head as Head), source: printableText(source) };
 }
 

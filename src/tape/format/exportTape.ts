@@ -24,7 +24,7 @@ const hasId = (kind: number): boolean => kind >= KIND.trade;
  */
 export async function exportTape(tape: StoredTape, file: string, onRows: (rows: number) => void): Promise<void> {
   const write = file.endsWith('.parquet') ? toParquet : file.endsWith('.csv') ? toCsv : null;
-  if (write === null) throw new Error(`${file}: expected a name that ends in .parquet or .csv`);
+  if (write === null) throw new Error(`${file}: expected a file name that ends in .parquet or .csv`);
   const output = openOutput(file);
   try {
     await write(tape, output, onRows);

@@ -118,7 +118,7 @@ export class FrameFile {
     const bytes = this.#read(frame.at, HEADER + frame.length);
     const payload = bytes.subarray(HEADER);
     if (crc32(payload) !== bytes.readUInt32LE(8))
-      throw new Error(`${this.path}: ${frame.tag} at byte ${frame.at} is damaged`);
+      throw new Error(`${this.path}: frame ${frame.tag} at byte ${frame.at} is damaged`);
     return payload;
   }
 
@@ -131,10 +131,11 @@ export class FrameFile {
    * the block is decoded.
    */
   summaryBytes(frame: Frame): Buffer {
-    if (frame.length < SUMMARY_BYTES) throw new Error(`${this.path}: ${frame.tag} at byte ${frame.at} is too short`);
+    if (frame.length < SUMMARY_BYTES)
+      throw new Error(`${this.path}: frame ${frame.tag} at byte ${frame.at} is too short`);
     const bytes = this.#read(frame.at + HEADER, SUMMARY_BYTES);
     if (crc32(bytes.subarray(0, SUMMARY_BYTES - 4)) !== bytes.readUInt32LE(SUMMARY_BYTES - 4)) {
-      throw new Error(`${this.path}: ${frame.tag} at byte ${frame.at} is damaged; ${REMEDY}`);
+      throw new Error(`${this.path}: frame ${frame.tag} at byte ${frame.at} is damaged; ${REMEDY}`);
     }
     return bytes;
   }

@@ -56,7 +56,7 @@ export function recoverDay(
       rules = head.rules;
     } else if (frame.tag === TAG.rules) {
       const changed = (file.json(frame) as { readonly rules?: unknown }).rules;
-      if (!isRules(changed)) throw new Error(`${path}: the rules of the book at byte ${frame.at} are incomplete`);
+      if (!isRules(changed)) throw new Error(`${path}: the book rules in the frame at byte ${frame.at} are incomplete`);
       if (changed.tickSize !== rules.tickSize) snapshot.forget();
       rules = changed;
     } else if (frame.tag === TAG.rows || frame.tag === TAG.snapshot) {

@@ -93,7 +93,7 @@ class DayScan {
         this.#flaws.push({
           what: `damaged block in ${path}`,
           count: 1,
-          done: `the block at byte ${frame.at} was skipped and is a gap`,
+          done: `the block at byte ${frame.at} was skipped; its time span is a gap`,
         });
       }
       let met = 0;
@@ -132,14 +132,15 @@ class DayScan {
     if (!isSnapshot && firstRow + rows <= this.#next) return;
     const where = `${file.path}: rows ${firstRow} to ${firstRow + rows} at byte ${frame.at}`;
     if (firstRow !== this.#next) {
-      if (this.#lost === null) throw new Error(`${where} do not follow row ${this.#next}; ${REMEDY}`);
+      if (this.#lost === null)
+        throw new Error(`${where}: expected a block that starts at row ${this.#next}; ${REMEDY}`);
     }
     if (this.#lost !== null && !isSnapshot) {
       this.#next = firstRow + rows;
       return;
     }
     const [from, to] = [summary.from / 1000, summary.to / 1000];
-    if (from < this.#to) throw new Error(`${where} start before the previous row; the tape is not in time order`);
+    if (from < this.#to) throw new Error(`${where} are earlier than the previous row; the tape is not in time order`);
     const start = startOfDay(this.#expected.day);
     if (!(from >= start && to < start + 86_400_000)) throw new Error(`${where} are not of ${this.#expected.day}`);
     if (this.#lost !== null && Number.isFinite(this.#to))
@@ -175,7 +176,7 @@ class DayScan {
     else if (frame.tag === TAG.end && isDepth && typeof hash === 'string' && /^[0-9a-f]{1,128}$/.test(hash)) {
       this.#hash = hash;
       this.#seenDepth = depth as number | null;
-    } else throw new Error(`${file.path}: ${frame.tag} at byte ${frame.at} has invalid content`);
+    } else throw new Error(`${file.path}: frame ${frame.tag} at byte ${frame.at} has invalid content`);
   }
 
   result(path: string): ScannedDay {

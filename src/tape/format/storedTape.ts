@@ -119,7 +119,7 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
   for (const day of days) {
     if (day.head.lot !== first.head.lot) {
       throw new Error(
-        `${folder}: the lot size is ${first.head.lot} on ${first.day}, but ${day.head.lot} on ${day.day}`,
+        `${folder}: the lot size is ${first.head.lot} on ${first.day}, but ${day.head.lot} on ${day.day}; choose a time span with only one lot size`,
       );
     }
   }
@@ -222,7 +222,7 @@ function missingBetween(days: readonly ScannedDay[]): {
   days.forEach((day, i) => {
     const next = days[i + 1];
     if (!day.closed) {
-      const done = next ? 'the time until the next day is a gap' : 'read up to the last stored row';
+      const done = next ? 'the time until the next recorded day is a gap' : 'read up to the last stored row';
       flaws.push({ what: `the recording of day ${day.day} was not finished`, count: 1, done });
     }
     if (!next) return;

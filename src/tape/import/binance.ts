@@ -234,14 +234,14 @@ const COIN_MARGINED = /USD_(PERP|\d{6})$/;
  */
 function receivedIn(line: string): readonly Received[] {
   const [, nanos, json] = /^(?:(\d+) )?([{[].*)$/s.exec(line) ?? [];
-  if (json === undefined) throw new RangeError('expected a line of JSON, with or without nanoseconds before the JSON');
+  if (json === undefined) throw new RangeError('expected a line of JSON, optionally after a time in nanoseconds');
   const local = nanos === undefined ? Number.NaN : Number(nanos) / 1e6;
   const parsed = JSON.parse(json) as unknown;
   return (Array.isArray(parsed) ? parsed : [parsed]).map((one: { readonly data?: Message } & Message) => {
     const message: Message = one.data ?? one;
     if (message.e !== undefined && message.s !== undefined && COIN_MARGINED.test(message.s))
       throw new WrongFile(
-        `${message.s} is a COIN-M contract: its amounts are contracts in dollars, but a tape needs amounts of the coin`,
+        `${message.s} is a COIN-M contract: its amounts count contracts of a fixed dollar value, but a tape needs amounts of the coin`,
       );
     return { message, local };
   });

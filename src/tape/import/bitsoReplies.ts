@@ -147,7 +147,10 @@ export function bitsoReplies(
     fromOrders: false,
     depth: whole ? Infinity : DEPTH,
     quotesOnly: false,
-    notes: [...notes, 'trades have times in whole seconds, so all trades of a second come before its books'],
+    notes: [
+      ...notes,
+      'trades have times in whole seconds, so all trades of a second are placed before the books of that second',
+    ],
     streams: reading => [trades(files, reading), books(files, reading)],
   };
 }

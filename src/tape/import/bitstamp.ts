@@ -64,7 +64,7 @@ function events(files: readonly string[], { instrument, findings, ...reading }: 
   };
   return rowsOfLines(files, { findings, ...reading }, (line, _number, rows) => {
     const match = /^(\d{13}) (\w+) (\{.*\})$/.exec(line);
-    if (!match) throw new RangeError(`expected "epoch_ms event json"`);
+    if (!match) throw new RangeError(`expected a line of the form "epoch_ms event json"`);
     const [at, event, json] = [Number(match[1]), match[2]!, match[3]!];
     place = rows.place;
     silence.heard(at);

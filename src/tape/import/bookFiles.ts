@@ -108,7 +108,8 @@ export async function booksOfParts(
     const [first] = whole;
     if (first === undefined) {
       const [{ name, called, books, trades }] = of as [Part];
-      const open = () => Promise.reject(new Error(`${join(dir, books)}: no ${trades} in the folder of this file`));
+      const open = () =>
+        Promise.reject(new Error(`${join(dir, books)}: expected the file ${trades} in the same folder, found none`));
       choices.push({ name, ...(called === undefined ? {} : { called }), open });
       continue;
     }
@@ -120,7 +121,9 @@ export async function booksOfParts(
       trades: sorted.flatMap(({ trades }) => (trades === null ? [] : [join(dir, trades)])),
     };
     const lonely = of.filter(part => !whole.includes(part));
-    const notes = lonely.map(({ books, trades }) => `${books} skipped: no ${trades} in the folder of this file`);
+    const notes = lonely.map(
+      ({ books, trades }) => `${books} skipped: the file ${trades} is missing in the same folder`,
+    );
     choices.push({
       name: first.name,
       ...(first.called === undefined ? {} : { called: first.called }),

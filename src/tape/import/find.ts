@@ -233,7 +233,7 @@ const SHAPES: readonly Shape[] = [
   },
   {
     format: 'tardis',
-    looks: 'Tardis incremental_book_L2, book_snapshot_25, quotes and trades (*.csv, by their headers)',
+    looks: 'Tardis incremental_book_L2, book_snapshot_25, quotes and trades (*.csv, recognized by their headers)',
     books: tardisBooks,
   },
   { format: 'hftbacktest', looks: 'hftbacktest event arrays (*.npz, *.npy)', books: hftbacktestBooks },

@@ -54,7 +54,11 @@ async function* books(files: BookFiles, reading: ImportReading): AsyncGenerator<
     const second = Number(time);
     const top: Top = { bid: level(bid!), ask: level(ask!) };
     if (last?.second === second)
-      findings.found('book rows with a repeated second', 'kept; the last row of that time applies', rows.place);
+      findings.found(
+        'book rows with the time of the previous row',
+        'kept; the last row of that time applies',
+        rows.place,
+      );
     if (last && second - last.second > SILENCE_S) {
       reading.gap({ from: last.second * 1000, to: second * 1000, why: 'no book during the gap' });
     } else if (last) {
@@ -97,7 +101,7 @@ const trades = (files: readonly string[], reading: ImportReading): AsyncGenerato
 function level(text: string): readonly [string, string] {
   const [price, size, extra] = text.split('_');
   if (price === undefined || size === undefined || extra !== undefined)
-    throw new RangeError(`expected price_size, found ${shown(text)}`);
+    throw new RangeError(`expected a level as price_size, found ${shown(text)}`);
   return [price, size];
 }
 

@@ -201,7 +201,7 @@ class EventReader {
         this.#findings.found('best bids and offers', 'skipped; the depth records contain the same prices', rows.place);
         return;
       default:
-        throw new RangeError(`unknown kind of event: ${kind}`);
+        throw new RangeError(`unknown event kind ${kind}`);
     }
   }
 
@@ -252,7 +252,9 @@ class EventReader {
         filled: 0,
       };
       if (this.#orders.size >= ORDERS_MAX)
-        throw new WrongFile(`more than ${ORDERS_MAX} orders rest in the book at the same time`);
+        throw new WrongFile(
+          `more than ${ORDERS_MAX} orders rest in the book at the same time: the records that remove orders are missing`,
+        );
       rows.push(KIND.add, side, at, local, order.price, order.lots, order.id);
       this.#orders.set(id, order);
       return;

@@ -168,7 +168,9 @@ export class RowBuffer {
         throw new WrongFile(
           `${this.#file}: starts ${seconds} s before ${this.#lastFile} ends; remove one of these two files, which overlap in time`,
         );
-      throw new LateRow(`the time goes back by ${seconds} s; sort the rows by exchange time first, or use --sort 10m`);
+      throw new LateRow(
+        `the row is ${seconds} s earlier than a previous row; sort the rows by exchange time first, or use --sort 10m`,
+      );
     }
     if (this.#backLine !== this.#number) {
       if (isSorted) this.#findings.found('rows out of order', 'sorted by time', this.place);

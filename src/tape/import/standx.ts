@@ -56,7 +56,11 @@ function books(files: readonly string[], { instrument, findings, ...reading }: I
     side(rows, at, local, SIDE.buy, bids!);
     side(rows, at, local, SIDE.sell, asks);
     if (local - at > LATE_MS)
-      findings.found(`books received over ${LATE_MS} ms late`, 'kept at their exchange time', rows.place);
+      findings.found(
+        `books received over ${LATE_MS} ms after their exchange time`,
+        'kept at their exchange time',
+        rows.place,
+      );
   });
 }
 

@@ -94,7 +94,7 @@ export class LevelRecorder {
         listener: {
           trade: trade => this.#trades.take(trade),
           unreadable: row => {
-            log(`${rules.book}: trades are missing in the recording: ${row}`);
+            log(`${rules.book}: a trade could not be read and is missing in the recording: ${row}`);
             this.#tradesLostFrom ??= this.#readAt;
           },
         },

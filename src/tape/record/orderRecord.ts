@@ -72,7 +72,8 @@ export class OrderRecord {
   become(snapshot: Pick<BookSnapshot, 'bids' | 'asks'>, row: RowCall): number {
     const seen = new Set<string>();
     for (const { oid } of [...snapshot.bids, ...snapshot.asks]) {
-      if (oid === undefined) throw new RangeError('a complete book needs order ids');
+      if (oid === undefined)
+        throw new RangeError('expected an id for every order of the complete book, found an order without an id');
       seen.add(oid);
     }
     let differences = 0;

@@ -231,7 +231,7 @@ export class Recorder {
     const differences = this.#orders.become(advanced(whole, since), this.#rowsAt(at, clock.now()));
     if (differences === 0) return;
     this.#note(
-      'recorded books that differed from the exchange',
+      'recorded orders that differed from the exchange',
       'corrected; the time since the previous check is a gap',
       differences,
     );

@@ -283,7 +283,10 @@ test('a strategy that is in the index is compared, or its row says why not', () 
   expect(setups.map(({ name }) => name)).toEqual(Object.keys(strategies));
   const left = setups.filter(({ config }) => config === null).map(({ name, notRun }) => [name, notRun]);
   expect(left).toEqual([...WITHOUT]);
-  expect(left).toContainEqual(['peg', 'needs the price of other books; name them in a configuration file (-c FILE)']);
+  expect(left).toContainEqual([
+    'peg',
+    'needs a reference price from other books; name the books in a configuration file (-c FILE)',
+  ]);
   const amounts = new Set(setups.flatMap(({ config }) => config?.strategy.amount ?? []));
   const limits = new Set(setups.flatMap(({ config }) => config?.limits.positionMax ?? []));
   expect([amounts.size, limits.size]).toEqual([1, 1]);

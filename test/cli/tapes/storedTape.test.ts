@@ -111,6 +111,6 @@ describe('puntas export', () => {
     );
     const refused = await puntas([...args, bench.path('rows.txt')]).ended;
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toMatch(/rows\.txt: expected a name that ends in \.parquet or \.csv/);
+    expect(refused.stderr).toMatch(/rows\.txt: expected a file name that ends in \.parquet or \.csv/);
   });
 });

@@ -292,7 +292,7 @@ describe('a fault', () => {
     );
     expect(() => exchange.set({ lostAs: 'never' as never })).toThrow(/lostAs: expected one of closed, silence/);
     expect(() => exchange.set({ requestDelayMinMs: 5 })).toThrow(
-      /requestDelayMinMs must not be above requestDelayMaxMs/,
+      /switch requestDelayMinMs: expected at most \d+ \(requestDelayMaxMs\), found \d+/,
     );
     expect(Object.keys(exchange.switches)).toEqual(Object.keys(SECOND_SWITCHES));
   });

@@ -160,7 +160,8 @@ const table = z.discriminatedUnion('kind', [
           clear: words.default([]),
         })
         .refine(({ remove, reduce, execute }) => [remove, reduce, execute].some(({ length }) => length > 0), {
-          message: 'expected at least one word for remove, reduce or execute; otherwise no order leaves the book',
+          message:
+            'expected at least one word for remove, reduce or execute; otherwise no order is ever removed from the book',
         }),
       id: column,
       /** Column with the id of the new order of a `replace`. */

@@ -166,7 +166,11 @@ class OrderReader {
   #less(id: string, order: Resting, canceled: number, lots: number, at: number, local: number, rows: RowBuffer): void {
     const { number, side, price } = order;
     if (lots > order.lots)
-      this.#findings.found('amounts above the remaining amount of the order', 'the order was removed', rows.place);
+      this.#findings.found(
+        'reductions by more than the remaining amount of the order',
+        'the order was removed',
+        rows.place,
+      );
     const left = Math.max(0, order.lots - lots);
     if (left > 0) {
       rows.push(KIND.change, side, at, local, price, left, number);
@@ -184,7 +188,7 @@ class OrderReader {
   #rest(id: string, order: Resting): void {
     if (this.#orders.size >= ORDERS_MAX)
       throw new WrongFile(
-        `more than ${ORDERS_MAX} orders rest in the book at the same time: rows that remove them are missing`,
+        `more than ${ORDERS_MAX} orders rest in the book at the same time: the rows that remove orders are missing`,
       );
     this.#orders.set(id, order);
   }

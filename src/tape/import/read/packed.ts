@@ -27,7 +27,7 @@ const SMALL_BYTES = 64 * 1024 * 1024;
 function checkUnpacked(unpacked: number, packed: number): void {
   if (unpacked > SMALL_BYTES && !(unpacked <= packed * UNPACKS_MAX))
     throw new WrongFile(
-      `the file unpacks from ${packed} to ${unpacked} bytes, more than ${UNPACKS_MAX} times as many; expected a recording`,
+      `the file unpacks from ${packed} to ${unpacked} bytes, more than ${UNPACKS_MAX} times as many; if the file is a recording, unpack the file first`,
     );
 }
 
@@ -257,7 +257,8 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
       const bits = header.readUIntLE(0, 3);
       isLast = (bits & 1) === 1;
       const isRepeated = ((bits >>> 1) & 3) === 1;
-      if (bits >>> 3 > ZSTD_BLOCK_MAX) throw damaged(`a block of ${bits >>> 3} bytes is too large`);
+      if (bits >>> 3 > ZSTD_BLOCK_MAX)
+        throw damaged(`a block has ${bits >>> 3} bytes, expected at most ${ZSTD_BLOCK_MAX}`);
       const body = await source.need(isRepeated ? 1 : bits >>> 3);
       const sum = await source.need(isLast && (flags & 4) !== 0 ? 4 : 0);
       push(Buffer.concat([header, body, sum]), isLast);
@@ -301,7 +302,7 @@ async function* unlz4(source: ByteSource): AsyncGenerator<Buffer> {
       const size = (await source.need(4)).readUInt32LE();
       if (size === 0) break;
       const length = size & 0x7fff_ffff;
-      if (length > blockMax) throw damaged(`a block of ${length} bytes is too large`);
+      if (length > blockMax) throw damaged(`a block has ${length} bytes, expected at most ${blockMax}`);
       const packed = await source.need(length);
       await source.need((flags & 0x10) !== 0 ? 4 : 0);
       const piece = size >>> 31 === 1 ? block.stored(packed) : block.unpack(packed);

@@ -101,7 +101,7 @@ function cellsOf(
     if (from !== end) throw new WrongFile(`column ${column}: rows ${end} to ${from} are missing`);
     end += data.length;
   }
-  if (end < rows) throw new WrongFile(`column ${column}: has ${end} of ${rows} rows`);
+  if (end < rows) throw new WrongFile(`column ${column}: expected ${rows} rows, found ${end}`);
   const textOf = element.type === 'FLOAT' ? textOfFloat32 : textOfValue;
   let at = 0;
   return row => {
@@ -202,7 +202,8 @@ async function pagesOf(
   const end = start + Number(packed);
   if (meta.type !== element.type)
     throw new WrongFile(`the values have the type ${meta.type}, expected ${element.type}`);
-  if (!(Number(values) === rows)) throw new WrongFile(`the metadata states ${values} values for ${rows} rows`);
+  if (!(Number(values) === rows))
+    throw new WrongFile(`the metadata states ${values} values, expected ${rows}, one per row`);
   if (!(start >= 0 && end >= start && end <= file.byteLength))
     throw new WrongFile(
       `the metadata places the column at bytes ${start} to ${end}, but the file has only ${file.byteLength} bytes`,
@@ -314,8 +315,7 @@ function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 
     if (width > 32) throw new WrongFile(`dictionary indexes have ${width} bits, expected at most 32`);
     if (width > 0) checkRuns(page, offset + 1, page.length, width, values);
   } else if (encoding === ENCODING.rle) {
-    if (element.type !== 'BOOLEAN')
-      throw new WrongFile('run-length encoding is supported only for columns of true and false');
+    if (element.type !== 'BOOLEAN') throw new WrongFile('run-length encoding is supported only for boolean columns');
     checkRuns(page, offset + 4, page.length, 1, values);
   } else if (encoding === ENCODING.delta || encoding === ENCODING.deltaLength) {
     const { value: block, end } = varint(page, offset);
@@ -360,7 +360,8 @@ function checkRuns(bytes: Uint8Array, from: number, to: number, width: number, c
     // The last groups of eight values may be padded.
     if (!(values > 0 && values < left + (isPacked ? 512 : 1)))
       throw new WrongFile(`a run has ${values} values, but only ${left} are left`);
-    if (at > to && !(isPacked && values >= left)) throw new WrongFile('runs exceed their page');
+    if (at > to && !(isPacked && values >= left))
+      throw new WrongFile('the runs of values extend beyond the end of their page');
     const taken = Math.min(values, left);
     if (width === 1 && !isPacked) ones += (bytes[end]! & 1) * taken;
     else if (width === 1) for (let i = 0; i < taken; i++) ones += (bytes[end + (i >>> 3)]! >>> (i & 7)) & 1;
