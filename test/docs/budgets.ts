@@ -5,9 +5,10 @@
  * raised by 400 for limits on price moves and amounts and for several bots of one account. It was raised by 700 for
  * three commands from RTS 6 and the FIA's list: presence, surveillance and conformance. It was raised by 2,650 for other
  * exchanges as venue, price and second market: 1,500 as planned for each capability, and 1,150 too many, most of them keys. It was
- * raised by 900 for hedges on another exchange and transfers to it, most of them keys.
+ * raised by 900 for hedges on another exchange and transfers to it, most of them keys. It was raised by 310 for descriptions of
+ * keys, options, switches and metrics that say whose figure they mean, and in which unit.
  */
-export const WORDS_MAX = 39_670;
+export const WORDS_MAX = 39_980;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -19,16 +20,16 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/backtest-figures.md': 650,
   'docs/backtest.md': 550,
   'docs/calibrate.md': 600,
-  'docs/cli.md': 2_710,
+  'docs/cli.md': 2_765,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 4_475,
+  'docs/configuration.md': 4_570,
   'docs/console.md': 600,
   'docs/container.md': 575,
   'docs/contents.md': 200,
   'docs/controls.md': 875,
   'docs/doctor.md': 475,
-  'docs/embedded-exchange.md': 1_830,
+  'docs/embedded-exchange.md': 1_900,
   'docs/environment.md': 280,
   'docs/exchanges.md': 620,
   'docs/fair-value.md': 575,
@@ -44,7 +45,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/ledger.md': 500,
   'docs/mapping-files.md': 775,
   'docs/market-model.md': 475,
-  'docs/metrics.md': 945,
+  'docs/metrics.md': 1_035,
   'docs/operations.md': 500,
   'docs/paper.md': 425,
   'docs/promises.md': 825,
