@@ -295,7 +295,7 @@ describe('two sources are two places', () => {
       return loaded.ok ? [] : loaded.errors;
     };
     expect(errorsWithFeeds('/kraken', '/binance')).toEqual([]);
-    expect(errorsWithFeeds('/kraken', '/kraken').join()).toMatch(/n1 reads the books of n0 at the same places/);
+    expect(errorsWithFeeds('/kraken', '/kraken').join()).toMatch(/n1 reads the same books from the same places as n0/);
   });
 
   const ELSEWHERE = { kind: 'remote', venue: 'kraken', book: 'btc_usd', restUrl: 'https://far.example' };

@@ -61,7 +61,7 @@ describe.each(names)('%s', name => {
 
   test('is a halt where the latch lies, and nothing where a request, a heartbeat or the journal of actions lies', () => {
     const at = (file: string): string => join(made(file), '..');
-    expect(latchIn(at('HALTED')).read()?.reason).toMatch(name === 'a device' ? /is a link/ : CLAUSE);
+    expect(latchIn(at('HALTED')).read()?.reason).toMatch(name === 'a device' ? /found a symbolic link/ : CLAUSE);
     expect(new RequestBox(at('cancel.json'), 'cancel', 'cancelAnswer').waiting()).toBeNull();
     expect(readHeartbeat(at('heartbeat.json'), 'bot')).toBeNull();
     if (name === 'a huge file') expect(actionTail(at('actions.jsonl'))()).toEqual([]);

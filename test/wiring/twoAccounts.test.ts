@@ -78,5 +78,5 @@ test('is refused only with hedges there, so a reload that adds the hedges is ref
 
 test('puntas check refuses it before any request', async () => {
   const read = check(oneVenueConfig(), accessOf('a', 'a'), new VirtualClock(), 1, undefined);
-  await expect(read).rejects.toThrow('found one account at bitso; every hedge would count twice');
+  await expect(read).rejects.toThrow('both sections use one account at bitso; every hedge would count twice');
 });

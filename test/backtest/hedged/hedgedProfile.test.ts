@@ -45,7 +45,7 @@ test('a hedge book in another currency, at twenty times the price, gives the sam
   const [found, expected] = [values(there), values(profile)];
   expect(found.length).toBe(expected.length);
   found.forEach((value, i) => expect(value).toBeCloseTo(expected[i]!, 6));
-  expect(there.limits.join(' ')).toContain('leave usd against mxn');
+  expect(there.limits.join(' ')).toContain('a position in usd against mxn remains');
 });
 
 test('a coarser tick of the quoted book changes no more than rounding', () => {

@@ -153,7 +153,7 @@ describe('routes of hedges over a third currency', () => {
     expect(report.noRoutes).toBeUndefined();
     expect(report.reference?.map(({ book }) => book)).toEqual(['btc_usd', 'usd_mxn']);
     await expect(run(routes, new Map([['eth_mxn', TAPE]]))).rejects.toThrow(
-      '--reference eth_mxn: hedge.routes can use btc_usd, usd_btc, usd_mxn, mxn_usd',
+      '--reference eth_mxn: the configuration does not use this book; hedge.routes can use btc_usd, usd_btc, usd_mxn, mxn_usd',
     );
   });
 });

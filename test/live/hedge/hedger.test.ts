@@ -160,7 +160,7 @@ describe('a hedge whose answers go wrong', () => {
       expect(moved).toBe(true);
       expect(converted(made)).toHaveLength(count);
       const told = running.log.map(({ text }) => text).join('\n');
-      expect(told).toMatch(count === 1 ? /hedge \S+: .* became/ : /hedge \S+ was not executed/);
+      expect(told).toMatch(count === 1 ? /hedge \S+: converted/ : /hedge \S+ was not executed/);
       const { summary, left } = await running.stop();
       expect({ left, ledger: summary.ledgerMatches, halted: summary.halted }).toEqual({
         left: [],
@@ -193,7 +193,7 @@ describe('a hedge whose answers go wrong', () => {
         ledger: true,
         halted: undefined,
       });
-      const told = running.log.filter(({ text }) => /^hedge .* became /.test(text));
+      const told = running.log.filter(({ text }) => /^hedge \S+: converted /.test(text));
       expect([seed, told.length]).toEqual([seed, converted(made).length]);
     }
   });
@@ -222,7 +222,7 @@ describe('a bot that is killed with a hedge under way', () => {
     });
     expect(converted(made)).toHaveLength(fate === 'unanswered' ? 1 : 0);
     expect(second.log.map(({ text }) => text).join('\n')).toMatch(
-      fate === 'unanswered' ? /hedge \S+: .* became/ : /hedge \S+ was not executed/,
+      fate === 'unanswered' ? /hedge \S+: converted/ : /hedge \S+ was not executed/,
     );
   });
 });

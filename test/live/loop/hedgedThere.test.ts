@@ -334,7 +334,7 @@ test('a trial order leaves transfers between both exchanges and bookings to the 
   await advanceUntil(clock, 500, () => isOver);
   const { result, says, todo } = (await trial).finding;
   expect([result, says]).toEqual(['fail', expect.stringMatching(/^trial order not sent: /)]);
-  expect(todo).toMatch(/start the bot, which books transfers/);
+  expect(todo).toMatch(/start the bot, which books pending transfers/);
   expect(log.join('\n')).not.toMatch(/booked under/);
   const after = (await ledgerFileIn(stateDir, realClock()))!;
   expect(after.entries).toHaveLength(before);

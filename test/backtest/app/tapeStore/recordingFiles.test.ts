@@ -119,7 +119,7 @@ describe('a bucket', () => {
     await expect(store.get('b'.repeat(64), join(folder(), 'x'), 1_000)).rejects.toThrow(
       /^tapes in s3:\/\/tapes: the store answered with HTTP status 403 \(SignatureDoesNotMatch\); check the credentials/,
     );
-    await expect(store.has('b'.repeat(64))).rejects.toThrow(/answered 403/);
+    await expect(store.has('b'.repeat(64))).rejects.toThrow(/answered with HTTP status 403/);
   });
 
   test.each([
