@@ -225,3 +225,10 @@ export function heldAtOtherPlaces({ ledger }: Leftovers, place: string | null): 
   const all = held.map(({ currency, sum }) => `${textOfMoney(sum)} ${currency}`).join(', ');
   return `the ledger also holds ${all}, which this bot does not read; base currency there still counts as held; book what is no longer there, as with puntas ledger adjust --currency ${first.currency} --amount=${textOfMoney(money(-first.sum))}`;
 }
+
+/** Returns which adjustments the sums of the ledger have from its entries, as text; `null` if none. */
+export function addedText({ added = new Map() }: Pick<Leftovers, 'added'>): string | null {
+  if (added.size === 0) return null;
+  const all = [...added].map(([currency, amount]) => `${textOfMoney(amount)} ${currency}`).join(', ');
+  return `an older Puntas left adjustments of ${all} out of the sums of the ledger, although its entries have them; the sums now include them`;
+}
