@@ -223,7 +223,7 @@ export function heldAtOtherPlaces({ ledger }: Leftovers, place: string | null): 
   const [first] = held;
   if (first === undefined) return null;
   const all = held.map(({ currency, sum }) => `${textOfMoney(sum)} ${currency}`).join(', ');
-  return `the ledger also holds ${all}, which this bot does not read; base currency there still counts as held; book what is no longer there, as with puntas ledger adjust --currency ${first.currency} --amount=${textOfMoney(money(-first.sum))}`;
+  return `the ledger also holds ${all}, which this bot does not read; base currency there still counts as held; book what is no longer there, as with puntas ledger adjust --currency ${first.currency} --amount=${textOfMoney(money(-first.sum))}${place === null ? '' : ', with --in-transit if you sent it to an exchange that this bot reads'}`;
 }
 
 /** Returns which adjustments the sums of the ledger have from its entries, as text; `null` if none. */

@@ -186,6 +186,7 @@ export class Run {
         listAheadMaxMs: timing.transferListDelayMaxMs,
         isBetween: transfer => this.#placeTransfers?.isBetween(transfer) === true,
         isTransferable: currency => this.#placeTransfers?.isTransferable(currency) === true,
+        isUnread: currency => this.#placeTransfers?.isUnread(currency) === true,
       },
     });
     const known = () => this.#balances.known;

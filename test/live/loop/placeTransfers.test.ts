@@ -426,11 +426,14 @@ describe('transfers between both exchanges', () => {
       `${amount} btc left for the other exchange, perhaps before its opening balances were read; if they include that amount, run puntas ledger adjust --currency btc@transit --amount=-${amount}; otherwise wait until it arrives`;
     for (const isListed of [true, false]) {
       const world = new World(true, 0, false);
+      const unread = () => ['btc', 'btc@binance', 'btc@kraken'].map(name => world.transfers.isUnread(name));
+      expect(unread()).toEqual([false, true, false]);
       world.sends(sends(50));
       if (isListed) world.reads(4_000);
       world.arrives(0);
       [world.isThereRead, world.isListing] = [true, false];
       world.reads(4_000);
+      expect(unread()).toEqual([false, false, false]);
       // No list shows it, so the operator books it as sent to the other exchange.
       if (!isListed) world.booksDeparture(sends(50), true);
       world.reads(4_000);
