@@ -7,6 +7,7 @@ import type { BookedTransfer } from './bookings.ts';
 import { changesIn, Ledger, type Cause, type LedgerEntry } from './ledger.ts';
 import { atPlace, isAtPlace, placeInName, splitRows, tickerInName, type PlacedRows } from './place.ts';
 import type { PlacedChange } from './placeAccount.ts';
+import type { BalanceCheck } from './reconciliation.ts';
 import { money, textOfMoney, type Millis, type Money } from '../model/units.ts';
 
 /** Place of money in transit, in names of currencies. */
@@ -20,6 +21,19 @@ export type TransitItem = {
   readonly place: string | null;
   readonly amount: Money;
   readonly since: Millis;
+  /**
+   * Whether the amount may have left before the opening balances of the other exchange were read, so that they may include
+   * it. Only its arrival, its return or the operator can then say that it does not count twice.
+   */
+  readonly mayBeInOpening?: true;
+};
+
+/** State for the next run. */
+export type TransitState = {
+  /** Transfers between both exchanges without their other side, oldest first; absent if there are none. */
+  readonly transit?: readonly TransitItem[];
+  /** Currencies there whose opening balances may include what is not booked as sent yet; absent if there are none. */
+  readonly openings?: readonly string[];
 };
 
 type Moved = Pick<TransitItem, 'place' | 'currency' | 'amount'>;
@@ -45,6 +59,11 @@ export class Transit {
   readonly #ledger = new Ledger();
   /** Oldest first. The sum of each currency is its balance in the ledger. */
   #items: readonly TransitItem[] = [];
+  /**
+   * Currencies of another exchange, as `btc@other`, with the time of their opening balances, until the bot's own balance
+   * of the currency equals its ledger. Until then, an amount that is booked as sent may be older than that opening.
+   */
+  readonly #openings = new Map<string, Millis>();
 
   /**
    * `major` is the base currency of the bot's book. If `limits` is `null`, nothing new is in transit, and what an earlier
@@ -58,6 +77,14 @@ export class Transit {
 
   get items(): readonly TransitItem[] {
     return this.#items;
+  }
+
+  get state(): TransitState {
+    const openings = [...this.#openings.keys()];
+    return {
+      ...(this.#items.length > 0 ? { transit: this.#items } : {}),
+      ...(openings.length > 0 ? { openings } : {}),
+    };
   }
 
   get version(): number {
@@ -104,6 +131,24 @@ export class Transit {
     return sumOfItems(open) - amount <= (this.#limits?.fallMax.get(currency) ?? 0n);
   }
 
+  /** Records that the opening balances of another exchange were read. `names` are its currencies, as `btc@other`. */
+  opened(names: readonly string[], at: Millis): void {
+    this.#openings.clear();
+    for (const name of names) this.#openings.set(name, at);
+    const currencies = new Set(names.map(tickerInName));
+    const isSent = ({ currency, place, amount }: TransitItem) =>
+      currencies.has(currency) && amount > 0n && (place === null || place === TRANSIT);
+    this.#items = this.#items.map(item => (isSent(item) ? inDoubt(item) : item));
+  }
+
+  /** Applies a comparison of the bot's own balances: what is equal has nothing on its way that is not booked. */
+  compared({ at, reported, differences }: BalanceCheck): void {
+    for (const [name, openedAt] of this.#openings) {
+      const currency = tickerInName(name);
+      if (at >= openedAt && reported.has(currency) && !differences.has(currency)) this.#openings.delete(name);
+    }
+  }
+
   /** Books the other side of a transfer that an account has just booked. */
   move(event: TransferEvent): void {
     const [currency, place] = [tickerInName(event.currency), placeInName(event.currency)];
@@ -134,14 +179,24 @@ export class Transit {
     this.#book(event, { currency: tickerInName(event.currency), place: TRANSIT, amount: event.amount });
   }
 
-  /** Returns which amount has been in transit for too long, with the remedy; `null` if none. */
+  /**
+   * Returns which amount has been in transit for too long, or may be in the opening balances of the other exchange too,
+   * with the remedy; `null` if none.
+   */
   overdue(at: Millis): string | null {
-    const sumOf = (currency: string) => sumOfItems(this.#lost(currency, at));
-    const late = this.#items.find(item => this.#isLate(item, at) && sumOf(item.currency) !== 0n);
+    const isLate = (item: TransitItem) => item.mayBeInOpening === true || this.#isLate(item, at);
+    const sumOf = (currency: string) => sumOfItems(this.#lost(currency, isLate));
+    const late = this.#items.find(item => isLate(item) && sumOf(item.currency) !== 0n);
     if (late === undefined) return null;
     const { currency, since } = late;
     const name = atPlace(currency, TRANSIT);
     const sum = sumOf(currency);
+    const doubtful = this.#items.filter(item => item.currency === currency && item.mayBeInOpening === true);
+    if (doubtful.length > 0) {
+      // Arrivals beyond the amounts in doubt are of other items.
+      const amount = sum > 0n ? sum : sumOfItems(doubtful);
+      return `${textOfMoney(amount)} ${currency} left for the other exchange, perhaps before its opening balances were read; if they include that amount, run puntas ledger adjust --currency ${name} --amount=${textOfMoney(money(-amount))}; otherwise wait until it arrives`;
+    }
     const waitMs = this.#limits?.waitMs ?? Infinity;
     return `${textOfMoney(sum)} ${currency} in transit between the two exchanges since ${new Date(since).toISOString()}, and hedge.elsewhere.transferWaitHours is ${waitMs / HOUR_MS}; find the transfer, then run puntas ledger adjust --currency ${name} --amount=${textOfMoney(money(-sum))}`;
   }
@@ -158,10 +213,11 @@ export class Transit {
   }
 
   /** Restores what is in transit from the rows of all places; returns the rows of the others. */
-  restore(placed: PlacedRows, items: readonly TransitItem[], at: Millis): PlacedRows {
+  restore(placed: PlacedRows, { transit: items = [], openings = [] }: TransitState, at: Millis): PlacedRows {
     const [own, others] = splitRows(placed, name => isAtPlace(name, TRANSIT));
     this.#ledger.restore(own.causes, own.sources);
     this.#items = items;
+    for (const name of openings) this.#openings.set(name, -Infinity);
     // A version of Puntas that does not know the items keeps only the rows.
     for (const name of own.causes.keys()) {
       const currency = tickerInName(name);
@@ -176,14 +232,30 @@ export class Transit {
     moved: Moved,
   ): void {
     if (!this.#post(source, cause, occurredAt, why, moved)) return;
-    const item: TransitItem = { source, ...moved, since: at };
+    const sent: TransitItem = { source, ...moved, since: at };
+    const item = this.#mayBeOlder(sent) ? inDoubt(sent) : sent;
     this.#add(item);
     const { currency } = item;
     const ended = this.#endedBy(item, cause === 'refunds');
     if (ended === null) return this.#endLost(item);
     this.#items = this.#items.filter(each => !ended.includes(each));
+    this.#keepDoubt(item, ended);
     const fee = money(-sumOfItems(ended));
     if (fee !== 0n) this.#post(`${source} fee`, 'fees', occurredAt, 'fee of the transfer', { currency, amount: fee });
+  }
+
+  /** Whether the amount may have left the bot's own account before the opening balances of the other exchange. */
+  #mayBeOlder({ currency, place, amount }: TransitItem): boolean {
+    return place === null && amount > 0n && [...this.#openings.keys()].some(name => tickerInName(name) === currency);
+  }
+
+  /** An arrival may be that of another departure than the one that it ended. The doubt is then about those others. */
+  #keepDoubt(arrival: TransitItem, ended: readonly TransitItem[]): void {
+    if (arrival.amount > 0n || arrival.place === TRANSIT) return;
+    const doubtful = ended.filter(({ mayBeInOpening }) => mayBeInOpening === true);
+    const isLike = (item: TransitItem) =>
+      doubtful.some(({ currency, place }) => item.currency === currency && item.place === place && item.amount > 0n);
+    this.#items = this.#items.map(item => (isLike(item) ? inDoubt(item) : item));
   }
 
   /** Books an entry; returns false if its source was already booked. */
@@ -210,7 +282,8 @@ export class Transit {
         each.currency === currency && each.place === place && each.amount > 0n === first.amount > 0n;
       const next = older.slice(i + 1).find(isLike);
       if (next === undefined) continue;
-      const joined = { ...first, amount: money(first.amount + next.amount) };
+      const sum = { ...first, amount: money(first.amount + next.amount) };
+      const joined = next.mayBeInOpening === true ? inDoubt(sum) : sum;
       this.#items = this.#items.filter(each => each !== next).map(each => (each === first ? joined : each));
       return;
     }
@@ -223,7 +296,9 @@ export class Transit {
   #endLost(item: TransitItem): void {
     const isOfOperator = item.place === TRANSIT;
     const own = this.#items.filter(({ currency }) => currency === item.currency);
-    const lost = this.#lost(item.currency, item.since);
+    const isLate = (each: TransitItem) =>
+      (isOfOperator && each.mayBeInOpening === true) || this.#isLate(each, item.since);
+    const lost = this.#lost(item.currency, isLate);
     const over = isOfOperator && sumOfItems(own) === 0n ? own : lost;
     if (sumOfItems(over) === 0n) this.#items = this.#items.filter(each => !over.includes(each));
   }
@@ -233,18 +308,23 @@ export class Transit {
   }
 
   /** Returns the items of a currency that make up what is lost. Later departures may still arrive. */
-  #lost(currency: string, at: Millis): readonly TransitItem[] {
+  #lost(currency: string, isLate: (item: TransitItem) => boolean): readonly TransitItem[] {
     return this.#items.filter(
-      item => item.currency === currency && (this.#isLate(item, at) || item.amount < 0n || item.place === TRANSIT),
+      item => item.currency === currency && (isLate(item) || item.amount < 0n || item.place === TRANSIT),
     );
   }
 
   /**
    * Returns the fewest items that are complete transfers together with `item`, which is the newest; `null` if none are.
-   * Among equally many, those with the lowest fee.
+   * Among equally many, those with the lowest fee. Among those, the operator's booking ends what is in doubt first, and an
+   * arrival last.
    */
   #endedBy(item: TransitItem, isReturn: boolean): readonly TransitItem[] | null {
-    const others = this.#items.filter(each => each !== item && each.currency === item.currency).slice(0, COMPARED_MAX);
+    const sign = item.place === TRANSIT ? -1 : 1;
+    const others = this.#items
+      .filter(each => each !== item && each.currency === item.currency)
+      .toSorted((a, b) => sign * (Number(a.mayBeInOpening ?? false) - Number(b.mayBeInOpening ?? false)))
+      .slice(0, COMPARED_MAX);
     let ended: readonly TransitItem[] | null = null;
     for (let chosen = 1; chosen < 1 << others.length; chosen++) {
       const some = [...others.filter((_, i) => (chosen & (1 << i)) !== 0), item];
@@ -272,6 +352,8 @@ export class Transit {
     return isOneWay && lost >= 0n && lost <= feeMax * BigInt(Math.max(left.length, arrived.length));
   }
 }
+
+const inDoubt = (item: TransitItem): TransitItem => ({ ...item, mayBeInOpening: true });
 
 function sumOfItems(items: readonly TransitItem[]): Money {
   let sum = 0n;

@@ -19,7 +19,7 @@ import { Transit } from '../accounting/transit.ts';
 import { FigureEvidence } from './figureEvidence.ts';
 import { ForeignOrders } from '../orders/foreignOrders.ts';
 import { HourEnds, type ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
-import type { TransferEvent } from '../accounting/accountEvents.ts';
+import type { BalancesEvent, TransferEvent } from '../accounting/accountEvents.ts';
 import type { Booked } from '../accounting/bookings.ts';
 import type { LedgerEntry } from '../accounting/ledger.ts';
 import { HedgeDebt, type Exposure, type HedgeRooms } from '../risk/hedgeDebt.ts';
@@ -322,14 +322,13 @@ export class Engine {
     const pastPrices = this.#pastPrice?.state() ?? this.#keptPastPrices;
     const bases = this.#livePrice?.bases() ?? this.#keptBases;
     const own = withRows(withRows(this.#account.stateToSave(recent), this.#transit.rows), this.#otherPlaces.rows);
-    const transit = this.#transit.items;
     const hedgeDebt = this.#hedgeDebt === null ? this.#keptHedgeDebt : this.#hedgeDebt.state;
     return {
       ...(this.#elsewhere?.addTo(own) ?? own),
       ...storedTarget(this.#options.instrument, this.#inventory.target(this.#held)),
       guard: this.#risk.killSwitch?.state(this.#inventory.totalProfit()) ?? null,
       profit: this.#inventory.profitSinceOpening(this.#at),
-      ...(transit.length > 0 ? { transit } : {}),
+      ...this.#transit.state,
       ...(hedgeDebt ? { hedgeDebt } : {}),
       ...(adverse ? { adverse } : {}),
       ...(pastPrices ? { pastPrices } : {}),
@@ -481,7 +480,7 @@ export class Engine {
         break;
       case 'balances':
         if (event.place !== undefined) {
-          if (this.#elsewhere) this.#halt(this.#ledgerHalt(this.#elsewhere.read(event), this.#elsewhere.view));
+          if (this.#elsewhere) this.#readElsewhere(this.#elsewhere, event);
           break;
         }
         this.#risk.regimes.apply({ kind: 'balances', at: event.at, unread: null });
@@ -491,6 +490,7 @@ export class Engine {
             this.#account,
           ),
         );
+        if (this.#account.checked?.at === event.startedAt) this.#transit.compared(this.#account.checked);
         break;
       case 'trades':
         for (const trade of event.trades) this.#account.trade(trade);
@@ -526,6 +526,13 @@ export class Engine {
     }
   }
 
+  /** Applies the balances of the other exchange. What was on its way to it may be in the first of them. */
+  #readElsewhere(elsewhere: PlaceAccount, event: BalancesEvent): void {
+    const wasOpen = elsewhere.isOpen;
+    this.#halt(this.#ledgerHalt(elsewhere.read(event), elsewhere.view));
+    if (!wasOpen && elsewhere.isOpen) this.#transit.opened([...elsewhere.view.totals.keys()], event.at);
+  }
+
   /** Records which orders the exchange reports in the book. */
   #markInBook(reports: readonly OrderReport[]): void {
     for (const { originId, oid } of reports)
@@ -536,7 +543,7 @@ export class Engine {
     for (const order of orders) this.#orders.restore(order, at);
     if (ledger === null) return;
     const [placed, own] = splitPlaces(ledger);
-    const others = this.#transit.restore(placed, ledger.transit ?? [], at);
+    const others = this.#transit.restore(placed, ledger, at);
     this.#otherPlaces.restore(this.#elsewhere?.restore(others) ?? others);
     this.#account.restore(own);
     this.#inventory.restore(this.#held, targetMoney(this.#options.instrument, ledger), ledger.profit);

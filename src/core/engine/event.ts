@@ -15,7 +15,7 @@ import type { KillSwitchState } from '../risk/killSwitch.ts';
 import type { PastPriceState } from '../risk/pastPrice.ts';
 import type { StoredTarget } from '../accounting/inventory.ts';
 import type { ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
-import type { TransitItem } from '../accounting/transit.ts';
+import type { TransitState } from '../accounting/transit.ts';
 import type { AccountTier } from '../accounting/feeTier.ts';
 import type {
   AccountLedger,
@@ -30,7 +30,8 @@ import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
 /** Account ledger, with the state of the bot's book. */
 export type RestoredLedger = AccountLedger &
-  StoredTarget & {
+  StoredTarget &
+  TransitState & {
     readonly guard: KillSwitchState | null;
     /** Markouts of earlier fills; absent if not measured. */
     readonly adverse?: AdverseSelectionState;
@@ -38,8 +39,6 @@ export type RestoredLedger = AccountLedger &
     readonly pastPrices?: PastPriceState;
     /** Basis of this book to each source of the reference price; absent if none was measured. */
     readonly bases?: Readonly<Record<string, BasisState>>;
-    /** Transfers between both exchanges without their other side, oldest first; absent if there are none. */
-    readonly transit?: readonly TransitItem[];
     /** Failed hedges on the other exchange and their band; absent if there are none. */
     readonly hedgeDebt?: HedgeDebtState;
     /** Profit since the opening of the ledger; absent in the state of an older Puntas. */

@@ -3,6 +3,7 @@
  * explain differences.
  */
 import { sleep, textOfMoney, type Engine, type Millis, type TransferLists } from '../../core/index.ts';
+import type { MailMessage } from '../mailbox/kinds.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 import { explaining } from './transferSelection.ts';
 import type { RunContext } from '../runContext.ts';
@@ -22,6 +23,8 @@ export type Explanations = {
   readonly isBetween?: (transfer: Booking) => boolean;
   /** Whether a transfer between both exchanges can have the currency. If absent, none can. */
   readonly isTransferable?: (currency: string) => boolean;
+  /** Whether the currency is in an account whose opening balances are not read yet. If absent, none is. */
+  readonly isUnread?: (currency: string) => boolean;
   /** Maximum time by which a list may show a transfer before the balances do. */
   readonly listAheadMaxMs: Millis;
 };
@@ -179,30 +182,21 @@ export class BalanceReads {
     return false;
   }
 
-  /** Books the adjustments that the operator requested in the state directory. */
+  /**
+   * Books the adjustments that the operator requested in the state directory. A request that cannot be booked stays there:
+   * it waits for a run that can book it.
+   */
   bookAdjustments(): void {
     const { explained, persist, connectivity } = this.#o;
     const { adjustments } = explained;
     const { log } = this.#o.run;
     if (!adjustments) return;
     const waiting = adjustments.waiting(sentence => connectivity.say(sentence, {}, sentence, 'error'));
-    if (waiting.length === 0) return;
-    for (const { id, at, currency, amount, reason, by, inTransit = false } of waiting) {
-      if (this.#taken.has(id)) continue;
-      this.#taken.add(id);
-      const why = `${by}: ${reason}`;
-      const of = { source: `adjust ${id}`, cause: 'adjustments', currency, amount, occurredAt: at, why } as const;
-      if (!inTransit) this.#book(of);
-      else if (explained.isTransferable?.(currency) === true) this.#book({ ...of, inTransit: true });
-      else
-        log.error(
-          { source: of.source, currency, amount: textOfMoney(amount) },
-          `not booked: ${textOfMoney(amount)} ${currency} in transit (${why}), because this bot does not hedge on another exchange in a book with this currency; book the amount without --in-transit`,
-        );
-    }
+    const taken = waiting.filter(request => this.#taken.has(request.id) || this.#bookAdjustment(request));
+    if (taken.length === 0) return;
     if (!persist()) return;
     try {
-      for (const { id } of waiting) adjustments.done(id);
+      for (const { id } of taken) adjustments.done(id);
     } catch (error) {
       // The request file remains; the id of the request prevents a second booking.
       log.warn(
@@ -210,6 +204,29 @@ export class BalanceReads {
         'a booking is in the ledger, but its request file could not be deleted from the state directory',
       );
     }
+  }
+
+  /** Returns whether the adjustment was booked; if not, logs why it waits. */
+  #bookAdjustment({ id, at, currency, amount, reason, by, inTransit = false }: MailMessage<'adjust'>): boolean {
+    const { explained, connectivity } = this.#o;
+    const why = `${by}: ${reason}`;
+    const waits = (cause: string, remedy: string) => {
+      const text = `${textOfMoney(amount)} ${currency}${inTransit ? ' in transit' : ''} (${why})`;
+      const known = { source: `adjust ${id}`, currency, amount: textOfMoney(amount) };
+      connectivity.say(`adjustment ${id}`, known, `not booked yet: ${text}, because ${cause}; ${remedy}`, 'error');
+      return false;
+    };
+    if (explained.isUnread?.(currency) === true)
+      return waits('the balances there have not been read yet', 'the bot books it after its first read of them');
+    if (inTransit && explained.isTransferable?.(currency) !== true)
+      return waits(
+        'this bot hedges on no other exchange in a book with this currency',
+        `restore the section hedge.elsewhere, or delete adjust-${id}.json in the state directory and book the amount without --in-transit`,
+      );
+    this.#taken.add(id);
+    const of = { source: `adjust ${id}`, cause: 'adjustments', currency, amount, occurredAt: at, why } as const;
+    this.#book(inTransit ? { ...of, inTransit: true } : of);
+    return true;
   }
 
   /**

@@ -227,5 +227,12 @@ export function heldAtOtherPlaces({ ledger }: Leftovers, place: string | null): 
   const [first] = held;
   if (first === undefined) return null;
   const all = held.map(({ currency, sum }) => `${textOfMoney(sum)} ${currency}`).join(', ');
-  return `the ledger also has ${all}, whose balances this bot does not read; the base currency in them is still part of the holdings. Book out amounts that are no longer there, for example with puntas ledger adjust --currency ${first.currency} --amount=${textOfMoney(money(-first.sum))}`;
+  return `the ledger also has ${all}, whose balances this bot does not read; the base currency in them is still part of the holdings. Book out amounts that are no longer there, for example with puntas ledger adjust --currency ${first.currency} --amount=${textOfMoney(money(-first.sum))}${place === null ? '' : ', with --in-transit if you sent the amount to an exchange that this bot reads'}`;
+}
+
+/** Returns which adjustments the sums of the ledger have from its entries, as text; `null` if none. */
+export function addedText({ added = new Map() }: Pick<Leftovers, 'added'>): string | null {
+  if (added.size === 0) return null;
+  const all = [...added].map(([currency, amount]) => `${textOfMoney(amount)} ${currency}`).join(', ');
+  return `an older Puntas left adjustments of ${all} out of the sums of the ledger, although its entries have them; the sums now include them`;
 }

@@ -62,6 +62,12 @@ export class PlaceTransfers {
     return this.#o.currencies.includes(tickerInName(name)) && placeInName(name) !== TRANSIT;
   }
 
+  /** Whether the currency is at the other exchange, whose opening balances are not read yet. */
+  isUnread(name: string): boolean {
+    const { engine, place } = this.#o;
+    return placeInName(name) === place && engine.elsewhere?.view.isOpen !== true;
+  }
+
   /** Logs what is in transit after a transfer between both exchanges. */
   onTransfer({ source, currency: name, amount, inTransit }: TransferEvent): void {
     if (inTransit !== true && !name.endsWith(atPlace('', TRANSIT))) return;

@@ -18,7 +18,14 @@ import { cancelAll } from '../safety/cancelAllAndVerify.ts';
 import { decisionTimer } from './decisionTimer.ts';
 import { EventQueue } from './eventQueue.ts';
 import { hedgerOf } from './runHedger.ts';
-import { heldAtOtherPlaces, hedgesToContinue, openHedgeElsewhere, placeSetupOf, stateElsewhere } from './hedgePlace.ts';
+import {
+  addedText,
+  heldAtOtherPlaces,
+  hedgesToContinue,
+  openHedgeElsewhere,
+  placeSetupOf,
+  stateElsewhere,
+} from './hedgePlace.ts';
 import { PlaceReads } from './placeReads.ts';
 import { PlaceTransfers } from './placeTransfers.ts';
 import { LedgerKeeper } from '../account/ledgerKeeper.ts';
@@ -115,6 +122,8 @@ export class Run {
     const journal = { ...left, leftovers: { ...left.leftovers, hedges } };
     const others = heldAtOtherPlaces(journal.leftovers, place?.name ?? null);
     if (others !== null) log.warn({}, others);
+    const added = addedText(journal.leftovers);
+    if (added !== null) log.warn({}, added);
     await place?.rules.open();
     const engine = options.makeEngine(rules, onNews, journal.run);
     const unproven = engine.unprovenBases(journal.leftovers.ledger ?? {});
@@ -177,6 +186,7 @@ export class Run {
         listAheadMaxMs: timing.transferListDelayMaxMs,
         isBetween: transfer => this.#placeTransfers?.isBetween(transfer) === true,
         isTransferable: currency => this.#placeTransfers?.isTransferable(currency) === true,
+        isUnread: currency => this.#placeTransfers?.isUnread(currency) === true,
       },
     });
     const known = () => this.#balances.known;

@@ -47,6 +47,7 @@ type Written = {
   profit?: WrittenProfit;
   /** Amounts are decimal text. */
   transit?: readonly (Omit<TransitItem, 'amount'> & { readonly amount: string })[];
+  openings?: RestoredLedger['openings'];
 };
 
 /** Older format of a ledger, with balances but without causes. */
@@ -78,6 +79,7 @@ export const textOfLedger = ({
     pastPrices: rest.pastPrices,
     bases: rest.bases,
     hedgeDebt: rest.hedgeDebt,
+    openings: rest.openings,
     ...(profit === undefined ? {} : { profit: writtenProfit(profit) }),
     ...(transit === undefined ? {} : { transit: transit.map(item => ({ ...item, amount: textOfMoney(item.amount) })) }),
   } satisfies Written);
@@ -85,7 +87,7 @@ export const textOfLedger = ({
 /** Parses a ledger. Balances in the older format without causes become openings. Throws on damaged JSON or sums. */
 export function ledgerOf(text: string): RestoredLedger {
   const written = JSON.parse(text) as Written | WrittenBefore;
-  const { seen, target, targetRest, guard, adverse, pastPrices, bases, profit, transit, hedgeDebt } = written;
+  const { seen, target, targetRest, guard, adverse, pastPrices, bases, profit, transit, openings, hedgeDebt } = written;
   return {
     causes: 'totals' in written ? openingOf(written.totals) : causesIn(written.causes),
     sources: 'totals' in written ? [] : written.sources,
@@ -97,6 +99,7 @@ export function ledgerOf(text: string): RestoredLedger {
     ...(pastPrices === undefined ? {} : { pastPrices }),
     ...(bases === undefined ? {} : { bases }),
     ...(hedgeDebt === undefined ? {} : { hedgeDebt }),
+    ...(openings === undefined ? {} : { openings }),
     ...(profit === undefined ? {} : { profit: profitSinceOpeningOf(profit) }),
     ...(transit === undefined ? {} : { transit: transit.map(item => ({ ...item, amount: moneyOf(item.amount) })) }),
   };

@@ -10,6 +10,7 @@ import {
   type Amount,
   type LedgerEntry,
   type Millis,
+  type Money,
   type PlaceCommand,
   type Price,
   type ProfitSinceOpening,
@@ -19,7 +20,7 @@ import {
 } from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';
 import { commitMarkIn, lossOf, stalenessOf, type CommitMark } from './knownCommits.ts';
-import { foldEntries, assertEntriesAddUp, writeEntries } from './ledgerEntries.ts';
+import { foldEntries, ledgerByEntries, writeEntries } from './ledgerEntries.ts';
 import { writeHours } from './profitHours.ts';
 import { checkpointOf, textOfCheckpoint, type LedgerCheckpoint } from '../recording/ledgerText.ts';
 import { noteClient, NotOurs, ownerIn, takeOwnership, type Owner } from './owner.ts';
@@ -55,6 +56,8 @@ export type Leftovers = {
   readonly uncounted: readonly string[];
   /** Tick and lot of all prices and amounts in this state; `null` if an older Puntas did not store them. */
   readonly units: StateUnits | null;
+  /** Adjustments at other exchanges that an older Puntas left out of the sums of the ledger; absent if none. */
+  readonly added?: ReadonlyMap<string, Money>;
 };
 
 /** Durable upper bound of the nonces of an API key. */
@@ -364,8 +367,11 @@ function nonceMarkIn(db: Database.Database, account: string): bigint {
 
 function leftoversIn(db: Database.Database, account: string): Leftovers {
   const row = db.prepare('SELECT mark FROM marks WHERE account = ?').get(account) as { mark: string } | undefined;
-  const mark = row ? checkpointOf(row.mark) : null;
-  if (mark !== null) assertEntriesAddUp(db, account, mark.ledger.causes);
+  const stored = row ? checkpointOf(row.mark) : null;
+  const { ledger, added } = stored
+    ? ledgerByEntries(db, account, stored.ledger, ownerIn(db)?.book ?? null)
+    : { ledger: null, added: null };
+  const mark = stored && ledger && { ...stored, ledger };
   const known = new Map(mark?.live.map(order => [order.id, order]) ?? []);
   const open = db
     .prepare('SELECT id, side, price, amount, at FROM intents WHERE account = ? AND ending IS NULL ORDER BY at, id')
@@ -386,6 +392,7 @@ function leftoversIn(db: Database.Database, account: string): Leftovers {
     transfers: mark?.transfers ?? null,
     uncounted: mark?.uncounted ?? [],
     units: mark?.units ?? null,
+    ...(added === null || added.size === 0 ? {} : { added }),
   };
 }
 

@@ -3,7 +3,21 @@
  * their sum must equal the checkpoint.
  */
 import type Database from 'libsql';
-import { CAUSES, causesFrom, type Cause, type Causes, type LedgerEntry, type Millis } from '../../core/index.ts';
+import {
+  atPlace,
+  CAUSES,
+  causesFrom,
+  money,
+  pairOf,
+  placeInName,
+  TRANSIT,
+  type Cause,
+  type Causes,
+  type LedgerEntry,
+  type Millis,
+  type Money,
+  type RestoredLedger,
+} from '../../core/index.ts';
 import { entryOf, textOfEntry } from '../recording/ledgerText.ts';
 import { sumOf } from './rowChecksums.ts';
 
@@ -59,9 +73,59 @@ export function foldEntries(db: Database.Database, account: string, max = ENTRIE
   insert(db, account, last.n, { source: `${FORWARD} ${last.n}`, at: last.at, why: null, changes });
 }
 
-/** Throws if the entries do not add up to `causes`. A ledger without entries is not checked. */
-export function assertEntriesAddUp(db: Database.Database, account: string, causes: ReadonlyMap<string, Causes>): void {
+type Sums = ReadonlyMap<string, Causes>;
+
+/**
+ * Returns the sums with the adjustments of the entries, for exchanges other than the bot's own, and by how much each
+ * currency changed. An older Puntas stored the operator's adjustment at an exchange that its configuration no longer named
+ * as an entry, but left it out of the sums. Sums that differ in another cause stay unchanged: they are damaged. `booked`
+ * has the sums of the entries.
+ */
+export function adjustedSums(
+  booked: Sums,
+  sums: Sums,
+): { readonly causes: Sums; readonly added: ReadonlyMap<string, Money> } {
+  const causes = new Map(sums);
+  const added = new Map<string, Money>();
+  for (const [currency, ours] of booked) {
+    const row = sums.get(currency);
+    const place = placeInName(currency);
+    if (row === undefined || place === null || place === TRANSIT) continue;
+    const differing = CAUSES.filter(cause => ours[cause] !== row[cause]);
+    if (differing.length !== 1 || differing[0] !== 'adjustments') continue;
+    causes.set(currency, { ...row, adjustments: ours.adjustments });
+    added.set(currency, money(ours.adjustments - row.adjustments));
+  }
+  return { causes, added };
+}
+
+/**
+ * Returns the ledger with the sums of `adjustedSums`. Its inventory stays as it was, so the target changes with what is
+ * held; a configured target replaces it. `book` is the bot's book; `null` if the state does not name it.
+ * @throws Error if the entries do not add up to the sums. A ledger without entries is not checked.
+ */
+export function ledgerByEntries(
+  db: Database.Database,
+  account: string,
+  ledger: RestoredLedger,
+  book: string | null,
+): { readonly ledger: RestoredLedger; readonly added: ReadonlyMap<string, Money> } {
   const booked = causesFrom(entriesIn(db, account));
+  const { causes, added } = adjustedSums(booked, ledger.causes);
+  assertEntriesAddUp(booked, causes);
+  if (added.size === 0) return { ledger, added };
+  let targetRest = ledger.targetRest ?? money(0n);
+  for (const [currency, amount] of added)
+    if (book !== null && currency.startsWith(`${pairOf(book)[0]}@`)) targetRest = money(targetRest + amount);
+  // The older Puntas booked them without a place. With it, a repeated request is recognized.
+  const sources = [...entriesIn(db, account)].flatMap(({ source, changes }) => {
+    const change = changes.find(({ currency }) => added.has(currency));
+    return change === undefined || placeInName(source) !== null ? [] : [atPlace(source, placeInName(change.currency)!)];
+  });
+  return { ledger: { ...ledger, causes, targetRest, sources: [...ledger.sources, ...sources] }, added };
+}
+
+function assertEntriesAddUp(booked: Sums, causes: Sums): void {
   if (booked.size === 0) return;
   for (const currency of new Set([...booked.keys(), ...causes.keys()])) {
     const [ours, theirs] = [booked.get(currency), causes.get(currency)];

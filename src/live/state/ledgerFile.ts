@@ -3,8 +3,16 @@
  * file.
  */
 import type Database from 'libsql';
-import type { Causes, BalanceCheck, Clock, LedgerEntry, PlaceCheck, ProfitSinceOpening } from '../../core/index.ts';
-import { entriesIn } from './ledgerEntries.ts';
+import {
+  causesFrom,
+  type Causes,
+  type BalanceCheck,
+  type Clock,
+  type LedgerEntry,
+  type PlaceCheck,
+  type ProfitSinceOpening,
+} from '../../core/index.ts';
+import { adjustedSums, entriesIn } from './ledgerEntries.ts';
 import { hoursIn } from './profitHours.ts';
 import { ownerIn } from './owner.ts';
 import { checkpointOf } from '../recording/ledgerText.ts';
@@ -35,9 +43,10 @@ function read(db: Database.Database): LedgerFile | null {
   const row = db.prepare('SELECT account, mark FROM marks').get() as { account: string; mark: string } | undefined;
   if (!row) return null;
   const { ledger, checked, checkedThere, profit } = checkpointOf(row.mark);
+  const entries = [...entriesIn(db, row.account)];
   return {
-    causes: ledger.causes,
-    entries: [...entriesIn(db, row.account)],
+    causes: adjustedSums(causesFrom(entries), ledger.causes).causes,
+    entries,
     checked,
     checkedThere,
     profit: ledger.profit ?? (profit && { since: null, at: null, twiceMid: null, profit }),

@@ -14,7 +14,7 @@ import {
   type Outcome,
   type OwnTrade,
 } from '../../../src/core/index.ts';
-import { BalanceReads } from '../../../src/live/account/balanceReads.ts';
+import { BalanceReads, type Explanations } from '../../../src/live/account/balanceReads.ts';
 import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
 import { Reads } from '../../../src/live/account/reads.ts';
 import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
@@ -39,7 +39,10 @@ function readsOver(
   trades: OwnTrade[],
   onBalances: () => Outcome<readonly Balance[]> | null | Promise<null>,
   lists?: TransferLists,
-  { adjustments, persist = () => true }: { adjustments?: NumberedMailbox<'adjust'>; persist?: () => boolean } = {},
+  {
+    persist = () => true,
+    ...explanations
+  }: Partial<Pick<Explanations, 'adjustments' | 'isTransferable' | 'isUnread'>> & { persist?: () => boolean } = {},
 ) {
   const clock = new VirtualClock();
   const { engine } = new Desk().open();
@@ -65,7 +68,7 @@ function readsOver(
   };
   const balances = new BalanceReads({
     ...{ engine, reads, readTrades, run: { clock, log, time, step } },
-    explained: { lists, adjustments, known: null, listAheadMaxMs: 0 },
+    explained: { lists, ...explanations, known: null, listAheadMaxMs: 0 },
     connectivity: new ConnectivityLog(log, clock),
     note: () => undefined,
     persist,
@@ -149,8 +152,12 @@ test('balances count as unread from a minute after the first failure in a row, w
 
 test('a booking of an operator is waiting or on disk, over full disks and crashes, and in the ledger once', () => {
   const op = fc.oneof(
-    fc.record({ what: fc.constant('request'), units: fc.integer({ min: -9, max: 9 }).filter(units => units !== 0) }),
-    fc.record({ what: fc.constantFrom('booked', 'full disk', 'crash') }),
+    fc.record({
+      what: fc.constant('request'),
+      units: fc.integer({ min: -9, max: 9 }).filter(units => units !== 0),
+      inTransit: fc.boolean(),
+    }),
+    fc.record({ what: fc.constantFrom('booked', 'full disk', 'crash', 'transferable', 'unread') }),
   );
   fc.assert(
     fc.property(fc.array(op, { maxLength: 8 }), ops => {
@@ -161,12 +168,16 @@ test('a booking of an operator is waiting or on disk, over full disks and crashe
       /** Bookings as the disk has them, and those that the running process has. */
       let onDisk: EngineEvent[] = [];
       let isFull = false;
+      let isTransferable = false;
+      let isUnread = false;
       const persist = () => {
         if (!isFull) onDisk = bot.events.filter(({ kind }) => kind === 'transfer');
         return !isFull;
       };
       const begun = () => {
-        const made = readsOver([], () => null, undefined, { adjustments, persist });
+        const made = readsOver([], () => null, undefined, {
+          ...{ adjustments, persist, isTransferable: () => isTransferable, isUnread: () => isUnread },
+        });
         for (const event of onDisk) made.engine.step(event);
         made.events.push(...onDisk);
         return made;
@@ -174,14 +185,19 @@ test('a booking of an operator is waiting or on disk, over full disks and crashe
       let bot = begun();
       const asked = new Map<string, bigint>();
       const sources = () => onDisk.flatMap(event => (event.kind === 'transfer' ? [event.source] : []));
-      for (const [n, each] of [...ops, { what: 'booked' } as const].entries()) {
+      for (const [n, each] of [...ops, { what: 'last' } as const].entries()) {
         isFull = each.what === 'full disk';
+        if (each.what === 'last') [isTransferable, isUnread] = [true, false];
         if (each.what === 'crash') bot = begun();
+        else if (each.what === 'transferable') isTransferable = !isTransferable;
+        else if (each.what === 'unread') isUnread = !isUnread;
         else if (each.what === 'request') {
           const id = `0000-000${n}`;
           const amount = money(BigInt('units' in each ? each.units : 0));
           asked.set(`adjust ${id}`, amount);
-          adjustments.put({ id, at: 1_700_000_000_000 + n, currency: 'mxn', amount, reason: 'why', by: 'ana' });
+          const inTransit = 'inTransit' in each && each.inTransit ? { inTransit: true } : {};
+          const of = { currency: 'mxn', amount, reason: 'why', by: 'ana', ...inTransit };
+          adjustments.put({ id, at: 1_700_000_000_000 + n, ...of });
         } else bot.balances.bookAdjustments();
         const [left, kept] = [waiting(), sources()];
         expect([...asked.keys()].filter(source => !left.includes(source) && !kept.includes(source))).toEqual([]);

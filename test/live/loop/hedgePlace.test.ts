@@ -107,6 +107,8 @@ test('money at an exchange that the bot no longer knows is named at the start, w
   const left = { ledger } as never;
   expect(heldAtOtherPlaces(left, 'binance')).toBeNull();
   expect(heldAtOtherPlaces(left, 'kraken')).toMatch(
-    /^the ledger also has 500 btc@binance, 90000 usdt@binance, .* Book out amounts that are no longer there, for example with puntas ledger adjust --currency btc@binance --amount=-500$/,
+      /^the ledger also has 500 btc@binance, 90000 usdt@binance, .* Book out amounts that are no longer there, for example with puntas ledger adjust --currency btc@binance --amount=-500, with --in-transit if you sent the amount to an exchange that this bot reads$/,
   );
+  // Without the section, no amount can be in transit.
+  expect(heldAtOtherPlaces(left, null)).toMatch(/--currency btc@binance --amount=-500$/);
 });

@@ -39,12 +39,17 @@ class World {
   fees = 0;
   readonly hasLists: boolean;
   #unlisted: (() => void)[] = [];
+  /** Whether the lists show transfers at present. */
+  isListing = true;
+  /** Whether the balances there can be read. */
+  isThereRead: boolean;
   #lines = 0;
   #run = 7;
   transfers: PlaceTransfers;
 
   /** `fallMax`: maximum in transit by falls that no list announced, in lots of each currency. */
-  constructor(hasLists: boolean, fallMax = 1_000_000) {
+  constructor(hasLists: boolean, fallMax = 1_000_000, isThereRead = true) {
+    this.isThereRead = isThereRead;
     const ofEach = (count: number) => new Map(['btc', 'usdt'].map(currency => [currency, lots(count)]));
     this.two = new TwoDesks({
       timing: { ...PATIENCE, listWaitMs: LIST_WAIT_MS },
@@ -89,14 +94,19 @@ class World {
     this.transfers = this.#newTransfers();
   }
 
-  /** A trial order: a run without the other exchange, which books no transfers. */
-  tries(): void {
+  /** A run without the other exchange, which books no transfers. */
+  runsAlone(): void {
     this.two.restart(++this.#run, false);
     this.#begins();
     for (let reads = 0; reads < 10; reads++) {
       this.desk.now += 2_000;
       this.#readsHere();
     }
+  }
+
+  /** A trial order, in a run without the other exchange. */
+  tries(): void {
+    this.runsAlone();
     expect(this.engine.haltedBecause).toBeNull();
     expect(amountToHedge(this.inventory, RULES_OF_HEDGE)).toBe(0n);
     this.restart();
@@ -175,9 +185,11 @@ class World {
     for (let passed = 0; passed < ms; passed += 2_000) {
       this.desk.now += 2_000;
       this.#readsHere();
-      for (const line of this.#unlisted.splice(0)) line();
-      this.two.readThere();
-      this.transfers.explain();
+      if (this.isListing) for (const line of this.#unlisted.splice(0)) line();
+      if (this.isThereRead) {
+        this.two.readThere();
+        this.transfers.explain();
+      }
       const { haltedBecause } = this.engine;
       expect(haltedBecause, haltedBecause ?? '').toBeNull();
     }
@@ -223,6 +235,12 @@ const step = fc.record({
   isOut: fc.boolean(),
   /** When and how the operator books a departure that nothing announces. */
   booked: fc.constantFrom('before the arrival', 'after the arrival', 'after the arrival, as an ordinary loss'),
+});
+const stepOfOpening = fc.record({
+  what: fc.constantFrom('sends', 'sends', 'arrives', 'restart', 'outside'),
+  currency: fc.constantFrom<Currency>('btc', 'btc', 'usdt'),
+  fifties: fc.integer({ min: 1, max: 4 }),
+  fee: fc.integer({ min: 0, max: FEE_MAX }),
 });
 const RULES_OF_HEDGE = { band: lots(45), residual: lots(0) } as HedgeRules;
 
@@ -307,18 +325,94 @@ describe('transfers between both exchanges', () => {
       expect([...cameUp].toSorted()).toEqual(['restart in transit', 'returned here', 'returned there', 'several']);
   });
 
+  test('that may be in the opening balances of the other exchange never count twice in silence', () => {
+    const cameUp = new Set<string>();
+    fc.assert(
+      fc.property(
+        fc.array(stepOfOpening, { minLength: 1, maxLength: 6 }),
+        fc.array(stepOfOpening, { maxLength: 5 }),
+        fc.boolean(),
+        fc.integer({ min: 0, max: 3 }),
+        (before, after, hasLists, lag) => {
+          const world = new World(hasLists, undefined, false);
+          let inOpening: Sent[] = [];
+          const isOver = () => {
+            const held = world.inventory + lots(1e9);
+            const road = world.onItsWay.reduce((sum, { currency, sent }) => sum + (currency === 'btc' ? sent : 0), 0);
+            // The fees of merged amounts are known only at the end.
+            const fees = lots(FEE_MAX * (before.length + after.length));
+            return held > world.here.get('btc')! + world.two.truth.get('btc')! + lots(road) + fees;
+          };
+          const expectSaid = () => {
+            const views = [world.engine.account, world.engine.elsewhere!.view];
+            const isDifferent = views.some(view => view.differences().length > 0);
+            if (isOver() && !isDifferent) expect(world.missing).not.toBeNull();
+          };
+          let reads = 0;
+          const does = ({ what, currency, fifties, fee }: (typeof before)[number]) => {
+            if (what === 'sends') world.sends({ currency, isOut: true, sent: fifties * 50, fee });
+            if (what === 'arrives') {
+              // An amount that is not known to have left cannot arrive yet, except in the opening balances.
+              if (world.isThereRead) {
+                world.isListing = true;
+                world.reads(20_000);
+              } else inOpening = [...inOpening, ...world.onItsWay.slice(0, 1)];
+              world.arrives(0);
+            }
+            if (what === 'restart') world.restart();
+            if (what === 'outside' && hasLists) world.comesFromOutside(currency, 1);
+            // The lists show a transfer some reads later than the balances.
+            if (what !== 'restart') world.isListing = ++reads > lag;
+            world.reads(2_000);
+          };
+          for (const step of before) does(step);
+          world.isThereRead = true;
+          for (const step of after) {
+            does(step);
+            expectSaid();
+          }
+          world.isListing = true;
+          world.reads(30_000);
+          expectSaid();
+          if (isOver()) cameUp.add('counts twice');
+          else if (world.missing !== null) cameUp.add('is on its way');
+          // The operator sees which amounts had arrived before the opening, and books them.
+          for (const { currency, sent } of inOpening) books(world, `-${sent}`, currency);
+          world.reads(2_000);
+          while (world.onItsWay.length > 0) {
+            world.arrives(0);
+            world.reads(30_000);
+          }
+          // Nothing is on its way any more: what is still in transit, such as the fee of merged amounts, is lost.
+          waitedFor(25, world);
+          for (let said = 0; said < 3 && world.missing !== null; said++) {
+            const [, currency, amount] = /--currency (\w+)@transit --amount=(-?\d+)/.exec(world.missing)!;
+            books(world, amount!, currency);
+            world.reads(2_000);
+          }
+          world.expectExact();
+          expect([world.engine.transit.items, world.missing]).toEqual([[], null]);
+          expect(world.inventory + lots(1e9)).toBe(world.here.get('btc')! + world.two.truth.get('btc')!);
+        },
+      ),
+      runsOf(2_000, 60),
+    );
+    if (isMany) expect([...cameUp].toSorted()).toEqual(['counts twice', 'is on its way']);
+  });
+
   const waitedFor = (hours: number, world: World) => {
     world.desk.now += hours * HOUR_MS;
     world.desk.readPrivate();
     world.reads(20_000);
     world.desk.readPrivate();
   };
-  const books = (world: World, amount: string) => {
+  let bookings = 0;
+  const books = (world: World, amount: string, currency = 'btc') => {
     const at = world.desk.now;
     const of = {
-      source: `adjust ${at}`,
+      source: `adjust ${at} ${++bookings}`,
       cause: 'adjustments',
-      currency: 'btc@transit',
+      currency: `${currency}@transit`,
       amount: moneyOf(amount),
     } as const;
     world.desk.step({ kind: 'transfer', at, ...of, occurredAt: at, why: 'ann: lost' });
@@ -328,6 +422,44 @@ describe('transfers between both exchanges', () => {
     textOfMoney(world.inventory),
     world.engine.transit.items.map(({ amount }) => textOfMoney(amount)),
   ];
+
+  test('are in doubt from the opening there on, however they are booked, until the arrival or the booking of the operator', () => {
+    const doubt = (amount: number) =>
+      `${amount} btc left for the other exchange, perhaps before its opening balances were read; if they include that amount, run puntas ledger adjust --currency btc@transit --amount=-${amount}; otherwise wait until it arrives`;
+    for (const isListed of [true, false]) {
+      const world = new World(true, 0, false);
+      const unread = () => ['btc', 'btc@binance', 'btc@kraken'].map(name => world.transfers.isUnread(name));
+      expect(unread()).toEqual([false, true, false]);
+      world.sends(sends(50));
+      if (isListed) world.reads(4_000);
+      world.arrives(0);
+      [world.isThereRead, world.isListing] = [true, false];
+      world.reads(4_000);
+      expect(unread()).toEqual([false, false, false]);
+      // No list shows it, so the operator books it as sent to the other exchange.
+      if (!isListed) world.booksDeparture(sends(50), true);
+      world.reads(4_000);
+      expect([world.missing, ...state(world)]).toEqual([doubt(50), '50', ['50']]);
+      // A run without the other exchange, and the next one with it, say so too.
+      world.runsAlone();
+      expect(world.missing).toBe(doubt(50));
+      world.restart();
+      world.isListing = isListed;
+      world.reads(4_000);
+      // The arrival of another transfer fits better to the one in doubt, so the other one is in doubt.
+      world.sends(sends(52, 2));
+      if (!isListed) world.booksDeparture(sends(52, 2), true);
+      world.reads(20_000);
+      expect([world.missing, ...state(world)]).toEqual([doubt(50), '50', ['50', '52']]);
+      world.arrives(0);
+      world.reads(20_000);
+      expect([world.missing, ...state(world)]).toEqual([doubt(52), '50', ['52']]);
+      books(world, '-52');
+      world.reads(4_000);
+      expect([world.missing, ...state(world)]).toEqual([null, '-2', []]);
+      world.expectExact();
+    }
+  });
 
   test('that do not arrive in time stop quotes and hedges with the remedy, until they arrive or the operator books them', () => {
     for (const ends of ['arrival', 'booking'] as const) {

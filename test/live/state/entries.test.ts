@@ -1,9 +1,18 @@
 /** Entries of the ledger on disk: durable with their mark or not at all, held against it at every start, brought forward when there are many. */
-import { NO_PROFIT, causesFrom, causesOf, moneyOf, type Causes, type LedgerEntry } from '../../../src/core/index.ts';
+import {
+  NO_PROFIT,
+  causesFrom,
+  causesOf,
+  moneyOf,
+  type Cause,
+  type Causes,
+  type LedgerEntry,
+} from '../../../src/core/index.ts';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
-import { entriesIn, foldEntries, isBroughtForward } from '../../../src/live/state/ledgerEntries.ts';
+import { addedText } from '../../../src/live/loop/hedgePlace.ts';
+import { entriesIn, foldEntries, isBroughtForward, writeEntries } from '../../../src/live/state/ledgerEntries.ts';
 import { atomically } from '../../../src/live/state/stateFile.ts';
 import { closeDatabase, DamagedState, openDatabase, STATE_FILE } from '../../../src/live/state/journal.ts';
 import type { LedgerCheckpoint } from '../../../src/live/recording/ledgerText.ts';
@@ -81,6 +90,47 @@ describe('entries', () => {
     journal.close();
     expect(() => opened(folders.copyOf(dir))).toThrow(DamagedState);
     expect(() => opened(dir)).toThrow(/the mxn entries for trades do not add up to the trades of the ledger/);
+  });
+
+  test('that an older Puntas left out of the sums at an exchange that it did not read are in them, and said once', () => {
+    const change = (cause: Cause, currency: string, amount: string) => ({ cause, currency, amount: moneyOf(amount) });
+    const placed: LedgerEntry = {
+      ...{ source: 'opening@kraken', at: AT, why: null },
+      changes: [change('opening', 'btc@kraken', '3'), change('opening', 'usdt@kraken', '90')],
+    };
+    // Booked in the ledger of the own account, whose row the one of kraken then replaced.
+    const adjusted: LedgerEntry = {
+      ...{ source: 'adjust 1', at: AT, why: 'ann: closed the account' },
+      changes: [change('adjustments', 'btc@kraken', '-2.5')],
+    };
+    const dir = folders.fresh();
+    const before = after([opening, placed]);
+    const journal = opened(dir);
+    journal.keep({ ...before, ledger: { ...before.ledger, sources: ['adjust 1'] } }, [opening, placed, adjusted]);
+    journal.flush();
+    // A change that a sum of another cause lacks, or one of the own account, is damage.
+    for (const other of [change('deposits', 'btc@kraken', '1'), change('adjustments', 'btc', '1')]) {
+      const copy = folders.copyOf(dir);
+      const db = openDatabase(join(copy, STATE_FILE));
+      writeEntries(db, ACCOUNT, [{ source: 'other', at: AT, why: null, changes: [other] }]);
+      closeDatabase(db);
+      expect(() => opened(copy)).toThrow(/do not add up to the/);
+    }
+    journal.close();
+    const next = opened(dir);
+    const { ledger, added } = next.leftovers;
+    expect(ledger!.causes).toEqual(causesFrom([opening, placed, adjusted]));
+    expect(added).toEqual(new Map([['btc@kraken', moneyOf('-2.5')]]));
+    // What is held and its target fell together; a request that is found again is known.
+    expect([ledger!.target, ledger!.targetRest]).toEqual([before.ledger.target, moneyOf('-2.5')]);
+    expect(ledger!.sources).toEqual(['adjust 1', 'adjust 1@kraken']);
+    expect(addedText(next.leftovers)).toMatch(/adjustments of -2\.5 btc@kraken out of the sums/);
+    next.flush({ ...before, ledger: ledger! });
+    next.close();
+    const last = opened(dir);
+    last.close();
+    expect([last.leftovers.added, addedText(last.leftovers)]).toEqual([undefined, null]);
+    expect(last.leftovers.ledger!.causes).toEqual(ledger!.causes);
   });
 
   test('a changed one is damage', () => {
