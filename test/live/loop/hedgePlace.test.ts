@@ -9,6 +9,8 @@ import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { hedgePlaceOf } from '../../../src/wiring/place.ts';
 import { plain } from '../../core/market.ts';
 import { TwoDesks } from '../../core/twoDesks.ts';
+import { applyPendingSettlements } from '../../../src/live/state/settlements.ts';
+import { heardLog } from '../../memoryLog.ts';
 import { NOW, rowOf } from '../../hedge/hedgeRows.ts';
 
 const VOLATILITY_BPS = 60;
@@ -91,6 +93,32 @@ test.each([
   }
   const ended = [...(['completed', 'failed'] as const).map(state => rowOf({ state, elsewhere })), rowOf()];
   expect(hedgesToContinue({ hedges: ended } as never, other, [said], NOW)).toEqual({ hedges: ended, settled: [] });
+});
+
+test('a run without a hedger says that a settlement was ignored only if it did not end the hedge', () => {
+  const order = { id: 'o', book: 'btc_usdt', side: 'sell', price: '1', amount: '1' } as const;
+  const elsewhere = { place: 'binance', account: 'one', order, rate: '1' };
+  const open = rowOf({ state: 'unknown', elsewhere, acceptedAt: NOW });
+  const said = { id: open.id, as: 'failed', by: 'ann', reason: 'seen there', at: NOW } as const;
+  const { hedges: kept } = hedgesToContinue({ hedges: [open] } as never, undefined, [said], NOW + 600_000);
+  const ends = [
+    [kept, []],
+    // A hedge that ended for another reason, and one that is no longer stored.
+    [
+      [rowOf({ state: 'failed', why: 'not listed' })],
+      ['hedge h1 is no longer open; the settlement by ann was ignored'],
+    ],
+    [[], ['hedge h1 is no longer open; the settlement by ann was ignored']],
+  ] as const;
+  for (const [rows, expected] of ends) {
+    const lines: string[] = [];
+    const done: string[] = [];
+    const box = { waiting: () => [said], done: (id: string) => done.push(id) } as never;
+    const connectivity = { say: () => expect.fail('the settlement waits') } as never;
+    const log = heardLog(({ text }) => lines.push(text));
+    applyPendingSettlements(box, { hedger: null, kept: rows, persist: () => true, log, connectivity });
+    expect([lines, done]).toEqual([expected, [open.id]]);
+  }
 });
 
 test('money at an exchange that the bot no longer knows is named at the start, with the booking that ends it', () => {
