@@ -117,7 +117,7 @@ export class BalanceReads {
     this.#shown = (await this.#lookBefore()) ?? this.#shown;
     if (!(await readTrades())) return false;
     const newest = reads.newest;
-    const event = await reads.balances();
+    const event = await reads.balances([...engine.account.totals.keys()]);
     if (isFailed(event)) {
       note('balance', event);
       this.#failed(event);

@@ -43,10 +43,13 @@ function readsOver(
 ) {
   const clock = new VirtualClock();
   const { engine } = new Desk().open();
+  /** Currencies of which each read wanted a row. */
+  const asked: unknown[] = [];
   const exchange = {
     limits: { ordersPage: 500, tradesPage: 100, depth: 50 },
     userTrades: async () => ({ kind: 'done', value: [...trades] }),
-    balances: async () => (await onBalances()) ?? { kind: 'done', value: [balance('btc'), balance('mxn')] },
+    balances: async query =>
+      (asked.push(query?.also), await onBalances()) ?? { kind: 'done', value: [balance('btc'), balance('mxn')] },
   } as Partial<Exchange> as Exchange;
   const time = () => 1_000_000 + clock.elapsed();
   const reads = new Reads(exchange, 'btc_mxn', undefined, time, 20_000);
@@ -70,10 +73,16 @@ function readsOver(
     note: () => undefined,
     persist,
   });
-  return { balances, clock, engine, events, lines, readTrades };
+  return { asked, balances, clock, engine, events, lines, readTrades };
 }
 
 describe('a read of the balances', () => {
+  test('asks for a row of each currency of the ledger, so that a fall to zero is compared', async () => {
+    const { asked, balances } = readsOver([], () => null);
+    await balances.read();
+    expect(asked).toEqual([['btc', 'mxn']]);
+  });
+
   test('is a quiet cut unless a trade is recorded during it, whichever read of the trades takes it', async () => {
     const each = [false, true];
     for (const before of each)
