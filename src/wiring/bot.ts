@@ -34,7 +34,15 @@ import {
   type Transport,
   type VenueClient,
 } from '../core/index.ts';
-import { edgeProblem, externalReferenceOf, liveSourcesOf, pathOfText, placeOf, type Config } from '../config.ts';
+import {
+  edgeProblem,
+  externalReferenceOf,
+  isTrialOrder,
+  liveSourcesOf,
+  pathOfText,
+  placeOf,
+  type Config,
+} from '../config.ts';
 import type { HedgeSetup } from '../hedge/index.ts';
 import { storedNonces } from '../live/state/durableNonces.ts';
 import type { Journal } from '../live/state/journal.ts';
@@ -266,7 +274,8 @@ function madeEngine(
       decideEveryMs: timing.decideEveryMs,
       lookEveryMs: Math.min(500, timing.privatePollMs),
       privateStaleAfterMs: Math.max(10_000, 3 * timing.privatePollMs),
-      listWaitMs: timing.transferListDelayMaxMs,
+      // A trial order beside another exchange books no transfers between both: its halt would remain for the bot.
+      listWaitMs: isTrialOrder(config) && config.elsewhere ? Infinity : timing.transferListDelayMaxMs,
     },
     ...(markouts ? { adverseSelection: markouts } : {}),
     ...(livePrice ? { livePrice } : {}),
