@@ -110,8 +110,8 @@ const unreadThere = (place: string, failed: Failed): UsageError =>
   );
 
 /**
- * Returns the ledger of a start that adds to the balances as read now what an earlier run left in transit and on exchanges
- * that are not read, because a run counts it as held; `null` if there is none.
+ * Returns a ledger with the balances as read now. It also has what an earlier run left in transit and on exchanges that are
+ * not read, because a run counts that as held; `null` if there is none.
  */
 function ledgerWithOthers(
   { ledger, units }: Required<LedgerCheckpoint>,
