@@ -108,6 +108,33 @@ export const clientOf = (
   options: ClientChoices = {},
 ): VenueClient => venueOf(config).connect(connectionTo(config, at, clock, seed, options));
 
+/** Whether the exchange rejected a request because of its nonce or its credentials. */
+export const isNonceRefused = (outcome: Outcome<unknown>): boolean =>
+  outcome.kind !== 'done' && outcome.meaning === 'nonce';
+
+/**
+ * Returns a client for the reads of a command beside a running bot with the same key. A read whose nonce is rejected is
+ * sent once more, because a later request of the bot may have overtaken it. Its nonces still derive from the clock: higher
+ * ones would make those of the bot invalid.
+ */
+export function clientBesideBot(client: VenueClient): VenueClient {
+  const twice = async <T>(read: () => Promise<Outcome<T>>): Promise<Outcome<T>> => {
+    const outcome = await read();
+    return isNonceRefused(outcome) ? read() : outcome;
+  };
+  const { account } = client;
+  return {
+    ...client,
+    balances: query => twice(() => client.balances(query)),
+    fees: () => twice(() => client.fees()),
+    openOrders: query => twice(() => client.openOrders(query)),
+    userTrades: query => twice(() => client.userTrades(query)),
+    orderTrades: of => twice(() => client.orderTrades(of)),
+    lookUp: of => twice(() => client.lookUp(of)),
+    ...(account && { account: { ...account, id: () => twice(() => account.id()) } }),
+  };
+}
+
 /** Returns the connection parameters with which `clientOf` creates a client. */
 export function connectionTo(
   config: Config,
