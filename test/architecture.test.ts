@@ -327,6 +327,7 @@ describe('a list of the exchange', () => {
     'src/app/run/ownState.ts': 'presence alone is evidence',
     'src/app/develop/init.ts': 'offers books to choose from',
     'src/app/inspect/halt.ts': 'hands outcomes on',
+    'src/wiring/bot.ts': 'hands outcomes on',
     'src/app/inspect/previewNow.ts': 'asks Reads',
     'src/live/account/balanceReads.ts': 'asks Reads',
     'src/live/safety/recoverAndCancel.ts': 'hands outcomes on',

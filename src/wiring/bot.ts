@@ -34,7 +34,15 @@ import {
   type Transport,
   type VenueClient,
 } from '../core/index.ts';
-import { edgeProblem, externalReferenceOf, liveSourcesOf, pathOfText, placeOf, type Config } from '../config.ts';
+import {
+  edgeProblem,
+  externalReferenceOf,
+  isTrialOrder,
+  liveSourcesOf,
+  pathOfText,
+  placeOf,
+  type Config,
+} from '../config.ts';
 import type { HedgeSetup } from '../hedge/index.ts';
 import { storedNonces } from '../live/state/durableNonces.ts';
 import type { Journal } from '../live/state/journal.ts';
@@ -99,6 +107,33 @@ export const clientOf = (
   seed: number,
   options: ClientChoices = {},
 ): VenueClient => venueOf(config).connect(connectionTo(config, at, clock, seed, options));
+
+/** Whether the exchange rejected a request because of its nonce or its credentials. */
+export const isNonceRefused = (outcome: Outcome<unknown>): boolean =>
+  outcome.kind !== 'done' && outcome.meaning === 'nonce';
+
+/**
+ * Returns a client for the reads of a command beside a running bot with the same key. A read whose nonce is rejected is
+ * sent once more, because a later request of the bot may have overtaken it. Its nonces still derive from the clock: higher
+ * ones would make those of the bot invalid.
+ */
+export function clientBesideBot(client: VenueClient): VenueClient {
+  const twice = async <T>(read: () => Promise<Outcome<T>>): Promise<Outcome<T>> => {
+    const outcome = await read();
+    return isNonceRefused(outcome) ? read() : outcome;
+  };
+  const { account } = client;
+  return {
+    ...client,
+    balances: query => twice(() => client.balances(query)),
+    fees: () => twice(() => client.fees()),
+    openOrders: query => twice(() => client.openOrders(query)),
+    userTrades: query => twice(() => client.userTrades(query)),
+    orderTrades: of => twice(() => client.orderTrades(of)),
+    lookUp: of => twice(() => client.lookUp(of)),
+    ...(account && { account: { ...account, id: () => twice(() => account.id()) } }),
+  };
+}
 
 /** Returns the connection parameters with which `clientOf` creates a client. */
 export function connectionTo(
@@ -266,7 +301,8 @@ function madeEngine(
       decideEveryMs: timing.decideEveryMs,
       lookEveryMs: Math.min(500, timing.privatePollMs),
       privateStaleAfterMs: Math.max(10_000, 3 * timing.privatePollMs),
-      listWaitMs: timing.transferListDelayMaxMs,
+      // A trial order beside another exchange books no transfers between both: its halt would remain for the bot.
+      listWaitMs: isTrialOrder(config) && config.elsewhere ? Infinity : timing.transferListDelayMaxMs,
     },
     ...(markouts ? { adverseSelection: markouts } : {}),
     ...(livePrice ? { livePrice } : {}),

@@ -1693,8 +1693,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a trade that another read took during a read of the balances leaves it quiet',
     file: 'src/live/account/balanceReads.ts',
-    from: '    const newest = reads.newest;\n    const event = await reads.balances();\n',
-    to: '    const event = await reads.balances();\n    const newest = reads.newest;\n',
+    from: '    const newest = reads.newest;\n    const event = await reads.balances([...engine.account.totals.keys()]);\n',
+    to: '    const event = await reads.balances([...engine.account.totals.keys()]);\n    const newest = reads.newest;\n',
     test: 'test/live/account/balanceReads.test.ts',
     title: 'is a quiet cut unless a trade is recorded during it, whichever read of the trades takes it',
   },

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { parse, stringify } from 'yaml';
 import { describe, expect, test } from 'vitest';
-import { loadConfig, type Config } from '../../src/config.ts';
+import { asTrialOrder, loadConfig, recordedConfig, type Config } from '../../src/config.ts';
 import {
   LivePrice,
   moneyOf,
@@ -14,6 +14,7 @@ import {
   type Money,
 } from '../../src/core/index.ts';
 import { rateOf } from '../../src/live/loop/hedgePlace.ts';
+import { engineOf } from '../../src/wiring/bot.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
 import {
   assertVenuesFit,
@@ -24,6 +25,7 @@ import {
   withoutPlace,
 } from '../../src/wiring/place.ts';
 import { refuseUntried, VENUES } from '../../src/wiring/venueRegistry.ts';
+import { btcMxn } from '../core/market.ts';
 import { TwoDesks } from '../core/twoDesks.ts';
 import { runsOf } from '../many.ts';
 
@@ -302,4 +304,32 @@ test('a frozen rate is refused at once, a source without a known basis still giv
   const frozen = live(null);
   for (const at of [0, 300, 600]) for (const feed of ['there', 'fx']) frozen.read(feed, at, book);
   expect(frozen.status(600).sources[0]).toMatchObject({ refusal: 'frozen', quoteRate: null });
+});
+
+test.each([
+  ['a trial order', true, true, null],
+  ['a trial order without another exchange', true, false, 'halts'],
+  ['the bot', false, true, 'halts'],
+] as const)('%s and a transfer that it does not book: %#', (_, isTrial, isTwo, halts) => {
+  const read = configOf(tree => (tree['timing'] = { transferListDelayMaxMs: 5_000 }));
+  const { elsewhere: _there, ...alone } = withoutPlace(read);
+  const own = isTwo ? withoutPlace(read) : alone;
+  const config = isTrial ? asTrialOrder(own) : own;
+  const rules = { instrument: btcMxn, makerRate: 0, takerRate: 0 };
+  // A replay has the recorded configuration.
+  for (const each of [config, recordedConfig(JSON.stringify(config))]) {
+    const engine = engineOf(each, rules, 1);
+    engine.step({ kind: 'rules', at: 1, ...rules });
+    const reads = (at: number, mxn: string) =>
+      engine.step({
+        ...{ kind: 'balances', at, startedAt: at, quiet: true },
+        balances: Object.entries({ btc: '1', mxn }).map(([currency, total]) => ({
+          ...{ currency, total, locked: '0', available: total },
+        })),
+      });
+    reads(1, '2000000');
+    for (let at = 2_000; at < 60_000; at += 2_000) reads(at, '1500000');
+    const text = "the exchange's balances differ from our ledger by -500000 mxn (reported minus ours)";
+    expect(engine.haltedBecause).toBe(halts === null ? null : text);
+  }
 });

@@ -4,15 +4,24 @@ import fc from 'fast-check';
 import { parse, stringify } from 'yaml';
 import { afterAll, expect, test } from 'vitest';
 import { loadConfig, type Config } from '../../src/config.ts';
-import { randomOf, Secret, VirtualClock, type Transport } from '../../src/core/index.ts';
+import {
+  randomOf,
+  Secret,
+  VirtualClock,
+  type Outcome,
+  type Transport,
+  type VenueClient,
+  type WireRequest,
+} from '../../src/core/index.ts';
 import { readBookRow } from '../../src/live/loop/opening.ts';
 import { openJournal } from '../../src/live/state/journal.ts';
 import { nonceMarkOf } from '../../src/live/state/stateSummary.ts';
-import { clientOf } from '../../src/wiring/bot.ts';
+import { clientBesideBot, clientOf } from '../../src/wiring/bot.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { placeClientOf } from '../../src/wiring/place.ts';
 import { VENUES } from '../../src/wiring/venueRegistry.ts';
 import { BOOKS, endOf, listAnswer } from '../exchange/everyVenue.ts';
+import { KrakenDouble } from '../krakenDouble/server.ts';
 import { AT, Folders, OPENING, OWNER } from '../live/states.ts';
 import { runsOf } from '../many.ts';
 
@@ -94,6 +103,52 @@ test.each(VENUES.map(({ name }) => name))('%s: rise for the key of each account'
     runsOf(200, 12),
   );
 });
+
+const READS: Readonly<Record<string, (client: VenueClient) => Promise<Outcome<unknown>>>> = {
+  balances: client => client.balances(),
+  fees: client => client.fees(),
+  'open orders': client => client.openOrders({ book: BOOKS['kraken']! }),
+  trades: client => client.userTrades({ limit: 1, sort: 'desc' }),
+  'a look-up': client => client.lookUp({ originIds: ['mm-7-1'] }),
+};
+
+test.each(Object.entries(READS))(
+  'at kraken, a read of %s that a request of the bot overtook is sent again, and none of its nonces is above the clock',
+  async (_, read) => {
+    const clock = new VirtualClock(AT);
+    const double = new KrakenDouble({ a: 'c2VjcmV0' }, () => clock.now());
+    const config = configOf('kraken');
+    const access = { restUrl: 'http://127.0.0.1/0', key: 'a', secret: new Secret('c2VjcmV0'), speed: 1 };
+    const send = (request: WireRequest) => Promise.resolve(double.respond(request));
+    const close = () => Promise.resolve();
+    const bot = clientOf(config, { ...access, transport: { send, close } }, clock, 1);
+    // The lists of books need no nonce.
+    await endOf(clock, bot.balances());
+    let isFirst = true;
+    const nonces: bigint[] = [];
+    const transport: Transport = {
+      send: async request => {
+        const nonce = /\bnonce=(\d+)/.exec(request.body)?.[1];
+        if (nonce === undefined) return send(request);
+        nonces.push(BigInt(nonce));
+        if (!isFirst) return send(request);
+        // The bot sends its request later, and the exchange has it first.
+        isFirst = false;
+        clock.step(5);
+        await bot.balances();
+        clock.step(1);
+        return send(request);
+      },
+      close,
+    };
+    const client = clientBesideBot(clientOf(config, { ...access, transport }, clock, 2));
+    const outcome = await endOf(clock, read(client));
+    expect(outcome).toMatchObject({ kind: 'done' });
+    expect(nonces.length).toBeGreaterThanOrEqual(2);
+    for (const nonce of nonces) expect(nonce).toBeLessThanOrEqual(BigInt(clock.now()) * 1_000_000n + 10n);
+    await Promise.all([bot.close(), client.close()]);
+  },
+);
 
 test.each([
   [400, true],

@@ -7,7 +7,7 @@ import { openHedgeOf } from '../../live/state/stateSummary.ts';
 import { balancesThere, previewNow, type BalancesThere, type PreviewNow } from '../inspect/previewNow.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import type { RunOptions } from '../run/runOptions.ts';
-import { clientOf, marketStreamOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
+import { clientBesideBot, clientOf, marketStreamOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { sourceAccessOf } from '../../wiring/feeds.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
 import { placeClientOf } from '../../wiring/place.ts';
@@ -129,7 +129,7 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   const { config, clock, seed, tell } = options;
   const gap = new ClockGap();
   const onRequest = (seen: Observation) => gap.hear(seen, clock.now());
-  const client = clientOf(config, venue, clock, seed, { onRequest });
+  const client = clientBesideBot(clientOf(config, venue, clock, seed, { onRequest }));
   let seen: PreviewNow | null = null;
   try {
     await readBookRow(client, config.book);
@@ -186,7 +186,7 @@ async function heldThere({ config, clock, seed }: Asking, venue: VenueAccess): P
   let client: VenueClient | undefined;
   try {
     client = placeClientOf(config, venue, clock, seed, null);
-    return client === undefined ? null : await balancesThere(config, client, clock);
+    return client === undefined ? null : await balancesThere(config, clientBesideBot(client), clock);
   } catch {
     return null;
   } finally {

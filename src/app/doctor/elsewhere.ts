@@ -27,7 +27,7 @@ import {
 import type { Config } from '../../config.ts';
 import { ElsewhereDesk } from '../../hedge/index.ts';
 import { PlaceRules } from '../../live/loop/placeRules.ts';
-import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
+import { clientBesideBot, clientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { evidenceTimesOf, oneAccountProblem, placeClientOf, provenAfterMs } from '../../wiring/place.ts';
 import { venueElsewhere } from '../../wiring/venueRegistry.ts';
 import { keyFindings } from './account.ts';
@@ -63,10 +63,11 @@ export async function checkElsewhere(asking: Asking, venue: VenueAccess): Promis
   const { elsewhere, hedge } = config;
   if (elsewhere === undefined || hedge?.elsewhere === undefined) return;
   let client: VenueClient | undefined;
-  const home = clientOf(config, venue, clock, seed);
+  const home = clientBesideBot(clientOf(config, venue, clock, seed));
   try {
-    client = placeClientOf(config, venue, clock, seed, null);
-    if (client === undefined) return;
+    const connected = placeClientOf(config, venue, clock, seed, null);
+    if (connected === undefined) return;
+    client = clientBesideBot(connected);
     const { name, tried } = venueElsewhere(elsewhere);
     const one = await oneAccountProblem(config, venue, home, client);
     if (one !== null) return tell(fail(CHECK, one.text, 'use two accounts, then run puntas doctor again'));

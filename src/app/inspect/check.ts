@@ -18,7 +18,7 @@ import {
 import type { Config } from '../../config.ts';
 import { latchIn, type Halt } from '../../live/safety/latch.ts';
 import { readRules } from '../../live/loop/opening.ts';
-import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
+import { clientBesideBot, clientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { sourceAccessOf } from '../../wiring/feeds.ts';
 import { assertTwoAccounts, assertVenuesFit, oneAccountProblem, placeClientOf } from '../../wiring/place.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
@@ -43,8 +43,9 @@ export async function check(
   configFile: string | undefined,
 ): Promise<CheckResult> {
   assertVenuesFit(config);
-  const there = config.hedge?.elsewhere && placeClientOf(config, venue, clock, seed, null);
-  const client = clientOf(config, venue, clock, seed);
+  const connected = config.hedge?.elsewhere && placeClientOf(config, venue, clock, seed, null);
+  const there = connected && clientBesideBot(connected);
+  const client = clientBesideBot(clientOf(config, venue, clock, seed));
   try {
     assertTwoAccounts(config, await oneAccountProblem(config, venue, client, there));
     const rules = await readRules(client, config.book);

@@ -14,7 +14,7 @@ import { ConnectivityLog } from '../../live/connectivityLog.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { recoverAndCancel } from '../../live/safety/recoverAndCancel.ts';
 import { lookInto, nonceMarkOf } from '../../live/state/stateSummary.ts';
-import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
+import { clientOf, isNonceRefused, type VenueAccess } from '../../wiring/bot.ts';
 import { checkedReason } from '../../messages/reason.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { EXIT } from '../../messages/exits.ts';
@@ -152,9 +152,6 @@ type Beside = Pick<Exchange, 'limits' | 'openOrders' | 'cancel' | 'lookUp'>;
 const READ_FIRST_MS = 1_000;
 /** Nonces per second by which a later `puntas halt` starts above an earlier one; the count restarts twice a day. */
 const [NONCES_PER_SECOND, HALF_DAY_S] = [20n, 43_200n];
-
-/** Whether the exchange rejected a request because of its nonce or its credentials. */
-const isNonceRefused = (outcome: Outcome<unknown>): boolean => outcome.kind !== 'done' && outcome.meaning === 'nonce';
 
 /**
  * Opens a client with the bot's key in a second process. Its nonces derive from the clock, like the bot's. An exchange

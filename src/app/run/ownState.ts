@@ -1,7 +1,7 @@
 /** Opening of a run's state. The state must belong to this bot; another key of the same account is accepted. */
 import type { Config } from '../../config.ts';
 import type { Outcome, VenueClient } from '../../core/index.ts';
-import { CannotStart } from '../../live/loop/opening.ts';
+import { CannotStart, mayPassLater } from '../../live/loop/opening.ts';
 import { recordingLimits } from '../../live/recording/recordings.ts';
 import { DamagedState, openJournal, type Journal } from '../../live/state/journal.ts';
 import { OtherKey, type AccountEvidence, type Owner } from '../../live/state/owner.ts';
@@ -101,5 +101,6 @@ function answered<T>(what: string, outcome: Outcome<T>): T {
   if (outcome.kind === 'done') return outcome.value;
   if (outcome.kind === 'unknown') throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`, null, true);
   const { code, message, remedy } = outcome;
-  throw new CannotStart(`cannot ${what}: the exchange rejected the request (${code}: ${message})`, code, false, remedy);
+  const text = `cannot ${what}: the exchange rejected the request (${code}: ${message})`;
+  throw new CannotStart(text, code, mayPassLater(outcome), remedy);
 }

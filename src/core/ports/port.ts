@@ -176,7 +176,11 @@ export interface Exchange {
   availableBooks(): Promise<Outcome<readonly AvailableBook[]>>;
   orderBook(book: string, aggregate?: boolean): Promise<Outcome<BookSnapshot>>;
   trades(book: string, page?: Page): Promise<Outcome<readonly PublicTrade[]>>;
-  balances(): Promise<Outcome<readonly Balance[]>>;
+  /**
+   * Reads the balances. A balance of zero may have no row, because the exchange does not list it or its client omits it;
+   * the currencies in `also` keep their row. Ignored where every currency has a row.
+   */
+  balances(query?: { readonly also: readonly string[] }): Promise<Outcome<readonly Balance[]>>;
   fees(): Promise<Outcome<readonly BookFee[]>>;
   /** Reads open orders. `limit` is the page size; a reply with exactly that many orders may be incomplete. */
   openOrders(query: { readonly book?: string; readonly limit?: number }): Promise<Outcome<readonly OrderReport[]>>;

@@ -147,7 +147,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
   /** Reads of symbols that are pending, by book, so that calls at the same time share one. */
   const readings = new Map<string, Promise<Outcome<unknown>>>();
   const clientIds = new ClientIds();
-  /** Currencies of the book, and all that once had a balance. */
+  /** Currencies of the book, all that once had a balance, and all that a read asked for. */
   const heldCurrencies = new Set(own?.split('_'));
 
   /** Sends a signed request, after the time of the exchange is known. */
@@ -382,7 +382,10 @@ export function binanceClient(options: BinanceOptions): VenueClient {
         const newest = await ask(publicRead('trades', 25, of, read));
         return newest.kind === 'done' ? { ...newest, value: newest.value.toReversed() } : newest;
       }),
-    balances: () => signed(() => ({ ...privateRead('account', 20), read: replies.balancesOf(heldCurrencies) })),
+    balances: query => {
+      for (const currency of query?.also ?? []) heldCurrencies.add(currency);
+      return signed(() => ({ ...privateRead('account', 20), read: replies.balancesOf(heldCurrencies) }));
+    },
     fees: () =>
       on(own, symbol =>
         signed<readonly BookFee[]>(() => ({

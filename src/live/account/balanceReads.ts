@@ -120,7 +120,7 @@ export class BalanceReads {
     this.#shown = (await this.#lookBefore()) ?? this.#shown;
     if (!(await readTrades())) return false;
     const newest = reads.newest;
-    const event = await reads.balances();
+    const event = await reads.balances([...engine.account.totals.keys()]);
     if (isFailed(event)) {
       note('balance', event);
       this.#failed(event);
@@ -283,14 +283,15 @@ export class BalanceReads {
     connectivity.say(
       `unexplained ${difference}`,
       { difference, seconds },
-      `the exchange's balances differ from our ledger by ${difference} (reported minus ours); quoting is paused. ${this.#asked(seconds)} (timing.transferListDelayMaxMs). If you know the cause, book the difference (see puntas ledger adjust --help)`,
+      `the exchange's balances differ from our ledger by ${difference} (reported minus ours); quoting is paused. ${this.#asked(seconds)}. If you know the cause, book the difference (see puntas ledger adjust --help)`,
     );
   }
 
   #asked(seconds: number): string {
+    if (seconds === Infinity) return 'This trial order leaves the difference to the next start of the bot';
     return (this.#transfers?.known ?? null) === null
-      ? `The lists of deposits and withdrawals cannot explain the difference, because they were not read before the difference appeared; trading halts if the difference lasts another ${seconds} s`
-      : `The bot searches the lists of deposits and withdrawals for the cause; trading halts if the lists do not show the cause within ${seconds} s`;
+      ? `The lists of deposits and withdrawals cannot explain the difference, because they were not read before the difference appeared; trading halts if the difference lasts another ${seconds} s (timing.transferListDelayMaxMs)`
+      : `The bot searches the lists of deposits and withdrawals for the cause; trading halts if the lists do not show the cause within ${seconds} s (timing.transferListDelayMaxMs)`;
   }
 
   async #look(): Promise<FoundTransfers | null> {

@@ -220,10 +220,13 @@ export class Reads {
     return this.#balancesAt;
   }
 
-  /** Reads the balances. The caller adds `quiet` to the event. */
-  async balances(): Promise<Omit<EventOf<'balances'>, 'quiet'> | Failed> {
+  /**
+   * Reads the balances. `also` holds the currencies of the ledger, which need a row even if nothing is left of them. The
+   * caller adds `quiet` to the event.
+   */
+  async balances(also: readonly string[] = []): Promise<Omit<EventOf<'balances'>, 'quiet'> | Failed> {
     const startedAt = this.#time();
-    const outcome = await this.#exchange.balances();
+    const outcome = await this.#exchange.balances({ also });
     if (outcome.kind !== 'done') return outcome;
     const balances = outcome.value.filter(({ currency }) => !this.#uncounted.has(currency));
     const held = this.#currencies.filter(currency => this.#judgment.isZero?.(currency) !== true);

@@ -234,6 +234,16 @@ async function newestTid(exchange: Exchange): Promise<string | undefined> {
   return row?.id;
 }
 
+/**
+ * Whether a later start may succeed after a rejection: the client did not send the request, or the nonce was too low for a
+ * time. With HTTP 401, the key may be wrong instead.
+ */
+export const mayPassLater = ({
+  status,
+  meaning,
+}: Pick<Extract<Outcome<unknown>, { kind: 'refused' }>, 'status' | 'meaning'>): boolean =>
+  status === undefined || (meaning === 'nonce' && status !== 401);
+
 /** Returns the outcome of a read that the start needs. Rejects with `CannotStart` if the read failed. */
 async function need<T>(
   what: string,
@@ -242,9 +252,8 @@ async function need<T>(
   const outcome = await first;
   if (outcome.kind === 'done') return { value: outcome.value, unreadable: outcome.unreadable ?? [] };
   if (outcome.kind === 'unknown') throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`, null, true);
-  const { code, message, status, meaning, remedy = null } = outcome;
-  // A nonce was too low for a time. With HTTP 401, the key may be wrong instead.
-  const mayPass = status === undefined || (meaning === 'nonce' && status !== 401);
+  const { code, message, status, remedy = null } = outcome;
+  const mayPass = mayPassLater(outcome);
   // If the outcome has no HTTP status, the client itself rejected the request before sending it.
   const who = status === undefined ? 'request not sent' : 'rejected by the exchange';
   throw new CannotStart(`cannot ${what}: ${who} (${code}: ${message})`, code, mayPass, remedy);

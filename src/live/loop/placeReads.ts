@@ -6,6 +6,7 @@ import {
   atPlace,
   sleep,
   textOfMoney,
+  tickerInName,
   type Engine,
   type Millis,
   type Money,
@@ -93,7 +94,8 @@ export class PlaceReads {
     this.#triedAt = clock.elapsed();
     const before = hedgeState();
     const startedAt = time();
-    const outcome = await place.client.balances();
+    const also = [...(this.#o.engine.elsewhere?.view.totals.keys() ?? [])].map(tickerInName);
+    const outcome = await place.client.balances({ also });
     if (outcome.kind !== 'done') return this.#failed(outcome);
     const failed = missingBalance(outcome.value, unreadableOf(outcome), this.#needed());
     if (failed !== null) return this.#failed(failed);

@@ -263,7 +263,10 @@ export class Run {
       const { startedAt, balances } = opening;
       this.#queue.put({ kind: 'balances', at: this.time(), startedAt, quiet: true, balances });
     }
-    for (const row of this.#options.start.settled) this.#queue.put({ kind: 'hedge', at: this.time(), row });
+    for (const row of this.#options.start.settled) {
+      this.#queue.put({ kind: 'hedge', at: this.time(), row });
+      log.warn({ id: row.id, why: row.why }, `hedge ${row.id}: ${row.why}`);
+    }
     this.#hedger?.restore();
     this.#watchLatch();
     this.#repeat(timing.privatePollMs, () => this.#readPrivate());

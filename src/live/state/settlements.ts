@@ -1,6 +1,6 @@
 /** Settlement of hedges by the operator, for outcomes that the exchange does not report. */
 import type { HedgeRow } from '../../core/index.ts';
-import { mayStillExecute, type Hedger } from '../../hedge/index.ts';
+import { isOver, mayStillExecute, type Hedger } from '../../hedge/index.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
 import type { Log } from '../log.ts';
 import type { MailMessage } from '../mailbox/kinds.ts';
@@ -14,7 +14,7 @@ export const settledWhy = ({ as, by, reason }: Pick<MailMessage<'settle'>, 'as' 
 export type SettlingRun = {
   /** `null` if the run has no hedger. */
   readonly hedger: Hedger | null;
-  /** Hedges that a run without a hedger hands on unchanged. */
+  /** Hedges that a run without a hedger hands on unchanged, among them those that a settlement ended at its start. */
   readonly kept: readonly HedgeRow[];
   /** Makes ledger and recording durable; returns whether it succeeded. */
   readonly persist: () => boolean;
@@ -39,7 +39,9 @@ export function applyPendingSettlements(
     }
     const isWhole = base !== undefined && quote !== undefined && fee !== undefined && feeCurrency !== undefined;
     const amounts = isWhole ? { base, quote, fee, feeCurrency } : null;
-    const taken = hedger?.settleAs(id, as, settledWhy(message), amounts) ?? 'not open';
+    const why = settledWhy(message);
+    const isEnded = kept.some(row => row.id === id && row.why === why && isOver(row));
+    const taken = hedger?.settleAs(id, as, why, amounts) ?? (isEnded ? 'settled' : 'not open');
     if (taken === 'busy') continue;
     if (taken === 'incomplete')
       log.warn(

@@ -19,7 +19,7 @@ import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
 import { Reads } from '../../../src/live/account/reads.ts';
 import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
 import { isFailed } from '../../../src/live/failedRequest.ts';
-import { Desk } from '../../core/desk.ts';
+import { Desk, PATIENCE } from '../../core/desk.ts';
 import { runsOf } from '../../many.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { Folders } from '../states.ts';
@@ -41,15 +41,22 @@ function readsOver(
   lists?: TransferLists,
   {
     persist = () => true,
+    listWaitMs = 0,
     ...explanations
-  }: Partial<Pick<Explanations, 'adjustments' | 'isTransferable' | 'isUnread'>> & { persist?: () => boolean } = {},
+  }: Partial<Pick<Explanations, 'adjustments' | 'isTransferable' | 'isUnread'>> & {
+    persist?: () => boolean;
+    listWaitMs?: number;
+  } = {},
 ) {
   const clock = new VirtualClock();
-  const { engine } = new Desk().open();
+  const { engine } = new Desk({ timing: { ...PATIENCE, listWaitMs } }).open();
+  /** Currencies of which each read wanted a row. */
+  const asked: unknown[] = [];
   const exchange = {
     limits: { ordersPage: 500, tradesPage: 100, depth: 50 },
     userTrades: async () => ({ kind: 'done', value: [...trades] }),
-    balances: async () => (await onBalances()) ?? { kind: 'done', value: [balance('btc'), balance('mxn')] },
+    balances: async query =>
+      (asked.push(query?.also), await onBalances()) ?? { kind: 'done', value: [balance('btc'), balance('mxn')] },
   } as Partial<Exchange> as Exchange;
   const time = () => 1_000_000 + clock.elapsed();
   const reads = new Reads(exchange, 'btc_mxn', undefined, time, 20_000);
@@ -73,10 +80,32 @@ function readsOver(
     note: () => undefined,
     persist,
   });
-  return { balances, clock, engine, events, lines, readTrades };
+  return { asked, balances, clock, engine, events, lines, readTrades };
 }
 
 describe('a read of the balances', () => {
+  test.each([
+    [600_000, /; trading halts if the difference lasts another 588 s \(timing\.transferListDelayMaxMs\)\. If you know/],
+    [Infinity, /quoting is paused\. This trial order leaves the difference to the next start of the bot\. If you know/],
+  ])('says until when a difference may last: %d ms', async (listWaitMs, says) => {
+    const value = [balance('btc'), { ...balance('mxn'), total: '5' }];
+    const { balances, clock, engine, lines } = readsOver([], () => ({ kind: 'done', value }), undefined, {
+      listWaitMs,
+    });
+    for (let n = 0; n < 3; n++) {
+      await balances.read();
+      await clock.advance(6_000);
+    }
+    expect(lines.map(({ text }) => text)).toEqual([expect.stringMatching(says)]);
+    expect(engine.haltedBecause).toBeNull();
+  });
+
+  test('asks for a row of each currency of the ledger, so that a fall to zero is compared', async () => {
+    const { asked, balances } = readsOver([], () => null);
+    await balances.read();
+    expect(asked).toEqual([['btc', 'mxn']]);
+  });
+
   test('is a quiet cut unless a trade is recorded during it, whichever read of the trades takes it', async () => {
     const each = [false, true];
     for (const before of each)

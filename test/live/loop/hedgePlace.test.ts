@@ -9,6 +9,8 @@ import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { hedgePlaceOf } from '../../../src/wiring/place.ts';
 import { plain } from '../../core/market.ts';
 import { TwoDesks } from '../../core/twoDesks.ts';
+import { applyPendingSettlements } from '../../../src/live/state/settlements.ts';
+import { heardLog } from '../../memoryLog.ts';
 import { NOW, rowOf } from '../../hedge/hedgeRows.ts';
 
 const VOLATILITY_BPS = 60;
@@ -99,6 +101,32 @@ test.each([
   expect(hedgesToContinue({ hedges: ended } as never, other, [said], NOW)).toEqual({ hedges: ended, settled: [] });
 });
 
+test('a run without a hedger says that a settlement was ignored only if it did not end the hedge', () => {
+  const order = { id: 'o', book: 'btc_usdt', side: 'sell', price: '1', amount: '1' } as const;
+  const elsewhere = { place: 'binance', account: 'one', order, rate: '1' };
+  const open = rowOf({ state: 'unknown', elsewhere, acceptedAt: NOW });
+  const said = { id: open.id, as: 'failed', by: 'ann', reason: 'seen there', at: NOW } as const;
+  const { hedges: kept } = hedgesToContinue({ hedges: [open] } as never, undefined, [said], NOW + 600_000);
+  const ends = [
+    [kept, []],
+    // A hedge that ended for another reason, and one that is no longer stored.
+    [
+      [rowOf({ state: 'failed', why: 'not listed' })],
+      ['hedge h1 is no longer open; the settlement by ann was ignored'],
+    ],
+    [[], ['hedge h1 is no longer open; the settlement by ann was ignored']],
+  ] as const;
+  for (const [rows, expected] of ends) {
+    const lines: string[] = [];
+    const done: string[] = [];
+    const box = { waiting: () => [said], done: (id: string) => done.push(id) } as never;
+    const connectivity = { say: () => expect.fail('the settlement waits') } as never;
+    const log = heardLog(({ text }) => lines.push(text));
+    applyPendingSettlements(box, { hedger: null, kept: rows, persist: () => true, log, connectivity });
+    expect([lines, done]).toEqual([expected, [open.id]]);
+  }
+});
+
 test('money at an exchange that the bot no longer knows is named at the start, with the booking that ends it', () => {
   const two = new TwoDesks();
   two.desk.open();
@@ -107,7 +135,7 @@ test('money at an exchange that the bot no longer knows is named at the start, w
   const left = { ledger } as never;
   expect(heldAtOtherPlaces(left, 'binance')).toBeNull();
   expect(heldAtOtherPlaces(left, 'kraken')).toMatch(
-      /^the ledger also has 500 btc@binance, 90000 usdt@binance, .* Book out amounts that are no longer there, for example with puntas ledger adjust --currency btc@binance --amount=-500, with --in-transit if you sent the amount to an exchange that this bot reads$/,
+    /^the ledger also has 500 btc@binance, 90000 usdt@binance, .* Book out amounts that are no longer there, for example with puntas ledger adjust --currency btc@binance --amount=-500, with --in-transit if you sent the amount to an exchange that this bot reads$/,
   );
   // Without the section, no amount can be in transit.
   expect(heldAtOtherPlaces(left, null)).toMatch(/--currency btc@binance --amount=-500$/);

@@ -135,5 +135,7 @@ test('with another key, a hedge that was not executed ends by the word of the op
   const why = 'settled as failed by ann: not in its history';
   expect(hedgesIn(dir).find(row => row.id === id)).toMatchObject({ state: 'failed', why });
   expect(new NumberedMailbox(dir, 'settle').waiting()).toEqual([]);
+  const said = next.log.map(({ text }) => text).filter(text => text.includes(`hedge ${id}`));
+  expect(said).toEqual([`hedge ${id}: ${why}`]);
   expect([tradesOf(world.box.second!.account.id).length, tradesOf(other.id).length > 0]).toEqual([0, true]);
 });

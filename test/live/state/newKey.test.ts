@@ -1,6 +1,8 @@
 /** A new key of the same account takes the state up, a key of another account does not: the exchange says whose it is. */
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { openOwnState } from '../../../src/app/run/ownState.ts';
+import { Secret } from '../../../src/core/index.ts';
 import { closeDatabase, openDatabase, STATE_FILE } from '../../../src/live/state/journal.ts';
 import type { Owner } from '../../../src/live/state/owner.ts';
 import { sumOf } from '../../../src/live/state/rowChecksums.ts';
@@ -87,4 +89,25 @@ describe('a key of another account', () => {
     await end();
     world.end();
   });
+});
+
+test.each([
+  [400, true],
+  [401, false],
+])('a nonce of a new key that is rejected with HTTP %i may pass later: %s', async (status, mayPass) => {
+  const world = worldOf(63);
+  const { dir, end } = await killed(world);
+  const body = JSON.stringify({ success: false, error: { code: '0201', message: 'Invalid nonce' } });
+  const opened = openOwnState({
+    ...{ clock: world.clock, seed: 1, config: { ...outside(world), state: { dir } } },
+    venue: {
+      ...{ restUrl: 'http://127.0.0.1/api', key: 'other', secret: new Secret('secret'), speed: 1 },
+      transport: { send: () => Promise.resolve({ status, headers: {}, body }), close: () => Promise.resolve() },
+    },
+  } as never);
+  const failed = expect(opened).rejects.toMatchObject({ code: '0201', mayPass });
+  await world.clock.advance(10 * SECOND);
+  await failed;
+  await end();
+  world.end();
 });

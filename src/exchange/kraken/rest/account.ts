@@ -55,11 +55,11 @@ export type AccountDependencies = {
 
 /** Returns the endpoints of the account. A call that needs the books reads them first. */
 export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: AccountDependencies) {
-  async function accountBalances(): Promise<Outcome<readonly Balance[]>> {
+  async function accountBalances(query?: { readonly also: readonly string[] }): Promise<Outcome<readonly Balance[]>> {
     const listing = await pairs.known();
     if (listing.kind !== 'done') return listing;
     const { assets, currencies } = listing.value;
-    return ask(privateQuery('BalanceEx', {}, krakenBalances(assets, currencies)));
+    return ask(privateQuery('BalanceEx', {}, krakenBalances(assets, new Set([...currencies, ...(query?.also ?? [])]))));
   }
 
   /**
