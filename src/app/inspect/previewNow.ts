@@ -2,13 +2,8 @@
  * Quotes that a configuration would place now, computed by an engine with the data that a start reads. Places nothing.
  */
 import {
-  atPlace,
-  causesOf,
   moneyOf,
   pairOf,
-  placeInName,
-  storedTarget,
-  targetMoney,
   textOfFailure,
   textOfMoney,
   type Balance,
@@ -18,7 +13,6 @@ import {
   type Money,
   type OrderReport,
   type Preview,
-  type RestoredLedger,
   type RiskContext,
   type VenueClient,
 } from '../../core/index.ts';
@@ -30,8 +24,6 @@ import { missingBalance, Reads } from '../../live/account/reads.ts';
 import { unreadableOf } from '../../live/unreadableRows.ts';
 import { isFailed, type Failed } from '../../live/failedRequest.ts';
 import type { Log } from '../../live/log.ts';
-import type { LedgerCheckpoint } from '../../live/recording/ledgerText.ts';
-import { checkpointIn } from '../../live/state/ledgerFile.ts';
 import { readLivePrices } from '../../live/market/livePriceReads.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
@@ -110,32 +102,6 @@ const unreadThere = (place: string, failed: Failed): UsageError =>
   );
 
 /**
- * Returns a ledger with the balances as read now. It also has what an earlier run left in transit and on exchanges that are
- * not read, because a run counts that as held; `null` if there is none.
- */
-function ledgerWithOthers(
-  { ledger, units }: Required<LedgerCheckpoint>,
-  read: readonly (Pick<BalancesThere, 'balances'> & { readonly place?: string })[],
-  { instrument }: Rules,
-): RestoredLedger | null {
-  const places = read.map(({ place }) => place ?? null);
-  const others = [...ledger.causes].filter(([name]) => !places.includes(placeInName(name)));
-  if (others.length === 0) return null;
-  const held = read.flatMap(({ balances, place }) =>
-    balances.map(({ currency, total }) => {
-      const name = place === undefined ? currency : atPlace(currency, place);
-      return [name, causesOf({ opening: moneyOf(total) })] as const;
-    }),
-  );
-  const lotMoney = units === null ? instrument.lotMoney : moneyOf(units.lot);
-  return {
-    ...{ causes: new Map([...held, ...others]), sources: [], seen: new Map(), guard: null },
-    ...storedTarget(instrument, targetMoney({ lotMoney }, ledger)),
-    ...(ledger.transit === undefined ? {} : { transit: ledger.transit }),
-  };
-}
-
-/**
  * Returns a preview of the quotes. Sources of the reference price count with a basis of 0. `there` has the balances on
  * the other exchange; `null` shows the quotes without hedges there, as if inventory were at its target. Rejects with one
  * line for the operator if the exchange cannot be read, or if the quotes cannot earn the account's fees.
@@ -150,15 +116,11 @@ export async function previewNow(
   const around = referenceOf(config);
   try {
     const time = () => clock.now();
-    const isUnread = there === null && config.hedge?.elsewhere !== undefined;
-    const engine = engineOf(withoutBasis(isUnread ? withoutPlace(config) : config), rules, 0);
-    const checkpoint = isUnread ? null : await checkpointIn(config.state.dir, clock);
+    const engine = engineOf(withoutBasis(there === null ? withoutPlace(config) : config), rules, 0);
     const opening = await readOpening(client, time);
-    const kept = checkpoint && ledgerWithOthers(checkpoint, [opening, ...(there === null ? [] : [there])], rules);
     const reads = new Reads(client, config.book, opening.lastTid, time);
     const open = await reads.openOrders();
     const own = isFailed(open) ? [] : open.orders.filter(order => isOwn(order, config));
-    if (kept !== null) engine.step({ kind: 'restore', at: time(), orders: [], ledger: kept });
     engine.step({ kind: 'rules', at: time(), ...rules });
     engine.step({
       kind: 'balances',

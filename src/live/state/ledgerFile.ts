@@ -15,7 +15,7 @@ import {
 import { adjustedSums, entriesIn } from './ledgerEntries.ts';
 import { hoursIn } from './profitHours.ts';
 import { ownerIn } from './owner.ts';
-import { checkpointOf, type LedgerCheckpoint } from '../recording/ledgerText.ts';
+import { checkpointOf } from '../recording/ledgerText.ts';
 import { fromCopy } from './stateCopy.ts';
 
 export type LedgerFile = {
@@ -37,22 +37,11 @@ export type LedgerFile = {
 /** Reads the ledger; `null` if no ledger exists. Rejects if the file cannot be trusted. */
 export const ledgerFileIn = (dir: string, clock: Clock): Promise<LedgerFile | null> => fromCopy(dir, clock, read);
 
-/** Reads the last checkpoint; `null` if no ledger exists. Rejects if the file cannot be trusted. */
-export const checkpointIn = (dir: string, clock: Clock): Promise<Required<LedgerCheckpoint> | null> =>
-  fromCopy(dir, clock, db => {
-    const row = markIn(db);
-    return row && checkpointOf(row.mark);
-  });
-
-function markIn(db: Database.Database): { readonly account: string; readonly mark: string } | null {
+function read(db: Database.Database): LedgerFile | null {
   const isThere = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'marks'").get() !== undefined;
   if (!isThere) return null;
-  return (db.prepare('SELECT account, mark FROM marks').get() ?? null) as { account: string; mark: string } | null;
-}
-
-function read(db: Database.Database): LedgerFile | null {
-  const row = markIn(db);
-  if (row === null) return null;
+  const row = db.prepare('SELECT account, mark FROM marks').get() as { account: string; mark: string } | undefined;
+  if (!row) return null;
   const { ledger, checked, checkedThere, profit } = checkpointOf(row.mark);
   const entries = [...entriesIn(db, row.account)];
   return {

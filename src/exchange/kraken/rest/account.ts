@@ -59,7 +59,7 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
     const listing = await pairs.known();
     if (listing.kind !== 'done') return listing;
     const { assets, currencies } = listing.value;
-    return ask(privateQuery('BalanceEx', {}, krakenBalances(assets, new Set([...currencies, ...(query?.also ?? [])]))));
+    return ask(privateQuery('BalanceEx', {}, krakenBalances(assets, currencies, query?.also)));
   }
 
   /**

@@ -136,11 +136,12 @@ function nanosOf(value: unknown): bigint {
 }
 
 /**
- * Reads extended balances. A currency that is not listed has a balance of zero, so `known` currencies get a row.
+ * Reads extended balances. A currency that is not listed has a balance of zero, so `known` currencies get a row, and so
+ * do those of `also` that the assets name, or all of them if the assets name every listed id.
  * Source: docs.kraken.com/api/docs/rest-api/get-extended-balance.
  */
 export const krakenBalances =
-  (assets: Assets, known: Iterable<string>) =>
+  (assets: Assets, known: Iterable<string>, also: readonly string[] = []) =>
   (result: unknown, unreadable: UnreadableRow[]): readonly Balance[] => {
     // Assets on hold have suffixed names, such as USD.F, which the list of assets may lack.
     const nameOf = (id: string): string => assets.get(id) ?? currencyOfAltname(id);
@@ -157,7 +158,10 @@ export const krakenBalances =
       ...listed.map(({ currency }) => currency),
       ...unreadable.flatMap(each => each.currencies ?? []),
     ]);
-    const absent = [...known].filter(currency => !told.has(currency));
+    // A delisted asset may be listed under an id that no asset names any more.
+    const [isComplete, named] = [Object.keys(Object(result)).every(id => assets.has(id)), new Set(assets.values())];
+    const certain = also.filter(currency => isComplete || named.has(currency));
+    const absent = [...new Set([...known, ...certain])].filter(currency => !told.has(currency));
     const zero = absent.map(currency => ({ currency, total: '0', locked: '0', available: '0' }));
     return [...listed, ...zero];
   };
