@@ -10,7 +10,7 @@ export const riskParameters = z
     ),
     per: duration.default('1h').describe('Period of risk.amount; about the time that quotes need to reduce inventory.'),
   })
-  .describe('Risk in money and time; sets the risk aversion gamma.');
+  .describe('Acceptable loss in a period; sets the risk aversion gamma.');
 
 /**
  * Returns full inventory in lots. At full inventory, a price move of one standard deviation over `perS` seconds costs

@@ -31,7 +31,7 @@ const profileParameters = z
     adverseBps: z
       .array(z.number().min(-5_000).max(5_000))
       .max(50)
-      .describe('Adverse move within a minute of a fill, by distance.'),
+      .describe('Adverse price move in the minute after a fill, for each distance.'),
   })
   .superRefine(({ distancesBps, fillsPerMinute, adverseBps }, context) => {
     const wrong = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });

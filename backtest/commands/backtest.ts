@@ -156,7 +156,7 @@ function addCalibrate(program: Command): void {
     .option('--latency-ms <spec>', 'request latency (see puntas backtest)', '25')
     .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')
     .addOption(
-      new Option('--reference <book=dir>', 'recording of a reference book (repeatable, in conversion order)')
+      new Option('--reference <book=dir>', 'recording of a reference book (repeatable: from base to quote currency)')
         .argParser(several)
         .default([], 'none'),
     )

@@ -98,8 +98,8 @@ function verdictsText(tapes: Comparison['tapes']): string {
       all.filter(({ right }) => right === false).length,
       all.filter(({ right }) => right === null).length,
     ];
-    const unknown = silent > 0 ? `, and is too short to judge the advice for ${silent}` : '';
-    return `${quote ? 'quoting' : 'not quoting'} on ${counted(all.length, 'recording')} (the rest of the recording contradicts this advice for ${wrong} at 95% confidence${unknown})`;
+    const unknown = silent > 0 ? `, and is too short to judge it in ${silent}` : '';
+    return `${quote ? 'quoting' : 'not quoting'} on ${counted(all.length, 'recording')} (the later part contradicts this at 95% confidence in ${wrong}${unknown})`;
   };
   return `At the best fee of the exchange, the first parts of the recordings advise ${told(true)}, and ${told(false)}.`;
 }

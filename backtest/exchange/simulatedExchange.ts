@@ -81,8 +81,8 @@ export class SimulatedExchange implements Resident {
   }
 
   /**
-   * Calls `visit` for each available level without the bot's orders, best first, until `visit` returns false. `base` is
-   * the price at price index 0, in ticks.
+   * Calls `visit` for each level that is not consumed, best first, until `visit` returns false. `total` is without the
+   * bot's orders; `base` is the price at price index 0, in ticks.
    */
   eachLevel(base: number, side: Side, visit: (price: Price, total: Amount) => boolean): void {
     const { book } = this;

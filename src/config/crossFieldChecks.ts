@@ -191,7 +191,7 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
     if (twin !== undefined && sourcesMin > 1)
       wrong(
         ['sources', i, 'books'],
-        `${name} reads the same books from the same places as ${twin.name}, so both give one price, but sourcesMin is ${sourcesMin}; give one source other books or another from, or remove one source`,
+        `${name} reads the same books from the same places as ${twin.name}, so they count as one price, but sourcesMin is ${sourcesMin}; change the books or the key from of one source, or remove it`,
       );
     for (const leg of legs) {
       const { from } = leg;

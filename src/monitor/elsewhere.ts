@@ -57,7 +57,7 @@ export const HEDGES = [
   }),
   gauge({
     name: 'puntas_elsewhere_drift',
-    help: "Value of the quote currency on the other exchange beyond its target (in the quote currency of the bot's book); absent if unknown.",
+    help: "How far the quote-currency balance on the other exchange is above its target (in the quote currency of the bot's book); absent if unknown.",
     labels: ['book', 'currency'],
     read: ({ elsewhere, minorCurrency: currency }) => {
       const value = elsewhere?.driftValue ?? null;

@@ -110,9 +110,7 @@ describe('the page of a comparison', () => {
     expect(text).toMatch(/shy\s+best\s+do not quote/);
     expect(text).toMatch(/10\s+quote\s+20\s+15 … 30.*12.*no\s/);
     expect(text).toMatch(/60\s+do not quote: too dear\s+–\s+–\s+none\s+–\s+not known/);
-    expect(text).toContain(
-      '(the rest of the recording contradicts this advice for 1 at 95% confidence), and not quoting on 0 recordings',
-    );
+    expect(text).toContain('(the later part contradicts this at 95% confidence in 1), and not quoting on 0 recordings');
   });
 
   test('colours a net where its interval leaves zero out, and no other', () => {

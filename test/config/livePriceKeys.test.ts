@@ -328,7 +328,7 @@ describe('two sources are two places', () => {
     expect(one.ok ? [] : one.errors).toEqual([]);
     expect(two.ok ? [] : two.errors).toEqual([
       expect.stringMatching(
-        /sources\.1\.books: b reads the same books from the same places as a, so both give one price, but sourcesMin is 2; give one source other books or another from, or remove one source$/,
+        /sources\.1\.books: b reads the same books from the same places as a, so they count as one price, but sourcesMin is 2; change the books or the key from of one source, or remove it$/,
       ),
     ]);
   });

@@ -5,10 +5,10 @@
  * raised by 400 for limits on price moves and amounts and for several bots of one account. It was raised by 700 for
  * three commands from RTS 6 and the FIA's list: presence, surveillance and conformance. It was raised by 2,650 for other
  * exchanges as venue, price and second market: 1,500 as planned for each capability, and 1,150 too many, most of them keys. It was
- * raised by 900 for hedges on another exchange and transfers to it, most of them keys. It was raised by 310 for descriptions of
+ * raised by 900 for hedges on another exchange and transfers to it, most of them keys. It was raised by 330 for descriptions of
  * keys, options, switches and metrics that say whose figure they mean, and in which unit.
  */
-export const WORDS_MAX = 39_980;
+export const WORDS_MAX = 40_000;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -23,13 +23,13 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/cli.md': 2_765,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 4_570,
+  'docs/configuration.md': 4_580,
   'docs/console.md': 600,
   'docs/container.md': 575,
   'docs/contents.md': 200,
   'docs/controls.md': 875,
   'docs/doctor.md': 475,
-  'docs/embedded-exchange.md': 1_900,
+  'docs/embedded-exchange.md': 1_910,
   'docs/environment.md': 280,
   'docs/exchanges.md': 620,
   'docs/fair-value.md': 575,

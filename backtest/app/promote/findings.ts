@@ -227,7 +227,7 @@ function profitFinding(least: number, { ratio, evidence }: TradedStage): Criteri
   const more =
     missing === null
       ? 'undecided; the estimate is below the required value'
-      : `undecided; needs about ${Math.ceil((missing * judged) / ratio.blocks)} more fills with the same mean net (about ${digits((missing * hours) / ratio.blocks)} h of trading)`;
+      : `undecided; needs about ${Math.ceil((missing * judged) / ratio.blocks)} more fills if their mean net stays the same (about ${digits((missing * hours) / ratio.blocks)} h of trading)`;
   return finding('net60s', expected, `${found}; ${more}`, 'not yet');
 }
 

@@ -39,7 +39,7 @@ const CHECK = 'elsewhere';
 const FAR = { buy: [9n, 10n], sell: [11n, 10n] } as const;
 /** Interval of look-ups of the trial order. */
 const LOOK_EVERY_MS: Millis = 1_000;
-/** Time for slow requests of the look-ups, in addition to the time after which they prove the outcome. */
+/** Additional time for slow look-ups, beyond the time after which a look-up proves the outcome. */
 const LOOK_REQUESTS_MS: Millis = 60_000;
 
 type Asking = {

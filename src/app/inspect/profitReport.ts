@@ -245,7 +245,7 @@ export function notesOf(report: ProfitReport): readonly string[] {
         : `Inventory is valued at the price of the last fill, ${textOfMoney(last.mark.price)} ${minor} at ${minuteOf(last.mark.at)}. Price changes after this fill count only from the next fill.`,
     last.marked === 'middle'
       ? 'Trading is the profit of quotes and inventory. Hedging is the profit of conversions and taker orders.'
-      : 'Trading is the profit of all trades, including taker orders, and of inventory. Hedging is the profit of conversions.',
+      : 'Trading is the profit of inventory and of all trades, including taker orders. Hedging is the profit of conversions.',
     ...(last.cut === 'so far' ? [`The last day has not ended; its figures are as of ${minuteOf(at)}.`] : []),
     isFolded
       ? `The ledger has only the sum of the entries before ${minuteOf(knownFrom)}, so earlier days are unknown.`

@@ -121,7 +121,7 @@ function afterRollback(
     return { ...standing, open: null };
   }
   if (last === undefined || last.promotion !== promotion)
-    return cannot('the live file was not written by this promotion');
+    return cannot('another promotion changed the live file later');
   if (to !== last.before) return cannot('the restored text is not the previous live file');
   const pending = { promotion, to: last.before, from, isBack: true };
   return { ...standing, open: null, live: last.before, placed: placed.slice(0, -1), pending };

@@ -67,7 +67,7 @@ const elsewhere = z
       .describe(
         'Maximum time of a transfer between both exchanges. Until arrival, its amount is part of the holdings. After this time, quoting stops.',
       ),
-    marginBps: bps(5).describe("Distance of a hedge's limit price from the worst book price that the hedge needs."),
+    marginBps: bps(5).describe("Margin of a hedge's limit price beyond the deepest level that fills the hedge."),
     latencyMs: millis(1, 60_000).default(500).describe('Expected time from hedge decision to execution.'),
     riskZ: z
       .number()

@@ -37,7 +37,7 @@ const feed = z
       .min(1)
       .max(4_096)
       .optional()
-      .describe('Price file, relative to this file; replace it by renaming a new file.'),
+      .describe('Price file, relative to the configuration; write a new file and rename it to this name.'),
     price: z
       .array(pointer)
       .max(2)
@@ -114,7 +114,7 @@ const source = z.strictObject({
   amount: aboveZero
     .optional()
     .describe(
-      'Amount (base) for the average price of the first book. Other books, or all if omitted, use best prices.',
+      'Amount (base) over which the price of the first book is averaged. Other books use best prices; by default, all do.',
     ),
   feeBps: z.number().min(0).max(1_000).default(10).describe('Taker fee at the source (bps).'),
 });

@@ -83,7 +83,7 @@ export type TransferEvent = {
   /** Time of the transfer according to its source. */
   readonly occurredAt: Millis;
   readonly why: string;
-  /** Whether the amount is one side of a transfer between both exchanges, so that it stays held until the other side. */
+  /** Whether the amount left or reached one exchange in a transfer to the other: it counts as held until booked there too. */
   readonly inTransit?: true;
 };
 

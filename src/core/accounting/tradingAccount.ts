@@ -120,7 +120,7 @@ export class TradingAccount {
     return money(this.fundsWithPending(currency) - this.#pending.amountPending(currency));
   }
 
-  /** Returns `funds` and the amount that conversions may still spend. */
+  /** Returns `funds` plus the amount that conversions may still spend. */
   fundsWithPending(currency: string): Money {
     return money(this.#bookings.total(currency) - (this.#lockedByOthers.get(currency) ?? 0n));
   }

@@ -1,6 +1,6 @@
 /**
- * Origin ids of the bot's orders, `<instance>-<run>-<counter>` for every kind of order: the next id of a quote, and the
- * owner and run of an id.
+ * Origin ids of the bot's orders, all of the form `<instance>-<run>-<counter>`. Creates the next id of a quote, and tells
+ * the owner and the run of an id.
  */
 import type { Orders } from './orders.ts';
 import type { OwnTrade } from '../ports/port.ts';

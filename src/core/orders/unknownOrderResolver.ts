@@ -1,4 +1,4 @@
-/** Repeated requests about orders whose end is not confirmed: inconclusive cancels, and look-ups. */
+/** Requests that are repeated until the end of an order is confirmed: look-ups, and cancels after an inconclusive one. */
 import { approveByIds, type Approved, type Command } from './commands.ts';
 import type { Orders } from './orders.ts';
 import type { Millis } from '../model/units.ts';

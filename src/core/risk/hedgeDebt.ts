@@ -233,7 +233,7 @@ export class HedgeDebt {
     return { lots: lots(isHedgeDue ? 0n : worst), hedgeLots: lots(worst), refusal, why };
   }
 
-  /** Bound of E17: one full side at a time, and another for each failed hedge before the side is not quoted. */
+  /** Maximum inventory beyond the band until a hedge ends, in full sides, by the number of hedges that failed in sequence (E17). */
   #untilHedged({ instrument }: Exposure, isInDebt: boolean, fullSide: number): Bound {
     const { failuresMax } = this.#bounds;
     const { place } = this.#book;

@@ -77,7 +77,7 @@ export type Hidden = {
   readonly parts: ReadonlySet<string>;
 };
 
-/** Removes scheme, user and host from a URL, because the host may be shown. Other text is unchanged. */
+/** Returns the part of a URL after its host, which is to be hidden; the host may be shown. Returns other text unchanged. */
 function withoutHost(secret: string): string {
   const address = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?[^/?#@]+(.*)$/is.exec(secret);
   return address === null ? secret : address[1]!;

@@ -208,8 +208,8 @@ export function latchIn(dir: string): Latch {
 const LIFTED_SHOWN = { bytes: 1_048_576, lines: 2_000 };
 
 /**
- * Returns the newest lines of the log of ended halts and other states, oldest first, with time, actor and reason of the
- * end. Omits unreadable lines.
+ * Returns the newest lines of the log of ended stops (halts, holds, pauses, reduce-only states, flatten requests), oldest
+ * first, each with the time, actor and reason of its end. Omits unreadable lines.
  */
 export function liftedIn(dir: string): readonly (Halt & { readonly lifted: Halt | null })[] {
   const file = join(dir, LIFTED_FILE);

@@ -1,5 +1,5 @@
 /**
- * Parameters of a request: query and body together, each read at most once. Source of the codes: errors.md of
+ * Parameters of a request, from its query and its body, each of which may have a name once. Source of the codes: errors.md of
  * github.com/binance/binance-spot-api-docs at a5e0bc3.
  */
 import { isDecimalText, moneyOf, type Money, type WireRequest } from '../../core/index.ts';

@@ -56,7 +56,7 @@ export const RFQ_SWITCHES = {
   rfqRefillMs: quantity(60_000, 0, 86_400_000, 'Time to refill exhausted RFQ capacity.', 'rfq 2.2'),
   rfqMaxTradableIn: choice(
     ['source', 'fixed'],
-    'Currency of max_tradable_amount: source currency, or the currency whose amount the request fixes.',
+    'Currency of max_tradable_amount: the source currency, or the one in which the request states its amount.',
     'rfq 2.2, fixtures',
   ),
   rfqCancelMovePips: quantity(

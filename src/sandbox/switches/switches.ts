@@ -139,7 +139,7 @@ export const SWITCHES = {
     1000,
     0,
     600_000,
-    'Conversion duration: first half open, second half queued.',
+    'Duration of a conversion: status open for the first half, queued for the second.',
     'facts 13',
   ),
   conversionOutcome: choice(['completed', 'failed'], 'Outcome of conversions.', 'facts 13'),

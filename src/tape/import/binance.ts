@@ -203,7 +203,7 @@ function trades(files: readonly string[], { instrument, findings, ...reading }: 
       if (message.e !== kind) {
         findings.found(
           'trades listed both individually and aggregated',
-          'only the kind that appears first is kept',
+          'only the kind that comes first in the recording is kept',
           rows.place,
         );
         continue;

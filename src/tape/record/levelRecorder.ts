@@ -60,7 +60,7 @@ export class LevelRecorder {
   #tradesLostFrom: Millis | null = null;
   /** Book of the news that is being processed; `null` for other news. */
   #streamed: BookSnapshot | null = null;
-  /** Numbers of levels and trades between two ticks. */
+  /** Number of levels and trades whose price is not a multiple of the tick. */
   #offTick = 0;
   #resumed: boolean;
   #stopped = false;

@@ -90,9 +90,7 @@ test('orders of a bot that shows no life are unknown, unless another process has
 test('a disk that takes nothing is named, and a bot that shows no life on it is not called gone', async () => {
   const { status } = await statusOf('alive', 60_000, null);
   const text = botStatusText({ ...status, disk: 'no room' }, world.stateDir).replaceAll(/\s+/g, ' ');
-  expect(text).toContain(
-    '(it may still be running: its state directory cannot be written, so no heartbeat can be: no room)',
-  );
+  expect(text).toContain('(it may still be running, but cannot write a heartbeat to its state directory: no room)');
   expect(text).toContain('disk the state directory cannot be written (no room)');
   expect(botStatusText(status, world.stateDir)).not.toContain('disk');
 });

@@ -138,7 +138,7 @@ const BIDS_MAX = 4n;
 export function missingFunds(balances: readonly Balance[], name: string, needed: bigint): string | null {
   const { total, locked } = heldOf(balances, name);
   const available = money(total - locked);
-  // Without any balance, the read failed, and the exchange decides.
+  // An empty list means that the read failed: the exchange then decides whether the funds are enough.
   return balances.length === 0 || available >= needed
     ? null
     : `needs ${textOfMoney(money(needed))} ${name}, but only ${textOfMoney(available)} is available`;

@@ -216,7 +216,7 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
         if (order.originId !== undefined && clientIds.has(order.originId)) found.set(order.oid, order);
       unreadable.push(...rows);
     };
-    /** Whether an unreadable row of all open or all closed orders may be one of the wanted orders. */
+    /** Whether an unreadable row in the list of open or of closed orders may be one of the wanted orders. */
     const isAsked = (id: UnreadableRow['originId']): boolean => id === undefined || (id !== null && clientIds.has(id));
     /** Ids without an order in the lists so far. */
     const missing = (): readonly string[] => {

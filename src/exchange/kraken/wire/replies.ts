@@ -136,8 +136,8 @@ function nanosOf(value: unknown): bigint {
 }
 
 /**
- * Reads extended balances. A currency that is not listed has a balance of zero, so `known` currencies get a row, and so
- * do those of `also` that the assets name, or all of them if the assets name every listed id.
+ * Reads extended balances. A currency that is not listed has a balance of zero, so `known` currencies get a row. Those
+ * of `also` get one if the assets name them, or if the assets name every listed id.
  * Source: docs.kraken.com/api/docs/rest-api/get-extended-balance.
  */
 export const krakenBalances =
