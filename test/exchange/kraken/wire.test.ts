@@ -117,6 +117,19 @@ describe('numbers', () => {
     ]);
   });
 
+  test('a wanted currency gets no zero while an asset without a name is listed, which may be that currency', () => {
+    const read = (result: object) =>
+      krakenBalances(
+        assetNames(ASSETS),
+        [],
+        ['btc', 'xmr'],
+      )(result, []).map(({ currency, total }) => `${total} ${currency}`);
+    expect(read({})).toEqual(['0 btc', '0 xmr']);
+    expect(read({ ZUSD: { balance: '1' } })).toEqual(['1 usd', '0 btc', '0 xmr']);
+    expect(read({ XXMR: { balance: '2' } })).toEqual(['2 xxmr', '0 btc']);
+    expect(read({ XXBT: { balance: '3' }, XXMR: { balance: '2' } })).toEqual(['3 btc', '2 xxmr']);
+  });
+
   test('seconds are whole milliseconds, rounded down', () => {
     expect(millisOfSeconds('1710429248.3052235', 't')).toBe(1_710_429_248_305);
     expect(millisOfSeconds(1_688_666_559.8974, 't')).toBe(1_688_666_559_897);
