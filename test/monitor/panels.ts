@@ -1,4 +1,4 @@
-/** Each panel of the Grafana dashboard, as it is committed, gets data from a real Prometheus that scrapes a bot that quotes. */
+/** Each panel of the Grafana dashboard, as it is committed, gets data from a real Prometheus that scrapes two bots that quote, one of which hedges on another exchange. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -52,10 +52,11 @@ const PATIENCE_MS = Number(process.env['PUNTAS_PATIENCE_MS'] ?? 420_000);
 describe.concurrent('a panel of the dashboard', () => {
   const stage = new Stage();
   const prometheus = new Prometheus(stage.dir);
-  let target = '';
+  const targets: string[] = [];
   let taker: Taker | null = null;
-  /** As Grafana fills it in, for this bot. */
-  const filled = (expr: string) => expr.replaceAll('$instance', target).replaceAll('$__rate_interval', '30s');
+  /** As Grafana fills it in for both bots. */
+  const filled = (expr: string) =>
+    expr.replaceAll('$instance', targets.join('|')).replaceAll('$__rate_interval', '30s');
 
   beforeAll(async () => {
     await prometheus.start();
@@ -70,10 +71,15 @@ describe.concurrent('a panel of the dashboard', () => {
     const config = stage.config({ strategy, markouts: {}, webhooks: { port: 0 }, sentinel: { required: true } });
     process.env['PUNTAS_WEBHOOK_TOKEN'] = 'panels-of-the-dashboard-0123456789';
     stage.sentinel(config.file, {});
-    const bot = stage.run(config);
-    await bot.hears(SHOWN);
-    target = new URL((await bot.hears(/metrics at \S+/)).slice('metrics at '.length)).host;
-    prometheus.watch(target);
+    const { reference, ...elsewhere } = parse(fileOf('config/elsewhere.yaml')) as { reference: object };
+    for (const bot of [
+      stage.run(config),
+      stage.run(stage.config({ ...elsewhere, reference: { ...reference, basis: {} } })),
+    ]) {
+      await bot.hears(SHOWN);
+      targets.push(new URL((await bot.hears(/metrics at \S+/)).slice('metrics at '.length)).host);
+    }
+    for (const target of targets) prometheus.watch(target);
     taker = await takerOf(stage);
   });
   afterAll(async () => {
