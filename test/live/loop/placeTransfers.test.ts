@@ -237,11 +237,11 @@ const step = fc.record({
   booked: fc.constantFrom('before the arrival', 'after the arrival', 'after the arrival, as an ordinary loss'),
 });
 const stepOfOpening = fc.record({
-  what: fc.constantFrom('sends', 'sends', 'arrives', 'restart', 'outside'),
+  what: fc.constantFrom('sends', 'sends', 'arrives', 'restart', 'outside', 'waits'),
   currency: fc.constantFrom<Currency>('btc', 'btc', 'usdt'),
   fifties: fc.integer({ min: 1, max: 4 }),
   fee: fc.integer({ min: 0, max: FEE_MAX }),
-  /** Whether an arrival may be seen there before its departure is booked. */
+  /** Whether lists show a departure later, or an arrival may be seen there before its departure is booked. */
   isEarly: fc.boolean(),
 });
 const RULES_OF_HEDGE = { band: lots(45), residual: lots(0) } as HedgeRules;
@@ -355,18 +355,20 @@ describe('transfers between both exchanges', () => {
             if (what === 'sends') world.sends({ currency, isOut: true, sent: fifties * 50, fee });
             if (what === 'arrives') {
               // An amount that is not known to have left cannot arrive yet, except in the opening balances or as another.
-              if (world.isThereRead) {
-                const isAsOther = isEarly && world.engine.transit.items.length > 0;
-                world.isListing = !isAsOther;
-                if (!isAsOther) world.reads(20_000);
-              } else inOpening = [...inOpening, ...world.onItsWay.slice(0, 1)];
+              const isAsOther = isEarly && world.engine.transit.items.length > 0;
+              if (!world.isThereRead) inOpening = [...inOpening, ...world.onItsWay.slice(0, 1)];
+              else if (!isAsOther) {
+                world.isListing = true;
+                world.reads(20_000);
+              }
               world.arrives(0);
+              if (world.isThereRead && isAsOther) world.reads(16_000);
             }
             if (what === 'restart') world.restart();
             if (what === 'outside' && hasLists) world.comesFromOutside(currency, 1);
             // The lists show a transfer some reads later than the balances.
-            if (what !== 'restart') world.isListing = ++reads > lag;
-            world.reads(2_000);
+            if (what !== 'restart') world.isListing = ++reads > lag && !(isEarly && what === 'sends');
+            world.reads(what === 'waits' && world.isThereRead ? 20_000 : 2_000);
           };
           for (const step of before) does(step);
           world.isThereRead = true;
