@@ -200,7 +200,7 @@ test('a booking of an operator is waiting, on disk or refused, over full disks a
       let isTransferable = false;
       let isUnread = false;
       /** Log lines of each process. */
-      const logs: (typeof bot.lines)[] = [];
+      const logs: ReturnType<typeof readsOver>['lines'][] = [];
       const persist = () => {
         if (!isFull) onDisk = bot.events.filter(({ kind }) => kind === 'transfer');
         return !isFull;
