@@ -61,7 +61,7 @@ export class Transit {
   #items: readonly TransitItem[] = [];
   /**
    * Currencies with the time of their opening balances on another exchange, or of a later arrival that ended an item in
-   * doubt, until the bot's own balance of the currency equals its ledger. Until then, an amount that is booked as sent may
+   * doubt. Each stays until the bot's own balance of it equals its ledger. Until then, an amount that is booked as sent may
    * be older than that opening, or that arrival may be its own.
    */
   readonly #openings = new Map<string, Millis>();

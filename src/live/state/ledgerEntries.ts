@@ -79,9 +79,8 @@ const isUnplaced = ({ source }: LedgerEntry): boolean => placeInName(source) ===
 
 /**
  * Returns the sums with the adjustments of the entries, for exchanges other than the bot's own, and by how much each
- * currency changed. An older Puntas stored the operator's adjustment at an exchange that its configuration no longer named
- * as an entry whose source has no place, but left it out of the sums. Sums that differ by anything else stay unchanged: they
- * are damaged.
+ * currency changed. An older Puntas left the operator's adjustment at an exchange that its configuration no longer named out
+ * of the sums. Its entry has a source without a place. Sums that differ by anything else stay unchanged: they are damaged.
  */
 export function adjustedSums(
   entries: readonly LedgerEntry[],
