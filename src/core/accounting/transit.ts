@@ -32,7 +32,7 @@ export type TransitItem = {
 export type TransitState = {
   /** Transfers between both exchanges without their other side, oldest first; absent if there are none. */
   readonly transit?: readonly TransitItem[];
-  /** Currencies there whose opening balances may include what is not booked as sent yet; absent if there are none. */
+  /** Currencies whose opening balances there may include what is not booked as sent yet; absent if there are none. */
   readonly openings?: readonly string[];
 };
 
@@ -60,8 +60,9 @@ export class Transit {
   /** Oldest first. The sum of each currency is its balance in the ledger. */
   #items: readonly TransitItem[] = [];
   /**
-   * Currencies of another exchange, as `btc@other`, with the time of their opening balances, until the bot's own balance
-   * of the currency equals its ledger. Until then, an amount that is booked as sent may be older than that opening.
+   * Currencies with the time of their opening balances on another exchange, or of a later arrival that ended an item in
+   * doubt. Each stays until the bot's own balance of it equals its ledger. Until then, an amount that is booked as sent may
+   * be older than that opening, or that arrival may be its own.
    */
   readonly #openings = new Map<string, Millis>();
 
@@ -134,19 +135,16 @@ export class Transit {
   /** Records that the opening balances of another exchange were read. `names` are its currencies, as `btc@other`. */
   opened(names: readonly string[], at: Millis): void {
     this.#openings.clear();
-    for (const name of names) this.#openings.set(name, at);
-    const currencies = new Set(names.map(tickerInName));
+    for (const name of names) this.#openings.set(tickerInName(name), at);
     const isSent = ({ currency, place, amount }: TransitItem) =>
-      currencies.has(currency) && amount > 0n && (place === null || place === TRANSIT);
+      this.#openings.has(currency) && amount > 0n && (place === null || place === TRANSIT);
     this.#items = this.#items.map(item => (isSent(item) ? inDoubt(item) : item));
   }
 
   /** Applies a comparison of the bot's own balances: what is equal has nothing on its way that is not booked. */
   compared({ at, reported, differences }: BalanceCheck): void {
-    for (const [name, openedAt] of this.#openings) {
-      const currency = tickerInName(name);
-      if (at >= openedAt && reported.has(currency) && !differences.has(currency)) this.#openings.delete(name);
-    }
+    for (const [currency, since] of this.#openings)
+      if (at >= since && reported.has(currency) && !differences.has(currency)) this.#openings.delete(currency);
   }
 
   /** Books the other side of a transfer that an account has just booked. */
@@ -195,7 +193,12 @@ export class Transit {
     if (doubtful.length > 0) {
       // Arrivals beyond the amounts in doubt are of other items.
       const amount = sum > 0n ? sum : sumOfItems(doubtful);
-      return `${textOfMoney(amount)} ${currency} left for the other exchange, perhaps before its opening balances were read; if they include that amount, run puntas ledger adjust --currency ${name} --amount=${textOfMoney(money(-amount))}; otherwise wait until it arrives`;
+      // Without limits, nothing reads the arrival.
+      const otherwise =
+        this.#limits === null
+          ? `restore the section hedge.elsewhere, or book the arrival with puntas ledger adjust --currency ${currency}@PLACE`
+          : 'wait until it arrives';
+      return `${textOfMoney(amount)} ${currency} left for the other exchange, perhaps before its opening balances were read; if they include that amount, run puntas ledger adjust --currency ${name} --amount=${textOfMoney(money(-amount))}; otherwise ${otherwise}`;
     }
     const waitMs = this.#limits?.waitMs ?? Infinity;
     return `${textOfMoney(sum)} ${currency} in transit between the two exchanges since ${new Date(since).toISOString()}, and hedge.elsewhere.transferWaitHours is ${waitMs / HOUR_MS}; find the transfer, then run puntas ledger adjust --currency ${name} --amount=${textOfMoney(money(-sum))}`;
@@ -217,7 +220,7 @@ export class Transit {
     const [own, others] = splitRows(placed, name => isAtPlace(name, TRANSIT));
     this.#ledger.restore(own.causes, own.sources);
     this.#items = items;
-    for (const name of openings) this.#openings.set(name, -Infinity);
+    for (const currency of openings) this.#openings.set(currency, -Infinity);
     // A version of Puntas that does not know the items keeps only the rows.
     for (const name of own.causes.keys()) {
       const currency = tickerInName(name);
@@ -236,26 +239,35 @@ export class Transit {
     const item = this.#mayBeOlder(sent) ? inDoubt(sent) : sent;
     this.#add(item);
     const { currency } = item;
-    const ended = this.#endedBy(item, cause === 'refunds');
+    const isReturn = cause === 'refunds';
+    const ended = this.#endedBy(item, isReturn);
     if (ended === null) return this.#endLost(item);
+    this.#keepDoubt(item, ended, isReturn);
     this.#items = this.#items.filter(each => !ended.includes(each));
-    this.#keepDoubt(item, ended);
     const fee = money(-sumOfItems(ended));
     if (fee !== 0n) this.#post(`${source} fee`, 'fees', occurredAt, 'fee of the transfer', { currency, amount: fee });
   }
 
   /** Whether the amount may have left the bot's own account before the opening balances of the other exchange. */
   #mayBeOlder({ currency, place, amount }: TransitItem): boolean {
-    return place === null && amount > 0n && [...this.#openings.keys()].some(name => tickerInName(name) === currency);
+    return place === null && amount > 0n && this.#openings.has(currency);
   }
 
-  /** An arrival may be that of another departure than the one that it ended. The doubt is then about those others. */
-  #keepDoubt(arrival: TransitItem, ended: readonly TransitItem[]): void {
+  /**
+   * An arrival may be that of another departure than the one in doubt that it ends. The doubt is then about those that it
+   * fits, and about what is not booked as sent yet.
+   */
+  #keepDoubt(arrival: TransitItem, ended: readonly TransitItem[], isReturn: boolean): void {
     if (arrival.amount > 0n || arrival.place === TRANSIT) return;
-    const doubtful = ended.filter(({ mayBeInOpening }) => mayBeInOpening === true);
-    const isLike = (item: TransitItem) =>
-      doubtful.some(({ currency, place }) => item.currency === currency && item.place === place && item.amount > 0n);
-    this.#items = this.#items.map(item => (isLike(item) ? inDoubt(item) : item));
+    if (ended.every(({ mayBeInOpening }) => mayBeInOpening !== true)) return;
+    const { currency, since } = arrival;
+    this.#openings.set(currency, since);
+    const fitting = new Set([...this.#completeSets(arrival, isReturn)].flat());
+    const isFitting = (item: TransitItem) =>
+      item.currency === currency &&
+      item.amount > 0n &&
+      (fitting.has(item) || this.#areComplete([item, arrival], isReturn));
+    this.#items = this.#items.map(item => (isFitting(item) && !ended.includes(item) ? inDoubt(item) : item));
   }
 
   /** Books an entry; returns false if its source was already booked. */
@@ -320,21 +332,28 @@ export class Transit {
    * arrival last.
    */
   #endedBy(item: TransitItem, isReturn: boolean): readonly TransitItem[] | null {
+    let ended: readonly TransitItem[] | null = null;
+    for (const some of this.#completeSets(item, isReturn)) {
+      const isBetter =
+        ended === null ||
+        some.length < ended.length ||
+        (some.length === ended.length && sumOfItems(some) < sumOfItems(ended));
+      if (isBetter) ended = some;
+    }
+    return ended;
+  }
+
+  /** Yields all items that are complete transfers together with `item`. */
+  *#completeSets(item: TransitItem, isReturn: boolean): Generator<readonly TransitItem[]> {
     const sign = item.place === TRANSIT ? -1 : 1;
     const others = this.#items
       .filter(each => each !== item && each.currency === item.currency)
       .toSorted((a, b) => sign * (Number(a.mayBeInOpening ?? false) - Number(b.mayBeInOpening ?? false)))
       .slice(0, COMPARED_MAX);
-    let ended: readonly TransitItem[] | null = null;
     for (let chosen = 1; chosen < 1 << others.length; chosen++) {
       const some = [...others.filter((_, i) => (chosen & (1 << i)) !== 0), item];
-      const isBetter =
-        ended === null ||
-        some.length < ended.length ||
-        (some.length === ended.length && sumOfItems(some) < sumOfItems(ended));
-      if (isBetter && this.#areComplete(some, isReturn)) ended = some;
+      if (this.#areComplete(some, isReturn)) yield some;
     }
-    return ended;
   }
 
   /**

@@ -183,8 +183,8 @@ export class BalanceReads {
   }
 
   /**
-   * Books the adjustments that the operator requested in the state directory. A request that cannot be booked stays there:
-   * it waits for a run that can book it.
+   * Books the adjustments that the operator requested in the state directory. One of an account that is not read yet waits
+   * there.
    */
   bookAdjustments(): void {
     const { explained, persist, connectivity } = this.#o;
@@ -206,24 +206,26 @@ export class BalanceReads {
     }
   }
 
-  /** Returns whether the adjustment was booked; if not, logs why it waits. */
+  /** Books the adjustment, or logs why it is not booked. Returns false if its request waits. */
   #bookAdjustment({ id, at, currency, amount, reason, by, inTransit = false }: MailMessage<'adjust'>): boolean {
     const { explained, connectivity } = this.#o;
     const why = `${by}: ${reason}`;
-    const waits = (cause: string, remedy: string) => {
-      const text = `${textOfMoney(amount)} ${currency}${inTransit ? ' in transit' : ''} (${why})`;
-      const known = { source: `adjust ${id}`, currency, amount: textOfMoney(amount) };
-      connectivity.say(`adjustment ${id}`, known, `not booked yet: ${text}, because ${cause}; ${remedy}`, 'error');
+    const text = `${textOfMoney(amount)} ${currency}${inTransit ? ' in transit' : ''} (${why})`;
+    const known = { source: `adjust ${id}`, currency, amount: textOfMoney(amount) };
+    if (explained.isUnread?.(currency) === true) {
+      const sentence = `not booked yet: ${text}, because the balances there have not been read yet; the bot books it after its first read of them`;
+      connectivity.say(`adjustment ${id}`, known, sentence, 'error');
       return false;
-    };
-    if (explained.isUnread?.(currency) === true)
-      return waits('the balances there have not been read yet', 'the bot books it after its first read of them');
-    if (inTransit && explained.isTransferable?.(currency) !== true)
-      return waits(
-        'this bot hedges on no other exchange in a book with this currency',
-        `restore the section hedge.elsewhere, or delete adjust-${id}.json in the state directory and book the amount without --in-transit`,
-      );
+    }
     this.#taken.add(id);
+    if (inTransit && explained.isTransferable?.(currency) !== true) {
+      // If it waited, a transfer list or a resume could book the amount too.
+      this.#o.run.log.error(
+        known,
+        `not booked: ${text}, because this bot hedges on no other exchange in a book with this currency; book it without --in-transit`,
+      );
+      return true;
+    }
     const of = { source: `adjust ${id}`, cause: 'adjustments', currency, amount, occurredAt: at, why } as const;
     this.#book(inTransit ? { ...of, inTransit: true } : of);
     return true;

@@ -75,26 +75,30 @@ export function foldEntries(db: Database.Database, account: string, max = ENTRIE
 
 type Sums = ReadonlyMap<string, Causes>;
 
+const isUnplaced = ({ source }: LedgerEntry): boolean => placeInName(source) === null;
+
 /**
  * Returns the sums with the adjustments of the entries, for exchanges other than the bot's own, and by how much each
- * currency changed. An older Puntas stored the operator's adjustment at an exchange that its configuration no longer named
- * as an entry, but left it out of the sums. Sums that differ in another cause stay unchanged: they are damaged. `booked`
- * has the sums of the entries.
+ * currency changed. An older Puntas left the operator's adjustment at an exchange that its configuration no longer named out
+ * of the sums. Its entry has a source without a place. Sums that differ by anything else stay unchanged: they are damaged.
  */
 export function adjustedSums(
-  booked: Sums,
+  entries: readonly LedgerEntry[],
   sums: Sums,
 ): { readonly causes: Sums; readonly added: ReadonlyMap<string, Money> } {
   const causes = new Map(sums);
   const added = new Map<string, Money>();
-  for (const [currency, ours] of booked) {
+  const unplaced = causesFrom(entries.filter(entry => isUnplaced(entry) && !isBroughtForward(entry)));
+  for (const [currency, ours] of causesFrom(entries)) {
     const row = sums.get(currency);
     const place = placeInName(currency);
     if (row === undefined || place === null || place === TRANSIT) continue;
     const differing = CAUSES.filter(cause => ours[cause] !== row[cause]);
     if (differing.length !== 1 || differing[0] !== 'adjustments') continue;
+    const missing = money(ours.adjustments - row.adjustments);
+    if (unplaced.get(currency)?.adjustments !== missing) continue;
     causes.set(currency, { ...row, adjustments: ours.adjustments });
-    added.set(currency, money(ours.adjustments - row.adjustments));
+    added.set(currency, missing);
   }
   return { causes, added };
 }
@@ -110,17 +114,17 @@ export function ledgerByEntries(
   ledger: RestoredLedger,
   book: string | null,
 ): { readonly ledger: RestoredLedger; readonly added: ReadonlyMap<string, Money> } {
-  const booked = causesFrom(entriesIn(db, account));
-  const { causes, added } = adjustedSums(booked, ledger.causes);
-  assertEntriesAddUp(booked, causes);
+  const entries = [...entriesIn(db, account)];
+  const { causes, added } = adjustedSums(entries, ledger.causes);
+  assertEntriesAddUp(causesFrom(entries), causes);
   if (added.size === 0) return { ledger, added };
   let targetRest = ledger.targetRest ?? money(0n);
   for (const [currency, amount] of added)
     if (book !== null && currency.startsWith(`${pairOf(book)[0]}@`)) targetRest = money(targetRest + amount);
   // The older Puntas booked them without a place. With it, a repeated request is recognized.
-  const sources = [...entriesIn(db, account)].flatMap(({ source, changes }) => {
+  const sources = entries.filter(isUnplaced).flatMap(({ source, changes }) => {
     const change = changes.find(({ currency }) => added.has(currency));
-    return change === undefined || placeInName(source) !== null ? [] : [atPlace(source, placeInName(change.currency)!)];
+    return change === undefined ? [] : [atPlace(source, placeInName(change.currency)!)];
   });
   return { ledger: { ...ledger, causes, targetRest, sources: [...ledger.sources, ...sources] }, added };
 }

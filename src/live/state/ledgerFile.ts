@@ -4,7 +4,6 @@
  */
 import type Database from 'libsql';
 import {
-  causesFrom,
   type Causes,
   type BalanceCheck,
   type Clock,
@@ -45,7 +44,7 @@ function read(db: Database.Database): LedgerFile | null {
   const { ledger, checked, checkedThere, profit } = checkpointOf(row.mark);
   const entries = [...entriesIn(db, row.account)];
   return {
-    causes: adjustedSums(causesFrom(entries), ledger.causes).causes,
+    causes: adjustedSums(entries, ledger.causes).causes,
     entries,
     checked,
     checkedThere,

@@ -133,6 +133,32 @@ describe('entries', () => {
     expect(last.leftovers.ledger!.causes).toEqual(ledger!.causes);
   });
 
+  test('of an adjustment at an exchange that are lost are damage, also beside one that an older Puntas left out', () => {
+    const change = (cause: Cause, amount: string) => ({ cause, currency: 'btc@kraken', amount: moneyOf(amount) });
+    const of = (source: string, cause: Cause, amount: string) => ({
+      ...{ source, at: AT, why: null },
+      changes: [change(cause, amount)],
+    });
+    const placed = of('opening@kraken', 'opening', '3');
+    const adjusted = of('adjust 1@kraken', 'adjustments', '-2.5');
+    const leftOut = of('adjust 2', 'adjustments', '-0.25');
+    for (const entries of [
+      [opening, placed, adjusted],
+      [opening, placed, adjusted, leftOut],
+    ]) {
+      const dir = folders.fresh();
+      const journal = opened(dir);
+      journal.keep(after([opening, placed, adjusted]), entries);
+      journal.flush();
+      journal.close();
+      opened(folders.copyOf(dir)).close();
+      const db = openDatabase(join(dir, STATE_FILE));
+      db.exec("DELETE FROM entries WHERE source = 'adjust 1@kraken'");
+      closeDatabase(db);
+      expect(() => opened(dir)).toThrow(/the btc@kraken entries for adjustments do not add up/);
+    }
+  });
+
   test('a changed one is damage', () => {
     const dir = folders.fresh();
     const journal = opened(dir);
