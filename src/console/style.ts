@@ -64,7 +64,7 @@ p{margin:0 0 6px}
 .at-price-plot,.at-inventory-plot,.at-profit-plot,.at-hours-plot{display:flex;flex-direction:column}
 .plot{position:relative;flex:1 1 0;min-height:290px;min-width:0;overflow:hidden}.plot .uplot{position:absolute}.at-inventory-plot .plot,.at-profit-plot .plot,.at-hours-plot .plot{min-height:190px}
 .none{color:var(--soft);padding:2px 0}
-.wide{overflow-x:auto}.scroll{max-height:270px;overflow-y:auto}#budgets{overflow-x:auto}#budgets th,#budgets td{padding-left:5px}.at-profit .scroll,.at-events .scroll{max-height:400px}
+.at-ledger :is(th,td){padding-left:6px}.at-ledger td:first-child{white-space:normal;padding-left:0}.wide{overflow-x:auto}.scroll{max-height:270px;overflow-y:auto}#budgets{overflow-x:auto}#budgets th,#budgets td{padding-left:5px}.at-profit .scroll,.at-events .scroll{max-height:400px}
 table{border-collapse:collapse;width:100%}
 th,td{padding:1px 0 1px 10px;text-align:right;white-space:nowrap;font-weight:400;vertical-align:top}
 th:first-child,td:first-child{padding-left:0}th.text,td.text{text-align:left}td.prose{white-space:normal;min-width:120px}

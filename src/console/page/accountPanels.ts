@@ -106,7 +106,7 @@ export const hedgesPanel: Panel = ({ decision: { hedges: all }, major, minor }) 
 
 /** Text rounded to fit a narrow column; the tooltip has the exact text. */
 const exactly = (text: string): Node =>
-  h('span', { title: text }, Number(text).toLocaleString('en-US', { maximumSignificantDigits: 10 }));
+  h('span', { title: text }, Number(text).toLocaleString('en-US', { maximumSignificantDigits: 8 }));
 
 /** Ledger of each currency: its balance by cause, and the difference from the exchange's balance. */
 export const ledgerPanel: Panel = ({ ledger: of, decision }, { past }) => {
@@ -125,7 +125,7 @@ export const ledgerPanel: Panel = ({ ledger: of, decision }, { past }) => {
         tableOf(
           ['', 'balance', 'exchange', 'differs'],
           rows.map(({ currency, balance, exchange, difference }) => [
-            currency,
+            h('span', {}, ...currency.split(/(?=@)/).flatMap(part => [h('wbr', {}), part])),
             exactly(balance),
             exchange === null ? '–' : exactly(exchange),
             difference === null

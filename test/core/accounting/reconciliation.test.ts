@@ -255,6 +255,8 @@ describe('the ledger of an earlier run', () => {
     bookings.read([{ currency: 'btc', total: '100', locked: '0', available: '100' }], T);
     bookings.read([{ currency: 'btc', total: '100', locked: '0', available: '100' }], T + 5_000);
     expect(bookings.total('btc')).toBe(moneyOf('100'));
-    expect(() => bookings.restore({ causes: new Map(), sources: [], seen: new Map() })).toThrow(/opening balances are already booked/);
+    expect(() => bookings.restore({ causes: new Map(), sources: [], seen: new Map() })).toThrow(
+      /opening balances are already booked/,
+    );
   });
 });
