@@ -2,8 +2,8 @@
  * The table: what causes each regime, halt, pause and alert on a real bot with a configuration that ships, and what a
  * person reads then.
  */
-import { renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { SHOWN } from '../runbook/stage.ts';
 import type { Life, Step } from './life.ts';
 import type { Scene } from './scene.ts';
@@ -27,13 +27,6 @@ const mended = (cause: string): Step => ({
 
 /** Another program of the account cancels everything: the bot places again. */
 const canceledByOthers = async (scene: Scene) => void (await (await scene.same()).cancelAll());
-
-/** Replaces the file of a feed, as docs/reference-price.md says. */
-function writePrice({ file }: Scene, name: string, price: string): void {
-  const path = join(dirname(file), `price-${name}`);
-  writeFileSync(`${path}.new`, price);
-  renameSync(`${path}.new`, path);
-}
 
 export const LIVES: readonly Life[] = [
   {
@@ -354,14 +347,14 @@ export const LIVES: readonly Life[] = [
       },
     },
     exchange: 'shared',
-    before: scene => ['a', 'b', 'c'].forEach(name => writePrice(scene, name, '1500000')),
+    before: scene => ['a', 'b', 'c'].forEach(name => scene.show(name, '1500000')),
     begins: '"msg":"quoting"',
     code: 0,
     steps: [
       {
         of: [],
         cause: 'one of three sources says 10% more',
-        does: scene => writePrice(scene, 'c', '1650000'),
+        does: scene => scene.show('c', '1650000'),
         ready: true,
         explain: 'source c: not used: divergent (1000.0 bps from the median, maximum 50 bps)',
         metrics: ['puntas_source_state{book="btc_mxn",source="c",state="divergent"} 1'],
@@ -370,7 +363,7 @@ export const LIVES: readonly Life[] = [
       {
         of: ['pause: no live price'],
         cause: 'the other two say nothing readable any more',
-        does: scene => ['a', 'b', 'c'].forEach(name => writePrice(scene, name, 'none')),
+        does: scene => ['a', 'b', 'c'].forEach(name => scene.show(name, 'none')),
         log: ['not quoting: no live price (0 of 3 sources used, at least 1 needed; a lost (feed a btc_mxn: …'],
         ready: 'no live price',
         explain: 'not quoting: no live price',
@@ -379,7 +372,7 @@ export const LIVES: readonly Life[] = [
       {
         of: [],
         cause: 'they say a price again',
-        does: scene => ['a', 'b', 'c'].forEach(name => writePrice(scene, name, '1500000')),
+        does: scene => ['a', 'b', 'c'].forEach(name => scene.show(name, '1500000')),
         log: ['the source feed a btc_mxn has prices again', '"msg":"quoting"'],
         ready: true,
       },

@@ -1,7 +1,7 @@
 /** One bot of the check on its exchange, behind a wire of its own, and everything that a row may do to either. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
 import { randomOf, Secret } from '../../src/core/index.ts';
@@ -36,6 +36,9 @@ export class Scene {
   #target: string | null = null;
   #market: ByHand | null = null;
   #isStarved = false;
+  /** Price of each feed, and the timer that writes all of them. */
+  readonly #prices = new Map<string, string>();
+  #writer: NodeJS.Timeout | null = null;
   sentinel: Running | null = null;
 
   private constructor(stage: Stage, prometheus: Prometheus, account: Account, wire: Wire, name: string, life: Life) {
@@ -73,6 +76,21 @@ export class Scene {
       await scene.market.show();
     }
     return scene;
+  }
+
+  /** Has a feed show a price from now on: its file is replaced every second, as docs/reference-price.md says. */
+  show(feed: string, price: string): void {
+    this.#prices.set(feed, price);
+    this.#writePrices();
+    this.#writer ??= setInterval(() => this.#writePrices(), 1_000);
+  }
+
+  #writePrices(): void {
+    for (const [feed, price] of this.#prices) {
+      const path = join(dirname(this.file), `price-${feed}`);
+      writeFileSync(`${path}.new`, price);
+      renameSync(`${path}.new`, path);
+    }
   }
 
   get bot(): Bot {
@@ -271,6 +289,7 @@ export class Scene {
   }
 
   async close(): Promise<void> {
+    if (this.#writer !== null) clearInterval(this.#writer);
     if (this.#target !== null) this.#prometheus.forget(this.#target);
     this.sentinel?.signal('SIGTERM');
     await this.sentinel?.ended;
