@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { ShownElsewhere } from '../../src/console/index.ts';
-import { Bench, puntas, ran, type Program } from '../cli/program.ts';
+import { Bench, puntas, ran, sharedPuntas, type Program } from '../cli/program.ts';
 import { doomed } from '../live/crashes.ts';
 import { Folders } from '../live/states.ts';
 import { worldOf } from '../live/world.ts';
@@ -42,14 +42,14 @@ let shown: Program;
 let url: string;
 let pages: Page[] = [];
 
-const trades = (): Program => puntas(['run', '-c', config, '--speed', '10']);
+const trades = (): Program => sharedPuntas(['run', '-c', config, '--speed', '10']);
 
 beforeAll(async () => {
   browser = await chromium.launch({ executablePath: process.env['PUNTAS_BROWSER'] ?? '', args: ['--no-sandbox'] });
   const metrics = `metrics:\n  port: ${await freePort()}`;
   config = bench.config('sandbox', text => `${text.replace(/^metrics:\n {2}port: 0$/m, metrics)}markouts: {}\n`);
   bot = trades();
-  shown = puntas(['console', '-c', config, '--port', '0']);
+  shown = sharedPuntas(['console', '-c', config, '--port', '0']);
   url = (await shown.sees(/console of \S+ at (http:\/\/127\.0\.0\.1:\d+)/))[1]!;
   await bot.sees(/as maker/);
   await enoughToShow();
@@ -261,7 +261,7 @@ describe('an hour of recording', () => {
     const token = join(dir, 'operator.token');
     writeFileSync(token, TOKEN, { mode: 0o600 });
     const yaml = bench.config('sandbox', text => `${text}console: ${JSON.stringify({ operatorTokenFile: token })}\n`);
-    past = puntas(['console', '-c', yaml, '--state', dir, '--port', '0']);
+    past = sharedPuntas(['console', '-c', yaml, '--state', dir, '--port', '0']);
     at = (await past.sees(/console of \S+ at (http:\/\/127\.0\.0\.1:\d+)/))[1]!;
     // Somebody lives there, as far as a console can see.
     const beat = { counter: 1, state: 'running', born: 0, reads: 1, process: { pid: process.pid, host: hostname() } };

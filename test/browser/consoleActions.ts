@@ -4,7 +4,7 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { actionsIn } from '../../src/app/actions/actionJournal.ts';
 import { randomOf } from '../../src/core/index.ts';
-import { Bench, puntas, ran, type Program } from '../cli/program.ts';
+import { Bench, ran, sharedPuntas, type Program } from '../cli/program.ts';
 import { freePort } from '../freePort.ts';
 import { picture } from './picture.ts';
 
@@ -49,7 +49,7 @@ beforeAll(async () => {
         .replace(/target: .*/, "target: '1.45'") + `console: ${JSON.stringify({ port: 0, ...tokens })}\n`,
   );
   state = /dir: (.*state-\d+)/.exec(readFileSync(config, 'utf8'))![1]!;
-  bot = puntas(['run', '-c', config], SECRETS);
+  bot = sharedPuntas(['run', '-c', config], SECRETS);
   // It comes beside the run, without having been started.
   url = (await bot.sees(/console of \S+ at (http:\/\/127\.0\.0\.1:\d+)/))[1]!;
   metrics = (await bot.sees(/metrics at (http:\/\/\S+)\/metrics/))[1]!;

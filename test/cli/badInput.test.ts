@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keysOf } from './jsonPage.ts';
-import { Bench, complaints, puntas, ran, ROOT, type Program } from './program.ts';
+import { Bench, complaints, puntas, ran, ROOT, sharedPuntas, type Program } from './program.ts';
 
 const bench = new Bench();
 const taken = createServer();
@@ -13,10 +13,18 @@ let account = { url: '', key: '', secret: '' };
 beforeAll(async () => {
   await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve));
   port = (taken.address() as AddressInfo).port;
-  exchange = puntas(['exchange', '--port', '0', '-c', bench.config()]);
+  exchange = sharedPuntas(['exchange', '--port', '0', '-c', bench.config()]);
   const [line] = await exchange.sees(/\{"url".*\}/);
   account = JSON.parse(line) as typeof account;
-  expect(Object.keys(account)).toEqual(keysOf('exchange'));
+  expect(Object.keys(account)).toEqual(keysOf('exchange').filter(key => !key.startsWith('elsewhere')));
+});
+
+test('puntas exchange prints the keys that its page lists, those of a second exchange too', async () => {
+  const two = puntas(['exchange', '--port', '0', '-c', bench.config('elsewhere')]);
+  const [line] = await two.sees(/\{"url".*\}/);
+  two.signal('SIGTERM');
+  await two.ended;
+  expect(Object.keys(JSON.parse(line) as object).sort()).toEqual([...keysOf('exchange')].sort());
 });
 
 afterAll(async () => {

@@ -9,7 +9,7 @@ import { ClockGap } from '../../src/app/doctor/clockGap.ts';
 import type { Finding } from '../../src/app/doctor/finding.ts';
 import { withOpenHedge } from '../live/openHedge.ts';
 import { keysOf } from './jsonPage.ts';
-import { Bench, printed, puntas, ran, type Program } from './program.ts';
+import { Bench, printed, puntas, ran, sharedPuntas, type Program } from './program.ts';
 
 type Told = { readonly pass: number; readonly fail: number; readonly findings: readonly Finding[]; left: string[] };
 type Account = { readonly id: string; readonly key: string; readonly secret: string };
@@ -29,7 +29,7 @@ const open = async (): Promise<Account> =>
   (await operator('POST', 'accounts', { balances: { btc: '1', mxn: '1000000' } })) as Account;
 
 beforeAll(async () => {
-  exchange = puntas(['exchange', '--port', '0', '-c', bench.config()]);
+  exchange = sharedPuntas(['exchange', '--port', '0', '-c', bench.config()]);
   face = JSON.parse((await exchange.sees(/\{"url".*\}/))[0]) as typeof face;
   // Thirty looks within a minute, as no person asks for them.
   await operator('PATCH', 'switches', { publicPerMinute: 100_000 });

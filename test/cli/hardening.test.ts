@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMAND_FILES } from '../../src/cli/commands/index.ts';
-import { Bench, puntas, ran, type Program } from './program.ts';
+import { Bench, puntas, ran, sharedPuntas, type Program } from './program.ts';
 
 const bench = new Bench();
 let exchange: Program;
@@ -11,7 +11,7 @@ let account = { url: '', key: '', secret: '' };
 let config = '';
 
 beforeAll(async () => {
-  exchange = puntas(['exchange', '--port', '0', '-c', bench.config()]);
+  exchange = sharedPuntas(['exchange', '--port', '0', '-c', bench.config()]);
   account = JSON.parse((await exchange.sees(/\{"url".*\}/))[0]) as typeof account;
   config = bench.config('live', text =>
     text.replace('https://api.bitso.com', account.url).replace(/^ *streamUrl:.*\n/m, ''),

@@ -6,7 +6,7 @@ import { init } from '../../src/app/develop/init.ts';
 import { QUESTION_NAMES, type QuestionName } from '../../src/app/develop/initQuestions.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { memoryLog } from '../memoryLog.ts';
-import { Bench, puntas, ran, type Program } from './program.ts';
+import { Bench, ran, sharedPuntas, type Program } from './program.ts';
 
 type Written = {
   readonly book: string;
@@ -20,7 +20,7 @@ const bench = new Bench();
 let exchange: Program;
 let face = { url: '', stream: '', key: '', secret: '' };
 beforeAll(async () => {
-  exchange = puntas(['exchange', '--port', '0', '-c', bench.config()]);
+  exchange = sharedPuntas(['exchange', '--port', '0', '-c', bench.config()]);
   face = JSON.parse((await exchange.sees(/\{"url".*\}/))[0]) as typeof face;
 });
 afterAll(async () => {

@@ -22,8 +22,10 @@ export type Program = {
   signal(name: NodeJS.Signals): void;
 };
 
-/** Never longer than this, whatever a test does. */
+/** Longest life of the program of one test. */
 const KILL_AFTER_MS = 280_000;
+/** Longest life of a program that serves a whole file of tests, which a busy machine may take ten minutes for. */
+const SHARED_MS = 1_700_000;
 /** Long enough for any machine: what is awaited comes within seconds on a quiet one. */
 const SEE_WITHIN_MS = 240_000;
 
@@ -44,17 +46,17 @@ export async function endPrograms(): Promise<void> {
 /** Nothing of the test's own environment is a secret of the program's. */
 const ENVIRONMENT = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PUNTAS_API')));
 
-/** `main`: another build of it. */
+/** `main`: another build of it; `killAfterMs`: its longest life. */
 export function puntas(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-  main = MAIN,
+  { main = MAIN, killAfterMs = KILL_AFTER_MS }: { readonly main?: string; readonly killAfterMs?: number } = {},
 ): Program {
   const child = spawn(process.execPath, [main, ...args], {
     cwd: ROOT,
     env: { ...ENVIRONMENT, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: KILL_AFTER_MS,
+    timeout: killAfterMs,
     killSignal: 'SIGKILL',
   });
   running.add(child);
@@ -97,6 +99,10 @@ export function puntas(
       }),
   };
 }
+
+/** A program that all tests of a file share. */
+export const sharedPuntas = (args: readonly string[], environment: Readonly<Record<string, string>> = {}): Program =>
+  puntas(args, environment, { killAfterMs: SHARED_MS });
 
 export const ran = (args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Ended> =>
   puntas(args, environment).ended;

@@ -367,7 +367,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
     const args = ['tune', '-c', file, '--registry', bench.path('refused'), '--queue', own.url];
     const main = join(other, 'dist/src/main.js');
     const ofOther = (flags: readonly string[]): Program => {
-      const program = puntas(flags, {}, main);
+      const program = puntas(flags, {}, { main });
       programs.push(program);
       return program;
     };

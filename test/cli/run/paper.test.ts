@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Bench, puntas, ran, type Program } from '../program.ts';
+import { Bench, puntas, ran, sharedPuntas, type Program } from '../program.ts';
 
 const bench = new Bench();
 let exchange: Program;
 let url = '';
 
 beforeAll(async () => {
-  exchange = puntas(['exchange', '--port', '0', '-c', bench.config()]);
+  exchange = sharedPuntas(['exchange', '--port', '0', '-c', bench.config()]);
   const [line] = await exchange.sees(/\{"url".*\}/);
   ({ url } = JSON.parse(line) as { url: string });
 });
