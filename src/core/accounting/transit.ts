@@ -289,7 +289,8 @@ export class Transit {
     const isFitting = (item: TransitItem) =>
       last.place === TRANSIT
         ? this.#mayArriveThere(item)
-        : item.amount > 0n && (fitting.has(item) || this.#areComplete([item, last], isReturn));
+        : item.amount > 0n &&
+          (fitting.has(item) || this.#areComplete([item, last], isReturn) || mayInclude(item, last, isReturn));
     const isDoubtful = (item: TransitItem) => item.currency === currency && isFitting(item) && !ended.includes(item);
     this.#items = this.#items.map(item => (isDoubtful(item) ? inDoubt(item) : item));
   }
@@ -400,6 +401,13 @@ export class Transit {
     return isOneWay && lost >= 0n && lost <= feeMax * BigInt(Math.max(left.length, arrived.length));
   }
 }
+
+/** Start of the source of a departure that only a fall of a balance showed. */
+export const FALL_SOURCE = 'departure';
+
+/** Whether the departure is a fall that may be several transfers, one of which arrived or returned as `arrival`. */
+const mayInclude = ({ source, place, amount }: TransitItem, arrival: TransitItem, isReturn: boolean): boolean =>
+  source.startsWith(`${FALL_SOURCE} `) && amount > -arrival.amount && (place === arrival.place) === isReturn;
 
 const inDoubt = (item: TransitItem): TransitItem => ({ ...item, mayBeInOpening: true });
 

@@ -619,6 +619,16 @@ describe('transfers between both exchanges', () => {
     expect([world.missing, state(world)[1]]).toEqual([doubt(180), ['150', '30']]);
   });
 
+  test('that are one fall are in doubt if the arrival of a part of them ended what was', () => {
+    const world = inOpening(false);
+    for (const sent of [50, 100]) world.sends(sends(sent));
+    world.reads(20_000);
+    expect(state(world)[1]).toEqual(['50', '150']);
+    world.arrives(0);
+    world.reads(20_000);
+    expect([world.missing, state(world)[1]]).toEqual([doubt(150), ['150']]);
+  });
+
   test('that an arrival cannot have been stay without doubt', () => {
     const world = inOpening(true);
     for (const sent of [sends(150), sends(52, 2)]) {
