@@ -178,3 +178,17 @@ describe('a retired word', () => {
         expect(files.find(file => file.path === path)?.text, `${path}: ${word}`).toMatch(new RegExp(`\\b${word}\\b`));
   });
 });
+
+test('texts of the program that other tools look for in its output are in the program', () => {
+  const FOLDERS = ['simulation', 'causes', 'chaos', 'runbook', 'queue', 'browser'];
+  const tools = FOLDERS.flatMap(folder => sourcesIn(`test/${folder}`)).filter(({ path }) => !path.endsWith('.test.ts'));
+  const sought = tools.flatMap(({ path, text }) =>
+    [...text.matchAll(/\.(?:includes|startsWith|endsWith)\('([^'\n]*\w \w[^'\n]*)'\)/g)].map(([, found]) => ({
+      path,
+      found: found!,
+    })),
+  );
+  expect(sought.length).toBeGreaterThan(3);
+  const isSaid = (found: string) => files.some(({ text }) => text.includes(found));
+  expect(sought.filter(({ found }) => !isSaid(found))).toEqual([]);
+});

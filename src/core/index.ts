@@ -63,7 +63,7 @@ export * from './quoting/nextTier.ts';
 export * from './quoting/rfqReference.ts';
 export * from './engine/emptySides.ts';
 export * from './accounting/transactions.ts';
-export { TRANSIT, type TransitItem, type TransitLimits } from './accounting/transit.ts';
+export { FALL_SOURCE, TRANSIT, type TransitItem, type TransitLimits } from './accounting/transit.ts';
 export * from './ports/transactionEvents.ts';
 export * from './quoting/adverseSelection.ts';
 export * from './quoting/quotePuller.ts';

@@ -27,6 +27,8 @@ const ELSEWHERE = { place: 'binance', major: 'btc', minor: 'usdt', bounds: WIDE 
 const RATE = moneyOf('18.25');
 export const UNIT = 10n ** 18n;
 
+type LedgerToStore = Parameters<typeof textOfLedger>[0];
+
 type TwoDesksOptions = Partial<EngineOptions> & {
   readonly bounds?: Partial<HedgeBounds>;
   readonly transfers?: TransitLimits;
@@ -100,10 +102,13 @@ export class TwoDesks {
     return conversion;
   }
 
-  /** Starts the next run from the stored text of the ledger; without `isThere`, one that has no account there. */
-  restart(run = 8, isThere = true): void {
+  /**
+   * Starts the next run from the stored text of the ledger; without `isThere`, one that has no account there. `was` returns
+   * the ledger as another version or configuration would have stored it.
+   */
+  restart(run = 8, isThere = true, was = (ledger: LedgerToStore): LedgerToStore => ledger): void {
     const left = this.desk.engine.ledger([]);
-    const ledger = left && ledgerOf(textOfLedger(left));
+    const ledger = left && ledgerOf(textOfLedger(was(left)));
     const before = this.desk;
     const { elsewhere, ...others } = this.#options;
     this.desk = new Desk({ ...others, ...(isThere && elsewhere ? { elsewhere } : {}), run });

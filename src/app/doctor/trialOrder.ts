@@ -208,7 +208,8 @@ class TrialWatch {
       this.#order = `${side} ${textOfMoney(moneyOfAmount(instrument, amount))} ${instrument.major} at ${textOfPrice(instrument, price)} (${id})`;
       this.#after(this.#unansweredMs, 'the trial order has ended');
     } else if (news.kind === 'quoting' && this.#order === null) {
-      this.#why = news.why ?? news.reason;
+      // The check itself stops the bot. If nothing was said before, the reason is what the bot still waited for.
+      this.#why = news.reason === 'stopping' ? (this.#why ?? news.why) : (news.why ?? news.reason);
     } else if (news.kind === 'refused') {
       this.#refusal = `${news.code}: ${news.message}`;
     } else if (news.kind === 'count') this.#counted(news.event);

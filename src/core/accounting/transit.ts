@@ -55,6 +55,7 @@ const ITEMS_MAX = 100;
 export class Transit {
   readonly #limits: TransitLimits | null;
   readonly #major: string;
+  readonly #place: string | null;
   readonly #onChange: (change: PlacedChange) => void;
   readonly #ledger = new Ledger();
   /** Oldest first. The sum of each currency is its balance in the ledger. */
@@ -67,11 +68,18 @@ export class Transit {
   readonly #openings = new Map<string, Millis>();
 
   /**
-   * `major` is the base currency of the bot's book. If `limits` is `null`, nothing new is in transit, and what an earlier
-   * run left stays held. `onChange` receives the effect of each booking on the position, except restored bookings.
+   * `major` is the base currency of the bot's book, `place` the other exchange that this run reads. If `limits` is `null`,
+   * nothing new is in transit, and what an earlier run left stays held. `onChange` receives the effect of each booking on
+   * the position, except restored bookings.
    */
-  constructor(major: string, limits: TransitLimits | null, onChange: (change: PlacedChange) => void) {
+  constructor(
+    major: string,
+    place: string | null,
+    limits: TransitLimits | null,
+    onChange: (change: PlacedChange) => void,
+  ) {
     this.#major = major;
+    this.#place = place;
     this.#limits = limits;
     this.#onChange = onChange;
   }
@@ -136,8 +144,7 @@ export class Transit {
   opened(names: readonly string[], at: Millis): void {
     this.#openings.clear();
     for (const name of names) this.#openings.set(tickerInName(name), at);
-    const isSent = ({ currency, place, amount }: TransitItem) =>
-      this.#openings.has(currency) && amount > 0n && (place === null || place === TRANSIT);
+    const isSent = (item: TransitItem) => this.#openings.has(item.currency) && this.#mayArriveThere(item);
     this.#items = this.#items.map(item => (isSent(item) ? inDoubt(item) : item));
   }
 
@@ -182,24 +189,31 @@ export class Transit {
    * with the remedy; `null` if none.
    */
   overdue(at: Millis): string | null {
-    const isLate = (item: TransitItem) => item.mayBeInOpening === true || this.#isLate(item, at);
-    const sumOf = (currency: string) => sumOfItems(this.#lost(currency, isLate));
-    const late = this.#items.find(item => isLate(item) && sumOf(item.currency) !== 0n);
-    if (late === undefined) return null;
-    const { currency, since } = late;
+    const lost = (currency: string) => sumOfItems(this.#lost(currency, at));
+    const isDue = (item: TransitItem) =>
+      item.mayBeInOpening === true
+        ? sumOfItems(this.#of(item.currency)) !== 0n
+        : this.#isLate(item, at) && lost(item.currency) !== 0n;
+    const due = this.#items.find(isDue);
+    if (due === undefined) return null;
+    const { currency, since } = due;
     const name = atPlace(currency, TRANSIT);
-    const sum = sumOf(currency);
-    const doubtful = this.#items.filter(item => item.currency === currency && item.mayBeInOpening === true);
-    if (doubtful.length > 0) {
-      // Arrivals beyond the amounts in doubt are of other items.
-      const amount = sum > 0n ? sum : sumOfItems(doubtful);
+    const doubted = this.#of(currency).filter(({ mayBeInOpening }) => mayBeInOpening === true);
+    if (doubted.length > 0) {
+      const [all, left] = [this.#of(currency), this.#doubtful(currency)].map(sumOfItems) as [Money, Money];
+      const doubtful = left > 0n ? left : sumOfItems(doubted);
+      // Arrivals may be of amounts in doubt, and then only the rest is missing in both accounts.
+      const isRest = all > 0n && all < doubtful;
+      const amount = isRest ? all : doubtful;
+      const orFee = isRest ? ', or if it is the fee of an arrival' : '';
       // Without limits, nothing reads the arrival.
       const otherwise =
         this.#limits === null
           ? `restore the section hedge.elsewhere, or book the arrival with puntas ledger adjust --currency ${currency}@PLACE`
           : 'wait until it arrives';
-      return `${textOfMoney(amount)} ${currency} left for the other exchange, perhaps before its opening balances were read; if they include that amount, run puntas ledger adjust --currency ${name} --amount=${textOfMoney(money(-amount))}; otherwise ${otherwise}`;
+      return `${textOfMoney(amount)} ${currency} left for the other exchange, perhaps before its opening balances were read; if they include that amount${orFee}, run puntas ledger adjust --currency ${name} --amount=${textOfMoney(money(-amount))}; otherwise ${otherwise}`;
     }
+    const sum = lost(currency);
     const waitMs = this.#limits?.waitMs ?? Infinity;
     return `${textOfMoney(sum)} ${currency} in transit between the two exchanges since ${new Date(since).toISOString()}, and hedge.elsewhere.transferWaitHours is ${waitMs / HOUR_MS}; find the transfer, then run puntas ledger adjust --currency ${name} --amount=${textOfMoney(money(-sum))}`;
   }
@@ -240,34 +254,45 @@ export class Transit {
     this.#add(item);
     const { currency } = item;
     const isReturn = cause === 'refunds';
-    const ended = this.#endedBy(item, isReturn);
-    if (ended === null) return this.#endLost(item);
+    const ended = this.#endedBy(item, isReturn) ?? this.#withoutRest(item);
     this.#keepDoubt(item, ended, isReturn);
     this.#items = this.#items.filter(each => !ended.includes(each));
     const fee = money(-sumOfItems(ended));
     if (fee !== 0n) this.#post(`${source} fee`, 'fees', occurredAt, 'fee of the transfer', { currency, amount: fee });
   }
 
-  /** Whether the amount may have left the bot's own account before the opening balances of the other exchange. */
-  #mayBeOlder({ currency, place, amount }: TransitItem): boolean {
-    return place === null && amount > 0n && this.#openings.has(currency);
+  /** Whether the amount left an account from which it can arrive at the other exchange. */
+  #mayArriveThere({ place, amount }: TransitItem): boolean {
+    return amount > 0n && (place === null || place !== this.#place);
   }
 
   /**
-   * An arrival may be that of another departure than the one in doubt that it ends. The doubt is then about those that it
-   * fits, and about what is not booked as sent yet.
+   * Whether the amount may have left before the opening balances of the other exchange. The balances of a third exchange
+   * are not read, so that nothing can say when it left there.
    */
-  #keepDoubt(arrival: TransitItem, ended: readonly TransitItem[], isReturn: boolean): void {
-    if (arrival.amount > 0n || arrival.place === TRANSIT) return;
+  #mayBeOlder(item: TransitItem): boolean {
+    if (item.place === TRANSIT || !this.#mayArriveThere(item)) return false;
+    return item.place !== null || this.#openings.has(item.currency);
+  }
+
+  /**
+   * An arrival may be that of another departure than the one in doubt that it ends, or that the operator's booking ends
+   * together with it. The doubt is then about those that may be its own, and about what is not booked as sent yet.
+   */
+  #keepDoubt(last: TransitItem, ended: readonly TransitItem[], isReturn: boolean): void {
+    const isArrival = ({ place, amount }: TransitItem) => amount < 0n && place !== TRANSIT;
+    if (last.amount > 0n || !ended.some(isArrival)) return;
     if (ended.every(({ mayBeInOpening }) => mayBeInOpening !== true)) return;
-    const { currency, since } = arrival;
+    const { currency, since } = last;
     this.#openings.set(currency, since);
-    const fitting = new Set([...this.#completeSets(arrival, isReturn)].flat());
+    const fitting = new Set([...this.#completeSets(last, isReturn)].flat());
     const isFitting = (item: TransitItem) =>
-      item.currency === currency &&
-      item.amount > 0n &&
-      (fitting.has(item) || this.#areComplete([item, arrival], isReturn));
-    this.#items = this.#items.map(item => (isFitting(item) && !ended.includes(item) ? inDoubt(item) : item));
+      last.place === TRANSIT
+        ? this.#mayArriveThere(item)
+        : item.amount > 0n &&
+          (fitting.has(item) || this.#areComplete([item, last], isReturn) || mayInclude(item, last, isReturn));
+    const isDoubtful = (item: TransitItem) => item.currency === currency && isFitting(item) && !ended.includes(item);
+    this.#items = this.#items.map(item => (isDoubtful(item) ? inDoubt(item) : item));
   }
 
   /** Books an entry; returns false if its source was already booked. */
@@ -302,17 +327,13 @@ export class Transit {
   }
 
   /**
-   * Ends the items of a currency whose sum is 0: those that are late, and after a booking of the operator all. Nothing of
-   * them is missing, although no part of them is one transfer.
+   * Returns items of a currency whose sum is 0: those that are late, and after a booking of the operator those in doubt, or
+   * all. Nothing of them is missing, although no part of them is one transfer.
    */
-  #endLost(item: TransitItem): void {
-    const isOfOperator = item.place === TRANSIT;
-    const own = this.#items.filter(({ currency }) => currency === item.currency);
-    const isLate = (each: TransitItem) =>
-      (isOfOperator && each.mayBeInOpening === true) || this.#isLate(each, item.since);
-    const lost = this.#lost(item.currency, isLate);
-    const over = isOfOperator && sumOfItems(own) === 0n ? own : lost;
-    if (sumOfItems(over) === 0n) this.#items = this.#items.filter(each => !over.includes(each));
+  #withoutRest({ currency, place, since }: TransitItem): readonly TransitItem[] {
+    const lost = this.#lost(currency, since);
+    const sets = place === TRANSIT ? [this.#of(currency), lost, this.#doubtful(currency)] : [lost];
+    return sets.find(some => sumOfItems(some) === 0n) ?? [];
   }
 
   #isLate({ since }: TransitItem, at: Millis): boolean {
@@ -320,10 +341,19 @@ export class Transit {
   }
 
   /** Returns the items of a currency that make up what is lost. Later departures may still arrive. */
-  #lost(currency: string, isLate: (item: TransitItem) => boolean): readonly TransitItem[] {
-    return this.#items.filter(
-      item => item.currency === currency && (isLate(item) || item.amount < 0n || item.place === TRANSIT),
+  #lost(currency: string, at: Millis): readonly TransitItem[] {
+    return this.#of(currency).filter(item => this.#isLate(item, at) || item.amount < 0n || item.place === TRANSIT);
+  }
+
+  /** Returns the items of a currency that are in doubt, with what the operator has booked out. */
+  #doubtful(currency: string): readonly TransitItem[] {
+    return this.#of(currency).filter(
+      ({ mayBeInOpening, place, amount }) => mayBeInOpening === true || (place === TRANSIT && amount < 0n),
     );
+  }
+
+  #of(currency: string): readonly TransitItem[] {
+    return this.#items.filter(item => item.currency === currency);
   }
 
   /**
@@ -371,6 +401,13 @@ export class Transit {
     return isOneWay && lost >= 0n && lost <= feeMax * BigInt(Math.max(left.length, arrived.length));
   }
 }
+
+/** Start of the source of a departure that only a fall of a balance showed. */
+export const FALL_SOURCE = 'departure';
+
+/** Whether the departure is a fall that may be several transfers, one of which arrived or returned as `arrival`. */
+const mayInclude = ({ source, place, amount }: TransitItem, arrival: TransitItem, isReturn: boolean): boolean =>
+  source.startsWith(`${FALL_SOURCE} `) && amount > -arrival.amount && (place === arrival.place) === isReturn;
 
 const inDoubt = (item: TransitItem): TransitItem => ({ ...item, mayBeInOpening: true });
 

@@ -133,7 +133,7 @@ export class Engine {
       ? new PlaceAccount(elsewhere, elsewhere.bounds, timing, change => this.#bookedElsewhere(change))
       : null;
     this.#otherPlaces = new OtherPlaces(instrument.major, change => this.#bookedElsewhere(change));
-    this.#transit = new Transit(instrument.major, elsewhere?.transfers ?? null, change =>
+    this.#transit = new Transit(instrument.major, elsewhere?.place ?? null, elsewhere?.transfers ?? null, change =>
       this.#inventory.placed(change),
     );
     this.#hedgeDebt = elsewhere && this.#elsewhere ? new HedgeDebt(elsewhere, elsewhere.bounds, this.#elsewhere) : null;
@@ -455,7 +455,12 @@ export class Engine {
     this.#risk.look(at, riskContext, refusal);
     if (this.#risk.regimes.isReduceOnly !== riskContext.reduceOnly) riskContext = this.riskContext(at);
     const { places, cancels } = this.#quoter.decide(at, refusal, riskContext, () => this.#wanted(at));
-    const news = this.#quotingNews.newsAfter(refusal, this.#decisions.unshown, () => this.riskContext(at));
+    const news = this.#quotingNews.newsAfter(
+      refusal,
+      this.#decisions.unshown,
+      () => this.riskContext(at),
+      () => this.#operatorTask(at),
+    );
     if (news !== null) this.#options.onNews?.(news);
     // Cancels go first, because they are urgent and free funds for placements.
     const unknown = this.#unknownOrders.cancels(at, cancels);
@@ -853,6 +858,12 @@ export class Engine {
       isAlone: !this.#orphanOrders.mayPlaceAgain(at),
       hasNoEarlierOrders: this.#isAlone,
     });
+  }
+
+  /** Returns what the operator must do before the first quote, once nothing else is missing; `null` if nothing. */
+  #operatorTask(at: Millis): string | null {
+    const task = this.#transit.overdue(at);
+    return task !== null && task === this.#missing(at) ? task : null;
   }
 
   /** Returns the reference price: of the sources if configured, otherwise of the last event. */

@@ -35,17 +35,26 @@ export function describeMissingData({
 export class QuotingNews {
   #reported: string | null = 'not ready';
 
-  /** Returns the news after a decision, or `null` if nothing changed. Calls `riskContext` only if there is news. */
+  /**
+   * Returns the news after a decision, or `null` if nothing changed. Calls `riskContext` only if there is news.
+   * `operatorTask`: returns what the operator must do before the bot is ready, or `null`. It is news at the start too.
+   */
   newsAfter(
     refusal: RiskRefusal | null,
     unshown: EmptySides,
     riskContext: () => RiskContext,
+    operatorTask: () => string | null,
   ): Extract<EngineNews, { kind: 'quoting' }> | null {
     const { buy, sell } = unshown;
     const isEmpty = refusal === null && buy !== null && sell !== null;
-    const told = isEmpty ? `${buy.reason}, ${sell.reason}` : refusal;
+    const told = isEmpty
+      ? `${buy.reason}, ${sell.reason}`
+      : ((refusal === 'not ready' ? operatorTask() : null) ?? refusal);
     if (told === this.#reported) return null;
+    const wasReady = this.#reported !== 'not ready';
     this.#reported = told;
+    if (refusal === 'stopping')
+      return { kind: 'quoting', reason: refusal, why: wasReady ? null : riskContext().missing };
     const why = isEmpty ? explainEmptySides(unshown, riskContext()) : refusalDetail(refusal, riskContext);
     return { kind: 'quoting', reason: refusal, why };
   }

@@ -70,7 +70,8 @@ const TRY_EVERY_MS = 500;
 export class BalanceReads {
   readonly #o: BalanceReadsOptions;
   readonly #transfers: TransferReads | null;
-  readonly #taken = new Set<string>();
+  /** Adjustments that were booked or refused, by id. */
+  readonly #taken = new Map<string, 'booked' | 'refused'>();
   /** Time of the next read of the transfer lists while balances equal the ledger. */
   #lookAt: Millis = -Infinity;
   /** Time of the last read of the transfer lists that was caused by a difference between balances and ledger. */
@@ -189,21 +190,23 @@ export class BalanceReads {
   bookAdjustments(): void {
     const { explained, persist, connectivity } = this.#o;
     const { adjustments } = explained;
-    const { log } = this.#o.run;
     if (!adjustments) return;
     const waiting = adjustments.waiting(sentence => connectivity.say(sentence, {}, sentence, 'error'));
     const taken = waiting.filter(request => this.#taken.has(request.id) || this.#bookAdjustment(request));
     if (taken.length === 0) return;
     if (!persist()) return;
-    try {
-      for (const { id } of taken) adjustments.done(id);
-    } catch (error) {
-      // The request file remains; the id of the request prevents a second booking.
-      log.warn(
-        { error: String(error) },
-        'a booking is in the ledger, but its request file could not be deleted from the state directory',
-      );
-    }
+    for (const { id } of taken)
+      try {
+        adjustments.done(id);
+      } catch (error) {
+        const file = adjustments.path(id);
+        const isBooked = this.#taken.get(id) === 'booked';
+        // The id of the request prevents a second booking, but a run with another configuration would book a refused one.
+        const sentence = isBooked
+          ? `a booking is in the ledger, but its request file could not be deleted: ${file}`
+          : `an adjustment was refused and not booked, but its request file could not be deleted; delete ${file}`;
+        connectivity.say(`file ${id}`, { error: String(error) }, sentence, isBooked ? 'warn' : 'error');
+      }
   }
 
   /** Books the adjustment, or logs why it is not booked. Returns false if its request waits. */
@@ -217,9 +220,9 @@ export class BalanceReads {
       connectivity.say(`adjustment ${id}`, known, sentence, 'error');
       return false;
     }
-    this.#taken.add(id);
     if (inTransit && explained.isTransferable?.(currency) !== true) {
       // If it waited, a transfer list or a resume could book the amount too.
+      this.#taken.set(id, 'refused');
       this.#o.run.log.error(
         known,
         `not booked: ${text}, because this bot hedges on no other exchange in a book with this currency; book it without --in-transit`,
@@ -227,6 +230,7 @@ export class BalanceReads {
       return true;
     }
     const of = { source: `adjust ${id}`, cause: 'adjustments', currency, amount, occurredAt: at, why } as const;
+    this.#taken.set(id, 'booked');
     this.#book(inTransit ? { ...of, inTransit: true } : of);
     return true;
   }

@@ -4,6 +4,7 @@
  */
 import {
   atPlace,
+  FALL_SOURCE,
   placeInName,
   tickerInName,
   TRANSIT,
@@ -30,7 +31,7 @@ type Side = { readonly place: string | null; readonly view: Engine['account'] };
 type Difference = { readonly currency: string; readonly difference: Money };
 
 const BETWEEN = 'transfer between the two exchanges';
-const SOURCES = { deposits: 'arrival', withdrawals: 'departure', refunds: 'return' } as const;
+const SOURCES = { deposits: 'arrival', withdrawals: FALL_SOURCE, refunds: 'return' } as const;
 /**
  * Age from which a listed deposit has not come from the other exchange, if the balances there equal its ledger. What
  * comes from there has left it before.

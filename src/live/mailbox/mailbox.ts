@@ -125,6 +125,10 @@ export class NumberedMailbox<K extends NumberedMailKind> {
     this.#box.put(message);
   }
 
+  path(id: string): string {
+    return this.#box.path(id);
+  }
+
   /** Removes a message. Call `done` after the execution of the message is durable. */
   done(id: string): void {
     this.#box.remove(id);

@@ -93,9 +93,11 @@ describe('news of quoting', () => {
   const NONE = { buy: null, sell: null };
   const empty = (reason: string) => ({ reason, words: null, level: null }) as never;
   const context = { missing: 'fees', instrument: plain } as never;
+  let task = (): string | null => null;
   const newsOf = (news: QuotingNews, refusal: string | null, buy: string | null = null, sell = buy) => {
     const unshown = { buy: buy === null ? null : empty(buy), sell: sell === null ? null : empty(sell) };
-    const all = news.newsAfter(refusal as never, buy === null && sell === null ? NONE : unshown, () => context);
+    const shown = buy === null && sell === null ? NONE : unshown;
+    const all = news.newsAfter(refusal as never, shown, () => context, task);
     return all && [all.kind, all.reason, all.why];
   };
 
@@ -123,9 +125,24 @@ describe('news of quoting', () => {
     const unasked = (): never => {
       throw new Error('asked');
     };
-    expect(news.newsAfter('not ready', NONE, unasked)).toBeNull();
-    expect(news.newsAfter(null, NONE, unasked)).not.toBeNull();
-    expect(news.newsAfter('halted', NONE, unasked)).not.toBeNull();
+    expect(news.newsAfter('not ready', NONE, unasked, () => null)).toBeNull();
+    expect(news.newsAfter(null, NONE, unasked, unasked)).not.toBeNull();
+    expect(news.newsAfter('halted', NONE, unasked, unasked)).not.toBeNull();
+  });
+
+  it('at the start are what the operator must do, and at a stop before the first quote what is missing', () => {
+    const stopped = new QuotingNews();
+    expect(newsOf(stopped, 'not ready')).toBeNull();
+    expect(newsOf(stopped, 'stopping')).toEqual(['quoting', 'stopping', 'fees']);
+    const news = new QuotingNews();
+    expect(newsOf(news, 'not ready')).toBeNull();
+    for (const text of ['book 1 btc', 'book 2 btc']) {
+      task = () => text;
+      expect(newsOf(news, 'not ready')).toEqual(['quoting', 'not ready', 'fees']);
+      expect(newsOf(news, 'not ready')).toBeNull();
+    }
+    expect(newsOf(news, null)).toEqual(['quoting', null, null]);
+    expect(newsOf(news, 'stopping')).toEqual(['quoting', 'stopping', null]);
   });
 });
 

@@ -250,3 +250,26 @@ test('a booking of an operator is waiting, on disk or refused, over full disks a
     runsOf(200, 15),
   );
 });
+
+test('a request file that cannot be deleted is named, and a refused one is not said to be booked', () => {
+  const dir = folders.fresh();
+  mkdirSync(dir);
+  class Undeletable extends NumberedMailbox<'adjust'> {
+    override done(): void {
+      throw new Error('read-only');
+    }
+  }
+  const adjustments = new Undeletable(dir, 'adjust');
+  const ids = ['0000-0001', '0000-0002'] as const;
+  const of = { at: 1_700_000_000_000, currency: 'mxn', amount: money(1n), reason: 'gift', by: 'ana' };
+  adjustments.put({ ...of, id: ids[0] });
+  adjustments.put({ ...of, id: ids[1], inTransit: true });
+  const { balances, events, lines } = readsOver([], () => null, undefined, { adjustments });
+  for (let times = 0; times < 2; times++) balances.bookAdjustments();
+  expect(events).toMatchObject([{ source: `adjust ${ids[0]}` }]);
+  const [booked, refused] = ids.map(id => adjustments.path(id));
+  expect(lines.flatMap(({ level, text }) => (text.includes('could not be deleted') ? [[level, text]] : []))).toEqual([
+    ['warn', `a booking is in the ledger, but its request file could not be deleted: ${booked}`],
+    ['error', `an adjustment was refused and not booked, but its request file could not be deleted; delete ${refused}`],
+  ]);
+});

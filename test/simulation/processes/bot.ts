@@ -380,7 +380,7 @@ export class Bot {
     return heardLog(({ level, known, text }) => {
       if (!life.isAlive) return;
       trace.add(`log #${life.number} ${level} ${text} ${knownText(known)}`);
-      if (text.includes('cannot explain it')) this.#unlearnt = life.number;
+      if (text.includes('cannot explain the difference')) this.#unlearnt = life.number;
     });
   }
 }
