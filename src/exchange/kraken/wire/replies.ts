@@ -159,7 +159,10 @@ export const krakenBalances =
       ...unreadable.flatMap(each => each.currencies ?? []),
     ]);
     // A delisted asset may be listed under an id that no asset names any more.
-    const [isComplete, named] = [Object.keys(row(result, 'result')).every(id => assets.has(id)), new Set(assets.values())];
+    const [isComplete, named] = [
+      Object.keys(row(result, 'result')).every(id => assets.has(id)),
+      new Set(assets.values()),
+    ];
     const certain = also.filter(currency => isComplete || named.has(currency));
     const absent = [...new Set([...known, ...certain])].filter(currency => !told.has(currency));
     const zero = absent.map(currency => ({ currency, total: '0', locked: '0', available: '0' }));
