@@ -218,7 +218,7 @@ const MANY = [
   'wiring/place',
   'wiring/placeNonces',
 ].map(name => `test/${name}.test.ts`);
-// What takes a second or more of a core: `.ci/run` has them beside `npm test` (`npm run test:slower`), which is for every step.
+// Files that take a second or more of a core: `.ci/run` has them beside `npm test` (`npm run test:slower`), which is for every step.
 const SLOWER = [
   'alerts/causes',
   'app/actions/statusTruth',

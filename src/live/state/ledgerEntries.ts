@@ -78,29 +78,31 @@ type Sums = ReadonlyMap<string, Causes>;
 const isUnplaced = ({ source }: LedgerEntry): boolean => placeInName(source) === null;
 
 /**
- * Returns the sums with the adjustments of the entries, for exchanges other than the bot's own, and by how much each
- * currency changed. An older Puntas left the operator's adjustment at an exchange that its configuration no longer named out
+ * Returns the sums of the entries (`booked`), and `sums` with the adjustments of the entries, for exchanges other than the
+ * bot's own, and by how much each currency changed. An older Puntas left the operator's adjustment at an exchange that its configuration no longer named out
  * of the sums. Its entry has a source without a place. Sums that differ by anything else stay unchanged: they are damaged.
  */
 export function adjustedSums(
   entries: readonly LedgerEntry[],
   sums: Sums,
-): { readonly causes: Sums; readonly added: ReadonlyMap<string, Money> } {
+): { readonly booked: Sums; readonly causes: Sums; readonly added: ReadonlyMap<string, Money> } {
   const causes = new Map(sums);
   const added = new Map<string, Money>();
-  const unplaced = causesFrom(entries.filter(entry => isUnplaced(entry) && !isBroughtForward(entry)));
-  for (const [currency, ours] of causesFrom(entries)) {
+  const booked = causesFrom(entries);
+  let unplaced: Sums | null = null;
+  for (const [currency, ours] of booked) {
     const row = sums.get(currency);
     const place = placeInName(currency);
     if (row === undefined || place === null || place === TRANSIT) continue;
     const differing = CAUSES.filter(cause => ours[cause] !== row[cause]);
     if (differing.length !== 1 || differing[0] !== 'adjustments') continue;
     const missing = money(ours.adjustments - row.adjustments);
+    unplaced ??= causesFrom(entries.filter(entry => isUnplaced(entry) && !isBroughtForward(entry)));
     if (unplaced.get(currency)?.adjustments !== missing) continue;
     causes.set(currency, { ...row, adjustments: ours.adjustments });
     added.set(currency, missing);
   }
-  return { causes, added };
+  return { booked, causes, added };
 }
 
 /**
@@ -115,8 +117,8 @@ export function ledgerByEntries(
   book: string | null,
 ): { readonly ledger: RestoredLedger; readonly added: ReadonlyMap<string, Money> } {
   const entries = [...entriesIn(db, account)];
-  const { causes, added } = adjustedSums(entries, ledger.causes);
-  assertEntriesAddUp(causesFrom(entries), causes);
+  const { booked, causes, added } = adjustedSums(entries, ledger.causes);
+  assertEntriesAddUp(booked, causes);
   if (added.size === 0) return { ledger, added };
   let targetRest = ledger.targetRest ?? money(0n);
   for (const [currency, amount] of added)

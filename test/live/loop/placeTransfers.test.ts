@@ -402,7 +402,7 @@ describe('transfers between both exchanges', () => {
             world.arrives(0);
             world.reads(30_000);
           }
-          // Nothing is on its way any more: what is still in transit, such as the fee of merged amounts, is lost.
+          // All amounts have arrived: what is still in transit, such as the fee of merged amounts, is lost.
           waitedFor(25, world);
           for (let said = 0; said < 3 && world.missing !== null; said++) {
             const [, currency, amount] = SAID.exec(world.missing)!;
@@ -577,7 +577,7 @@ describe('transfers between both exchanges', () => {
       const world = new World(true, 0, false);
       world.sends(sends(100));
       world.reads(4_000);
-      // Of merged amounts, only one was in the opening.
+      // Only one of the merged amounts was in the opening.
       if (!isOther) world.onItsWay = [sends(40), sends(60)];
       world.arrives(0);
       world.isThereRead = true;

@@ -121,7 +121,7 @@ describe('entries', () => {
     const { ledger, added } = next.leftovers;
     expect(ledger!.causes).toEqual(causesFrom([opening, placed, adjusted]));
     expect(added).toEqual(new Map([['btc@kraken', moneyOf('-2.5')]]));
-    // What is held and its target fell together; a request that is found again is known.
+    // Holdings and target fell together; a request that is found again is known.
     expect([ledger!.target, ledger!.targetRest]).toEqual([before.ledger.target, moneyOf('-2.5')]);
     expect(ledger!.sources).toEqual(['adjust 1', 'adjust 1@kraken']);
     expect(addedText(next.leftovers)).toMatch(/adjustments of -2\.5 btc@kraken out of the sums/);
