@@ -1,5 +1,5 @@
 /** The console in a real browser, beside a bot on the embedded exchange: `.ci/browser.sh` runs it. PUNTAS_BROWSER says where the browser is. */
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
@@ -265,8 +265,11 @@ describe('an hour of recording', () => {
     at = (await past.sees(/console of \S+ at (http:\/\/127\.0\.0\.1:\d+)/))[1]!;
     // Somebody lives there, as far as a console can see.
     const beat = { counter: 1, state: 'running', born: 0, reads: 1, process: { pid: process.pid, host: hostname() } };
-    const beats = () =>
-      writeFileSync(join(dir, 'heartbeat.json'), JSON.stringify({ ...beat, counter: ++beat.counter }));
+    // Written whole, as a bot does: a reader of half a heartbeat takes it for none.
+    const beats = () => {
+      writeFileSync(join(dir, 'heartbeat.new'), JSON.stringify({ ...beat, counter: ++beat.counter }));
+      renameSync(join(dir, 'heartbeat.new'), join(dir, 'heartbeat.json'));
+    };
     beats();
     beating = setInterval(beats, 1_000);
   }, 600_000);

@@ -7,7 +7,7 @@ import type { Clock, Millis } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { CONSOLE_AGENT } from '../../monitor/index.ts';
 import type { ShownBot, ShownBudgets, ShownEvent, ShownHalt } from '../../console/index.ts';
-import { isThere, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
+import { botClockIn, isThere, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { latchIn, liftedIn } from '../../live/safety/latch.ts';
 import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { holdersOf } from '../inspect/botLife.ts';
@@ -56,9 +56,10 @@ export class BesideRun {
     return { state: stateOf(record, beatAgo), beatAgo, writtenAgo, halts: haltsIn(dir, this.#clock.now()) };
   }
 
-  /** Returns the events outside the recordings, oldest first. */
+  /** Returns the events outside the recordings, oldest first, at times of the bot's clock. */
   events(): readonly ShownEvent[] {
     const { dir } = this.#config.state;
+    const botTime = botTimeIn(dir);
     const latch = latchIn(dir);
     const begun = [
       ...(
@@ -71,9 +72,14 @@ export class BesideRun {
       ...liftedIn(dir).flatMap(({ lifted }) =>
         lifted ? [{ ...lifted, what: 'until' in lifted ? 'paused' : 'halted or held' }] : [],
       ),
-    ].map(({ at, by, who = by, what, reason }) => ({ at, who, level: 'error' as const, text: `${what}: ${reason}` }));
+    ].map(({ at, by, who = by, what, reason }) => ({
+      at: by === 'bot' ? at : botTime(at),
+      who,
+      level: 'error' as const,
+      text: `${what}: ${reason}`,
+    }));
     const ended = liftedIn(dir).map(({ at, by, who = by, reason }) => ({
-      at,
+      at: by === 'bot' ? at : botTime(at),
       who,
       level: 'warn' as const,
       text: `lifted: ${reason}`,
@@ -81,7 +87,8 @@ export class BesideRun {
     const booked = (this.ledger?.entries ?? [])
       .filter(({ changes }) => changes.some(({ cause }) => cause === 'adjustments'))
       .map(({ at, why }) => ({ at, who: 'person', level: 'warn' as const, text: `adjusted the ledger: ${why ?? ''}` }));
-    return [...begun, ...ended, ...booked, ...this.#told()].sort((a, b) => a.at - b.at);
+    const told = this.#told().map(event => ({ ...event, at: botTime(event.at) }));
+    return [...begun, ...ended, ...booked, ...told].sort((a, b) => a.at - b.at);
   }
 
   /** Reads the ledger. Never rejects. */
@@ -134,10 +141,23 @@ export class BesideRun {
 const WORDS = { halt: 'halted', pause: 'paused', hold: 'held', reduce: 'reduce only', flatten: 'flatten' } as const;
 
 /** Returns the stops in effect in the state directory at the time `now`, most severe first. */
-const haltsIn = (dir: string, now: Millis): readonly ShownHalt[] =>
-  holdersOf(dir, now).map(({ what, reason, at, by, who, until }) => ({
-    ...{ what: WORDS[what], reason, at, by: who ?? by, until },
+/** Returns the stops in effect, with times of the bot's clock. */
+function haltsIn(dir: string, now: Millis): readonly ShownHalt[] {
+  const botTime = botTimeIn(dir);
+  return holdersOf(dir, now).map(({ what, reason, at, by, who, until }) => ({
+    ...{ what: WORDS[what], reason, at: by === 'bot' ? at : botTime(at), by: who ?? by, until },
   }));
+}
+
+/**
+ * Returns a function from wall time to time of the bot's clock, which differs for an accelerated bot. Keeps wall times
+ * before the start of the last run, because the clock of an earlier run is unknown.
+ */
+function botTimeIn(dir: string): (wall: Millis) => Millis {
+  const clock = botClockIn(dir);
+  const born = readHeartbeat(dir, 'bot')?.born ?? 0;
+  return wall => (clock.speed !== 1 && clock.at(wall) >= born ? clock.at(wall) : wall);
+}
 
 const inMs = (seconds: number | null): number | null => (seconds === null ? null : seconds * 1000);
 

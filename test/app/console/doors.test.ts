@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,6 +11,7 @@ import { ConsoleReplayer } from '../../../src/app/console/consoleReplayer.ts';
 import { loadConfig, type Config, type ConsoleSettings } from '../../../src/config.ts';
 import { moneyOf, VirtualClock } from '../../../src/core/index.ts';
 import { flattenIn } from '../../../src/live/safety/flatten.ts';
+import { heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 
 let dir: string;
@@ -222,5 +223,46 @@ describe('an action of the console', () => {
     expect(shown()).toEqual(['halted Bea enough', 'paused Ana lunch', 'reduce only bot losses']);
     flattenIn(stateDir).set({ id: 'f', at: 4, by: 'Luz', reason: 'weekend', costMax: moneyOf('300') });
     expect(shown().at(-1)).toBe('flatten Luz weekend (total cost at most 300)');
+  });
+
+  test('has its place among the events of an accelerated bot: at the time of the bot, not of the machine', () => {
+    const stateDir = mkdtempSync(join(dir, 'state-'));
+    const latch = latchIn(stateDir);
+    const wall = Date.now();
+    // An hour of the bot has passed in six minutes.
+    const born = wall - 360_000;
+    const bot = { now: () => born + 3_600_000, elapsed: () => 0 };
+    const started = heartbeatIn(stateDir, 'bot', { ...bot, now: () => born }, 10);
+    started.beat('alive');
+    const file = join(stateDir, 'heartbeat.json');
+    const record = { ...(JSON.parse(readFileSync(file, 'utf8')) as object), clock: { at: bot.now(), speed: 10 } };
+    writeFileSync(file, JSON.stringify(record));
+    const writtenAt = statSync(file).mtimeMs;
+    latch.set({ reason: 'a person halts', at: Math.round(writtenAt) - 60_000, by: 'person', who: 'Ana' });
+    latch.setReduce({ reason: 'the bot reduces', at: born + 3_000_000 - 500, by: 'bot' });
+    noteAction(
+      stateDir,
+      Math.round(writtenAt) - 30_000,
+      { id: '1', reason: 'odd fills', by: 'Ana', action: 'cancel', via: 'command' },
+      { end: 'done', lines: [] },
+    );
+    noteAction(
+      stateDir,
+      born - 86_400_000,
+      { id: '2', reason: 'yesterday', by: 'Ana', action: 'cancel', via: 'command' },
+      { end: 'done', lines: [] },
+    );
+    const events = new BesideRun(configOf(stateDir), new VirtualClock(wall), actionEvents(stateDir)).events();
+    expect(events.map(({ at, text }) => [Math.round((at - born) / 1_000), text])).toEqual([
+      [-86_400, 'cancel: yesterday'],
+      [3_000, 'reduce only: the bot reduces'],
+      [3_000, 'halted: a person halts'],
+      [3_300, 'cancel: odd fills'],
+    ]);
+    const halts = new BesideRun(configOf(stateDir), new VirtualClock(wall)).bot(null).halts;
+    expect(halts.map(({ at, reason }) => [Math.round((at - born) / 1_000), reason])).toEqual([
+      [3_000, 'a person halts'],
+      [3_000, 'the bot reduces'],
+    ]);
   });
 });
