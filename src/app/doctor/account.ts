@@ -113,14 +113,25 @@ export function bookFindings(
  * Compares the amounts of all configured levels with the available balances. Amounts that other programs lock are not
  * available.
  */
-export function balanceFindings({ preview, riskContext }: PreviewNow): readonly Finding[] {
+export function balanceFindings({ preview, riskContext, uncounted }: PreviewNow): readonly Finding[] {
   const { instrument: i } = riskContext;
   const levels = preview.levels.map(({ level }) => level);
+  const others =
+    uncounted.length === 0
+      ? []
+      : [
+          warn(
+            'inventory',
+            `a run also counts ${uncounted.join(', ')}, which the quotes above do not`,
+            'run puntas doctor again after the arrival; puntas ledger shows the amounts',
+          ),
+        ];
   if (levels.length === 0)
     return [
+      ...others,
       warn('balances', 'no level can be computed now, so the balances cannot be checked', 'run puntas doctor again'),
     ];
-  return (['buy', 'sell'] as const).map(side => {
+  const sides = (['buy', 'sell'] as const).map(side => {
     const of = levels.filter(level => level.side === side);
     const needed = of.reduce((sum, level) => sum + costOf(i, level), 0n) as Money;
     const funds = fundsFor(side, riskContext);
@@ -136,6 +147,7 @@ export function balanceFindings({ preview, riskContext }: PreviewNow): readonly 
     if (needed <= funds) return pass(check, says);
     return fail(check, says, `deposit ${textOfMoney((needed - funds) as Money)} ${currency}, or lower strategy.amount`);
   });
+  return [...others, ...sides];
 }
 
 const bidOrAsk = (side: Side): string => (side === 'buy' ? 'bid' : 'ask');

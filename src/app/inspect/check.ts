@@ -49,7 +49,7 @@ export async function check(
   try {
     assertTwoAccounts(config, await oneAccountProblem(config, venue, client, there));
     const rules = await readRules(client, config.book);
-    const { preview, own, riskContext } = await previewNow(config, client, rules, clock, {
+    const { preview, own, uncounted, riskContext } = await previewNow(config, client, rules, clock, {
       ...sourceAccessOf(venue, client),
       there: there ? await balancesThere(config, there, clock) : null,
     });
@@ -73,6 +73,11 @@ export async function check(
             `inventory on both exchanges: ${signedLots(rules.instrument, riskContext.position)} ${rules.instrument.major} from its target`,
           ]
         : []),
+      ...(uncounted.length === 0
+        ? []
+        : [
+            `not counted in these quotes, but counted by a run: ${uncounted.join(', ')} (from the ledger of ${config.state.dir})`,
+          ]),
       ...(riskContext.livePriceMissing ? [riskContext.livePriceMissing] : []),
       ...previewLines(rules.instrument, preview),
     ].join('\n');

@@ -4,8 +4,13 @@
 import {
   moneyOf,
   pairOf,
+  placeInName,
+  sumOfCauses,
+  textOfError,
   textOfFailure,
   textOfMoney,
+  tickerInName,
+  TRANSIT,
   type Balance,
   type Clock,
   type EngineEvent,
@@ -24,6 +29,7 @@ import { missingBalance, Reads } from '../../live/account/reads.ts';
 import { unreadableOf } from '../../live/unreadableRows.ts';
 import { isFailed, type Failed } from '../../live/failedRequest.ts';
 import type { Log } from '../../live/log.ts';
+import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { readLivePrices } from '../../live/market/livePriceReads.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
@@ -41,6 +47,11 @@ export type PreviewNow = {
    * start cancels them.
    */
   readonly own: number;
+  /**
+   * Amounts that a run counts as held and the preview does not, such as `0.03 btc in transit`: those in the ledger of the
+   * state directory that are on no exchange that was read. One text about the ledger if it is unreadable.
+   */
+  readonly uncounted: readonly string[];
 };
 
 const isOwn = ({ book, originId }: OrderReport, config: Config): boolean =>
@@ -102,6 +113,25 @@ const unreadThere = (place: string, failed: Failed): UsageError =>
   );
 
 /**
+ * Returns the amounts of the ledger, in the currencies of both books, that are on no exchange that was read; one text about
+ * the ledger if it is unreadable.
+ */
+async function uncountedIn({ state, book, elsewhere }: Config, clock: Clock, read: string | null): Promise<string[]> {
+  const currencies = [...pairOf(book), ...(elsewhere === undefined ? [] : pairOf(elsewhere.book))];
+  let ledger: LedgerFile | null;
+  try {
+    ledger = await ledgerFileIn(state.dir, clock);
+  } catch (error) {
+    return [`what the ledger of ${state.dir} holds elsewhere (unreadable: ${textOfError(error)})`];
+  }
+  return [...(ledger?.causes ?? [])].flatMap(([name, causes]) => {
+    const [currency, place, amount] = [tickerInName(name), placeInName(name), sumOfCauses(causes)];
+    if (place === null || place === read || amount === 0n || !currencies.includes(currency)) return [];
+    return [`${textOfMoney(amount)} ${currency} ${place === TRANSIT ? 'in transit' : `at ${place}`}`];
+  });
+}
+
+/**
  * Returns a preview of the quotes. Sources of the reference price count with a basis of 0. `there` has the balances on
  * the other exchange; `null` shows the quotes without hedges there, as if inventory were at its target. Rejects with one
  * line for the operator if the exchange cannot be read, or if the quotes cannot earn the account's fees.
@@ -161,6 +191,7 @@ export async function previewNow(
       riskContext: engine.riskContext(at),
       balances: opening.balances,
       own: own.length,
+      uncounted: await uncountedIn(config, clock, there?.place ?? null),
     };
   } finally {
     await around?.close();

@@ -1,11 +1,13 @@
 /** `puntas check` and `puntas doctor` of a bot with two exchanges: both count what both accounts hold, as a run does. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { doctor } from '../../../src/app/doctor/doctor.ts';
+import { adjust } from '../../../src/app/inspect/ledger.ts';
 import { check } from '../../../src/app/inspect/check.ts';
+import { STATE_FILE } from '../../../src/live/state/stateFile.ts';
 import { realClock } from '../../../src/live/realClock.ts';
 import { withVenue } from '../../../src/wiring/venueAccess.ts';
 import { memoryLog } from '../../memoryLog.ts';
@@ -49,6 +51,49 @@ test.each([
   const said = /^inventory on both exchanges: ([+-][\d.]+) btc from its target$/m.exec(text)?.[1];
   const halted = /^the bot would halt immediately after its start: (.*)$/m.exec(text)?.[1];
   expect({ inventory: Number(said), halted }).toEqual(await inventoryOfRun(changes));
+});
+
+test('what a run counts in transit is named beside quotes that do not count it', async () => {
+  const changes = {
+    exchange: { balances: { btc: '1.5', mxn: '2000000' } },
+    elsewhere: { balances: { btc: '1.54', usdt: '120000' } },
+    hedge: { band: '0.05' },
+    inventory: { target: '3' },
+  };
+  world = worldOf(7, changes, 'elsewhere');
+  const { stateDir } = world;
+  const run = await started(world);
+  await world.clock.advance(2_000);
+  const ask = { reason: 'left before the first run', by: 'ann', inTransit: false };
+  await adjust(stateDir, { ...ask, currency: 'btc@transit', amount: '-0.03' }, clock);
+  await world.clock.advance(2_000);
+  const { run: status } = await botStatus(stateDir, clock);
+  await run.stop();
+  expect([status?.recorded.fills, status?.recorded.inventory]).toEqual([0, '0.01']);
+  const config = sandboxConfig({ ...changes, state: { dir: stateDir } }, 'elsewhere');
+  const told: string[] = [];
+  const checked = () =>
+    withVenue(config, null, { speed: 1, openLog }, clock, async venue => {
+      told.push(...(await check(config, venue, clock, 5, undefined)).text.split('\n'));
+    });
+  await checked();
+  expect(told).toContain('inventory on both exchanges: +0.04000000 btc from its target');
+  expect(told).toContain(
+    `not counted in these quotes, but counted by a run: -0.03 btc in transit (from the ledger of ${stateDir})`,
+  );
+  const { findings } = await doctor({
+    ...{ config, which: { configFile: undefined, stateDir }, clock, seed: 5, version: 'test', openLog },
+    tell: () => undefined,
+    onStarted: () => undefined,
+  });
+  expect(findings.map(({ says }) => says)).toContain(
+    'a run also counts -0.03 btc in transit, which the quotes above do not',
+  );
+  writeFileSync(join(stateDir, STATE_FILE), 'no database');
+  await checked();
+  expect(told.filter(line => line.startsWith('not counted in these quotes')).at(-1)).toMatch(
+    /: what the ledger of \S+ holds elsewhere \(unreadable: /,
+  );
 });
 
 test('doctor fails if the inventory of both exchanges would halt a run', async () => {
