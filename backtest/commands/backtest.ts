@@ -88,8 +88,13 @@ function addBacktest(program: Command): void {
     .description('replay a recorded market through the live engine')
     .option('-c, --config <file>', 'configuration (default: the embedded exchange)')
     .option('--tape <dir>', 'recording (default: record the built-in market first)')
-    .option('--flow-seconds <n>', 'seconds of the built-in market to record', seedNumber, 3_600)
-    .option('--flow-drift <bps>', 'trend of the built-in market (bps per hour)', driftNumber, 0)
+    .addOption(flowSeconds(3_600))
+    .addOption(
+      new Option('--flow-drift <bps>', 'trend of the built-in market (bps per hour)')
+        .argParser(driftNumber)
+        .default(0)
+        .conflicts('tape'),
+    )
     .option('--seed <n>', 'random seed', seedNumber)
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
     .option('--from <rows>', 'replay levels or orders, if the recording has both')
@@ -144,12 +149,19 @@ function addBacktest(program: Command): void {
     });
 }
 
+/** Returns the option for the length of the built-in market, which a recording does not use. */
+const flowSeconds = (byDefault: number): Option =>
+  new Option('--flow-seconds <n>', 'seconds of the built-in market to record')
+    .argParser(seedNumber)
+    .default(byDefault)
+    .conflicts('tape');
+
 function addCalibrate(program: Command): void {
   hedgeFlags(sessionHours(program.command('calibrate')))
     .description('measure volatility, arrivals and profit of quoting on a recording')
     .option('--tape <dir>', 'recording (default: record the built-in market first)')
     .option('--book <book>', 'book to use if the recording has several')
-    .option('--flow-seconds <n>', 'seconds of the built-in market to record', seedNumber, 21_600)
+    .addOption(flowSeconds(21_600))
     .option('--seed <n>', 'random seed', seedNumber, 1)
     .option('--fees <bps>', 'maker fees (bps), comma-separated (default: first and last tier)', feesFlag)
     .option('--cadence-ms <n>', 'requote interval (ms)', cadenceFlag, 1_000)

@@ -194,6 +194,16 @@ const CASES: Readonly<Record<string, Case>> = {
     code: 2,
     says: /unknown command 'frob' \(see (?:npx )?puntas --help\)/,
   },
+  'a book that no recording and no configuration has': {
+    args: () => ['exchange', '--book', 'eth_mxn', '--port', '0'],
+    code: 2,
+    says: /--book eth_mxn: without --tape, the book is btc_mxn of .*sandbox\.yaml; add --tape .*, or -c /,
+  },
+  'a built-in market beside a recording': {
+    args: () => ['calibrate', '--tape', bench.dir, '--flow-seconds', '60'],
+    code: 2,
+    says: /option '--flow-seconds <n>' cannot be used with option '--tape <dir>'/,
+  },
   'a state folder that cannot be made': {
     args: () => ['run', '-c', bench.config(), '--state', `${bench.file('a-file', '')}/state`],
     code: 2,

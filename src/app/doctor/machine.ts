@@ -194,10 +194,12 @@ async function moves(dir: string, seen: HeartbeatRecord, clock: Clock): Promise<
 
 /** Checks whether the ports of metrics and webhooks are available, and from where they are reachable. */
 export async function portFindings({ metrics, webhooks, state }: Config): Promise<readonly Finding[]> {
-  const isRunning = alive(state.dir, 'bot') !== null;
-  const found = [await portFinding('metrics', metrics, isRunning)];
+  const running = alive(state.dir, 'bot');
+  // A running bot may serve its metrics on another port, for example that of --metrics-port.
+  const isOwn = running !== null && (running.metricsPort ?? metrics.port) === metrics.port;
+  const found = [await portFinding('metrics', metrics, isOwn)];
   if (!webhooks) return found;
-  found.push(await portFinding('webhooks', webhooks, isRunning));
+  found.push(await portFinding('webhooks', webhooks, running !== null));
   try {
     const [token] = webhookTokens();
     const at = webhooks.callbackUrl;
@@ -229,11 +231,11 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 async function portFinding(
   name: 'metrics' | 'webhooks',
   { host, port }: { readonly host: string; readonly port: number },
-  isRunning: boolean,
+  isOwn: boolean,
 ): Promise<Finding> {
   const at = `${host}:${port}`;
   const why = await listenProblem(host, port);
-  if (why === 'EADDRINUSE' && isRunning) return pass(name, `${at} is in use, as expected while the bot is running`);
+  if (why === 'EADDRINUSE' && isOwn) return pass(name, `${at} is in use, as expected while the bot is running`);
   if (why !== null) {
     const todo =
       why === 'EADDRINUSE'

@@ -41,7 +41,14 @@ export async function selectedInputs(
     config: given ?? readShipped(name),
     file: options.config ?? shippedConfig(name),
   });
-  if (dir === undefined || options.paper) return { ...shipped(options.paper ? 'paper' : 'sandbox'), tape: null };
+  if (dir === undefined || options.paper) {
+    const chosen = shipped(options.paper ? 'paper' : 'sandbox');
+    if (options.book !== undefined && options.book !== chosen.config.book)
+      throw new UsageError(
+        `--book ${options.book}: without --tape, the book is ${chosen.config.book} of ${chosen.file}; add --tape with a recording of ${options.book}, or -c with a configuration for ${options.book}`,
+      );
+    return { ...chosen, tape: null };
+  }
   if (given?.exchange.kind === 'remote' && !options.isBacktest)
     throw new UsageError(
       '--tape needs the embedded exchange, but this configuration has a remote exchange; remove --tape',
