@@ -37,7 +37,7 @@ import {
 import {
   edgeProblem,
   externalReferenceOf,
-  isTrialOrder,
+  leavesTransfers,
   liveSourcesOf,
   pathOfText,
   placeOf,
@@ -301,8 +301,7 @@ function madeEngine(
       decideEveryMs: timing.decideEveryMs,
       lookEveryMs: Math.min(500, timing.privatePollMs),
       privateStaleAfterMs: Math.max(10_000, 3 * timing.privatePollMs),
-      // A trial order beside another exchange books no transfers between both: its halt would remain for the bot.
-      listWaitMs: isTrialOrder(config) && config.elsewhere ? Infinity : timing.transferListDelayMaxMs,
+      listWaitMs: leavesTransfers(config) ? Infinity : timing.transferListDelayMaxMs,
     },
     ...(markouts ? { adverseSelection: markouts } : {}),
     ...(livePrice ? { livePrice } : {}),
