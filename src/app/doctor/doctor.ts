@@ -129,7 +129,7 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   const { config, clock, seed, tell } = options;
   const gap = new ClockGap();
   const onRequest = (seen: Observation) => gap.hear(seen, clock.now());
-  const client = clientBesideBot(clientOf(config, venue, clock, seed, { onRequest }));
+  const client = clientBesideBot(clientOf(config, venue, clock, seed, { onRequest }), { config, clock });
   let seen: PreviewNow | null = null;
   try {
     await readBookRow(client, config.book);
@@ -186,7 +186,9 @@ async function heldThere({ config, clock, seed }: Asking, venue: VenueAccess): P
   let client: VenueClient | undefined;
   try {
     client = placeClientOf(config, venue, clock, seed, null);
-    return client === undefined ? null : await balancesThere(config, clientBesideBot(client), clock);
+    if (client === undefined) return null;
+    const beside = clientBesideBot(client, { config, clock, there: venue.elsewhere! });
+    return await balancesThere(config, beside, clock);
   } catch {
     return null;
   } finally {

@@ -63,11 +63,11 @@ export async function checkElsewhere(asking: Asking, venue: VenueAccess): Promis
   const { elsewhere, hedge } = config;
   if (elsewhere === undefined || hedge?.elsewhere === undefined) return;
   let client: VenueClient | undefined;
-  const home = clientBesideBot(clientOf(config, venue, clock, seed));
+  const home = clientBesideBot(clientOf(config, venue, clock, seed), { config, clock });
   try {
     const connected = placeClientOf(config, venue, clock, seed, null);
     if (connected === undefined) return;
-    client = clientBesideBot(connected);
+    client = clientBesideBot(connected, { config, clock, there: venue.elsewhere! });
     const { name, tried } = venueElsewhere(elsewhere);
     const one = await oneAccountProblem(config, venue, home, client);
     if (one !== null) return tell(fail(CHECK, one.text, 'use two accounts, then run puntas doctor again'));

@@ -44,8 +44,8 @@ export async function check(
 ): Promise<CheckResult> {
   assertVenuesFit(config);
   const connected = config.hedge?.elsewhere && placeClientOf(config, venue, clock, seed, null);
-  const there = connected && clientBesideBot(connected);
-  const client = clientBesideBot(clientOf(config, venue, clock, seed));
+  const there = connected && clientBesideBot(connected, { config, clock, there: venue.elsewhere! });
+  const client = clientBesideBot(clientOf(config, venue, clock, seed), { config, clock });
   try {
     assertTwoAccounts(config, await oneAccountProblem(config, venue, client, there));
     const rules = await readRules(client, config.book);
