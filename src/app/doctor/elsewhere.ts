@@ -31,6 +31,7 @@ import { clientBesideBot, clientOf, type VenueAccess } from '../../wiring/bot.ts
 import { evidenceTimesOf, oneAccountProblem, placeClientOf, provenAfterMs } from '../../wiring/place.ts';
 import { venueElsewhere } from '../../wiring/venueRegistry.ts';
 import { keyFindings } from './account.ts';
+import { SET_CLOCK, type ClockGap } from './clockGap.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
@@ -57,11 +58,16 @@ type Place = {
   readonly funds: ReadonlyMap<string, Money>;
 };
 
-/** Runs the checks of the other exchange; does nothing if the bot does not hedge there. Never rejects. */
-export async function checkElsewhere(asking: Asking, venue: VenueAccess): Promise<void> {
+/**
+ * Runs the checks of the other exchange; does nothing if the bot does not hedge there. `gap` is the measured difference
+ * of the clocks. Never rejects.
+ */
+export async function checkElsewhere(asking: Asking, venue: VenueAccess, gap: ClockGap): Promise<void> {
   const { config, clock, seed, tell } = asking;
   const { elsewhere, hedge } = config;
   if (elsewhere === undefined || hedge?.elsewhere === undefined) return;
+  const problem = gap.nonceProblem(venueElsewhere(elsewhere));
+  if (problem !== null) return tell(fail(CHECK, problem, SET_CLOCK));
   let client: VenueClient | undefined;
   const home = clientBesideBot(clientOf(config, venue, clock, seed), { config, clock });
   try {
