@@ -244,7 +244,7 @@ export const mayPassLater = ({
 }: Pick<Extract<Outcome<unknown>, { kind: 'refused' }>, 'status' | 'meaning'>): boolean =>
   status === undefined || BUSY.includes(status) || status >= 500 || (meaning === 'nonce' && status !== 401);
 
-/** HTTP statuses of rate limits: 429 of all exchanges, 420 of Bitso (public facts 11), 418 of Binance (a ban for some minutes). */
+/** HTTP statuses that the clients of the exchanges read as a rate limit, or as the short ban after one. */
 const BUSY: readonly number[] = [418, 420, 429];
 
 /** Returns the outcome of a read that the start needs. Rejects with `CannotStart` if the read failed. */
