@@ -157,11 +157,25 @@ const givenTwice = ({ old, now }: RenamedKey): Problem => ({
  */
 export const recordedConfig = (setup: string): Config => withCurrentKeys(JSON.parse(setup)).value as Config;
 
-/** Returns the configuration of a trial order, so that its recording shows that it is not the operator's. */
-export const asTrialOrder = (config: Config): Config => Object.assign({ ...config }, { trial: true });
+/** Value of the key `trial` of a trial order that leaves transfers to the bot. */
+const LEAVES_TRANSFERS = 'leaves transfers';
+
+/**
+ * Returns the configuration of a trial order, so that its recording shows that it is not the operator's.
+ * `withTransfers`: whether it books transfers and the operator's bookings, as the bot does.
+ */
+export const asTrialOrder = (config: Config, withTransfers: boolean): Config =>
+  Object.assign({ ...config }, { trial: withTransfers ? true : LEAVES_TRANSFERS });
 
 /** Whether a configuration, also a recorded one, is that of a trial order. */
 export const isTrialOrder = (config: Config): boolean => 'trial' in config;
+
+/**
+ * Whether a run leaves listed transfers, the operator's bookings and unexplained differences of balances to a later run.
+ * A trial order of a bot that hedges on another exchange does: it does not read that exchange, so it would book transfers
+ * to it as losses, and its halt would remain for the bot.
+ */
+export const leavesTransfers = (config: Config): boolean => 'trial' in config && config.trial === LEAVES_TRANSFERS;
 
 const SECRET_ADVICE =
   'secrets do not belong in this file: set PUNTAS_API_KEY and PUNTAS_API_SECRET in the environment, or PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE';

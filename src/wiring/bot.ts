@@ -37,25 +37,26 @@ import {
 import {
   edgeProblem,
   externalReferenceOf,
-  isTrialOrder,
+  leavesTransfers,
   liveSourcesOf,
   pathOfText,
   placeOf,
   type Config,
 } from '../config.ts';
 import type { HedgeSetup } from '../hedge/index.ts';
-import { storedNonces } from '../live/state/durableNonces.ts';
+import { aheadUntil, storedNonces } from '../live/state/durableNonces.ts';
 import type { Journal } from '../live/state/journal.ts';
+import { nonceMarkOf } from '../live/state/stateSummary.ts';
 import type { PublicBooks } from '../live/market/venuePriceSource.ts';
 import type { ReferenceOptions } from '../live/market/reference.ts';
 import type { Rules } from '../live/rules.ts';
 import type { RfqReferenceSetup } from '../live/market/rfqReferenceReads.ts';
 import { fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
 import { FeesTooHigh, UsageError } from './usageError.ts';
-import type { ElsewhereAccess } from './elsewhere/access.ts';
+import { accountName, type ElsewhereAccess } from './elsewhere/access.ts';
 import { placedBookOf } from './place.ts';
 import { feedOf } from './feeds.ts';
-import { venueOf } from './venueRegistry.ts';
+import { venueNamed, venueOf } from './venueRegistry.ts';
 
 /** Access to an exchange: its addresses and the API key of an account. */
 export type VenueAccess = {
@@ -113,15 +114,33 @@ export const isNonceRefused = (outcome: Outcome<unknown>): boolean =>
   outcome.kind !== 'done' && outcome.meaning === 'nonce';
 
 /**
- * Returns a client for the reads of a command beside a running bot with the same key. A read whose nonce is rejected is
- * sent once more, because a later request of the bot may have overtaken it. Its nonces still derive from the clock: higher
- * ones would make those of the bot invalid.
+ * Sends a request, and once more with a new nonce if its nonce is rejected, because a later request of another process
+ * may have overtaken it. More rejected nonces could lock the key.
  */
-export function clientBesideBot(client: VenueClient): VenueClient {
-  const twice = async <T>(read: () => Promise<Outcome<T>>): Promise<Outcome<T>> => {
-    const outcome = await read();
-    return isNonceRefused(outcome) ? read() : outcome;
+export async function sentBesideBot<T>(send: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+  const outcome = await send();
+  return isNonceRefused(outcome) ? send() : outcome;
+}
+
+/**
+ * Returns a client for the reads and test cancels of a command beside a running bot with the same key; `there`: access of
+ * a client on the other exchange. Its nonces derive from the clock: higher ones would make those of the bot invalid. If
+ * two nonces in sequence are rejected and those of the bot are ahead of the clock, the outcome says so.
+ */
+export function clientBesideBot(
+  client: VenueClient,
+  { config, clock, there }: { readonly config: Config; readonly clock: Clock; readonly there?: ElsewhereAccess },
+): VenueClient {
+  const venue = there === undefined ? venueOf(config) : venueNamed(there.venue);
+  const explained = async <T>(outcome: Outcome<T>): Promise<Outcome<T>> => {
+    if (venue.wantsRisingNonces !== true || outcome.kind === 'done' || !isNonceRefused(outcome)) return outcome;
+    const mark = await nonceMarkOf(config.state.dir, clock, there && accountName(there)).catch(() => 0n);
+    const until = aheadUntil(mark, clock.now());
+    if (until === null) return outcome;
+    const remedy = `the bot uses this key, and its nonces are ahead of this machine's clock; give this command a second key of the account, or run it again after ${new Date(until).toISOString()}`;
+    return outcome.kind === 'refused' ? { ...outcome, remedy } : { ...outcome, reason: `${outcome.reason}; ${remedy}` };
   };
+  const twice = async <T>(send: () => Promise<Outcome<T>>): Promise<Outcome<T>> => explained(await sentBesideBot(send));
   const { account } = client;
   return {
     ...client,
@@ -131,6 +150,7 @@ export function clientBesideBot(client: VenueClient): VenueClient {
     userTrades: query => twice(() => client.userTrades(query)),
     orderTrades: of => twice(() => client.orderTrades(of)),
     lookUp: of => twice(() => client.lookUp(of)),
+    cancel: of => twice(() => client.cancel(of)),
     ...(account && { account: { ...account, id: () => twice(() => account.id()) } }),
   };
 }
@@ -301,8 +321,7 @@ function madeEngine(
       decideEveryMs: timing.decideEveryMs,
       lookEveryMs: Math.min(500, timing.privatePollMs),
       privateStaleAfterMs: Math.max(10_000, 3 * timing.privatePollMs),
-      // A trial order beside another exchange books no transfers between both: its halt would remain for the bot.
-      listWaitMs: isTrialOrder(config) && config.elsewhere ? Infinity : timing.transferListDelayMaxMs,
+      listWaitMs: leavesTransfers(config) ? Infinity : timing.transferListDelayMaxMs,
     },
     ...(markouts ? { adverseSelection: markouts } : {}),
     ...(livePrice ? { livePrice } : {}),

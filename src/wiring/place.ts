@@ -17,7 +17,7 @@ import {
 } from '../core/index.ts';
 import { liveSourcesOf, type Config, type ElsewhereSettings } from '../config.ts';
 import type { HedgePlace } from '../live/loop/hedgePlace.ts';
-import { CannotStart } from '../live/loop/opening.ts';
+import { CannotStart, mayPassLater } from '../live/loop/opening.ts';
 import { PlaceReads } from '../live/loop/placeReads.ts';
 import { PlaceRules } from '../live/loop/placeRules.ts';
 import { storedNonces } from '../live/state/durableNonces.ts';
@@ -320,7 +320,7 @@ export async function oneAccountProblem(
     if (read.kind === 'done') continue;
     return {
       text: `elsewhere: cannot prove that the sections exchange and elsewhere use two accounts at ${name}, because the account number of ${section} was not read (${textOfFailure(read)}); check that the keys may read the account`,
-      mayPass: read.kind === 'unknown' || (read.meaning === 'nonce' && read.status !== 401),
+      mayPass: read.kind === 'unknown' || mayPassLater(read),
     };
   }
   if (own.kind !== 'done' || other.kind !== 'done' || own.value !== other.value) return null;

@@ -307,14 +307,15 @@ test('a frozen rate is refused at once, a source without a known basis still giv
 });
 
 test.each([
-  ['a trial order', true, true, null],
-  ['a trial order without another exchange', true, false, 'halts'],
-  ['the bot', false, true, 'halts'],
-] as const)('%s and a transfer that it does not book: %#', (_, isTrial, isTwo, halts) => {
+  ['a trial order', 'leaves transfers', true, null],
+  ['a trial order without another exchange', 'books transfers', false, 'halts'],
+  ['a trial order beside an exchange without hedges', 'books transfers', true, 'halts'],
+  ['the bot', null, true, 'halts'],
+] as const)('%s and a transfer that it does not book: %#', (_, trial, isTwo, halts) => {
   const read = configOf(tree => (tree['timing'] = { transferListDelayMaxMs: 5_000 }));
   const { elsewhere: _there, ...alone } = withoutPlace(read);
   const own = isTwo ? withoutPlace(read) : alone;
-  const config = isTrial ? asTrialOrder(own) : own;
+  const config = trial === null ? own : asTrialOrder(own, trial === 'books transfers');
   const rules = { instrument: btcMxn, makerRate: 0, takerRate: 0 };
   // A replay has the recorded configuration.
   for (const each of [config, recordedConfig(JSON.stringify(config))]) {

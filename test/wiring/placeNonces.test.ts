@@ -8,6 +8,7 @@ import {
   randomOf,
   Secret,
   VirtualClock,
+  type NonceSource,
   type Outcome,
   type Transport,
   type VenueClient,
@@ -18,6 +19,7 @@ import { openJournal } from '../../src/live/state/journal.ts';
 import { nonceMarkOf } from '../../src/live/state/stateSummary.ts';
 import { clientBesideBot, clientOf } from '../../src/wiring/bot.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
+import { accountName } from '../../src/wiring/elsewhere/access.ts';
 import { placeClientOf } from '../../src/wiring/place.ts';
 import { VENUES } from '../../src/wiring/venueRegistry.ts';
 import { BOOKS, endOf, listAnswer } from '../exchange/everyVenue.ts';
@@ -141,12 +143,77 @@ test.each(Object.entries(READS))(
       },
       close,
     };
-    const client = clientBesideBot(clientOf(config, { ...access, transport }, clock, 2));
+    const client = clientBesideBot(clientOf(config, { ...access, transport }, clock, 2), { config, clock });
     const outcome = await endOf(clock, read(client));
     expect(outcome).toMatchObject({ kind: 'done' });
     expect(nonces.length).toBeGreaterThanOrEqual(2);
     for (const nonce of nonces) expect(nonce).toBeLessThanOrEqual(BigInt(clock.now()) * 1_000_000n + 10n);
     await Promise.all([bot.close(), client.close()]);
+  },
+);
+
+test('the exchanges that want rising nonces are marked', () => {
+  for (const venue of VENUES) {
+    const sources: NonceSource[] = [];
+    void venue
+      .connect({
+        ...{ clock: new VirtualClock(AT), random: randomOf(1), restUrl: venue.restUrl('http://127.0.0.1') },
+        ...{ deadlineMs: 1_000, budgets: { public: 60, private: 60 } },
+        credentials: { key: 'a', secret: new Secret('c2Vj'), nonceAbove: 0n, durable: of => (sources.push(of), of) },
+      })
+      .close();
+    expect([venue.name, sources.some(({ ordered }) => ordered)]).toEqual([
+      venue.name,
+      venue.wantsRisingNonces === true,
+    ]);
+  }
+});
+
+const SENT: typeof READS = { ...READS, 'a cancel': client => client.cancel({ originIds: ['mm-0-0'] }) };
+const CASES = Object.entries(SENT).flatMap(([name, send]) =>
+  [-7_200_000, 7_200_000].flatMap(aheadMs => ['here', 'there'].map(where => [name, aheadMs, where, send] as const)),
+);
+
+test.each(CASES)(
+  'at kraken, %s beside nonces %i ms from the clock %s: two are rejected, and the outcome names the cause',
+  async (_, aheadMs, where, send) => {
+    const clock = new VirtualClock(AT);
+    const double = new KrakenDouble({ a: 'c2VjcmV0' }, () => clock.now());
+    const dir = folders.fresh();
+    const config = { ...configOf('kraken'), state: { dir } };
+    const mark = BigInt(AT + aheadMs) * 1_000_000n;
+    let rejected = 0;
+    const transport: Transport = {
+      send: request => {
+        const reply = double.respond(request);
+        if (/nonce/i.test(reply.body)) rejected++;
+        return Promise.resolve(reply);
+      },
+      close: () => Promise.resolve(),
+    };
+    const access = { restUrl: 'http://127.0.0.1/0', key: 'a', secret: new Secret('c2VjcmV0'), speed: 1, transport };
+    const there = { ...access, venue: 'kraken', book: BOOKS['kraken']! };
+    const journal = openJournal(dir, { ...OPENING, owner: OWNER });
+    if (where === 'here') journal.reserveNonces(mark);
+    else journal.noncesElsewhere(accountName(there)).reserveNonces(mark);
+    journal.close();
+    // Whoever uses the key, its nonces are an hour ahead of the clock.
+    const other = clientOf(config, access, clock, 1, { nonceAbove: BigInt(AT + 3_600_000) * 1_000_000n });
+    await endOf(clock, other.balances());
+    const client = clientBesideBot(
+      where === 'here'
+        ? clientOf(config, access, clock, 2)
+        : placeClientOf(config, { elsewhere: there }, clock, 2, null)!,
+      { config, clock, ...(where === 'here' ? {} : { there }) },
+    );
+    const outcome = await endOf(clock, send(client));
+    expect([outcome?.kind === 'done', rejected]).toEqual([false, 2]);
+    const cause =
+      /ahead of this machine's clock; give this command a second key .* run it again after 2026-01-01T02:00:00/;
+    const text = JSON.stringify(outcome);
+    if (aheadMs > 0) expect(text).toMatch(cause);
+    else expect(text).not.toContain('second key');
+    await Promise.all([other.close(), client.close()]);
   },
 );
 

@@ -30,7 +30,9 @@ const accessOf = (key: string, there: string, venue = 'bitso') => ({
 });
 const silent = account({ kind: 'unknown', reason: 'no answer' });
 const tooLow = account({ kind: 'refused', code: '0207', message: 'nonce', status: 400, meaning: 'nonce' });
-const forbidden = account({ kind: 'refused', code: '0210', message: 'no permission' });
+const forbidden = account({ kind: 'refused', code: '0210', message: 'no permission', status: 403 });
+const unsent = account({ kind: 'refused', code: 'not-sent', message: 'connection refused' });
+const throttled = account({ kind: 'refused', code: '0801', message: 'too many requests', status: 429 });
 
 test.each([
   [
@@ -61,6 +63,8 @@ test.each([
     true,
   ],
   ['a nonce too low', accessOf('a', 'b'), tooLow, numbered('1'), 'the account number of exchange', true],
+  ['a request that was not sent', accessOf('a', 'b'), unsent, numbered('1'), 'the account number of exchange', true],
+  ['a rate limit', accessOf('a', 'b'), throttled, numbered('1'), 'the account number of exchange', true],
   ['a key without rights', accessOf('a', 'b'), forbidden, numbered('1'), 'the account number of exchange', false],
 ] as const)('%s: %#', async (_, access, home, there, says, mayPass) => {
   const problem = await oneAccountProblem(oneVenueConfig(), access, home, there);

@@ -2,7 +2,7 @@
  * Difference between this machine's clock and the exchange's, computed from the times in the exchange's answers. Each
  * answer narrows the bounds.
  */
-import type { Millis, Observation } from '../../core/index.ts';
+import type { ExchangeVenue, Millis, Observation } from '../../core/index.ts';
 import { finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
@@ -11,6 +11,8 @@ const { pass, warn, fail } = finding;
 const NEAR_MS = 2_000;
 /** Difference at which the check fails, in ms. Nonces and the rule for late records depend on the time. */
 const FAR_MS = 60_000;
+/** Remedy for a wrong clock. */
+export const SET_CLOCK = 'enable NTP on this machine (timedatectl set-ntp true)';
 
 export class ClockGap {
   /** Lower bound of the exchange's clock minus the machine's, in ms. */
@@ -26,6 +28,15 @@ export class ClockGap {
     this.#most = Math.min(this.#most, answeredAt + 1_000 - (now - ms));
   }
 
+  /**
+   * Returns why no request with a key may be sent to an exchange that wants rising nonces; `null` for other exchanges, and
+   * unless the clock is far ahead.
+   */
+  nonceProblem({ wantsRisingNonces }: Pick<ExchangeVenue, 'wantsRisingNonces'>): string | null {
+    if (wantsRisingNonces !== true || !(-this.#most >= FAR_MS)) return null;
+    return `this machine's clock is ${(-this.#most / 1_000).toFixed(0)} s ahead of the exchange clock, so no request with the key was sent; after one, the exchange would reject the key with the right clock for as long`;
+  }
+
   get finding(): Finding {
     const check = 'clock';
     if (this.#least === -Infinity)
@@ -39,7 +50,7 @@ export class ClockGap {
     if (away < NEAR_MS)
       return pass(check, `this machine's clock agrees with the exchange clock within ${NEAR_MS / 1_000} s`);
     const says = `this machine's clock is ${(away / 1_000).toFixed(0)} s ${gap > 0 ? 'behind' : 'ahead of'} the exchange clock`;
-    const todo = 'enable NTP on this machine (timedatectl set-ntp true)';
+    const todo = SET_CLOCK;
     return away < FAR_MS ? warn(check, says, todo) : fail(check, says, todo);
   }
 }

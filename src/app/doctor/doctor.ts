@@ -12,10 +12,10 @@ import { sourceAccessOf } from '../../wiring/feeds.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
 import { placeClientOf } from '../../wiring/place.ts';
 import { remoteAccess, remoteElsewhere, withVenue } from '../../wiring/venueAccess.ts';
-import { venueOf } from '../../wiring/venueRegistry.ts';
+import { venueElsewhere, venueOf } from '../../wiring/venueRegistry.ts';
 import { balanceFindings, bookFindings, budgetFindings, feeFindings, feesTooHigh, keyFindings } from './account.ts';
 import { ccxtFindings } from './ccxt.ts';
-import { ClockGap } from './clockGap.ts';
+import { ClockGap, SET_CLOCK } from './clockGap.ts';
 import { checkElsewhere } from './elsewhere.ts';
 import { encryptionFindings } from './encryption.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
@@ -129,12 +129,14 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   const { config, clock, seed, tell } = options;
   const gap = new ClockGap();
   const onRequest = (seen: Observation) => gap.hear(seen, clock.now());
-  const client = clientBesideBot(clientOf(config, venue, clock, seed, { onRequest }));
+  const client = clientBesideBot(clientOf(config, venue, clock, seed, { onRequest }), { config, clock });
   let seen: PreviewNow | null = null;
   try {
     await readBookRow(client, config.book);
     tell(pass('exchange', `the exchange answers and lists ${config.book}`));
-    seen = await accountFindings(options, client, venue);
+    const problem = gap.nonceProblem(venueOf(config));
+    if (problem === null) seen = await accountFindings(options, client, venue, gap);
+    else tell(fail('key', problem, SET_CLOCK));
   } catch (error) {
     tell(checkAborted('exchange', error));
   } finally {
@@ -146,7 +148,7 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   // An order of either exchange needs the same permission, so both checks precede the first of them.
   const barred = options.mayOrder ? await orderBarred(config, clock) : null;
   const mayOrder = barred === null ? options.mayOrder : undefined;
-  await checkElsewhere({ ...options, mayOrder }, venue);
+  await checkElsewhere({ ...options, mayOrder }, venue, gap);
   if (barred !== null) tell(barred);
   if (!mayOrder) return [];
   if (seen === null) {
@@ -162,13 +164,18 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   return orderFinding(options, venue, log, seen, mayOrder);
 }
 
-async function accountFindings(options: Asking, client: VenueClient, venue: VenueAccess): Promise<PreviewNow | null> {
+async function accountFindings(
+  options: Asking,
+  client: VenueClient,
+  venue: VenueAccess,
+  gap: ClockGap,
+): Promise<PreviewNow | null> {
   const { config, clock, tell } = options;
   let seen: PreviewNow;
   try {
     const rules = await readRules(client, config.book);
     tell(await keyFindings(client, config.instance));
-    const there = await heldThere(options, venue);
+    const there = await heldThere(options, venue, gap);
     seen = await previewNow(config, client, rules, clock, { ...sourceAccessOf(venue, client), there });
     tell(bookFindings(rules, seen));
     tell(balanceFindings(seen));
@@ -181,12 +188,20 @@ async function accountFindings(options: Asking, client: VenueClient, venue: Venu
 }
 
 /** Returns the balances on the other exchange; `null` if they are not read, which `checkElsewhere` reports. */
-async function heldThere({ config, clock, seed }: Asking, venue: VenueAccess): Promise<BalancesThere | null> {
-  if (config.hedge?.elsewhere === undefined) return null;
+async function heldThere(
+  { config, clock, seed }: Asking,
+  venue: VenueAccess,
+  gap: ClockGap,
+): Promise<BalancesThere | null> {
+  const { elsewhere, hedge } = config;
+  if (hedge?.elsewhere === undefined || elsewhere === undefined) return null;
+  if (gap.nonceProblem(venueElsewhere(elsewhere)) !== null) return null;
   let client: VenueClient | undefined;
   try {
     client = placeClientOf(config, venue, clock, seed, null);
-    return client === undefined ? null : await balancesThere(config, clientBesideBot(client), clock);
+    if (client === undefined) return null;
+    const beside = clientBesideBot(client, { config, clock, there: venue.elsewhere! });
+    return await balancesThere(config, beside, clock);
   } catch {
     return null;
   } finally {

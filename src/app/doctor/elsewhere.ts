@@ -31,6 +31,7 @@ import { clientBesideBot, clientOf, type VenueAccess } from '../../wiring/bot.ts
 import { evidenceTimesOf, oneAccountProblem, placeClientOf, provenAfterMs } from '../../wiring/place.ts';
 import { venueElsewhere } from '../../wiring/venueRegistry.ts';
 import { keyFindings } from './account.ts';
+import { SET_CLOCK, type ClockGap } from './clockGap.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
@@ -57,17 +58,22 @@ type Place = {
   readonly funds: ReadonlyMap<string, Money>;
 };
 
-/** Runs the checks of the other exchange; does nothing if the bot does not hedge there. Never rejects. */
-export async function checkElsewhere(asking: Asking, venue: VenueAccess): Promise<void> {
+/**
+ * Runs the checks of the other exchange; does nothing if the bot does not hedge there. `gap` is the measured difference
+ * of the clocks. Never rejects.
+ */
+export async function checkElsewhere(asking: Asking, venue: VenueAccess, gap: ClockGap): Promise<void> {
   const { config, clock, seed, tell } = asking;
   const { elsewhere, hedge } = config;
   if (elsewhere === undefined || hedge?.elsewhere === undefined) return;
+  const problem = gap.nonceProblem(venueElsewhere(elsewhere));
+  if (problem !== null) return tell(fail(CHECK, problem, SET_CLOCK));
   let client: VenueClient | undefined;
-  const home = clientBesideBot(clientOf(config, venue, clock, seed));
+  const home = clientBesideBot(clientOf(config, venue, clock, seed), { config, clock });
   try {
     const connected = placeClientOf(config, venue, clock, seed, null);
     if (connected === undefined) return;
-    client = clientBesideBot(connected);
+    client = clientBesideBot(connected, { config, clock, there: venue.elsewhere! });
     const { name, tried } = venueElsewhere(elsewhere);
     const one = await oneAccountProblem(config, venue, home, client);
     if (one !== null) return tell(fail(CHECK, one.text, 'use two accounts, then run puntas doctor again'));

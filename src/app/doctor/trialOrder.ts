@@ -20,14 +20,14 @@ import {
   type Side,
 } from '../../core/index.ts';
 import { loneOrder } from '../../../strategies/index.ts';
-import { asTrialOrder, type Config } from '../../config.ts';
+import { asTrialOrder, leavesTransfers, type Config } from '../../config.ts';
 import type { PreviewNow } from '../inspect/previewNow.ts';
 import { cancelCommand } from '../run/remainingOrders.ts';
 import { BotProcess } from '../run/botProcess.ts';
 import type { Summary } from '../../messages/summary.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
-import { placeNameOf, withoutPlace } from '../../wiring/place.ts';
+import { withoutPlace } from '../../wiring/place.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
@@ -101,13 +101,12 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
   const { clock, which, config } = options;
   const liesMs = config.timing.privatePollMs + LIES_MORE_MS;
   const watch = new TrialWatch(clock, liesMs, config.exchange.requestTimeoutMs + liesMs);
-  const leavesTransfers = config.hedge?.elsewhere !== undefined && config.elsewhere !== undefined;
+  const trial = trialConfig(config, plan);
   try {
     const ended = await BotProcess.run({
       ...options,
-      config: asTrialOrder(trialConfig(config, plan)),
+      config: trial,
       configFile: which.configFile,
-      ...(leavesTransfers ? { unreadPlace: placeNameOf(config.elsewhere!) } : {}),
       onNews: (news, instrument) => watch.hear(news, instrument),
       onStarted: (stop, ...others) => {
         watch.begins(stop);
@@ -141,7 +140,7 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
           'see the log above, then run puntas doctor again',
         ),
       };
-    return { left, finding: watch.finding(summary, gone, leavesTransfers) };
+    return { left, finding: watch.finding(summary, gone, leavesTransfers(trial)) };
   } catch (error) {
     return { left: [], finding: checkAborted(CHECK, error) };
   } finally {
@@ -151,20 +150,24 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
 
 /**
  * Returns the bot's configuration with this order as its strategy and a sufficient price collar. Sections that do not
- * concern orders are removed.
+ * concern orders are removed; the transfers of a bot that hedges on another exchange are left to it.
  */
-const trialConfig = (config: Config, { instrument, side, lots }: TrialPlan): Config => ({
-  ...withoutPlace(config),
-  strategy: loneOrder(instrument, side, lots, FAR_BPS),
-  limits: {
-    ...config.limits,
-    collarBps: Math.max(config.limits.collarBps, FAR_BPS + COLLAR_ROOM_BPS),
-    priceMove: undefined,
-  },
-  metrics: { host: '127.0.0.1', port: 0, allowedHosts: [] },
-  ...{ hedge: undefined, rfqReference: undefined, regimes: undefined, markouts: undefined },
-  ...{ fairValue: undefined, reference: undefined, webhooks: undefined, alerts: undefined, pull: undefined },
-});
+const trialConfig = (config: Config, { instrument, side, lots }: TrialPlan): Config =>
+  asTrialOrder(
+    {
+      ...withoutPlace(config),
+      strategy: loneOrder(instrument, side, lots, FAR_BPS),
+      limits: {
+        ...config.limits,
+        collarBps: Math.max(config.limits.collarBps, FAR_BPS + COLLAR_ROOM_BPS),
+        priceMove: undefined,
+      },
+      metrics: { host: '127.0.0.1', port: 0, allowedHosts: [] },
+      ...{ hedge: undefined, rfqReference: undefined, regimes: undefined, markouts: undefined },
+      ...{ fairValue: undefined, reference: undefined, webhooks: undefined, alerts: undefined, pull: undefined },
+    },
+    config.hedge?.elsewhere === undefined,
+  );
 
 /** Watcher that ends the run once the order's outcome is known. */
 class TrialWatch {
@@ -241,12 +244,12 @@ class TrialWatch {
 
   /**
    * Returns the finding after a run that ended cleanly; `gone` is the text that says that no order remains.
-   * `leavesTransfers`: whether the trial books no transfers, so that a new one prevents the order.
+   * `isLeaving`: whether the trial books no transfers, so that a new one prevents the order.
    */
   finding(
     { fills, figuresUnknown = '' }: Pick<Summary, 'fills' | 'figuresUnknown'>,
     gone: string,
-    leavesTransfers: boolean,
+    isLeaving: boolean,
   ): Finding {
     const { text } = this;
     if (this.#order !== null && fills === null && this.#end !== 'refused')
@@ -278,7 +281,7 @@ class TrialWatch {
           return fail(
             CHECK,
             `trial order not sent: ${this.#why ?? 'the check was stopped before the order was sent'}`,
-            leavesTransfers
+            isLeaving
               ? 'fix the cause, or start the bot, which books pending transfers and adjustments; then run puntas doctor again'
               : 'fix the cause, then run puntas doctor again',
           );

@@ -13,14 +13,17 @@ import {
   type Clock,
   type Instrument,
   type NormalizedLevel,
+  type Observation,
   type Preview,
 } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { latchIn, type Halt } from '../../live/safety/latch.ts';
-import { readRules } from '../../live/loop/opening.ts';
+import { CannotStart, readBookRow, readRules } from '../../live/loop/opening.ts';
 import { clientBesideBot, clientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { sourceAccessOf } from '../../wiring/feeds.ts';
 import { assertTwoAccounts, assertVenuesFit, oneAccountProblem, placeClientOf } from '../../wiring/place.ts';
+import { venueElsewhere, venueOf } from '../../wiring/venueRegistry.ts';
+import { ClockGap, SET_CLOCK } from '../doctor/clockGap.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { sourceOfStop } from './botLife.ts';
 import { balancesThere, previewNow } from './previewNow.ts';
@@ -44,9 +47,18 @@ export async function check(
 ): Promise<CheckResult> {
   assertVenuesFit(config);
   const connected = config.hedge?.elsewhere && placeClientOf(config, venue, clock, seed, null);
-  const there = connected && clientBesideBot(connected);
-  const client = clientBesideBot(clientOf(config, venue, clock, seed));
+  const there = connected && clientBesideBot(connected, { config, clock, there: venue.elsewhere! });
+  const gap = new ClockGap();
+  const onRequest = (seen: Observation) => gap.hear(seen, clock.now());
+  const client = clientBesideBot(clientOf(config, venue, clock, seed, { onRequest }), { config, clock });
   try {
+    const venues = [venueOf(config), ...(there && config.elsewhere ? [venueElsewhere(config.elsewhere)] : [])];
+    for (const one of venues.filter(({ wantsRisingNonces }) => wantsRisingNonces === true)) {
+      // The first answer has the time of the exchange; its request needs no key.
+      await readBookRow(client, config.book);
+      const problem = gap.nonceProblem(one);
+      if (problem !== null) throw new CannotStart(problem, null, false, SET_CLOCK);
+    }
     assertTwoAccounts(config, await oneAccountProblem(config, venue, client, there));
     const rules = await readRules(client, config.book);
     const { preview, own, uncounted, riskContext } = await previewNow(config, client, rules, clock, {

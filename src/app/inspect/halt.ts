@@ -14,7 +14,7 @@ import { ConnectivityLog } from '../../live/connectivityLog.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { recoverAndCancel } from '../../live/safety/recoverAndCancel.ts';
 import { lookInto, nonceMarkOf } from '../../live/state/stateSummary.ts';
-import { clientOf, isNonceRefused, type VenueAccess } from '../../wiring/bot.ts';
+import { clientOf, isNonceRefused, sentBesideBot, type VenueAccess } from '../../wiring/bot.ts';
 import { checkedReason } from '../../messages/reason.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { EXIT } from '../../messages/exits.ts';
@@ -174,10 +174,8 @@ async function besideTheBot(
   const above = clientOf(config, venue, clock, seed, { nonceAbove: mark + later });
   let isAbove = false;
   const trying = async <T>(call: (of: Beside) => Promise<Outcome<T>>) => {
-    for (let tries = 0; !isAbove && tries < 2; tries++) {
-      const outcome = await call(beside);
-      if (!isNonceRefused(outcome)) return outcome;
-    }
+    const outcome = await sentBesideBot(() => call(isAbove ? above : beside));
+    if (isAbove || !isNonceRefused(outcome)) return outcome;
     isAbove = true;
     return call(above);
   };

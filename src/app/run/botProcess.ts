@@ -1,7 +1,7 @@
 /** Process of `puntas run`: opens the state, trades until stopped, cancels all orders and returns the result. */
-import type { Config } from '../../config.ts';
+import { leavesTransfers, type Config } from '../../config.ts';
 import { isOver } from '../../hedge/index.ts';
-import { describeTier, isAtPlace, type Clock, type Millis, type Snapshot, type VenueClient } from '../../core/index.ts';
+import { describeTier, type Clock, type Millis, type Snapshot, type VenueClient } from '../../core/index.ts';
 import { NumberedMailbox, ReloadBox, RequestBox } from '../../live/mailbox/mailbox.ts';
 import { DamagedState, type Journal, type Leftovers } from '../../live/state/journal.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
@@ -151,9 +151,7 @@ export class BotProcess {
     this.#oneAccount = await oneAccountProblem(config, venue, client, this.#elsewhere?.client);
     assertTwoAccounts(config, this.#oneAccount);
     this.#startAlerts();
-    const { unreadPlace } = this.#options;
-    const balances = this.#journal.leftovers.ledger?.causes.keys() ?? [];
-    const leavesTransfers = unreadPlace !== undefined && [...balances].some(name => isAtPlace(name, unreadPlace));
+    const isLeaving = leavesTransfers(config);
     const first = this.#setupOf(config);
     if (first.beside?.place) this.#elsewhere?.start();
     this.#reference = first.beside?.reference;
@@ -165,7 +163,7 @@ export class BotProcess {
       venue: {
         exchange: client,
         newStream: () => marketStreamOf(config, venue, clock, seed, client),
-        ...(leavesTransfers ? {} : { transferLists: client.transferLists }),
+        ...(isLeaving ? {} : { transferLists: client.transferLists }),
       },
       ...first,
       openingApartMs: this.#options.openingApartMs ?? OPENING_APART_MS,
@@ -173,7 +171,7 @@ export class BotProcess {
       state: {
         journal: this.#journal,
         latch: this.#latch,
-        ...(leavesTransfers ? {} : { adjustments: new NumberedMailbox(config.state.dir, 'adjust') }),
+        ...(isLeaving ? {} : { adjustments: new NumberedMailbox(config.state.dir, 'adjust') }),
         settlements: new NumberedMailbox(config.state.dir, 'settle'),
         flatten: flattenIn(config.state.dir),
       },

@@ -1,7 +1,7 @@
 /** Opening of a run's state. The state must belong to this bot; another key of the same account is accepted. */
 import type { Config } from '../../config.ts';
-import type { Outcome, VenueClient } from '../../core/index.ts';
-import { CannotStart, mayPassLater } from '../../live/loop/opening.ts';
+import { describeRow, textOfFailure, type Outcome, type VenueClient } from '../../core/index.ts';
+import { CannotStart, mayPassLater, valueOrCannotStart } from '../../live/loop/opening.ts';
 import { recordingLimits } from '../../live/recording/recordings.ts';
 import { DamagedState, openJournal, type Journal } from '../../live/state/journal.ts';
 import { OtherKey, type AccountEvidence, type Owner } from '../../live/state/owner.ts';
@@ -71,36 +71,57 @@ type AccountReads = Pick<VenueClient, 'limits' | 'account' | 'openOrders'>;
 
 /**
  * Returns the account number with which the state may be opened. Rejects with one line if the key is not proven to be
- * of the same account.
+ * of the same account; with `CannotStart` that may pass later if a failed read left this open.
  */
 async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: string): Promise<string> {
   if (!exchange.account) throw new UsageError(other.message);
-  const clientId = answered('read account_status', await exchange.account.id());
+  const clientId = valueOrCannotStart('read account_status', await exchange.account.id());
   // If the state has an account number, it is compared when the state is opened.
-  if (other.known.client !== null || (await isKnownBy(exchange, other.known, book))) return clientId;
+  if (other.known.client !== null) return clientId;
+  const proof = await proofOf(exchange, other.known, book);
+  if (proof.kind === 'proven') return clientId;
+  const [sameKey] = other.message.split(', and ');
+  if (proof.kind === 'unread')
+    throw new CannotStart(
+      `${sameKey}, and the data that would show that this key (of account ${clientId}) belongs to the same account was not read: ${proof.why}`,
+      null,
+      true,
+    );
+  const failed = proof.rejected === null ? '' : ` (${proof.rejected})`;
   throw new UsageError(
-    `${other.message.split(', and ')[0]}, and no data in the state shows that this key (of account ${clientId}) belongs to the same account; start the bot once with the old key. If the old key no longer works, check the old account for orders of the bot${other.known.orders.length === 0 ? '' : ` (${other.known.orders.join(', ')})`}, and give the new key its own state.dir`,
+    `${sameKey}, and no data in the state shows that this key (of account ${clientId}) belongs to the same account${failed}; start the bot once with the old key. If the old key no longer works, check the old account for orders of the bot${other.known.orders.length === 0 ? '' : ` (${other.known.orders.join(', ')})`}, and give the new key its own state.dir`,
   );
 }
 
-/**
- * Whether the account is the account of the state, proven by the newest trade or a live order in the state. A state
- * without trades and orders is accepted, because it cannot harm another account.
- */
-async function isKnownBy(exchange: AccountReads, { tid, orders }: AccountEvidence, book: string): Promise<boolean> {
-  if (tid === null && orders.length === 0) return true;
-  if (tid !== null) {
-    const has = await exchange.account?.hasTrade(tid);
-    if (has?.kind === 'done' && has.value) return true;
-  }
-  const live = orders.length === 0 ? null : await exchange.openOrders({ book, limit: exchange.limits.ordersPage });
-  return live?.kind === 'done' && live.value.some(({ originId }) => orders.some(id => id === originId));
-}
+type AccountProof =
+  | { readonly kind: 'proven' }
+  /** Every read has an answer. `rejected`: text of the reads that the exchange rejected for good; `null` if none. */
+  | { readonly kind: 'none'; readonly rejected: string | null }
+  /** A read failed that a later start may complete. */
+  | { readonly kind: 'unread'; readonly why: string };
 
-function answered<T>(what: string, outcome: Outcome<T>): T {
-  if (outcome.kind === 'done') return outcome.value;
-  if (outcome.kind === 'unknown') throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`, null, true);
-  const { code, message, remedy } = outcome;
-  const text = `cannot ${what}: the exchange rejected the request (${code}: ${message})`;
-  throw new CannotStart(text, code, mayPassLater(outcome), remedy);
+/**
+ * Returns whether the account is the account of the state, proven by the newest trade or a live order in the state. A
+ * state without trades and orders is accepted, because it cannot harm another account.
+ */
+async function proofOf(exchange: AccountReads, { tid, orders }: AccountEvidence, book: string): Promise<AccountProof> {
+  if (tid === null && orders.length === 0) return { kind: 'proven' };
+  const [unread, rejected]: [string[], string[]] = [[], []];
+  const failed = (what: string, outcome: Exclude<Outcome<unknown>, { kind: 'done' }>): void => {
+    const isOpen = outcome.kind === 'unknown' || mayPassLater(outcome);
+    (isOpen ? unread : rejected).push(`${what}: ${textOfFailure(outcome)}`);
+  };
+  if (tid !== null && exchange.account) {
+    const has = await exchange.account.hasTrade(tid);
+    if (has.kind !== 'done') failed(`trade ${tid}`, has);
+    else if (has.value) return { kind: 'proven' };
+  }
+  if (orders.length > 0) {
+    const live = await exchange.openOrders({ book, limit: exchange.limits.ordersPage });
+    if (live.kind !== 'done') failed('open orders', live);
+    else if (live.value.some(({ originId }) => orders.some(id => id === originId))) return { kind: 'proven' };
+    else unread.push(...(live.unreadable ?? []).map(row => `open orders: ${describeRow(row)}`));
+  }
+  if (unread.length > 0) return { kind: 'unread', why: unread.join('; ') };
+  return { kind: 'none', rejected: rejected.length === 0 ? null : rejected.join('; ') };
 }

@@ -22,11 +22,6 @@ export type RunOptions = {
   readonly openingZero?: readonly string[];
   /** Time between the two equal readings of the balances that open a ledger, in ms. Default: 2,000. */
   readonly openingApartMs?: number;
-  /**
-   * Name in the ledger of an exchange that this run does not read. If the ledger has its balances, listed transfers and
-   * the operator's bookings are left to a later run: this one would book transfers to it as losses.
-   */
-  readonly unreadPlace?: string;
   /** Called once the state is open or found unusable. From then on, a failing start cancels its orders itself. */
   readonly onOpened?: () => void;
   /** Receives the engine's news as it happens, after the log. */

@@ -51,6 +51,8 @@ type VenueBasics = {
    * publishes none.
    */
   readonly allows?: { readonly public: number; readonly private: number; readonly privateLowest?: number };
+  /** Whether the exchange rejects each nonce below an earlier one of the key; absent if it accepts them in any order. */
+  readonly wantsRisingNonces?: true;
   readonly orderIds: OrderIdRule;
   /**
    * Returns the time after sending from which the exchange no longer executes a placement, by the configured timeout of a

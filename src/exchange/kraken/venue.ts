@@ -42,6 +42,7 @@ export const kraken: ExchangeVenue = {
   streams: 'levels',
   meaningOf: krakenMeaning,
   allows: KRAKEN_RATE_LIMITS,
+  wantsRisingNonces: true,
   orderIds: KRAKEN_ORDER_IDS,
   requestLifeMs: validMsOf,
   hedging: { lookUp: 'by complete lists', immediateOrCancel: true, tradeFees: true },

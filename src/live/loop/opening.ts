@@ -235,14 +235,17 @@ async function newestTid(exchange: Exchange): Promise<string | undefined> {
 }
 
 /**
- * Whether a later start may succeed after a rejection: the client did not send the request, or the nonce was too low for a
- * time. With HTTP 401, the key may be wrong instead.
+ * Whether a later start may succeed after a rejection: the client did not send the request, the exchange was too busy or
+ * failed, or the nonce was too low for a time. With HTTP 401, the key may be wrong instead.
  */
 export const mayPassLater = ({
   status,
   meaning,
 }: Pick<Extract<Outcome<unknown>, { kind: 'refused' }>, 'status' | 'meaning'>): boolean =>
-  status === undefined || (meaning === 'nonce' && status !== 401);
+  status === undefined || BUSY.includes(status) || status >= 500 || (meaning === 'nonce' && status !== 401);
+
+/** HTTP statuses that the clients of the exchanges read as a rate limit, or as the short ban after one. */
+const BUSY: readonly number[] = [418, 420, 429];
 
 /** Returns the outcome of a read that the start needs. Rejects with `CannotStart` if the read failed. */
 async function need<T>(
@@ -250,11 +253,19 @@ async function need<T>(
   first: Promise<Outcome<T>>,
 ): Promise<{ readonly value: T; readonly unreadable: readonly UnreadableRow[] }> {
   const outcome = await first;
-  if (outcome.kind === 'done') return { value: outcome.value, unreadable: outcome.unreadable ?? [] };
+  const value = valueOrCannotStart(what, outcome);
+  return { value, unreadable: (outcome.kind === 'done' && outcome.unreadable) || [] };
+}
+
+/**
+ * Returns the value of a read that the start needs.
+ * @throws CannotStart if the read failed.
+ */
+export function valueOrCannotStart<T>(what: string, outcome: Outcome<T>): T {
+  if (outcome.kind === 'done') return outcome.value;
   if (outcome.kind === 'unknown') throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`, null, true);
   const { code, message, status, remedy = null } = outcome;
-  const mayPass = mayPassLater(outcome);
   // If the outcome has no HTTP status, the client itself rejected the request before sending it.
   const who = status === undefined ? 'request not sent' : 'rejected by the exchange';
-  throw new CannotStart(`cannot ${what}: ${who} (${code}: ${message})`, code, mayPass, remedy);
+  throw new CannotStart(`cannot ${what}: ${who} (${code}: ${message})`, code, mayPassLater(outcome), remedy);
 }

@@ -1,5 +1,5 @@
 /** Nonces that never repeat across restarts: an upper bound is on disk before any nonce below it is sent. */
-import type { Clock, NonceSource, VenueCredentials } from '../../core/index.ts';
+import type { Clock, Millis, NonceSource, VenueCredentials } from '../../core/index.ts';
 import type { NonceStore } from './journal.ts';
 
 /** Nonces per millisecond: a 19-digit nonce is epoch milliseconds followed by six digits. */
@@ -15,6 +15,13 @@ const SPARE = 10_000n * PER_MS;
  * reserved; if each run reserved a full `BLOCK`, quick restarts would move the nonces further and further ahead.
  */
 const FEW = PER_MS;
+
+/**
+ * Returns the first time of the clock whose nonces are above all of a store with this bound; `null` if this time is
+ * past.
+ */
+export const aheadUntil = (mark: bigint, now: Millis): Millis | null =>
+  mark < BigInt(Math.floor(now)) * PER_MS ? null : Number(mark / PER_MS) + 1;
 
 /** Returns what a client needs so that its nonces are above all earlier ones of the store. */
 export const storedNonces = (store: NonceStore, clock: Clock): Pick<VenueCredentials, 'nonceAbove' | 'durable'> => ({

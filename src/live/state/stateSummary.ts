@@ -53,15 +53,18 @@ export async function openHedgeOf(dir: string, clock: Clock): Promise<string | n
 }
 
 /**
- * Returns an upper bound of all nonces that a bot may have used with its key of section `exchange`; 0 if there are none. Rejects if the state file cannot
- * be trusted or read.
+ * Returns an upper bound of all nonces that a bot may have used with its key of section `exchange`, or with its account
+ * `there` on the other exchange; 0 if there are none. Rejects if the state file cannot be trusted or read.
  */
-export async function nonceMarkOf(dir: string, clock: Clock): Promise<bigint> {
+export async function nonceMarkOf(dir: string, clock: Clock, there?: string): Promise<bigint> {
+  const [rule, name] = there === undefined ? ['NOT LIKE', '%'] : ['LIKE', there];
   const marks = await fromCopy(
     dir,
     clock,
     db =>
-      db.prepare('SELECT mark FROM nonces WHERE account NOT LIKE ?').all(`${NONCES_ELSEWHERE} %`) as { mark: string }[],
+      db.prepare(`SELECT mark FROM nonces WHERE account ${rule} ?`).all(`${NONCES_ELSEWHERE} ${name}`) as {
+        mark: string;
+      }[],
   );
   return (marks ?? []).reduce((highest, { mark }) => (BigInt(mark) > highest ? BigInt(mark) : highest), 0n);
 }

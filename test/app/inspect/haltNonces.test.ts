@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { cancelOwn } from '../../../src/app/inspect/halt.ts';
 import { loadConfig, type Config } from '../../../src/config.ts';
-import { randomOf, Secret, VirtualClock, type NonceSource } from '../../../src/core/index.ts';
+import { randomOf, Secret, VirtualClock } from '../../../src/core/index.ts';
 import { openJournal } from '../../../src/live/state/journal.ts';
 import { clientOf } from '../../../src/wiring/bot.ts';
 import { VENUES } from '../../../src/wiring/venueRegistry.ts';
@@ -34,19 +34,7 @@ const DOUBLES: Readonly<Record<string, (clock: VirtualClock) => OrderedDouble>> 
   },
 };
 
-/** Exchanges that want nonces in order, by what their clients make of the source. */
-const ordered = VENUES.filter(venue => {
-  const sources: NonceSource[] = [];
-  const durable = (source: NonceSource) => (sources.push(source), source);
-  void venue
-    .connect({
-      ...{ clock: new VirtualClock(AT), random: randomOf(1), restUrl: venue.restUrl('http://127.0.0.1') },
-      ...{ deadlineMs: 1_000, budgets: { public: 60, private: 60 } },
-      credentials: { key: KEY, secret: new Secret(SECRET), nonceAbove: 0n, durable },
-    })
-    .close();
-  return sources.some(source => source.ordered);
-}).map(({ name }) => name);
+const ordered = VENUES.filter(({ wantsRisingNonces }) => wantsRisingNonces === true).map(({ name }) => name);
 
 function configOf(venue: string, dir: string): Config {
   const loaded = loadConfig(

@@ -12,6 +12,7 @@ import {
 } from '../../../src/core/index.ts';
 import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { adjust, ledger } from '../../../src/app/inspect/ledger.ts';
+import { withoutPlace } from '../../../src/wiring/place.ts';
 import { tryOrder } from '../../../src/app/doctor/trialOrder.ts';
 import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
 import { hedgeEvidence, settleHedge } from '../../../src/app/inspect/settleHedge.ts';
@@ -359,6 +360,20 @@ test('a trial order leaves transfers between both exchanges and bookings to the 
   const sizes = orders.map(({ body = '' }) => Number(new URLSearchParams(String(body)).get('quantity')));
   expect(Math.max(0, ...sizes)).toBeLessThan(0.1);
   await second.stop();
+});
+
+test('a trial order of a bot that is about to hedge on another exchange leaves bookings to it too', async () => {
+  const at = worldOf(7, {}, 'elsewhere');
+  world = at;
+  const { clock, stateDir, config } = at;
+  const alone = await started(at, { config: withoutPlace(config) });
+  await clock.advance(20_000);
+  await alone.stop();
+  const ask = { currency: 'btc', amount: '-0.0001', reason: 'fee of a transfer', by: 'ann' };
+  await adjust(stateDir, ask, clock);
+  const { result, says } = await tried(at);
+  expect([result, says]).toEqual(['pass', expect.stringContaining('accepted and canceled')]);
+  expect(new NumberedMailbox(stateDir, 'adjust').waiting()).toHaveLength(1);
 });
 
 test('a trial order that is not sent because a transfer is in doubt says so, as the bot does at its start', async () => {

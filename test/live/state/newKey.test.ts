@@ -2,13 +2,16 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openOwnState } from '../../../src/app/run/ownState.ts';
-import { Secret } from '../../../src/core/index.ts';
-import { closeDatabase, openDatabase, STATE_FILE } from '../../../src/live/state/journal.ts';
+import { randomOf, Secret } from '../../../src/core/index.ts';
+import { CannotStart } from '../../../src/live/loop/opening.ts';
+import { closeDatabase, DamagedState, openDatabase, STATE_FILE } from '../../../src/live/state/journal.ts';
 import type { Owner } from '../../../src/live/state/owner.ts';
 import { sumOf } from '../../../src/live/state/rowChecksums.ts';
+import { wireTo, type Fate } from '../inProcess.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import { doomed, failedStart, restarted } from '../crashes.ts';
 import { Folders } from '../states.ts';
-import { worldOf, type World } from '../world.ts';
+import { advanceUntil, worldOf, type World } from '../world.ts';
 
 const folders = new Folders();
 afterAll(() => folders.clear());
@@ -22,9 +25,9 @@ const outside = ({ config }: World) =>
     exchange: { ...config.exchange, kind: 'remote', restUrl: 'http://127.0.0.1' },
   }) as unknown as World['config'];
 
-async function killed(world: World): Promise<{ dir: string; end: () => Promise<unknown> }> {
+async function killed(world: World, afterMs = 30 * SECOND): Promise<{ dir: string; end: () => Promise<unknown> }> {
   const first = await doomed(world, folders, undefined, { config: outside(world) });
-  await world.clock.advance(30 * SECOND);
+  await world.clock.advance(afterMs);
   return { dir: first.kill(), end: () => first.running.stop() };
 }
 
@@ -108,6 +111,81 @@ test.each([
   const failed = expect(opened).rejects.toMatchObject({ code: '0201', mayPass });
   await world.clock.advance(10 * SECOND);
   await failed;
+  await end();
+  world.end();
+});
+
+const answer = (status: number, code: string): Fate => ({
+  instead: { status, headers: {}, body: JSON.stringify({ success: false, error: { code, message: 'by the test' } }) },
+});
+const FATES: Readonly<Record<string, Fate>> = {
+  answered: 'arrives',
+  lost: 'lost',
+  'not sent': 'not sent',
+  throttled: answer(429, '0801'),
+  'behind a broken proxy': { instead: { status: 502, headers: {}, body: '' } },
+  forbidden: answer(403, '0202'),
+};
+const endText = (end: unknown): string =>
+  end instanceof CannotStart ? `may pass: ${end.mayPass}` : end instanceof UsageError ? 'UsageError' : String(end);
+/** Fates after which only the exchange's own "no" is known. */
+const FINAL = ['answered', 'forbidden'];
+
+test('a failed read of the proof leaves the account of a new key open: only an answer refuses it for good', async () => {
+  const world = worldOf(64);
+  // The bot has traded, and has live orders.
+  const { dir, end } = await killed(world, 300 * SECOND);
+  ownerOf(dir, before);
+  const { venue, respond } = world.box.exchange;
+  const own = venue.addKey(world.box.account.id, {});
+  const other = venue.openAccount({ balances: { btc: '1', mxn: '1000000' } });
+  const outcomeOf = async ({ key, secret }: typeof own, trade: Fate, orders: Fate): Promise<unknown> => {
+    let end: unknown = null;
+    const transport = wireTo({
+      ...{ exchange: { respond }, clock: world.clock, random: randomOf(1), deadlineMs: 500 },
+      fate: ({ target }) => (/user_trades/.test(target) ? trade : /open_orders/.test(target) ? orders : 'arrives'),
+    });
+    void openOwnState({
+      ...{ clock: world.clock, seed: 1, config: { ...outside(world), state: { dir: folders.copyOf(dir) } } },
+      venue: { restUrl: 'http://127.0.0.1/api', key, secret: new Secret(String(secret)), speed: 1, transport },
+    } as never).then(
+      opened => {
+        if (!(opened instanceof DamagedState)) opened.close();
+        end = 'opened';
+      },
+      (error: unknown) => (end = error),
+    );
+    await advanceUntil(world.clock, 100, () => end !== null);
+    return end;
+  };
+  for (const [trade, ofTrade] of Object.entries(FATES))
+    for (const [orders, ofOrders] of Object.entries(FATES)) {
+      const says = `trade ${trade}, orders ${orders}`;
+      const mine = await outcomeOf(own, ofTrade, ofOrders);
+      const theirs = await outcomeOf(other, ofTrade, ofOrders);
+      const isOpen = ![trade, orders].every(one => FINAL.includes(one));
+      // A rate limit pauses all requests of the client.
+      const isProven = trade === 'answered' || (orders === 'answered' && trade !== 'throttled');
+      const unproven = isOpen ? 'may pass: true' : 'UsageError';
+      expect([says, endText(theirs)]).toEqual([says, unproven]);
+      expect([says, endText(mine)]).toEqual([says, isProven ? 'opened' : unproven]);
+    }
+  await end();
+  world.end();
+});
+
+test.each([
+  ['not sent', 'not sent', /cannot read account_status: request not sent \(not-sent: /],
+  ['forbidden', answer(403, '0202'), /cannot read account_status: rejected by the exchange \(0202: /],
+] as const)('an account number that is %s is named as such', async (_, fate, says) => {
+  const world = worldOf(65);
+  const { dir, end } = await killed(world);
+  const { key, secret } = world.box.exchange.venue.addKey(world.box.account.id, {});
+  const error = await failedStart(world, dir, {
+    ...{ config: outside(world), key, secret },
+    fate: ({ target }) => (/account_status/.test(target) ? fate : 'arrives'),
+  });
+  expect(String(error)).toMatch(says);
   await end();
   world.end();
 });
