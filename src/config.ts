@@ -31,7 +31,13 @@ export type { WebhookSettings } from './config/sections/webhooks.ts';
 export { pathOfText, placeOf, withSource } from './config/text/configSource.ts';
 export type { TakesEffect } from './config/sections/takesEffect.ts';
 export { plainAddressProblem } from './config/sections/values.ts';
-export { readAlertSecrets, readQueuePassword, readSecrets, readWebhookTokens } from './config/secrets.ts';
+export {
+  readAlertSecrets,
+  readQueuePassword,
+  readSecrets,
+  readWebhookTokens,
+  unreadVariables,
+} from './config/secrets.ts';
 export type { AlertSecrets, KeyPrefix, Secrets } from './config/secrets.ts';
 
 /**
