@@ -201,7 +201,7 @@ export const IDLE_RULES: readonly IdleRule[] = [
   {
     keys: ['console.behindTls'],
     hasEffect: (_, page) => has(page, 'operatorTokenFile', 'viewerTokenFile'),
-    message: `has no effect without tokens, because nobody logs in; set operatorTokenFile or viewerTokenFile, ${REMOVE}`,
+    message: `has no effect without tokens, because the console is then read-only; set operatorTokenFile or viewerTokenFile, ${REMOVE}`,
     isWarning: true,
   },
 ];

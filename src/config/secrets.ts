@@ -138,7 +138,7 @@ type VariableUsers = {
 type VariableUse = {
   /** Whether the value can also be in a file that the variable with `_FILE` names. */
   readonly hasFile: boolean;
-  /** What a configuration must have so that the variable is read; absent if it is read without. */
+  /** Part of the configuration without which the variable is not read; absent if none is needed. */
   readonly needs?: string;
   readonly isRead: (config: VariableUsers) => boolean;
 };

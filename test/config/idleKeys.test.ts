@@ -8,7 +8,8 @@ import { configSchema, externalReferenceOf, liveSourcesOf, loadConfig, type Conf
 import { IDLE_RULES } from '../../src/config/idleKeys.ts';
 import { hedgePlanOf } from '../../src/wiring/bot.ts';
 
-const parsed = (name: string): Tree => parse(readFileSync(new URL(`../../config/${name}`, import.meta.url), 'utf8'));
+const parsed = (name: string): Tree =>
+  parse(readFileSync(new URL(`../../config/${name}`, import.meta.url), 'utf8')) as Tree;
 type Tree = Readonly<Record<string, object>>;
 const SHIPPED = parsed('sandbox.yaml');
 const SANDBOX = { ...SHIPPED, exchange: { ...SHIPPED['exchange'], budgets: { publicPerMinute: 10_000 } } };
@@ -200,7 +201,9 @@ const general = (key: string): string => key.replace(/\.\d+(?=\.)/g, '.*');
 
 describe('a key that would have no effect', () => {
   test.each(CASES)('%s is reported with what it lacks, and accepted with it', (key, idle, says, withEffect) => {
-    const line = expect.stringMatching(new RegExp(`^${key.replaceAll('.', '\\.')}: .*${says.replaceAll('.', '\\.')}`));
+    const line: unknown = expect.stringMatching(
+      new RegExp(`^${key.replaceAll('.', '\\.')}: .*${says.replaceAll('.', '\\.')}`),
+    );
     expect(linesOf(idle)).toContainEqual(line);
     expect(loaded(withEffect)).toMatchObject({ ok: true });
     expect(linesOf(withEffect).filter(text => text.startsWith(`${key}: `))).toEqual([]);
@@ -309,7 +312,7 @@ function optionalKeys(schema: Node, path = ''): readonly (readonly [path: string
   if (inner instanceof z.ZodUnion) return [...own, ...inner.options.flatMap(option => optionalKeys(option, path))];
   if (inner instanceof z.ZodArray) return [...own, ...optionalKeys(inner.element, `${path}.*`)];
   if (!(inner instanceof z.ZodObject)) return own;
-  const members = Object.entries(inner.shape as Readonly<Record<string, Node>>);
+  const members: readonly (readonly [string, Node])[] = Object.entries(inner.shape);
   const below = members.flatMap(([key, member]) => optionalKeys(member, path === '' ? key : `${path}.${key}`));
   return [...(schema instanceof z.ZodPrefault ? [] : own), ...below];
 }
@@ -346,7 +349,7 @@ const BASES: readonly object[] = [
 /** Keys that only bound another key, so that some of their values change nothing. */
 const BOUNDS = ['reference.everyMs'];
 
-/** What the reference price and the hedges of a bot are built from. */
+/** Returns the options of the reference price and the hedges of a bot, as text. */
 const builtFrom = (config: Config): string =>
   JSON.stringify([externalReferenceOf(config), liveSourcesOf(config), hedgePlanOf(config)], (_, value: unknown) =>
     value instanceof Map ? [...value] : typeof value === 'bigint' ? String(value) : value,

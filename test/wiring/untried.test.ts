@@ -53,7 +53,8 @@ test.each([
   [`\n  venue: kraken${ADDRESSES}`, ['exchange.rfqUrl', 'exchange.webhookUrl']],
   [`\n  venue: binance${ADDRESSES}`, ['exchange.rfqUrl', 'exchange.webhookUrl']],
 ])('of %j, a key that this exchange does not read is named', (lines, keys) => {
-  const has = (line: string) => expect.stringMatching(new RegExp(`^${line}: has no effect on exchange.venue \\w+;`));
+  const has = (line: string): unknown =>
+    expect.stringMatching(new RegExp(`^${line}: has no effect on exchange.venue \\w+;`));
   expect(unreadKeys(configOf(lines))).toEqual(keys.map(has));
   const { exchange, ...rest } = configOf(lines);
   const signed = unreadKeys({ ...rest, exchange: { ...exchange, authentication: 'headers' } });
