@@ -31,12 +31,18 @@ export type { WebhookSettings } from './config/sections/webhooks.ts';
 export { pathOfText, placeOf, withSource } from './config/text/configSource.ts';
 export type { TakesEffect } from './config/sections/takesEffect.ts';
 export { plainAddressProblem } from './config/sections/values.ts';
-export { readAlertSecrets, readQueuePassword, readSecrets, readWebhookTokens } from './config/secrets.ts';
+export {
+  readAlertSecrets,
+  readQueuePassword,
+  readSecrets,
+  readWebhookTokens,
+  unreadVariables,
+} from './config/secrets.ts';
 export type { AlertSecrets, KeyPrefix, Secrets } from './config/secrets.ts';
 
 /**
  * Result of loading a configuration. `errors`: lines like `file:line:column path: what is wrong`, in the order of the
- * file. `warnings`: lines that name old keys, which are still accepted.
+ * file. `warnings`: lines about what is accepted nevertheless, such as old names of keys and some keys without effect.
  */
 export type Loaded = { readonly warnings: readonly string[] } & (
   { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly errors: readonly string[] }
@@ -64,12 +70,13 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
     ...secretPaths.map(path => path.join('.')),
     ...found.flatMap(problem => problem.intendedKey ?? []),
   ]);
-  const problems: readonly Problem[] = [
+  const all: readonly Problem[] = [
     ...secretPaths.map(path => ({ path, message: SECRET_ADVICE, aboutKey: true })),
     ...twice.map(givenTwice),
     ...found.filter(problem => !told.has(problem.path.join('.'))),
     ...beyond,
   ];
+  const problems = all.filter(({ isWarning }) => isWarning !== true);
   const lines = (of: readonly Problem[]) =>
     of
       .map(problem => ({
@@ -78,7 +85,7 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
       }))
       .sort((a, b) => a.offset - b.offset)
       .map(({ problem, offset }) => `${read.place(offset)} ${problem.path.map(String).join('.')}: ${problem.message}`);
-  const warnings = lines(taken.map(oldName));
+  const warnings = lines([...taken.map(oldName), ...all.filter(({ isWarning }) => isWarning === true)]);
   if (parsed.success && problems.length === 0) return { ok: true, config: parsed.data, warnings };
   return { ok: false, errors: lines(problems), warnings };
 }

@@ -4,6 +4,7 @@
  */
 import { legsOf, pairOf, moneyOf } from '../core/index.ts';
 import { currencyOf, fairValueReachBps, kindOf } from '../../strategies/index.ts';
+import { IDLE_RULES, idleProblems } from './idleKeys.ts';
 import type { Problem } from './problems.ts';
 import {
   externalReferenceOf,
@@ -87,6 +88,7 @@ const CHECKS: readonly ((config: Config, venues?: readonly string[]) => readonly
   deskProblems,
   exchangeProblems,
   elsewhereProblems,
+  ...IDLE_RULES.map(rule => (config: Config) => idleProblems(rule, config)),
 ];
 
 /** Finds strategies and parts of the fair value that need a reference price, if none is configured. */

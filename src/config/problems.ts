@@ -14,6 +14,8 @@ export type Problem = {
    * separately.
    */
   readonly intendedKey?: string;
+  /** Present if the configuration is accepted nevertheless. */
+  readonly isWarning?: true;
 };
 
 type Issue = z.core.$ZodIssue;

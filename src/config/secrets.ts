@@ -2,6 +2,7 @@
  * Key and secret of the exchange, from the environment or from files that the environment names. Key and secret are
  * never in the YAML and never printed.
  */
+import { editDistance } from '../core/index.ts';
 
 /** Beginning of the names of variables: PUNTAS for the exchange, PUNTAS_ELSEWHERE for the other exchange. */
 export type KeyPrefix = 'PUNTAS' | 'PUNTAS_ELSEWHERE';
@@ -101,6 +102,10 @@ export function readAlertSecrets<S>(
     return text === null ? null : conceal(text);
   };
   const { webhook, telegram } = settings;
+  const address = 'PUNTAS_ALERT_WEBHOOK_URL';
+  for (const name of [address, `${address}_FILE`])
+    if (webhook?.url !== undefined && env[name] !== undefined)
+      errors.push(`${name} and alerts.webhook.url are both set; set only one of them`);
   const signed = 'PUNTAS_ALERT_WEBHOOK_SECRET';
   const isSigned = env[signed] !== undefined || env[`${signed}_FILE`] !== undefined;
   const secrets = {
@@ -117,14 +122,85 @@ export function readAlertSecrets<S>(
         : null,
     webhookUrl:
       webhook && webhook.url === undefined
-        ? read(
-            'PUNTAS_ALERT_WEBHOOK_URL',
-            /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/])/,
-            'an address with https://',
-          )
+        ? read(address, /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/])/, 'an address with https://')
         : null,
   };
   return errors.length === 0 ? { ok: true, secrets } : { ok: false, errors };
+}
+
+/** Parts of a configuration that decide which variables are read. */
+type VariableUsers = {
+  readonly alerts?: { readonly webhook?: object | undefined; readonly telegram?: object | undefined } | undefined;
+  readonly webhooks?: object | undefined;
+  readonly elsewhere?: { readonly kind: string } | undefined;
+};
+
+type VariableUse = {
+  /** Whether the value can also be in a file that the variable with `_FILE` names. */
+  readonly hasFile: boolean;
+  /** What a configuration must have so that the variable is read; absent if it is read without. */
+  readonly needs?: string;
+  readonly isRead: (config: VariableUsers) => boolean;
+};
+
+const ALWAYS: VariableUse = { hasFile: true, isRead: () => true };
+const FOR_ALERT_WEBHOOK: VariableUse = {
+  hasFile: true,
+  needs: 'alerts.webhook',
+  isRead: ({ alerts }) => alerts?.webhook !== undefined,
+};
+const FOR_WEBHOOKS: VariableUse = {
+  hasFile: true,
+  needs: 'the section webhooks',
+  isRead: ({ webhooks }) => webhooks !== undefined,
+};
+const FOR_ELSEWHERE: VariableUse = {
+  hasFile: true,
+  needs: 'elsewhere.kind: remote',
+  isRead: ({ elsewhere }) => elsewhere?.kind === 'remote',
+};
+
+/** Variables of the environment that Puntas reads. */
+const VARIABLES: Readonly<Record<string, VariableUse>> = {
+  PUNTAS_API_KEY: ALWAYS,
+  PUNTAS_API_SECRET: ALWAYS,
+  PUNTAS_QUEUE_PASSWORD: ALWAYS,
+  PUNTAS_DEBUG: { ...ALWAYS, hasFile: false },
+  PUNTAS_COMMAND: { ...ALWAYS, hasFile: false },
+  PUNTAS_TELEGRAM_TOKEN: {
+    hasFile: true,
+    needs: 'alerts.telegram',
+    isRead: ({ alerts }) => alerts?.telegram !== undefined,
+  },
+  PUNTAS_ALERT_WEBHOOK_SECRET: FOR_ALERT_WEBHOOK,
+  PUNTAS_ALERT_WEBHOOK_URL: FOR_ALERT_WEBHOOK,
+  PUNTAS_WEBHOOK_TOKEN: FOR_WEBHOOKS,
+  PUNTAS_WEBHOOK_TOKEN_OLD: FOR_WEBHOOKS,
+  PUNTAS_ELSEWHERE_API_KEY: FOR_ELSEWHERE,
+  PUNTAS_ELSEWHERE_API_SECRET: FOR_ELSEWHERE,
+};
+
+/** Variables that Kubernetes sets in each container for a service whose name starts with puntas. */
+const OF_A_SERVICE = /^PUNTAS(_\w+)?_(SERVICE_HOST|(SERVICE_)?PORT(_\w+)?)$/;
+
+/**
+ * Returns one line for each variable whose name starts with PUNTAS and that is not read: with an unknown name, or without
+ * the part of the configuration that needs it. Values are never printed.
+ */
+export function unreadVariables(config: VariableUsers, names: readonly string[]): readonly string[] {
+  const known = Object.entries(VARIABLES).flatMap(([name, { hasFile }]) => [
+    name,
+    ...(hasFile ? [`${name}_FILE`] : []),
+  ]);
+  return names
+    .filter(name => name.startsWith('PUNTAS') && !OF_A_SERVICE.test(name))
+    .flatMap(name => {
+      const use = VARIABLES[known.includes(name) ? name.replace(/_FILE$/, '') : ''];
+      if (use?.isRead(config) === true) return [];
+      if (use?.needs !== undefined) return [`${name} is not read, because the configuration lacks ${use.needs}`];
+      const nearest = known.reduce((best, each) => (editDistance(each, name) < editDistance(best, name) ? each : best));
+      return [`${name} is not read; the nearest known name is ${nearest}`];
+    });
 }
 
 function readOne(

@@ -1,13 +1,13 @@
 /**
  * Configuration of a command: located, read and validated. Each error is one line and ends the command with code 2; old
- * names of keys only cause warnings.
+ * names of keys, and some keys without effect, only cause warnings.
  */
 import { readRegularFile, TEXT_FILE } from '../guard/index.ts';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadConfig, withSource, type Config } from '../config.ts';
 import { UsageError } from './usageError.ts';
-import { VENUES } from './venueRegistry.ts';
+import { unreadKeys, VENUES } from './venueRegistry.ts';
 
 /** Returns the path of a shipped configuration, in the source tree or the built one. */
 export function shippedConfig(name: string): string {
@@ -57,7 +57,9 @@ function checked(path: string): { readonly config: Config; readonly text: string
   const loaded = loadConfig(text, path, venues);
   for (const warning of loaded.warnings) warnOnce(warning);
   if (!loaded.ok) throw new UsageError(loaded.errors);
-  return { config: withSource(loaded.config, path, text), text };
+  const config = withSource(loaded.config, path, text);
+  for (const warning of unreadKeys(config)) warnOnce(warning);
+  return { config, text };
 }
 
 let warn: (line: string) => void = () => undefined;

@@ -182,7 +182,8 @@ function priceSourceOf(
       'reference.sources: a source with from: elsewhere needs the second embedded exchange, which this command does not start; use another source',
     );
   const venue = venueNamed(at.venue);
-  const { streamUrl: url } = at;
+  const isPolled = from === 'elsewhere' && config.elsewhere?.stream === false;
+  const url = isPolled ? undefined : at.streamUrl;
   const client = venue.connect({
     ...{ clock, random: randomOf(seed), restUrl: venue.restUrl(at.restUrl) },
     ...('transport' in at ? { transport: at.transport } : {}),

@@ -3,6 +3,7 @@
  * followed exchange is read without a key.
  */
 import {
+  moneyOf,
   pairOf,
   randomOf,
   Secret,
@@ -88,6 +89,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     const row = await readBookRow(client, book);
     const { group } = feesOf(pairOf(row.book)[1]);
     const box = boxOf(row, group, config.paper, clock, seed);
+    for (const line of unusedFees(row, paper)) log.warn({ book }, line);
     ends.push(() => box.close());
     const account = box.openAccount({ balances, volume30d: { [group]: paper.volume30d } });
     const place = box.marketplace(book);
@@ -210,6 +212,16 @@ function balancesOf({ book, paper }: Config): Readonly<Record<string, string>> {
   }
   return paper.balances;
 }
+
+/** Returns one line for each key of paper fees that the fees of the followed exchange replace. */
+const unusedFees = ({ tiers, flatRate }: AvailableBook, { fees, volume30d }: Config['paper']): readonly string[] => [
+  ...(fees !== undefined && (tiers.length > 0 || flatRate)
+    ? ['paper.fees has no effect, because the followed exchange lists its own fees; remove this key']
+    : []),
+  ...(tiers.length === 0 && moneyOf(volume30d) > 0n
+    ? ['paper.volume30d has no effect, because the followed exchange lists no fee tiers; remove this key']
+    : []),
+];
 
 function tiersOf(
   { book, tiers, flatRate }: AvailableBook,

@@ -1,6 +1,6 @@
 /** Registry of venues, one line per exchange. No other file in `src/wiring` or `src/cli` names a venue. */
-import type { ExchangeVenue } from '../core/index.ts';
-import type { Config, ElsewhereSettings } from '../config.ts';
+import { VENUE_KEYS, type ExchangeVenue } from '../core/index.ts';
+import { placeOf, type Config, type ElsewhereSettings } from '../config.ts';
 import { binanceSpot, bitso, kraken } from '../exchange/index.ts';
 import { UsageError } from './usageError.ts';
 
@@ -54,6 +54,17 @@ export function refuseShortDelay(config: Pick<Config, 'exchange' | 'timing'>): v
   if (timing.requestDelayMaxMs >= life) return;
   throw new UsageError(
     `timing.requestDelayMaxMs: expected at least ${life}, found ${timing.requestDelayMaxMs}; ${name} can still execute an order ${life} ms after the bot sent the order`,
+  );
+}
+
+/** Returns one line for each key of the section `exchange` that is set although the exchange does not read it. */
+export function unreadKeys(config: Config): readonly string[] {
+  const { exchange } = config;
+  if (exchange.kind !== 'remote') return [];
+  const { name, readsKeys = [] } = venueOf(config);
+  const given = { ...exchange, authentication: exchange.authentication === 'headers' ? 'headers' : undefined };
+  return VENUE_KEYS.filter(key => given[key] !== undefined && !readsKeys.includes(key)).map(
+    key => `${placeOf(config, ['exchange', key])}: has no effect on exchange.venue ${name}; remove this key`,
   );
 }
 

@@ -57,6 +57,17 @@ const asked = async (config: string, flags: readonly string[] = [], of = account
   return { code: ended.code, told, of: (check: string) => told.findings.filter(found => found.check === check) };
 };
 
+test('a variable that the configuration does not need, or with a wrong name, is a warning without its value', async () => {
+  const wrong = { PUNTAS_TELEGRAM_TOKEN: 'canary', PUNTAS_ALERT_WEBHOOK_SECRETS: 'canary' };
+  const ended = await ran(['doctor', '-c', live(), '--json'], { ...keys(account), ...wrong });
+  const found = (printed(ended) as Told).findings.filter(({ check }) => check === 'environment');
+  expect(found.map(({ result, says }) => `${result}: ${says}`).sort()).toEqual([
+    'warn: PUNTAS_ALERT_WEBHOOK_SECRETS is not read; the nearest known name is PUNTAS_ALERT_WEBHOOK_SECRET',
+    'warn: PUNTAS_TELEGRAM_TOKEN is not read, because the configuration lacks alerts.telegram',
+  ]);
+  expect(ended.stdout).not.toContain('canary');
+});
+
 test('a bot that can start passes; what cannot be known, and what it lacks, are warnings', async () => {
   const { code, told, of } = await asked(live());
   expect(told.findings.filter(({ result }) => result === 'fail')).toEqual([]);

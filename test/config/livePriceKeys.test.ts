@@ -96,7 +96,10 @@ function basisKeysWith(source: object, feed: object = {}): readonly string[] {
     { ...SOURCES[0], ...source },
     { name: 'desk', books: ['btc_mxn'], from: { feed: 'desk' } },
   ];
-  const loaded = loadConfig(stringify({ ...SANDBOX, reference: { sources, feeds, everyMs: 20_000 } }), 'my.yaml');
+  const loaded = loadConfig(
+    stringify({ ...SANDBOX, reference: { sources, feeds, everyMs: 20_000, combine: 'weights' } }),
+    'my.yaml',
+  );
   if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
   return liveSourcesOf(loaded.config)!.rules.sources.map(({ basisKey }) => basisKey);
 }

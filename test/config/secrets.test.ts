@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readSecrets } from '../../src/config.ts';
+import { readSecrets, unreadVariables } from '../../src/config.ts';
+import { sourcesIn } from '../imports.ts';
 
 const files: Record<string, string> = {
   '/run/key': 'filekey\n',
@@ -58,5 +59,43 @@ describe('secrets', () => {
   test('are in no error about them', () => {
     const result = read({ PUNTAS_API_KEY: 'canary one', PUNTAS_API_SECRET: 'canary two' });
     expect(JSON.stringify(result)).not.toContain('canary');
+  });
+});
+
+describe('a variable that would not be read', () => {
+  const FULL = { alerts: { webhook: {}, telegram: {} }, webhooks: {}, elsewhere: { kind: 'remote' } };
+  const names = sourcesIn('src').flatMap(({ text }) => [...text.matchAll(/(?<=['"`])PUNTAS_[A-Z_]*[A-Z](?=['"`])/g)]);
+  const read = [...new Set(names.map(([name]) => name))].filter(name => name !== 'PUNTAS_ELSEWHERE');
+
+  test('is none of those in the program', () => {
+    expect(read).toContain('PUNTAS_ALERT_WEBHOOK_SECRET');
+    expect(unreadVariables(FULL, [...read, 'PATH', 'PUNTAS_API_SECRET_FILE'])).toEqual([]);
+  });
+
+  test.each([
+    ['PUNTAS_TELEGRAM_TOKEN', 'the configuration lacks alerts.telegram'],
+    ['PUNTAS_ALERT_WEBHOOK_SECRET_FILE', 'the configuration lacks alerts.webhook'],
+    ['PUNTAS_ALERT_WEBHOOK_URL', 'the configuration lacks alerts.webhook'],
+    ['PUNTAS_WEBHOOK_TOKEN', 'the configuration lacks the section webhooks'],
+    ['PUNTAS_WEBHOOK_TOKEN_OLD', 'the configuration lacks the section webhooks'],
+    ['PUNTAS_ELSEWHERE_API_KEY', 'the configuration lacks elsewhere.kind: remote'],
+    ['PUNTAS_ELSEWHERE_API_SECRET_FILE', 'the configuration lacks elsewhere.kind: remote'],
+  ])('is %s without what needs it: %s', (name, says) => {
+    expect(unreadVariables({}, [name])).toEqual([`${name} is not read, because ${says}`]);
+    expect(unreadVariables(FULL, [name])).toEqual([]);
+  });
+
+  test.each([
+    ['PUNTAS_ALERT_WEBHOOK_SECRETS', 'PUNTAS_ALERT_WEBHOOK_SECRET'],
+    ['PUNTAS_ALERTS_WEBHOOK_SECRET', 'PUNTAS_ALERT_WEBHOOK_SECRET'],
+    ['PUNTAS_API_KEYFILE', 'PUNTAS_API_KEY_FILE'],
+    ['PUNTAS_DEBUG_FILE', 'PUNTAS_DEBUG'],
+  ])('is %s, and the nearest known name is %s', (name, nearest) => {
+    expect(unreadVariables(FULL, [name])).toEqual([expect.stringContaining(`the nearest known name is ${nearest}`)]);
+  });
+
+  test('is none that Kubernetes sets for a service', () => {
+    const own = ['PUNTAS_SERVICE_HOST', 'PUNTAS_PORT_9464_TCP_ADDR', 'PUNTAS_BOT_SERVICE_PORT_METRICS', 'PUNTAS_PORT'];
+    expect(unreadVariables(FULL, own)).toEqual([]);
   });
 });

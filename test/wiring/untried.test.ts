@@ -1,7 +1,7 @@
 /** Real orders on an exchange whose client has met test doubles only. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { refuseShortDelay, refuseUntried } from '../../src/wiring/venueRegistry.ts';
+import { refuseShortDelay, refuseUntried, unreadKeys } from '../../src/wiring/venueRegistry.ts';
 import { loadConfig } from '../../src/config.ts';
 
 const LIVE = readFileSync(new URL('../../config/live.yaml', import.meta.url), 'utf8');
@@ -43,4 +43,20 @@ test.each([
 
 test('the embedded exchange needs no word', () => {
   expect(() => refuseUntried({ exchange: { kind: 'embedded' } as never })).not.toThrow();
+});
+
+const ADDRESSES = '\n  rfqUrl: https://rfq.example\n  webhookUrl: https://webhooks.example';
+test.each([
+  ['', []],
+  [ADDRESSES, []],
+  ['\n  venue: kraken', []],
+  [`\n  venue: kraken${ADDRESSES}`, ['exchange.rfqUrl', 'exchange.webhookUrl']],
+  [`\n  venue: binance${ADDRESSES}`, ['exchange.rfqUrl', 'exchange.webhookUrl']],
+])('of %j, a key that this exchange does not read is named', (lines, keys) => {
+  const has = (line: string) => expect.stringMatching(new RegExp(`^${line}: has no effect on exchange.venue \\w+;`));
+  expect(unreadKeys(configOf(lines))).toEqual(keys.map(has));
+  const { exchange, ...rest } = configOf(lines);
+  const signed = unreadKeys({ ...rest, exchange: { ...exchange, authentication: 'headers' } });
+  const isOther = lines.includes('venue: ');
+  expect(signed).toEqual([...(isOther ? ['exchange.authentication'] : []), ...keys].map(has));
 });

@@ -19,7 +19,7 @@ import { ClockGap, SET_CLOCK } from './clockGap.ts';
 import { checkElsewhere } from './elsewhere.ts';
 import { encryptionFindings } from './encryption.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
-import { alive, diskFindings, portFindings, sentinelFinding, stateFindings } from './machine.ts';
+import { alive, diskFindings, environmentFindings, portFindings, sentinelFinding, stateFindings } from './machine.ts';
 import { planTrial, tryOrder } from './trialOrder.ts';
 
 const { pass, warn, fail } = finding;
@@ -67,6 +67,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
       `all keys of the configuration are valid (${config.strategy.name} on ${config.book} as ${config.instance})`,
     ),
   );
+  tell(environmentFindings(config, Object.keys(process.env)));
   tell(await stateFindings(config, options.which, clock));
   tell(diskFindings(config, clock));
   tell(await portFindings(config));

@@ -1,9 +1,9 @@
-/** Doctor checks of the machine, without the exchange: state and disk, sentinel, ports. */
+/** Doctor checks of the machine, without the exchange: environment, state and disk, sentinel, ports. */
 import { existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { sleep, type Clock } from '../../core/index.ts';
-import type { Config } from '../../config.ts';
+import { unreadVariables, type Config } from '../../config.ts';
 import { diskRoom } from '../../live/files/diskRoom.ts';
 import { diskAdvice, diskTroubleOf, syncTimes } from '../../live/files/diskTrouble.ts';
 import { assertStateDirTrusted, nearestFolder } from '../../live/files/stateDir.ts';
@@ -19,6 +19,12 @@ import { sourceOfStop } from '../inspect/botLife.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
+
+/** Returns findings about variables of the environment that are set but not read; none if there are no such variables. */
+export const environmentFindings = (config: Config, names: readonly string[]): readonly Finding[] =>
+  unreadVariables(config, names).map(line =>
+    warn('environment', line, 'correct the name, add what is missing to the configuration, or remove the variable'),
+  );
 
 /**
  * Returns findings about the state directory: whether another bot uses it, other users can write to it, or stops in the

@@ -61,9 +61,15 @@ type VenueBasics = {
   readonly requestLifeMs?: (requestTimeoutMs: Millis) => Millis;
   /** Abilities that a hedge needs; absent if the venue has none of them. */
   readonly hedging?: HedgeAbilities;
+  /** Keys of the section `exchange` that this exchange reads, and others do not; absent if it reads none of them. */
+  readonly readsKeys?: readonly VenueKey[];
   /** `doubles` if the client has traded only with test doubles: real orders then need `exchange.acceptUntried`. */
   readonly tried?: 'doubles';
 };
+
+/** Keys of the section `exchange` that only some exchanges read. */
+export const VENUE_KEYS = ['authentication', 'rfqUrl', 'webhookUrl'] as const;
+export type VenueKey = (typeof VENUE_KEYS)[number];
 
 /**
  * Longest order ids `<instance>-<run>-<counter>` that an exchange accepts: every id within all three bounds, whatever

@@ -28,6 +28,7 @@ export const bitso: ExchangeVenue = {
   // 40 characters (rest-api, Conventions).
   orderIds: { instanceMax: 14, runMax: Number.MAX_SAFE_INTEGER, counterMax: 99_999_999 },
   hedging: { lookUp: 'by order id', immediateOrCancel: true, tradeFees: true },
+  readsKeys: ['authentication', 'rfqUrl', 'webhookUrl'],
 };
 
 function clientAt({ restUrl, rfqUrl, webhookUrl, deadlineMs, credentials, ...to }: Connection): Client {
