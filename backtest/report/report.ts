@@ -42,6 +42,8 @@ export type BacktestReport = {
   readonly noRoutes?: readonly string[];
   /** Latency of requests and market data, as requested: in ms, or the source of the values. */
   readonly latencyMs: string;
+  /** Latency of cancels; if absent, the latency of requests applies. */
+  readonly cancelLatencyMs?: string;
   readonly feedLatencyMs: string;
   /** Latency of notices of the bot's fills; if absent, the latency of answers applies. */
   readonly fillLatencyMs?: string;

@@ -184,7 +184,7 @@ const isSilent = ({ uptime }: ReplayReport): boolean => uptime.both < 0.5;
 const QUOTED_MIN = 0.9;
 
 function cautions(report: BacktestReport, main: ReplayReport): string[] {
-  const { models, tape, latencyMs, fillLatencyMs, warmUpFrom } = report;
+  const { models, tape, latencyMs, cancelLatencyMs, fillLatencyMs, warmUpFrom } = report;
   const secondsOf = (gaps: typeof tape.gaps): number => gaps.reduce((sum, gap) => sum + (gap.to - gap.from) / 1000, 0);
   const gapSeconds = secondsOf(tape.gaps.filter(gap => !isClosed(gap)));
   const closed = tape.gaps.filter(isClosed);
@@ -216,6 +216,7 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
     Number(latencyMs) >= 0
       ? `Requests took ${latencyMs} ms each way.`
       : `Requests had the latency distribution ${latencyMs}.`,
+    ...(cancelLatencyMs === undefined ? [] : [`Cancels took ${latencyText(cancelLatencyMs)}.`]),
     ...(fillLatencyMs === undefined
       ? []
       : [`The bot received notices of its fills after ${latencyText(fillLatencyMs)}.`]),

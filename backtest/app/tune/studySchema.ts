@@ -38,7 +38,11 @@ const parameter = z
       )
       .optional(),
   })
-  .refine(given => oneOf(given, KINDS), `expected exactly one of ${KINDS.join(', ')}`);
+  .refine(given => oneOf(given, KINDS), `expected exactly one of ${KINDS.join(', ')}`)
+  .refine(
+    given => given.choice === undefined || given.step === undefined,
+    'step has no effect on a choice, whose values are given one by one; remove step',
+  );
 
 const tape = z
   .strictObject({
