@@ -38,7 +38,7 @@ export type BacktestReport = {
   readonly reference?: readonly { readonly book: string; readonly source: string }[];
   /** Warning that the configured reference has no recordings. */
   readonly noReference?: string;
-  /** Hedge routes that are not simulated, one sentence each. */
+  /** Hedge routes and sections of the configuration that are not simulated, one sentence each. */
   readonly noRoutes?: readonly string[];
   /** Latency of requests and market data, as requested: in ms, or the source of the values. */
   readonly latencyMs: string;

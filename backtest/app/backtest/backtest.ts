@@ -19,6 +19,7 @@ import { runModels } from './backtestThreads.ts';
 import { withoutPlace } from '../../../src/wiring/place.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { withRequests, type LatencyFlags } from './latencyFlags.ts';
+import { notSimulated } from './notSimulated.ts';
 import { missingReference, recordedElsewhere } from './recordedReference.ts';
 import { recordedRoutes, untestedRoutes, type ReferenceTapes } from './hedgeRoutes.ts';
 import { cutAt, gapsOf, marketOf, noOverlapReason, spanOf, type OpenedTape, type TradedTime } from './market.ts';
@@ -62,12 +63,7 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   const { models, seed, latencies, latencyText, threads, files } = options;
   const { progress } = options;
   const config = withoutPlace(options.config);
-  const notThere =
-    options.config.hedge?.elsewhere === undefined
-      ? []
-      : [
-          'hedge.elsewhere: hedges on the other exchange are not simulated; inventory.target is ignored, and the opening balance is the target',
-        ];
+  const unsimulated = notSimulated(options.config);
   const { since, until } = options.time ?? {};
   const whole =
     options.tape ?? (await withProgress(progress, 'recording the flow', onShare => flowOf(options, onShare)));
@@ -113,7 +109,9 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
     tape: { source, hash, dirt: [...flaws, ...replayedFlaws(reports), ...untested], gaps },
     ...(others.length > 0 && { reference: others }),
     ...(noReference !== null && { noReference }),
-    ...(untested.length + notThere.length > 0 && { noRoutes: [...untested.map(({ done }) => done), ...notThere] }),
+    ...(untested.length + unsimulated.length > 0 && {
+      noRoutes: [...untested.map(({ done }) => done), ...unsimulated],
+    }),
     ...latencyText,
     ...(span.from > recorded.from && { warmUpFrom: new Date(recorded.from).toISOString() }),
     seed: options.tape === null ? seed : null,

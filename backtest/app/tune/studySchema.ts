@@ -39,10 +39,10 @@ const parameter = z
       .optional(),
   })
   .refine(given => oneOf(given, KINDS), `expected exactly one of ${KINDS.join(', ')}`)
-  .refine(
-    given => given.choice === undefined || given.step === undefined,
-    'step has no effect on a choice, whose values are given one by one; remove step',
-  );
+  .refine(given => given.choice === undefined || given.step === undefined, {
+    path: ['step'],
+    message: 'expected no step beside choice, which lists its values',
+  });
 
 const tape = z
   .strictObject({

@@ -172,7 +172,7 @@ function addExchange(program: Command): void {
   sources(
     tapeBook(program.command('exchange')).description('run the embedded exchange with a funded account for any client'),
   )
-    .option('--port <n>', 'port on 127.0.0.1 (default: exchange.port, or 8080)', portFlag)
+    .option('--port <n>', 'port (default: exchange.port, or 8080)', portFlag)
     .action(async (options: Source & { port?: number }) => {
       const signals = signalsToStop();
       const { config, tape } = await selectedInputs(options);
