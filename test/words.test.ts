@@ -118,6 +118,7 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
     'backtest/compare/page.ts',
     'backtest/report/page.ts',
     'backtest/report/report.ts',
+    'backtest/report/summary.ts',
     'backtest/app/backtest/backtest.ts',
     'backtest/app/compare/compare.ts',
     'src/app/tapes/import.ts',

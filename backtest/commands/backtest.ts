@@ -14,6 +14,7 @@ import { calibrate } from '../app/calibrate/calibrate.ts';
 import { describeBacktest } from '../app/backtest/backtestText.ts';
 import { latenciesOf, latencyText } from '../app/backtest/latencyFlags.ts';
 import { seedNumber, sessionHours, several, tapeBook, threadNumber } from '../../src/cli/terminal/flags.ts';
+import { refuseGiven } from '../../src/cli/terminal/givenFlags.ts';
 import {
   cadenceFlag,
   driftNumber,
@@ -108,7 +109,9 @@ function addBacktest(program: Command): void {
       'latency each way (ms): 25, exponential:MIN,MEAN, lognormal:MEDIAN,SIGMA, CSV file, or state directory',
       '25',
     )
-    .option('--cancel-latency-ms <spec>', 'latency of cancels (default: --latency-ms)')
+    .addOption(
+      new Option('--cancel-latency-ms <spec>', 'latency of cancels (default: --latency-ms)').conflicts('latencySweep'),
+    )
     .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')
     .option('--fill-latency-ms <spec>', 'delay of fill notices (default: --latency-ms)')
     .option(
@@ -119,8 +122,14 @@ function addBacktest(program: Command): void {
     .option('--threads <n>', 'number of parallel runs (default: one per fill model)', threadNumber)
     .option('--out <path>', 'write NAME.html, or a folder with HTML, JSON and CSV')
     .option('--json', 'print one JSON object', false)
-    .action(async (options: BacktestFlags) => {
+    .action(async (options: BacktestFlags, self: Command) => {
       const { config, file, tape } = await chosenTape(options);
+      if (tape !== null)
+        refuseGiven(
+          self,
+          ['flowSeconds', 'flowDrift'],
+          `no effect on a recording, and ${file} names one in exchange.market; remove the flags, or that section`,
+        );
       const files = options.out === undefined ? null : reportFiles(options.out);
       const report = await backtest({
         config: withVenueFees(config, options.venueFees),
@@ -175,9 +184,10 @@ function addCalibrate(program: Command): void {
     .option('--reference-age <seconds>', 'assumed age of the reference price (s)', seedNumber, 1)
     .option('--json', 'print one JSON object', false)
     .option('--out <file>', 'output file (default: stdout)')
-    .action(async ({ tape, book, session, flowSeconds, seed, out, ...flags }: CalibrateFlags) => {
+    .action(async ({ tape, book, session, flowSeconds, seed, out, ...flags }: CalibrateFlags, self: Command) => {
       const { fees, cadenceMs, json, reference, referenceAge, ...latency } = flags;
-      const hedge = await hedgeVenueOf(flags, session);
+      if (reference.length === 0) refuseGiven(self, ['referenceAge'], 'no effect without --reference');
+      const hedge = await hedgeVenueOf(flags, self, session);
       if (hedge !== null && tape === undefined)
         throw new UsageError('--hedge-tape needs a recording of the same time; pass it with --tape');
       if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);

@@ -45,21 +45,33 @@ export function addCompareCommand(program: Command): void {
     .description('compare configurations or all strategies on recordings')
     .requiredOption('--tape <paths...>', 'recordings, or folders of recordings')
     .addOption(new Option('-c, --config <files...>', 'configurations to compare, each on its book').default([], 'none'))
-    .option('--fees <tiers>', 'fee tiers, comma-separated (default: own,best,entry; with -c: config)')
+    .addOption(
+      new Option('--fees <tiers>', 'fee tiers, comma-separated (default: own,best,entry; with -c: config)').conflicts(
+        'venueFees',
+      ),
+    )
     .option('--starts <n>', 'number of start times, spread over an hour', startsFlag, 4)
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
-    .option(
-      '--risk <sum>',
-      'without -c: loss (quote currency) at full inventory if the price moves one hourly standard deviation',
-      decimalFlag,
-      '10',
+    .addOption(
+      new Option(
+        '--risk <sum>',
+        'without -c: loss (quote currency) at full inventory if the price moves one hourly standard deviation',
+      )
+        .argParser(decimalFlag)
+        .default('10')
+        .conflicts('config'),
     )
     .addOption(
       new Option('--calibrate <share>', 'without -c: share of each recording used for calibration')
         .argParser(partFlag)
-        .default(1 / 3, 'a third'),
+        .default(1 / 3, 'a third')
+        .conflicts(['config', 'since']),
     )
-    .option('--anyway', 'without -c: also run bots for which the calibration advises against quoting', false)
+    .addOption(
+      new Option('--anyway', 'without -c: also run bots for which the calibration advises against quoting')
+        .default(false)
+        .conflicts('config'),
+    )
     .option('--latency-ms <spec>', 'request latency (see puntas backtest)', '25')
     .option('--cancel-latency-ms <spec>', 'latency of cancels (default: --latency-ms)')
     .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')

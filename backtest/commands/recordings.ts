@@ -1,4 +1,5 @@
 /** Recordings that the flags of a research command select. */
+import type { Command } from 'commander';
 import type { Config } from '../../src/config.ts';
 import { isStoredTape, openStoredTape, type Tape } from '../../src/tape/index.ts';
 import { pathName } from '../app/compare/compareTapes.ts';
@@ -7,6 +8,7 @@ import type { HedgeVenue } from '../index.ts';
 import type { OpenedTape } from '../app/backtest/market.ts';
 import { readConfig, readShipped, shippedConfig } from '../../src/wiring/configFile.ts';
 import type { HedgeFlags } from './flags.ts';
+import { refuseGiven } from '../../src/cli/terminal/givenFlags.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { bookOf, nameFor, tapeOf, tapeUsageError } from '../../src/cli/commands/source.ts';
 
@@ -50,15 +52,16 @@ export async function referenceTapes(given: readonly string[]): Promise<Referenc
 }
 
 /**
- * Opens the recording of the hedge exchange; `null` without --hedge-tape. Rejects with `UsageError` for flags without it,
- * and for an unreadable recording.
+ * Opens the recording of the hedge exchange; `null` without --hedge-tape. Rejects with `UsageError` for flags of
+ * `command` without it, and for an unreadable recording.
  */
 export async function hedgeVenueOf(
   { hedgeTape, hedgeBook, hedgeFee, hedgeLatencyMs }: HedgeFlags,
+  command: Command,
   session?: string,
 ): Promise<HedgeVenue | null> {
   if (hedgeTape === undefined) {
-    if (hedgeBook !== undefined) throw new UsageError('--hedge-book needs a recording; pass it with --hedge-tape');
+    refuseGiven(command, ['hedgeBook', 'hedgeFee', 'hedgeLatencyMs'], 'no effect without a recording in --hedge-tape');
     return null;
   }
   const tape = await tapeOf(hedgeTape, hedgeBook, session).catch((error: unknown) => {

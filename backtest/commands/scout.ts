@@ -50,22 +50,28 @@ export function addScoutCommand(program: Command): void {
     .addOption(
       new Option('--for <duration>', 'observation time, like 10m; Ctrl-C ends it')
         .argParser(durationFlag)
-        .default(HOUR_MS, '1h'),
+        .default(HOUR_MS, '1h')
+        .conflicts('tape'),
     )
     .option('--fees <tier>', 'fee tier (config, best, entry) or maker fee (bps)', tierOrFeeFlag, 'config')
     .option('--latency-ms <n>', 'request latency each way (ms)', latencyMsFlag, 25)
     .option('--out <file>', 'write NAME.html and NAME.json')
     .option('--yaml <file>', 'write a configuration for the best book, if quoting is profitable')
     .option('--json', 'print one JSON object', false)
-    .option('--speed <n>', 'speed of the embedded exchange and its clients (1 is real time)', speed, 1)
+    .addOption(
+      new Option('--speed <n>', 'speed of the embedded exchange and its clients (1 is real time)')
+        .argParser(speed)
+        .default(1)
+        .conflicts('tape'),
+    )
     .option('--seed <n>', 'random seed', seedNumber)
-    .action(async (flags: ScoutFlags) => {
+    .action(async (flags: ScoutFlags, self: Command) => {
       const { out, yaml } = flags;
       if (out !== undefined && !/\.html?$/i.test(out))
         throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
       const config = flags.config === undefined ? readShipped('sandbox') : readConfig(flags.config);
       const signals = signalsToStop('exiting immediately; the observed data is discarded', EXIT.broken);
-      const scouted = await look(flags, config, signals);
+      const scouted = await look(flags, self, config, signals);
       const { scouting } = scouted;
       if (out !== undefined) writePage(out, jsonBeside(out), scouting, () => scoutPage(scouting, pageParts()));
       const text = yaml === undefined ? null : scoutConfig(scouted, config);
@@ -90,24 +96,25 @@ export function addScoutCommand(program: Command): void {
 
 async function look(
   flags: ScoutFlags,
+  command: Command,
   config: ReturnType<typeof readConfig>,
   signals: ReturnType<typeof signalsToStop>,
 ): Promise<Scouted> {
   const { books = null, fees, latencyMs, tape, session } = flags;
   if (session !== undefined && tape === undefined)
     throw new UsageError('--session needs recordings; pass them with --tape');
-  const hedge = await hedgeVenueOf(flags, session);
+  const hedge = await hedgeVenueOf(flags, command, session);
   if (hedge !== null && tape === undefined)
     throw new UsageError('--hedge-tape needs recordings of the same time; pass them with --tape');
   let isStopped = false;
-  const command = (seed: number): ScoutCommand => ({
+  const asked = (seed: number): ScoutCommand => ({
     ...{ config, books, fees, latencyMs, seed, version: version(), progress: progressBar() },
     isStopped: () => isStopped,
   });
   if (tape !== undefined) {
     signals.tell(() => (isStopped = true));
     return scoutRecordings(
-      command(flags.seed ?? 1),
+      asked(flags.seed ?? 1),
       tape.map(path => resolve(path)),
       session,
       hedge,
@@ -117,7 +124,7 @@ async function look(
   const log = logger(config.log.level, []);
   let scouted: Scouted | null = null;
   await withMarketOf(config, null, { ...flags, tape: '', allBooks: true }, clock, async (addresses, seed) => {
-    scouted = await scoutMarket(command(seed), {
+    scouted = await scoutMarket(asked(seed), {
       ...{ addresses, clock, forMs: flags.for * flags.speed },
       log: line => log.debug({}, line),
       onStarted: stop => {

@@ -13,6 +13,7 @@ import { UsageError } from '../../src/wiring/usageError.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { threadNumber } from '../../src/cli/terminal/flags.ts';
 import { venueFees, queueFlags } from './flags.ts';
+import { refuseGiven } from '../../src/cli/terminal/givenFlags.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { signalsToStop } from '../../src/cli/terminal/signals.ts';
 import { version } from '../../src/cli/terminal/version.ts';
@@ -50,7 +51,13 @@ export function addTuneCommand(program: Command): void {
     .option('--yaml <file>', 'write the best configuration, if it beats not trading')
     .option('--anyway', 'with --yaml: write the file even if no trial beats not trading', false)
     .option('--json', 'print one JSON object', false)
-    .action(async (flags: TuneFlags) => {
+    .action(async (flags: TuneFlags, self: Command) => {
+      if (flags.queue !== undefined && !flags.openHoldout)
+        refuseGiven(
+          self,
+          ['threads'],
+          'no effect with --queue, where each worker has its own --threads; remove the flag',
+        );
       const { out, yaml: file, anyway } = flags;
       if (out !== undefined && !/\.html?$/i.test(out))
         throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);

@@ -7,6 +7,7 @@ import { UsageError } from '../../src/wiring/usageError.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { durationFlag, threadNumber } from '../../src/cli/terminal/flags.ts';
 import { sizeFlag, queueFlags } from './flags.ts';
+import { refuseGiven } from '../../src/cli/terminal/givenFlags.ts';
 import { logger } from '../../src/cli/terminal/logger.ts';
 import { signalsToStop } from '../../src/cli/terminal/signals.ts';
 import { version } from '../../src/cli/terminal/version.ts';
@@ -42,7 +43,10 @@ export function addWorkerCommand(program: Command): void {
         .argParser(durationFlag)
         .default(20_000, '20s'),
     )
-    .action(async ({ queue, tapes, cache, cacheMax: cacheBytesMost, threads, grace: graceMs }: WorkerFlags) => {
+    .action(async (flags: WorkerFlags, self: Command) => {
+      const { queue, tapes, cache, cacheMax: cacheBytesMost, threads, grace: graceMs } = flags;
+      if (tapes === undefined)
+        refuseGiven(self, ['cache', 'cacheMax'], 'no effect without a store of recordings in --tapes');
       const keys = Object.keys(process.env).filter(name => name.startsWith('PUNTAS_API_'));
       if (keys.length > 0)
         throw new UsageError(

@@ -14,6 +14,8 @@ import type { ReplayReport } from '../report/report.ts';
 export type Comparison = {
   readonly made: { readonly puntas: string; readonly node: string };
   readonly latencyMs: string;
+  /** Latency of cancels; if absent, the latency of requests applies. */
+  readonly cancelLatencyMs?: string;
   readonly feedLatencyMs: string;
   /** Latency of notices of the bot's fills; if absent, the latency of answers applies. */
   readonly fillLatencyMs?: string;
@@ -25,8 +27,8 @@ export type Comparison = {
    */
   readonly riskPerHour: string | null;
   /**
-   * Share of each recording, 0 to 1, that determines the parameters and is not traded; `null` if configurations were
-   * given.
+   * Share of each recording, 0 to 1, that determines the parameters and is not traded; `null` if configurations or the
+   * start of trading were given.
    */
   readonly calibratedShare: number | null;
   readonly tapes: readonly ComparedTape[];

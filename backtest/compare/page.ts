@@ -253,7 +253,7 @@ const columnsOf = (minor: string): readonly string[] => [
   'maximum requests per minute',
 ];
 
-function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
+function recordings({ tapes, leftOut, riskPerHour }: Comparison): Html {
   const estimate = (of: Measured['volatilityBps'] | undefined): string =>
     of
       ? `${numberText(Number(of.value.toPrecision(3)))} ± ${Number.isFinite(of.error) ? numberText(Number(of.error.toPrecision(2))) : 'unknown'}`
@@ -290,7 +290,7 @@ function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
       ${cells.map((cell, i) => (i === 0 ? html`<th>${cell}</th>` : html`<td class="text">${cell}</td>`))}
     </tr>`;
   return html`${[
-    calibratedShare === null
+    riskPerHour === null
       ? NO_HTML
       : html`<p>
           These values were measured before the start of trading, with standard errors. The chosen risk per hour
@@ -380,6 +380,7 @@ function runTable({
   made,
   hash,
   latencyMs,
+  cancelLatencyMs,
   feedLatencyMs,
   fillLatencyMs,
   seed,
@@ -398,6 +399,7 @@ function runTable({
           ] as const,
         ]),
     ['latency of requests, each way, ms', latencyMs],
+    ...(cancelLatencyMs === undefined ? [] : [['latency of cancels, ms', cancelLatencyMs] as const]),
     ['minimum latency of market data, ms', feedLatencyMs],
     ['latency of fill notices, ms', fillLatencyMs ?? 'equal to the latency of requests'],
     ['start times per run at the first fee tier', String(starts)],

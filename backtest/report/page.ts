@@ -334,7 +334,8 @@ function flawTable({ tape: { dirt, gaps } }: BacktestReport): Html {
 const GAPS_SHOWN = 20;
 
 function runTable(report: BacktestReport): Html {
-  const { tape, models, latencyMs, feedLatencyMs, fillLatencyMs, warmUpFrom, seed, hash, made, minor } = report;
+  const { tape, models, latencyMs, cancelLatencyMs, feedLatencyMs, fillLatencyMs, warmUpFrom, seed, hash } = report;
+  const { made, minor } = report;
   const first = models[0];
   const rows: readonly (readonly [string, string])[] = [
     ['recording', tape.source],
@@ -345,6 +346,7 @@ function runTable(report: BacktestReport): Html {
       ? []
       : [['events', numberText(first.events)] as const, ['traded time', `${first.from} to ${first.to}`] as const]),
     ['latency of requests, each way, ms', latencyMs],
+    ...(cancelLatencyMs === undefined ? [] : [['latency of cancels, ms', cancelLatencyMs] as const]),
     ['minimum latency of market data, ms', feedLatencyMs],
     ['latency of fill notices, ms', fillLatencyMs ?? 'equal to the latency of requests'],
     ...(warmUpFrom === undefined || first === undefined

@@ -38,10 +38,12 @@ export type BacktestReport = {
   readonly reference?: readonly { readonly book: string; readonly source: string }[];
   /** Warning that the configured reference has no recordings. */
   readonly noReference?: string;
-  /** Hedge routes that are not simulated, one sentence each. */
+  /** Hedge routes and sections of the configuration that are not simulated, one sentence each. */
   readonly noRoutes?: readonly string[];
   /** Latency of requests and market data, as requested: in ms, or the source of the values. */
   readonly latencyMs: string;
+  /** Latency of cancels; if absent, the latency of requests applies. */
+  readonly cancelLatencyMs?: string;
   readonly feedLatencyMs: string;
   /** Latency of notices of the bot's fills; if absent, the latency of answers applies. */
   readonly fillLatencyMs?: string;

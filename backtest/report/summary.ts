@@ -184,7 +184,10 @@ const isSilent = ({ uptime }: ReplayReport): boolean => uptime.both < 0.5;
 const QUOTED_MIN = 0.9;
 
 function cautions(report: BacktestReport, main: ReplayReport): string[] {
-  const { models, tape, latencyMs, fillLatencyMs, warmUpFrom } = report;
+  const { models, tape, noRoutes = [], latencyMs, cancelLatencyMs, fillLatencyMs, warmUpFrom } = report;
+  // Routes without recordings are listed with the flaws of the recording.
+  const listed: readonly string[] = tape.dirt.map(({ done }) => done);
+  const unsimulated = noRoutes.filter(line => !listed.includes(line));
   const secondsOf = (gaps: typeof tape.gaps): number => gaps.reduce((sum, gap) => sum + (gap.to - gap.from) / 1000, 0);
   const gapSeconds = secondsOf(tape.gaps.filter(gap => !isClosed(gap)));
   const closed = tape.gaps.filter(isClosed);
@@ -206,6 +209,7 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
         ]
       : []),
     ...(main.wideHours === undefined ? [] : [wideHoursText(main.wideHours)]),
+    ...unsimulated.map(line => `Not simulated: ${line}.`),
     ...(closed.length > 0
       ? [
           `The market was closed for ${durationText(secondsOf(closed))}, ${closed[0]!.why}; this time is excluded from the results.`,
@@ -216,6 +220,7 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
     Number(latencyMs) >= 0
       ? `Requests took ${latencyMs} ms each way.`
       : `Requests had the latency distribution ${latencyMs}.`,
+    ...(cancelLatencyMs === undefined ? [] : [`Cancels took ${latencyText(cancelLatencyMs)}.`]),
     ...(fillLatencyMs === undefined
       ? []
       : [`The bot received notices of its fills after ${latencyText(fillLatencyMs)}.`]),

@@ -62,7 +62,7 @@ export type Box = {
 
 /**
  * Returns the exchange with its market and one funded account.
- * @throws UsageError for a remote exchange, or for a book without a market.
+ * @throws UsageError for a remote exchange, for a book without a market, or for a configured recording without a tape.
  */
 export function openBox(
   config: Config,
@@ -72,6 +72,10 @@ export function openBox(
   const { exchange, book } = config;
   if (exchange.kind !== 'embedded') throw new UsageError(`exchange.kind: expected embedded, found ${exchange.kind}`);
   const { tape } = options;
+  if (tape === null && exchange.market.kind === 'tape')
+    throw new UsageError(
+      `exchange.market: this command does not replay a recording, but the configuration has the recording ${exchange.market.dir}; remove the section market for the built-in market`,
+    );
   if (tape !== null && config.elsewhere?.kind === 'embedded')
     throw new UsageError(
       'elsewhere: there is no second exchange if the market is a recording (--tape); remove the section elsewhere, or run without --tape',

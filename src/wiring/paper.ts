@@ -177,7 +177,7 @@ export function banner(config: Config): string {
   const { fills, latencyMs } = config.paper;
   const { restUrl } = followedBy(config);
   balancesOf(config);
-  return `PAPER TRADING: no order is sent to the exchange, and no key is read. Simulated fills on ${config.book} of ${restUrl} (fill model ${fills}, latency ${latencyMs} ms each way)${config.hedge?.elsewhere ? '; paper trading does not hedge on the other exchange (hedge.elsewhere)' : ''}`;
+  return `PAPER TRADING: no order is sent to the exchange, and no key is read. Simulated fills on ${config.book} of ${restUrl} (fill model ${fills}, latency ${latencyMs} ms each way)${config.hedge?.elsewhere ? '; paper trading does not hedge on the other exchange (hedge.elsewhere), and inventory.target is ignored: the opening balance is the target' : ''}`;
 }
 
 /** Prefix of each line in paper trading. */

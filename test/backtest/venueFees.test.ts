@@ -49,7 +49,7 @@ describe('a backtest at the fees of another exchange', () => {
       config: withVenueFees(readShipped('sandbox'), fees),
       ...{ configText: '', version: '', tape: null, seed: 3, flowSeconds: 1_800, flowDrift: 0, models: ['expected'] },
       latencies: { orders: constant(25), cancels: constant(25), answers: constant(25), feed: constant(0) },
-      latencyText: { orders: '25', feed: '0' },
+      latencyText: { latencyMs: '25', feedLatencyMs: '0' },
       ...{ threads: 1, files: null, progress: NO_PROGRESS },
     });
     const [main] = models;

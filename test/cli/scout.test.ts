@@ -70,12 +70,12 @@ describe('puntas scout', () => {
   });
 
   test.each([
-    [['--books', 'nope_mxn'], /^nope_mxn: not listed by the exchange; expected one of btc_mxn, .*$/],
+    [['--for', '1s', '--books', 'nope_mxn'], /^nope_mxn: not listed by the exchange; expected one of btc_mxn, .*$/],
     [['--fees', 'cheap'], /expected config, best, entry, or a maker fee in bps like 4\./],
     [['--out', 'page.txt'], /^--out: expected a name that ends in \.html, found "page\.txt"$/],
     [['--tape', '/nowhere'], /^\/nowhere: no such file or folder/],
   ])('with %s is one clear line', async (flags, line) => {
-    const ended = await ran(['scout', '--for', '1s', ...flags]);
+    const ended = await ran(['scout', ...flags]);
     expect(ended.code).toBe(2);
     expect(complaints(ended)).toEqual([expect.stringMatching(line)]);
   });

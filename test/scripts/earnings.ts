@@ -42,7 +42,7 @@ export async function earnedOf(
     config,
     ...{ configText: '', version: '', tape: null, seed, flowSeconds: SECONDS, flowDrift: 0, models: ['expected'] },
     latencies: { orders: requests, cancels: requests, answers: requests, feed },
-    latencyText: { orders: String(LATENCY_MS), feed: '0' },
+    latencyText: { latencyMs: String(LATENCY_MS), feedLatencyMs: '0' },
     ...{ threads: 1, files: null, progress: NO_PROGRESS },
   });
   const [report] = models;

@@ -74,7 +74,7 @@ const program = new Command('hedge-comparison')
           progress: NO_PROGRESS,
         },
         latencies: { orders: latency, cancels: latency, answers: latency, feed },
-        latencyText: { orders: String(MS), feed: '0' },
+        latencyText: { latencyMs: String(MS), feedLatencyMs: '0' },
         threads: models.length,
       });
     if (bands !== undefined) {

@@ -18,7 +18,8 @@ import type { Latencies, ModelJob } from './backtestModel.ts';
 import { runModels } from './backtestThreads.ts';
 import { withoutPlace } from '../../../src/wiring/place.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { withRequests, type LatencyText } from './latencyFlags.ts';
+import { withRequests, type LatencyFlags } from './latencyFlags.ts';
+import { notSimulated } from './notSimulated.ts';
 import { missingReference, recordedElsewhere } from './recordedReference.ts';
 import { recordedRoutes, untestedRoutes, type ReferenceTapes } from './hedgeRoutes.ts';
 import { cutAt, gapsOf, marketOf, noOverlapReason, spanOf, type OpenedTape, type TradedTime } from './market.ts';
@@ -45,7 +46,7 @@ export type BacktestOptions = {
   readonly reference?: ReferenceTapes;
   readonly latencies: Latencies;
   /** Latencies as requested, for the report. */
-  readonly latencyText: LatencyText;
+  readonly latencyText: LatencyFlags;
   /** Request latencies in ms, ascending, for additional runs of the main model. */
   readonly latencySweep?: readonly number[];
   /** Start and end of trading; earlier rows build the book, and later rows are ignored. */
@@ -62,12 +63,7 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   const { models, seed, latencies, latencyText, threads, files } = options;
   const { progress } = options;
   const config = withoutPlace(options.config);
-  const notThere =
-    options.config.hedge?.elsewhere === undefined
-      ? []
-      : [
-          'hedge.elsewhere: hedges on the other exchange are not simulated; inventory.target is ignored, and the opening balance is the target',
-        ];
+  const unsimulated = notSimulated(options.config);
   const { since, until } = options.time ?? {};
   const whole =
     options.tape ?? (await withProgress(progress, 'recording the flow', onShare => flowOf(options, onShare)));
@@ -113,10 +109,10 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
     tape: { source, hash, dirt: [...flaws, ...replayedFlaws(reports), ...untested], gaps },
     ...(others.length > 0 && { reference: others }),
     ...(noReference !== null && { noReference }),
-    ...(untested.length + notThere.length > 0 && { noRoutes: [...untested.map(({ done }) => done), ...notThere] }),
-    latencyMs: latencyText.orders,
-    feedLatencyMs: latencyText.feed,
-    ...(latencyText.fills !== undefined && { fillLatencyMs: latencyText.fills }),
+    ...(untested.length + unsimulated.length > 0 && {
+      noRoutes: [...untested.map(({ done }) => done), ...unsimulated],
+    }),
+    ...latencyText,
     ...(span.from > recorded.from && { warmUpFrom: new Date(recorded.from).toISOString() }),
     seed: options.tape === null ? seed : null,
     config: options.configText,
@@ -207,7 +203,7 @@ export const withVenueFees = (config: Config, fees: VenueFees | undefined): Conf
   fees === undefined ? config : { ...config, backtest: { ...config.backtest, fees } };
 
 /** Upper bound of the only fee tier: more than any trader's monthly volume. */
-const ANY_VOLUME = '999999999999999';
+export const ANY_VOLUME = '999999999999999';
 
 /**
  * Returns the fees and balances of the simulated account. For the embedded exchange, fees and balances are those of its

@@ -24,14 +24,17 @@ export function latenciesOf({ latencyMs, cancelLatencyMs, feedLatencyMs, fillLat
   return { orders, cancels, answers: orders, feed, ...fills };
 }
 
-/** Latencies as requested, for a report. */
-export type LatencyText = { readonly orders: string; readonly feed: string; readonly fills?: string };
-
-/** Returns the latencies as the flags state them. */
-export const latencyText = ({ latencyMs, feedLatencyMs, fillLatencyMs }: LatencyFlags): LatencyText => ({
-  orders: latencyMs,
-  feed: feedLatencyMs,
-  ...(fillLatencyMs === undefined ? {} : { fills: fillLatencyMs }),
+/** Returns only the latencies of the flags, as requested, for a report. */
+export const latencyText = ({
+  latencyMs,
+  cancelLatencyMs,
+  feedLatencyMs,
+  fillLatencyMs,
+}: LatencyFlags): LatencyFlags => ({
+  latencyMs,
+  ...(cancelLatencyMs === undefined ? {} : { cancelLatencyMs }),
+  feedLatencyMs,
+  ...(fillLatencyMs === undefined ? {} : { fillLatencyMs }),
 });
 
 /**

@@ -33,7 +33,7 @@ import { derivedSetups, givenSetups, termsOf, type Setup } from './compareSetups
 import { findTapes, firstPart, SECONDS_MIN, type FoundTape, type LeftOut } from './compareTapes.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { missingReference, recordedElsewhere } from '../backtest/recordedReference.ts';
-import type { LatencyText } from '../backtest/latencyFlags.ts';
+import type { LatencyFlags } from '../backtest/latencyFlags.ts';
 import {
   cutAt,
   marketOf,
@@ -70,7 +70,7 @@ export type CompareOptions = {
   /** Share of each recording, between 0 and 1, for measuring parameters; it is not traded. */
   readonly calibratedShare: number;
   readonly latencies: Latencies;
-  readonly latencyText: LatencyText;
+  readonly latencyText: LatencyFlags;
   /** Start and end of trading in every recording; parameters come from everything before `since`. */
   readonly time?: TradedTime;
   /** Session for every recording, in the format of `--session`. */
@@ -85,6 +85,7 @@ export type CompareOptions = {
 export async function compare(options: CompareOptions): Promise<Comparison> {
   const { configs, models, riskPerHour, calibratedShare, latencyText, seed } = options;
   const given = configs.length === 0 ? null : givenSetups(configs).map(one => atFees(one, options));
+  refuseTiers(given ?? [], options);
   const { found, leftOut } = await findTapes(options.paths, options.progress, options.session);
   const prepared: Prepared[] = [];
   const unprepared: LeftOut[] = [];
@@ -110,18 +111,29 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
   const tapes = await runAll(prepared, options);
   return {
     made: { puntas: options.version, node: process.versions.node },
-    latencyMs: latencyText.orders,
-    feedLatencyMs: latencyText.feed,
-    ...(latencyText.fills !== undefined && { fillLatencyMs: latencyText.fills }),
+    ...latencyText,
     seed,
     models,
     riskPerHour: given === null ? riskPerHour : null,
-    calibratedShare: given === null ? calibratedShare : null,
+    calibratedShare: given === null && options.time?.since === undefined ? calibratedShare : null,
     starts: options.starts,
     tapes,
     leftOut: out,
     hash: hashOfRuns(tapes),
   };
+}
+
+/**
+ * Throws `UsageError` if a configuration sets its own fees, which replace every tier, and a tier is named that these
+ * fees do not have. Fees of another exchange have no tiers either; the command line refuses tiers beside them.
+ */
+function refuseTiers(given: readonly Setup[], { tiers, venueFees }: CompareOptions): void {
+  if (venueFees !== undefined || tiers.every(tier => tier === 'config')) return;
+  const own = given.find(({ config }) => config !== null && ownFees(config) !== null);
+  if (own === undefined) return;
+  throw new UsageError(
+    `--fees ${tiers.join(',')}: ${own.name} sets its own fees (backtest.fees or exchange.fees), which replace every tier; remove --fees, or remove these fees from the file`,
+  );
 }
 
 /** Recording that is ready for runs, with its plans, measurements and verdicts. */

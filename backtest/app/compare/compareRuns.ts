@@ -20,6 +20,7 @@ import type { ModelRunner } from '../backtest/backtestThreads.ts';
 import type { DataFlaw } from '../../../src/tape/index.ts';
 import type { Setup } from './compareSetups.ts';
 import { untestedRoutes } from '../backtest/hedgeRoutes.ts';
+import { notSimulated } from '../backtest/notSimulated.ts';
 
 /** Bot to replay, at one fee tier. */
 export type Planned = {
@@ -157,7 +158,12 @@ export function comparedRun(
     pace: main && paceOf(Number(main.volume.minor), main.seconds, of.schedule),
     staggered: of.later,
     againstFirst: null,
-    remarks: [...crossed, ...remarksOf(models, of.flaws), ...untested],
+    remarks: [
+      ...crossed,
+      ...remarksOf(models, of.flaws),
+      ...untested,
+      ...(config === null ? [] : notSimulated(config)),
+    ],
   };
 }
 

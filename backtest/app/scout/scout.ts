@@ -23,6 +23,7 @@ import { loadStoredTape } from '../../../src/tape/index.ts';
 import { withProgress, type Progress } from '../../../src/messages/progress.ts';
 import { record, type RecordOptions } from '../../../src/app/tapes/record.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
+import { ANY_VOLUME, type VenueFees } from '../backtest/backtest.ts';
 import { findTapes, missingForReplay, type FoundTape, type LeftOut, type PlacedTape } from '../compare/compareTapes.ts';
 
 /**
@@ -105,7 +106,8 @@ export async function scoutRecordings(
       `nothing to measure: ${has === '' ? why || 'no recording was found' : `none of the books in --books was recorded; the recordings contain ${has}`}`,
     );
   }
-  const out = [...(books === null ? leftOut : [])];
+  const missing = (books ?? []).filter(book => !found.some(tape => bookOf(tape) === book));
+  const out = [...leftOut, ...missing.map(book => ({ path: book, why: 'no recording of this book was found' }))];
   const replayable = wanted.filter(({ name, given }) => {
     const why = hedge === null ? null : missingForReplay(given);
     if (why !== null) out.push({ path: name, why });
@@ -133,7 +135,7 @@ async function hedgedBooks(
     await setImmediate();
     if (isStopped()) break;
     const book = bookOf({ given });
-    const makerBps = accountAt(config, book, tiersOf(book, null), fees).feeBps;
+    const makerBps = accountAt(config, book, tiersOf({ config, fees }, book, null), fees).feeBps;
     try {
       books.push(
         await withProgress(progress, `hedging ${name}`, () => {
@@ -198,7 +200,7 @@ async function measured(
       out.push({ path: name, why: 'scout was stopped before measuring this book' });
       continue;
     }
-    const tiers = tiersOf(book, listed);
+    const tiers = tiersOf(command, book, listed);
     const account = accountAt(config, book, tiers, fees);
     try {
       books.push(
@@ -229,8 +231,24 @@ async function measured(
 const bookOf = ({ given }: Pick<FoundTape, 'given'>): string =>
   'options' in given ? given.tape.book : given.instrument.symbol;
 
-/** Returns the fee tiers that the exchange lists; for a recording, the tiers of the embedded exchange. */
-function tiersOf(book: string, listed: readonly AvailableBook[] | null): readonly FeeTier[] {
+/**
+ * Returns the fees that the configuration sets for recordings of `book`, as in a backtest; `undefined` if it sets none.
+ * Those of the embedded exchange are fees of its own book.
+ */
+const feesOfRecording = ({ backtest, exchange, book: own }: Config, book: string): VenueFees | undefined =>
+  backtest.fees ?? (exchange.kind === 'embedded' && book === own ? exchange.fees : undefined);
+
+/**
+ * Returns the fee tiers that the exchange lists; for a recording, the fees of the configuration as one tier, or the
+ * tiers of the embedded exchange.
+ */
+function tiersOf(
+  { config, fees }: Pick<ScoutCommand, 'config' | 'fees'>,
+  book: string,
+  listed: readonly AvailableBook[] | null,
+): readonly FeeTier[] {
+  const set = listed === null && fees === 'config' ? feesOfRecording(config, book) : undefined;
+  if (set !== undefined) return [{ volume: ANY_VOLUME, ...set }];
   const row = listed?.find(other => other.book === book);
   if (row === undefined) return feesOf(minorOf(book)).tiers;
   return row.tiers.length > 0 || row.flatRate === undefined ? row.tiers : [{ volume: '9999999999', ...row.flatRate }];

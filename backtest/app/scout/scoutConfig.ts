@@ -49,6 +49,9 @@ function configOf(
   fees: string,
 ): object {
   const { book, major, minor, mid, orderValue, verdict, feeBps } = best;
+  const { book: own, exchange } = config;
+  // The profit was measured at the fees that the configuration sets.
+  const isConfigured = fees === 'config';
   const distance = verdict.quote ? verdict.distanceBps : 0;
   const price = mid ?? 1;
   const least = Math.max(Number(rules.minimumAmount), (1.1 * Number(rules.minimumValue)) / price);
@@ -60,7 +63,11 @@ function configOf(
   return {
     book,
     instance: 'scout',
-    exchange: exchangeOf(config, { path, balances, volume30d: volumeOf(config, tiers, feeBps, fees) }),
+    exchange: {
+      ...exchangeOf(config, { path, balances, volume30d: volumeOf(config, tiers, feeBps, fees) }),
+      ...(isConfigured && exchange.kind === 'embedded' && exchange.fees && book === own && { fees: exchange.fees }),
+    },
+    ...(isConfigured && path !== null && config.backtest.fees && { backtest: { fees: config.backtest.fees } }),
     strategy: quotingAt(distance, feeBps, eightDecimals(amount)),
     markouts: {},
     limits: {

@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import type { Space } from '../../index.ts';
-import type { Config } from '../../../src/config.ts';
+import { externalReferenceOf, type Config } from '../../../src/config.ts';
 import type { Problem } from '../../../src/config/problems.ts';
 import { readConfigText } from '../../../src/wiring/configFile.ts';
 import { readYamlFile } from '../../../src/wiring/yamlFile.ts';
+import { routeBooks } from '../backtest/hedgeRoutes.ts';
 import { parameterProblems, spaceOf } from './parameters.ts';
 import { studySchema, type StudyKeys } from './studySchema.ts';
 
@@ -31,7 +32,11 @@ export function readStudy(path: string): Study {
   const configFile = resolve(dirname(resolve(path)), keys.config);
   const { config, text: configText } = readConfigText(configFile);
   const base = parse(configText) as Readonly<Record<string, unknown>>;
-  const problems = [...keyProblems(keys), ...parameterProblems(keys.parameters, base)];
+  const problems = [
+    ...keyProblems(keys),
+    ...referenceProblems(keys, config),
+    ...parameterProblems(keys.parameters, base),
+  ];
   if (problems.length > 0) return tell(problems);
   return { keys, file: resolve(path), configFile, configText, config, base, space: spaceOf(keys.parameters) };
 }
@@ -70,6 +75,27 @@ function keyProblems({ tapes, holdout, objectives, models }: StudyKeys): readonl
       ? []
       : [{ path: ['models', same(models)], message: `${models[same(models)]} is named twice` }]),
   ];
+}
+
+/** Sections of the configuration that name the books whose recordings a study can use. */
+const NAMES_BOOKS = /^(reference|hedge)(\.|$)/;
+
+/**
+ * Returns the recordings that no trial uses. There are none if a parameter changes the books that the configuration
+ * names.
+ */
+function referenceProblems({ reference, parameters }: StudyKeys, config: Config): readonly Problem[] {
+  if (Object.keys(parameters).some(key => NAMES_BOOKS.test(key))) return [];
+  const used = [...(externalReferenceOf(config)?.legs.map(({ book }) => book) ?? []), ...routeBooks(config)];
+  const uses =
+    used.length === 0 ? 'it has no reference price and no hedge route through a book' : `it uses ${used.join(', ')}`;
+  return Object.keys(reference)
+    .filter(book => !used.includes(book))
+    .map(book => ({
+      path: ['reference', book],
+      message: `the configuration does not use this book; ${uses}; remove this recording`,
+      aboutKey: true,
+    }));
 }
 
 /**

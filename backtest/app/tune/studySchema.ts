@@ -38,7 +38,11 @@ const parameter = z
       )
       .optional(),
   })
-  .refine(given => oneOf(given, KINDS), `expected exactly one of ${KINDS.join(', ')}`);
+  .refine(given => oneOf(given, KINDS), `expected exactly one of ${KINDS.join(', ')}`)
+  .refine(given => given.choice === undefined || given.step === undefined, {
+    path: ['step'],
+    message: 'expected no step beside choice, which lists its values',
+  });
 
 const tape = z
   .strictObject({

@@ -4,6 +4,7 @@ import { withVenueFees, type VenueFees } from '../backtest/backtest.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
 import { latenciesOf } from '../backtest/latencyFlags.ts';
 import type { ReferenceTapes } from '../backtest/hedgeRoutes.ts';
+import { notSimulated } from '../backtest/notSimulated.ts';
 import type { Progress } from '../../../src/messages/progress.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { bestConfig } from './bestConfig.ts';
@@ -224,6 +225,7 @@ function tuningOf(
   const count = (state: TrialRecord['state']): number => trials.filter(trial => trial.state === state).length;
   const iso = (part: { readonly from: number; readonly to: number } | null): readonly [string, string] | null =>
     part && [new Date(part.from).toISOString(), new Date(part.to).toISOString()];
+  const unsimulated = notSimulated(config);
   const ranked = rankedTrials(trials, keys);
   const front = paretoFront(feasible.map(trial => objectivesOf(trial, keys.objectives)));
   return {
@@ -244,6 +246,7 @@ function tuningOf(
     models: keys.models,
     latenciesMs: keys.latenciesMs.map(String),
     startsAfterSeconds: keys.startsAfterSeconds,
+    ...(unsimulated.length > 0 && { notSimulated: unsimulated }),
     segments: keys.segments,
     counts: {
       done: count('done'),

@@ -6,6 +6,10 @@ import { PBO_MAX, share } from './tuningVerdict.ts';
 
 /** Returns the summary as paragraphs of plain text; the first is the verdict. */
 export function tuningWords(tuning: Tuning): readonly string[] {
+  return [...resultWords(tuning), ...(tuning.notSimulated ?? []).map(line => `Not simulated: ${line}.`)];
+}
+
+function resultWords(tuning: Tuning): readonly string[] {
   const { verdict, chosen, evidence, holdout, minor, counts, search } = tuning;
   const tried = `${numberText(search.trials)} trials (${counts.done} completed, ${counts.pruned} stopped early, ${counts.refused} could not run)`;
   if (!verdict.better) {

@@ -27,6 +27,8 @@ export type Tuning = {
   readonly models: readonly string[];
   readonly latenciesMs: readonly string[];
   readonly startsAfterSeconds: readonly number[];
+  /** Sections of the configuration that no trial simulates, one sentence each; absent if there are none. */
+  readonly notSimulated?: readonly string[];
   /** Number of pieces of each tape. Every trial runs on each piece, and starts each piece without inventory. */
   readonly segments: number;
   readonly counts: {

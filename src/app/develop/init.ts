@@ -85,6 +85,10 @@ export async function init(options: InitOptions): Promise<string | null> {
   }
   const answers: Answers = new Map();
   const exchange = await answered(placeQuestions.exchange(), options, answers);
+  if (options.stream !== undefined && (exchange === EMBEDDED || exchange === LIVE))
+    throw new UsageError(
+      `--stream: no effect on the exchange ${exchange}, which has its own stream; remove the flag, or pass the URL of an exchange with --exchange`,
+    );
   if (exchange === EMBEDDED) {
     const book = await whichBook(Object.keys(FLOW_PROFILES), options, answers);
     const [major, minor] = pairOf(book);

@@ -7,6 +7,7 @@ import { openHedgeOf } from '../../live/state/stateSummary.ts';
 import { balancesThere, previewNow, type BalancesThere, type PreviewNow } from '../inspect/previewNow.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import type { RunOptions } from '../run/runOptions.ts';
+import type { Tape } from '../../tape/index.ts';
 import { clientBesideBot, clientOf, marketStreamOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { sourceAccessOf } from '../../wiring/feeds.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
@@ -40,6 +41,8 @@ export type DoctorOptions = {
    */
   readonly mayOrder?: (what: string) => Promise<boolean>;
   readonly onStarted: RunOptions['onStarted'];
+  /** Opens the recording that an embedded exchange replays; `null` for the built-in market. */
+  readonly openMarket?: () => Promise<Tape | null>;
 };
 
 export type Diagnosis = {
@@ -74,9 +77,9 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   tell(await sentinelFinding(config, clock));
   tell(ccxtFindings(ccxtIdsOf(config)));
   if (config.exchange.kind === 'embedded') {
-    const left = await withVenue(config, null, { speed: 1, openLog: options.openLog }, clock, (venue, log) =>
-      withKey({ ...options, tell }, venue, log),
-    ).catch((error: unknown) => (tell(checkAborted('exchange', error)), []));
+    const left = await withEmbedded({ ...options, tell }).catch(
+      (error: unknown) => (tell(checkAborted('exchange', error)), []),
+    );
     return { findings, left };
   }
   tell(await encryptionFindings(config.exchange, clock.now()));
@@ -105,6 +108,13 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   const other = venue.elsewhere ? [venue.elsewhere.secret.reveal(), venue.elsewhere.key] : [];
   const log = options.openLog('error', [venue.secret.reveal(), venue.key, ...other]);
   return { findings, left: await withKey({ ...options, tell }, venue, log) };
+}
+
+/** Starts the embedded exchange with its configured market for `withKey`. Rejects if the market cannot be read. */
+async function withEmbedded(options: Asking): Promise<readonly string[]> {
+  const { config, clock, openLog } = options;
+  const tape = (await options.openMarket?.()) ?? null;
+  return withVenue(config, tape, { speed: 1, openLog }, clock, (venue, log) => withKey(options, venue, log));
 }
 
 type Asking = Omit<DoctorOptions, 'tell'> & { readonly tell: (found: Finding | readonly Finding[]) => void };

@@ -71,10 +71,19 @@ export async function importTape(options: ImportOptions): Promise<ImportResult> 
   if (options.sort !== undefined && !(options.sort <= SORT_MAX_MS))
     throw new UsageError(`--sort: expected at most 1h, found ${options.sort / 1_000} s`);
   const bar = bytesShown(options.progress);
-  const { from, out, book, tick, lot } = options;
+  const { from, out, book, tick, lot, format, mapping } = options;
   const unfinished: string[] = [];
   try {
     const given = { ...(book && { book }), ...(tick && { tick }), ...(lot && { lot }) };
+    if (mapping === undefined && isStateFolder(from, format))
+      for (const [flag, value] of [
+        ['--tick', tick],
+        ['--lot', lot],
+      ] as const)
+        if (value !== undefined)
+          throw new UsageError(
+            `${flag}: no effect on a state directory, which records the rules of its book; remove the flag`,
+          );
     if (isStoredTape(from))
       throw new UsageError(`${from}: already a tape; to use this tape, pass the folder to --tape`);
     bar.begin('looking', bytesAt(from));

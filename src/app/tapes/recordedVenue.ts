@@ -31,9 +31,9 @@ const USED_SHARE = 0.9;
 export function recordedVenue(flags: RecordedVenueFlags): RecordedVenue | null {
   const { venue, url, streamUrl, stream = true, book } = flags;
   if (venue === undefined) {
-    if (url === undefined && streamUrl === undefined) return null;
+    if (url === undefined && streamUrl === undefined && stream) return null;
     throw new UsageError(
-      '--url and --stream-url need --venue; with -c, set the addresses in the exchange section of that file',
+      '--url, --stream-url and --no-stream need --venue; with -c, set restUrl, streamUrl and stream in the exchange section of that file',
     );
   }
   if (flags.config !== undefined || flags.tape !== undefined)

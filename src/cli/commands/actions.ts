@@ -112,7 +112,8 @@ function addHalt(program: Command): void {
     const ask = { ...askOf(options), action: 'halt' } as const;
     // The file is read first, so that its errors are reported before any action.
     const given = options.config === undefined ? null : readConfig(options.config);
-    if (options.preview || !options.cancel) return act(ask, options, EXIT.leftOrders);
+    const also = options.cancel ? [CANCEL_ALSO] : [];
+    if (options.preview || !options.cancel) return act(ask, options, EXIT.leftOrders, also);
     const bot = whichBot(options);
     const halted = await executeAction(bot, ask, realClock());
     if (!options.json) for (const line of halted.lines) print(line);
@@ -125,6 +126,9 @@ function addHalt(program: Command): void {
     process.exitCode = Math.max(process.exitCode, code);
   });
 }
+
+const CANCEL_ALSO =
+  "--cancel: after the halt, this command would also cancel the bot's orders with the bot's API key and verify the cancels";
 
 const worse = (a: ActionEnd, b: ActionEnd): ActionEnd['end'] => (a.end === 'done' ? b.end : a.end);
 
@@ -147,13 +151,22 @@ async function cancelInThisProcess(
   return canceled;
 }
 
-/** Previews or executes an action. `refusedCode`: exit code if the bot refuses the action. */
-async function act(ask: ActionAsk, options: Flags, refusedCode: number = EXIT.misused): Promise<void> {
+/**
+ * Previews or executes an action. `refusedCode`: exit code if the bot refuses the action. `also`: further lines of the
+ * preview.
+ */
+async function act(
+  ask: ActionAsk,
+  options: Flags,
+  refusedCode: number = EXIT.misused,
+  also: readonly string[] = [],
+): Promise<void> {
   const bot = whichBot(options);
   const clock = realClock();
   if (options.preview) {
     const tell = progress(clock, writeError);
-    const { lines } = await previewAction(bot, ask, clock, tell);
+    const { lines: effects } = await previewAction(bot, ask, clock, tell);
+    const lines = [...effects, ...also];
     return options.json ? printJson({ end: 'shown', lines }) : print(lines.join('\n'));
   }
   const { end, lines } = await executeAction(bot, ask, clock);

@@ -1,6 +1,6 @@
 /** Flags that select the state directory of a bot. */
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { Config } from '../../config.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -22,7 +22,7 @@ export const ofBot = (command: Command, needs: 'either' | 'file' = 'either'): Co
     : command.option('-c, --config <file>', 'configuration of the bot')
   )
     .option('--state <dir>', 'state directory (default: state.dir)')
-    .option('--paper', 'use the state directory of paper runs', false);
+    .addOption(new Option('--paper', 'use the state directory of paper runs').default(false).conflicts('state'));
 
 /** Returns the selected state directory. Throws `UsageError` if there is none. */
 export const folderOf = (flags: BotFlags): string => selected(flags).dir;
@@ -39,13 +39,14 @@ export function folderToRead(flags: BotFlags): string {
 }
 
 /**
- * Returns the state directory, and the configuration that names it; `file` is `null` if --state names the directory.
+ * Returns the state directory, and the configuration that names it; `file` is `null` if --state names the directory. A
+ * configuration that is given is also read beside --state, so that its errors are reported.
  */
 function selected({ config, state, paper = false }: BotFlags): { readonly dir: string; readonly file: Config | null } {
+  const file = config === undefined ? null : readConfig(config);
   if (state !== undefined) return { dir: state, file: null };
-  if (config === undefined)
+  if (file === null)
     throw new UsageError('pass the configuration of the bot with -c FILE, or its state directory with --state DIR');
-  const file = readConfig(config);
   return { dir: paper ? file.paper.stateDir : file.state.dir, file };
 }
 

@@ -5,6 +5,7 @@
 import type { Command } from 'commander';
 import { printError } from '../terminal/output.ts';
 import { EXAMPLES } from '../terminal/examples.ts';
+import { refuseRepeated } from '../terminal/givenFlags.ts';
 
 type Add = (program: Command) => void;
 
@@ -57,7 +58,7 @@ export const guardsMoney = (command: string | undefined): boolean =>
 
 /**
  * Adds the command that the first argument names. Adds no command for the option `--version`. Without a known command,
- * adds all commands, so that commander lists them.
+ * adds all commands, so that commander lists them. An option that is given two values ends the program with an error.
  */
 export async function addCommands(program: Command, args: readonly string[]): Promise<void> {
   if (args[0] === '--version' || args[0] === '-V') return;
@@ -66,6 +67,7 @@ export async function addCommands(program: Command, args: readonly string[]): Pr
   const asked = COMMAND_FILES.filter(({ names }) => args[0] !== undefined && names.includes(args[0]));
   for (const { load } of asked.length > 0 ? asked : COMMAND_FILES) (await load())(program);
   addExamples(program, '');
+  refuseRepeated(program);
 }
 
 /** Adds the examples of each command below `parent` to its `--help`. */

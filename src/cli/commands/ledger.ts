@@ -5,6 +5,7 @@ import { realClock } from '../../live/realClock.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { timeOrAgeFlag, type TimeOrAge } from '../terminal/flags.ts';
 import { adjust, ledger, type AdjustAsk } from '../../app/inspect/ledger.ts';
+import { refuseGiven } from '../terminal/givenFlags.ts';
 import { print } from '../terminal/output.ts';
 import { folderOf, folderToRead, ofBot, type BotFlags } from './botFlags.ts';
 
@@ -53,6 +54,11 @@ export function addLedgerCommands(program: Command): void {
     .option('--by <name>', 'your name for the record (default: your login)')
     .option('--in-transit', 'the amount is in transit from or to the other exchange', false)
     .action(async (_: unknown, self: Command) => {
+      refuseGiven(
+        self,
+        ['since', 'entries', 'json', 'csv'],
+        'no effect on puntas ledger adjust, which prints one line; remove the flags of puntas ledger',
+      );
       const options = self.optsWithGlobals<BotFlags & Partial<AdjustAsk>>();
       const { currency, amount = '', reason = '', by, inTransit = false } = options;
       if (currency === undefined) throw new UsageError('--currency: missing; expected a ticker like btc');

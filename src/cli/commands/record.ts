@@ -1,5 +1,5 @@
 /** Commands that create tapes: `record` and `import`. */
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { formats } from '../../tape/index.ts';
 import { EXIT } from '../../messages/exits.ts';
@@ -44,7 +44,11 @@ export function addRecordCommands(program: Command): void {
     .option('--venue <name>', 'name of the exchange to record, or ccxt:ID to use ccxt; replaces -c')
     .option('--url <address>', 'address of the --venue exchange')
     .option('--stream-url <address>', 'stream address of the --venue exchange')
-    .option('--no-stream', 'poll the books of the --venue exchange, even if it has a stream')
+    .addOption(
+      new Option('--no-stream', 'poll the books of the --venue exchange, even if it has a stream').conflicts(
+        'streamUrl',
+      ),
+    )
     .option('--for <duration>', 'stop after this time, like 60s, 10m or 2h', durationFlag)
     .option('--json', 'print one JSON object', false)
     .action(async (options: RecordFlags) => {
@@ -54,13 +58,16 @@ export function addRecordCommands(program: Command): void {
       const { config, tape } = recorded ? { config: recorded.config, tape: null } : await selectedInputs(source);
       const clock = realClock(options.speed);
       const log = logger(config.log.level, []);
-      await withMarketOf(config, tape, options, clock, async (addresses, seed) => {
+      const books = names?.split(',') ?? [config.book];
+      // The embedded exchange has a market only in the configured book unless others are needed.
+      const allBooks = books.some(book => book !== config.book);
+      await withMarketOf(config, tape, { ...options, allBooks }, clock, async (addresses, seed) => {
         const isTerminal = errorTerminal().isTTY === true;
         const result = await record({
           config,
           ...(recorded?.ccxt && { ccxt: recorded.ccxt }),
           addresses,
-          books: names?.split(',') ?? [config.book],
+          books,
           out: options.out,
           clock,
           seed,
@@ -87,7 +94,7 @@ export function addRecordCommands(program: Command): void {
     .requiredOption('--out <dir>', 'folder in which to write the tape')
     .option('--book <name>', 'book to import, or a name for the book if the recording names none')
     .option('--format <name>', `auto, state, ${formats().join(', ')}`, 'auto')
-    .option('--mapping <file>', 'YAML file that maps CSV or Parquet columns')
+    .addOption(new Option('--mapping <file>', 'YAML file that maps CSV or Parquet columns').conflicts('format'))
     .option('--tick <decimal>', 'tick size (default: inferred from prices)', decimalFlag)
     .option('--lot <decimal>', 'lot size (default: 0.00000001)', decimalFlag)
     .option('--sort <duration>', 'maximum lateness of out-of-order rows (default: 1m)', durationFlag)

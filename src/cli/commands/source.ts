@@ -57,6 +57,10 @@ export async function selectedInputs(
   return { ...shipped(nameFor(tape.instrument.symbol)), tape };
 }
 
+/** Opens the recording that the configuration names as the market of its embedded exchange; `null` if it names none. */
+export const configuredTape = async ({ exchange, book }: Config): Promise<Tape | null> =>
+  exchange.kind === 'embedded' && exchange.market.kind === 'tape' ? tapeOf(exchange.market.dir, book) : null;
+
 /**
  * Returns the book of the configuration or, without a configuration, the book of --book; `undefined` if neither is
  * given.
@@ -106,9 +110,7 @@ export async function withVenueOf(
 ): Promise<void> {
   if (options.paper) realTime(options, 'paper trading');
   else if (config.exchange.kind === 'remote') {
-    if (options.seed !== undefined)
-      throw new UsageError('--seed needs the embedded exchange; a remote exchange has no seed');
-    realTime(options, 'a remote exchange');
+    refuseEmbedded(options);
     if (!hasKey())
       throw new UsageError(
         'no API key in the environment; set PUNTAS_API_KEY and PUNTAS_API_SECRET, or PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE, or add --paper',
@@ -118,8 +120,8 @@ export async function withVenueOf(
 }
 
 /**
- * Runs `work` with the addresses of the exchange's market data, without a key. Rejects with `UsageError` for --speed
- * with a remote exchange.
+ * Runs `work` with the addresses of the exchange's market data, without a key. Rejects with `UsageError` for --speed and
+ * --seed with a remote exchange.
  */
 export async function withMarketOf(
   config: Config,
@@ -128,8 +130,15 @@ export async function withMarketOf(
   clock: Clock,
   work: (addresses: { readonly restUrl: string; readonly streamUrl?: string }, seed: number) => Promise<void>,
 ): Promise<void> {
-  if (config.exchange.kind === 'remote') realTime(options, 'a remote exchange');
+  if (config.exchange.kind === 'remote') refuseEmbedded(options);
   await withMarket(config, tape, options, clock, work);
+}
+
+/** Throws `UsageError` for flags of the embedded exchange. */
+function refuseEmbedded(options: Source): void {
+  if (options.seed !== undefined)
+    throw new UsageError('--seed needs the embedded exchange; a remote exchange has no seed');
+  realTime(options, 'a remote exchange');
 }
 
 function realTime({ speed }: Source, which: string): void {

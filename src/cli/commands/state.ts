@@ -7,6 +7,7 @@ import { EXIT } from '../../messages/exits.ts';
 import { explain, progress } from '../../app/inspect/explain.ts';
 import { explanationText } from '../../app/inspect/explainText.ts';
 import { timeOrAgeFlag, type TimeOrAge } from '../terminal/flags.ts';
+import { refuseGiven } from '../terminal/givenFlags.ts';
 import { hedges } from '../../app/inspect/hedges.ts';
 import { ownName } from '../../app/inspect/ledger.ts';
 import { hedgeEvidence, settleHedge, type SettleAsk } from '../../app/inspect/settleHedge.ts';
@@ -29,10 +30,10 @@ function addReplay(program: Command): void {
   ofBot(program.command('replay').description('replay a run and compare its commands with the recording'))
     .argument('[dir]', 'state directory of the run')
     .option('--run <n>', 'run number (default: the last)')
-    .option('--all', 'all recorded runs', false)
+    .addOption(new Option('--all', 'all recorded runs').default(false).conflicts('run'))
     .action((given: string | undefined, options: BotFlags & { run?: string; all: boolean }) => {
-      if (given !== undefined && (options.config ?? options.state) !== undefined)
-        throw new UsageError(`${given}: cannot be combined with -c or --state; name the state directory once`);
+      if (given !== undefined && (options.paper === true || (options.config ?? options.state) !== undefined))
+        throw new UsageError(`${given}: cannot be combined with -c, --state or --paper; name the state directory once`);
       const dir = given ?? folderToRead(options);
       const which = options.all ? 'all' : options.run === undefined ? 'last' : Number(options.run);
       process.exitCode = replay(dir, which, line => print(line)) ? EXIT.clean : EXIT.broken;
@@ -79,7 +80,14 @@ function addHedges(program: Command): void {
     .option('--by <name>', 'your name for the record (default: your login)')
     .action(async (id: string, _: unknown, self: Command) => {
       const options = self.optsWithGlobals<BotFlags & Partial<SettleAsk>>();
+      refuseGiven(self, ['json'], 'no effect on puntas hedges settle, which prints only text; remove the flag');
       const { as, reason = '', by = ownName(), base, quote, fee } = options;
+      if (as === undefined)
+        refuseGiven(
+          self,
+          ['base', 'quote', 'fee', 'reason', 'by'],
+          'no effect without --as; add --as executed or --as failed, or remove these flags to see only the evidence',
+        );
       const stated = {
         ...(base === undefined ? {} : { base }),
         ...(quote === undefined ? {} : { quote }),
@@ -91,5 +99,6 @@ function addHedges(program: Command): void {
           ? await hedgeEvidence(dir, id, realClock())
           : await settleHedge(dir, { id, as, reason, by, ...stated }, realClock());
       for (const line of lines) print(line);
+      if (as === undefined) print('nothing was settled; to settle the hedge, add --as and --reason');
     });
 }

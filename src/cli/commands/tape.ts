@@ -2,6 +2,7 @@
 import { Option, type Command } from 'commander';
 import type { StoredTapeOptions } from '../../tape/index.ts';
 import { recordedTime } from '../terminal/flags.ts';
+import { refuseGiven } from '../terminal/givenFlags.ts';
 import { progressBar } from '../terminal/progressBar.ts';
 import { exportLedger } from '../../app/inspect/exportLedger.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -27,10 +28,21 @@ export function addTapeCommands(program: Command): void {
   )
     .addOption(new Option('--rows <which>', 'rows to export from the bot').choices(ROWS))
     .requiredOption('--out <file>', 'output file: .parquet or .csv')
-    .action(async ({ tape, config, state, paper, rows, out, ...flags }: ExportFlags) => {
+    .action(async ({ tape, config, state, paper, rows, out, ...flags }: ExportFlags, self: Command) => {
       if (tape === undefined) {
         if (rows === undefined)
           throw new UsageError('--rows: missing; pass --rows fills, --rows ledger, or a tape with --tape');
+        refuseGiven(
+          self,
+          ['skipDamaged'],
+          'no effect without --tape; the state of a bot has no damaged blocks to skip',
+        );
+        if (rows === 'ledger')
+          refuseGiven(
+            self,
+            ['book'],
+            'no effect on --rows ledger, which has the entries of all books; remove the flag',
+          );
         const where = { paper, ...(config === undefined ? {} : { config }), ...(state === undefined ? {} : { state }) };
         print(await exportLedger(folderToRead(where), { ...storedOptions(flags), rows }, out, realClock()));
       } else if (config !== undefined || state !== undefined || paper || rows !== undefined)

@@ -57,7 +57,7 @@ const runCommand = (program: Command): Command =>
   ).option(
     '--opening-zero <currency>',
     'currency whose opening balance is zero if the exchange does not list it (repeatable)',
-    (currency: string, before: readonly string[] = []) => [...before, currency.toLowerCase()],
+    (currency: string, before: readonly string[] | undefined) => [...(before ?? []), currency.toLowerCase()],
   );
 
 function addRun(program: Command): void {
@@ -165,12 +165,15 @@ function addCheck(program: Command): void {
     });
 }
 
+/** Port of `puntas exchange` without a configured one, so that other programs find it. */
+const EXCHANGE_PORT = 8080;
+
 function addExchange(program: Command): void {
   sources(
     tapeBook(program.command('exchange')).description('run the embedded exchange with a funded account for any client'),
   )
-    .option('--port <n>', 'port on 127.0.0.1', portFlag, 8080)
-    .action(async (options: Source & { port: number }) => {
+    .option('--port <n>', 'port (default: exchange.port, or 8080)', portFlag)
+    .action(async (options: Source & { port?: number }) => {
       const signals = signalsToStop();
       const { config, tape } = await selectedInputs(options);
       if (config.exchange.kind !== 'embedded')
@@ -182,7 +185,7 @@ function addExchange(program: Command): void {
       const { startEmbedded } = await import('../../wiring/embedded.ts');
       const embedded = await startEmbedded(config, clock, {
         tape,
-        port: options.port,
+        port: options.port ?? (config.exchange.port || EXCHANGE_PORT),
         portFrom: '--port',
         operatorToken,
         ...seedOf(options),

@@ -54,7 +54,7 @@ export async function readRules(exchange: Exchange, book: string): Promise<Rules
 
 /** Reads the row of one book in the public list of books. Rejects with `CannotStart`. */
 export async function readBookRow(exchange: Pick<Exchange, 'availableBooks'>, book: string): Promise<AvailableBook> {
-  const { value: books, unreadable } = await need('read available_books', exchange.availableBooks());
+  const { value: books, unreadable } = await need('read available_books', () => exchange.availableBooks());
   const row = books.find(candidate => candidate.book === book);
   if (row) return row;
   const own = unreadable.find(candidate => candidate.book === undefined || candidate.book === book);
@@ -72,7 +72,7 @@ export async function readBookRow(exchange: Pick<Exchange, 'availableBooks'>, bo
  * book's schedule, or its flat rate.
  */
 async function ratesOf(exchange: Exchange, row: AvailableBook): Promise<BookFee> {
-  const { value: fees, unreadable } = await need('read fees', exchange.fees());
+  const { value: fees, unreadable } = await need('read fees', () => exchange.fees());
   const own = unreadable.find(fee => fee.book === undefined || fee.book === row.book);
   if (own && !fees.some(fee => fee.book === row.book))
     throw new CannotStart(
@@ -217,7 +217,7 @@ export async function readOpening(exchange: Exchange, now: () => Millis): Promis
   for (let tries = 0; tries < QUIET_TRIES; tries++) {
     const before = await newestTid(exchange);
     const startedAt = now();
-    const { value: balances, unreadable } = await need('read balance', exchange.balances());
+    const { value: balances, unreadable } = await need('read balance', () => exchange.balances());
     const after = await newestTid(exchange);
     if (before === after) return { startedAt, balances, unreadable, lastTid: after };
   }
@@ -227,7 +227,7 @@ export async function readOpening(exchange: Exchange, now: () => Millis): Promis
 }
 
 async function newestTid(exchange: Exchange): Promise<string | undefined> {
-  const { value, unreadable } = await need('read user_trades', exchange.userTrades({ limit: 1, sort: 'desc' }));
+  const { value, unreadable } = await need('read user_trades', () => exchange.userTrades({ limit: 1, sort: 'desc' }));
   if (value[0]) return value[0].tid;
   const [row] = unreadable;
   if (row && row.id === undefined) throw new CannotStart(`cannot read user_trades: ${describeRow(row)}`, null, true);
@@ -247,12 +247,16 @@ export const mayPassLater = ({
 /** HTTP statuses that the clients of the exchanges read as a rate limit, or as the short ban after one. */
 const BUSY: readonly number[] = [418, 420, 429];
 
-/** Returns the outcome of a read that the start needs. Rejects with `CannotStart` if the read failed. */
+/**
+ * Returns the outcome of a read that the start needs. A read without an answer is repeated once, so that one lost answer
+ * does not end a start. Rejects with `CannotStart` if the read failed.
+ */
 async function need<T>(
   what: string,
-  first: Promise<Outcome<T>>,
+  read: () => Promise<Outcome<T>>,
 ): Promise<{ readonly value: T; readonly unreadable: readonly UnreadableRow[] }> {
-  const outcome = await first;
+  const first = await read();
+  const outcome = first.kind === 'unknown' ? await read() : first;
   const value = valueOrCannotStart(what, outcome);
   return { value, unreadable: (outcome.kind === 'done' && outcome.unreadable) || [] };
 }

@@ -43,7 +43,7 @@ const run = (config: Config, reference: ReadonlyMap<string, Tape> = new Map()) =
     models: ['expected'],
     reference,
     latencies: { orders: constant(25), cancels: constant(25), answers: constant(25), feed: constant(0) },
-    latencyText: { orders: '25', feed: '0' },
+    latencyText: { latencyMs: '25', feedLatencyMs: '0' },
     threads: 1,
     files: null,
     progress: NO_PROGRESS,

@@ -106,6 +106,15 @@ describe('puntas record', () => {
     expect(models.map(({ model }) => model)).toEqual(['expected']);
   });
 
+  test('on the embedded exchange has a market in every book that it is asked for', async () => {
+    const out = bench.path('others');
+    const books = ['--book', 'eth_mxn,btc_mxn'];
+    const ended = await ran(['record', '-c', bench.config(), ...books, '--out', out, '--speed', '50', '--for', '4s']);
+    expect(ended.code).toBe(0);
+    for (const book of ['eth_mxn', 'btc_mxn'])
+      expect(ended.stdout).toMatch(new RegExp(`^${book}: [1-9]\\d+ rows, [1-9]\\d* trades`, 'm'));
+  });
+
   test.each([[['--book', 'nothing_here'], /nothing_here: not listed by the exchange; expected one of .*btc_mxn/]])(
     'says in one line what is wrong with %j',
     async (args, sentence) => {

@@ -90,6 +90,23 @@ describe('a study', () => {
       withParameters('  strategy.levels: { integer: [1, 3] }\nholdout: { tapes: [a] }'),
       [/the holdout contains every tape/],
     ],
+    [
+      withParameters('  strategy.levels: { choice: [1, 3], step: 2 }'),
+      [/^5:\d+ parameters\.strategy\.levels\.step: expected no step beside choice, which lists its values, found 2$/],
+    ],
+    [
+      withParameters('  strategy.levels: { integer: [1, 3] }\nreference: { btc_usd: tapes/btc_usd }'),
+      [
+        /^6:\d+ reference\.btc_usd: the configuration does not use this book; it has no reference price .*; remove this/,
+      ],
+    ],
+    [
+      withParameters('  strategy.levels: { integer: [1, 3] }\nreference: { usd_mxn: a, eth_usd: b }').replace(
+        'SANDBOX',
+        shippedConfig('peg'),
+      ),
+      [/^6:\d+ reference\.eth_usd: the configuration does not use this book; it uses btc_usd, usd_mxn; remove this/],
+    ],
     [withParameters('  strategy.levels: { integer: [1, 3]'), [/not valid YAML/]],
   ])('%# is told in one clear line with its place', (text, lines) => {
     const found = refused(text);

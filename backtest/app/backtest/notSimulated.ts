@@ -1,0 +1,25 @@
+/** Settings of a configuration that a replay of recordings does not simulate. */
+import type { Config } from '../../../src/config.ts';
+
+/** Returns a sentence for each section of the configuration that has no effect, or another effect, in a replay. */
+export function notSimulated({ hedge, rfqReference, reference }: Config): readonly string[] {
+  const sources = reference?.sources ?? [];
+  const [first] = sources;
+  return [
+    ...(hedge?.elsewhere === undefined
+      ? []
+      : [
+          'hedge.elsewhere: hedges on the other exchange are not simulated; inventory.target is ignored, and the opening balance is the target',
+        ]),
+    ...(rfqReference === undefined
+      ? []
+      : [
+          `rfqReference: RFQ prices are not simulated${rfqReference.capsSkew ? '; the skew is not capped (capsSkew)' : ''}${rfqReference.thinBps === undefined ? '' : '; a book that is thinner than thinBps is never quoted'}`,
+        ]),
+    ...(first === undefined || sources.length === 1
+      ? []
+      : [
+          `reference.sources: only the first source (${first.name}) is simulated, from its recordings; sourcesMin and the other sources are ignored`,
+        ]),
+  ];
+}
