@@ -181,7 +181,7 @@ const VARIABLES: Readonly<Record<string, VariableUse>> = {
 };
 
 /** Variables that Kubernetes sets in each container for a service whose name starts with puntas. */
-const OF_A_SERVICE = /^PUNTAS(_\w+)?_(SERVICE_HOST|(SERVICE_)?PORT(_\w+)?)$/;
+const OF_A_SERVICE = /_SERVICE_HOST$|_PORT(_|$)/;
 
 /**
  * Returns one line for each variable whose name starts with PUNTAS and that is not read: with an unknown name, or without
