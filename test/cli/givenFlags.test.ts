@@ -84,7 +84,8 @@ test('a name that no option has is an error of the program, not a check without 
 });
 
 const sandbox = (change?: (text: string) => string) => bench.config('sandbox', change);
-const withMarket = () => sandbox(text => text.replace(/market:\n +kind: flow/, `market: { kind: tape, dir: ${tape} }`));
+const withMarket = (dir = tape) =>
+  sandbox(text => text.replace(/market:\n +kind: flow/, `market: { kind: tape, dir: ${dir} }`));
 const withFees = () =>
   sandbox(text => text.replace('kind: embedded', 'kind: embedded\n  fees: { maker: "0.0001", taker: "0.0002" }'));
 const COMPARE = ['compare', '--tape', tape];
@@ -119,6 +120,7 @@ const CASES: readonly (readonly [args: () => readonly string[], says: RegExp])[]
     () => ['scout', '-c', withMarket()],
     /^exchange\.market: this command does not replay a recording, but the configuration has the recording .*tape/,
   ],
+  [() => ['conformance', '-c', withMarket('/nowhere')], /^\/nowhere: no such folder/],
   [() => ['scout', '--tape', tape, '--for', '10m'], together('--for', '--tape')],
   [() => ['scout', '--tape', tape, '--speed', '5'], together('--speed', '--tape')],
   [
@@ -196,6 +198,15 @@ describe('a flag or key that had no effect now has', () => {
     expect(complaints(second)).toEqual([expect.stringContaining(`127.0.0.1:${port}`)]);
     first.signal('SIGTERM');
     expect((await first.ended).code).toBe(0);
+  });
+
+  test('puntas doctor reads the recording that the embedded exchange replays', async () => {
+    const [there, missing] = await Promise.all([
+      ran(['doctor', '-c', withMarket()]),
+      ran(['doctor', '-c', withMarket('/nowhere')]),
+    ]);
+    expect(there.stdout).toMatch(/^pass +exchange +the exchange answers and lists btc_mxn$/m);
+    expect(missing.stdout).toMatch(/^fail +exchange +.*\/nowhere: no such folder/m);
   });
 
   test('the preview of a halt names --cancel', async () => {

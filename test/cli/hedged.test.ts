@@ -101,7 +101,7 @@ describe('with --hedge-tape', () => {
   });
 
   test.each([
-    [['--hedge-book', 'btc_mxn'], '--hedge-book needs a recording; pass it with --hedge-tape'],
+    [['--hedge-book', 'btc_mxn'], '--hedge-book: no effect without a recording in --hedge-tape'],
     [['--hedge-tape', '/nowhere'], '/nowhere'],
     [['--hedge-tape', there, '--hedge-book', 'eth_mxn'], 'no book eth_mxn'],
     [['--hedge-tape', there, '--hedge-fee', 'x'], 'expected a fee in bps like 10, from -1000 to 1000.'],

@@ -22,7 +22,7 @@ import { freePort } from '../freePort.ts';
 import { doomed } from '../live/crashes.ts';
 import { hedgedWorld, isAccept } from '../live/hedge/hedgedWorld.ts';
 import { Folders } from '../live/states.ts';
-import { Bench, ROOT, endPrograms, puntas } from './program.ts';
+import { Bench, ROOT, endPrograms, puntas, ran } from './program.ts';
 
 const bench = new Bench();
 const children = new Set<ChildProcess>();
@@ -85,6 +85,8 @@ const APART: Readonly<Record<string, (full: { readonly fd: number }, dir: string
     world.end();
     folders.clear();
     const { id } = hedgesIn(dir).find(({ state }) => state === 'unknown' || state === 'accepted')!;
+    const seen = await ran(['hedges', 'settle', id, '--state', dir]);
+    expect(seen.stdout).toMatch(/\nnothing was settled; to settle the hedge, add --as and --reason\n$/);
     const { code } = deafTo(full, ['hedges', 'settle', id, '--state', dir, '--as', 'executed', '--reason', 'tried']);
     expect(await code).toBe(0);
     expect(readdirSync(dir)).toContain(`settle-${id}.json`);
