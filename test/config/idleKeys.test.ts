@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
+import { parameterProblems } from '../../backtest/app/tune/parameters.ts';
 import { configSchema, externalReferenceOf, liveSourcesOf, loadConfig, type Config } from '../../src/config.ts';
 import { IDLE_RULES } from '../../src/config/idleKeys.ts';
 import { hedgePlanOf } from '../../src/wiring/bot.ts';
@@ -196,6 +197,18 @@ const CASES: readonly (readonly [key: string, idle: object, says: string, withEf
   ],
 ];
 
+const at = (tree: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((here, step) => (here as Record<string, unknown> | undefined)?.[step], tree);
+
+function without(tree: object, path: readonly string[]): object {
+  const copy = structuredClone(tree);
+  delete (at(copy, path.slice(0, -1)) as Record<string, unknown>)[path.at(-1)!];
+  return copy;
+}
+
+/** Default of `hedge.unwindMs`. */
+const UNWIND_MS = Number(at(configSchema.parse({ ...SANDBOX, hedge: { band: '0.02' } }), ['hedge', 'unwindMs']));
+
 /** Path of a key with `*` for the elements of lists, as in the table. */
 const general = (key: string): string => key.replace(/\.\d+(?=\.)/g, '.*');
 
@@ -220,6 +233,52 @@ describe('a key that would have no effect', () => {
   test('is not reported if its value is the default', () => {
     const defaults = { combine: 'median', sourcesMin: 1, divergenceMaxBps: 50, moveBps: 1 };
     expect(linesOf({ ...USED, reference: { ...BOOKS, ...defaults } })).toEqual([]);
+  });
+});
+
+describe('a parameter of a study that would have no effect', () => {
+  const inStudy = (key: string, { kept, values }: { readonly kept: object; readonly values: Record<string, unknown> }) =>
+    parameterProblems({ [key]: { choice: values } }, { ...SANDBOX, ...kept });
+
+  test.each(CASES)(
+    '%s is refused with the same sentence, and accepted with what it lacks',
+    (key, idle, says, withEffect) => {
+      const path = key.split('.');
+      const problems = inStudy(key, { kept: without(idle, path), values: { a: at(idle, path), b: at(idle, path) } });
+      const isInList = general(key).includes('*');
+      expect(problems.map(problem => problem.path)).toEqual([['parameters', key]]);
+      expect(problems[0]!.message).toContain(isInList ? 'a study can only choose between whole lists' : says);
+      const given = at(withEffect, path);
+      if (given !== undefined && !isInList)
+        expect(inStudy(key, { kept: without(withEffect, path), values: { a: given } })).toEqual([]);
+    },
+  );
+
+  test('is accepted if another parameter gives it an effect, or if one of its own values has an effect', () => {
+    const base = { ...SANDBOX, strategy: { ...LADDER, optimization: {} } };
+    const depth = { 'strategy.optimization.depthAmount': { choice: ['0.1', '0.2'] } };
+    expect(parameterProblems(depth, base)).toHaveLength(1);
+    expect(parameterProblems({ ...depth, 'strategy.optimization.enabled': { choice: [false, true] } }, base)).toEqual(
+      [],
+    );
+    const some = { choice: { none: {}, some: { print: { amount: '0.5' } } } };
+    expect(parameterProblems({ pull: some }, SANDBOX)).toEqual([]);
+  });
+
+  test('is refused also if one end of its range is the default, which is not reported', () => {
+    const base = { ...SANDBOX, hedge: { band: '0.02' } };
+    const [before] = parameterProblems({ 'hedge.unwindMs': { integer: [UNWIND_MS, 2 * UNWIND_MS] } }, base);
+    expect(before?.message).toMatch(/^all trials would be the same bot: hedge\.unwindMs: has no effect without carry/);
+  });
+
+  test('is refused if it has no effect at each value of its condition', () => {
+    const levels = { integer: [1, 3] as [number, number] };
+    const spread = { linear: [4, 40] as [number, number], when: { 'strategy.levels': [2, 3] } };
+    const parameters = { 'strategy.levels': levels, 'strategy.halfSpreadBps': spread };
+    expect(parameterProblems(parameters, SANDBOX)).toEqual([]);
+    expect(parameterProblems(parameters, { ...SANDBOX, strategy: { ...LADDER, ...SIDES } })).toMatchObject([
+      { path: ['parameters', 'strategy.halfSpreadBps'] },
+    ]);
   });
 });
 

@@ -1,8 +1,10 @@
 /** Parameters of a study as a search space, and points of that space as configurations. */
+import { isDeepStrictEqual } from 'node:util';
 import { shortDecimal } from '../../../src/core/index.ts';
 import { stringify } from 'yaml';
 import { flawOfSpace, type Point, type Space, type SpaceParameter } from '../../index.ts';
 import { configSchema, loadConfig, type Config } from '../../../src/config.ts';
+import { IDLE_RULES, idleProblems } from '../../../src/config/idleKeys.ts';
 import { problemsOf, type Problem } from '../../../src/config/problems.ts';
 import { VENUES } from '../../../src/wiring/venueRegistry.ts';
 import type { ParameterKeys, StudyKeys } from './studySchema.ts';
@@ -51,15 +53,93 @@ export function parameterProblems(parameters: Keys, base: Tree): readonly Proble
       ? [{ path: ['parameters'], message: flaw }]
       : [{ path: ['parameters', key], message: flaw.slice(key.length + 2), aboutKey: true }];
   }
-  return space.flatMap(parameter => refusals(parameter, space, parameters, base).slice(0, 1));
+  return space.flatMap(parameter => {
+    const refused = [
+      ...insideList(parameter, space, parameters, base),
+      ...refusals(parameter, space, parameters, base),
+    ];
+    return refused.length > 0 ? refused.slice(0, 1) : withoutEffect(parameter, space, parameters, base);
+  });
+}
+
+/** Returns the bounds of a parameter's range, or its choices. */
+const endsOf = (parameter: SpaceParameter): readonly Point[string][] =>
+  parameter.kind === 'choice' ? parameter.values : [parameter.low, parameter.high];
+
+/** Returns the problem of a parameter that is a key inside a list, which would replace the list. */
+function insideList({ key, ...parameter }: SpaceParameter, space: Space, parameters: Keys, base: Tree) {
+  const tree = treeOf(conditionsOf({ key, ...parameter }, space), parameters, base);
+  const steps = key.split('.');
+  const depth = steps.findIndex((_, i) => i > 0 && Array.isArray(valueIn(tree, steps.slice(0, i))));
+  if (depth < 0) return [];
+  const list = steps.slice(0, depth).join('.');
+  const message = `${list} is a list, and a study can only choose between whole lists; write ${list}: { choice: { NAME: […] } }`;
+  return [{ path: ['parameters', key], message, aboutKey: true } as const];
+}
+
+/**
+ * Returns the problem of a parameter that changes nothing in any trial: at each end of its range, or each choice, the
+ * configuration reports it as a key without effect. The other parameters are tried at their ends too.
+ */
+function withoutEffect(parameter: SpaceParameter, space: Space, parameters: Keys, base: Tree): readonly Problem[] {
+  const { key } = parameter;
+  let told: string | null = null;
+  for (const point of surroundings(parameter, space)) {
+    const idle = idleAt(parameter, point, parameters, base);
+    if (idle === null) return [];
+    told ??= idle;
+  }
+  return told === null
+    ? []
+    : [{ path: ['parameters', key], message: `all trials would be the same bot: ${told}`, aboutKey: true }];
+}
+
+/** Yields points of the other parameters: only the conditions, each of the others at each end, and all at either end. */
+function* surroundings(parameter: SpaceParameter, space: Space): Generator<Point> {
+  const { key, when } = parameter;
+  const others = space.filter(other => other.key !== key);
+  const all = (at: 0 | -1): Point => Object.fromEntries(others.map(other => [other.key, endsOf(other).at(at)!]));
+  const values = when === undefined ? [] : [when.is].flat();
+  const conditions: readonly Point[] =
+    when === undefined ? [{}] : values.map(value => ({ ...conditionsOf(parameter, space), [when.key]: value }));
+  for (const condition of conditions) {
+    yield condition;
+    for (const other of others)
+      for (const end of endsOf(other)) yield { ...conditionsOf(other, space), [other.key]: end, ...condition };
+    yield { ...all(0), ...condition };
+    yield { ...all(-1), ...condition };
+  }
+}
+
+/** Returns what reports that a parameter has no effect at any of its ends; `null` if it has an effect at one. */
+function idleAt(parameter: SpaceParameter, point: Point, parameters: Keys, base: Tree): string | null {
+  const path = parameter.key.split('.');
+  let told: string | null = null;
+  for (const end of endsOf(parameter)) {
+    const tree = treeOf({ ...point, [parameter.key]: end }, parameters, base);
+    const parsed = configSchema.safeParse(tree);
+    if (!parsed.success) return null;
+    const found = IDLE_RULES.flatMap(rule => idleProblems(rule, parsed.data)).find(problem =>
+      problem.path.every((step, i) => step === path[i]),
+    );
+    if (found !== undefined) told ??= `${found.path.join('.')}: ${found.message}`;
+    // A default is not reported, whether it has an effect or not.
+    else if (!isDefault(parsed.data, tree, path)) return null;
+  }
+  return told;
+}
+
+/** Whether a configuration without the key at `path` has the same value there. */
+function isDefault(config: Config, tree: Tree, path: readonly string[]): boolean {
+  const omitted = configSchema.safeParse(withAt(tree, path, undefined));
+  return omitted.success && isDeepStrictEqual(valueIn(omitted.data, path), valueIn(config, path));
 }
 
 /** Returns the schema's errors about one parameter, at the bounds of its range or at each choice. */
 function refusals(parameter: SpaceParameter, space: Space, parameters: Keys, base: Tree): readonly Problem[] {
   const { key } = parameter;
   const path = key.split('.');
-  const ends = parameter.kind === 'choice' ? parameter.values : [parameter.low, parameter.high];
-  return ends.flatMap((end, i): Problem[] => {
+  return endsOf(parameter).flatMap((end, i): Problem[] => {
     const tree = treeOf({ ...conditionsOf(parameter, space), [key]: end }, parameters, base);
     const parsed = configSchema.safeParse(tree);
     const problems = parsed.success
@@ -93,12 +173,19 @@ function conditionsOf({ when }: SpaceParameter, space: Space): Point {
 }
 
 function textAt(tree: unknown, path: readonly PropertyKey[]): string | null {
+  const here = valueIn(tree, path);
+  if (here === undefined) return null;
+  return typeof here === 'object' ? 'keys and values' : JSON.stringify(here);
+}
+
+/** Returns the value at a path; `undefined` if there is none. */
+function valueIn(tree: unknown, path: readonly PropertyKey[]): unknown {
   let here = tree;
   for (const step of path) {
-    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return null;
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return undefined;
     here = (here as Readonly<Record<PropertyKey, unknown>>)[step];
   }
-  return typeof here === 'object' ? 'keys and values' : JSON.stringify(here);
+  return here;
 }
 
 /** Number of significant digits of a searched number; more digits would be false precision. */

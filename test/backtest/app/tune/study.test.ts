@@ -107,6 +107,10 @@ describe('a study', () => {
       ),
       [/^6:\d+ reference\.eth_usd: the configuration does not use this book; it uses btc_usd, usd_mxn; remove this/],
     ],
+    [
+      withParameters('  regimes.reduceOnly: { choice: { none: {} } }'),
+      [/^5:3 parameters\.regimes\.reduceOnly: all trials would be the same bot: .*set positionShare or drawdownShare/],
+    ],
     [withParameters('  strategy.levels: { integer: [1, 3]'), [/not valid YAML/]],
   ])('%# is told in one clear line with its place', (text, lines) => {
     const found = refused(text);
