@@ -6,6 +6,7 @@ import { jsonBeside, pageParts, writeOut, writePage } from '../../src/wiring/out
 import { scoutMarket, scoutRecordings, type FeesAsked, type Scouted, type ScoutCommand } from '../app/scout/scout.ts';
 import { scoutConfig } from '../app/scout/scoutConfig.ts';
 import { describeScouting } from '../app/scout/scoutText.ts';
+import { wrapped } from '../../src/messages/wrapped.ts';
 import { EXIT } from '../../src/messages/exits.ts';
 import { readConfig, readShipped } from '../../src/wiring/configFile.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
@@ -74,8 +75,8 @@ export function addScoutCommand(program: Command): void {
       const scouted = await look(flags, self, config, signals);
       const { scouting } = scouted;
       if (out !== undefined) writePage(out, jsonBeside(out), scouting, () => scoutPage(scouting, pageParts()));
-      const text = yaml === undefined ? null : scoutConfig(scouted, config);
-      if (yaml !== undefined && text !== null) writeOut(yaml, () => text);
+      const written = yaml === undefined ? null : scoutConfig(scouted, config);
+      if (yaml !== undefined && written !== null) writeOut(yaml, () => written.text);
       if (flags.json) print(JSON.stringify(scouting));
       else
         print(
@@ -85,10 +86,11 @@ export function addScoutCommand(program: Command): void {
             ...(yaml === undefined
               ? []
               : [
-                  text === null
+                  written === null
                     ? `${yaml} was not written, because quoting is not profitable in any book`
                     : `configuration: ${yaml}`,
                 ]),
+            ...(written?.note ? wrapped(written.note, 80) : []),
           ].join('\n'),
         );
     });

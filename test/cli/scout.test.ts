@@ -1,6 +1,6 @@
 /** `puntas scout` as a user runs it: on the exchange in the box, on recordings, and with what is wrong. */
 import { afterAll, describe, expect, test } from 'vitest';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FLOW_PROFILES } from '../../src/sandbox/index.ts';
 import { TapeWriter } from '../../src/tape/index.ts';
@@ -40,6 +40,26 @@ describe('puntas scout', () => {
     expect(checked.code, checked.stderr).toBe(0);
     expect(checked.stdout).toMatch(/bid [\d.]+ at \d+/);
     expect(checked.stdout).toMatch(/ask [\d.]+ at \d+/);
+  });
+
+  test('measures at backtest.fees, which puntas check then charges, or says that only a backtest uses them', async () => {
+    const [own, yaml] = [bench.path('own.yaml'), bench.path('own-best.yaml')];
+    const sandbox = readFileSync(join(ROOT, 'config/sandbox.yaml'), 'utf8');
+    const scout = async (maker: string) => {
+      writeFileSync(own, `${sandbox}\nbacktest: { fees: { maker: '${maker}', taker: '0.0004' } }\n`);
+      const { code, stdout } = await ran(['scout', '-c', own, '--tape', bench.path('paying'), '--yaml', yaml]);
+      return { code, said: stdout.replaceAll('\n', ' ').split('configuration: ')[1] };
+    };
+    expect(await scout('0.00012')).toEqual({ code: 0, said: expect.stringMatching(/own-best\.yaml ?$/) as string });
+    const checked = await ran(['check', '-c', yaml]);
+    expect([checked.code, checked.stderr, checked.stdout]).toEqual([
+      0,
+      expect.anything(),
+      expect.stringContaining('maker fee 0.012'),
+    ]);
+    const only = /Only (?:npx )?puntas backtest uses these fees \(backtest\.fees\)/;
+    expect(await scout('-0.0002')).toEqual({ code: 0, said: expect.stringMatching(only) as string });
+    expect(readFileSync(yaml, 'utf8')).toMatch(only);
   });
 
   test('ends with 0, one sentence and no configuration where nothing pays; its keys are those of the page on JSON', async () => {

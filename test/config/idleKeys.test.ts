@@ -237,8 +237,10 @@ describe('a key that would have no effect', () => {
 });
 
 describe('a parameter of a study that would have no effect', () => {
-  const inStudy = (key: string, { kept, values }: { readonly kept: object; readonly values: Record<string, unknown> }) =>
-    parameterProblems({ [key]: { choice: values } }, { ...SANDBOX, ...kept });
+  const inStudy = (
+    key: string,
+    { kept, values }: { readonly kept: object; readonly values: Record<string, unknown> },
+  ) => parameterProblems({ [key]: { choice: values } }, { ...SANDBOX, ...kept });
 
   test.each(CASES)(
     '%s is refused with the same sentence, and accepted with what it lacks',

@@ -3,27 +3,45 @@ import { stringify } from 'yaml';
 import { bpsText, type ScoutedBook, type Scouting } from '../../index.ts';
 import { eightDecimals, fourDigits, quotingAt } from '../../../strategies/index.ts';
 import { loadConfig, type Config } from '../../../src/config.ts';
-import type { BookRules, FeeTier } from '../../../src/core/index.ts';
+import { pairOf, type BookRules, type FeeTier } from '../../../src/core/index.ts';
+import { feesOf } from '../../../src/sandbox/index.ts';
+import type { VenueFees } from '../backtest/backtest.ts';
 import type { Scouted } from './scout.ts';
 
 const ORDERS_PER_SIDE = 10;
 /** Maximum loss before a halt, as a share of the account's value. */
 const LOSS_SHARE = 0.02;
 
+/** Text of a configuration, and a sentence about its fees if only a backtest uses them. */
+export type ScoutConfig = { readonly text: string; readonly note: string | null };
+
 /** Returns valid YAML; `null` if quoting pays in no book. Throws an Error if the YAML is invalid, which is a bug. */
-export function scoutConfig({ scouting, found }: Scouted, config: Config): string | null {
+export function scoutConfig({ scouting, found }: Scouted, config: Config): ScoutConfig | null {
   const [best] = scouting.books;
   const about = best && found.get(best.name);
   if (best === undefined || about === undefined || !best.verdict.quote) return null;
-  const text = [...heading(scouting, best), stringify(configOf(best, about, config, scouting.fees)).trimEnd(), ''].join(
+  const charge = chargeOf(best, about.tiers, config, scouting.fees);
+  const note = charge.isOnlyBacktest && isEmbedded(config, about.path) ? ONLY_BACKTEST : null;
+  const text = [...heading(scouting, best, note), stringify(configOf(best, about, config, charge)).trimEnd(), ''].join(
     '\n',
   );
   const loaded = loadConfig(text, best.name);
   if (!loaded.ok) throw new Error(`the configuration of ${best.name} is invalid: ${loaded.errors.join('; ')}`);
-  return text;
+  return { text, note };
 }
 
-function heading({ looked }: Scouting, { book, seconds, feeBps, minor, verdict }: ScoutedBook): readonly string[] {
+const ONLY_BACKTEST =
+  'Only puntas backtest uses these fees (backtest.fees), because the embedded exchange pays no rebate: puntas check and puntas run charge its own fees, and can refuse these spreads.';
+
+/** Whether the written configuration has an embedded exchange, which a recording at `path` always gets. */
+const isEmbedded = ({ exchange }: Config, path: string | null): boolean =>
+  path !== null || exchange.kind === 'embedded';
+
+function heading(
+  { looked }: Scouting,
+  { book, seconds, feeBps, minor, verdict }: ScoutedBook,
+  note: string | null,
+): readonly string[] {
   if (!verdict.quote) return [];
   const { value, low, high } = verdict.netPerHour;
   const [net, from, to] = [value, low, high].map(x => fourDigits(x));
@@ -33,25 +51,43 @@ function heading({ looked }: Scouting, { book, seconds, feeBps, minor, verdict }
       ' ',
     ),
     `# At a maker fee of ${bpsText(feeBps)} bps, expected net ${net} ${minor} per hour (95%: ${from} to ${to}), with each fill valued at the mid price 60 s later.`,
+    ...(note === null ? [] : [`# ${note}`]),
     '# Read docs/scout.md, check every limit below, and run the configuration on paper first.',
     '',
   ];
 }
 
+/**
+ * Account for the measured fee. `volume30d`: volume of its tier, or of the nearest tier. `fees`: present if the tier of
+ * the embedded exchange charges something else.
+ */
+type Charge = { readonly volume30d: string; readonly fees?: VenueFees; readonly isOnlyBacktest: boolean };
+
+function chargeOf(
+  { book, feeBps }: ScoutedBook,
+  tiers: readonly FeeTier[],
+  config: Config,
+  asked: Scouting['fees'],
+): Charge {
+  const volume30d = volumeOf(config, tiers, feeBps, asked);
+  const at = tiers.find(({ maker }) => 1e4 * Number(maker) <= feeBps + 1e-9) ?? tiers.at(-1);
+  const isTier = at !== undefined && Math.abs(1e4 * Number(at.maker) - feeBps) < 1e-6;
+  const maker = isTier ? at.maker : (feeBps / 1e4).toFixed(8);
+  const taker = at?.taker ?? maker;
+  const own = feesOf(pairOf(book)[1]).tiers.find(({ volume }) => Number(volume30d) <= Number(volume));
+  if (own !== undefined && Number(own.maker) === Number(maker) && Number(own.taker) === Number(taker))
+    return { volume30d, isOnlyBacktest: false };
+  return { volume30d, fees: { maker, taker }, isOnlyBacktest: Number(maker) < 0 || Number(taker) < 0 };
+}
+
 function configOf(
   best: ScoutedBook,
-  {
-    rules,
-    path,
-    tiers,
-  }: { readonly rules: BookRules; readonly path: string | null; readonly tiers: readonly FeeTier[] },
+  { rules, path }: { readonly rules: BookRules; readonly path: string | null },
   config: Config,
-  fees: string,
+  { volume30d, fees, isOnlyBacktest }: Charge,
 ): object {
   const { book, major, minor, mid, orderValue, verdict, feeBps } = best;
-  const { book: own, exchange } = config;
-  // The profit was measured at the fees that the configuration sets.
-  const isConfigured = fees === 'config';
+  const account = fees === undefined || isOnlyBacktest ? { volume30d } : { fees };
   const distance = verdict.quote ? verdict.distanceBps : 0;
   const price = mid ?? 1;
   const least = Math.max(Number(rules.minimumAmount), (1.1 * Number(rules.minimumValue)) / price);
@@ -63,11 +99,8 @@ function configOf(
   return {
     book,
     instance: 'scout',
-    exchange: {
-      ...exchangeOf(config, { path, balances, volume30d: volumeOf(config, tiers, feeBps, fees) }),
-      ...(isConfigured && exchange.kind === 'embedded' && exchange.fees && book === own && { fees: exchange.fees }),
-    },
-    ...(isConfigured && path !== null && config.backtest.fees && { backtest: { fees: config.backtest.fees } }),
+    exchange: exchangeOf(config, path, { balances, ...account }),
+    ...(isOnlyBacktest && isEmbedded(config, path) && { backtest: { fees } }),
     strategy: quotingAt(distance, feeBps, eightDecimals(amount)),
     markouts: {},
     limits: {
@@ -79,34 +112,28 @@ function configOf(
       dayLossMax: loss,
     },
     ...(config.exchange.kind === 'remote' &&
-      path === null && { paper: { balances, volume30d: config.paper.volume30d } }),
+      path === null && { paper: { balances, volume30d, ...(config.paper.fees && { fees: config.paper.fees }) } }),
     state: { dir: `./state-${book}` },
   };
 }
 
 /** Returns an embedded exchange that replays `path`, or if `path` is `null`, the exchange that was measured. */
-function exchangeOf(
-  { exchange }: Config,
-  own: {
-    readonly path: string | null;
-    readonly balances: Readonly<Record<string, string>>;
-    readonly volume30d: string;
-  },
-): object {
-  const { path, balances, volume30d } = own;
-  if (path !== null) return { kind: 'embedded', market: { kind: 'tape', dir: path }, balances, volume30d };
+function exchangeOf({ exchange }: Config, path: string | null, account: object): object {
+  if (path !== null) return { kind: 'embedded', market: { kind: 'tape', dir: path }, ...account };
   if (exchange.kind === 'remote') return exchange;
   const { seed, engineDelayMs } = exchange;
-  return { kind: 'embedded', seed, engineDelayMs, market: { kind: 'flow' }, balances, volume30d };
+  return { kind: 'embedded', seed, engineDelayMs, market: { kind: 'flow' }, ...account };
 }
 
 /**
- * Returns a 30-day volume in the first tier whose maker fee is at most the assumed fee. If there is no such tier, the
- * volume is beyond all tiers.
+ * Returns a 30-day volume in the first tier whose maker fee is at most the assumed fee; with `--fees config`, the
+ * configured volume if it is in this tier. If there is no such tier, the volume is in the last tier.
  */
-function volumeOf({ exchange }: Config, tiers: readonly FeeTier[], feeBps: number, fees: string): string {
-  const i = tiers.findIndex(({ maker }) => 1e4 * Number(maker) <= feeBps + 1e-9);
-  if (fees === 'config' && exchange.kind === 'embedded' && i === tiers.length - 1) return exchange.volume30d;
-  const below = tiers[(i < 0 ? tiers.length : i) - 1];
+function volumeOf({ exchange, paper }: Config, tiers: readonly FeeTier[], feeBps: number, asked: string): string {
+  const found = tiers.findIndex(({ maker }) => 1e4 * Number(maker) <= feeBps + 1e-9);
+  const i = found < 0 ? tiers.length - 1 : found;
+  const known = exchange.kind === 'embedded' ? exchange.volume30d : paper.volume30d;
+  if (asked === 'config' && i === tiers.findIndex(({ volume }) => Number(known) <= Number(volume))) return known;
+  const below = tiers[i - 1];
   return below === undefined ? '0' : String(Math.floor(Number(below.volume)) + 1);
 }

@@ -1,37 +1,50 @@
 /** A scout of recordings: the fees of its configuration, and the books and recordings that it leaves out. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { ownFees } from '../../../../backtest/app/backtest/backtest.ts';
 import { scoutRecordings, type FeesAsked } from '../../../../backtest/app/scout/scout.ts';
 import { scoutConfig } from '../../../../backtest/app/scout/scoutConfig.ts';
-import { loadConfig, type Config } from '../../../../src/config.ts';
+import { bpsText } from '../../../../backtest/index.ts';
+import { edgeProblem, loadConfig, type Config } from '../../../../src/config.ts';
+import { signedRateCeil } from '../../../../src/core/index.ts';
 import { feesOf } from '../../../../src/sandbox/index.ts';
 import { TapeWriter } from '../../../../src/tape/index.ts';
-import { readShipped } from '../../../../src/wiring/configFile.ts';
+import { readShipped, shippedConfig } from '../../../../src/wiring/configFile.ts';
 import { NO_PROGRESS } from '../../../app/noProgress.ts';
 import { plantedMarket } from '../../profile/plantedMarket.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'puntas-scout-recordings-'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+/** Recordings in which quoting pays at any fee of the embedded exchange. */
+const generous = mkdtempSync(join(tmpdir(), 'puntas-scout-generous-'));
+afterAll(() => {
+  for (const dir of [root, generous]) rmSync(dir, { recursive: true, force: true });
+});
 
-beforeAll(() => {
+function plant(dir: string, decayPerBps: number): void {
   const { columns, rules } = plantedMarket(7, 1, {
-    ...{ perMinute: 6, decayPerBps: 0.1, move: 1, moveOfReach: 0.2, volatilityBps: 40 },
+    ...{ perMinute: 6, decayPerBps, move: 1, moveOfReach: 0.2, volatilityBps: 40 },
   });
-  const writer = new TapeWriter({ dir: join(root, 'paying'), rules, source: 'planted', depth: 1 });
+  const writer = new TapeWriter({ dir, rules, source: 'planted', depth: 1 });
   writer.append(columns);
   writer.close();
+}
+
+beforeAll(() => {
+  plant(join(root, 'paying'), 0.1);
+  plant(join(generous, 'paying'), 0.01);
   mkdirSync(join(root, 'empty'));
 });
 
-const scouted = (config: Config, fees: FeesAsked, books: readonly string[] | null = null) =>
+const scouted = (config: Config, fees: FeesAsked, books: readonly string[] | null = null, dir = root) =>
   scoutRecordings(
     {
       ...{ config, books, fees, latencyMs: 25, seed: 1, version: 'test', progress: NO_PROGRESS },
       isStopped: () => false,
     },
-    [root],
+    [dir],
   );
 
 const shipped = readShipped('sandbox');
@@ -61,16 +74,63 @@ describe('the maker fee that a scout of a recording assumes', () => {
     const { scouting } = await scouted(config, asked);
     expect(scouting.books.map(book => book.feeBps)).toEqual([expect.closeTo(feeBps, 9)]);
   });
+});
 
-  test.each([
-    ['backtest', { ...shipped, backtest: { ...shipped.backtest, fees: rebate } }, rebate],
-    ['exchange', { ...shipped, exchange: { ...exchange, fees } }, fees],
-  ] as const)('is in the %s section of the configuration that a scout writes', async (section, config, written) => {
-    const found = await scouted(config, 'config');
-    const loaded = loadConfig(scoutConfig(found, config)!, 'written');
+describe('the configuration that a scout writes', () => {
+  const loadedRemote = loadConfig(
+    stringify({
+      ...(parse(readFileSync(shippedConfig('sandbox'), 'utf8')) as object),
+      exchange: { kind: 'remote', restUrl: 'https://api.example', budgets: { publicPerMinute: 60 } },
+      paper: { volume30d: '100000000' },
+    }),
+    'remote',
+  );
+  if (!loadedRemote.ok) throw new Error(loadedRemote.errors.join('\n'));
+  const { config: remote } = loadedRemote;
+  const withBacktest = (own: { readonly maker: string; readonly taker: string }, config: Config = shipped): Config => ({
+    ...config,
+    backtest: { ...config.backtest, fees: own },
+  });
+  const withFees: Config = { ...shipped, exchange: { ...exchange, fees } };
+  const cheap = { maker: '0', taker: '0.0001' };
+
+  test.each<readonly [string, Config, FeesAsked, 'exchange' | 'backtest only']>([
+    ['the tier of the volume', shipped, 'config', 'exchange'],
+    ['another tier', { ...shipped, exchange: { ...exchange, volume30d: '100000000' } }, 'config', 'exchange'],
+    ['the tier of the volume of paper runs', remote, 'config', 'exchange'],
+    ['the best tier', shipped, 'best', 'exchange'],
+    ['the entry tier', withBacktest(fees), 'entry', 'exchange'],
+    ['the best tier, whatever backtest.fees are', withBacktest(fees), 'best', 'exchange'],
+    ['a fee that is that of a tier', withFees, 10, 'exchange'],
+    ['backtest.fees', withBacktest(fees), 'config', 'exchange'],
+    ['backtest.fees with a maker fee of zero', withBacktest(cheap), 'config', 'exchange'],
+    ['backtest.fees beside a remote exchange', withBacktest(fees, remote), 'config', 'exchange'],
+    ['exchange.fees', withFees, 'config', 'exchange'],
+    ['a fee between two tiers', shipped, 12.3, 'exchange'],
+    ['a fee below all tiers', shipped, 0.5, 'exchange'],
+    ['no fee', withFees, 0, 'exchange'],
+    ['a rebate in backtest.fees', withBacktest(rebate), 'config', 'backtest only'],
+    ['a rebate for takers', withBacktest({ maker: '0.0003', taker: '-0.0001' }), 'config', 'backtest only'],
+    ['a rebate by --fees', shipped, -2, 'backtest only'],
+  ])('charges the measured fee, or says that only a backtest does: %s', async (_, config, asked, by) => {
+    const found = await scouted(config, asked, null, generous);
+    const [best] = found.scouting.books;
+    const written = scoutConfig(found, config)!;
+    const loaded = loadConfig(written.text, 'written');
     if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
-    const { backtest, exchange: place } = loaded.config;
-    expect(section === 'backtest' ? backtest.fees : place.kind === 'embedded' && place.fees).toEqual(written);
+    expect(loaded.warnings).toEqual([]);
+    const heading = written.text.split('\n').filter(line => line.startsWith('#'));
+    expect(heading[1]).toContain(`At a maker fee of ${bpsText(best!.feeBps)} bps,`);
+    // Rate of its exchange, and rate of its backtests.
+    const { exchange: place, book } = loaded.config;
+    if (place.kind !== 'embedded') throw new Error('the exchange of a recording is embedded');
+    const { maker } = place.fees ?? feesOf(book.slice(-3)).tiers.find(tier => +place.volume30d <= +tier.volume)!;
+    const own = ownFees(loaded.config)?.tiers[0]?.maker ?? maker;
+    expect(signedRateCeil(own)).toBe(Math.round(best!.feeBps * 1e4));
+    expect(edgeProblem(loaded.config, signedRateCeil(own))).toBeNull();
+    if (by === 'exchange') expect([own, written.note, heading.length]).toEqual([maker, null, 3]);
+    else expect(heading).toContainEqual(expect.stringMatching(/^# Only puntas backtest uses these fees/));
+    expect(heading.includes(`# ${written.note}`)).toBe(by !== 'exchange');
   });
 });
 

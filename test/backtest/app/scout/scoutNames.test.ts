@@ -14,6 +14,6 @@ test('the planted good book comes first and pays, within the budget', async () =
   // At fifteen times speed a machine that stands still for a moment stands still for seconds of the market, and one of the nine others may then
   // seem to pay. How often that is without such moments, a hundred seeds say (test/backtest/scout/hundredSeeds.test.ts): never in 900.
   expect(books.slice(1).filter(({ verdict }) => verdict.quote).length).toBeLessThanOrEqual(1);
-  const loaded = loadConfig(scoutConfig(scouted, config)!, 'written');
+  const loaded = loadConfig(scoutConfig(scouted, config)!.text, 'written');
   expect(loaded.ok && loaded.config.book).toBe(good);
 }, 600_000);
