@@ -43,6 +43,8 @@ export type Outcome<T> =
       readonly meaning?: Meaning;
       /** Remedy for the operator, as a clause. */
       readonly remedy?: string;
+      /** Present if the exchange may accept a later request without an action of the operator, such as after a rate limit. */
+      readonly mayPass?: true;
     }
   | {
       readonly kind: 'unknown';

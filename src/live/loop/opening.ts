@@ -241,11 +241,9 @@ async function newestTid(exchange: Exchange): Promise<string | undefined> {
 export const mayPassLater = ({
   status,
   meaning,
-}: Pick<Extract<Outcome<unknown>, { kind: 'refused' }>, 'status' | 'meaning'>): boolean =>
-  status === undefined || BUSY.includes(status) || status >= 500 || (meaning === 'nonce' && status !== 401);
-
-/** HTTP statuses that the clients of the exchanges read as a rate limit, or as the short ban after one. */
-const BUSY: readonly number[] = [418, 420, 429];
+  mayPass,
+}: Pick<Extract<Outcome<unknown>, { kind: 'refused' }>, 'status' | 'meaning' | 'mayPass'>): boolean =>
+  status === undefined || mayPass === true || (meaning === 'nonce' && status !== 401);
 
 /**
  * Returns the outcome of a read that the start needs. A read without an answer is repeated once, so that one lost answer
