@@ -72,6 +72,21 @@ test.each([
   else expect(problem).toMatchObject({ text: expect.stringContaining(says) as string, mayPass });
 });
 
+test.each([
+  ['1', '2', null],
+  ['1', '1', 'the API key belongs to account 1 at bitso'],
+])('one lost answer of each exchange about its account number (%s, %s) is repeated', async (here, there, says) => {
+  const once = (value: string) => {
+    const reads: Outcome<string>[] = [
+      { kind: 'unknown', reason: 'no answer' },
+      { kind: 'done', value },
+    ];
+    return { account: { ...numbered(value).account, id: () => Promise.resolve(reads.shift()!) } };
+  };
+  const problem = await oneAccountProblem(oneVenueConfig(), accessOf('a', 'b'), once(here), once(there));
+  expect(problem?.text ?? null).toEqual(says === null ? null : expect.stringContaining(says));
+});
+
 test('is refused only with hedges there, so a reload that adds the hedges is refused too', async () => {
   const config = oneVenueConfig();
   const problem = await oneAccountProblem(config, accessOf('a', 'a'), numbered('1'), numbered('1'));
