@@ -321,7 +321,7 @@ export async function oneAccountProblem(
   for (const [section, read] of Object.entries({ exchange: own, elsewhere: other })) {
     if (read.kind === 'done') continue;
     return {
-      text: `elsewhere: cannot prove that the sections exchange and elsewhere use two accounts at ${name}, because the account number of ${section} was not read (${textOfFailure(read)}); check that the keys may read the account`,
+      text: `elsewhere: cannot prove that the sections exchange and elsewhere use two accounts at ${name}, because the account number of ${section} was not read: ${textOfFailure(read, 'check that the keys may read the account')}`,
       mayPass: read.kind === 'unknown' || mayPassLater(read),
     };
   }

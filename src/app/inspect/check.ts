@@ -53,9 +53,9 @@ export async function check(
   const client = clientBesideBot(clientOf(config, venue, clock, seed, { onRequest }), { config, clock });
   try {
     const venues = [venueOf(config), ...(there && config.elsewhere ? [venueElsewhere(config.elsewhere)] : [])];
-    for (const one of venues.filter(({ wantsRisingNonces }) => wantsRisingNonces === true)) {
-      // The first answer has the time of the exchange; its request needs no key.
-      await readBookRow(client, config.book);
+    // The first answer has the time of the exchange; its request needs no key.
+    if (venues.some(({ wantsRisingNonces }) => wantsRisingNonces === true)) await readBookRow(client, config.book);
+    for (const one of venues) {
       const problem = gap.nonceProblem(one);
       if (problem !== null) throw new CannotStart(problem, null, false, SET_CLOCK);
     }
@@ -88,7 +88,7 @@ export async function check(
       ...(uncounted.length === 0
         ? []
         : [
-            `not counted in these quotes, but counted by a run: ${uncounted.join(', ')} (from the ledger of ${config.state.dir})`,
+            `not counted in these quotes, but counted by a run: ${uncounted.map(({ text }) => text).join(', ')} (from the ledger of ${config.state.dir})`,
           ]),
       ...(riskContext.livePriceMissing ? [riskContext.livePriceMissing] : []),
       ...previewLines(rules.instrument, preview),
