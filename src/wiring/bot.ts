@@ -126,8 +126,8 @@ export async function sentBesideBot<T>(send: () => Promise<Outcome<T>>): Promise
 /**
  * Returns a client for the reads and test cancels of a command beside a running bot with the same key; `there`: access of
  * a client on the other exchange. Its nonces derive from the clock: higher ones would make those of the bot invalid. After
- * two rejected nonces in sequence, it sends no more requests with the key, and returns that rejection, which says so if
- * the nonces of the bot are ahead of the clock.
+ * two rejected nonces in sequence, it sends no more requests with the key, and returns the second rejection. If the nonces
+ * of the bot are ahead of the clock, the rejection says so.
  */
 export function clientBesideBot(
   client: VenueClient,
