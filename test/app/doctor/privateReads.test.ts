@@ -147,15 +147,16 @@ const shifted = (ms: number): Clock => {
   return { ...clock, now: () => clock.now() + ms };
 };
 
-test.each(CASES.filter(([name]) => name === 'doctor'))(
+test.each(CASES)(
   'puntas %s, Kraken in section %s: with a clock 2 h ahead of Kraken only, no nonce is sent or stored, and no trial order is placed',
-  async (_, section, command, configOf) => {
+  async (name, section, command, configOf) => {
     const clock = shifted(7_200_000);
     const text = await command(configOf(), clock);
     expect(text).toMatch(
       /clock is (7199|7200|7201) s ahead of the exchange clock, so no request with the key was sent/,
     );
-    expect(text).toMatch(/^order: trial order not sent: this machine's clock is .*enable NTP/m);
+    expect(text).toContain('enable NTP');
+    if (name === 'doctor') expect(text).toMatch(/^order: trial order not sent: this machine's clock is .*enable NTP/m);
     expect(privateEndpoints()).toEqual([]);
     const there = section === 'exchange' ? undefined : accountName({ restUrl, key: KEY });
     expect(await nonceMarkOf(dir, clock, there)).toBe(0n);
