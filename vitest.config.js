@@ -168,6 +168,7 @@ const MANY = [
   'live/demo',
   'live/hedge/hedger',
   'live/loop/charged',
+  'live/loop/lostAtStart',
   'live/loop/placeTransfers',
   'live/loop/recordingRotation',
   'live/loop/recovery',

@@ -168,11 +168,11 @@ export const recordedConfig = (setup: string): Config => withCurrentKeys(JSON.pa
 const LEAVES_TRANSFERS = 'leaves transfers';
 
 /**
- * Returns the configuration of a trial order, so that its recording shows that it is not the operator's.
- * `withTransfers`: whether it books transfers and the operator's bookings, as the bot does.
+ * Returns the configuration of a trial order, so that its recording shows that it is not the operator's. `isLeaving`:
+ * whether it leaves transfers and the operator's bookings to the bot.
  */
-export const asTrialOrder = (config: Config, withTransfers: boolean): Config =>
-  Object.assign({ ...config }, { trial: withTransfers ? true : LEAVES_TRANSFERS });
+export const asTrialOrder = (config: Config, isLeaving: boolean): Config =>
+  Object.assign({ ...config }, { trial: isLeaving ? LEAVES_TRANSFERS : true });
 
 /** Whether a configuration, also a recorded one, is that of a trial order. */
 export const isTrialOrder = (config: Config): boolean => 'trial' in config;

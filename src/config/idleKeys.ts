@@ -1,6 +1,7 @@
 /**
  * Keys that have an effect only with other keys: one table, with the reason and the remedy for the operator. A key with
- * its default value, or without a value, is not reported.
+ * its default value, or without a value, is not reported. All are warnings: a file that an earlier version accepted
+ * still starts a bot, and `puntas halt` can still read it.
  */
 import { z } from 'zod';
 import { kindOf } from '../../strategies/index.ts';
@@ -15,11 +16,6 @@ type IdleRule = {
   /** Whether the keys have an effect. `at`: the section that contains the key. */
   readonly hasEffect: (config: Config, at: Section) => boolean;
   readonly message: string;
-  /**
-   * Present if the bot starts nevertheless: the key is a plausible rest of a choice that was turned off, or no quote can
-   * be worse by it.
-   */
-  readonly isWarning?: true;
 };
 
 type Section = Readonly<Record<string, unknown>>;
@@ -38,7 +34,6 @@ export const IDLE_RULES: readonly IdleRule[] = [
     keys: ['exchange.volume30d'],
     hasEffect: ({ exchange }) => !(exchange.kind === 'embedded' && exchange.fees !== undefined),
     message: 'has no effect beside exchange.fees, which replaces the fee tiers; remove one of these two keys',
-    isWarning: true,
   },
   {
     keys: ['elsewhere'],
@@ -48,26 +43,22 @@ export const IDLE_RULES: readonly IdleRule[] = [
       (reference?.sources ?? []).some(source => sourceLegs(source).some(({ from }) => from === 'elsewhere')),
     message:
       'the bot neither hedges nor reads prices there; add elsewhere to hedge.venues with the keys of hedge.elsewhere, or a source with from: elsewhere, or remove this section',
-    isWarning: true,
   },
   {
     keys: ['strategy.halfSpreadBps'],
     hasEffect: ({ strategy }) =>
       !(strategy.name === 'ladder' && strategy.bidSpreadBps !== undefined && strategy.askSpreadBps !== undefined),
     message: 'has no effect, because bidSpreadBps and askSpreadBps set both sides; remove it, or one of these keys',
-    isWarning: true,
   },
   {
     keys: ['strategy.optimization.depthAmount'],
     hasEffect: (_, { enabled }) => enabled === true,
     message: `has no effect without enabled: true; set strategy.optimization.enabled, ${REMOVE}`,
-    isWarning: true,
   },
   {
     keys: ['strategy.market.memory', 'strategy.market.withinFactor'],
     hasEffect: (_, { estimate }) => estimate === 'rolling',
     message: `has no effect with estimate: fixed; set strategy.market.estimate to rolling, ${REMOVE}`,
-    isWarning: true,
   },
   {
     keys: ['fairValue'],
@@ -83,7 +74,6 @@ export const IDLE_RULES: readonly IdleRule[] = [
     keys: WEIGHTED.map(name => `fairValue.${name}.weight`),
     hasEffect: ({ fairValue = {} }) => WEIGHTED.filter(name => has(fairValue, name)).length > 1,
     message: `has no effect, because only one part has a weight; add another part, like mid: {}, ${REMOVE}`,
-    isWarning: true,
   },
   {
     keys: ['reference'],
@@ -95,7 +85,6 @@ export const IDLE_RULES: readonly IdleRule[] = [
       pull?.leader !== undefined,
     message:
       'no quote depends on this price; add fairValue.reference or pull.leader, use a strategy like peg, or remove this section',
-    isWarning: true,
   },
   {
     keys: [
@@ -112,7 +101,6 @@ export const IDLE_RULES: readonly IdleRule[] = [
     keys: ['reference.feeds.*.name'],
     hasEffect: ({ reference }) => reference?.sources !== undefined,
     message: `has no effect without reference.sources, in which a source can name a feed; add sources, ${REMOVE}`,
-    isWarning: true,
   },
   {
     keys: ['reference.feeds.*.timeoutMs'],
@@ -130,26 +118,22 @@ export const IDLE_RULES: readonly IdleRule[] = [
       fairValue?.reference?.leave !== undefined ||
       (reference?.basis !== undefined && reference.basis.bandBps === undefined),
     message: `has no effect, because no quote includes a hedge at this source; add fairValue.reference.leave, ${REMOVE}`,
-    isWarning: true,
   },
   {
     keys: ['hedge.risk', 'hedge.flow'],
     hasEffect: (_, { band }) => band === undefined,
     message: 'has no effect beside hedge.band; remove this key, or remove band so that the band is computed',
-    isWarning: true,
   },
   {
     keys: ['hedge.unwindMs'],
     hasEffect: (_, { carryBpsPerHour }) => carryBpsPerHour !== 0,
     message: `has no effect without carryBpsPerHour; set hedge.carryBpsPerHour, ${REMOVE}`,
-    isWarning: true,
   },
   {
     keys: ['hedge.quoteLifeMinMs'],
     hasEffect: ({ hedge }) =>
       hedge?.routes !== undefined || hedge?.venues.some(way => way === 'rfq' || way === 'conversion') === true,
     message: `has no effect, because no hedge accepts a quote; add rfq or conversion to hedge.venues, ${REMOVE}`,
-    isWarning: true,
   },
   {
     keys: ['pull'],
@@ -170,13 +154,11 @@ export const IDLE_RULES: readonly IdleRule[] = [
     keys: ['regimes.leaveShare'],
     hasEffect: ({ regimes }) => regimes?.wide !== undefined || regimes?.reduceOnly?.positionShare !== undefined,
     message: `has no effect without regimes.wide or regimes.reduceOnly.positionShare; set one of them, ${REMOVE}`,
-    isWarning: true,
   },
   {
     keys: ['regimes.calmMs'],
     hasEffect: (_, { wide }) => wide !== undefined,
     message: `has no effect without regimes.wide; set wide, ${REMOVE}`,
-    isWarning: true,
   },
   {
     keys: ['regimes.wide'],
@@ -202,22 +184,16 @@ export const IDLE_RULES: readonly IdleRule[] = [
     keys: ['console.behindTls'],
     hasEffect: (_, page) => has(page, 'operatorTokenFile', 'viewerTokenFile'),
     message: `has no effect without tokens, because the console is then read-only; set operatorTokenFile or viewerTokenFile, ${REMOVE}`,
-    isWarning: true,
   },
 ];
 
 /** Returns the keys of one rule that the configuration sets without effect. */
-export function idleProblems({ keys, hasEffect, message, isWarning }: IdleRule, config: Config): readonly Problem[] {
-  const problem = (path: readonly string[]): Problem => ({
-    path,
-    message,
-    ...(isWarning && { isWarning }),
-  });
+export function idleProblems({ keys, hasEffect, message }: IdleRule, config: Config): readonly Problem[] {
   return keys.flatMap(key =>
     placesOf(key.split('.'), config).flatMap(({ path, at }) => {
       const given = at[path.at(-1)!];
       const isSet = given !== undefined && JSON.stringify(given) !== JSON.stringify(defaultAt(config, path));
-      return isSet && !hasEffect(config, at) ? [problem(path)] : [];
+      return isSet && !hasEffect(config, at) ? [{ path, message, isWarning: true }] : [];
     }),
   );
 }

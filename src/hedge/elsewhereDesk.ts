@@ -5,7 +5,7 @@ import {
   OrderEvidence,
   priceExact,
   shownAmount,
-  textOfFailure,
+  reasonOfFailure,
   type BookEntry,
   type BookSnapshot,
   type Clock,
@@ -117,7 +117,7 @@ export class ElsewhereDesk {
     if (streamed !== null && isSameGrid && startedAt - streamed.at <= STREAMED_MAX_MS)
       return { depth: streamed.depth, startedAt: streamed.at };
     const outcome = await client.orderBook(instrument.symbol, true);
-    if (outcome.kind !== 'done') return `the book on the other exchange could not be read: ${textOfFailure(outcome)}`;
+    if (outcome.kind !== 'done') return `the book on the other exchange could not be read: ${reasonOfFailure(outcome)}`;
     if (outcome.value.book !== instrument.symbol)
       return `expected the book ${instrument.symbol} from the other exchange, found ${outcome.value.book}`;
     return { depth: depthOf(instrument, outcome.value), startedAt };
@@ -145,7 +145,7 @@ export class ElsewhereDesk {
       if (outcome.kind === 'refused' && outcome.meaning !== 'duplicate id')
         return { kind: 'refused', why: `${outcome.code}: ${outcome.message}` };
       this.#track(order);
-      return outcome.kind === 'done' ? { kind: 'sent' } : { kind: 'unknown', why: textOfFailure(outcome) };
+      return outcome.kind === 'done' ? { kind: 'sent' } : { kind: 'unknown', why: reasonOfFailure(outcome) };
     } finally {
       this.#isSending = false;
     }
@@ -207,7 +207,7 @@ const tradesOf = (trades: readonly OwnTrade[], oids: readonly string[], id: stri
 
 const lookUpFailed = (what: string, outcome: Outcome<unknown>): ElsewhereVerdict => ({
   kind: 'unknown',
-  reason: `${what} failed: ${outcome.kind === 'done' ? 'a row of the answer could not be read' : textOfFailure(outcome)}`,
+  reason: `${what} failed: ${outcome.kind === 'done' ? 'a row of the answer could not be read' : reasonOfFailure(outcome)}`,
 });
 
 function depthOf(instrument: Instrument, { bids, asks, damage }: BookSnapshot): Depth {

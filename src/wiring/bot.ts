@@ -45,6 +45,7 @@ import {
 } from '../config.ts';
 import type { HedgeSetup } from '../hedge/index.ts';
 import { aheadUntil, storedNonces } from '../live/state/durableNonces.ts';
+import type { Failed } from '../live/failedRequest.ts';
 import type { Journal } from '../live/state/journal.ts';
 import { nonceMarkOf } from '../live/state/stateSummary.ts';
 import type { PublicBooks } from '../live/market/venuePriceSource.ts';
@@ -124,8 +125,9 @@ export async function sentBesideBot<T>(send: () => Promise<Outcome<T>>): Promise
 
 /**
  * Returns a client for the reads and test cancels of a command beside a running bot with the same key; `there`: access of
- * a client on the other exchange. Its nonces derive from the clock: higher ones would make those of the bot invalid. If
- * two nonces in sequence are rejected and those of the bot are ahead of the clock, the outcome says so.
+ * a client on the other exchange. Its nonces derive from the clock: higher ones would make those of the bot invalid. After
+ * two rejected nonces in sequence, it sends no more requests with the key, and returns the second rejection. If the nonces
+ * of the bot are ahead of the clock, the rejection says so.
  */
 export function clientBesideBot(
   client: VenueClient,
@@ -138,9 +140,15 @@ export function clientBesideBot(
     const until = aheadUntil(mark, clock.now());
     if (until === null) return outcome;
     const remedy = `the bot uses this key, and its nonces are ahead of this machine's clock; give this command a second key of the account, or run it again after ${new Date(until).toISOString()}`;
-    return outcome.kind === 'refused' ? { ...outcome, remedy } : { ...outcome, reason: `${outcome.reason}; ${remedy}` };
+    return { ...outcome, remedy };
   };
-  const twice = async <T>(send: () => Promise<Outcome<T>>): Promise<Outcome<T>> => explained(await sentBesideBot(send));
+  let rejected: Failed | null = null;
+  const twice = async <T>(send: () => Promise<Outcome<T>>): Promise<Outcome<T>> => {
+    if (rejected !== null) return rejected;
+    const outcome = await explained(await sentBesideBot(send));
+    if (outcome.kind !== 'done' && isNonceRefused(outcome)) rejected = outcome;
+    return outcome;
+  };
   const { account } = client;
   return {
     ...client,

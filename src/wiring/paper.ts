@@ -52,6 +52,8 @@ export type Paper = {
   readonly exchange: EmbeddedExchange;
   readonly account: { readonly id: string };
   readonly follower: Follower;
+  /** Whether the followed exchange lists fee tiers, so that `paper.volume30d` has an effect. */
+  readonly hasTiers: boolean;
   counts(): FollowedCounts;
   stop(): Promise<void>;
 };
@@ -140,6 +142,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     };
     return {
       config: runsWith(config, followed, balances),
+      hasTiers: row.tiers.length > 0,
       venue,
       exchange: box,
       account,

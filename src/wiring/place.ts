@@ -17,7 +17,7 @@ import {
 } from '../core/index.ts';
 import { liveSourcesOf, type Config, type ElsewhereSettings } from '../config.ts';
 import type { HedgePlace } from '../live/loop/hedgePlace.ts';
-import { CannotStart, mayPassLater } from '../live/loop/opening.ts';
+import { CannotStart, mayPassLater, repeatIfUnknown } from '../live/loop/opening.ts';
 import { PlaceReads } from '../live/loop/placeReads.ts';
 import { PlaceRules } from '../live/loop/placeRules.ts';
 import { storedNonces } from '../live/state/durableNonces.ts';
@@ -314,12 +314,14 @@ export async function oneAccountProblem(
       text: `elsewhere: the API key is the same as the key of the section exchange, so both sections use one account at ${name}; ${REMEDY}`,
       mayPass: false,
     };
-  if (home.account === undefined || there?.account === undefined) return null;
-  const [own, other] = [await home.account.id(), await there.account.id()];
+  const [accountHere, accountThere] = [home.account, there?.account];
+  if (accountHere === undefined || accountThere === undefined) return null;
+  const own = await repeatIfUnknown(() => accountHere.id());
+  const other = await repeatIfUnknown(() => accountThere.id());
   for (const [section, read] of Object.entries({ exchange: own, elsewhere: other })) {
     if (read.kind === 'done') continue;
     return {
-      text: `elsewhere: cannot prove that the sections exchange and elsewhere use two accounts at ${name}, because the account number of ${section} was not read (${textOfFailure(read)}); check that the keys may read the account`,
+      text: `elsewhere: cannot prove that the sections exchange and elsewhere use two accounts at ${name}, because the account number of ${section} was not read: ${textOfFailure(read, 'check that the keys may read the account')}`,
       mayPass: read.kind === 'unknown' || mayPassLater(read),
     };
   }

@@ -220,8 +220,8 @@ describe('a key that would have no effect', () => {
     expect(linesOf(idle)).toContainEqual(line);
     expect(loaded(withEffect)).toMatchObject({ ok: true });
     expect(linesOf(withEffect).filter(text => text.startsWith(`${key}: `))).toEqual([]);
-    const rule = IDLE_RULES.find(({ keys }) => keys.includes(general(key)));
-    expect([loaded(idle).ok, loaded(idle).warnings.length > 0]).toEqual(Array(2).fill(rule?.isWarning === true));
+    const { ok, warnings } = loaded(idle);
+    expect([ok, warnings.length > 0]).toEqual([true, true]);
   });
 
   test('is in the cases above for each row of the table', () => {

@@ -1,12 +1,14 @@
-/** Remedies name the section whose client was answered, and only keys and variables that exist. */
+/** Remedies name the section whose client was answered, and only keys and variables that exist; those to wait may pass. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { localRemedy, TransportFailure, type VenueSection } from '../../src/core/index.ts';
+import { localRemedy, TransportFailure, type ExchangeVenue, type VenueSection } from '../../src/core/index.ts';
 import { BINANCE_CODES, binanceRemedy } from '../../src/exchange/binance/wire/errorCodes.ts';
 import { meaningOf } from '../../src/exchange/bitso/wire/errorCodes.ts';
 import { remedyOf } from '../../src/exchange/bitso/wire/remedies.ts';
 import { KRAKEN_CODES, krakenRemedy } from '../../src/exchange/kraken/wire/codes.ts';
 import { SECTION_NAMES, type SectionNames } from '../../src/exchange/wire/sectionNames.ts';
+import { CannotStart, valueOrCannotStart } from '../../src/live/loop/opening.ts';
+import { codeOf } from '../../src/messages/exits.ts';
 import { VENUES } from '../../src/wiring/venueRegistry.ts';
 import { clientOn, endOf, listAnswer } from './everyVenue.ts';
 
@@ -90,5 +92,54 @@ test.each(VENUES.map(venue => [venue.name, venue] as const))(
       });
       expectNames((outcome as { readonly remedy: string }).remedy, 'elsewhere');
     }
+  },
+);
+
+/** Returns how a start ends if every private read of the exchange has this answer. */
+async function endOfStart(venue: ExchangeVenue, answer: { readonly status: number; readonly body: string }) {
+  const { client, clock } = clientOn(venue, request =>
+    Promise.resolve(listAnswer(request) ?? { ...answer, headers: {} }),
+  );
+  const outcome = await endOf(clock, client.balances());
+  let error: unknown = null;
+  try {
+    valueOrCannotStart('read balance', outcome!);
+  } catch (thrown) {
+    error = thrown;
+  }
+  return { outcome: outcome!, error };
+}
+
+test.each(VENUES.map(venue => [venue.name, venue] as const))(
+  '%s: a start may pass later after each code whose remedy is to wait, and ends with the code for it; never after one for the account owner',
+  async (name, venue) => {
+    const seen = { waits: 0, person: 0 };
+    for (const code of CODES[name]!) {
+      const { status, body } = BODIES[name]!(code);
+      const { outcome, error } = await endOfStart(venue, { status, body: JSON.stringify(body) });
+      if (outcome.kind !== 'refused' || !(error instanceof CannotStart))
+        throw new Error(`${code}: expected a rejected read, found ${JSON.stringify(outcome)}`);
+      const { meaning, remedy = '' } = outcome;
+      const waits = /\b(?:wait|again later|fewer orders)\b/.test(remedy) && meaning !== 'person';
+      if (waits) seen.waits++;
+      if (meaning === 'person') seen.person++;
+      const mayPass = waits || meaning === 'nonce';
+      expect([code, error.mayPass, codeOf(error)]).toEqual([code, mayPass, mayPass ? 1 : 2]);
+    }
+    expect(Math.min(seen.waits, seen.person)).toBeGreaterThan(3);
+  },
+);
+
+test.each(VENUES.map(venue => [venue.name, venue] as const))(
+  '%s: a start that ends with a rate limit or a failure of the exchange may pass later, whatever the text',
+  async (name, venue) => {
+    const { body } = BODIES[name]!('-1');
+    for (const status of [429, ...(name === 'bitso' ? [420] : []), ...(name === 'binance' ? [418] : []), 500, 502, 503])
+      for (const text of ['', '<html></html>', JSON.stringify(body)])
+        expect([status, text, (await endOfStart(venue, { status, body: text })).error]).toMatchObject([
+          status,
+          text,
+          { mayPass: true },
+        ]);
   },
 );

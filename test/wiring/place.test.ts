@@ -315,7 +315,7 @@ test.each([
   const read = configOf(tree => (tree['timing'] = { transferListDelayMaxMs: 5_000 }));
   const { elsewhere: _there, ...alone } = withoutPlace(read);
   const own = isTwo ? withoutPlace(read) : alone;
-  const config = trial === null ? own : asTrialOrder(own, trial === 'books transfers');
+  const config = trial === null ? own : asTrialOrder(own, trial !== 'books transfers');
   const rules = { instrument: btcMxn, makerRate: 0, takerRate: 0 };
   // A replay has the recorded configuration.
   for (const each of [config, recordedConfig(JSON.stringify(config))]) {

@@ -14,6 +14,7 @@ import {
   type VenueClient,
   type WireRequest,
 } from '../../src/core/index.ts';
+import { aheadUntil, storedNonces } from '../../src/live/state/durableNonces.ts';
 import { readBookRow } from '../../src/live/loop/opening.ts';
 import { openJournal } from '../../src/live/state/journal.ts';
 import { nonceMarkOf } from '../../src/live/state/stateSummary.ts';
@@ -214,6 +215,38 @@ test.each(CASES)(
     if (aheadMs > 0) expect(text).toMatch(cause);
     else expect(text).not.toContain('second key');
     await Promise.all([other.close(), client.close()]);
+  },
+);
+
+const LIFE = fc.record({ restAfterMs: fc.integer({ min: 2, max: 200_000 }), requests: fc.array(fc.nat(30_000)) });
+
+test.each(VENUES.filter(({ wantsRisingNonces }) => wantsRisingNonces === true))(
+  '$name: the nonces of a bot whose clock is right are never called ahead of the clock, at any time of any run',
+  async venue => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(LIFE, { minLength: 1, maxLength: 5 }), async lives => {
+        const clock = new VirtualClock(AT);
+        const store = { nonceMark: 0n, reserveNonces: (mark: bigint) => void (store.nonceMark = mark) };
+        const isAhead = () => aheadUntil(store.nonceMark, clock.now()) !== null;
+        for (const { restAfterMs, requests } of lives) {
+          const client = venue.connect({
+            ...{ clock, random: randomOf(1), restUrl: venue.restUrl('http://127.0.0.1'), deadlineMs: 1_000 },
+            ...{ transport: kept([]), budgets: { public: 60, private: 60 }, book: BOOKS[venue.name]! },
+            credentials: { key: 'a', secret: new Secret('c2Vj'), ...storedNonces(store, clock) },
+          });
+          for (const apartMs of requests) {
+            expect(isAhead()).toBe(false);
+            void client.balances();
+            await clock.advance(apartMs);
+          }
+          await client.close();
+          await clock.advance(restAfterMs);
+          expect(isAhead()).toBe(false);
+        }
+        expect(lives.every(({ requests }) => requests.length === 0) || store.nonceMark > 0n).toBe(true);
+      }),
+      runsOf(500, 30),
+    );
   },
 );
 

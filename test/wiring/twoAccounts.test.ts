@@ -32,7 +32,7 @@ const silent = account({ kind: 'unknown', reason: 'no answer' });
 const tooLow = account({ kind: 'refused', code: '0207', message: 'nonce', status: 400, meaning: 'nonce' });
 const forbidden = account({ kind: 'refused', code: '0210', message: 'no permission', status: 403 });
 const unsent = account({ kind: 'refused', code: 'not-sent', message: 'connection refused' });
-const throttled = account({ kind: 'refused', code: '0801', message: 'too many requests', status: 429 });
+const throttled = account({ kind: 'refused', code: '0801', message: 'too many requests', status: 429, mayPass: true });
 
 test.each([
   [
@@ -70,6 +70,21 @@ test.each([
   const problem = await oneAccountProblem(oneVenueConfig(), access, home, there);
   if (says === null) expect(problem).toBeNull();
   else expect(problem).toMatchObject({ text: expect.stringContaining(says) as string, mayPass });
+});
+
+test.each([
+  ['1', '2', null],
+  ['1', '1', 'the API key belongs to account 1 at bitso'],
+])('one lost answer of each exchange about its account number (%s, %s) is repeated', async (here, there, says) => {
+  const once = (value: string) => {
+    const reads: Outcome<string>[] = [
+      { kind: 'unknown', reason: 'no answer' },
+      { kind: 'done', value },
+    ];
+    return { account: { ...numbered(value).account, id: () => Promise.resolve(reads.shift()!) } };
+  };
+  const problem = await oneAccountProblem(oneVenueConfig(), accessOf('a', 'b'), once(here), once(there));
+  expect(problem?.text ?? null).toEqual(says === null ? null : expect.stringContaining(says));
 });
 
 test('is refused only with hedges there, so a reload that adds the hedges is refused too', async () => {

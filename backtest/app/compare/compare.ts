@@ -124,13 +124,13 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
 }
 
 /**
- * Throws `UsageError` if a configuration sets its own fees, which replace every tier, and a tier is named that these
- * fees do not have. Fees of another exchange have no tiers either; the command line refuses tiers beside them.
+ * Throws `UsageError` if tiers are named, but every configuration sets its own fees, which replace every tier. Fees of
+ * another exchange have no tiers either; the command line refuses tiers beside them.
  */
 function refuseTiers(given: readonly Setup[], { tiers, venueFees }: CompareOptions): void {
   if (venueFees !== undefined || tiers.every(tier => tier === 'config')) return;
-  const own = given.find(({ config }) => config !== null && ownFees(config) !== null);
-  if (own === undefined) return;
+  const [own] = given;
+  if (own === undefined || !given.every(({ config }) => config !== null && ownFees(config) !== null)) return;
   throw new UsageError(
     `--fees ${tiers.join(',')}: ${own.name} sets its own fees (backtest.fees or exchange.fees), which replace every tier; remove --fees, or remove these fees from the file`,
   );

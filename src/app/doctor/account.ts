@@ -8,6 +8,7 @@ import {
   moneyOfValue,
   needsOperator,
   ratePercent,
+  reasonOfFailure,
   textOfMoney,
   textOfPrice,
   valueOf,
@@ -39,6 +40,11 @@ export async function keyFindings(
 ): Promise<readonly Finding[]> {
   const id = await client.account?.id();
   const whose = id?.kind === 'done' ? `the key of account ${id.value}` : 'the key';
+  const again = 'run puntas doctor again';
+  const unread =
+    id === undefined || id.kind === 'done'
+      ? []
+      : [warn('key', `the account number could not be read: ${reasonOfFailure(id)}`, id.remedy ?? again)];
   const canceled = await client.cancel({ originIds: [`${instance}-0-0`] });
   const withdrawals = warn(
     'withdrawals',
@@ -48,17 +54,19 @@ export async function keyFindings(
   if (canceled.kind === 'done')
     return [
       pass('key', `${whose} may read and cancel; only --order tests the permission to place orders`),
+      ...unread,
       withdrawals,
     ];
   if (canceled.kind === 'unknown')
     return [
-      warn('key', `${whose} may read, but a test cancel had no answer (${canceled.reason})`, 'run puntas doctor again'),
+      warn('key', `${whose} may read, but a test cancel had no answer (${canceled.reason})`, canceled.remedy ?? again),
+      ...unread,
       withdrawals,
     ];
   const { code, message, meaning } = canceled;
-  const todo = canceled.remedy ?? localRemedy(code, section) ?? 'run puntas doctor again';
+  const todo = canceled.remedy ?? localRemedy(code, section) ?? again;
   const says = `${whose} may read, but a test cancel was rejected (${code}: ${message})`;
-  return [meaning === 'person' ? fail('key', says, todo) : warn('key', says, todo), withdrawals];
+  return [meaning === 'person' ? fail('key', says, todo) : warn('key', says, todo), ...unread, withdrawals];
 }
 
 /** Returns findings about the bounds of the book, and about each level that the bounds or a limit reject. */
@@ -122,8 +130,8 @@ export function balanceFindings({ preview, riskContext, uncounted }: PreviewNow)
       : [
           warn(
             'inventory',
-            `a run also counts ${uncounted.join(', ')}, which the quotes above do not`,
-            'run puntas doctor again after the arrival; puntas ledger shows the amounts',
+            `a run also counts ${uncounted.map(({ text }) => text).join(', ')}, which the quotes above do not`,
+            `${uncounted.map(({ remedy }) => remedy).join('; ')}; puntas ledger shows the amounts`,
           ),
         ];
   if (levels.length === 0)

@@ -4,20 +4,19 @@ import { ccxtIdsOf, type Config } from '../../config.ts';
 import { readBookRow, readRules } from '../../live/loop/opening.ts';
 import type { Log } from '../../live/log.ts';
 import { openHedgeOf } from '../../live/state/stateSummary.ts';
-import { balancesThere, previewNow, type BalancesThere, type PreviewNow } from '../inspect/previewNow.ts';
+import { balancesThere, previewNow, type PreviewNow } from '../inspect/previewNow.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import type { Tape } from '../../tape/index.ts';
 import { clientBesideBot, clientOf, marketStreamOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { sourceAccessOf } from '../../wiring/feeds.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
-import { placeClientOf } from '../../wiring/place.ts';
 import { remoteAccess, remoteElsewhere, withVenue } from '../../wiring/venueAccess.ts';
-import { venueElsewhere, venueOf } from '../../wiring/venueRegistry.ts';
+import { venueOf } from '../../wiring/venueRegistry.ts';
 import { balanceFindings, bookFindings, budgetFindings, feeFindings, feesTooHigh, keyFindings } from './account.ts';
 import { ccxtFindings } from './ccxt.ts';
 import { ClockGap, SET_CLOCK } from './clockGap.ts';
-import { checkElsewhere } from './elsewhere.ts';
+import { checkElsewhere, clockProblemThere, openPlace, type OpenPlace } from './elsewhere.ts';
 import { encryptionFindings } from './encryption.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
 import { alive, diskFindings, environmentFindings, portFindings, sentinelFinding, stateFindings } from './machine.ts';
@@ -141,28 +140,35 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   const gap = new ClockGap();
   const onRequest = (seen: Observation) => gap.hear(seen, clock.now());
   const client = clientBesideBot(clientOf(config, venue, clock, seed, { onRequest }), { config, clock });
-  let seen: PreviewNow | null = null;
+  const place = await openPlace(options, venue);
+  const there = place !== null && 'client' in place ? place : null;
   try {
-    await readBookRow(client, config.book);
-    tell(pass('exchange', `the exchange answers and lists ${config.book}`));
-    const problem = gap.nonceProblem(venueOf(config));
-    if (problem === null) seen = await accountFindings(options, client, venue, gap);
-    else tell(fail('key', problem, SET_CLOCK));
-  } catch (error) {
-    tell(checkAborted('exchange', error));
-  } finally {
-    await client.close();
-  }
-  tell(gap.finding);
-  tell(budgetFindings(config, seen?.preview.levels.length ?? 0));
-  tell(await streamFinding(options, venue));
-  // An order of either exchange needs the same permission, so both checks precede the first of them.
-  const barred = options.mayOrder ? await orderBarred(config, clock) : null;
-  const mayOrder = barred === null ? options.mayOrder : undefined;
-  await checkElsewhere({ ...options, mayOrder }, venue, gap);
-  if (barred !== null) tell(barred);
-  if (!mayOrder) return [];
-  if (seen === null) {
+    const problems = () => ({
+      here: gap.nonceProblem(venueOf(config)),
+      there: config.hedge?.elsewhere ? clockProblemThere(config, [gap, ...(there ? [there.gap] : [])]) : null,
+    });
+    let seen: PreviewNow | null = null;
+    try {
+      await readBookRow(client, config.book);
+      tell(pass('exchange', `the exchange answers and lists ${config.book}`));
+      const problem = problems();
+      if (problem.here === null)
+        seen = await accountFindings(options, client, venue, problem.there === null ? there : null);
+      else tell(fail('key', problem.here, SET_CLOCK));
+    } catch (error) {
+      tell(checkAborted('exchange', error));
+    }
+    tell(gap.finding);
+    tell(budgetFindings(config, seen?.preview.levels.length ?? 0));
+    tell(await streamFinding(options, venue));
+    const problem = problems();
+    // An order of either exchange needs the same permission, so both checks precede the first of them.
+    const barred = options.mayOrder ? await orderBarred(config, clock, problem.here ?? problem.there) : null;
+    const mayOrder = barred === null ? options.mayOrder : undefined;
+    await checkElsewhere({ ...options, mayOrder }, venue, client, { place, clockProblem: problem.there });
+    if (barred !== null) tell(barred);
+    if (!mayOrder) return [];
+    if (seen !== null) return await orderFinding(options, venue, log, seen, mayOrder);
     tell(
       fail(
         'order',
@@ -171,22 +177,25 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
       ),
     );
     return [];
+  } finally {
+    await client.close();
+    await there?.client.close();
   }
-  return orderFinding(options, venue, log, seen, mayOrder);
 }
 
 async function accountFindings(
   options: Asking,
   client: VenueClient,
   venue: VenueAccess,
-  gap: ClockGap,
+  place: OpenPlace | null,
 ): Promise<PreviewNow | null> {
   const { config, clock, tell } = options;
   let seen: PreviewNow;
   try {
     const rules = await readRules(client, config.book);
     tell(await keyFindings(client, config.instance));
-    const there = await heldThere(options, venue, gap);
+    // If they cannot be read, `checkElsewhere` reports it.
+    const there = place && (await balancesThere(config, place.client, clock).catch(() => null));
     seen = await previewNow(config, client, rules, clock, { ...sourceAccessOf(venue, client), there });
     tell(bookFindings(rules, seen));
     tell(balanceFindings(seen));
@@ -195,28 +204,6 @@ async function accountFindings(
   } catch (error) {
     tell(error instanceof FeesTooHigh ? feesTooHigh(error) : checkAborted('account', error));
     return null;
-  }
-}
-
-/** Returns the balances on the other exchange; `null` if they are not read, which `checkElsewhere` reports. */
-async function heldThere(
-  { config, clock, seed }: Asking,
-  venue: VenueAccess,
-  gap: ClockGap,
-): Promise<BalancesThere | null> {
-  const { elsewhere, hedge } = config;
-  if (hedge?.elsewhere === undefined || elsewhere === undefined) return null;
-  if (gap.nonceProblem(venueElsewhere(elsewhere)) !== null) return null;
-  let client: VenueClient | undefined;
-  try {
-    client = placeClientOf(config, venue, clock, seed, null);
-    if (client === undefined) return null;
-    const beside = clientBesideBot(client, { config, clock, there: venue.elsewhere! });
-    return await balancesThere(config, beside, clock);
-  } catch {
-    return null;
-  } finally {
-    await client?.close();
   }
 }
 
@@ -275,10 +262,16 @@ async function orderFinding(
 }
 
 /**
- * Returns a finding if no trial order may be sent, because the bot is running or a hedge is open; the trial orders run
- * without a hedger. `null` if trial orders may be sent.
+ * Returns a finding if no trial order may be sent, because the clock is far ahead (`clockProblem`), the bot is running or a
+ * hedge is open; the trial orders run without a hedger. `null` if trial orders may be sent.
  */
-async function orderBarred({ state: { dir } }: Config, clock: Clock): Promise<Finding | null> {
+async function orderBarred(
+  { state: { dir } }: Config,
+  clock: Clock,
+  clockProblem: string | null,
+): Promise<Finding | null> {
+  // A trial order stores its nonces, and every later one must be above them.
+  if (clockProblem !== null) return fail('order', `trial order not sent: ${clockProblem}`, SET_CLOCK);
   if (alive(dir, 'bot') !== null)
     return warn(
       'order',

@@ -8,10 +8,10 @@ import {
   multiplyMoneyFloor,
   moneyOf,
   ratePercent,
+  reasonOfFailure,
   sleep,
   orderIdOf,
   textOfAmount,
-  textOfFailure,
   textOfMoney,
   textOfPrice,
   type Amount,
@@ -26,12 +26,13 @@ import {
 } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { ElsewhereDesk } from '../../hedge/index.ts';
-import { PlaceRules } from '../../live/loop/placeRules.ts';
-import { clientBesideBot, clientOf, type VenueAccess } from '../../wiring/bot.ts';
+import { readBookRow } from '../../live/loop/opening.ts';
+import { ofElsewhere, PlaceRules } from '../../live/loop/placeRules.ts';
+import { clientBesideBot, type VenueAccess } from '../../wiring/bot.ts';
 import { evidenceTimesOf, oneAccountProblem, placeClientOf, provenAfterMs } from '../../wiring/place.ts';
 import { venueElsewhere } from '../../wiring/venueRegistry.ts';
 import { keyFindings } from './account.ts';
-import { SET_CLOCK, type ClockGap } from './clockGap.ts';
+import { ClockGap, SET_CLOCK } from './clockGap.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
@@ -58,25 +59,66 @@ type Place = {
   readonly funds: ReadonlyMap<string, Money>;
 };
 
+/** The other exchange after a public read. The checks share its client, so that few of its nonces are rejected. */
+export type OpenPlace = {
+  readonly client: VenueClient;
+  /** Measured difference of the clocks. */
+  readonly gap: ClockGap;
+};
+
 /**
- * Runs the checks of the other exchange; does nothing if the bot does not hedge there. `gap` is the measured difference
- * of the clocks. Never rejects.
+ * Reads a public list of the other exchange, whose answer has its time. Returns the error if the list cannot be read, and
+ * `null` if the bot does not hedge there. The caller closes the client.
  */
-export async function checkElsewhere(asking: Asking, venue: VenueAccess, gap: ClockGap): Promise<void> {
-  const { config, clock, seed, tell } = asking;
+export async function openPlace(
+  { config, clock, seed }: Pick<Asking, 'config' | 'clock' | 'seed'>,
+  venue: VenueAccess,
+): Promise<OpenPlace | { readonly error: unknown } | null> {
   const { elsewhere, hedge } = config;
-  if (elsewhere === undefined || hedge?.elsewhere === undefined) return;
-  const problem = gap.nonceProblem(venueElsewhere(elsewhere));
-  if (problem !== null) return tell(fail(CHECK, problem, SET_CLOCK));
+  if (elsewhere === undefined || hedge?.elsewhere === undefined) return null;
+  const gap = new ClockGap();
   let client: VenueClient | undefined;
-  const home = clientBesideBot(clientOf(config, venue, clock, seed), { config, clock });
   try {
-    const connected = placeClientOf(config, venue, clock, seed, null);
-    if (connected === undefined) return;
-    client = clientBesideBot(connected, { config, clock, there: venue.elsewhere! });
+    const connected = placeClientOf(config, venue, clock, seed, null, seen => gap.hear(seen, clock.now()));
+    if (connected === undefined) return null;
+    client = connected;
+    await ofElsewhere(venueElsewhere(elsewhere).name, () => readBookRow(connected, elsewhere.book));
+    return { client: clientBesideBot(connected, { config, clock, there: venue.elsewhere! }), gap };
+  } catch (error) {
+    await client?.close();
+    return { error };
+  }
+}
+
+/** Returns why no request with the key may be sent to the other exchange, from the clocks of both; `null` if one may. */
+export function clockProblemThere({ elsewhere }: Config, gaps: readonly ClockGap[]): string | null {
+  if (elsewhere === undefined) return null;
+  return gaps.map(gap => gap.nonceProblem(venueElsewhere(elsewhere))).find(problem => problem !== null) ?? null;
+}
+
+/**
+ * Runs the checks of the other exchange; does nothing if the bot does not hedge there. `home`: client of the bot's own
+ * exchange; `clockProblem`: why no request with the key may be sent, or `null`. Never rejects.
+ */
+export async function checkElsewhere(
+  asking: Asking,
+  venue: VenueAccess,
+  home: VenueClient,
+  {
+    place,
+    clockProblem,
+  }: { readonly place: Awaited<ReturnType<typeof openPlace>>; readonly clockProblem: string | null },
+): Promise<void> {
+  const { config, tell } = asking;
+  const { elsewhere } = config;
+  if (elsewhere === undefined || place === null) return;
+  if ('error' in place) return tell(checkAborted(CHECK, place.error));
+  if (clockProblem !== null) return tell(fail(CHECK, clockProblem, SET_CLOCK));
+  const { client } = place;
+  try {
     const { name, tried } = venueElsewhere(elsewhere);
     const one = await oneAccountProblem(config, venue, home, client);
-    if (one !== null) return tell(fail(CHECK, one.text, 'use two accounts, then run puntas doctor again'));
+    if (one !== null) return tell(fail(CHECK, one.text, 'fix this, then run puntas doctor again'));
     if (elsewhere.kind === 'remote' && tried === 'doubles')
       tell(
         warn(
@@ -96,9 +138,6 @@ export async function checkElsewhere(asking: Asking, venue: VenueAccess, gap: Cl
     if (asking.mayOrder) tell(await trialFinding(asking, { client, instrument, funds }, asking.mayOrder));
   } catch (error) {
     tell(checkAborted(CHECK, error));
-  } finally {
-    await client?.close();
-    await home.close();
   }
 }
 
@@ -108,8 +147,9 @@ async function readFunds(client: VenueClient, name: string): Promise<ReadonlyMap
   if (read.kind !== 'done')
     return fail(
       CHECK,
-      `the balances at ${name} cannot be read: ${textOfFailure(read)}`,
-      'check that key and secret (PUNTAS_ELSEWHERE_API_KEY, PUNTAS_ELSEWHERE_API_SECRET) are valid and may read balances',
+      `the balances at ${name} cannot be read: ${reasonOfFailure(read)}`,
+      read.remedy ??
+        'check that key and secret (PUNTAS_ELSEWHERE_API_KEY, PUNTAS_ELSEWHERE_API_SECRET) are valid and may read balances',
     );
   const [row] = read.unreadable ?? [];
   if (row) return fail(CHECK, `the balances at ${name}: ${describeRow(row)}`, 'run puntas doctor again');

@@ -166,7 +166,7 @@ const trialConfig = (config: Config, { instrument, side, lots }: TrialPlan): Con
       ...{ hedge: undefined, rfqReference: undefined, regimes: undefined, markouts: undefined },
       ...{ fairValue: undefined, reference: undefined, webhooks: undefined, alerts: undefined, pull: undefined },
     },
-    config.hedge?.elsewhere === undefined,
+    config.hedge?.elsewhere !== undefined,
   );
 
 /** Watcher that ends the run once the order's outcome is known. */

@@ -19,11 +19,13 @@ import {
 import type { Config } from '../../config.ts';
 import { latchIn, type Halt } from '../../live/safety/latch.ts';
 import { CannotStart, readBookRow, readRules } from '../../live/loop/opening.ts';
+import { ofElsewhere } from '../../live/loop/placeRules.ts';
 import { clientBesideBot, clientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { sourceAccessOf } from '../../wiring/feeds.ts';
 import { assertTwoAccounts, assertVenuesFit, oneAccountProblem, placeClientOf } from '../../wiring/place.ts';
 import { venueElsewhere, venueOf } from '../../wiring/venueRegistry.ts';
 import { ClockGap, SET_CLOCK } from '../doctor/clockGap.ts';
+import { clockProblemThere } from '../doctor/elsewhere.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { sourceOfStop } from './botLife.ts';
 import { balancesThere, previewNow } from './previewNow.ts';
@@ -46,19 +48,22 @@ export async function check(
   configFile: string | undefined,
 ): Promise<CheckResult> {
   assertVenuesFit(config);
-  const connected = config.hedge?.elsewhere && placeClientOf(config, venue, clock, seed, null);
+  const gapThere = new ClockGap();
+  const connected =
+    config.hedge?.elsewhere &&
+    placeClientOf(config, venue, clock, seed, null, seen => gapThere.hear(seen, clock.now()));
   const there = connected && clientBesideBot(connected, { config, clock, there: venue.elsewhere! });
   const gap = new ClockGap();
   const onRequest = (seen: Observation) => gap.hear(seen, clock.now());
   const client = clientBesideBot(clientOf(config, venue, clock, seed, { onRequest }), { config, clock });
   try {
-    const venues = [venueOf(config), ...(there && config.elsewhere ? [venueElsewhere(config.elsewhere)] : [])];
-    for (const one of venues.filter(({ wantsRisingNonces }) => wantsRisingNonces === true)) {
-      // The first answer has the time of the exchange; its request needs no key.
-      await readBookRow(client, config.book);
-      const problem = gap.nonceProblem(one);
-      if (problem !== null) throw new CannotStart(problem, null, false, SET_CLOCK);
-    }
+    const [here, other] = [venueOf(config), there && config.elsewhere && venueElsewhere(config.elsewhere)];
+    // The first answer of an exchange has its time; the request needs no key.
+    if (here.wantsRisingNonces === true) await readBookRow(client, config.book);
+    if (there && other?.wantsRisingNonces === true)
+      await ofElsewhere(other.name, () => readBookRow(there, config.elsewhere!.book));
+    const problem = gap.nonceProblem(here) ?? (there ? clockProblemThere(config, [gap, gapThere]) : null);
+    if (problem !== null) throw new CannotStart(problem, null, false, SET_CLOCK);
     assertTwoAccounts(config, await oneAccountProblem(config, venue, client, there));
     const rules = await readRules(client, config.book);
     const { preview, own, uncounted, riskContext } = await previewNow(config, client, rules, clock, {
@@ -88,7 +93,7 @@ export async function check(
       ...(uncounted.length === 0
         ? []
         : [
-            `not counted in these quotes, but counted by a run: ${uncounted.join(', ')} (from the ledger of ${config.state.dir})`,
+            `not counted in these quotes, but counted by a run: ${uncounted.map(({ text }) => text).join(', ')} (from the ledger of ${config.state.dir})`,
           ]),
       ...(riskContext.livePriceMissing ? [riskContext.livePriceMissing] : []),
       ...previewLines(rules.instrument, preview),

@@ -24,7 +24,7 @@ import {
 import type { Config } from '../../config.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { readOpening } from '../../live/loop/opening.ts';
-import { rateOf } from '../../live/loop/hedgePlace.ts';
+import { bookOutCommand, rateOf } from '../../live/loop/hedgePlace.ts';
 import { missingBalance, Reads } from '../../live/account/reads.ts';
 import { unreadableOf } from '../../live/unreadableRows.ts';
 import { isFailed, type Failed } from '../../live/failedRequest.ts';
@@ -48,11 +48,14 @@ export type PreviewNow = {
    */
   readonly own: number;
   /**
-   * Amounts that a run counts as held and the preview does not, such as `0.03 btc in transit`: those in the ledger of the
-   * state directory that are on no exchange that was read. One text about the ledger if it is unreadable.
+   * Amounts that a run counts as held and the preview does not: those of the base currency in the ledger of the state
+   * directory that are on no exchange that was read. One text about the ledger if it is unreadable.
    */
-  readonly uncounted: readonly string[];
+  readonly uncounted: readonly Uncounted[];
 };
+
+/** Amount that a run counts, such as `0.03 btc in transit`, with the remedy as a clause. */
+type Uncounted = { readonly text: string; readonly remedy: string };
 
 const isOwn = ({ book, originId }: OrderReport, config: Config): boolean =>
   book === config.book && originId?.startsWith(`${config.instance}-`) === true;
@@ -108,26 +111,35 @@ export async function balancesThere(
 
 const unreadThere = (place: string, failed: Failed): UsageError =>
   new UsageError(
-    `the balances at ${place} could not be read: ${textOfFailure(failed)}; check the key for ${place} (PUNTAS_ELSEWHERE_API_KEY, PUNTAS_ELSEWHERE_API_SECRET)`,
+    `the balances at ${place} could not be read: ${textOfFailure(failed, `check the key for ${place} (PUNTAS_ELSEWHERE_API_KEY, PUNTAS_ELSEWHERE_API_SECRET)`)}`,
     1,
   );
 
 /**
- * Returns the amounts of the ledger, in the currencies of both books, that are on no exchange that was read; one text about
- * the ledger if it is unreadable.
+ * Returns the amounts of the ledger in the base currency that are on no exchange that was read, as a run counts them; one
+ * text about the ledger if it is unreadable.
  */
-async function uncountedIn({ state, book, elsewhere }: Config, clock: Clock, read: string | null): Promise<string[]> {
-  const currencies = [...pairOf(book), ...(elsewhere === undefined ? [] : pairOf(elsewhere.book))];
+async function uncountedIn(config: Config, clock: Clock, read: string | null): Promise<readonly Uncounted[]> {
+  const { state, book, elsewhere, hedge } = config;
+  const own = hedge?.elsewhere === undefined || elsewhere === undefined ? null : placeNameOf(elsewhere);
   let ledger: LedgerFile | null;
   try {
     ledger = await ledgerFileIn(state.dir, clock);
   } catch (error) {
-    return [`what the ledger of ${state.dir} holds elsewhere (unreadable: ${textOfError(error)})`];
+    const text = `what the ledger of ${state.dir} holds elsewhere (unreadable: ${textOfError(error)})`;
+    return [{ text, remedy: 'run puntas doctor again' }];
   }
   return [...(ledger?.causes ?? [])].flatMap(([name, causes]) => {
     const [currency, place, amount] = [tickerInName(name), placeInName(name), sumOfCauses(causes)];
-    if (place === null || place === read || amount === 0n || !currencies.includes(currency)) return [];
-    return [`${textOfMoney(amount)} ${currency} ${place === TRANSIT ? 'in transit' : `at ${place}`}`];
+    if (place === null || place === read || amount === 0n || currency !== pairOf(book)[0]) return [];
+    const text = `${textOfMoney(amount)} ${currency} ${place === TRANSIT ? 'in transit' : `at ${place}`}`;
+    const remedy =
+      place === TRANSIT
+        ? 'run puntas doctor again after the arrival'
+        : place === own
+          ? `run puntas doctor again when ${place} can be read`
+          : `book out what is no longer at ${place}, for example with ${bookOutCommand(name, amount)}`;
+    return [{ text, remedy }];
   });
 }
 
@@ -167,11 +179,7 @@ export async function previewNow(
       reads.book(rules.instrument),
     ]) {
       const event = await read;
-      if (isFailed(event))
-        throw new UsageError(
-          `the exchange could not be read: ${event.kind === 'refused' ? `${event.code} ${event.message}` : event.reason}`,
-          1,
-        );
+      if (isFailed(event)) throw new UsageError(`the exchange could not be read: ${textOfFailure(event)}`, 1);
       if (event?.kind === 'feed failed') throw new UsageError(`the feed ${event.name} has no price: ${event.why}`, 1);
       if (event !== null) engine.step(event);
     }

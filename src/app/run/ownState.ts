@@ -1,7 +1,7 @@
 /** Opening of a run's state. The state must belong to this bot; another key of the same account is accepted. */
 import type { Config } from '../../config.ts';
-import { describeRow, textOfFailure, type Outcome, type VenueClient } from '../../core/index.ts';
-import { CannotStart, mayPassLater, valueOrCannotStart } from '../../live/loop/opening.ts';
+import { describeRow, textOfFailure, type Outcome, type UnreadableRow, type VenueClient } from '../../core/index.ts';
+import { CannotStart, mayPassLater, repeatIfUnknown, valueOrCannotStart } from '../../live/loop/opening.ts';
 import { recordingLimits } from '../../live/recording/recordings.ts';
 import { DamagedState, openJournal, type Journal } from '../../live/state/journal.ts';
 import { OtherKey, type AccountEvidence, type Owner } from '../../live/state/owner.ts';
@@ -75,7 +75,8 @@ type AccountReads = Pick<VenueClient, 'limits' | 'account' | 'openOrders'>;
  */
 async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: string): Promise<string> {
   if (!exchange.account) throw new UsageError(other.message);
-  const clientId = valueOrCannotStart('read account_status', await exchange.account.id());
+  const { account } = exchange;
+  const clientId = valueOrCannotStart('read account_status', await repeatIfUnknown(() => account.id()));
   // If the state has an account number, it is compared when the state is opened.
   if (other.known.client !== null) return clientId;
   const proof = await proofOf(exchange, other.known, book);
@@ -83,7 +84,7 @@ async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: 
   const [sameKey] = other.message.split(', and ');
   if (proof.kind === 'unread')
     throw new CannotStart(
-      `${sameKey}, and the data that would show that this key (of account ${clientId}) belongs to the same account was not read: ${proof.why}`,
+      `${sameKey}, and the data that would show that this key (of account ${clientId}) belongs to the same account was not read: ${proof.why}; start the bot again later, or once with the old key`,
       null,
       true,
     );
@@ -111,16 +112,23 @@ async function proofOf(exchange: AccountReads, { tid, orders }: AccountEvidence,
     const isOpen = outcome.kind === 'unknown' || mayPassLater(outcome);
     (isOpen ? unread : rejected).push(`${what}: ${textOfFailure(outcome)}`);
   };
-  if (tid !== null && exchange.account) {
-    const has = await exchange.account.hasTrade(tid);
+  const { account } = exchange;
+  if (tid !== null && account) {
+    const has = await repeatIfUnknown(() => account.hasTrade(tid));
     if (has.kind !== 'done') failed(`trade ${tid}`, has);
     else if (has.value) return { kind: 'proven' };
   }
   if (orders.length > 0) {
-    const live = await exchange.openOrders({ book, limit: exchange.limits.ordersPage });
+    const live = await repeatIfUnknown(() => exchange.openOrders({ book, limit: exchange.limits.ordersPage }));
     if (live.kind !== 'done') failed('open orders', live);
-    else if (live.value.some(({ originId }) => orders.some(id => id === originId))) return { kind: 'proven' };
-    else unread.push(...(live.unreadable ?? []).map(row => `open orders: ${describeRow(row)}`));
+    else {
+      const unreadable = live.unreadable ?? [];
+      // The id in a row that is otherwise unreadable shows as much as that of another row.
+      const isOwn = ({ originId }: Pick<UnreadableRow, 'originId'>) => orders.some(id => id === originId);
+      if ([...live.value, ...unreadable].some(isOwn)) return { kind: 'proven' };
+      const nameless = unreadable.filter(({ originId }) => originId === undefined);
+      unread.push(...nameless.map(row => `open orders: ${describeRow(row)}`));
+    }
   }
   if (unread.length > 0) return { kind: 'unread', why: unread.join('; ') };
   return { kind: 'none', rejected: rejected.length === 0 ? null : rejected.join('; ') };

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { configChanges, type Config, type ConfigChange } from '../../config.ts';
 import type { Clock, Engine, EngineEvent, Millis, VenueClient } from '../../core/index.ts';
-import { readRules } from '../../live/loop/opening.ts';
+import { readOnce, readRules } from '../../live/loop/opening.ts';
 import type { Reloaded } from '../../live/loop/recordingRotation.ts';
 import type { Log } from '../../live/log.ts';
 import { readReference } from '../../live/market/reference.ts';
@@ -147,7 +147,7 @@ export class Reloading {
    */
   async #quotes(next: Config): Promise<readonly string[]> {
     const { client, engine, time } = this.#host;
-    const rules = await readRules(client, next.book);
+    const rules = await readRules(client, next.book, readOnce);
     const reference = await this.#reference(next, rules);
     const [running, at] = [engine(), time()];
     const preview = nextPreview(next, rules, running, at, reference);

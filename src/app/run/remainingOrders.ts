@@ -11,6 +11,7 @@ import { recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRules } from '../../live/replay/replay.ts';
 import { StateInUse } from '../../live/state/stateFile.ts';
 import { lookInto, type LiveOrder } from '../../live/state/stateSummary.ts';
+import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { EXIT, sentenceOf } from '../../messages/exits.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
@@ -38,16 +39,27 @@ export async function withRemainingOrders(
   if (dir === null || found === null || found.orders.length === 0 || (found.owner?.venue ?? null) === null)
     return error;
   const { orders } = found;
+  // A command with -c reads the file, too.
+  const configFile = of.state === undefined && isValid(of.file) ? of.file : undefined;
   const more = orders.length > NAMED_MAX ? [`and ${orders.length - NAMED_MAX} more`] : [];
   return new UsageError(
     [
       sentenceOf(error),
       `according to the state in ${dir}, ${orders.length === 1 ? '1 order' : `${orders.length} orders`} of an earlier run may still be open at the exchange:`,
       ...[...rowsOf(dir, orders.slice(0, NAMED_MAX)), ...more].map(row => `  ${row}`),
-      `fix the error and start again, which cancels the orders; or ${cancelCommand({ configFile: of.state === undefined ? of.file : undefined, stateDir: dir })}`,
+      `fix the error and start again, which cancels the orders; or ${cancelCommand({ configFile, stateDir: dir })}`,
     ],
     EXIT.leftOrders,
   );
+}
+
+function isValid(file: string): boolean {
+  try {
+    readConfig(file);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the state directory that a possibly invalid file names; `null` if the file does not exist. */

@@ -43,6 +43,8 @@ export type Outcome<T> =
       readonly meaning?: Meaning;
       /** Remedy for the operator, as a clause. */
       readonly remedy?: string;
+      /** Present if the exchange may accept a later request without an action of the operator, such as after a rate limit. */
+      readonly mayPass?: true;
     }
   | {
       readonly kind: 'unknown';
@@ -52,6 +54,8 @@ export type Outcome<T> =
        * be to a copy of the request.
        */
       readonly meaning?: 'nonce';
+      /** Remedy for the operator, as a clause. */
+      readonly remedy?: string;
     };
 
 /** Row of a list that could not be read. Contains the parts of its identity that are readable. */
@@ -116,9 +120,17 @@ export const isLocalRefusal = (code: string): boolean => LOCAL_REFUSALS.includes
 /** Whether the operator must fix the cause of a rejection, either immediately or if the rejection repeats. */
 export const isFatal = (meaning: Meaning | undefined): boolean => meaning === 'person' || meaning === 'nonce';
 
+type Failure = Exclude<Outcome<unknown>, { readonly kind: 'done' }>;
+
 /** Formats why a request has no value: the code and message of a rejection, or the reason of an unknown outcome. */
-export const textOfFailure = (outcome: Exclude<Outcome<unknown>, { readonly kind: 'done' }>): string =>
+export const reasonOfFailure = (outcome: Failure): string =>
   outcome.kind === 'refused' ? `${outcome.code}: ${outcome.message}` : outcome.reason;
+
+/** Formats why a request has no value, with its remedy; `advice` is the remedy if the outcome has none. */
+export function textOfFailure(outcome: Failure, advice?: string): string {
+  const remedy = outcome.remedy ?? advice;
+  return `${reasonOfFailure(outcome)}${remedy === undefined ? '' : `; ${remedy}`}`;
+}
 
 /** Returns the outcome with its value, if any, converted by `to`. */
 export const mapOutcome = <T, U>(outcome: Outcome<T>, to: (value: T) => U): Outcome<U> =>

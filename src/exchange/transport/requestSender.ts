@@ -92,6 +92,11 @@ export type ExchangeProtocol<Form> = {
   readonly meaningOf: (code: string) => Meaning | undefined;
   /** Returns the operator's remedy as a clause, with the names of the client's section; `null` if none is known. */
   readonly remedyOf: (code: string, names: SectionNames) => string | null;
+  /**
+   * Whether the cause of a rejection code ends without an action of the operator: a rate limit, an overload or a failure
+   * of the exchange.
+   */
+  readonly isTransient: (code: string) => boolean;
   /** Texts that are masked in outcomes, such as key and secret; `null` without credentials: only public reads work. */
   readonly masked: readonly string[] | null;
   /** Whether nonces must arrive in order, so that only one request may be pending. */
@@ -128,6 +133,8 @@ type Flight = {
   isSent: boolean;
   signature?: string;
   reply?: WireReply;
+  /** Whether the exchange throttled the request. */
+  isThrottled?: boolean;
 };
 
 /** Gives the slots of a request back: used up if the request may have been sent. */
@@ -218,6 +225,7 @@ export function requestSender<Form, Name extends string>(
     for (const [name, used] of Object.entries(protocol.usedWeights?.(reply) ?? {})) budgets[name]?.raiseTo(used);
     const { outcome, throttled, pause = {} } = protocol.classify(reply, question);
     if (!throttled) return outcome;
+    flight.isThrottled = true;
     const paused = pause.budgets ?? protocol.charges(question).map(({ budget }) => budget);
     for (const name of new Set(paused)) budgets[name]?.lockOut(pause.ms);
     return outcome;
@@ -227,7 +235,8 @@ export function requestSender<Form, Name extends string>(
   async function outcomeOf<T>(question: ApiRequest<T, Form>, flight: Flight): Promise<Outcome<T>> {
     const masked = () => [...(protocol.masked ?? []), ...(flight.signature === undefined ? [] : [flight.signature])];
     try {
-      return withRemedy(maskOutcome(await answer(question, flight), masked), protocol, section);
+      const outcome = maskOutcome(await answer(question, flight), masked);
+      return withRemedy(outcome, { ...protocol, section, isThrottled: flight.isThrottled === true });
     } catch (problem) {
       // The text of the error may contain parts of the request, also of its signature.
       const why = `${question.endpoint}: ${flight.step} (${kindOfError(problem)})`;
@@ -309,19 +318,27 @@ function kindOfError(problem: unknown): string {
   return [code, name].find(text => text !== undefined && /^[A-Za-z][A-Za-z0-9_]{2,40}$/.test(text)) ?? 'internal error';
 }
 
-/** Adds the meaning of the exchange's code and the operator's remedy to a rejection. */
+type CodeTable = Pick<ExchangeProtocol<never>, 'meaningOf' | 'remedyOf' | 'isTransient'>;
+
+/** Adds the meaning of the exchange's code, the operator's remedy and whether the cause may pass to a rejection. */
 function withRemedy<T>(
   outcome: Outcome<T>,
-  { meaningOf, remedyOf }: Pick<ExchangeProtocol<never>, 'meaningOf' | 'remedyOf'>,
-  section: VenueSection,
+  of: CodeTable & { readonly section: VenueSection; readonly isThrottled: boolean },
 ): Outcome<T> {
+  const { section } = of;
   // Only rejections have a code. The sender's own codes have no meaning; at home, their remedy is added where they are
   // shown.
   if (outcome.kind !== 'refused') return outcome;
   const { code } = outcome;
   const local = section === 'exchange' ? null : localRemedy(code, section);
-  const [meaning, remedy] = [meaningOf(code), remedyOf(code, SECTION_NAMES[section]) ?? local];
-  return { ...outcome, ...(meaning === undefined ? {} : { meaning }), ...(remedy === null ? {} : { remedy }) };
+  const [meaning, remedy] = [of.meaningOf(code), of.remedyOf(code, SECTION_NAMES[section]) ?? local];
+  const mayPass = meaning !== 'person' && (of.isThrottled || of.isTransient(code));
+  return {
+    ...outcome,
+    ...(meaning === undefined ? {} : { meaning }),
+    ...(remedy === null ? {} : { remedy }),
+    ...(mayPass ? { mayPass } : {}),
+  };
 }
 
 type Refused = Extract<Outcome<never>, { kind: 'refused' }>;

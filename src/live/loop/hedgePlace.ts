@@ -227,8 +227,12 @@ export function heldAtOtherPlaces({ ledger }: Leftovers, place: string | null): 
   const [first] = held;
   if (first === undefined) return null;
   const all = held.map(({ currency, sum }) => `${textOfMoney(sum)} ${currency}`).join(', ');
-  return `the ledger also has ${all}, whose balances this bot does not read; the base currency in them is still part of the holdings. Book out amounts that are no longer there, for example with puntas ledger adjust --currency ${first.currency} --amount=${textOfMoney(money(-first.sum))}${place === null ? '' : ', with --in-transit only if you sent the amount to an exchange that this bot reads and the first balances read there did not include it'}`;
+  return `the ledger also has ${all}, whose balances this bot does not read; the base currency in them is still part of the holdings. Book out amounts that are no longer there, for example with ${bookOutCommand(first.currency, first.sum)}${place === null ? '' : ', with --in-transit only if you sent the amount to an exchange that this bot reads and the first balances read there did not include it'}`;
 }
+
+/** Returns the command that books an amount out of the ledger. */
+export const bookOutCommand = (currency: string, amount: Money): string =>
+  `puntas ledger adjust --currency ${currency} --amount=${textOfMoney(money(-amount))}`;
 
 /** Returns which adjustments the sums of the ledger have from its entries, as text; `null` if none. */
 export function addedText({ added = new Map() }: Pick<Leftovers, 'added'>): string | null {

@@ -43,18 +43,37 @@ export class CannotStart extends Error {
   }
 }
 
-/** Reads the rules of one book and the account's fees on it. Rejects with `CannotStart`. */
-export async function readRules(exchange: Exchange, book: string): Promise<Rules> {
-  const row = await readBookRow(exchange, book);
-  const fee = await ratesOf(exchange, row);
+/** Sends a read, and returns its outcome. */
+export type SendRead = <T>(read: () => Promise<Outcome<T>>) => Promise<Outcome<T>>;
+
+/** Sends a read of a start, and once more if it has no answer, so that one lost answer does not end the start. */
+export const repeatIfUnknown: SendRead = async read => {
+  const first = await read();
+  return first.kind === 'unknown' ? read() : first;
+};
+
+/** Sends a read of a running bot, which repeats it later; a stop waits for one answer at most. */
+export const readOnce: SendRead = read => read();
+
+/**
+ * Reads the rules of one book and the account's fees on it; `send` is `readOnce` for a running bot. Rejects with
+ * `CannotStart`.
+ */
+export async function readRules(exchange: Exchange, book: string, send = repeatIfUnknown): Promise<Rules> {
+  const row = await readBookRow(exchange, book, send);
+  const fee = await ratesOf(exchange, row, send);
   const instrument = instrumentOf(row);
   const tier = accountTierOf(fee, row.tiers, instrument.minor);
   return { instrument, makerRate: rateCeil(fee.maker), takerRate: rateCeil(fee.taker), tier };
 }
 
 /** Reads the row of one book in the public list of books. Rejects with `CannotStart`. */
-export async function readBookRow(exchange: Pick<Exchange, 'availableBooks'>, book: string): Promise<AvailableBook> {
-  const { value: books, unreadable } = await need('read available_books', () => exchange.availableBooks());
+export async function readBookRow(
+  exchange: Pick<Exchange, 'availableBooks'>,
+  book: string,
+  send = repeatIfUnknown,
+): Promise<AvailableBook> {
+  const { value: books, unreadable } = await need('read available_books', () => exchange.availableBooks(), send);
   const row = books.find(candidate => candidate.book === book);
   if (row) return row;
   const own = unreadable.find(candidate => candidate.book === undefined || candidate.book === book);
@@ -71,8 +90,8 @@ export async function readBookRow(exchange: Pick<Exchange, 'availableBooks'>, bo
  * Reads the account's fees on the book. If the exchange lists no fees for the book, returns the first tier of the
  * book's schedule, or its flat rate.
  */
-async function ratesOf(exchange: Exchange, row: AvailableBook): Promise<BookFee> {
-  const { value: fees, unreadable } = await need('read fees', () => exchange.fees());
+async function ratesOf(exchange: Exchange, row: AvailableBook, send: SendRead): Promise<BookFee> {
+  const { value: fees, unreadable } = await need('read fees', () => exchange.fees(), send);
   const own = unreadable.find(fee => fee.book === undefined || fee.book === row.book);
   if (own && !fees.some(fee => fee.book === row.book))
     throw new CannotStart(
@@ -241,22 +260,17 @@ async function newestTid(exchange: Exchange): Promise<string | undefined> {
 export const mayPassLater = ({
   status,
   meaning,
-}: Pick<Extract<Outcome<unknown>, { kind: 'refused' }>, 'status' | 'meaning'>): boolean =>
-  status === undefined || BUSY.includes(status) || status >= 500 || (meaning === 'nonce' && status !== 401);
+  mayPass,
+}: Pick<Extract<Outcome<unknown>, { kind: 'refused' }>, 'status' | 'meaning' | 'mayPass'>): boolean =>
+  status === undefined || mayPass === true || (meaning === 'nonce' && status !== 401);
 
-/** HTTP statuses that the clients of the exchanges read as a rate limit, or as the short ban after one. */
-const BUSY: readonly number[] = [418, 420, 429];
-
-/**
- * Returns the outcome of a read that the start needs. A read without an answer is repeated once, so that one lost answer
- * does not end a start. Rejects with `CannotStart` if the read failed.
- */
+/** Returns the value of a read, with its unreadable rows. Rejects with `CannotStart` if the read failed. */
 async function need<T>(
   what: string,
   read: () => Promise<Outcome<T>>,
+  send = repeatIfUnknown,
 ): Promise<{ readonly value: T; readonly unreadable: readonly UnreadableRow[] }> {
-  const first = await read();
-  const outcome = first.kind === 'unknown' ? await read() : first;
+  const outcome = await send(read);
   const value = valueOrCannotStart(what, outcome);
   return { value, unreadable: (outcome.kind === 'done' && outcome.unreadable) || [] };
 }

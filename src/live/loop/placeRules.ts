@@ -1,14 +1,25 @@
 /** Rules of the book on the other exchange, and the fees of the account there. */
 import { isLocalRefusal, type Clock, type Exchange, type Millis } from '../../core/index.ts';
 import type { Log } from '../log.ts';
-import { CannotStart, readRules } from './opening.ts';
+import { CannotStart, readOnce, readRules } from './opening.ts';
 import { rulesChange } from './rulesChange.ts';
 import type { Rules } from '../rules.ts';
 
 /** Interval of reads. An order under outdated rules is rejected, and the next read applies the change. */
 const EVERY_MS: Millis = 300_000;
-/** Number of attempts at a start, so that one lost answer does not end it. */
-const OPEN_TRIES = 3;
+
+/** Returns the result of a read at the other exchange, whose errors name that exchange and its section. */
+export async function ofElsewhere<T>(name: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof CannotStart)) throw error;
+    const { code, mayPass, remedy } = error;
+    const isLocal = code !== null && isLocalRefusal(code);
+    const advice = remedy ?? (isLocal ? 'check elsewhere.book and elsewhere.restUrl' : null);
+    throw new CannotStart(`${name} (section elsewhere): ${error.message}`, code, mayPass, advice);
+  }
+}
 
 export class PlaceRules {
   readonly #exchange: Exchange;
@@ -30,23 +41,10 @@ export class PlaceRules {
     return this.#known;
   }
 
-  /**
-   * Reads the rules, unless an earlier run of this process has read them; reads again if a failure may pass. Rejects
-   * with `CannotStart`.
-   */
+  /** Reads the rules, unless an earlier run of this process has read them. Rejects with `CannotStart`. */
   async open(): Promise<void> {
-    for (let tries = 1; this.#known === null; tries++) {
-      try {
-        this.#known = await readRules(this.#exchange, this.book);
-      } catch (error) {
-        if (!(error instanceof CannotStart)) throw error;
-        const { code, mayPass, remedy } = error;
-        const isLocal = code !== null && isLocalRefusal(code);
-        const advice = remedy ?? (isLocal ? 'check elsewhere.book and elsewhere.restUrl' : null);
-        if (!mayPass || tries >= OPEN_TRIES)
-          throw new CannotStart(`${this.#name} (section elsewhere): ${error.message}`, code, mayPass, advice);
-      }
-    }
+    if (this.#known !== null) return;
+    this.#known = await ofElsewhere(this.#name, () => readRules(this.#exchange, this.book));
   }
 
   /** Reads the rules again if the last read is old. If they cannot be read, the last ones apply. */
@@ -56,7 +54,7 @@ export class PlaceRules {
     this.#triedAt = clock.elapsed();
     let read: Rules;
     try {
-      read = await readRules(this.#exchange, this.book);
+      read = await readRules(this.#exchange, this.book, readOnce);
     } catch (error) {
       if (!(error instanceof CannotStart)) throw error;
       const text = `the rules of ${this.book} at ${this.#name} could not be refreshed; the last known rules apply`;

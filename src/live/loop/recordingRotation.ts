@@ -6,7 +6,7 @@
 import { sleep, textOfError, type MarketStream, type Millis, type Order } from '../../core/index.ts';
 import type { Journal } from '../state/journal.ts';
 import type { ExchangeSide, StopReport } from './loopOptions.ts';
-import { readRules } from './opening.ts';
+import { readOnce, readRules } from './opening.ts';
 import type { Rules } from '../rules.ts';
 import { Run, type RunOpening } from './run.ts';
 
@@ -295,7 +295,7 @@ export class RecordingRotation {
       const options = { ...before.options, ...parts };
       try {
         this.#journal = this.#journal.next(clock.now(), setup, options.roll.recordings);
-        const next = rules ?? (await readRules(venue.exchange, bot.book));
+        const next = rules ?? (await readRules(venue.exchange, bot.book, readOnce));
         this.#run = await openRun({
           ...options,
           rules: next,

@@ -4,7 +4,7 @@
  */
 import { differentChargedRate, type Exchange, type Millis, type OwnTrade } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
-import { CannotStart, NO_SUCH_BOOK, readRules } from './opening.ts';
+import { CannotStart, NO_SUCH_BOOK, readOnce, readRules } from './opening.ts';
 import type { Rules } from '../rules.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
 import { isOtherGrid, feePercent, rulesChange } from './rulesChange.ts';
@@ -118,7 +118,7 @@ export class RulesReads {
     this.#dueAt = this.#readAt + AGAIN_MS;
     let read: Rules;
     try {
-      read = await readRules(exchange, book);
+      read = await readRules(exchange, book, readOnce);
     } catch (error) {
       if (error instanceof CannotStart && error.code === NO_SUCH_BOOK) this.#removed();
       else {

@@ -17,11 +17,11 @@ const SPARE = 10_000n * PER_MS;
 const FEW = PER_MS;
 
 /**
- * Returns the first time of the clock whose nonces are above all of a store with this bound; `null` if this time is
- * past.
+ * Returns the first time of the clock whose nonces are above all of a store with this bound; `null` if the nonces that
+ * were sent may be those of the clock, because a bound is up to a block above them.
  */
 export const aheadUntil = (mark: bigint, now: Millis): Millis | null =>
-  mark < BigInt(Math.floor(now)) * PER_MS ? null : Number(mark / PER_MS) + 1;
+  mark - BLOCK <= BigInt(Math.floor(now)) * PER_MS ? null : Number(mark / PER_MS) + 1;
 
 /** Returns what a client needs so that its nonces are above all earlier ones of the store. */
 export const storedNonces = (store: NonceStore, clock: Clock): Pick<VenueCredentials, 'nonceAbove' | 'durable'> => ({

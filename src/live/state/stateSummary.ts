@@ -57,7 +57,7 @@ export async function openHedgeOf(dir: string, clock: Clock): Promise<string | n
  * `there` on the other exchange; 0 if there are none. Rejects if the state file cannot be trusted or read.
  */
 export async function nonceMarkOf(dir: string, clock: Clock, there?: string): Promise<bigint> {
-  const [rule, name] = there === undefined ? ['NOT LIKE', '%'] : ['LIKE', there];
+  const [rule, name] = there === undefined ? ['NOT LIKE', '%'] : ['=', there];
   const marks = await fromCopy(
     dir,
     clock,

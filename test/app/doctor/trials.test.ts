@@ -91,7 +91,7 @@ test('one order is sent to each exchange, and none to either while a hedge is op
 
 test('without another run, flatten reads the file that it is given, and cancels use the configuration of the trial', () => {
   const state = mkdtempSync(join(tmpdir(), 'puntas-trial-'));
-  recorderIn(state, { run: 1, startedAt: 0, setup: JSON.stringify(asTrialOrder(config, true)), format: 2 }).close();
+  recorderIn(state, { run: 1, startedAt: 0, setup: JSON.stringify(asTrialOrder(config, false)), format: 2 }).close();
   const ask = {
     id: 'one',
     action: 'flatten',

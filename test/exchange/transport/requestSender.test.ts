@@ -285,7 +285,7 @@ describe('what is never sent', () => {
 /** Steps of a request at which the protocol, the transport or a reader can fail, in their order. */
 const STEPS = [
   ...['charges', 'budget', 'isWanted', 'encode', 'send now', 'send later'],
-  ...['usedWeights', 'classify', 'read', 'meaningOf', 'remedyOf', 'onRequest'],
+  ...['usedWeights', 'classify', 'read', 'meaningOf', 'remedyOf', 'isTransient', 'onRequest'],
 ] as const;
 
 describe('an error of any kind at any step', () => {
@@ -345,6 +345,7 @@ describe('an error of any kind at any step', () => {
             usedWeights: () => (at('usedWeights'), {}),
             meaningOf: () => (at('meaningOf'), undefined),
             remedyOf: () => (at('remedyOf'), null),
+            isTransient: () => (at('isTransient'), false),
             masked: ['the-key', 'the-secret'],
             ordered: false,
           },
@@ -357,7 +358,8 @@ describe('an error of any kind at any step', () => {
         };
         const first = await ask(one);
         const whole = isRefused ? 'refused' : 'done';
-        const isHarmless = step === 'onRequest' || (!isRefused && (step === 'meaningOf' || step === 'remedyOf'));
+        const isOfCode = ['meaningOf', 'remedyOf', 'isTransient'].includes(step);
+        const isHarmless = step === 'onRequest' || (!isRefused && isOfCode);
         expect(first.kind).toBe(isHarmless ? whole : sent === 0 ? 'refused' : 'unknown');
         if (first.kind === 'refused') expect(first.code).toBe(sent === 0 ? 'not-sent' : 'E1');
         expect(JSON.stringify(first)).not.toMatch(/the-/);

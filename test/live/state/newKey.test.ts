@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openOwnState } from '../../../src/app/run/ownState.ts';
-import { randomOf, Secret } from '../../../src/core/index.ts';
+import { randomOf, Secret, type WireRequest } from '../../../src/core/index.ts';
 import { CannotStart } from '../../../src/live/loop/opening.ts';
 import { closeDatabase, DamagedState, openDatabase, STATE_FILE } from '../../../src/live/state/journal.ts';
 import type { Owner } from '../../../src/live/state/owner.ts';
@@ -126,6 +126,31 @@ const FATES: Readonly<Record<string, Fate>> = {
   'behind a broken proxy': { instead: { status: 502, headers: {}, body: '' } },
   forbidden: answer(403, '0202'),
 };
+/** How the state opens with a key, as `opened` or the error. */
+async function endOfOpening(
+  world: World,
+  dir: string,
+  { key, secret }: { readonly key: string; readonly secret: string },
+  fate: (request: WireRequest) => Fate,
+): Promise<unknown> {
+  let end: unknown = null;
+  const { respond } = world.box.exchange;
+  const transport = wireTo({
+    ...{ exchange: { respond }, clock: world.clock, random: randomOf(1), deadlineMs: 500, fate },
+  });
+  void openOwnState({
+    ...{ clock: world.clock, seed: 1, config: { ...outside(world), state: { dir: folders.copyOf(dir) } } },
+    venue: { restUrl: 'http://127.0.0.1/api', key, secret: new Secret(secret), speed: 1, transport },
+  } as never).then(
+    opened => {
+      if (!(opened instanceof DamagedState)) opened.close();
+      end = 'opened';
+    },
+    (error: unknown) => (end = error),
+  );
+  await advanceUntil(world.clock, 100, () => end !== null);
+  return end;
+}
 const endText = (end: unknown): string =>
   end instanceof CannotStart ? `may pass: ${end.mayPass}` : end instanceof UsageError ? 'UsageError' : String(end);
 /** Fates after which only the exchange's own "no" is known. */
@@ -136,28 +161,13 @@ test('a failed read of the proof leaves the account of a new key open: only an a
   // The bot has traded, and has live orders.
   const { dir, end } = await killed(world, 300 * SECOND);
   ownerOf(dir, before);
-  const { venue, respond } = world.box.exchange;
+  const { venue } = world.box.exchange;
   const own = venue.addKey(world.box.account.id, {});
   const other = venue.openAccount({ balances: { btc: '1', mxn: '1000000' } });
-  const outcomeOf = async ({ key, secret }: typeof own, trade: Fate, orders: Fate): Promise<unknown> => {
-    let end: unknown = null;
-    const transport = wireTo({
-      ...{ exchange: { respond }, clock: world.clock, random: randomOf(1), deadlineMs: 500 },
-      fate: ({ target }) => (/user_trades/.test(target) ? trade : /open_orders/.test(target) ? orders : 'arrives'),
-    });
-    void openOwnState({
-      ...{ clock: world.clock, seed: 1, config: { ...outside(world), state: { dir: folders.copyOf(dir) } } },
-      venue: { restUrl: 'http://127.0.0.1/api', key, secret: new Secret(String(secret)), speed: 1, transport },
-    } as never).then(
-      opened => {
-        if (!(opened instanceof DamagedState)) opened.close();
-        end = 'opened';
-      },
-      (error: unknown) => (end = error),
+  const outcomeOf = (of: typeof own, trade: Fate, orders: Fate) =>
+    endOfOpening(world, dir, of, ({ target }) =>
+      /user_trades/.test(target) ? trade : /open_orders/.test(target) ? orders : 'arrives',
     );
-    await advanceUntil(world.clock, 100, () => end !== null);
-    return end;
-  };
   for (const [trade, ofTrade] of Object.entries(FATES))
     for (const [orders, ofOrders] of Object.entries(FATES)) {
       const says = `trade ${trade}, orders ${orders}`;
@@ -170,6 +180,46 @@ test('a failed read of the proof leaves the account of a new key open: only an a
       expect([says, endText(theirs)]).toEqual([says, unproven]);
       expect([says, endText(mine)]).toEqual([says, isProven ? 'opened' : unproven]);
     }
+  // One lost answer of each read changes nothing.
+  for (const [of, says] of [
+    [own, 'opened'],
+    [other, 'UsageError'],
+  ] as const) {
+    const lost = new Set<string>();
+    const once = ({ target }: WireRequest): Fate => {
+      const [path = ''] = target.split('?');
+      if (lost.has(path)) return 'arrives';
+      lost.add(path);
+      return 'lost';
+    };
+    expect([endText(await endOfOpening(world, dir, of, once)), lost.size > 1]).toEqual([says, true]);
+  }
+  await end();
+  world.end();
+});
+
+test('an unreadable row of the open orders leaves the account of a new key open only without an id, and names the old key', async () => {
+  const world = worldOf(66);
+  const { dir, end } = await killed(world);
+  ownerOf(dir, before);
+  const { venue } = world.box.exchange;
+  const [live] = [...venue.accounts.get(world.box.account.id)!.active.values()];
+  const other = venue.openAccount({ balances: { btc: '1', mxn: '1000000' } });
+  for (const [row, says] of [
+    [{ origin_id: live!.originId }, 'opened'],
+    [{ origin_id: 'mm-1-1' }, 'UsageError'],
+    [{ origin_id: null }, 'UsageError'],
+    [{}, 'UsageError'],
+    [{ origin_id: '?' }, 'may pass: true'],
+  ] as const) {
+    const payload = [{ book: world.config.book, oid: 'a1', price: 'damaged', ...row }];
+    const body = JSON.stringify({ success: true, payload });
+    const ended = await endOfOpening(world, dir, other, ({ target }) =>
+      /open_orders/.test(target) ? { instead: { status: 200, headers: {}, body } } : 'arrives',
+    );
+    expect([row, endText(ended)]).toEqual([row, says]);
+    if (says !== 'opened') expect(String(ended)).toMatch(/start the bot .*\bonce with the old key\b/);
+  }
   await end();
   world.end();
 });

@@ -237,6 +237,12 @@ export function refinedCode(code: string, message: string): string {
 /** Returns the meaning of a code; undefined for a plain rejection. */
 export const binanceMeaning = (code: string): Meaning | undefined => BY_CODE.get(code)?.meaning;
 
+/** Whether the cause of a code ends without an action of the operator. */
+export const isBinanceTransient = (code: string): boolean => {
+  const known = BY_CODE.get(code);
+  return known?.throttled === true || known?.is === 'unknown';
+};
+
 const binanceRemedies = ({ apiKey, apiSecret }: SectionNames): Readonly<Record<string, string>> => ({
   '-1003': 'wait until the pause is over; requests of other programs at this IP address count too',
   '-1015': 'wait 10 seconds; orders of other programs in this account count too',
@@ -255,5 +261,5 @@ export function binanceRemedy(code: string, names: SectionNames): string | null 
   if (own !== undefined) return own;
   const known = BY_CODE.get(code);
   if (known?.meaning === 'person') return `${known.text}: only the account owner can fix this at the exchange`;
-  return known?.is === 'unknown' ? 'try again later' : null;
+  return isBinanceTransient(code) ? 'try again later' : null;
 }

@@ -13,7 +13,7 @@ import type {
 } from '../../transport/requestSender.ts';
 import { parsedJson } from '../../wire/json.ts';
 import { readContent } from '../../wire/parts.ts';
-import { binanceCode, binanceMeaning, binanceRemedy, refinedCode } from './errorCodes.ts';
+import { binanceCode, binanceMeaning, binanceRemedy, isBinanceTransient, refinedCode } from './errorCodes.ts';
 
 /** Fields of a request that only this exchange knows. */
 export type BinanceForm = {
@@ -59,6 +59,7 @@ export function binanceProtocol(options: ProtocolOptions): ExchangeProtocol<Bina
     },
     meaningOf: binanceMeaning,
     remedyOf: binanceRemedy,
+    isTransient: isBinanceTransient,
     masked: credentials ? [credentials.key, credentials.secret.reveal()] : null,
     ordered: false,
   };

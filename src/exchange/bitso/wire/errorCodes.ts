@@ -37,6 +37,12 @@ export function actionableMeaning(code: string): Meaning | undefined {
   return meaningOf(code)?.advice === 'halt' ? 'person' : undefined;
 }
 
+/** Whether the cause of a code ends without an action of the operator: the exchange is too busy, or failed. */
+export function isTransient(code: string): boolean {
+  const advice = meaningOf(code)?.advice;
+  return advice === 'back off' || advice === 'look it up';
+}
+
 /** Whether the cause of the code can be a repeated nonce or a wrong clock. */
 const isAboutNonce = (code: string): boolean => NONCE_CODES.has(code);
 

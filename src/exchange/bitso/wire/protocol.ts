@@ -12,7 +12,7 @@ import {
   type SendRequest,
 } from '../../transport/requestSender.ts';
 import { classify, type ReplyForm } from './classify.ts';
-import { actionableMeaning } from './errorCodes.ts';
+import { actionableMeaning, isTransient } from './errorCodes.ts';
 import { remedyOf } from './remedies.ts';
 import { authHeaders, signatureOf, type Credentials } from './sign.ts';
 
@@ -62,6 +62,7 @@ export function bitsoSender(options: AskOptions): RequestSender<BitsoForm, 'publ
     classify: (reply, question) => classify(reply, question, throttleRefuses),
     meaningOf: actionableMeaning,
     remedyOf,
+    isTransient,
     masked: signer ? [signer.credentials.key, signer.credentials.secret.reveal()] : null,
     ordered: signer?.nonces.ordered ?? false,
   };

@@ -1,6 +1,6 @@
 /** Remedies for rejections, as clauses for the operator, by error code or by `Advice`. */
 import type { SectionNames } from '../../wire/sectionNames.ts';
-import { meaningOf } from './errorCodes.ts';
+import { isTransient, meaningOf } from './errorCodes.ts';
 
 const bitsoRemedies = ({ section, apiKey, apiSecret }: SectionNames): Readonly<Record<string, string>> => ({
   '0201': `check that ${apiKey} is an active key of this exchange that no other program uses; a new key of the same account works after a restart of Puntas (for the embedded exchange, use the key that puntas exchange prints)`,
@@ -24,6 +24,5 @@ export function remedyOf(code: string, names: SectionNames): string | null {
   if (own !== undefined) return own;
   const known = meaningOf(code);
   if (known?.advice === 'halt') return `${known.meaning}: only the account owner can fix this at the exchange`;
-  if (known?.advice === 'back off' || known?.advice === 'look it up') return 'try again later';
-  return null;
+  return isTransient(code) ? 'try again later' : null;
 }

@@ -173,6 +173,11 @@ export function krakenCode(text: string): KrakenCode | undefined {
 /** Returns the meaning on which a bot acts; undefined for a plain rejection and for an unlisted text. */
 export const krakenMeaning = (text: string): Meaning | undefined => krakenCode(text)?.meaning;
 
+const TRANSIENT: readonly CodeKind[] = ['budget', 'service', 'market'];
+
+/** Whether the cause of a text ends without an action of the operator. */
+export const isKrakenTransient = (text: string): boolean => TRANSIENT.some(kind => kind === krakenCode(text)?.kind);
+
 /** Whether the exchange throttled the request. */
 export const isKrakenThrottle = (text: string): boolean => krakenCode(text)?.throttled === true;
 
@@ -196,5 +201,5 @@ export function krakenRemedy(text: string, names: SectionNames): string | null {
   const own = krakenRemedies(names).find(([code]) => code === entry.code);
   if (own) return own[1];
   if (entry.kind === 'key') return `${entry.text}: only the account owner can fix this at the exchange`;
-  return entry.kind === 'budget' || entry.kind === 'service' || entry.kind === 'market' ? 'try again later' : null;
+  return TRANSIENT.includes(entry.kind) ? 'try again later' : null;
 }

@@ -21,7 +21,7 @@ import {
   type SendRequest,
 } from '../../transport/requestSender.ts';
 import { krakenVerdict } from './verdict.ts';
-import { krakenMeaning, krakenRemedy } from './codes.ts';
+import { isKrakenTransient, krakenMeaning, krakenRemedy } from './codes.ts';
 import { krakenSignature } from './sign.ts';
 import type { ServerClock } from './serverClock.ts';
 
@@ -122,6 +122,7 @@ export function krakenSenders(options: KrakenSenderOptions): KrakenSenders {
     },
     meaningOf: krakenMeaning,
     remedyOf: krakenRemedy,
+    isTransient: isKrakenTransient,
   };
 
   function verdictOn<T>(reply: WireReply, question: KrakenRequest<T>) {
