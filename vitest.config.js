@@ -228,7 +228,7 @@ const SLOWER = [
   'app/console/stoppedBot',
   'app/doctor/trials',
   'app/inspect/askBot',
-  'app/inspect/checkElsewhere',
+  'app/doctor/checkElsewhere',
   'app/inspect/report',
   'app/promote/promote',
   'app/run/childProcess',

@@ -328,7 +328,7 @@ describe('a list of the exchange', () => {
     'src/app/develop/init.ts': 'offers books to choose from',
     'src/app/inspect/halt.ts': 'hands outcomes on',
     'src/wiring/bot.ts': 'hands outcomes on',
-    'src/app/inspect/previewNow.ts': 'asks Reads',
+    'src/app/doctor/previewNow.ts': 'asks Reads',
     'src/live/account/balanceReads.ts': 'asks Reads',
     'src/live/safety/recoverAndCancel.ts': 'hands outcomes on',
     'src/live/loop/sends.ts': 'hands outcomes on to the engine, which judges them',

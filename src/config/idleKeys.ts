@@ -46,8 +46,7 @@ export const IDLE_RULES: readonly IdleRule[] = [
   },
   {
     keys: ['strategy.halfSpreadBps'],
-    hasEffect: ({ strategy }) =>
-      !(strategy.name === 'ladder' && strategy.bidSpreadBps !== undefined && strategy.askSpreadBps !== undefined),
+    hasEffect: (_, { bidSpreadBps, askSpreadBps }) => bidSpreadBps === undefined || askSpreadBps === undefined,
     message: 'has no effect, because bidSpreadBps and askSpreadBps set both sides; remove it, or one of these keys',
   },
   {
@@ -190,7 +189,7 @@ export const IDLE_RULES: readonly IdleRule[] = [
 /** Returns the keys of one rule that the configuration sets without effect. */
 export function idleProblems({ keys, hasEffect, message }: IdleRule, config: Config): readonly Problem[] {
   return keys.flatMap(key =>
-    placesOf(key.split('.'), config).flatMap(({ path, at }) => {
+    keyPlaces(key.split('.'), config).flatMap(({ path, at }) => {
       const given = at[path.at(-1)!];
       const isSet = given !== undefined && JSON.stringify(given) !== JSON.stringify(defaultAt(config, path));
       return isSet && !hasEffect(config, at) ? [{ path, message, isWarning: true }] : [];
@@ -201,12 +200,12 @@ export function idleProblems({ keys, hasEffect, message }: IdleRule, config: Con
 type Place = { readonly path: readonly string[]; readonly at: Section };
 
 /** Returns the places of a key, with the section that contains it. Without this section, there is none. */
-function placesOf([step, ...rest]: readonly string[], at: unknown, above: readonly string[] = []): readonly Place[] {
+function keyPlaces([step, ...rest]: readonly string[], at: unknown, above: readonly string[] = []): readonly Place[] {
   if (typeof at !== 'object' || at === null || step === undefined) return [];
   const section = at as Section;
   if (rest.length === 0) return [{ path: [...above, step], at: section }];
   const steps = step === '*' ? Object.keys(section) : [step];
-  return steps.flatMap(each => placesOf(rest, section[each], [...above, each]));
+  return steps.flatMap(each => keyPlaces(rest, section[each], [...above, each]));
 }
 
 /** Returns the default of a key; `undefined` if it has none. */

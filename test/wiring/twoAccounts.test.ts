@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 import { expect, test } from 'vitest';
-import { check } from '../../src/app/inspect/check.ts';
+import { check } from '../../src/app/doctor/check.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import { Secret, VirtualClock, type Outcome } from '../../src/core/index.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';

@@ -27,7 +27,7 @@ import { readBookRow, readOpening, readRules } from '../../live/loop/opening.ts'
 import type { Rules } from '../../live/rules.ts';
 import { createDurably } from '../../guard/index.ts';
 import type { Log } from '../../live/log.ts';
-import { check } from '../inspect/check.ts';
+import { check } from '../doctor/check.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { clientOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { readShipped, shippedConfig } from '../../wiring/configFile.ts';

@@ -24,7 +24,7 @@ import { externalReferenceOf, readsPerMinute, type Config } from '../../config.t
 import type { Rules } from '../../live/rules.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
-import type { PreviewNow } from '../inspect/previewNow.ts';
+import type { PreviewNow } from './previewNow.ts';
 import { finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;

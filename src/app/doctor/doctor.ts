@@ -4,7 +4,7 @@ import { ccxtIdsOf, type Config } from '../../config.ts';
 import { readBookRow, readRules } from '../../live/loop/opening.ts';
 import type { Log } from '../../live/log.ts';
 import { openHedgeOf } from '../../live/state/stateSummary.ts';
-import { balancesThere, previewNow, type PreviewNow } from '../inspect/previewNow.ts';
+import { balancesThere, previewNow, type PreviewNow } from './previewNow.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import type { Tape } from '../../tape/index.ts';

@@ -21,7 +21,7 @@ import {
 } from '../../core/index.ts';
 import { loneOrder } from '../../../strategies/index.ts';
 import { asTrialOrder, leavesTransfers, type Config } from '../../config.ts';
-import type { PreviewNow } from '../inspect/previewNow.ts';
+import type { PreviewNow } from './previewNow.ts';
 import { cancelCommand } from '../run/remainingOrders.ts';
 import { BotProcess } from '../run/botProcess.ts';
 import type { Summary } from '../../messages/summary.ts';

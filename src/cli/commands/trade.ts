@@ -151,7 +151,7 @@ function addCheck(program: Command): void {
     .option('--paper', 'read the remote market without a key', false)
     .action(async (options: Source) => {
       const { config, tape, file } = await selectedInputs(options);
-      const { check } = await import('../../app/inspect/check.ts');
+      const { check } = await import('../../app/doctor/check.ts');
       const clock = realClock(options.speed);
       await withVenueOf(config, tape, options, clock, async (venue, _log, seed) => {
         const configFile = options.config === undefined || options.paper ? undefined : file;

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { check } from '../../../src/app/inspect/check.ts';
+import { check } from '../../../src/app/doctor/check.ts';
 import { explain } from '../../../src/app/inspect/explain.ts';
 import { paperWorld } from '../paperWorld.ts';
 import { Folders } from '../states.ts';

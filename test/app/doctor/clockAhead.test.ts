@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { doctor, type DoctorOptions } from '../../../src/app/doctor/doctor.ts';
-import { check } from '../../../src/app/inspect/check.ts';
+import { check } from '../../../src/app/doctor/check.ts';
 import { loadConfig, type Config } from '../../../src/config.ts';
 import { Secret, type Clock } from '../../../src/core/index.ts';
 import { realClock } from '../../../src/live/realClock.ts';

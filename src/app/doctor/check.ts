@@ -24,10 +24,10 @@ import { clientBesideBot, clientOf, type VenueAccess } from '../../wiring/bot.ts
 import { sourceAccessOf } from '../../wiring/feeds.ts';
 import { assertTwoAccounts, assertVenuesFit, oneAccountProblem, placeClientOf } from '../../wiring/place.ts';
 import { venueElsewhere, venueOf } from '../../wiring/venueRegistry.ts';
-import { ClockGap, SET_CLOCK } from '../doctor/clockGap.ts';
-import { clockProblemThere } from '../doctor/elsewhere.ts';
+import { ClockGap, SET_CLOCK } from './clockGap.ts';
+import { clockProblemThere } from './elsewhere.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
-import { sourceOfStop } from './botLife.ts';
+import { sourceOfStop } from '../inspect/botLife.ts';
 import { balancesThere, previewNow } from './previewNow.ts';
 
 export type CheckResult = {

@@ -6,7 +6,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { doctor } from '../../../src/app/doctor/doctor.ts';
 import { adjust } from '../../../src/app/inspect/ledger.ts';
-import { check } from '../../../src/app/inspect/check.ts';
+import { check } from '../../../src/app/doctor/check.ts';
 import { money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
 import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
 import { STATE_FILE } from '../../../src/live/state/stateFile.ts';
