@@ -103,9 +103,6 @@ export function readAlertSecrets<S>(
   };
   const { webhook, telegram } = settings;
   const address = 'PUNTAS_ALERT_WEBHOOK_URL';
-  for (const name of [address, `${address}_FILE`])
-    if (webhook?.url !== undefined && env[name] !== undefined)
-      errors.push(`${name} and alerts.webhook.url are both set; set only one of them`);
   const signed = 'PUNTAS_ALERT_WEBHOOK_SECRET';
   const isSigned = env[signed] !== undefined || env[`${signed}_FILE`] !== undefined;
   const secrets = {
@@ -130,7 +127,12 @@ export function readAlertSecrets<S>(
 
 /** Parts of a configuration that decide which variables are read. */
 type VariableUsers = {
-  readonly alerts?: { readonly webhook?: object | undefined; readonly telegram?: object | undefined } | undefined;
+  readonly alerts?:
+    | {
+        readonly webhook?: { readonly url?: string | undefined } | undefined;
+        readonly telegram?: object | undefined;
+      }
+    | undefined;
   readonly webhooks?: object | undefined;
   readonly elsewhere?: { readonly kind: string } | undefined;
 };
@@ -173,7 +175,11 @@ const VARIABLES: Readonly<Record<string, VariableUse>> = {
     isRead: ({ alerts }) => alerts?.telegram !== undefined,
   },
   PUNTAS_ALERT_WEBHOOK_SECRET: FOR_ALERT_WEBHOOK,
-  PUNTAS_ALERT_WEBHOOK_URL: FOR_ALERT_WEBHOOK,
+  PUNTAS_ALERT_WEBHOOK_URL: {
+    hasFile: true,
+    needs: 'alerts.webhook without url',
+    isRead: ({ alerts }) => alerts?.webhook !== undefined && alerts.webhook.url === undefined,
+  },
   PUNTAS_WEBHOOK_TOKEN: FOR_WEBHOOKS,
   PUNTAS_WEBHOOK_TOKEN_OLD: FOR_WEBHOOKS,
   PUNTAS_ELSEWHERE_API_KEY: FOR_ELSEWHERE,

@@ -60,7 +60,10 @@ const asked = async (config: string, flags: readonly string[] = [], of = account
 test('a variable that the configuration does not need, or with a wrong name, is a warning without its value', async () => {
   const wrong = { PUNTAS_TELEGRAM_TOKEN: 'canary', PUNTAS_ALERT_WEBHOOK_SECRETS: 'canary' };
   const ended = await ran(['doctor', '-c', live(), '--json'], { ...keys(account), ...wrong });
-  const found = (printed(ended) as Told).findings.filter(({ check }) => check === 'environment');
+  // The checks of CI have variables of their own.
+  const found = (printed(ended) as Told).findings.filter(
+    ({ check, says }) => check === 'environment' && Object.keys(wrong).some(name => says.startsWith(`${name} `)),
+  );
   expect(found.map(({ result, says }) => `${result}: ${says}`).sort()).toEqual([
     'warn: PUNTAS_ALERT_WEBHOOK_SECRETS is not read; the nearest known name is PUNTAS_ALERT_WEBHOOK_SECRET',
     'warn: PUNTAS_TELEGRAM_TOKEN is not read, because the configuration lacks alerts.telegram',

@@ -62,16 +62,6 @@ test.each([
   [{ webhook: {} }, { PUNTAS_ALERT_WEBHOOK_URL: 'http://a.example/x' }, 'expected an address with https://'],
   [
     { webhook: { url: 'https://b.example' } },
-    { PUNTAS_ALERT_WEBHOOK_URL: 'https://a.example/x' },
-    'PUNTAS_ALERT_WEBHOOK_URL and alerts.webhook.url are both set; set only one of them',
-  ],
-  [
-    { webhook: { url: 'https://b.example' } },
-    { PUNTAS_ALERT_WEBHOOK_URL_FILE: '/run/token' },
-    'PUNTAS_ALERT_WEBHOOK_URL_FILE and alerts.webhook.url are both set; set only one of them',
-  ],
-  [
-    { webhook: { url: 'https://b.example' } },
     { PUNTAS_ALERT_WEBHOOK_SECRET: 'short' },
     'PUNTAS_ALERT_WEBHOOK_SECRET: expected 16 characters',
   ],

@@ -5,7 +5,7 @@ import { localRemedy, TransportFailure, type ExchangeVenue, type VenueSection } 
 import { BINANCE_CODES, binanceRemedy } from '../../src/exchange/binance/wire/errorCodes.ts';
 import { meaningOf } from '../../src/exchange/bitso/wire/errorCodes.ts';
 import { remedyOf } from '../../src/exchange/bitso/wire/remedies.ts';
-import { KRAKEN_CODES, krakenRemedy } from '../../src/exchange/kraken/wire/codes.ts';
+import { isKrakenTransient, KRAKEN_CODES, krakenRemedy } from '../../src/exchange/kraken/wire/codes.ts';
 import { SECTION_NAMES, type SectionNames } from '../../src/exchange/wire/sectionNames.ts';
 import { CannotStart, valueOrCannotStart } from '../../src/live/loop/opening.ts';
 import { codeOf } from '../../src/messages/exits.ts';
@@ -129,6 +129,12 @@ test.each(VENUES.map(venue => [venue.name, venue] as const))(
     expect(Math.min(seen.waits, seen.person)).toBeGreaterThan(3);
   },
 );
+
+test('kraken: an unlisted text about the service or the database may pass later; one about the request does not', () => {
+  expect(
+    ['EService:New words', 'EDatabase:New words', 'EOrder:New words', 'EGeneral:New words'].map(isKrakenTransient),
+  ).toEqual([true, true, false, false]);
+});
 
 test.each(VENUES.map(venue => [venue.name, venue] as const))(
   '%s: a start that ends with a rate limit or a failure of the exchange may pass later, whatever the text',

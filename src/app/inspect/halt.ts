@@ -102,7 +102,9 @@ export async function cancelOwn(
 ): Promise<{ readonly lines: readonly string[]; readonly code: number }> {
   const { book, instance, state, timing } = config;
   const found = await lookInto(state.dir, clock).catch(() => null);
-  const known = (found?.orders ?? []).map(({ id }) => id).filter(id => id.startsWith(`${instance}-`));
+  const ids = (found?.orders ?? []).map(({ id }) => id);
+  const known = ids.filter(id => id.startsWith(`${instance}-`));
+  const others = ids.filter(id => !known.includes(id));
   const own = await besideTheBot(config, venue, clock, seed);
   const { exchange } = own;
   try {
@@ -124,11 +126,17 @@ export async function cancelOwn(
       return {
         lines: [
           `verified: no open orders of ${instance} left on ${book}${canceled > 0 ? ` (orders that were still open and were canceled: ${canceled})` : ''}`,
+          ...others.map(id => `order ${id} may still be open`),
+          ...(others.length === 0
+            ? []
+            : [
+                `the state in ${state.dir} has orders of another instance than ${instance}; cancel them with  ${ownCommand('halt --cancel', { configFile: undefined, stateDir: state.dir })}, or at the exchange`,
+              ]),
         ],
-        code: EXIT.clean,
+        code: others.length === 0 ? EXIT.clean : EXIT.leftOrders,
       };
     // If the list was truncated, each known order was looked up, and `left` lists the orders that remain.
-    const ids = left ?? (isCut ? [] : known);
+    const remaining = left ?? (isCut ? [] : known);
     return {
       lines: [
         ...(isCut
@@ -136,7 +144,7 @@ export async function cancelOwn(
           : left === null
             ? ['open orders could not be read; see the log above']
             : []),
-        ...ids.map(id => `order ${id} may still be open`),
+        ...[...remaining, ...others].map(id => `order ${id} may still be open`),
         `orders of ${instance} may still be open on ${book}; cancel them at the exchange, or run this command again`,
       ],
       code: EXIT.leftOrders,

@@ -10,8 +10,10 @@ import { textOfAmount, textOfPrice, type Clock } from '../../core/index.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRules } from '../../live/replay/replay.ts';
 import { StateInUse } from '../../live/state/stateFile.ts';
+import type { Owner } from '../../live/state/owner.ts';
 import { lookInto, type LiveOrder } from '../../live/state/stateSummary.ts';
 import { readConfig } from '../../wiring/configFile.ts';
+import { venueNamed } from '../../wiring/venueRegistry.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { EXIT, sentenceOf } from '../../messages/exits.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
@@ -39,8 +41,7 @@ export async function withRemainingOrders(
   if (dir === null || found === null || found.orders.length === 0 || (found.owner?.venue ?? null) === null)
     return error;
   const { orders } = found;
-  // A command with -c reads the file, too.
-  const configFile = of.state === undefined && isValid(of.file) ? of.file : undefined;
+  const configFile = of.state === undefined && isOwnerOf(of.file, found.owner) ? of.file : undefined;
   const more = orders.length > NAMED_MAX ? [`and ${orders.length - NAMED_MAX} more`] : [];
   return new UsageError(
     [
@@ -53,10 +54,12 @@ export async function withRemainingOrders(
   );
 }
 
-function isValid(file: string): boolean {
+/** Whether a command with this file would cancel the orders: it is valid, and of the bot whose state this is. */
+function isOwnerOf(file: string, owner: Owner | null): boolean {
   try {
-    readConfig(file);
-    return true;
+    const { exchange, book, instance } = readConfig(file);
+    const venue = exchange.kind === 'remote' ? venueNamed(exchange.venue).restUrl(exchange.restUrl) : null;
+    return venue === owner?.venue && book === owner.book && instance === owner.instance;
   } catch {
     return false;
   }

@@ -154,7 +154,7 @@ describe('after a paper run', () => {
     const ended = await ran(['replay', bench.path('any'), '-c', file]);
     expect([ended.code, ended.stderr]).toEqual([
       2,
-      expect.stringMatching(/any: cannot be combined with -c or --state/),
+      expect.stringMatching(/any: cannot be combined with -c, --state or --paper/),
     ]);
   });
 });

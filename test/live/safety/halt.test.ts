@@ -18,7 +18,10 @@ const ours = (world: World) =>
   );
 
 /** Cancels with the bot's own key, over a wire of its own, while time passes. */
-async function cancel(world: World, fate: (request: WireRequest) => Fate = () => 'arrives') {
+async function cancel(
+  world: Pick<World, 'clock' | 'box' | 'config'>,
+  fate: (request: WireRequest) => Fate = () => 'arrives',
+) {
   const { clock, box, config } = world;
   const asked: WireRequest[] = [];
   const transport = wireTo({
@@ -54,6 +57,24 @@ describe('puntas halt', () => {
       /trading is already halted by a person \(look at it/,
     );
     expect((await bot.stop()).failure).toBeNull();
+    world.end();
+  });
+
+  test('with the file of another instance says which orders of the state it did not cancel, and ends as with orders left', async () => {
+    const world = worldOf(78);
+    const bot = await started(world);
+    await world.clock.advance(20 * SECOND);
+    const live = ours(world);
+    expect(live.length).toBeGreaterThan(0);
+    const { clock, box, config, stateDir } = world;
+    const { code, lines } = await cancel({ clock, box, config: { ...config, instance: 'other' } });
+    expect(code).toBe(3);
+    expect(lines.slice(1, -1).sort()).toEqual(live.map(id => `order ${id} may still be open`).sort());
+    expect(lines.at(-1)).toContain(
+      `orders of another instance than other; cancel them with  puntas halt --cancel --state ${stateDir}`,
+    );
+    expect(ours(world).length).toBeGreaterThan(0);
+    await bot.stop();
     world.end();
   });
 

@@ -126,6 +126,7 @@ const UNKNOWNS: readonly Listed[] = [
   ['EService:Throttled', 'budget', 'too many concurrent requests', LIMITS],
   ['EService: Throttled', 'budget', 'too many concurrent requests', LIMITS],
   ['EGeneral:Too many requests', 'budget', 'too many requests', ccxt(567)],
+  ['EDatabase:Internal error', 'service', 'an error inside the exchange', ccxt(547)],
   ['EGeneral:Internal error', 'service', 'an error inside the exchange'],
   ['EGeneral:Unknown error', 'service', 'an error inside the exchange', SUPPORT],
 ];
@@ -175,8 +176,14 @@ export const krakenMeaning = (text: string): Meaning | undefined => krakenCode(t
 
 const TRANSIENT: readonly CodeKind[] = ['budget', 'service', 'market'];
 
-/** Whether the cause of a text ends without an action of the operator. */
-export const isKrakenTransient = (text: string): boolean => TRANSIENT.some(kind => kind === krakenCode(text)?.kind);
+/**
+ * Whether the cause of a text ends without an action of the operator. Unlisted texts about the service or the database of
+ * the exchange do.
+ */
+export const isKrakenTransient = (text: string): boolean => {
+  const known = krakenCode(text);
+  return known === undefined ? /^E(?:Service|Database):/.test(text) : TRANSIENT.some(kind => kind === known.kind);
+};
 
 /** Whether the exchange throttled the request. */
 export const isKrakenThrottle = (text: string): boolean => krakenCode(text)?.throttled === true;
