@@ -30,7 +30,12 @@ describe('a start after a kill that fails before its state is opened', () => {
   test.each([
     ['whose YAML is wrong', (text: string) => text.replace('book:', 'bok:'), KEY, /bok: /],
     ['whose YAML is no YAML', (text: string) => `${text}\n: [`, KEY, /not valid YAML/],
-    ['of another bot', (text: string) => text.replace(/^instance: .*$/m, 'instance: other'), KEY, /the state directory/],
+    [
+      'of another bot',
+      (text: string) => text.replace(/^instance: .*$/m, 'instance: other'),
+      KEY,
+      /the state directory/,
+    ],
     ['without a key', (text: string) => text, {}, /no API key in the environment; set PUNTAS_API_KEY/],
   ])('%s says how many orders may live, which, and the command that cancels them', async (_, change, keys, says) => {
     const { file, dir } = killed();
