@@ -102,7 +102,6 @@ export function readAlertSecrets<S>(
     return text === null ? null : conceal(text);
   };
   const { webhook, telegram } = settings;
-  const address = 'PUNTAS_ALERT_WEBHOOK_URL';
   const signed = 'PUNTAS_ALERT_WEBHOOK_SECRET';
   const isSigned = env[signed] !== undefined || env[`${signed}_FILE`] !== undefined;
   const secrets = {
@@ -119,7 +118,11 @@ export function readAlertSecrets<S>(
         : null,
     webhookUrl:
       webhook && webhook.url === undefined
-        ? read(address, /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/])/, 'an address with https://')
+        ? read(
+            'PUNTAS_ALERT_WEBHOOK_URL',
+            /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/])/,
+            'an address with https://',
+          )
         : null,
   };
   return errors.length === 0 ? { ok: true, secrets } : { ok: false, errors };

@@ -93,8 +93,7 @@ async function withPaper<T>(config: Config, options: VenueChoice, clock: Clock, 
   try {
     return await work(paper.venue, log, seed, paper.config);
   } catch (error) {
-    if (!(error instanceof FeesTooHigh)) throw error;
-    if (!paper.hasTiers) throw new UsageError(error.message);
+    if (!(error instanceof FeesTooHigh) || !paper.hasTiers) throw error;
     throw new UsageError([
       error.message,
       `the fees above are the fees of an account with a 30-day volume of ${config.paper.volume30d} (paper.volume30d)${error.tier === null ? '' : `: ${error.tier}`}`,

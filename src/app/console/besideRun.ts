@@ -140,8 +140,7 @@ export class BesideRun {
 
 const WORDS = { halt: 'halted', pause: 'paused', hold: 'held', reduce: 'reduce only', flatten: 'flatten' } as const;
 
-/** Returns the stops in effect in the state directory at the time `now`, most severe first. */
-/** Returns the stops in effect, with times of the bot's clock. */
+/** Returns the stops in effect at the wall time `now`, most severe first, with times of the bot's clock. */
 function haltsIn(dir: string, now: Millis): readonly ShownHalt[] {
   const botTime = botTimeIn(dir);
   return holdersOf(dir, now).map(({ what, reason, at, by, who, until }) => ({

@@ -126,7 +126,7 @@ const FATES: Readonly<Record<string, Fate>> = {
   'behind a broken proxy': { instead: { status: 502, headers: {}, body: '' } },
   forbidden: answer(403, '0202'),
 };
-/** How the state opens with a key, as `opened` or the error. */
+/** Opens the state with a key. Returns `opened` or the error. */
 async function endOfOpening(
   world: World,
   dir: string,
