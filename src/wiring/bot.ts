@@ -127,7 +127,7 @@ export async function sentBesideBot<T>(send: () => Promise<Outcome<T>>): Promise
  * Returns a client for the reads and test cancels of a command beside a running bot with the same key; `there`: access of
  * a client on the other exchange. Its nonces derive from the clock: higher ones would make those of the bot invalid. After
  * two rejected nonces in sequence, it sends no more requests with the key, and returns the second rejection. If the nonces
- * of the bot are ahead of the clock, the rejection says so.
+ * of the bot are or can be ahead of the clock, the rejection says so.
  */
 export function clientBesideBot(
   client: VenueClient,
@@ -137,9 +137,12 @@ export function clientBesideBot(
   const explained = async <T>(outcome: Outcome<T>): Promise<Outcome<T>> => {
     if (venue.wantsRisingNonces !== true || outcome.kind === 'done' || !isNonceRefused(outcome)) return outcome;
     const mark = await nonceMarkOf(config.state.dir, clock, there && accountName(there)).catch(() => 0n);
-    const until = aheadUntil(mark, clock.now());
-    if (until === null) return outcome;
-    const remedy = `the bot uses this key, and its nonces are ahead of this machine's clock; give this command a second key of the account, or run it again after ${new Date(until).toISOString()}`;
+    const ahead = aheadUntil(mark, clock.now());
+    if (ahead === null) return outcome;
+    const after = new Date(ahead.until).toISOString();
+    const remedy = ahead.isCertain
+      ? `the bot uses this key, and its nonces are ahead of this machine's clock; give this command a second key of the account, or run it again after ${after}`
+      : `a bot that restarted within the last minute can have nonces ahead of this machine's clock; run this command again after ${after}; if the exchange rejects the nonce then too, another program uses this key`;
     return { ...outcome, remedy };
   };
   let rejected: Failed | null = null;

@@ -21,7 +21,13 @@ export function scoutConfig({ scouting, found }: Scouted, config: Config): Scout
   const about = best && found.get(best.name);
   if (best === undefined || about === undefined || !best.verdict.quote) return null;
   const charge = chargeOf(best, about.tiers, config, scouting.fees);
-  const note = charge.isOnlyBacktest && isEmbedded(config, about.path) ? ONLY_BACKTEST : null;
+  const note = !charge.hasRebate
+    ? null
+    : isEmbedded(config, about.path)
+      ? ONLY_BACKTEST
+      : about.tiers.length === 0
+        ? NO_PAPER_REBATE
+        : null;
   const text = [...heading(scouting, best, note), stringify(configOf(best, about, config, charge)).trimEnd(), ''].join(
     '\n',
   );
@@ -32,6 +38,9 @@ export function scoutConfig({ scouting, found }: Scouted, config: Config): Scout
 
 const ONLY_BACKTEST =
   'Only puntas backtest uses these fees (backtest.fees), because the embedded exchange pays no rebate: puntas check and puntas run charge its own fees, and can refuse these spreads.';
+
+const NO_PAPER_REBATE =
+  'Paper trading pays no rebate: paper.fees charges 0 instead, so puntas check can refuse these spreads.';
 
 /** Whether the written configuration has an embedded exchange, which a recording at `path` always gets. */
 const isEmbedded = ({ exchange }: Config, path: string | null): boolean =>
@@ -58,10 +67,16 @@ function heading(
 }
 
 /**
- * Account for the measured fee. `volume30d`: volume of its tier, or of the nearest tier. `fees`: present if the tier of
- * the embedded exchange charges something else.
+ * Account for the measured fee. `volume30d`: volume of its tier, or of the nearest tier. `fees`: the measured fees.
+ * `isListed`: whether the tier of the embedded exchange charges them. `hasRebate`: whether one of them is negative, as
+ * only a backtest supports.
  */
-type Charge = { readonly volume30d: string; readonly fees?: VenueFees; readonly isOnlyBacktest: boolean };
+type Charge = {
+  readonly volume30d: string;
+  readonly fees: VenueFees;
+  readonly isListed: boolean;
+  readonly hasRebate: boolean;
+};
 
 function chargeOf(
   { book, feeBps }: ScoutedBook,
@@ -75,19 +90,18 @@ function chargeOf(
   const maker = isTier ? at.maker : (feeBps / 1e4).toFixed(8);
   const taker = at?.taker ?? maker;
   const own = feesOf(pairOf(book)[1]).tiers.find(({ volume }) => Number(volume30d) <= Number(volume));
-  if (own !== undefined && Number(own.maker) === Number(maker) && Number(own.taker) === Number(taker))
-    return { volume30d, isOnlyBacktest: false };
-  return { volume30d, fees: { maker, taker }, isOnlyBacktest: Number(maker) < 0 || Number(taker) < 0 };
+  const isListed = own !== undefined && Number(own.maker) === Number(maker) && Number(own.taker) === Number(taker);
+  return { volume30d, fees: { maker, taker }, isListed, hasRebate: Number(maker) < 0 || Number(taker) < 0 };
 }
 
 function configOf(
   best: ScoutedBook,
-  { rules, path }: { readonly rules: BookRules; readonly path: string | null },
+  { rules, path, tiers }: { readonly rules: BookRules; readonly path: string | null; readonly tiers: readonly FeeTier[] },
   config: Config,
-  { volume30d, fees, isOnlyBacktest }: Charge,
+  { volume30d, fees, isListed, hasRebate }: Charge,
 ): object {
   const { book, major, minor, mid, orderValue, verdict, feeBps } = best;
-  const account = fees === undefined || isOnlyBacktest ? { volume30d } : { fees };
+  const account = isListed || hasRebate ? { volume30d } : { fees };
   const distance = verdict.quote ? verdict.distanceBps : 0;
   const price = mid ?? 1;
   const least = Math.max(Number(rules.minimumAmount), (1.1 * Number(rules.minimumValue)) / price);
@@ -100,7 +114,7 @@ function configOf(
     book,
     instance: 'scout',
     exchange: exchangeOf(config, path, { balances, ...account }),
-    ...(isOnlyBacktest && isEmbedded(config, path) && { backtest: { fees } }),
+    ...(hasRebate && isEmbedded(config, path) && { backtest: { fees } }),
     strategy: quotingAt(distance, feeBps, eightDecimals(amount)),
     markouts: {},
     limits: {
@@ -112,10 +126,16 @@ function configOf(
       dayLossMax: loss,
     },
     ...(config.exchange.kind === 'remote' &&
-      path === null && { paper: { balances, volume30d, ...(config.paper.fees && { fees: config.paper.fees }) } }),
+      path === null && { paper: { balances, ...(tiers.length > 0 ? { volume30d } : { fees: withoutRebate(fees) }) } }),
     state: { dir: `./state-${book}` },
   };
 }
+
+/** Returns the fees with 0 in place of a rebate. */
+const withoutRebate = ({ maker, taker }: VenueFees): VenueFees => ({
+  maker: Number(maker) < 0 ? '0' : maker,
+  taker: Number(taker) < 0 ? '0' : taker,
+});
 
 /** Returns an embedded exchange that replays `path`, or if `path` is `null`, the exchange that was measured. */
 function exchangeOf({ exchange }: Config, path: string | null, account: object): object {

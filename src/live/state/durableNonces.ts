@@ -17,11 +17,14 @@ const SPARE = 10_000n * PER_MS;
 const FEW = PER_MS;
 
 /**
- * Returns the first time of the clock whose nonces are above all of a store with this bound; `null` if the nonces that
- * were sent may be those of the clock, because a bound is up to a block above them.
+ * Returns the first time of the clock whose nonces are above all of a store with this bound; `null` if those of the
+ * present time are. A bound is up to a block above the nonces that were sent: `isCertain` if they are above the clock
+ * even so.
  */
-export const aheadUntil = (mark: bigint, now: Millis): Millis | null =>
-  mark - BLOCK <= BigInt(Math.floor(now)) * PER_MS ? null : Number(mark / PER_MS) + 1;
+export function aheadUntil(mark: bigint, now: Millis): { readonly until: Millis; readonly isCertain: boolean } | null {
+  const present = BigInt(Math.floor(now)) * PER_MS;
+  return mark <= present ? null : { until: Number(mark / PER_MS) + 1, isCertain: mark - BLOCK > present };
+}
 
 /** Returns what a client needs so that its nonces are above all earlier ones of the store. */
 export const storedNonces = (store: NonceStore, clock: Clock): Pick<VenueCredentials, 'nonceAbove' | 'durable'> => ({

@@ -132,6 +132,20 @@ describe('the configuration that a scout writes', () => {
     else expect(heading).toContainEqual(expect.stringMatching(/^# Only puntas backtest uses these fees/));
     expect(heading.includes(`# ${written.note}`)).toBe(by !== 'exchange');
   });
+
+  test.each<readonly [string, number, Config['paper']['fees'], string | null]>([
+    ['a fee', 12.3, { maker: '0.00123000', taker: '0.00123000' }, null],
+    ['no fee', 0, { maker: '0.00000000', taker: '0.00000000' }, null],
+    ['a rebate', -2, { maker: '0', taker: '0' }, 'Paper trading pays no rebate'],
+  ])('charges %s of --fees on paper, if the live exchange lists no fees', async (_, asked, paperFees, note) => {
+    const found = await scouted(remote, asked, null, generous);
+    const unlisted = new Map([...found.found].map(([name, about]) => [name, { ...about, path: null, tiers: [] }]));
+    const written = scoutConfig({ ...found, found: unlisted }, remote)!;
+    const loaded = loadConfig(written.text, 'written');
+    if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+    expect([loaded.warnings, loaded.config.paper.fees]).toEqual([[], paperFees]);
+    expect(written.note === null ? null : written.note.includes(note!)).toBe(note === null ? null : true);
+  });
 });
 
 test('a book without a recording and a recording that cannot be used are left out with a reason, also with --books', async () => {
