@@ -23,3 +23,29 @@ export function notSimulated({ hedge, rfqReference, reference }: Config): readon
         ]),
   ];
 }
+
+/** Keys and sections that change nothing in a replay of recordings, whatever else the configuration sets. */
+const UNSIMULATED: readonly string[] = [
+  ...[
+    'instance',
+    'elsewhere',
+    'paper',
+    'sentinel',
+    'metrics',
+    'state',
+    'journal',
+    'webhooks',
+    'alerts',
+    'console',
+    'log',
+  ],
+  ...['hedge.elsewhere', 'reference.sourcesMin', 'exchange.market', 'exchange.engineDelayMs', 'exchange.port'],
+  ...['exchange.restUrl', 'exchange.rfqUrl', 'exchange.webhookUrl', 'exchange.streamUrl', 'exchange.requestTimeoutMs'],
+  ...['exchange.stream', 'exchange.authentication', 'exchange.budgets.publicPerMinute', 'rfqReference.amount'],
+  ...['rfqReference.everyMs', 'rfqReference.staleAfterMs', 'rfqReference.withinBps', 'rfqReference.beyond'],
+  'rfqReference.capsSkew',
+];
+
+/** Returns the key or section because of which the key at `path` changes nothing in a replay; `null` if it can. */
+export const unsimulatedKey = (path: string): string | null =>
+  UNSIMULATED.find(key => path === key || path.startsWith(`${key}.`)) ?? null;

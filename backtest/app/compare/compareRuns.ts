@@ -15,6 +15,7 @@ import {
   type StaggeredStart,
 } from '../../index.ts';
 import type { FeeTier } from '../../../src/core/index.ts';
+import { ownFees } from '../backtest/backtest.ts';
 import { sourceFor, type ModelJob, type RowSource } from '../backtest/backtestModel.ts';
 import type { ModelRunner } from '../backtest/backtestThreads.ts';
 import type { DataFlaw } from '../../../src/tape/index.ts';
@@ -136,6 +137,8 @@ export class Replays {
 const keyOf = ({ planned, model, from }: Wanted): string =>
   planned.account === null ? '' : `${planned.setup.name} ${JSON.stringify(planned.account.fees)} ${model} ${from}`;
 
+const OWN_FEES = 'the configuration sets its own fees, which replace the fees of the tier';
+
 /** Returns the result of one plan; `of.later` contains the results of its later starts. */
 export function comparedRun(
   { setup, tier, feeBps, account, notRun, declined }: Planned,
@@ -163,6 +166,7 @@ export function comparedRun(
       ...remarksOf(models, of.flaws),
       ...untested,
       ...(config === null ? [] : notSimulated(config)),
+      ...(tier === 'config' || config === null || ownFees(config) === null ? [] : [OWN_FEES]),
     ],
   };
 }

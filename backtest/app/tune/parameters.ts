@@ -4,6 +4,7 @@ import { shortDecimal } from '../../../src/core/index.ts';
 import { stringify } from 'yaml';
 import { flawOfSpace, type Point, type Space, type SpaceParameter } from '../../index.ts';
 import { configSchema, loadConfig, type Config } from '../../../src/config.ts';
+import { unsimulatedKey } from '../backtest/notSimulated.ts';
 import { IDLE_RULES, idleProblems } from '../../../src/config/idleKeys.ts';
 import { problemsOf, type Problem } from '../../../src/config/problems.ts';
 import { VENUES } from '../../../src/wiring/venueRegistry.ts';
@@ -58,8 +59,18 @@ export function parameterProblems(parameters: Keys, base: Tree): readonly Proble
       ...insideList(parameter, space, parameters, base),
       ...refusals(parameter, space, parameters, base),
     ];
-    return refused.length > 0 ? refused.slice(0, 1) : withoutEffect(parameter, space, parameters, base);
+    if (refused.length > 0) return refused.slice(0, 1);
+    const idle = withoutEffect(parameter, space, parameters, base);
+    return idle.length > 0 ? idle : unsimulated(parameter);
   });
+}
+
+/** Returns the problem of a parameter that no replay of recordings simulates. */
+function unsimulated({ key }: SpaceParameter): readonly Problem[] {
+  const section = unsimulatedKey(key);
+  if (section === null) return [];
+  const message = `all trials would be the same bot: a replay of recordings does not simulate ${section}`;
+  return [{ path: ['parameters', key], message, aboutKey: true }];
 }
 
 /** Returns the bounds of a parameter's range, or its choices. */

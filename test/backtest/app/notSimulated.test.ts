@@ -8,7 +8,7 @@ import { backtest } from '../../../backtest/app/backtest/backtest.ts';
 import { describeBacktest } from '../../../backtest/app/backtest/backtestText.ts';
 import { latenciesOf, latencyText } from '../../../backtest/app/backtest/latencyFlags.ts';
 import { notSimulated } from '../../../backtest/app/backtest/notSimulated.ts';
-import { compare } from '../../../backtest/app/compare/compare.ts';
+import { compare, type CompareOptions } from '../../../backtest/app/compare/compare.ts';
 import { tune } from '../../../backtest/app/tune/tune.ts';
 import { pageParts } from '../../../src/wiring/outFiles.ts';
 import { readConfig, readShipped, shippedConfig } from '../../../src/wiring/configFile.ts';
@@ -72,19 +72,39 @@ test('a backtest names it in its text and on its page, and the latency of cancel
   expect(page).toContain('Cancels took 75 ms.');
 });
 
-test('a comparison names it in the row of the configuration, and the latency of cancels', async () => {
+const compared = (name: string, configs: readonly string[], tiers: CompareOptions['tiers']) => {
   const { rules, columns } = recordFlow('btc_mxn', 3, 120);
-  const tape = join(dir, 'tape');
+  const tape = join(dir, name);
   const writer = new TapeWriter({ dir: tape, rules, source: 'flow' });
   writer.append(columns);
   writer.close();
-  const compared = await compare({
-    ...{ configs: [rfqFile(), shippedConfig('sandbox')], paths: [tape], tiers: ['config'], anyway: false, starts: 1 },
+  return compare({
+    ...{ configs, paths: [tape], tiers, anyway: false, starts: 1 },
     ...{ riskPerHour: '10', calibratedShare: 1 / 3, ...SHARED },
   });
-  expect(compared.cancelLatencyMs).toBe('75');
-  const remarks = compared.tapes[0]!.runs.map(run => run.remarks.filter(line => line.startsWith('rfqReference')));
+};
+
+test('a comparison names it in the row of the configuration, and the latency of cancels', async () => {
+  const of = await compared('tape', [rfqFile(), shippedConfig('sandbox')], ['config']);
+  expect(of.cancelLatencyMs).toBe('75');
+  const remarks = of.tapes[0]!.runs.map(run => run.remarks.filter(line => line.startsWith('rfqReference')));
   expect(remarks).toEqual([[RFQ], []]);
+});
+
+test('a comparison says at each tier that the own fees of a configuration replace it', async () => {
+  const file = join(dir, 'fees.yaml');
+  const text = readFileSync(shippedConfig('sandbox'), 'utf8');
+  writeFileSync(file, `${text}\nbacktest: { fees: { maker: "0.0001", taker: "0.0001" } }\n`);
+  const of = await compared('tiers', [file, shippedConfig('sandbox')], ['entry', 'best']);
+  const says = ({ remarks }: { readonly remarks: readonly string[] }) =>
+    remarks.includes('the configuration sets its own fees, which replace the fees of the tier');
+  const runs = of.tapes[0]!.runs.map(run => [run.name, run.tier, says(run)]);
+  expect(runs).toEqual([
+    ['fees', 'entry', true],
+    ['sandbox', 'entry', false],
+    ['fees', 'best', true],
+    ['sandbox', 'best', false],
+  ]);
 });
 
 test('a tuning names it in its numbers and its summary', async () => {

@@ -111,6 +111,15 @@ describe('a study', () => {
       withParameters('  regimes.reduceOnly: { choice: { none: {} } }'),
       [/^5:3 parameters\.regimes\.reduceOnly: all trials would be the same bot: .*set positionShare or drawdownShare/],
     ],
+    ...[
+      ['hedge.elsewhere.debtMax', 'hedge.elsewhere'],
+      ['exchange.budgets.publicPerMinute', 'exchange.budgets.publicPerMinute'],
+      ['paper.latencyMs', 'paper'],
+      ['exchange.engineDelayMs', 'exchange.engineDelayMs'],
+    ].map(([key, unsimulated]): [string, RegExp[]] => [
+      withParameters(`  ${key}: { integer: [1, 3] }`),
+      [RegExp(`^5:3 parameters\\.${key}: all trials would be the same bot: .* does not simulate ${unsimulated}$`)],
+    ]),
     [withParameters('  strategy.levels: { integer: [1, 3]'), [/not valid YAML/]],
   ])('%# is told in one clear line with its place', (text, lines) => {
     const found = refused(text);
