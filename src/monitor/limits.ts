@@ -11,14 +11,14 @@ const labels = ['book', 'limit', 'currency'] as const;
 export const LIMITS = [
   gauge({
     name: 'puntas_limit',
-    help: 'Maximum of each limit, in the unit of the limit; the label limit has its configuration key.',
+    help: 'Value of each configured limit, in its unit; the label limit is the configuration key.',
     labels,
     read: now => limitSamples(now, ({ max }) => max),
   }),
   gauge({
     name: 'puntas_limit_used',
     alerts: ['PuntasDrawdownNear', 'PuntasDayLossNear'],
-    help: 'Used part of a limit, in the unit of the limit.',
+    help: 'Current use of each limit, in the unit of the limit.',
     labels,
     read: now => limitSamples(now, ({ used }) => used),
   }),

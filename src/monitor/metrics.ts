@@ -35,7 +35,7 @@ const currencyOf = ({ minorCurrency: currency }: Monitored) => ({ currency });
 const QUOTING = [
   gauge({
     name: 'puntas_build_info',
-    help: 'Always 1; the label version has the version of Puntas.',
+    help: 'Always 1; the label version is the version of Puntas.',
     labels: ['version'],
     read: (_, version) => [[{ version }, 1]],
   }),
@@ -166,7 +166,7 @@ const QUOTING = [
   }),
   gauge({
     name: 'puntas_queue_ahead',
-    help: "Amount ahead of the bot's best order (base currency); absent if unknown.",
+    help: "Amount queued ahead of the bot's best order (base currency); absent if unknown.",
     labels: ['book', 'side'],
     read: now => SIDES.map(side => [{ side }, moneyNumber(now.queueAhead[side])]),
   }),
@@ -182,7 +182,7 @@ const QUOTING = [
   gauge({
     name: 'puntas_request_budget_remaining',
     alerts: ['PuntasBudgetSpent'],
-    help: 'Remaining request budget of the current 60 s.',
+    help: 'Requests left in the budget of the current 60 s.',
     labels: ['scope'],
     read: ({ budget }) => (['public', 'private'] as const).map(scope => [{ scope }, budget[scope]]),
   }),
@@ -202,7 +202,7 @@ const QUOTING = [
   }),
   gauge({
     name: 'puntas_strategy_figure',
-    help: 'Model values that puntas check shows; the label unit has the unit or the source.',
+    help: 'Model values that puntas check shows; the label unit is their unit or source.',
     labels: ['book', 'name', 'unit'],
     bounded: ['name'],
     whenUnset: 'gone',
@@ -220,7 +220,7 @@ const QUOTING = [
   gauge({
     name: 'puntas_stopped_cleanly',
     alerts: ['PuntasDown'],
-    help: '1 after a requested stop that verified that no order is open, else 0.',
+    help: '1 after a stop on request with no open order (verified), else 0.',
     labels: ['book'],
     read: now => Number(now.isStoppedCleanly),
   }),

@@ -29,13 +29,13 @@ export const SOURCES = [
   }),
   gauge({
     name: 'puntas_source_lag_seconds',
-    help: "Largest time from the exchange's timestamp of a book to its receipt, including the clock difference; absent if unknown.",
+    help: "Largest delay of the source's books from exchange timestamp to receipt, including the clock difference; absent if unknown.",
     labels,
     read: now => sourceSamples(now, ({ lagMs }) => lagMs && lagMs / 1_000),
   }),
   gauge({
     name: 'puntas_source_basis_bps',
-    help: "Current estimate of the basis of the bot's book to the source; absent without reference.basis.",
+    help: "Estimated basis of the bot's book relative to the source; absent without reference.basis.",
     labels,
     read: now => sourceSamples(now, ({ basisBps }) => basisBps),
   }),

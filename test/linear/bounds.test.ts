@@ -17,7 +17,7 @@ describe('JSON of the exchange', () => {
     ['levels of objects', filled('', '{"a":', '0'), /more than 32 nested levels/],
     ['elements', filled('[', '0,', '0]'), /more than 100000 parts/],
     ['empty objects', filled('[', '{},', '{}]'), /more than 100000 parts/],
-    ['long numbers', filled('[', '123456789012345678,', '1]'), /more than 10000 numbers of over 15 characters/],
+    ['long numbers', filled('[', '123456789012345678,', '1]'), /more than 10000 numbers longer than 15 characters/],
     ['members', `{${Array.from({ length: 5_000 }, (_, i) => `"k${i}":0`).join()}}`, /more than 4096 members/],
   ])('with too many %s is refused before it is parsed', (_, text, why) =>
     expect(() => parseExactJson(text)).toThrow(why),

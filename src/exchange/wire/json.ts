@@ -70,7 +70,7 @@ function quoteLongNumbers(text: string): string {
       if (i - start > EXACT_LENGTH && NUMBER.test(text.slice(start, i)) && !isKey(text, i)) {
         if (++found > LONG_NUMBERS_MAX)
           throw new SyntaxError(
-            `the JSON has more than ${LONG_NUMBERS_MAX} numbers of over ${EXACT_LENGTH} characters`,
+            `the JSON has more than ${LONG_NUMBERS_MAX} numbers longer than ${EXACT_LENGTH} characters`,
           );
         out.push(text.slice(copied, start), '"', text.slice(start, i), '"');
         copied = i;

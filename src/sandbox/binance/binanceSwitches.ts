@@ -30,7 +30,7 @@ export const SECOND_SWITCHES = {
     'Share of answers that end in the middle of the body, after execution (1/10000).',
     OWN,
   ),
-  serverErrorPips: quantity(0, 0, PIPS_MAX, 'Share of requests that get the answer of serverError (1/10000).', OWN),
+  serverErrorPips: quantity(0, 0, PIPS_MAX, 'Share of requests that are answered with serverError (1/10000).', OWN),
   serverError: choice(
     ['502', '503', '504', '-1000', '-1001', '-1006', '-1007', '-1008'],
     'Answer of a server error: an HTML page with this HTTP status, or JSON with this code.',
@@ -38,7 +38,7 @@ export const SECOND_SWITCHES = {
   ),
   serverErrorExecutes: choice(
     ['half', 'always', 'never'],
-    'Share of the requests with a server error that are executed anyway.',
+    'Share of requests answered with serverError that are executed nevertheless.',
     OWN,
   ),
   rejectPips: quantity(0, 0, PIPS_MAX, 'Share of orders that are rejected with the code of rejectAs (1/10000).', OWN),

@@ -195,7 +195,7 @@ function orderNameFrom({ venue, path, query }: PrivateRequest): Verdict<Name[]> 
   if (lists.filter(each => each.length > 0).length > 1)
     return refused('0361', 'give only one of these: IDs in the path, oid, oids, origin_id, origin_ids');
   const names = lists.flat();
-  if (names.length === 0) return refused('0360', 'oid, oids or origin_ids');
+  if (names.length === 0) return refused('0360', 'IDs in the path, oid, oids, origin_id or origin_ids');
   const wrong = names.find(name => 'originId' in name && !isOriginId(name.originId));
   if (wrong !== undefined) return refused('0357', 'origin_id');
   return names.length > venue.switches.idsPerCallMax ? refused('0304', 'too many ids') : done(names);

@@ -151,7 +151,9 @@ export class MatchingBook {
     const slot = this.#slotOf(id);
     const left = slot < 0 ? 0 : this.#left[slot]! - amount;
     if (!(slot >= 0 && amount > 0 && left >= 0))
-      throw new RangeError(`order ${id} cannot fill ${amount} lots; expected 1 to the open amount of an open order`);
+      throw new RangeError(
+        `order ${id} cannot fill ${amount} lots; expected an open order, and at most its open amount`,
+      );
     const level = this.#level[slot]!;
     const [owner, since, price] = [this.#owner[slot]!, this.#at[slot]!, this.#price[level]! as Price];
     const taker = this.#claim(SYNTHETIC_OWNER, at);
