@@ -161,7 +161,7 @@ export class ElsewhereDesk {
   /** Looks the open order up once. After `ended` and `not placed`, no order is open. */
   async find(): Promise<ElsewhereVerdict> {
     const open = this.#open;
-    if (open === null) throw new Error('cannot look up an order: none is open on the other exchange');
+    if (open === null) throw new Error('cannot look up an order: no order is open on the other exchange');
     const startedAt = this.#options.clock.elapsed();
     const { verdict, isDeciding } = await this.#lookUp(open, startedAt);
     open.isUndecidable = verdict.kind === 'unknown' && !isDeciding && open.evidence.isConclusive(startedAt);

@@ -82,7 +82,7 @@ export class ElsewhereHedges {
     const worst = BigInt(read.depth.asks === 0 ? 0 : read.depth.askPrices[read.depth.asks - 1]!) * there.tickMoney;
     const affordable = sells || worst === 0n ? free : money((free * ONE * 99n) / (worst * 100n));
     const size = [sells ? amount : money(-amount), affordable].reduce((a, b) => (b < a ? b : a));
-    if (!(size > 0n)) return none('no funds on the other exchange');
+    if (!(size > 0n)) return none('no free funds for this hedge on the other exchange');
     const riskBps = latencyRiskBps(perRootSecond(), latencyMs, riskZ);
     const { smallestUntil, bounds } = this.#setup;
     const limited = completed < smallestUntil ? { orderAmountMax: smallestAmountAt(there, read.depth) } : {};
@@ -153,7 +153,7 @@ export class ElsewhereHedges {
     const verdict = await this.#setup.desk.find();
     if (verdict.kind === 'unknown') return verdict.reason;
     if (verdict.kind === 'live')
-      return 'the exchange left the immediate-or-cancel order open; the bot cancels the order';
+      return 'the other exchange left the immediate-or-cancel order open; the bot cancels the order';
     return verdict.kind === 'ended' ? verdict : NOTHING_EXECUTED;
   }
 

@@ -71,7 +71,7 @@ export class HedgeHistory {
   /** Changes the last hedge, which must not have ended. */
   change(to: Partial<HedgeRow>): HedgeRow {
     const row = this.#list.findLast(each => !isOver(each));
-    if (!row) throw new Error('an ended hedge cannot change');
+    if (!row) throw new Error('a hedge that has ended cannot be changed');
     const changed = { ...row, ...to };
     this.#list = this.#list.map(each => (each === row ? changed : each));
     this.#note(changed);

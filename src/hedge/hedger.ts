@@ -297,7 +297,8 @@ export class Hedger {
       this.#backoff.failed(inventory, clock.elapsed(), isPriced);
       return this.#fail('no way out was taken');
     }
-    if (flatten !== null && this.#flattening.request?.id !== flatten.id) return this.#fail('the flatten request ended');
+    if (flatten !== null && this.#flattening.request?.id !== flatten.id)
+      return this.#fail('the flatten request ended before the hedge was sent');
     const major = moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount);
     // Fills may have changed the inventory, and the engine may have approved orders, since the routes were requested.
     const late = lateProblem(this.#options.view(), rules, amount, major);
@@ -349,7 +350,7 @@ export class Hedger {
       this.#rows.change({ state: 'unknown', why: outcome.kind === 'unknown' ? outcome.reason : outcome.code });
       log.warn(
         { id: row.id },
-        `hedge ${row.id}: outcome unknown; until it is known, the limits count the hedge both as executed and as not executed`,
+        `hedge ${row.id}: outcome unknown; until the outcome is known, the limits count the hedge both as executed and as not executed`,
       );
     } else this.#handleNotExecuted(row, `refused: ${outcome.code} ${outcome.message}`);
     this.#options.persist();

@@ -75,7 +75,7 @@ export class ConnectivityLog {
       before.untold++;
       return;
     }
-    const times = before && before.untold > 0 ? ` (${before.untold} earlier repeats not logged)` : '';
+    const times = before && before.untold > 0 ? ` (${before.untold} repeats since the last line were not logged)` : '';
     this.#log[level](known, `${text}${times}`);
     if (this.#kinds.size >= KINDS_MAX) this.#kinds.clear();
     this.#kinds.set(kind, { at: now, untold: 0 });

@@ -812,7 +812,7 @@ export const LIVES: readonly Life[] = [
         cause: 'a deposit of 100 mxn that no list shows',
         does: scene => scene.deposit('mxn', '100'),
         log: [
-          "the exchange's balances differ from our ledger by 100 mxn (reported minus ours); quoting is paused. The bot searches the lists of deposits and withdrawals for the cause",
+          "the exchange's balances differ from the bot's ledger by 100 mxn (balance minus ledger); quoting is paused. The bot searches the lists of deposits and withdrawals for the cause",
           'not quoting: ledger differs from the balances',
         ],
         ready: 'ledger differs from the balances',

@@ -73,7 +73,7 @@ describe('the list of hedges', () => {
       ['b', null],
     ]);
     history.change({ state: 'stranded' });
-    expect(() => history.change({ why: 'y' })).toThrow('an ended hedge cannot change');
+    expect(() => history.change({ why: 'y' })).toThrow('a hedge that has ended cannot be changed');
   });
 
   test('after a start has no hedge that only began, and counts the waiting times of the others anew', () => {

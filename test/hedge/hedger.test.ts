@@ -243,7 +243,7 @@ describe('a hedge with an unknown outcome', () => {
     expect(bot.log.at(-1)).toEqual({
       level: 'warn',
       fields: { id: 'mm-h1-1' },
-      text: 'hedge mm-h1-1: outcome unknown; until it is known, the limits count the hedge both as executed and as not executed',
+      text: 'hedge mm-h1-1: outcome unknown; until the outcome is known, the limits count the hedge both as executed and as not executed',
     });
     const [before, after] = await around(bot, due);
     expect(before.state).toBe('unknown');
@@ -799,7 +799,7 @@ describe('a request to close everything', () => {
       bot.turn();
       bot.flatten = next;
       await bot.clock.advance(1_000);
-      expect(wordsOf(bot.last)).toEqual(['failed', 'the flatten request ended']);
+      expect(wordsOf(bot.last)).toEqual(['failed', 'the flatten request ended before the hedge was sent']);
       expect(bot.toy.accepted).toEqual([]);
     }
   });

@@ -49,7 +49,7 @@ describe('what is said of failed requests', () => {
     }
     expect(texts()).toEqual([
       'balance was rejected: too many',
-      'balance was rejected: too many (59 earlier repeats not logged)',
+      'balance was rejected: too many (59 repeats since the last line were not logged)',
     ]);
   });
 

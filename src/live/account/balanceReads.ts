@@ -216,7 +216,7 @@ export class BalanceReads {
     const text = `${textOfMoney(amount)} ${currency}${inTransit ? ' in transit' : ''} (${why})`;
     const known = { source: `adjust ${id}`, currency, amount: textOfMoney(amount) };
     if (explained.isUnread?.(currency) === true) {
-      const sentence = `not booked yet: ${text}, because the balances there have not been read yet; the bot books it after its first read of them`;
+      const sentence = `not booked yet: ${text}; the bot books the amount after its first read of the balances on the other exchange`;
       connectivity.say(`adjustment ${id}`, known, sentence, 'error');
       return false;
     }
@@ -225,7 +225,7 @@ export class BalanceReads {
       this.#taken.set(id, 'refused');
       this.#o.run.log.error(
         known,
-        `not booked: ${text}, because this bot hedges on no other exchange in a book with this currency; book it without --in-transit`,
+        `not booked: ${text}, because this bot does not hedge on another exchange in a book with this currency; book the amount without --in-transit`,
       );
       return true;
     }
@@ -289,12 +289,13 @@ export class BalanceReads {
     connectivity.say(
       `unexplained ${difference}`,
       { difference, seconds },
-      `the exchange's balances differ from our ledger by ${difference} (reported minus ours); quoting is paused. ${this.#asked(seconds)}. If you know the cause, book the difference (see puntas ledger adjust --help)`,
+      `the exchange's balances differ from the bot's ledger by ${difference} (balance minus ledger); quoting is paused. ${this.#asked(seconds)}. If you know the cause, book the difference (see puntas ledger adjust --help)`,
     );
   }
 
   #asked(seconds: number): string {
-    if (seconds === Infinity) return 'This trial order leaves the difference to the next start of the bot';
+    if (seconds === Infinity)
+      return 'The trial order does not search for the cause; the bot searches at its next start';
     return (this.#transfers?.known ?? null) === null
       ? `The lists of deposits and withdrawals cannot explain the difference, because they were not read before the difference appeared; trading halts if the difference lasts another ${seconds} s (timing.transferListDelayMaxMs)`
       : `The bot searches the lists of deposits and withdrawals for the cause; trading halts if the lists do not show the cause within ${seconds} s (timing.transferListDelayMaxMs)`;

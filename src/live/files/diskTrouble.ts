@@ -74,5 +74,5 @@ const TRIAL_BYTES = 256 * 1024;
 /** Returns the remedy for a disk problem, in one clause. The state is intact, so no file has to be moved. */
 export const diskAdvice = (trouble: DiskTrouble, dir: string): string =>
   trouble === 'no room'
-    ? `free space on the disk of ${dir} (df -h ${dir}), then start again; leave the state directory in place, because it is intact`
+    ? `free up space on the disk of ${dir} (df -h ${dir}), then start again; leave the state directory in place, because it is intact`
     : `make ${dir} writable again (mount | grep ro, ls -ld ${dir}), then start again; leave the state directory in place, because it is intact`;

@@ -139,7 +139,7 @@ export class DeliveryQueue {
     const [has, reserve] = [free, RESERVE_BYTES].map(bytes => Math.floor(bytes / 1e6));
     this.#failed(
       'room',
-      `webhook deliveries are not stored, because only ${has} MB are free on the disk of the state directory and ${reserve} MB are reserved for the journal; free disk space (senders are asked to retry)`,
+      `webhook deliveries are not stored and senders are asked to retry, because only ${has} MB are free on the disk of the state directory and ${reserve} MB are reserved for the journal; free up disk space`,
     );
     return false;
   }
@@ -150,7 +150,8 @@ export class DeliveryQueue {
     const { toldAt, untold } = this.#problem ?? { toldAt: -Infinity, untold: 0 };
     const isTold = now - toldAt >= TOLD_EVERY_MS;
     this.#problem = { why, of, toldAt: isTold ? now : toldAt, untold: isTold ? 0 : untold + 1 };
-    if (isTold) this.#options.onProblem(untold === 0 ? why : `${why} (${untold} earlier repeats not logged)`);
+    if (isTold)
+      this.#options.onProblem(untold === 0 ? why : `${why} (${untold} repeats since the last line were not logged)`);
   }
 
   #mended(): void {

@@ -86,7 +86,10 @@ function readsOver(
 describe('a read of the balances', () => {
   test.each([
     [600_000, /; trading halts if the difference lasts another 588 s \(timing\.transferListDelayMaxMs\)\. If you know/],
-    [Infinity, /quoting is paused\. This trial order leaves the difference to the next start of the bot\. If you know/],
+    [
+      Infinity,
+      /quoting is paused\. The trial order does not search for the cause; the bot searches at its next start\. If you know/,
+    ],
   ])('says until when a difference may last: %d ms', async (listWaitMs, says) => {
     const value = [balance('btc'), { ...balance('mxn'), total: '5' }];
     const { balances, clock, engine, lines } = readsOver([], () => ({ kind: 'done', value }), undefined, {

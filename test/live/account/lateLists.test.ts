@@ -68,7 +68,7 @@ describe('a withdrawal', () => {
       if (withdrawalTotal === 'at creation' && transferListDelayMs > 0) {
         expect(live(at)).toBe(0);
         expect(texts(running)).toMatch(
-          /differ from our ledger by -5000\.25 mxn \(reported minus ours\); quoting is paused\. .* trading halts if .* within 5\d\d s \(timing\.transferListDelayMaxMs\)/,
+          /differ from the bot's ledger by -5000\.25 mxn \(balance minus ledger\); quoting is paused\. .* trading halts if .* within 5\d\d s \(timing\.transferListDelayMaxMs\)/,
         );
       } else expect(live(at)).toBeGreaterThan(0);
       await at.clock.advance(4 * MINUTE);

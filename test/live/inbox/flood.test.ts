@@ -141,9 +141,9 @@ describe('the room of the journal', () => {
     expect([puts, counts.noRoom]).toEqual([1, 1_500]);
     expect(told).toHaveLength(3);
     expect(told[0]).toMatch(
-      /only 255 MB are free on the disk of the state directory and 256 MB are reserved for the journal; free disk space/,
+      /only 255 MB are free on the disk of the state directory and 256 MB are reserved for the journal; free up disk space/,
     );
-    expect(told[1]).toMatch(/599 earlier repeats not logged/);
+    expect(told[1]).toMatch(/599 repeats since the last line were not logged/);
     expect(desk.problem()).toBe(told[0]);
     free = RESERVE_BYTES;
     expect(desk.problem()).toBeNull();

@@ -88,7 +88,7 @@ describe.skipIf(!canMount)('a state directory (skipped where this process may no
     expect(error).toBeInstanceOf(DamagedState);
     expect(error.message).toMatch(/^the state directory .* cannot be written: its disk is full/);
     expect(error.advice).toMatch(
-      /^free space on the disk of .* \(df -h .*\), then start again; leave the state directory in place/,
+      /^free up space on the disk of .* \(df -h .*\), then start again; leave the state directory in place/,
     );
     expect(error.advice).not.toMatch(/move/);
     const next = opened(moved(dir), AT + 120_000);
