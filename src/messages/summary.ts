@@ -115,7 +115,7 @@ export function describe(summary: Summary, resumeCommand: string): string {
   return [
     ...(summary.paper === undefined
       ? []
-      : [`PAPER TRADING, no real money: ${summary.paper.fills} fills on the market of ${summary.paper.follows}`]),
+      : [`PAPER TRADING, no real money: fill model ${summary.paper.fills}, live market of ${summary.paper.follows}`]),
     `${summary.book}: ${fillsText(summary.fills)} in ${summary.seconds} s; orders: ${orders.placed} placed, ${orders.canceled} canceled, ${orders.refused} rejected, ${orders.unknown} unknown`,
     `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
     ...profitLines(summary),

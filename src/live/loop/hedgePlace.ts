@@ -227,7 +227,7 @@ export function heldAtOtherPlaces({ ledger }: Leftovers, place: string | null): 
   const [first] = held;
   if (first === undefined) return null;
   const all = held.map(({ currency, sum }) => `${textOfMoney(sum)} ${currency}`).join(', ');
-  return `the ledger also has ${all}, whose balances this bot does not read; the base currency in them is still part of the holdings. Book out amounts that are no longer there, for example with ${bookOutCommand(first.currency, first.sum)}${place === null ? '' : ', with --in-transit only if you sent the amount to an exchange that this bot reads and the first balances read there did not include it'}`;
+  return `the ledger also has ${all}, in accounts whose balances this bot does not read; base currency in these accounts still counts as holdings. Book out each amount that is no longer in its account, for example: ${bookOutCommand(first.currency, first.sum)}${place === null ? '' : ' (add --in-transit only if you sent the amount to an exchange that this bot reads and the first balances read there did not include the amount)'}`;
 }
 
 /** Returns the command that books an amount out of the ledger. */
@@ -238,5 +238,5 @@ export const bookOutCommand = (currency: string, amount: Money): string =>
 export function addedText({ added = new Map() }: Pick<Leftovers, 'added'>): string | null {
   if (added.size === 0) return null;
   const all = [...added].map(([currency, amount]) => `${textOfMoney(amount)} ${currency}`).join(', ');
-  return `an older Puntas left adjustments of ${all} out of the sums of the ledger, although its entries have them; the sums now include them`;
+  return `the ledger has entries for adjustments of ${all} that an older version of Puntas did not add to the sums of the ledger; the sums now include these adjustments`;
 }

@@ -95,7 +95,7 @@ async function ratesOf(exchange: Exchange, row: AvailableBook, send: SendRead): 
   const own = unreadable.find(fee => fee.book === undefined || fee.book === row.book);
   if (own && !fees.some(fee => fee.book === row.book))
     throw new CannotStart(
-      `cannot read the fees of ${row.book} from the fees that the exchange lists: ${describeRow(own)}`,
+      `cannot read the fees of ${row.book} in the exchange's list of fees: ${describeRow(own)}`,
       null,
       true,
     );
@@ -198,7 +198,7 @@ export async function readFirstBalances(exchange: Exchange, options: OpeningOpti
   }
   if (missing !== null) throw missing;
   throw new CannotStart(
-    `the balances changed during each of ${EQUAL_TRIES} attempts to read them; stop the other programs of the account, then start again`,
+    `the balances changed during each of ${EQUAL_TRIES} attempts to read them; stop all other programs that use the account, then start again`,
   );
 }
 
@@ -241,7 +241,7 @@ export async function readOpening(exchange: Exchange, now: () => Millis): Promis
     if (before === after) return { startedAt, balances, unreadable, lastTid: after };
   }
   throw new CannotStart(
-    `the account traded during each of ${QUIET_TRIES} attempts to read its balances; stop the other programs of the account, then start again`,
+    `the account traded during each of ${QUIET_TRIES} attempts to read its balances; stop all other programs that use the account, then start again`,
   );
 }
 

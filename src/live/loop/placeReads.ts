@@ -128,7 +128,7 @@ export class PlaceReads {
     if (!isCompared)
       run.log.error(
         {},
-        `the balances at ${place.name} could not be read, so they were not compared with the ledger; compare them with puntas ledger`,
+        `the balances at ${place.name} could not be read, so they were not compared with the ledger; compare them with the output of puntas ledger`,
       );
     const differences = isCompared ? (engine.elsewhere?.view.differences() ?? []) : [];
     for (const { currency, difference } of differences)

@@ -257,7 +257,7 @@ export class RecordingRotation {
     const why = ended.engine.isOutdated
       ? 'uses a tick or lot size that the exchange has changed'
       : this.#asked === null
-        ? 'has reached its maximum length'
+        ? 'has reached its maximum duration or recording size'
         : this.#asked.next === null
           ? 'ends because the operator canceled every order'
           : 'ends because a new configuration applies';

@@ -160,7 +160,7 @@ export class RulesReads {
   #removed(): void {
     const { book } = this.#of;
     const again = AGAIN_MS / 1000;
-    const text = `the exchange no longer lists ${book}; nothing is quoted until it lists the book again (checked every ${again} s). To trade another book, stop the bot and change the key book in its YAML`;
+    const text = `the exchange no longer lists ${book}; nothing is quoted until it lists the book again (checked every ${again} s). To trade another book, stop the bot and change the configuration key book`;
     this.#connectivity.say('book', { book }, text, 'error');
     this.#run.step({ kind: 'book removed', at: this.#run.time() });
   }

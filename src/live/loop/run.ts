@@ -130,7 +130,7 @@ export class Run {
     if (unproven.length > 0)
       log.warn(
         { sources: unproven },
-        `the stored basis of ${unproven.join(', ')} is from a version that did not store the books of a basis, so the bot discards the stored basis and measures a new one. Until the new basis is known, reference.basis.unknown decides whether the source is used`,
+        `the stored basis of ${unproven.join(', ')} is from an older version of Puntas, which did not record from which books a basis was measured; the bot discards the stored basis and measures a new one. Until the new basis is known, reference.basis.unknown decides whether the source is used`,
       );
     const opening = await resolveOpening(journal.leftovers, rules, options);
     const state = { ...options.state, journal, latch };

@@ -60,7 +60,7 @@ describe.concurrent('puntas run --paper', () => {
     program.signal('SIGINT');
     const { code, stdout } = await program.ended;
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^PAPER TRADING, no real money: pessimistic fills on the market of http/);
+    expect(stdout).toMatch(/^PAPER TRADING, no real money: fill model pessimistic, live market of http/);
     expect(stdout).toMatch(
       /^profit \S+ mxn since the opening .*\nsince the start of the bot: profit \S+ = spread \S+ \+ inventory \S+ \+ fees \S+\n/m,
     );

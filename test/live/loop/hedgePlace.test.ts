@@ -135,7 +135,7 @@ test('money at an exchange that the bot no longer knows is named at the start, w
   const left = { ledger } as never;
   expect(heldAtOtherPlaces(left, 'binance')).toBeNull();
   expect(heldAtOtherPlaces(left, 'kraken')).toMatch(
-    /^the ledger also has 500 btc@binance, 90000 usdt@binance, .* Book out amounts that are no longer there, for example with puntas ledger adjust --currency btc@binance --amount=-500, with --in-transit only if you sent the amount to an exchange that this bot reads and the first balances read there did not include it$/,
+    /^the ledger also has 500 btc@binance, 90000 usdt@binance, .* Book out each amount that is no longer in its account, for example: puntas ledger adjust --currency btc@binance --amount=-500 \(add --in-transit only if you sent the amount to an exchange that this bot reads and the first balances read there did not include the amount\)$/,
   );
   // Without the section, no amount can be in transit.
   expect(heldAtOtherPlaces(left, null)).toMatch(/--currency btc@binance --amount=-500$/);

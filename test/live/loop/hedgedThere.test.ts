@@ -318,7 +318,7 @@ test('what is said to be in transit is refused by a bot without another exchange
   expect(summary.ledgerMatches).toBe(true);
   expect(run.log.map(({ text }) => text)).toContainEqual(
     expect.stringMatching(
-      /^not booked: -0\.3 btc in transit \(ann: sent\), because this bot hedges on no other exchange .* without --in-transit$/,
+      /^not booked: -0\.3 btc in transit \(ann: sent\), because this bot does not hedge on another exchange .* without --in-transit$/,
     ),
   );
 });

@@ -67,7 +67,9 @@ describe('a run that lasts', () => {
     }
     const { summary } = await bot.stop();
     expect(summary.ledgerMatches).toBe(true);
-    expect(bot.log.filter(({ text }) => /has reached its maximum length/.test(text)).length).toBeGreaterThan(8);
+    expect(
+      bot.log.filter(({ text }) => /has reached its maximum duration or recording size/.test(text)).length,
+    ).toBeGreaterThan(8);
     expect(runs).toBeGreaterThan(5);
     const { same, printed } = replayed(world.stateDir);
     expect(printed.length).toBeGreaterThan(5);
@@ -112,7 +114,7 @@ describe('a run that lasts', () => {
       const world = worldOf(85, { journal: { rollHours: 0.01 } });
       const bot = await started(world);
       await advanceUntil(world.clock, 10, () =>
-        bot.log.some(({ text }) => text.includes('has reached its maximum length')),
+        bot.log.some(({ text }) => text.includes('has reached its maximum duration or recording size')),
       );
       await world.clock.advance(ms);
       const { summary, left, failure } = await bot.stop();
@@ -206,7 +208,7 @@ test('a configuration that comes while the next run is opened is told to be take
   const runs = await runsOf(world, makeEngine, request => onArrival(request));
   // The engine could be made before the last run ended, and cannot after.
   const isSaid = (words: string) => (): boolean => runs.lines.some(({ text }) => text.includes(words));
-  await advanceUntil(world.clock, 50, isSaid('has reached its maximum length'));
+  await advanceUntil(world.clock, 50, isSaid('has reached its maximum duration or recording size'));
   isBroken = true;
   await advanceUntil(world.clock, 50, isSaid('cannot start yet'));
   isBroken = false;
