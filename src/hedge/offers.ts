@@ -74,7 +74,7 @@ export class Offers {
   }
 }
 
-const TOO_MUCH = 'the exchange cannot confirm the requested amount';
+const TOO_MUCH = 'the exchange cannot convert the requested amount';
 
 /**
  * Returns the largest amount that the exchange can confirm, in the currency whose amount the request fixes. The

@@ -79,7 +79,7 @@ describe('an offer', () => {
 
   test('that cannot be confirmed in any size, or again not, is none', async () => {
     const { desk, offers } = made();
-    const none = 'the exchange cannot confirm the requested amount';
+    const none = 'the exchange cannot convert the requested amount';
     desk.most = { btc: null };
     expect(await offers.rfq(sale('5'))).toBe(none);
     expect(desk.asked).toHaveLength(1);
@@ -177,10 +177,10 @@ describe('a route over a third currency', () => {
   });
 
   test.each([
-    ['3', 'btc', 'first leg: the exchange cannot confirm the requested amount'],
-    ['3', 'mxn', 'second leg: the exchange cannot confirm the requested amount'],
-    ['-3', 'btc', 'second leg: the exchange cannot confirm the requested amount'],
-    ['-3', 'mxn', 'first leg: the exchange cannot confirm the requested amount'],
+    ['3', 'btc', 'first leg: the exchange cannot convert the requested amount'],
+    ['3', 'mxn', 'second leg: the exchange cannot convert the requested amount'],
+    ['-3', 'btc', 'second leg: the exchange cannot convert the requested amount'],
+    ['-3', 'mxn', 'first leg: the exchange cannot convert the requested amount'],
   ])('of %s is none when a leg fails: of too much %s', async (amount, currency, why) => {
     const { desk, offers } = made();
     desk.most = { [currency]: null };
