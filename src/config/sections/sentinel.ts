@@ -8,9 +8,11 @@ export const sentinelKeys = z.strictObject({
     .boolean()
     .default(false)
     .meta(AT_RELOAD)
-    .describe('Whether quoting requires a sentinel; recommended with real money.'),
+    .describe('Whether the bot quotes only while a sentinel runs; recommended with real money.'),
   ttlMs: millis(5_000, 600_000)
     .default(30_000)
     .meta(ELSEWHERE)
-    .describe("Timeout for the bot's heartbeat, and for the bot's reads of a reachable exchange."),
+    .describe(
+      "Time without a bot heartbeat, or without account reads by the bot while the exchange answers, after which the sentinel cancels the bot's orders.",
+    ),
 });

@@ -77,4 +77,6 @@ function isAddressRange(text: string): boolean {
 export const nextTierCounts = z
   .boolean()
   .default(false)
-  .describe('Whether quotes use a maker fee reduced by the value of volume towards the next fee tier.');
+  .describe(
+    'Whether quotes subtract from the maker fee the value that traded volume has for reaching the next fee tier.',
+  );

@@ -9,16 +9,20 @@ export const webhookKeys = z.strictObject({
     .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'expected a host name or address, like 127.0.0.1')
     .default('127.0.0.1')
     .describe('Listen address for webhook deliveries, behind a TLS proxy.'),
-  port: port.describe('Port; 0 selects a free port.'),
+  port: port.describe('Listen port for webhook deliveries; 0 selects a free port.'),
   callbackUrl: address(/^https?:$/, 'https://bot.example.com')
     .optional()
     .meta(ELSEWHERE)
-    .describe('Public base URL that puntas webhooks register sends to the exchange, followed by the secret path.'),
+    .describe(
+      'Public base URL of the webhook listener. The command puntas webhooks register adds the secret path and sends the URL to the exchange.',
+    ),
   sources: z
     .array(addressRange)
     .max(100)
     .default([])
-    .describe('IP addresses and ranges that may send deliveries, like 10.0.0.0/8. If empty, all may.'),
+    .describe(
+      'IP addresses and ranges that may send deliveries, like 10.0.0.0/8. If empty, any address may send deliveries.',
+    ),
   proxies: z
     .array(addressRange)
     .max(20)

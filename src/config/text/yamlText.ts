@@ -79,7 +79,10 @@ export function readYaml(text: string, fileName: string, like: string): ReadYaml
   const { contents } = document;
   if (!isMap(contents)) return refused(`${place(0)} expected keys and values, ${like}`);
   const value = valueOf(document);
-  if (value === null) return refused(`${place(0)} not valid YAML: a key is not text, or the file has too many aliases`);
+  if (value === null)
+    return refused(
+      `${place(0)} not valid YAML: a key is not text, or the file has too many aliases; write each key as text, and use fewer aliases`,
+    );
   return {
     ok: true,
     value,
