@@ -121,7 +121,7 @@ function addActions(
     const session = allowed(request, reply, 'operator');
     if (session === null) return reply;
     if (!actions.names.includes('flatten'))
-      return replyProblem(reply, 422, 'flatten needs a hedger, which this bot does not have');
+      return replyProblem(reply, 422, 'flatten needs a hedger, but the configuration of this bot has no section hedge');
     return replyWithProgress(reply, async onShare => ({ lines: await actions.cost(session.name, onShare) }));
   });
 
@@ -184,7 +184,7 @@ function requestOf(fields: Fields, names: readonly string[], by: string): Action
   const isSpan = typeof minutes === 'number' && Number.isInteger(minutes) && minutes >= 1 && minutes <= MINUTES_MAX;
   if (minutes !== null && (action !== 'pause' || !isSpan))
     return action === 'pause'
-      ? `expected whole minutes from 1 to ${MINUTES_MAX}, or no value`
+      ? `minutes: expected a whole number from 1 to ${MINUTES_MAX}, or an empty field`
       : 'a number of minutes is only valid for a pause';
   const isSum = typeof costMax === 'string' && /^\d{1,15}(?:\.\d{1,8})?$/.test(costMax) && /[1-9]/.test(costMax);
   if ((action === 'flatten') !== isSum || (costMax !== null && !isSum))

@@ -23,7 +23,7 @@ const KEYS = {
     ['sell', 'sold', '▼'],
   ],
   inventory: [
-    ['inventory', 'from its target'],
+    ['inventory', 'distance from target'],
     ['fees', 'limit', 'dashed'],
   ],
   profit: [
@@ -74,7 +74,7 @@ ${plot('profit-plot', 'Profit', KEYS.profit)}
 ${panel('regime', 'Regime')}
 ${panel('limits', 'Limits')}
 ${panel('budgets', 'Requests')}
-${panel('levels', 'Reasons for each level')}
+${panel('levels', 'Decision and price of each quote level')}
 ${panel('orders', 'Orders')}
 ${panel('fills', 'Fills and markouts')}
 ${plot('hours-plot', 'Profit net of fees', KEYS.hours, '<button id="period" type="button">by hour</button>')}

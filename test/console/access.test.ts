@@ -205,7 +205,7 @@ describe('an action', () => {
     [{ action: 'halt', reason: ['four', 'words'] }, /enter the reason in a few words/],
     [{ action: 'halt', reason: REASON, minutes: 5 }, /only valid for a pause/],
     ...[0, -1, 1.5, 10_081, '5', 1e99].map(
-      minutes => [{ action: 'pause', reason: REASON, minutes }, /expected whole minutes from 1 to 10080/] as const,
+      minutes => [{ action: 'pause', reason: REASON, minutes }, /expected a whole number from 1 to 10080/] as const,
     ),
     [{ action: 'resume', reason: 'this is impossible' }, /^nothing is halted there$/],
     [[], /expected one of/],

@@ -135,6 +135,6 @@ const hedgesParts = ({ last, currency }: ShownHedging): readonly Node[] => [
     : h(
         'p',
         { class: 'soft' },
-        "cost: against the mid price of the bot's book at the decision, with fees; expected: also with price risk and the cost of conversion back",
+        "cost: paid cost against the mid price of the bot's book at the hedge decision, including fees; expected: estimate at the decision, which also includes price risk and the cost of converting back",
       ),
 ];

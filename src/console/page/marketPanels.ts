@@ -85,7 +85,7 @@ export const levelsPanel: Panel = ({ decision: { levels: all, tick, refusal } },
       small('soft', ` · ${chosen.decision}: ${chosen.reason}${chosen.detail === null ? '' : ` (${chosen.detail})`}`),
       chosen.order === null ? '' : small('soft', ` · order ${chosen.order.id}, ${chosen.order.now}`),
     ),
-    chosen.steps.length === 0 ? none('this level has no price steps') : waterfall(chosen.steps, tick),
+    chosen.steps.length === 0 ? none('no price was computed for this level') : waterfall(chosen.steps, tick),
   ];
 };
 
@@ -115,7 +115,7 @@ function waterfall(steps: readonly ShownStep[], tick: string): Node {
   return h(
     'table',
     { class: 'waterfall' },
-    h('caption', null, `price steps of this level, in ticks of ${tick}`),
+    h('caption', null, `computation of this level's price, in ticks of ${tick}`),
     h(
       'tbody',
       null,

@@ -73,7 +73,7 @@ export const warningsPanel: Panel = ({ decision, bot, unknown }, { problem, past
     ),
     ...(difference === null
       ? []
-      : [`the replay stopped, because this version decides differently from the recording: ${difference}`]),
+      : [`the replay stopped, because this version of Puntas decides differently from the recording: ${difference}`]),
     ...(note === null ? [] : [note]),
     ...(unknown === null ? [] : [`unknown figures: ${unknown}`]),
   ];
