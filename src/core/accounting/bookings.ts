@@ -244,7 +244,12 @@ export class Bookings {
     const amount = this.#unlisted.get(currency);
     if (amount === undefined || this.totals.has(currency)) return;
     const changes: readonly Change[] = [{ cause: 'opening', currency, amount }];
-    this.#ledger.post({ source: `opening ${currency}`, at, why: 'held before the first trade in it', changes });
+    this.#ledger.post({
+      source: `opening ${currency}`,
+      at,
+      why: 'held before the first trade in this currency',
+      changes,
+    });
     this.#onBooked({ kind: 'transfer', changes });
   }
 

@@ -41,7 +41,7 @@ export function splitPlaces<L extends AccountLedger>(ledger: L): readonly [place
 /** Returns the ledger with the rows added. @throws Error if both have a currency: one row would lose its bookings. */
 export function withRows<L extends AccountLedger>(ledger: L, { causes, sources }: PlacedRows): L {
   const both = [...causes.keys()].find(currency => ledger.causes.has(currency));
-  if (both !== undefined) throw new Error(`two ledgers have a row for ${both}`);
+  if (both !== undefined) throw new Error(`cannot merge two ledgers that both contain ${both}`);
   return {
     ...ledger,
     causes: new Map([...ledger.causes, ...causes]),

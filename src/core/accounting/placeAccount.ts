@@ -71,7 +71,7 @@ export class PlaceAccount {
   /** Difference between balances and ledger that lasts, as text with the place; `null` if there is none. */
   get difference(): string | null {
     const { unexplained } = this.#account;
-    return unexplained && `${this.#book.place}: ${unexplained.difference} (reported minus the ledger)`;
+    return unexplained && `${this.#book.place}: ${unexplained.difference} (balance on the exchange minus ledger)`;
   }
 
   /**

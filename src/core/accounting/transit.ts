@@ -205,17 +205,17 @@ export class Transit {
       // Arrivals may be of amounts in doubt, and then only the rest is missing in both accounts.
       const isRest = all > 0n && all < doubtful;
       const amount = isRest ? all : doubtful;
-      const orFee = isRest ? ', or if it is the fee of an arrival' : '';
+      const orFee = isRest ? ', or if the amount is the fee of a transfer that has arrived' : '';
       // Without limits, nothing reads the arrival.
       const otherwise =
         this.#limits === null
           ? `restore the section hedge.elsewhere, or book the arrival with puntas ledger adjust --currency ${currency}@PLACE`
-          : 'wait until it arrives';
-      return `${textOfMoney(amount)} ${currency} left for the other exchange, perhaps before its opening balances were read; if they include that amount${orFee}, run puntas ledger adjust --currency ${name} --amount=${textOfMoney(money(-amount))}; otherwise ${otherwise}`;
+          : 'wait until the amount arrives';
+      return `${textOfMoney(amount)} ${currency} was sent to the other exchange, possibly before the bot read the opening balances there; if these balances include the amount${orFee}, run puntas ledger adjust --currency ${name} --amount=${textOfMoney(money(-amount))}; otherwise ${otherwise}`;
     }
     const sum = lost(currency);
     const waitMs = this.#limits?.waitMs ?? Infinity;
-    return `${textOfMoney(sum)} ${currency} in transit between the two exchanges since ${new Date(since).toISOString()}, and hedge.elsewhere.transferWaitHours is ${waitMs / HOUR_MS}; find the transfer, then run puntas ledger adjust --currency ${name} --amount=${textOfMoney(money(-sum))}`;
+    return `${textOfMoney(sum)} ${currency} has been in transit between the two exchanges since ${new Date(since).toISOString()}, longer than hedge.elsewhere.transferWaitHours (${waitMs / HOUR_MS}); find the transfer, then run puntas ledger adjust --currency ${name} --amount=${textOfMoney(money(-sum))}`;
   }
 
   /** Calls `call` with every later ledger entry. */

@@ -27,7 +27,7 @@ export function describeMissingData({
   if (balances !== null) return balances;
   if (!account) return 'the open orders and trades of the account have not been read yet';
   if (!isAlone)
-    return 'the exchange listed open orders with the instance name of this bot that this run did not place; another process may use this name';
+    return "the exchange listed open orders with this bot's instance name, but this run did not place them; another process may use this name";
   return hasNoEarlierOrders ? null : 'orders of an earlier run may still be open';
 }
 

@@ -44,7 +44,7 @@ export class RunningLead {
     if (count < READS_MIN)
       return {
         lead: null,
-        reason: `lead unknown until ${READS_MIN} prices of the source and of the bot's book are read; ${count} so far`,
+        reason: `lead unknown until ${READS_MIN} prices each of the source and of the bot's book are read; ${count} so far`,
       };
     const lead = leadLagOf(this.#x, this.#y, { stepMs: STEP_MS, lagMaxMs: LAG_MAX_MS, random: randomOf(1) });
     const minutes = Math.round((at - Math.max(this.#x.at[0]!, this.#y.at[0]!)) / 60_000);

@@ -100,7 +100,10 @@ export class OrderEvidence {
       .join(' ');
     if (this.#unlisted?.trades !== seen) this.#unlisted = { trades: seen, at: startedAt };
     if (!(startedAt - this.#unlisted.at >= this.#apartMs && startedAt > this.#unlisted.at))
-      return { kind: 'unknown', reason: 'the exchange does not list the order; a second look-up decides' };
+      return {
+        kind: 'unknown',
+        reason: 'the exchange does not list the order; a second look-up must confirm that the order is not listed',
+      };
     return trades.length === 0 ? { kind: 'not placed' } : { kind: 'ended', filled: sumOfMajors(trades), trades };
   }
 

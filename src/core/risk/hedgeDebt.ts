@@ -222,7 +222,7 @@ export class HedgeDebt {
       beyond: debtMax,
       refusal: 'hedge debt limit',
       why: () =>
-        `hedge debt is ${textOfMoney(money(debt > 0n ? debt : 0n))} ${major}; if every order of this side fills, the maximum is ${textOfMoney(debtMax)} ${major} (hedge.elsewhere.debtMax)`,
+        `hedge debt is ${textOfMoney(money(debt > 0n ? debt : 0n))} ${major}; if all orders of this side filled, the debt would exceed hedge.elsewhere.debtMax (${textOfMoney(debtMax)} ${major})`,
     };
     const bounds = [most, this.#untilHedged(exposure, debt > 0n, fullSide)];
     if (isOnlyRoute) bounds.push(this.#withinReserves(exposure, side));

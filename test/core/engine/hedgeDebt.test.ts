@@ -378,7 +378,7 @@ describe('bounds on inventory that is not hedged', () => {
     two.fillTo(16);
     expect([two.live('buy'), two.live('sell')]).toEqual([0, 8]);
     expect(two.why('buy')).toBe(
-      'hedge debt limit (hedge debt is 4 btc; if every order of this side fills, the maximum is 4 btc (hedge.elsewhere.debtMax))',
+      'hedge debt limit (hedge debt is 4 btc; if all orders of this side filled, the debt would exceed hedge.elsewhere.debtMax (4 btc))',
     );
     two.fillTo(12);
     expect([two.live('buy'), two.why('buy')]).toEqual([4, null]);
@@ -499,7 +499,7 @@ describe('an account elsewhere that cannot be used', () => {
     }
     const { quoting, waitsFor } = patient.desk.engine.snapshot(patient.desk.now);
     expect(quoting).toBe('ledger differs from the balances');
-    expect(waitsFor).toBe('binance: -10 usdt@binance (reported minus the ledger)');
+    expect(waitsFor).toBe('binance: -10 usdt@binance (balance on the exchange minus ledger)');
   });
 });
 

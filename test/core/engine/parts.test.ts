@@ -70,7 +70,7 @@ describe('what is missing before the first quote', () => {
     [{ hasNoEarlierOrders: false }, 'orders of an earlier run may still be open'],
     [
       { hasNoEarlierOrders: false, isAlone: false },
-      'the exchange listed open orders with the instance name of this bot that this run did not place; another process may use this name',
+      "the exchange listed open orders with this bot's instance name, but this run did not place them; another process may use this name",
     ],
     [
       { hasNoEarlierOrders: false, isAlone: false, account: false },

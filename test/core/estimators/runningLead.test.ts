@@ -33,7 +33,7 @@ test('says why there is no lead: too few reads, or none that stands out of the n
   few.readY(0, 100);
   expect(few.estimate(1_000)).toEqual({
     lead: null,
-    reason: "lead unknown until 60 prices of the source and of the bot's book are read; 1 so far",
+    reason: "lead unknown until 60 prices each of the source and of the bot's book are read; 1 so far",
   });
   const random = randomOf(3);
   const alone = new RunningLead();

@@ -255,7 +255,7 @@ test('a rate limit there ends a start for the time being, with its own text and 
   await expect(starting).rejects.toMatchObject({
     message: expect.stringMatching(/^binance \(section elsewhere\): cannot read fees: .*-1003: Too much/) as string,
     mayPass: true,
-    remedy: expect.stringMatching(/^wait until the pause is over/) as string,
+    remedy: expect.stringMatching(/^wait until the exchange accepts requests/) as string,
   });
   expect(asked).toBe(1);
 });
@@ -408,7 +408,7 @@ test('a trial order that is not sent because a transfer is in doubt says so, as 
   new NumberedMailbox(stateDir, 'adjust').put({ ...ask, id: 'a0a0a0a0-2', at: clock.now() });
   await clock.advance(10_000);
   await first.stop();
-  const doubt = '0\\.1 btc left for the other exchange, perhaps before its opening balances were read; ';
+  const doubt = '0\\.1 btc was sent to the other exchange, possibly before the bot read the opening balances there; ';
   expect((await tried(at)).says).toMatch(new RegExp(`^trial order not sent: ${doubt}`));
   const second = await started(at);
   await clock.advance(10_000);
