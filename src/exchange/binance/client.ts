@@ -286,7 +286,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     if (failed)
       return {
         kind: 'unknown',
-        reason: `cannot read the order of a trade: ${failed.kind === 'unknown' ? failed.reason : failed.message}`,
+        reason: `cannot read the order that a trade filled: ${failed.kind === 'unknown' ? failed.reason : failed.message}`,
       };
     const reasons = new Map(read.flatMap((each, n) => (each.kind === 'done' ? [[unknown[n]!, each.value]] : [])));
     const unreadable: UnreadableRow[] = [...(outcome.unreadable ?? [])];
@@ -295,7 +295,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
       const { oid, tid: id, book, feeCurrency } = trade;
       if (typeof why === 'string') {
         const currencies = [...new Set([...book.split('_'), feeCurrency])];
-        unreadable.push({ why: `cannot read the order of this trade: ${why}`, book, currencies, oid, id });
+        unreadable.push({ why: `cannot read the order that this trade filled: ${why}`, book, currencies, oid, id });
         return [];
       }
       const originId = clientIds.of(oid);
@@ -318,7 +318,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
         // The exchange cannot list the trades before an id.
         if (marker !== undefined)
           return notSent(
-            'the exchange lists no trades before a given trade id; list trades after this id with sort asc',
+            'the exchange cannot list the trades before a given trade id; use sort asc to list the trades after this id',
           );
         const newest = await tradesOf(symbol, 20, { limit: size });
         return withClientIds(symbol, newest.kind === 'done' ? { ...newest, value: newest.value.toReversed() } : newest);
@@ -377,7 +377,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
         }
         if (marker !== undefined)
           return notSent(
-            'the exchange lists no trades before a given trade id; list trades after this id with sort asc',
+            'the exchange cannot list the trades before a given trade id; use sort asc to list the trades after this id',
           );
         const newest = await ask(publicRead('trades', 25, of, read));
         return newest.kind === 'done' ? { ...newest, value: newest.value.toReversed() } : newest;

@@ -31,7 +31,7 @@ const ROWS: readonly (readonly [is: VenueCode['is'], meaning: Meaning | '', rows
       '-1006 unexpected response from the message bus; execution status unknown',
       '-1007 timeout at the backend; execution status unknown',
       '-1008 server overloaded',
-      '-1010 error message of the matching engine that has no code of its own',
+      '-1010 matching engine error without a code of its own',
       '-1016 service shutting down',
       '-2021 cancel-replace failed in part',
       '-2022 cancel-replace failed',
@@ -87,7 +87,7 @@ const ROWS: readonly (readonly [is: VenueCode['is'], meaning: Meaning | '', rows
       '-1101 too many parameters',
       '-1102 mandatory parameter missing or malformed',
       '-1103 unknown parameter',
-      '-1104 not all parameters were read',
+      '-1104 the exchange did not read all sent parameters',
       '-1105 empty parameter',
       '-1106 parameter sent, but not required',
       '-1108 parameter overflowed',
@@ -115,8 +115,8 @@ const ROWS: readonly (readonly [is: VenueCode['is'], meaning: Meaning | '', rows
       '-1158 order type not supported in an OCO',
       '-1160 iceberg order of an OCO must be GTC',
       '-1161 deprecated SBE schema',
-      '-1165 limit order of a buy OCO must be its lower order',
-      '-1166 limit order of a sell OCO must be its upper order',
+      '-1165 limit order of a buy OCO must have the lower price',
+      '-1166 limit order of a sell OCO must have the higher price',
       '-1168 at least one order of an OCO must be contingent',
       '-1169 invalid FIX tag',
       '-1170 FIX tag not defined for this message type',
@@ -142,10 +142,10 @@ const ROWS: readonly (readonly [is: VenueCode['is'], meaning: Meaning | '', rows
       '-1190 request id invalid',
       '-1191 too many subscriptions',
       '-1194 invalid time unit',
-      '-1196 stop loss of a buy OCO must be its upper order',
-      '-1197 stop loss of a sell OCO must be its lower order',
-      '-1198 take-profit of a buy OCO must be its lower order',
-      '-1199 take-profit of a sell OCO must be its upper order',
+      '-1196 stop loss of a buy OCO must have the higher price',
+      '-1197 stop loss of a sell OCO must have the lower price',
+      '-1198 take-profit of a buy OCO must have the lower price',
+      '-1199 take-profit of a sell OCO must have the higher price',
       '-1210 invalid price type of a pegged order',
       '-1211 invalid offset type of a pegged order',
       '-1221 invalid field of an SBE message',
@@ -244,15 +244,16 @@ export const isBinanceTransient = (code: string): boolean => {
 };
 
 const binanceRemedies = ({ apiKey, apiSecret }: SectionNames): Readonly<Record<string, string>> => ({
-  '-1003': 'wait until the pause is over; requests of other programs at this IP address count too',
-  '-1015': 'wait 10 seconds; orders of other programs in this account count too',
+  '-1003':
+    'wait until the exchange accepts requests of this IP address again; requests of other programs at this address also count towards the limit',
+  '-1015': 'wait 10 seconds; orders of other programs in this account also count towards the limit',
   '-1021':
-    'set the clock of this machine to the correct time; if it is correct, requests arrive too late: check the connection',
+    'set the clock of this machine to the correct time; if the clock is already correct, requests arrive too late, so check the network connection',
   '-1022': `check that ${apiSecret} is the secret of ${apiKey}`,
   '-1121': 'check the name of the book',
   '-2014': `check ${apiKey}`,
   '-2015':
-    'check that the key is active, allows the IP address of this machine, and may read and trade on spot (never withdraw)',
+    'check that the key is active, allows the IP address of this machine, and has the permissions to read and to trade spot (never to withdraw)',
 });
 
 /** Returns the remedy of a code as a clause; `null` if none is known. */

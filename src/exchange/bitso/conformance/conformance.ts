@@ -68,7 +68,7 @@ export async function conformance(
   }
   if (own !== null && own.sent.length > 0)
     await checks.check(
-      ['no order is left', 'rest-api 4.4', 'none of the orders of these checks is open'],
+      ['open orders after the checks', 'rest-api 4.4', 'none that these checks placed'],
       () => Promise.resolve(judged(left.length === 0 ? 'none' : left.join(', '), left.length === 0)),
       true,
     );
@@ -89,7 +89,7 @@ async function deskChecks(
 const NOT_PERMITTED = 'not permitted';
 
 const withoutChecks = (what: string, reason: string, checks: Checks): Promise<boolean> =>
-  checks.check([what, 'rest-api 4', 'placed and canceled'], () => Promise.resolve(skipped(reason)));
+  checks.check([what, 'rest-api 4', `the checks of ${what} pass`], () => Promise.resolve(skipped(reason)));
 
 /**
  * Reads the open orders of the book before any order of the checks. Returns why checks of trades and exact balances
@@ -135,7 +135,11 @@ class RequestCount {
 
   async check(client: Endpoints, { budgets }: Connection, checks: Checks): Promise<void> {
     await checks.check(
-      ['request budget', 'public-facts 11', 'every request within the budget, none rejected with 420 or 429'],
+      [
+        'request budget',
+        'public-facts 11',
+        'all requests within the budget, and none rejected with HTTP status 420 or 429',
+      ],
       () => {
         const left = client.budget().private;
         const all = budgets.private ?? left;
@@ -148,7 +152,9 @@ class RequestCount {
       () => {
         const gap = this.#gapMs;
         if (gap === null) return Promise.resolve(skipped('no answer contains a time'));
-        return Promise.resolve(judged(`at most ${Math.round(gap)} ms apart`, gap <= CLOCK_GAP_MAX_MS));
+        return Promise.resolve(
+          judged(`the two clocks differ by at most ${Math.round(gap)} ms`, gap <= CLOCK_GAP_MAX_MS),
+        );
       },
     );
   }

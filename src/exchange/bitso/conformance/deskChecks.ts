@@ -78,7 +78,7 @@ export async function rfqChecks(
       );
     }),
   );
-  await checks.check(['RFQ quote by id', 'rfq 4.3', 'the quote of the check before'], async () => {
+  await checks.check(['RFQ quote by id', 'rfq 4.3', 'the quote from the previous check'], async () => {
     if (quote === undefined) return skipped('no RFQ quote');
     const { id, rate, sourceAmount, targetAmount } = valueIn(await rfq.quote(quote.id));
     const isSame =
@@ -92,7 +92,9 @@ export async function rfqChecks(
     ['RFQ amount with too many decimals', 'rfq 4.2', 'rejected: invalid_source_precision'],
     ofPair(async ({ source, target, sourcePrecision }) => {
       if (sourcePrecision >= 17)
-        return skipped('the exchange accepts 17 decimals or more, and the client sends at most 18');
+        return skipped(
+          'not possible, because the exchange accepts 17 decimals or more, and the client sends at most 18',
+        );
       const fine = money(spentOn(market, sourcePrecision) + 10n ** BigInt(17 - sourcePrecision));
       return rejectedWith(
         ['invalid_source_precision'],
@@ -118,7 +120,7 @@ export async function rfqChecks(
     [
       'RFQ conversions',
       'rfq 4.6',
-      'at most the requested number of conversions, and none from the quote of the checks before',
+      'at most the requested number of conversions, and none of the quote that these checks requested',
     ],
     ofPair(async () => {
       const { conversions, totalCount } = valueIn(await rfq.conversions({ pageSize: 5 }));
@@ -156,7 +158,9 @@ export async function webhookChecks(client: Endpoints, callbackUrl: string | nul
     ['register a webhook', 'rfq 4.7', 'a webhook with the callback URL, for the event TRANSACTION'],
     async () => {
       if (callbackUrl === null)
-        return skipped('the webhook would stay registered; to register one, see puntas webhooks register');
+        return skipped(
+          'not sent, because the webhook would stay registered; to register a webhook, use puntas webhooks register',
+        );
       const { webhooks } = valueIn(await client.registerWebhook(callbackUrl));
       return judged(
         webhooks.map(({ callbackUrl: url, event }) => `${url} for ${event}`).join(', '),

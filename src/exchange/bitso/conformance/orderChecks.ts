@@ -183,7 +183,11 @@ export async function orderChecks(
     return judged(reportText(order), order?.oid === oid && isAsPlaced(order, bid) && order.timeInForce === 'postonly');
   });
   await checks.check(
-    ['look up by order id', 'public-facts 7', 'the placed order, both by query and by path'],
+    [
+      'look up by order id',
+      'public-facts 7',
+      'the placed order, both with the id in the query and with the id in the path',
+    ],
     async () => {
       const [order] = await found({ oids: [oid] });
       const [other] = valueIn(await client.order(oid));
@@ -191,7 +195,7 @@ export async function orderChecks(
     },
   );
   await checks.check(
-    ['open orders', 'rest-api 4.4', 'the placed order is listed, both by book and by currency'],
+    ['open orders', 'rest-api 4.4', 'the placed order is in the list of the book and in the list of the currency'],
     async () => {
       const all = valueIn(await client.openOrders({ book }));
       const ofMinor = valueIn(await client.openOrders({ currency: minor }));
@@ -268,7 +272,7 @@ export async function orderChecks(
     [
       'new order with the client id of an ended order',
       'rest-api 9',
-      'the new order is accepted, and the answer to its cancel by path lists its order id',
+      'the new order is accepted; the answer to a cancel with its order id in the path lists this id',
     ],
     async () => {
       const again = valueIn(await own.place('buy', { originId: secondId }));

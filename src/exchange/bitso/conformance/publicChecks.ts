@@ -39,7 +39,7 @@ export async function publicChecks(client: Endpoints, book: string, checks: Chec
       if (bid === undefined || ask === undefined) return judged(`${bids.length} bids, ${asks.length} asks`, false);
       best = { bid: bid.price, ask: ask.price };
       return judged(
-        `${bids.length} bids from ${bid.price}, ${asks.length} asks from ${ask.price}`,
+        `${bids.length} bids, best ${bid.price}; ${asks.length} asks, best ${ask.price}`,
         moneyOf(bid.price) < moneyOf(ask.price) &&
           bids.length <= 50 &&
           asks.length <= 50 &&
@@ -48,7 +48,7 @@ export async function publicChecks(client: Endpoints, book: string, checks: Chec
     },
   );
   await checks.check(
-    ['order book with each order', 'rest-api 4.6', 'every order with its id, and a sequence number that does not fall'],
+    ['order book with each order', 'rest-api 4.6', 'every order has an id, and the sequence number does not decrease'],
     async () => {
       const first = valueIn(await client.orderBook(book, false));
       const { sequence, bids, asks, damage } = valueIn(await client.orderBook(book, false));
@@ -68,7 +68,7 @@ export async function publicChecks(client: Endpoints, book: string, checks: Chec
     [
       'pages of public trades',
       'rest-api 4.8',
-      'at most 3 trades per page; older trades after the marker; oldest first with sort asc',
+      'at most 3 trades per page; with a marker, only older trades than the marker; with sort asc, the oldest trades first',
     ],
     async () => {
       const page = valueIn(await client.trades(book, { limit: 3 })).map(({ tid }) => tid);

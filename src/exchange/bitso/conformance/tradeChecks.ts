@@ -189,7 +189,7 @@ async function sideChecks(
     [
       `own trades after the ${side}`,
       'rest-api 4.1',
-      'all trades of the order by book, and the first of them by trade id',
+      'the trades of the book include all trades of the order, and a look-up by trade id returns the first of them',
     ],
     async () => {
       const [first] = trades;

@@ -91,7 +91,7 @@ const LISTS: Readonly<Record<Advice, readonly string[]>> = {
     '0216 account restricted',
     '0326 key inactive',
     '0327 location not allowed',
-    '0346 new terms must be accepted',
+    '0346 new terms of service must be accepted',
     '0410 trading not enabled',
     '0701 account not verified',
     '0702 account not verified',

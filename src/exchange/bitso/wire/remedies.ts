@@ -3,7 +3,7 @@ import type { SectionNames } from '../../wire/sectionNames.ts';
 import { isTransient, meaningOf } from './errorCodes.ts';
 
 const bitsoRemedies = ({ section, apiKey, apiSecret }: SectionNames): Readonly<Record<string, string>> => ({
-  '0201': `check that ${apiKey} is an active key of this exchange that no other program uses; a new key of the same account works after a restart of Puntas (for the embedded exchange, use the key that puntas exchange prints)`,
+  '0201': `check that ${apiKey} is an active key of this exchange that no other program uses; a new key of the same account works after a restart of Puntas (for the embedded exchange, use the key that the command puntas exchange prints)`,
   '0202': 'give the key the permissions to read and to trade (never to withdraw)',
   '0206':
     section === 'exchange'
@@ -15,7 +15,7 @@ const bitsoRemedies = ({ section, apiKey, apiSecret }: SectionNames): Readonly<R
   '0301': 'check the name of the book',
   '0326': 'activate the key, or create a new key',
   '0801':
-    "wait a minute: this machine's IP address or the account sent too many requests; requests of other programs count too",
+    "wait a minute: this machine's IP address or the account sent too many requests; requests of other programs also count towards the limit",
 });
 
 /** Returns the remedy of a code as a clause; `null` if none is known. */

@@ -132,7 +132,7 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
       const found = await lookups.byOids(missing);
       if (found.kind !== 'done') return found;
       for (const { oid, why } of found.unreadable ?? [])
-        reasons.set(oid, `cannot read the order of this trade: ${why}`);
+        reasons.set(oid, `cannot read the order that this trade filled: ${why}`);
     }
     const unreadable = [...unread];
     const value: OwnTrade[] = [];

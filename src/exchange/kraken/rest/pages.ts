@@ -31,7 +31,7 @@ export async function readAll<T>(read: ReadPage<T>, first?: Outcome<ListPage<T>>
     offset += length;
     if (length < PAGE_ROWS && offset >= count) return doneWith(all, unreadable);
     if (length === 0)
-      return unknown(`the exchange counts ${count} rows in the list, but the list ends after ${offset}`);
+      return unknown(`the exchange counts ${count} rows in the list, but the list ends after ${offset} rows`);
   }
   return unknown(`the list has more than ${PAGES_MAX * PAGE_ROWS} rows, the maximum of one read`);
 }
@@ -74,7 +74,7 @@ export async function readOldest<T>(
         return unknown(`the list has more rows than the exchange's count of ${count}`);
       if (page > 0 && outcome.value.length < Math.min(PAGE_ROWS, count))
         return unknown(
-          `the exchange counts ${count} rows in the list, but a page that must be full has only ${outcome.value.length}`,
+          `the exchange counts ${count} rows in the list, but a page that must be full has only ${outcome.value.length} rows`,
         );
       return outcome;
     }

@@ -75,9 +75,13 @@ const REFUSALS: readonly Listed[] = [
   ['EBM:limit exceeded:CAL', 'funds', 'the Canadian purchase limit is used up'],
   ['EOrder:Orders limit exceeded', 'budget', 'the account has too many open orders in the book'],
   ['EOrder:Scheduled orders limit exceeded', 'budget', 'the account has too many scheduled orders'],
-  ['EOrder:Rate limit exceeded', 'budget', 'the order counter of the book is above its threshold'],
-  ['EOrder:Domain rate limit exceeded', 'budget', 'the order counter of the master account is above its threshold'],
-  ['EAPI:Rate limit exceeded', 'budget', 'the call counter of the key is above its maximum', LIMITS],
+  ['EOrder:Rate limit exceeded', 'budget', 'the order rate counter of the book is above its threshold'],
+  [
+    'EOrder:Domain rate limit exceeded',
+    'budget',
+    'the order rate counter of the master account is above its threshold',
+  ],
+  ['EAPI:Rate limit exceeded', 'budget', 'the request rate counter of the key is above its maximum', LIMITS],
   ['EAuth:Rate limit exceeded', 'budget', 'too many authentication requests'],
   ['EAuth:Too many requests', 'budget', 'too many authentication requests'],
   ['EAPI:Invalid key', 'key', 'the key is unknown, deleted or suspended'],
@@ -93,7 +97,7 @@ const REFUSALS: readonly Listed[] = [
   [
     'EAccount:Invalid permissions',
     'key',
-    'the account lacks a permission, for example to trade this book in its country',
+    'the account lacks a permission, for example because trading this book is not allowed in its country',
   ],
   ['ETrade:User Locked', 'key', 'the account may not trade', ccxt(568)],
   ['EOrder:Trading agreement required', 'key', 'the trading agreement must be accepted', SUPPORT],
@@ -197,7 +201,7 @@ const krakenRemedies = ({ apiKey, apiSecret }: SectionNames): readonly (readonly
     'give the key the permissions to query funds, to query open and closed orders and trades, and to create and cancel orders (never to withdraw)',
   ],
   ['EGeneral:Temporary lockout', 'stop all programs that use the key, check the key, and wait 15 minutes'],
-  ['EAPI:Rate limit exceeded', 'wait a minute; requests of other programs with this key count too'],
+  ['EAPI:Rate limit exceeded', 'wait a minute; requests of other programs with this key also count towards the limit'],
   ['EOrder:Rate limit exceeded', 'place and cancel fewer orders in this book'],
 ];
 

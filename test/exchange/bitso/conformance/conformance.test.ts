@@ -325,7 +325,7 @@ describe('a run that does not come to its end', () => {
     const live = result.live.map(({ originId }) => originId!);
     expect(live.length).toBeGreaterThan(0);
     expect(result.left.toSorted()).toEqual(live.toSorted());
-    expect(namesOf(failed(result))).toContain('no order is left');
+    expect(namesOf(failed(result))).toContain('open orders after the checks');
   });
 
   test('reports every order as left while reads fail, and none once they work again', async () => {
