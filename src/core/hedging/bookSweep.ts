@@ -60,7 +60,7 @@ export function sweepCost(
   const order = { side, price: price as Price, amount: taken as Amount };
   if (taken === 0) return unavailable('no visible price level is within the limits of the order');
   if (taken < instrument.amountMin || valueOf(order.price, order.amount) < instrument.valueMin)
-    return unavailable('the available amount is below the minimum order');
+    return unavailable('the available amount is below the minimum order amount or value');
   const fee = BigInt(Math.ceil(takerRate));
   const net = (sum: bigint) => (sum * (ONE_RATE - fee)) / ONE_RATE;
   const major = moneyOfAmount(instrument, order.amount);

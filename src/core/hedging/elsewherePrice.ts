@@ -50,7 +50,7 @@ export function priceElsewhere(
   const sells = take.side === 'sell';
   const price = limitPrice(take.price, sells, marginBps, instrument);
   if (valueOf(price, take.amount) < instrument.valueMin)
-    return unavailable('the available amount is below the minimum order at the limit price');
+    return unavailable('the available amount at the limit price is below the minimum order value');
   const here = (sum: Money): Money => money(sells ? (sum * rate) / ONE : (sum * rate + ONE - 1n) / ONE);
   // With the fee in the received currency, a purchase brings less of the base currency.
   const fee = BigInt(Math.ceil(takerRate));

@@ -123,7 +123,7 @@ export function compareRoutes(
     const none = (why: string) => ({ way, cost: null, most: NONE, why });
     const sells = amount > 0n;
     const [from, to] = sells ? [instrument.major, instrument.minor] : [instrument.minor, instrument.major];
-    if (give.currency !== from || get.currency !== to) return none('the offer is for other currencies');
+    if (give.currency !== from || get.currency !== to) return none('the offer is for other currencies than requested');
     const [major, minor] = sells
       ? [moneyOf(give.amount), moneyOf(get.amount)]
       : [moneyOf(get.amount), moneyOf(give.amount)];

@@ -105,7 +105,7 @@ export function instrumentOf(rules: BookRules, lot: DecimalText = lotOf(rules)):
   if (!(tick.gt(0) && step.gt(0))) throw new RangeError(`book ${rules.book}: tick_size and lot must be above zero`);
   if (tick.dp() + step.dp() > MONEY_DECIMALS) {
     throw new RangeError(
-      `book ${rules.book}: tick_size ${rules.tickSize} times lot ${lot} has over ${MONEY_DECIMALS} decimals`,
+      `book ${rules.book}: tick_size ${rules.tickSize} times lot ${lot} has more than ${MONEY_DECIMALS} decimals`,
     );
   }
   const whole = (field: string, text: string, unit: Decimal, up: boolean): number => {

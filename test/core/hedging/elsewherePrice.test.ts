@@ -94,7 +94,7 @@ test('without a rate, a side or a known risk there is no price', () => {
   for (const bad of [Number.NaN, -1, Infinity])
     expect(refusalOf(BOOK, { riskBps: bad })).toBe('the price risk or another cost of the hedge is unknown');
   expect(refusalOf(depthOf([[6_660_000, 7]], [[6_665_000, 7]]), {})).toBe(
-    'the available amount is below the minimum order',
+    'the available amount is below the minimum order amount or value',
   );
 });
 

@@ -258,7 +258,7 @@ describe('the choice of a way', () => {
           const limit = (n: number) => (n * 100 * costMaxBps) / 10_000;
           const judged = drawn.map(({ tenths: n, cost, risk = 0, most, flaw }) => {
             if (flaw === 'no price') return { why: 'no answer' };
-            if (flaw === 'give' || flaw === 'get') return { why: 'the offer is for other currencies' };
+            if (flaw === 'give' || flaw === 'get') return { why: 'the offer is for other currencies than requested' };
             if (n > size) return { why: 'the offer exceeds the requested amount' };
             if (n === 0) return { why: "the offer's amount is zero" };
             const own = cost + risk;
@@ -385,7 +385,7 @@ describe('the book as a way out', () => {
       '1',
     );
     const of = (amount: string, seen = depth) => sweepCost(least, seen, moneyOf(amount), 0, middle, wide);
-    const small = { way: 'book', unavailableReason: 'the available amount is below the minimum order' };
+    const small = { way: 'book', unavailableReason: 'the available amount is below the minimum order amount or value' };
     expect(of('4')).toMatchObject({ take: { amount: 4, price: 999 } });
     expect(of('3')).toEqual(small);
     expect(of('-4')).toMatchObject({ take: { amount: 4 } });

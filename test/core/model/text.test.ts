@@ -100,7 +100,7 @@ describe('decimal text', () => {
     [
       'a tick and a lot',
       () => instrumentOf(bookRules({ tickSize: '0.0000000001' }), '0.000000001'),
-      'book btc_mxn: tick_size 0.0000000001 times lot 0.000000001 has over 18 decimals',
+      'book btc_mxn: tick_size 0.0000000001 times lot 0.000000001 has more than 18 decimals',
     ],
   ])('that is not %s is named in the error', (_, read, message) => {
     expect(read).toThrow(RangeError);
