@@ -122,11 +122,11 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     ...{ event: 'requestsSlow', holdMs: 5 * MINUTE, loudMs: 5 * MINUTE },
-    cause: share('requests', 'slowRequests', 0.1, 'of the requests of the last 5 minutes took over 2 s'),
+    cause: share('requests', 'slowRequests', 0.1, "of the bot's requests in the last 5 minutes took over 2 s"),
   },
   {
     ...{ event: 'requestsFailing', holdMs: 5 * MINUTE, loudMs: 5 * MINUTE },
-    cause: share('requests', 'failedRequests', 0.2, 'of the requests of the last 5 minutes failed'),
+    cause: share('requests', 'failedRequests', 0.2, "of the bot's requests in the last 5 minutes failed"),
   },
   {
     ...{ event: 'budgetSpent', holdMs: MINUTE, loudMs: MINUTE },
@@ -139,7 +139,7 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     ...{ event: 'loopSlow', holdMs: 5 * MINUTE, loudMs: 5 * MINUTE },
-    cause: share('decisions', 'slowDecisions', 0.01, 'of the decisions of the last 5 minutes took over 50 ms'),
+    cause: share('decisions', 'slowDecisions', 0.01, "of the bot's decisions in the last 5 minutes took over 50 ms"),
   },
   {
     ...{ event: 'noFills', holdMs: 60 * MINUTE, loudMs: 60 * MINUTE },

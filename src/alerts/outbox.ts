@@ -286,7 +286,7 @@ export class Outbox {
     for (const { event, times } of entries) if (event !== 'test') this.#count(event).dropped += times;
     const lost = entries.map(({ event, times, text }) => ({ event, times, text }));
     const events = entries.map(({ event }) => event).join(', ');
-    log.error({ id, why, lost }, `alerts: ${events} could not be delivered to ${channel.name}: ${why}`);
+    log.error({ id, why, lost }, `alerts: delivery to ${channel.name} failed: ${why}; lost alerts: ${events}`);
   }
 }
 

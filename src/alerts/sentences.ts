@@ -18,9 +18,9 @@ export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrumen
     const part = (name: keyof typeof profit) => textOfMoney(less(profit[name], since.profit[name]));
     const parts = (['spread', 'inventory', 'fees', 'hedging'] as const).map(name => `${name} ${part(name)}`);
     return [
-      `profit of this period ${part('total')} ${minor} (${parts.join(', ')})`,
+      `profit in this period ${part('total')} ${minor} (${parts.join(', ')})`,
+      `fills in this period: ${fills - since.fills}`,
       `profit ${profitSentence(sinceOpening, runProfit, minor)}`,
-      `${fills - since.fills} fills`,
       `inventory ${textOfMoney(inventory)} ${major} from its target`,
       live,
     ].join('; ');

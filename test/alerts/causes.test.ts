@@ -254,7 +254,7 @@ describe('a receiver', () => {
     for (const secret of [TOKEN, SECRET, 'the-key-of-the-exchange', '/hook', '/bot'])
       expect(JSON.stringify({ lines, received })).not.toContain(secret);
     expect(lines.map(({ text }) => text).join('\n')).toContain(
-      'could not be delivered to telegram chat -100123: answered 401',
+      'delivery to telegram chat -100123 failed: answered 401',
     );
   });
 

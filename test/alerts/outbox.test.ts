@@ -187,7 +187,7 @@ describe('what does not arrive', () => {
     expect(lines.at(-1)).toMatchObject({
       level: 'error',
       known: { lost: [{ event: 'halted', times: 1, text: 'drawdown' }] },
-      text: 'alerts: halted could not be delivered to a test: answers 500',
+      text: 'alerts: delivery to a test failed: answers 500; lost alerts: halted',
     });
     expect(outbox.takeCounts().get('halted')).toEqual({ happened: 1, dropped: 1 });
   });
@@ -215,8 +215,8 @@ describe('what does not arrive', () => {
     await slow.clock.advance(4_000);
     expect(isClosed).toBe(true);
     expect(slow.lines.map(({ text }) => text)).toEqual([
-      'alerts: halted could not be delivered to a test: closed',
-      'alerts: stopped could not be delivered to a test: closed',
+      'alerts: delivery to a test failed: closed; lost alerts: halted',
+      'alerts: delivery to a test failed: closed; lost alerts: stopped',
     ]);
   });
 });

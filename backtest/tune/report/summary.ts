@@ -31,7 +31,7 @@ function resultWords(tuning: Tuning): readonly string[] {
 }
 
 function bestOf(chosen: number, { net, interval, deflated, blocks }: Evidence, minor: string, tried: string): string {
-  return `The best of ${tried} is trial ${chosen}. With each fill valued at the mid price 60 s later, its net over ${blocks} time blocks is ${gainText(net, minor)} ${minor}${around(interval, minor)} under the worst fill model. The deflated Sharpe ratio is ${share(deflated.probability)}, with ${numberText(deflated.trials)} configurations tried so far on the tuning hours.`;
+  return `The best of ${tried} is trial ${chosen}. With each fill valued at the mid price 60 s later, its net profit over ${blocks} time blocks is ${gainText(net, minor)} ${minor}${around(interval, minor)} under the worst fill model. The deflated Sharpe ratio is ${share(deflated.probability)}, with ${numberText(deflated.trials)} configurations tried so far on the tuning hours.`;
 }
 
 function choice({ pbo, paths, walkForward, stability }: Evidence): string {
@@ -39,7 +39,7 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
   const path =
     paths.length === 0
       ? ''
-      : ` With parameters chosen on some hours and run on the other hours, ${won} of ${paths.length} paths made a profit.`;
+      : ` In cross-validation, with parameters chosen on some hours and run on the other hours, ${won} of ${paths.length} paths made a profit.`;
   const forward = walkForward.filter(({ net }) => net > 0).length;
   const walked =
     walkForward.length === 0
@@ -48,7 +48,7 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
   const held =
     stability === null
       ? ''
-      : ` Of the ${stability.neighbours} neighbors of the best trial (one changed parameter each), ${Math.round(stability.share * stability.neighbours)} earned at least ${100 - 100 * stability.within}% of its result.`;
+      : ` Of the ${stability.neighbours} neighbors of the best trial (one changed parameter each), ${Math.round(stability.share * stability.neighbours)} earned at least ${100 - 100 * stability.within}% of its net profit.`;
   if (pbo === null) return `There is too little data to measure overfitting.${path}${walked}${held}`;
   const word =
     pbo.value <= PBO_MAX
@@ -74,9 +74,9 @@ function holdoutWords(holdout: HeldOut | null, minor: string): readonly string[]
   if (holdout === null) return [];
   const { at, by, net, interval } = holdout;
   return [
-    `The holdout was opened by ${by} at ${at}. With each fill valued at the mid price 60 s later, the net of the best trial on the holdout is ${gainText(net, minor)} ${minor}${around(interval, minor)}.`,
+    `The holdout was opened by ${by} at ${at}. With each fill valued at the mid price 60 s later, the net profit of the best trial on the holdout is ${gainText(net, minor)} ${minor}${around(interval, minor)}.`,
   ];
 }
 
 const around = (interval: Interval | null, minor: string): string =>
-  interval === null ? '' : ` (95%: ${gainText(interval.low, minor)} to ${gainText(interval.high, minor)})`;
+  interval === null ? '' : ` (95% interval: ${gainText(interval.low, minor)} to ${gainText(interval.high, minor)})`;

@@ -26,7 +26,7 @@ export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): T
       );
     if (paths.length > 0 && !(median(paths) > 0))
       words.push(
-        'in the median of the cross-validation paths, parameters chosen on some hours lost money on the other hours',
+        'in the median cross-validation path, parameters chosen on some hours made no profit on the other hours',
       );
   }
   if (holdout !== null && !(holdout.net > 0)) words.push('the best trial made no profit on the holdout');
