@@ -42,7 +42,7 @@ test.each(['btc_mxn', 'xrp_mxn', 'usd_mxn'])(
     expect(made.stderr.match(/^--[a-z-]+ \S+ \(proposed: .+\)$/gm)).toHaveLength(9);
     const text = readFileSync(file, 'utf8');
     expect(text.match(/\(proposed:/g)).toHaveLength(9);
-    expect(text).toMatch(/# Read at that time: .*maker fee 0\.1/);
+    expect(text).toMatch(/# Read from the exchange: .*maker fee 0\.1/);
     const checked = await ran(['check', '-c', file]);
     expect([checked.code, checked.stderr.includes('unknown key')]).toEqual([0, false]);
     expect(checked.stdout.match(/^ {2}(bid|ask) .* at /gm)).toHaveLength(4);

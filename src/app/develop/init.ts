@@ -94,7 +94,9 @@ export async function init(options: InitOptions): Promise<string | null> {
     const [major, minor] = pairOf(book);
     const base = readShipped('sandbox');
     if (base.exchange.kind !== 'embedded')
-      throw new Error('config/sandbox.yaml: expected exchange.kind: embedded; restore the file');
+      throw new Error(
+        `config/sandbox.yaml: exchange.kind: expected embedded, found ${base.exchange.kind}; restore the file`,
+      );
     const balances = { [major]: worthOf(PLAY_MONEY, FLOW_PROFILES[book]?.startPrice ?? '1'), [minor]: PLAY_MONEY };
     const settings = { ...base.exchange, balances };
     return withVenue(
@@ -107,7 +109,7 @@ export async function init(options: InitOptions): Promise<string | null> {
   }
   const base = readShipped('live');
   if (base.exchange.kind !== 'remote')
-    throw new Error('config/live.yaml: expected exchange.kind: remote; restore the file');
+    throw new Error(`config/live.yaml: exchange.kind: expected remote, found ${base.exchange.kind}; restore the file`);
   const { streamUrl, ...rest } = base.exchange;
   const stream = exchange === LIVE ? streamUrl : options.stream;
   const restUrl = exchange === LIVE ? rest.restUrl : exchange;
@@ -252,7 +254,8 @@ function entryRules(row: AvailableBook): Rules {
 async function readMid(exchange: Exchange, { instrument }: Rules): Promise<Price> {
   const book = await exchange.orderBook(instrument.symbol);
   const [bid, ask] = book.kind === 'done' ? [book.value.bids[0], book.value.asks[0]] : [];
-  if (!bid || !ask) throw new UsageError(`the book ${instrument.symbol} has no bid or no ask now; try again later`, 1);
+  if (!bid || !ask)
+    throw new UsageError(`the book ${instrument.symbol}: could not read both a bid and an ask; try again later`, 1);
   return Math.floor((priceFloor(instrument, bid.price) + priceFloor(instrument, ask.price)) / 2) as Price;
 }
 
@@ -306,7 +309,7 @@ function configText(
     comment(
       `Written by puntas init at ${new Date(now).toISOString().slice(0, 16)}Z. All keys are described in docs/configuration.md.`,
     ),
-    ...facts.map(fact => comment(`Read at that time: ${fact}`)),
+    ...facts.map(fact => comment(`Read from the exchange: ${fact}`)),
     `\n${said('book')}book: ${value('book')}\n`,
     `${said('instance')}instance: ${value('instance')}\n`,
     `\n${said('exchange')}`,

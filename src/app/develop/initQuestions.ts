@@ -156,7 +156,7 @@ export function amountQuestion({ rules: { instrument: i }, mid, balances }: Mark
     proposal: lotsText(i, isShare ? share : LEAST_TIMES * BigInt(least)),
     why: isShare
       ? 'a hundredth of the smaller of your two balances, by value'
-      : `${LEAST_TIMES} times the minimum order${balances === null ? '; without an API key, your balances are unknown' : ''}`,
+      : `${LEAST_TIMES} times the minimum order amount${balances === null ? '; without an API key, your balances are unknown' : ''}`,
     problem: answer =>
       notAmount(answer) ??
       (moneyOf(answer) >= moneyOfAmount(i, least as Amount)
@@ -194,8 +194,8 @@ export function limitQuestions(
           ? null
           : `expected at least the sum of all orders of one side, ${textOfMoney(side as Money)} ${i.major}`),
     },
-    lossQuestion('drawdown-max', 'drawdown of the profit at which trading halts'),
-    lossQuestion('day-loss-max', 'loss in a UTC day at which trading halts'),
+    lossQuestion('drawdown-max', 'maximum drawdown of profit before trading halts'),
+    lossQuestion('day-loss-max', 'maximum loss in a UTC day before trading halts'),
   ];
 }
 

@@ -130,7 +130,7 @@ export function balanceFindings({ preview, riskContext, uncounted }: PreviewNow)
       : [
           warn(
             'inventory',
-            `a run also counts ${uncounted.map(({ text }) => text).join(', ')}, which the quotes above do not`,
+            `the quotes above do not count ${uncounted.map(({ text }) => text).join(', ')}, but a run does`,
             `${uncounted.map(({ remedy }) => remedy).join('; ')}; puntas ledger shows the amounts`,
           ),
         ];

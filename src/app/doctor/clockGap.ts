@@ -34,7 +34,8 @@ export class ClockGap {
    */
   nonceProblem({ wantsRisingNonces }: Pick<ExchangeVenue, 'wantsRisingNonces'>): string | null {
     if (wantsRisingNonces !== true || !(-this.#most >= FAR_MS)) return null;
-    return `this machine's clock is ${(-this.#most / 1_000).toFixed(0)} s ahead of the exchange clock, so no request with the key was sent; after one, the exchange would reject the key with the right clock for as long`;
+    const aheadS = (-this.#most / 1_000).toFixed(0);
+    return `this machine's clock is ${aheadS} s ahead of the exchange clock, so no request with the key was sent; after such a request, the exchange would reject the key for ${aheadS} s once the clock is correct`;
   }
 
   get finding(): Finding {
@@ -42,7 +43,7 @@ export class ClockGap {
     if (this.#least === -Infinity)
       return warn(
         check,
-        'no answer of the exchange contained its time, so the clocks could not be compared',
+        'no answer contained the time of the exchange, so the clocks could not be compared',
         'make sure that NTP sets the clock of this machine',
       );
     const gap = this.#least > 0 ? this.#least : this.#most < 0 ? this.#most : 0;

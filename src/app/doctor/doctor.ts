@@ -250,7 +250,7 @@ async function orderFinding(
     tell(
       warn(
         'order',
-        `trial order not sent: you declined ${plan.text}`,
+        `trial order not sent; you declined this order: ${plan.text}`,
         'to place the trial order, run puntas doctor with --order --yes',
       ),
     );

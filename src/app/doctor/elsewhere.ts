@@ -118,7 +118,7 @@ export async function checkElsewhere(
   try {
     const { name, tried } = venueElsewhere(elsewhere);
     const one = await oneAccountProblem(config, venue, home, client);
-    if (one !== null) return tell(fail(CHECK, one.text, 'fix this, then run puntas doctor again'));
+    if (one !== null) return tell(fail(CHECK, one.text, 'fix the cause, then run puntas doctor again'));
     if (elsewhere.kind === 'remote' && tried === 'doubles')
       tell(
         warn(
@@ -209,7 +209,7 @@ async function trialFinding(
   if (!(await mayOrder(text)))
     return warn(
       CHECK,
-      `trial order not sent: you declined ${text}`,
+      `trial order not sent; you declined this order: ${text}`,
       'to place the trial order, run puntas doctor with --order --yes',
     );
   const sent = await desk.send(order);
@@ -225,7 +225,12 @@ async function trialFinding(
         'check the account on the other exchange',
       );
     if (found.kind === 'ended') return pass(CHECK, `${text}: accepted, not executed, and found by its id`);
-    if (found.kind === 'not placed') return warn(CHECK, `${text}: never arrived (${last})`, 'run puntas doctor again');
+    if (found.kind === 'not placed')
+      return warn(
+        CHECK,
+        `${text}: the order did not reach the exchange${last === '' ? '' : ` (${last})`}`,
+        'run puntas doctor again',
+      );
     last = found.kind === 'unknown' ? found.reason : 'the order is still in the book';
     await sleep(clock, LOOK_EVERY_MS);
   }

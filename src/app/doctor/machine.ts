@@ -23,7 +23,11 @@ const { pass, warn, fail } = finding;
 /** Returns findings about variables of the environment that are set but not read; none if there are no such variables. */
 export const environmentFindings = (config: Config, names: readonly string[]): readonly Finding[] =>
   unreadVariables(config, names).map(line =>
-    warn('environment', line, 'correct the name, add what is missing to the configuration, or remove the variable'),
+    warn(
+      'environment',
+      line,
+      'correct the name of the variable, add the missing part of the configuration, or remove the variable',
+    ),
   );
 
 /**
@@ -125,7 +129,10 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
     times = [...syncTimes(dir, SYNCS, () => clock.elapsed())].sort((a, b) => a - b);
   } catch (error) {
     const trouble = diskTroubleOf(error);
-    const advice = trouble === null ? `let this user write to ${dir} (ls -ld ${dir})` : diskAdvice(trouble, dir);
+    const advice =
+      trouble === null
+        ? `give this user write access to ${dir}; to see its owner and mode, run ls -ld ${dir}`
+        : diskAdvice(trouble, dir);
     return [fail('disk', error instanceof Error ? error.message : String(error), advice)];
   }
   const free = diskRoom(dir, () => clock.elapsed())();

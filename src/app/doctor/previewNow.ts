@@ -126,7 +126,7 @@ async function uncountedIn(config: Config, clock: Clock, read: string | null): P
   try {
     ledger = await ledgerFileIn(state.dir, clock);
   } catch (error) {
-    const text = `what the ledger of ${state.dir} holds elsewhere (unreadable: ${textOfError(error)})`;
+    const text = `any amounts on other exchanges (the ledger of ${state.dir} is unreadable: ${textOfError(error)})`;
     return [{ text, remedy: 'run puntas doctor again' }];
   }
   return [...(ledger?.causes ?? [])].flatMap(([name, causes]) => {
@@ -135,10 +135,10 @@ async function uncountedIn(config: Config, clock: Clock, read: string | null): P
     const text = `${textOfMoney(amount)} ${currency} ${place === TRANSIT ? 'in transit' : `at ${place}`}`;
     const remedy =
       place === TRANSIT
-        ? 'run puntas doctor again after the arrival'
+        ? 'run puntas doctor again after the transfer has arrived'
         : place === own
-          ? `run puntas doctor again when ${place} can be read`
-          : `book out what is no longer at ${place}, for example with ${bookOutCommand(name, amount)}`;
+          ? `run puntas doctor again when the balances at ${place} can be read`
+          : `remove from the ledger any amount that is no longer at ${place}, for example with ${bookOutCommand(name, amount)}`;
     return [{ text, remedy }];
   });
 }

@@ -59,7 +59,7 @@ export type TrialPlan = {
 export function planTrial({ riskContext }: PreviewNow): TrialPlan | Finding {
   const { instrument: i, depth } = riskContext;
   const [bid, ask] = [bestOf(depth, 'buy'), bestOf(depth, 'sell')];
-  if (!(bid > 0 && ask > 0)) return fail(CHECK, 'the book has no bid or no ask', 'run puntas doctor again');
+  if (!(bid > 0 && ask > 0)) return fail(CHECK, `the book ${i.symbol} has no bid or no ask`, 'run puntas doctor again');
   const tried = (['buy', 'sell'] as const).map(side => {
     const price = farPrice(i, side, (bid + ask) / 2);
     const lots = minimumLots(i, price);

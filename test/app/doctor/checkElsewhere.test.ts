@@ -89,33 +89,33 @@ test('what a run counts in transit is named beside quotes that do not count it',
     onStarted: () => undefined,
   });
   expect(findings.map(({ says }) => says)).toContain(
-    'a run also counts -0.03 btc in transit, which the quotes above do not',
+    'the quotes above do not count -0.03 btc in transit, but a run does',
   );
   writeFileSync(join(stateDir, STATE_FILE), 'no database');
   await checked();
   expect(told.filter(line => line.startsWith('not counted in these quotes')).at(-1)).toMatch(
-    /: what the ledger of \S+ holds elsewhere \(unreadable: /,
+    /: any amounts on other exchanges \(the ledger of \S+ is unreadable: /,
   );
 });
 
 /** Rows of the ledger beyond both accounts, with the remedy that doctor names for each counted one. */
 const ROWS: readonly (readonly (readonly [currency: string, amount: string, todo: RegExp | null])[])[] = [
   [
-    ['btc@transit', '-0.03', /after the arrival/],
+    ['btc@transit', '-0.03', /after the transfer has arrived/],
     ['usdt@transit', '500', null],
   ],
   [
     [
       'btc@kraken',
       '0.02',
-      /^book out what is no longer at kraken, for example with puntas ledger adjust --currency btc@kraken --amount=-0\.02; /,
+      /^remove from the ledger any amount that is no longer at kraken, for example with puntas ledger adjust --currency btc@kraken --amount=-0\.02; /,
     ],
     ['usdt@kraken', '-12', null],
     ['eth@kraken', '3', null],
   ],
   [
     ['btc@kraken', '-0.02', /--amount=0\.02/],
-    ['btc@transit', '0.01', /after the arrival/],
+    ['btc@transit', '0.01', /after the transfer has arrived/],
     ['mxn@transit', '7', null],
   ],
 ];
