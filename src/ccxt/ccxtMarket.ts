@@ -88,7 +88,11 @@ export class CcxtMarket {
     return new Promise(resolve => {
       if (this.#isClosed) return resolve(CLOSED);
       if (this.#pending.size >= PENDING_MAX)
-        return resolve({ kind: 'refused', code: 'not-sent', message: `${PENDING_MAX} requests are already waiting` });
+        return resolve({
+          kind: 'refused',
+          code: 'not-sent',
+          message: `${PENDING_MAX} requests to ccxt are already waiting`,
+        });
       const request = ++this.#requests;
       const settle = (outcome: Outcome<never>): void => {
         this.#pending.get(request)?.timer.stop();

@@ -44,7 +44,7 @@ describe('of a bot that has run', () => {
       ...[0, 5_000, keysOf('surveillance').slice(0, Object.keys(told).length)],
     ]);
     const text = (await ran(['surveillance', '--state', state])).stdout;
-    expect(text).toMatch(/own order flow, UTC days[^]*OTR: /);
+    expect(text).toMatch(/order flow of the bot on \S+, by UTC day[^]*OTR: /);
     const out = bench.path('report.html');
     const reported = await ran(['report', '--state', state, '--surveillance', '--out', out]);
     expect([reported.code, reported.stdout.includes(text.trim())]).toEqual([0, true]);

@@ -87,7 +87,7 @@ function sourceText({
   const parts = [
     price === null
       ? 'no price'
-      : `${price}${fromMidBps === null ? '' : `, ${signed(fromMidBps)} bps from the mid price`}`,
+      : `${price}${fromMidBps === null ? '' : `, ${signed(fromMidBps)} bps from the mid price of the bot's book`}`,
     ...(basisBps === null || basisErrorBps === null
       ? []
       : [`basis ${signed(basisBps)} ± ${basisErrorBps.toFixed(1)} bps`]),
@@ -128,7 +128,7 @@ function hedgesText({ last, currency }: ShownHedging): string {
       const expected =
         expectedBps === null
           ? ''
-          : ` (expected ${expectedBps.toFixed(1)} bps, including price risk and conversion back)`;
+          : ` (expected ${expectedBps.toFixed(1)} bps, including price risk and the cost of conversion back)`;
       return `${new Date(at).toISOString().slice(11, 19)} ${what}, ${paid}${expected}${why === null ? '' : ` (${why})`}`;
     })
     .join('; ');
@@ -195,9 +195,9 @@ const quotesText = (word: string, quotes: readonly StatusQuote[]): string => {
 /** Lists the limits, most used first. */
 function limitsText(limits: readonly StatusLimit[]): string {
   const used = limits.filter(({ share }) => share > 0).toSorted((a, b) => b.share - a.share);
-  if (used.length === 0) return limits.length === 0 ? 'no limit is set' : `none of the ${limits.length} limits is used`;
+  if (used.length === 0) return limits.length === 0 ? 'no limit is set' : `used: 0% of all ${limits.length} limits`;
   const rest = limits.length - used.length;
-  return `used: ${used.map(limitText).join(', ')}${rest === 0 ? '' : `; ${rest} others unused`}`;
+  return `used: ${used.map(limitText).join(', ')}${rest === 0 ? '' : `; other limits (${rest}): 0%`}`;
 }
 
 /**
@@ -208,7 +208,7 @@ const limitText = ({ limit, share }: StatusLimit): string =>
   `${limit} ${Number.isFinite(share) ? `${share >= 1 ? Math.floor(share * 100) : Math.min(99, Math.ceil(share * 100))}%` : 'BEYOND'}`;
 
 const lastText = ({ action, by, via, at, end, reason }: NonNullable<BotStatus['lastAction']>): string =>
-  `${action} by ${by}${via === 'console' ? ' in the console' : ''} at ${time(at)}${end === 'refused' ? ', refused' : ''}: ${reason === '' ? 'no reason given' : reason}`;
+  `${action} by ${by}${via === 'console' ? ' in the console' : ''} at ${time(at)}${end === 'refused' ? ', refused' : ''}; reason: ${reason === '' ? 'none given' : reason}`;
 
 /** Formats a UTC time to the second. */
 const time = (at: Millis): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

@@ -92,6 +92,6 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
           ]),
     ...(halt === null
       ? []
-      : [`trading is halted: Puntas hedges nothing until you resume, and a resume also cancels this request`]),
+      : [`trading is halted: Puntas hedges nothing until you resume, and a resume also cancels this flatten`]),
   ];
 }

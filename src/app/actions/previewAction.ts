@@ -65,7 +65,8 @@ function quotesThen(
   now: Millis,
   onInput?: (at: Millis) => void,
 ): readonly string[] {
-  if (life.state !== 'runs') return [`no bot is running (${life.state}): ${AT_START[ask.action]}`];
+  if (life.state !== 'runs')
+    return [`no bot is running (${life.state === 'silent' ? 'no heartbeat' : life.state}): ${AT_START[ask.action]}`];
   if (recordingsIn(dir).length === 0) return ['the effect is unknown, because the bot has no recording yet'];
   const moment = replayedMoment({ dir, at: null, ...(onInput === undefined ? {} : { onInput }) });
   const { engine, seen, rules } = moment;

@@ -26,7 +26,7 @@ export function resumeOnce(
   const isPause = existsSync(dir) && pauseAt(latchIn(dir), botClockIn(dir).at(at)) !== null;
   if (left?.isPause === true && left.by === by && left.reason === reason && !isPause) {
     forgetEndedPause(dir);
-    return 'an interrupted run of this command has already ended the pause; a halt, hold or reduce-only stays in force';
+    return 'an interrupted run of this command has already ended the pause; any halt, hold or reduce-only stays in force';
   }
   if (existsSync(dir)) box.put({ by, reason, isPause });
   return resume(bot, reason, at, by);

@@ -107,7 +107,7 @@ function exchangeText({ exchanges, isPaper }: PresenceCertificate): string {
 function termsText({ sizeMin, spreadMaxBps }: PresenceTerms, base: string): string {
   const size = sizeMin === null ? 'it has an order' : `its orders together have at least ${sizeMin} ${base}`;
   const spread = spreadMaxBps === null ? '' : `, at most ${spreadMaxBps} bps apart`;
-  return `A side counts while ${size}; "both" means that bid and ask count${spread}.`;
+  return `A side is quoted while ${size}; "both" means that bid and ask are quoted${spread}.`;
 }
 
 /** Returns the time without both quotes in all days together, by reason, longest first. */

@@ -62,7 +62,10 @@ export const NOT_RUNNING: QuotePresence = { ...ABSENT, absence: 'not running' };
 /** Presence after a recording that ended early because the disk was full. */
 export const DISK_FULL: QuotePresence = { ...ABSENT, absence: 'not recorded: the disk was full' };
 /** Presence after the first difference between replay and recording. */
-export const NOT_REPLAYED: QuotePresence = { ...ABSENT, absence: 'not replayed: this version differs' };
+export const NOT_REPLAYED: QuotePresence = {
+  ...ABSENT,
+  absence: 'not replayed: this version of Puntas decides differently',
+};
 const NOT_RECORDED: readonly (string | null)[] = [NOT_RUNNING, DISK_FULL, NOT_REPLAYED].map(({ absence }) => absence);
 /** Reason for the time before the first and after the last recorded input. */
 export const NO_RECORDING = 'no recording';

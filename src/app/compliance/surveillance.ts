@@ -145,7 +145,7 @@ function warningsOf(
     ...(stuffing.canceledUnfilled >= COUNT_MIN &&
     stuffing.shortLived * 100 >= shortLivedPercent * stuffing.canceledUnfilled
       ? [
-          `short-lived: ${stuffing.shortLived} of ${stuffing.canceledUnfilled} orders canceled unfilled; warning at ${shortLivedPercent}% or more`,
+          `short-lived: ${stuffing.shortLived} of the ${stuffing.canceledUnfilled} orders canceled unfilled; warning at ${shortLivedPercent}% or more`,
         ]
       : []),
     ...(own >= selfTrades ? [`self-trades: ${own}; warning at ${selfTrades} or more`] : []),

@@ -13,7 +13,7 @@ const HEAD = ['day', 'layered', 'after fill', 'short', 'peak', 'OTR', 'OTR volum
 export function surveillanceText(measured: Surveillance): readonly string[] {
   const warnings = warningRows(measured);
   return [
-    `${measured.book}, own order flow, UTC days`,
+    `order flow of the bot on ${measured.book}, by UTC day`,
     '',
     ...gapRows(measured).flatMap(text => wrapped(text, WIDTH)),
     ...columns([HEAD, ...measureRows(measured)]),
@@ -72,8 +72,8 @@ const gapRows = ({ recordings }: Surveillance): readonly string[] =>
   ]);
 
 const definitions = ({ windows }: Surveillance): readonly string[] => [
-  `layered: fills after which the bot canceled unfilled orders at several prices on the other side within ${windows.afterFillMs} ms, out of all fills. After fill: orders on the other side canceled unfilled within that time after a fill, even at one price, out of all orders canceled unfilled.`,
+  `layered: fills after which the bot canceled unfilled orders at several prices on the other side within ${windows.afterFillMs} ms, out of all fills. After fill: orders on the other side canceled unfilled within ${windows.afterFillMs} ms after a fill, even at one price, out of all orders canceled unfilled.`,
   `short: orders canceled unfilled after less than ${windows.shortLifeMs} ms, out of all orders canceled unfilled. Peak: most requests in one second.`,
   'OTR: order-to-trade ratio (RTS 9), which is placed and canceled orders per execution, minus one. OTR volume: placed amount per executed amount, minus one.',
-  `self: trades of the account with itself. Reversals: fills that gain at least ${MOMENTUM_GAIN_BPS} bps against the first of ${MOMENTUM_TRADES_MIN} or more aggressive trades of the bot on the other side in the ${windows.momentumMs} ms before.`,
+  `self: trades of the account with itself. Reversals: fills at a price at least ${MOMENTUM_GAIN_BPS} bps better than the first of ${MOMENTUM_TRADES_MIN} or more aggressive trades of the bot on the other side in the ${windows.momentumMs} ms before.`,
 ];

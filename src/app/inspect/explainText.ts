@@ -11,7 +11,7 @@ import type { ExplainedLevel, ExplainedSource, Explanation } from './explain.ts'
 export function explanationText(of: Explanation): string {
   const { market, inventory, fair, refusal, note, difference } = of;
   return [
-    `${of.book}, ${of.strategy}, run ${of.run}, as of ${timeText(of.at)}${of.decidedAt === null ? '' : ` (decided at ${timeText(of.decidedAt)})`}`,
+    `${of.book}, ${of.strategy}, run ${of.run}, as of ${timeText(of.at)}${of.decidedAt === null ? '' : ` (last decision at ${timeText(of.decidedAt)})`}`,
     ...(note === null ? [] : [`note: ${note}`]),
     ...(difference === null
       ? []

@@ -130,7 +130,7 @@ export async function cancelOwn(
           ...(others.length === 0
             ? []
             : [
-                `the state in ${state.dir} has orders of another instance than ${instance}; cancel them with  ${ownCommand('halt --cancel', { configFile: undefined, stateDir: state.dir })}, or at the exchange`,
+                `the state in ${state.dir} lists orders of an instance other than ${instance}; cancel them with  ${ownCommand('halt --cancel', { configFile: undefined, stateDir: state.dir })}, or at the exchange`,
               ]),
         ],
         code: others.length === 0 ? EXIT.clean : EXIT.leftOrders,

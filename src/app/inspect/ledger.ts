@@ -160,7 +160,9 @@ function assertKnown(file: LedgerFile | null, currency: string, inTransit: boole
     ...placed.filter(at => tickerInName(at) === name),
   ]);
   if (inTransit && moved.length === 0)
-    throw new UsageError('--in-transit: the ledger has no account on another exchange (hedge.elsewhere)');
+    throw new UsageError(
+      '--in-transit: the ledger has no account on another exchange (hedge.elsewhere); omit --in-transit',
+    );
   if (inTransit && !moved.includes(currency))
     throw new UsageError(
       `--in-transit: expected a currency that both exchanges can have, one of ${moved.join(', ')}, found ${currency}`,
@@ -213,10 +215,10 @@ function comparedThere({ causes, checkedThere }: Pick<LedgerFile, 'causes' | 'ch
 
 function comparedText(file: LedgerFile): string {
   const own = file.checked
-    ? `compared with the exchange at ${timeText(file.checked.at)}`
-    : 'not compared with the exchange yet';
-  const others = comparedThere(file).map(
-    ({ place, at }) => `, with ${place} ${at === null ? 'not yet' : `at ${timeText(at)}`}`,
+    ? `balances compared with the exchange at ${timeText(file.checked.at)}`
+    : 'balances not compared with the exchange yet';
+  const others = comparedThere(file).map(({ place, at }) =>
+    at === null ? `, not yet with ${place}` : `, with ${place} at ${timeText(at)}`,
   );
   return own + others.join('');
 }

@@ -242,7 +242,7 @@ export function notesOf(report: ProfitReport): readonly string[] {
       ? 'There was no trade, so inventory has no price.'
       : last.marked === 'middle'
         ? `Inventory is valued at the mid price at the end of each day; the latest price is ${textOfMoney(last.mark.price)} ${minor}, at ${minuteOf(last.mark.at)}.${byFillsNote(days)}`
-        : `Inventory is valued at the price of the last fill, ${textOfMoney(last.mark.price)} ${minor} at ${minuteOf(last.mark.at)}. Price changes after this fill count only from the next fill.`,
+        : `Inventory is valued at the price of the last fill, ${textOfMoney(last.mark.price)} ${minor} at ${minuteOf(last.mark.at)}. Later price changes are included only from the next fill.`,
     last.marked === 'middle'
       ? 'Trading is the profit of quotes and inventory. Hedging is the profit of conversions and taker orders.'
       : 'Trading is the profit of inventory and of all trades, including taker orders. Hedging is the profit of conversions.',

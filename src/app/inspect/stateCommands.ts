@@ -54,7 +54,7 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
     // An error here means that the recording is unreadable from its start.
     return {
       same: false,
-      text: `DIFFERENT before the first input: ${error instanceof Error ? error.message : String(error)}`,
+      text: `DIFFERENT: the replay could not start: ${error instanceof Error ? error.message : String(error)}`,
     };
   }
 }
@@ -93,7 +93,7 @@ export function resume(which: WhichBot, said: string, at: Millis, who?: string):
   if (pause !== null && isPaused) {
     if (latch.endPause(pause, { reason, at, by: 'person', ...named }) !== true)
       throw new UsageError(
-        `${dir}: the pause could not be ended, because another command changed the pause or the disk is full`,
+        `${dir}: the pause could not be ended, because another command changed the pause or the disk is full; try again`,
         1,
       );
     const over = `the pause has ended (its reason was: ${pause.reason})`;

@@ -107,7 +107,7 @@ export async function startPromotion(
       ...{ trading: tradingDigest(readConfigText(file).config), criteria, tuned: candidate.tuned },
     };
     const standing = noteInJournal(dir, started);
-    const said = [...lines, `promotion ${promotion} started with ${name}; its criteria are now fixed`];
+    const said = [...lines, `promotion ${promotion} started with ${name}; its criteria can no longer change`];
     return promoteResult(options, standing, 'done', null, said);
   });
 }

@@ -122,7 +122,7 @@ export function place(
   if (pending === null) return { standing: decided, lines: [] };
   const lost = putInPlace(liveFile, pending.to === null ? null : textOfCopy(dir, pending.to), dir);
   const standing = noteInJournal(dir, { kind: 'placed', ...signature(options, pending.promotion) });
-  const what = pending.to === null ? 'is removed' : 'has its new content now';
+  const what = pending.to === null ? 'is removed' : 'now has the new content';
   return { standing, lines: [`${liveFile} ${what}; its previous content is kept in ${dir}/files`, ...lost] };
 }
 

@@ -30,7 +30,7 @@ function whereText(standing: Promoted['standing'], liveFile: string): string {
     const { promotion, file, candidate } = open.started;
     const last = open.checked;
     const looked = last === null ? '' : ` Checked at ${minuteOf(last.at)} by ${last.by}: ${last.result}.`;
-    return `${name}: promotion ${promotion} (${basename(file)}, ${candidate.slice(0, 8)}) has been at stage ${open.stage} since ${minuteOf(open.since)} UTC.${looked}`;
+    return `${name}: promotion ${promotion} (${basename(file)}, SHA-256 ${candidate.slice(0, 8)}) has been at stage ${open.stage} since ${minuteOf(open.since)} UTC.${looked}`;
   }
   if (held === null) return `${name}: no promotion is under way, and the file was not written by a promotion.`;
   const before = placed.length > 1 ? `; the previous file was written by promotion ${placed.at(-2)!.promotion}` : '';

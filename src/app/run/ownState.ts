@@ -84,7 +84,7 @@ async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: 
   const [sameKey] = other.message.split(', and ');
   if (proof.kind === 'unread')
     throw new CannotStart(
-      `${sameKey}, and the data that would show that this key (of account ${clientId}) belongs to the same account was not read: ${proof.why}; start the bot again later, or once with the old key`,
+      `${sameKey}; Puntas could not read whether this key (of account ${clientId}) belongs to the same account: ${proof.why}; start the bot again later, or once with the old key`,
       null,
       true,
     );

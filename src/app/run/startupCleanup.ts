@@ -45,7 +45,7 @@ export async function cleanUpFailedStart(
       why,
       ...(isCut ? [cutText(config.instance, config.book, known.length)] : []),
       ...ids.map(id => `order ${id} may still be open`),
-      `canceled ${countOf(canceled)} of the last run, but other orders may still be open; start again, or ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}`,
+      `canceled ${countOf(canceled)} of the last run, but other orders may still be open; start the bot again, or ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}`,
     ],
     EXIT.leftOrders,
   );
@@ -61,7 +61,7 @@ export async function cleanUpDamagedState(damaged: DamagedState, options: RunOpt
   const { advice } = damaged;
   if (left?.length === 0)
     throw new UsageError(
-      `${damaged.message}. No order was placed, ${countOf(canceled)} canceled, and two reads show no open order of ${config.instance}. To continue, ${advice}`,
+      `${damaged.message}. Puntas placed no order, canceled ${countOf(canceled)}, and found no open order of ${config.instance} in two reads. To continue, ${advice}`,
       EXIT.broken,
     );
   const unread = isCut ? cutText(config.instance, config.book, 0) : 'open orders could not be read';

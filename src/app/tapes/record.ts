@@ -286,7 +286,7 @@ async function rulesOfBooks(
 function progressOf({ book, recorder, writer }: Recording, seconds: number): string {
   const { rows, trades, gaps, gapMs, orders, source } = recorder.status;
   const rate = seconds > 0 ? (rows / seconds).toFixed(0) : '0';
-  const missing = gaps === 0 ? 'no gap' : `${gaps} gap(s) of ${(gapMs / 1000).toFixed(1)} s`;
+  const missing = gaps === 0 ? 'no gap' : `${gaps} gap(s) of ${(gapMs / 1000).toFixed(1)} s in total`;
   return `${book} ${rows} rows (${rate}/s), ${trades} trades, ${sizeOf(writer.bytes)} today, ${orders} orders in the book, ${source}, ${missing}`;
 }
 
@@ -295,7 +295,7 @@ export function describeRecorded({ books, out, seconds }: Recorded): string {
   return books
     .map(
       ({ book, rows, trades, bytes, gaps, gapMs }) =>
-        `${book}: ${rows} rows, ${trades} trades in ${seconds.toFixed(0)} s, ${gaps} gap(s) of ${(gapMs / 1000).toFixed(1)} s; ${join(out, `book=${book}`)} has ${sizeOf(bytes)}`,
+        `${book}: ${rows} rows, ${trades} trades in ${seconds.toFixed(0)} s, ${gaps} gap(s) of ${(gapMs / 1000).toFixed(1)} s in total; ${join(out, `book=${book}`)} has ${sizeOf(bytes)}`,
     )
     .join('\n');
 }

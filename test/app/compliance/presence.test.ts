@@ -383,7 +383,9 @@ describe('the certificate of a recorded bot', () => {
     expect(presenceText(changed).join('\n')).toMatch(
       /^INVALID: this version of Puntas decides differently from the recording: run \d+: /m,
     );
-    expect(changed.stops.map(({ reason }) => reason)).toContain('not replayed: this version differs');
+    expect(changed.stops.map(({ reason }) => reason)).toContain(
+      'not replayed: this version of Puntas decides differently',
+    );
   });
 
   test('says the same in JSON, text and page, with the keys of the page on JSON', () => {

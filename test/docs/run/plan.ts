@@ -218,7 +218,7 @@ const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas presence\b.* --out/, /^page: /m],
   [/puntas (?:presence|surveillance)\b.* --json/, /^\{"book":/m],
   [/puntas presence\b/, /SHA-256 of the recordings:\s+[0-9a-f]{64}/],
-  [/puntas surveillance\b/, /own order flow, UTC days/],
+  [/puntas surveillance\b/, /order flow of the bot on \S+, by UTC day/],
   [/puntas conformance\b.* --json/, /^\{"pass":\d+,"fail":0,/m],
   [/puntas conformance\b/, /\d+ pass, 0 fail/],
   [/puntas export -c/, /\d+ rows? of (?:fills|ledger)/],

@@ -308,7 +308,7 @@ test('what is said to be in transit is refused by a bot without another exchange
   await at.clock.advance(10_000);
   const ask = { currency: 'btc', amount: '-0.3', reason: 'sent', by: 'ann', inTransit: true };
   await expect(adjust(at.stateDir, ask, at.clock)).rejects.toThrow(
-    /no account on another exchange \(hedge\.elsewhere\)$/,
+    /no account on another exchange \(hedge\.elsewhere\); omit --in-transit$/,
   );
   const box = new NumberedMailbox(at.stateDir, 'adjust');
   box.put({ ...ask, id: 'a0a0a0a0-1', at: at.clock.now(), amount: moneyOf(ask.amount) });
@@ -452,13 +452,13 @@ test('puntas ledger compares each account at its own time, and says nothing of o
     [true, '0'],
   ]);
   expect(Date.parse(late.comparedAt!) - Date.parse(late.there!)).toBeGreaterThan(30_000);
-  expect(await head()).toMatch(/; compared with the exchange at (\S+), with binance at (?!\1)\S+$/);
+  expect(await head()).toMatch(/; balances compared with the exchange at (\S+), with binance at (?!\1)\S+$/);
   await first.stop();
   const second = await started(at, { fateThere });
   await clock.advance(30_000);
   const { btc, btcThere, there } = await shown();
   expect([btc, btcThere, there]).toEqual([[true, '0'], [false, null], null]);
-  expect(await head()).toMatch(/; compared with the exchange at .*, with binance not yet$/);
+  expect(await head()).toMatch(/; balances compared with the exchange at .*, not yet with binance$/);
   expect(await csv()).toMatch(/,,$/);
   isMute = false;
   await clock.advance(30_000);

@@ -71,7 +71,7 @@ describe('puntas halt', () => {
     expect(code).toBe(3);
     expect(lines.slice(1, -1).sort()).toEqual(live.map(id => `order ${id} may still be open`).sort());
     expect(lines.at(-1)).toContain(
-      `orders of another instance than other; cancel them with  puntas halt --cancel --state ${stateDir}`,
+      `orders of an instance other than other; cancel them with  puntas halt --cancel --state ${stateDir}`,
     );
     expect(ours(world).length).toBeGreaterThan(0);
     await bot.stop();

@@ -62,7 +62,7 @@ describe('a start on a damaged state', () => {
     const { error, arrived } = await startOn(world, dir);
     expect(error.code).toBe(1);
     expect(error.message).toMatch(
-      /^the state file .*puntas\.db cannot be used: .*\. No order was placed, \d+ orders canceled, and two reads show no open order of demo\. To continue, check the orders and balances of the account, move .* away/,
+      /^the state file .*puntas\.db cannot be used: .*\. Puntas placed no order, canceled \d+ orders, and found no open order of demo in two reads\. To continue, check the orders and balances of the account, move .* away/,
     );
     expect(ours(world)).toEqual([]);
     expect([...account(world).active.keys()].sort()).toEqual([...theirs].sort());
