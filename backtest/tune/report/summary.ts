@@ -66,8 +66,8 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
 function keptText({ inSample, outOfSample }: NonNullable<Evidence['pbo']>): string {
   if (!(inSample > 0)) return '';
   if (!(outOfSample > 0))
-    return ' On average over the splits, the best trial of one half of the time blocks made no profit in the other half.';
-  return ` On average over the splits, the best trial of one half of the time blocks earned ${Math.round((100 * outOfSample) / inSample)}% as much in the other half.`;
+    return ' On average over the splits, the trial that was best in one half of the time blocks made no profit in the other half.';
+  return ` On average over the splits, the trial that was best in one half of the time blocks earned ${Math.round((100 * outOfSample) / inSample)}% as much in the other half.`;
 }
 
 function holdoutWords(holdout: HeldOut | null, minor: string): readonly string[] {

@@ -32,7 +32,7 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
   if (!plan.venues.includes('book'))
     return [
       beyond,
-      `the cost of hedging is unknown now, because the prices of ${venues} are read only at execution`,
+      `the cost of hedging is unknown now, because prices of the hedge routes (${venues}) are read only at execution`,
       limits,
       after,
     ];

@@ -108,7 +108,7 @@ function unitsOfTerms(instrument: OpenedRun['instrument'], terms: PresenceTerms)
     return termsIn(instrument, terms);
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error;
-    throw new UsageError(`--size-min: expected at most ${error.largest}, found ${error.text}`);
+    throw new UsageError(`--size-min: expected at most ${error.largest} ${instrument.major}, found ${error.text}`);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Clock, ConformanceCheck, ConformanceResult } from '../../core/inde
 import type { Config } from '../../config.ts';
 import { connectionTo, type VenueAccess } from '../../wiring/bot.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { venueOf } from '../../wiring/venueRegistry.ts';
+import { VENUES, venueOf } from '../../wiring/venueRegistry.ts';
 
 /** Callback URL that is registered on an embedded exchange. The registration ends when the command ends. */
 const CALLBACK_URL = 'http://127.0.0.1:9/hooks';
@@ -27,8 +27,13 @@ export type ConformanceAsked = {
  */
 export async function checkConformance(asked: ConformanceAsked): Promise<ConformanceResult> {
   const { config, venue, clock, seed, ...options } = asked;
-  const { conformance } = venueOf(config);
-  if (conformance === undefined) throw new UsageError('this exchange has no conformance checks');
+  const { name, conformance } = venueOf(config);
+  if (conformance === undefined) {
+    const checked = VENUES.filter(each => each.conformance !== undefined).map(each => each.name);
+    throw new UsageError(
+      `exchange.venue: expected an exchange with conformance checks (${checked.join(', ')}), found ${name}`,
+    );
+  }
   const random = seed.toString(36).padStart(6, '0').slice(-6);
   return conformance({
     ...options,

@@ -98,7 +98,7 @@ export function bookFindings(
       fail(
         'quotes',
         `the bot would halt immediately after its start: ${preview.halt}`,
-        'fix the cause before a start, because every start would halt again',
+        'fix the cause before you start the bot, because every start would halt again',
       ),
     );
   else if (preview.emptySidesText !== null)

@@ -66,7 +66,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   tell(
     pass(
       'configuration',
-      `all keys of the configuration are valid (${config.strategy.name} on ${config.book} as ${config.instance})`,
+      `all keys of the configuration are valid (strategy ${config.strategy.name}, book ${config.book}, instance ${config.instance})`,
     ),
   );
   tell(environmentFindings(config, Object.keys(process.env)));

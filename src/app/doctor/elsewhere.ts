@@ -152,7 +152,7 @@ async function readFunds(client: VenueClient, name: string): Promise<ReadonlyMap
         'check that key and secret (PUNTAS_ELSEWHERE_API_KEY, PUNTAS_ELSEWHERE_API_SECRET) are valid and may read balances',
     );
   const [row] = read.unreadable ?? [];
-  if (row) return fail(CHECK, `the balances at ${name}: ${describeRow(row)}`, 'run puntas doctor again');
+  if (row) return fail(CHECK, `a balance at ${name} cannot be read: ${describeRow(row)}`, 'run puntas doctor again');
   return new Map(read.value.map(({ currency, available }) => [currency, moneyOf(available)]));
 }
 

@@ -228,11 +228,11 @@ export async function portFindings({ metrics, webhooks, state }: Config): Promis
       found.push(
         fail(
           'callback',
-          `${at} is not encrypted`,
+          `${at} does not use TLS`,
           'put a TLS proxy in front of the bot, and set webhooks.callbackUrl to its https:// address',
         ),
       );
-    else found.push(pass('callback', `${at} is encrypted, and the secret path is long enough`));
+    else found.push(pass('callback', `${at} uses TLS, and its secret path is long enough`));
   } catch (error) {
     found.push(checkAborted('callback', error));
   }

@@ -165,7 +165,7 @@ function approvedBefore(
   if (!isDone && !(finished && stage === null)) {
     if (stage !== null && standing.open !== null && standing.open.stage !== stage)
       throw new UsageError(
-        `${options.liveFile}: stage ${stage} cannot be approved while the promotion is at stage ${standing.open.stage}`,
+        `${options.liveFile}: stage ${stage} cannot be approved while the promotion is at stage ${standing.open.stage}; approve stage ${standing.open.stage} first`,
       );
     return null;
   }

@@ -42,7 +42,8 @@ export function recordedVenue(flags: RecordedVenueFlags): RecordedVenue | null {
   check('--url', url, /^https?:$/, 'https://api.example.com');
   check('--stream-url', streamUrl, /^wss?:$/, 'wss://ws.example.com');
   const { exchange, ...shipped } = readShipped('paper');
-  if (exchange.kind !== 'remote') throw new Error('the shipped paper configuration has no remote exchange');
+  if (exchange.kind !== 'remote')
+    throw new Error(`config/paper.yaml: exchange.kind: expected remote, found ${exchange.kind}; restore the file`);
   const config: Config = { ...shipped, book: book.split(',')[0]!, exchange: { ...exchange, stream } };
   if (venue.startsWith(CCXT)) {
     if (streamUrl !== undefined)

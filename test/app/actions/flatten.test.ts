@@ -64,7 +64,7 @@ describe('a flatten', () => {
       { ...moment, setup: { ...moment.setup, hedge: { ...moment.setup.hedge!, venues: ['elsewhere'] } } },
       at,
     ).join('\n');
-    expect(elsewhere).toContain('the prices of elsewhere are read only at execution');
+    expect(elsewhere).toContain('prices of the hedge routes (elsewhere) are read only at execution');
     expect(elsewhere).not.toContain('through the book');
     await running.stop();
   });
