@@ -18,7 +18,7 @@ const leave = z
       .min(1)
       .max(24)
       .optional()
-      .describe('Source for hedging fills. If omitted, the first source in use.'),
+      .describe('Source for hedging fills. If omitted, the first usable source.'),
     latencyMs: z.int().min(0).max(600_000).default(1_500).describe('Time from fill to hedge.'),
     volatilityBps: z
       .number()
@@ -34,12 +34,7 @@ const leave = z
       .default(1.645)
       .describe('Risk until the hedge, in standard deviations; 1.645 covers 95% of moves.'),
     edgeBps: z.number().min(0).max(1_000).default(0).describe('Profit wanted beyond all costs.'),
-    costMaxBps: z
-      .number()
-      .gt(0)
-      .max(1_000)
-      .default(100)
-      .describe('Maximum total cost of hedging; above it, no quotes.'),
+    costMaxBps: z.number().gt(0).max(1_000).default(100).describe('Maximum total hedging cost; above it, no quotes.'),
   })
   .describe('Moves quotes outward by the cost of hedging fills at a source: depth, fee, risk, edge.');
 
@@ -49,7 +44,7 @@ const microprice = z
   .strictObject({
     weight,
     tick: aboveZero.describe('Tick size of the measured book.'),
-    imbalanceBuckets: z.int().min(1).max(100).describe('Number of columns: buckets of bid / (bid + ask) amount.'),
+    imbalanceBuckets: z.int().min(1).max(100).describe('Number of columns: ranges of bid / (bid + ask) amount.'),
     spreadsTicks: z
       .array(z.number().gt(0))
       .max(20)
@@ -80,7 +75,7 @@ export const imbalanceKeys = {
     .min(0)
     .max(5_000)
     .default(30)
-    .describe('Maximum distance of summed amounts from the mid price. 0: best prices.'),
+    .describe('Maximum distance of summed levels from the mid price. 0: best prices.'),
   bpsPerDeviation: bps
     .default(2)
     .describe(`Shift per standard deviation of imbalance, up to ${DEVIATIONS_MAX} deviations.`),

@@ -156,7 +156,7 @@ function leaving(p: NonNullable<Of<'reference'>['leave']>): NonNullable<Part['le
     if (reference !== null) volatility.observe(at, reference.price);
     const source = sources.find(({ name, refusal }) => (p.source === undefined ? refusal === null : name === p.source));
     if (source === undefined || source.refusal !== null || source.price === null) {
-      const why = `no fair value: fills cannot be hedged at ${p.source ?? 'any source'} (${source?.refusal ?? 'no such source'})`;
+      const why = `no fair value: fills cannot be hedged at ${p.source ?? 'any source'} (${source?.refusal ?? 'no usable price'})`;
       return { buy: why, sell: why };
     }
     const { name, price, feeBps } = source;

@@ -26,15 +26,15 @@ export const spreadParameters = {
   minEdgeBps: minEdge,
   skewBpsAtLimit: bps
     .default(0)
-    .describe('Shift that reduces inventory, proportional to inventory: this value at positionMax.'),
+    .describe('Shift that reduces inventory: this value at positionMax, proportionally less below.'),
 };
 
 /** Meaning of the steps of `quoteAround`, by the name of the step. */
 export const SPREAD_STEPS = {
   ...LEVEL_STEPS,
-  inventory: 'Both sides moved down if inventory is above its target, up if inventory is below.',
+  inventory: 'Shift of both sides: down if inventory is above its target, up if inventory is below.',
   spread: 'Configured distance of the first level.',
-  'minimum edge': 'Both sides moved further out, until a round trip earns `minEdgeBps` after both maker fees.',
+  'minimum edge': 'Outward shift of both sides, until a round trip earns `minEdgeBps` after both maker fees.',
 };
 
 /** Tunable parameters. The minimum edge is never negative, because only the user may choose losses for volume. */

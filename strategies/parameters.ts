@@ -41,7 +41,9 @@ export const amountTolerance = z
   .min(0)
   .max(1)
   .optional()
-  .describe('Maximum amount change (share) without replacing a live order. If omitted, 0.5 (merged levels: 0.1).');
+  .describe(
+    'Maximum amount change (share) without replacing a live order; merged levels: at most 0.1. If omitted, 0.5.',
+  );
 
 /** Parameter `minEdgeBps` of strategies without a model. */
 export const minEdge = z

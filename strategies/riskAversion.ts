@@ -6,7 +6,7 @@ import { currencyOf, duration, sumOfMoney, type LimitProblem } from './parameter
 export const riskParameters = z
   .strictObject({
     amount: sumOfMoney.describe(
-      'Loss at full inventory, like "500 mxn", if price moves one standard deviation in risk.per; sets the skew.',
+      'Loss at full inventory, like "500 mxn", for a one-standard-deviation price move over risk.per; sets the skew.',
     ),
     per: duration.default('1h').describe('Period of risk.amount; about the time that quotes need to reduce inventory.'),
   })

@@ -141,7 +141,7 @@ export function clientBesideBot(
     if (ahead === null) return outcome;
     const after = new Date(ahead.until).toISOString();
     const remedy = ahead.isCertain
-      ? `the bot uses this key, and its nonces are ahead of this machine's clock; give this command a second key of the account, or run it again after ${after}`
+      ? `the bot uses this key, and its nonces are ahead of this machine's clock; give this command a second key of the account, or run the command again after ${after}`
       : `a bot that restarted within the last minute can have nonces ahead of this machine's clock; run this command again after ${after}; if the exchange rejects the nonce then too, another program uses this key`;
     return { ...outcome, remedy };
   };
@@ -262,7 +262,7 @@ export function engineOf(
     if (!(error instanceof TooLarge) || path === null) throw error;
     const { text, largest, unit } = error;
     throw new UsageError(
-      `${placeOf(config, path)}: expected at most ${largest}, the largest number of units of ${unit} that Puntas can count exactly, found ${text}`,
+      `${placeOf(config, path)}: expected at most ${largest}, the largest number that Puntas can count exactly in units of ${unit}, found ${text}`,
     );
   }
 }

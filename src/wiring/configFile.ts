@@ -21,7 +21,7 @@ export function shippedConfig(name: string): string {
     }
   }
   throw new UsageError(
-    `Puntas has no default configuration for ${name}; write one (docs/configuration.md) and pass it with -c FILE`,
+    `Puntas has no default configuration for ${name}; write a configuration file (docs/configuration.md), and pass the file with -c FILE`,
   );
 }
 

@@ -51,7 +51,7 @@ async function listen({ venue, dir, settings, tokens }: ThreadData, tell: (news:
   const now = () => Date.now();
   const store = openInboxStore(dir, { rows: settings.keep, bytes: settings.keepMb * 1_000_000 });
   const { webhooks } = venueNamed(venue);
-  if (!webhooks) throw new Error('webhooks: this exchange has no webhooks; remove the section');
+  if (!webhooks) throw new Error('webhooks: this exchange has no webhooks; remove the section webhooks');
   const read = inboxReader(body => webhooks.read(body));
   for (const { body } of store.newest(REMEMBERED)) read(body);
   const signatures = webhooks.signatures({ now, elapsed }, () => tell({ kind: 'keys wanted' }));

@@ -95,8 +95,8 @@ export function withoutPlace(config: Config): Config {
 export function hedgeObstacles({ hedging }: Pick<ExchangeVenue, 'hedging'>): string | null {
   const lacks = [
     ...(hedging?.immediateOrCancel === true ? [] : ['immediate-or-cancel orders']),
-    ...((hedging?.lookUp ?? null) === null ? ['a look-up of orders after a lost answer'] : []),
-    ...(hedging?.tradeFees === true ? [] : ['the fee of each trade']),
+    ...((hedging?.lookUp ?? null) === null ? ['look-ups of orders whose answer was lost'] : []),
+    ...(hedging?.tradeFees === true ? [] : ['fees in trade reports']),
   ];
   return lacks.length === 0 ? null : lacks.join(', ');
 }
@@ -158,7 +158,7 @@ export function assertVenuesFit(config: Config): void {
     const { length } = instance;
     if (length > orderIds.instanceMax)
       problems.push(
-        `instance: expected at most ${orderIds.instanceMax} characters for the order ids of ${name} (section ${section}), found ${instance} with ${length}`,
+        `instance: expected at most ${orderIds.instanceMax} characters for the order ids of ${name} (section ${section}), found ${instance} (${length} characters)`,
       );
   }
   if (sections.elsewhere) {
@@ -167,7 +167,7 @@ export function assertVenuesFit(config: Config): void {
     const proofMs = provenAfterMs(times);
     if (!(timing.shutdownMs >= proofMs))
       problems.push(
-        `timing.shutdownMs: expected at least ${proofMs}, found ${timing.shutdownMs}; in less time, a stopping bot cannot prove the outcome of its last hedge (${requestLifeMs} ms until ${sections.elsewhere.name} drops a late request, two look-ups after hedge.elsewhere.listingDelayMs of ${listingDelayMs} ms each, and ${LOOK_UPS_MS} ms for the requests)`,
+        `timing.shutdownMs: expected at least ${proofMs}, found ${timing.shutdownMs}; in less time, a stopping bot cannot prove the outcome of its last hedge (${requestLifeMs} ms until ${sections.elsewhere.name} drops a late request, twice hedge.elsewhere.listingDelayMs (${listingDelayMs} ms) for two look-ups, and ${LOOK_UPS_MS} ms for the requests)`,
       );
   }
   if (problems.length > 0) throw new UsageError(problems);

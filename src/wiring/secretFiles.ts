@@ -26,7 +26,7 @@ export function readSecretFile(path: string): string {
       const open = MOUNTED.test(realpathSync(path)) && seen.uid === 0 ? seen.mode & 0o022 : seen.mode & 0o077;
       if (open !== 0)
         throw new Error(
-          `other users can read the file (mode ${mode}); chmod 600 ${path}, and treat the key as compromised`,
+          `other users can read or change the file (mode ${mode}); chmod 600 ${path}, and treat the key as compromised`,
         );
     }
     return readOpenFile(fd, SMALL_FILE);

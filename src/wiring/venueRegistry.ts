@@ -37,7 +37,7 @@ export function refuseUntried(
     const { name, tried } = venues.find(each => each.name === settings.venue) ?? venues[0]!;
     if (tried === undefined || settings.acceptUntried === name) continue;
     throw new UsageError(
-      `${section}.acceptUntried: the client of ${name} has traded only with test doubles, never with ${name} itself; try one order with puntas doctor --order --yes, then add acceptUntried: ${name} below ${section}, and start with the smallest amounts`,
+      `${section}.acceptUntried: the client of ${name} has traded only with test doubles, never with ${name} itself; try one order with puntas doctor --order --yes, then add acceptUntried: ${name} to the section ${section}, and start with the smallest amounts`,
     );
   }
 }
@@ -64,7 +64,7 @@ export function unreadKeys(config: Config): readonly string[] {
   const { name, readsKeys = [] } = venueOf(config);
   const given = { ...exchange, authentication: exchange.authentication === 'headers' ? 'headers' : undefined };
   return VENUE_KEYS.filter(key => given[key] !== undefined && !readsKeys.includes(key)).map(
-    key => `${placeOf(config, ['exchange', key])}: has no effect on exchange.venue ${name}; remove this key`,
+    key => `${placeOf(config, ['exchange', key])}: has no effect with exchange.venue ${name}; remove this key`,
   );
 }
 

@@ -24,7 +24,7 @@ export const imbalance = defineStrategy({
   steps: {
     ...SPREAD_STEPS,
     'book imbalance':
-      'Fair value moved towards the thin side of the book: `bpsPerDeviation` per standard deviation of imbalance.',
+      'Shift of the fair value towards the thin side of the book: `bpsPerDeviation` per standard deviation of imbalance.',
   },
   tuning: {
     ...spreadTuning,

@@ -32,21 +32,23 @@ export const ladderParameters = z
       .strictObject({
         priceBpsAtLimit: bps
           .default(0)
-          .describe('Shift that reduces inventory, proportional to inventory: this value at positionMax.'),
+          .describe('Shift that reduces inventory: this value at positionMax, proportionally less below.'),
         sizeRange: aboveZero
           .optional()
           .describe("Inventory (base) at which the reducing side's amounts double and the other side's become 0."),
       })
       .prefault({})
       .describe('Skew that steers inventory to its target.'),
-    priceCeiling: aboveZero.optional().describe('Maximum reference price for bids (quote).'),
-    priceFloor: aboveZero.optional().describe('Minimum reference price for asks (quote).'),
+    priceCeiling: aboveZero.optional().describe('Reference price (quote) above which bids stop.'),
+    priceFloor: aboveZero.optional().describe('Reference price (quote) below which asks stop.'),
     movingPriceBandPct: z
       .number()
       .gt(0)
       .max(100)
       .optional()
-      .describe('Maximum distance (percent) of the reference from its slow average: above, no bids; below, no asks.'),
+      .describe(
+        'Maximum distance (percent) of the reference from its slow average; beyond: no bids above, no asks below.',
+      ),
     minEdgeBps: z
       .number()
       .min(-1_000)
@@ -64,7 +66,7 @@ export const ladderParameters = z
         depthAmount: decimalText.default('0').describe("Amount of other traders' best orders (base) to ignore."),
       })
       .prefault({})
-      .describe('Prevents a better first price than queue priority needs.'),
+      .describe("Limits how far the first level is better than other traders' best order."),
   })
   .superRefine((p, context) => {
     if (p.halfSpreadBps === undefined && (p.bidSpreadBps === undefined || p.askSpreadBps === undefined)) {

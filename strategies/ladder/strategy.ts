@@ -41,7 +41,7 @@ export const ladder = defineStrategy({
   steps: {
     ...SPREAD_STEPS,
     'reference: *': 'Price that `reference` selects.',
-    optimization: "First level moved back to one tick better than other traders' best order.",
+    optimization: "Shift of the first level back to one tick better than other traders' best order.",
     amount: 'Amount of the first level. Further steps add the increase per level and the skew from `skew.sizeRange`.',
   },
   tuning: {

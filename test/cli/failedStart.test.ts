@@ -96,7 +96,7 @@ describe('a key file', () => {
     mode => {
       const path = written(mode);
       expect(() => readSecretFile(path)).toThrow(
-        `other users can read the file (mode 0${mode.toString(8)}); chmod 600 ${path}`,
+        `other users can read or change the file (mode 0${mode.toString(8)}); chmod 600 ${path}`,
       );
     },
   );
@@ -107,7 +107,7 @@ describe('a key file', () => {
     chmodSync(secret, 0o644);
     const ended = await ran(['run', '-c', file], { PUNTAS_API_KEY_FILE: key, PUNTAS_API_SECRET_FILE: secret });
     expect(ended.stderr).toMatch(
-      /PUNTAS_API_SECRET_FILE: cannot read .*: other users can read the file \(mode 0644\); chmod 600/,
+      /PUNTAS_API_SECRET_FILE: cannot read .*: other users can read or change the file \(mode 0644\); chmod 600/,
     );
     expect(ended.stderr).not.toContain('the-secret-text');
   });
@@ -115,6 +115,6 @@ describe('a key file', () => {
   test('behind a link is judged itself', () => {
     const link = bench.path('link');
     symlinkSync(written(0o640), link);
-    expect(() => readSecretFile(link)).toThrow(/other users can read the file/);
+    expect(() => readSecretFile(link)).toThrow(/other users can read or change the file/);
   });
 });

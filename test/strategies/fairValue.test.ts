@@ -530,7 +530,7 @@ describe('the cost of leaving a fill at a source', () => {
   });
 
   test.each<[string, object, object, string]>([
-    ['the source is not used', {}, { refusal: 'stale' }, 'any source (no such source)'],
+    ['the source is not used', {}, { refusal: 'stale' }, 'any source (no usable price)'],
     ['the named source is not used', { source: 'fast' }, { refusal: 'stale' }, 'fast (stale)'],
     ['the levels there are too few', {}, { sell: null, buy: null }, 'levels at fast have less than the amount'],
     ['it costs more than the maximum', { costMaxBps: 12, riskZ: 0 }, {}, 'costs 13.5 bps, more than costMaxBps 12'],

@@ -309,7 +309,7 @@ describe('going on with a tape is refused in one line', () => {
         const size = readFileSync(rows).length;
         appendFileSync(rows, 'more');
         expect(() => copy.putBack()).toThrow(
-          /day=2025-09-03: changed by another process during the import; stop that process/,
+          /day=2025-09-03: changed by another process during the import; stop the other process, and import again/,
         );
         expect(readFileSync(rows)).toHaveLength(size + 4);
       }),

@@ -87,7 +87,7 @@ describe('rows that come late', () => {
       expect(tradesOf({ columns })).toEqual(lines.map((_, i) => [(i + 1) * 1_000, i + 1]));
       expect(report.dirt).toContainEqual(
         expect.objectContaining({
-          what: 'lines dated more than a minute before an earlier row',
+          what: 'lines more than a minute earlier than a previous row',
           count: 1,
           first: expect.stringMatching(/trades_2023-11-14_BTCUSDT\.csv:300$/) as string,
         }),

@@ -189,7 +189,7 @@ describe('a file that asks for much', () => {
     header(134_217_727).copy(file, at);
     writeFileSync(path, file);
     expect(await said(path, ['side'])).toMatch(
-      /run\.parquet: column side: a run has 134217727 values, but only 1200000 are left$/,
+      /run\.parquet: column side: a run has 134217727 values, but only 1200000 values remain$/,
     );
   });
 

@@ -85,7 +85,7 @@ describe('hedges on the other exchange', () => {
   test('an exchange that was tried on doubles only needs a word, and hedges there have the smallest size at first', () => {
     const placeOf = (config: Config) => hedgePlaceOf(config, {} as never)!;
     const untried = configOf(remote('binance'));
-    expect(() => refuseUntried(untried)).toThrow('add acceptUntried: binance below elsewhere');
+    expect(() => refuseUntried(untried)).toThrow('add acceptUntried: binance to the section elsewhere');
     expect(() => refuseUntried(configOf(remote('binance', { acceptUntried: 'binance' })))).not.toThrow();
     expect(() => refuseUntried(configOf(remote('bitso')))).not.toThrow();
     const sizes = [untried, configOf(remote('bitso')), configOf(() => undefined)].map(
@@ -136,7 +136,7 @@ describe('hedges on the other exchange', () => {
     for (const section of ['elsewhere', 'exchange']) {
       expect(() => assertVenuesFit(configOf(named('abcdefghij', section)))).not.toThrow();
       expect(() => assertVenuesFit(configOf(named('abcdefghijk', section)))).toThrow(
-        `instance: expected at most 10 characters for the order ids of kraken (section ${section}), found abcdefghijk with 11`,
+        `instance: expected at most 10 characters for the order ids of kraken (section ${section}), found abcdefghijk (11 characters)`,
       );
     }
     expect(() => assertVenuesFit(configOf(named('abcdefghijkl', 'none')))).not.toThrow();
@@ -186,10 +186,10 @@ test('a venue that lacks what a hedge needs is refused by the names of what it l
     tradeFees: true,
   };
   const lacks = (hedging?: HedgeAbilities) => hedgeObstacles(hedging === undefined ? {} : { hedging });
-  expect(lacks()).toBe('immediate-or-cancel orders, a look-up of orders after a lost answer, the fee of each trade');
-  expect(lacks({ ...whole, lookUp: null })).toBe('a look-up of orders after a lost answer');
+  expect(lacks()).toBe('immediate-or-cancel orders, look-ups of orders whose answer was lost, fees in trade reports');
+  expect(lacks({ ...whole, lookUp: null })).toBe('look-ups of orders whose answer was lost');
   expect(lacks({ ...whole, immediateOrCancel: false })).toBe('immediate-or-cancel orders');
-  expect(lacks({ ...whole, tradeFees: false })).toBe('the fee of each trade');
+  expect(lacks({ ...whole, tradeFees: false })).toBe('fees in trade reports');
   expect(VENUES.map((venue: ExchangeVenue) => hedgeObstacles(venue))).toEqual(VENUES.map(() => null));
 });
 

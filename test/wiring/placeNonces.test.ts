@@ -210,7 +210,7 @@ test.each(CASES)(
     const outcome = await endOf(clock, send(client));
     expect([outcome?.kind === 'done', rejected]).toEqual([false, 2]);
     const cause =
-      /ahead of this machine's clock; give this command a second key .* run it again after 2026-01-01T02:00:00/;
+      /ahead of this machine's clock; give this command a second key .* run the command again after 2026-01-01T02:00:00/;
     const restart =
       /restarted within the last minute .* run this command again after 2026-01-01T00:01:00\S+ if the exchange rejects the nonce then too, another program uses this key/;
     const text = JSON.stringify(outcome);

@@ -15,8 +15,8 @@ test.each([
   ['', null],
   ['\n  venue: bitso', null],
   ['\n  venue: binance\n  acceptUntried: binance', null],
-  ['\n  venue: binance', 'add acceptUntried: binance below exchange'],
-  ['\n  venue: binance\n  acceptUntried: kraken', 'add acceptUntried: binance below exchange'],
+  ['\n  venue: binance', 'add acceptUntried: binance to the section exchange'],
+  ['\n  venue: binance\n  acceptUntried: kraken', 'add acceptUntried: binance to the section exchange'],
 ] as const)('%j is refused: %s', (lines, says) => {
   const run = () => refuseUntried(configOf(lines));
   if (says === null) expect(run).not.toThrow();
@@ -54,7 +54,7 @@ test.each([
   [`\n  venue: binance${ADDRESSES}`, ['exchange.rfqUrl', 'exchange.webhookUrl']],
 ])('of %j, a key that this exchange does not read is named', (lines, keys) => {
   const has = (line: string): unknown =>
-    expect.stringMatching(new RegExp(`^${line}: has no effect on exchange.venue \\w+;`));
+    expect.stringMatching(new RegExp(`^${line}: has no effect with exchange.venue \\w+;`));
   expect(unreadKeys(configOf(lines))).toEqual(keys.map(has));
   const { exchange, ...rest } = configOf(lines);
   const signed = unreadKeys({ ...rest, exchange: { ...exchange, authentication: 'headers' } });

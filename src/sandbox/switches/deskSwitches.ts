@@ -12,12 +12,12 @@ export const RFQ_SWITCHES = {
   rfqAuthErrors: choice(['rfq', 'v3'], 'Format of RFQ authentication, permission and rate-limit errors.', 'rfq 5'),
   rfqForbidden: choice(
     ['everywhere', 'conversions only'],
-    'RFQ calls that fail with 403 without the RFQ permission.',
+    'RFQ calls that need the RFQ permission (without it: 403).',
     'rfq 4, 5',
   ),
   rfqBudget: choice(
     ['shared', 'own', 'none'],
-    'Rate limit of RFQ calls: shared with the other private calls, separate, or none.',
+    'Rate limit of RFQ calls: shared with private calls, separate, or none.',
     'facts 14, 18.2',
   ),
   rfqPairs: choice(
@@ -29,7 +29,7 @@ export const RFQ_SWITCHES = {
     6,
     2,
     8,
-    'Decimals of dollar-stablecoin source amounts; target amounts have 8.',
+    'Decimals of source amounts in dollar stablecoins (target amounts: 8).',
     'facts 14',
   ),
   rfqQuoteLifeMs: quantity(
@@ -43,32 +43,32 @@ export const RFQ_SWITCHES = {
   rfqSpreadPips: quantity(20, 0, 5000, 'RFQ spread (1/10000).', 'rfq 2.2'),
   rfqBothAmounts: choice(
     ['invalid_provided_amount', 'source', 'target'],
-    'Answer to a quote request with both amounts: an error, or a quote for one of the amounts.',
+    'Answer to a quote request with both amounts: error, or quote for one amount.',
     'rfq 4.2, facts 14',
   ),
   rfqCapacityPips: quantity(
     250,
     0,
     10_000,
-    "RFQ capacity per direction, in 1/10000 of the first book's maximum order value.",
+    'RFQ capacity per direction (1/10000 of maximum order value, first book of the route).',
     'rfq 2.2',
   ),
   rfqRefillMs: quantity(60_000, 0, 86_400_000, 'Time to refill exhausted RFQ capacity.', 'rfq 2.2'),
   rfqMaxTradableIn: choice(
     ['source', 'fixed'],
-    'Currency of max_tradable_amount: the source currency, or the one in which the request states its amount.',
+    'Currency of max_tradable_amount: source currency, or currency of the requested amount.',
     'rfq 2.2, fixtures',
   ),
   rfqCancelMovePips: quantity(
     0,
     0,
     10_000,
-    'Mid-price drop (1/10000) that cancels an RFQ quote; 0: never.',
+    'Source currency depreciation (1/10000) that cancels an RFQ quote; 0: never.',
     'rfq 3, 4.4',
   ),
   rfqConvertOrder: choice(
     ['state first', 'funds first'],
-    'Whether the convert call checks the state of the quote or the funds first.',
+    'Whether the convert call first checks the quote state or the funds.',
     'rfq 4.4',
   ),
   rfqExecutedAfterExpiry: choice(
@@ -82,7 +82,7 @@ export const RFQ_SWITCHES = {
     2000,
     0,
     600_000,
-    'Maximum duration of PENDING conversions; 0: the reply already has the outcome.',
+    'Maximum duration of PENDING conversions; 0: outcome in the reply.',
     'rfq 3',
   ),
   rfqFailurePips: quantity(0, 0, 10_000, 'Share of conversions that fail (1/10000).', 'rfq 3'),
@@ -100,7 +100,7 @@ export const RFQ_SWITCHES = {
   rfqLastToken: choice(['omitted', 'empty'], 'next_page_token of the last page.', 'rfq 4.6'),
   rfqPageTokens: choice(
     ['encrypted', 'failed_creating_page_token', 'failed_creating_page_token_placeholder', 'unexpected'],
-    'Page tokens: encrypted, or error 500 with this code instead.',
+    'Page tokens: encrypted, or error 500 with the selected code instead.',
     'rfq 4.6, 7',
   ),
 } as const;
@@ -115,7 +115,7 @@ export const WEBHOOK_SWITCHES = {
     1500,
     0,
     600_000,
-    'Maximum webhook delivery delay; 0: deliveries in the order of the events.',
+    'Maximum webhook delivery delay; 0: deliveries in event order.',
     'rfq 6',
   ),
   webhookSkipPips: quantity(
@@ -144,10 +144,12 @@ export const WEBHOOK_SWITCHES = {
     'When a withdrawal reduces the total balance.',
     'rest-api 2.9',
   ),
-  transferListDelayMs: quantity(1000, 0, 86_400_000, 'Delay until a transfer is listed.', 'rest-api 2.9, facts 9.4'),
-  refundStepId: choice(
-    ['later', 'with the status'],
-    'Whether refund step IDs come with the status webhook.',
-    'rfq 2.6',
+  transferListDelayMs: quantity(
+    1000,
+    0,
+    86_400_000,
+    'Delay from transfer booking to listing.',
+    'rest-api 2.9, facts 9.4',
   ),
+  refundStepId: choice(['later', 'with the status'], 'Webhook that has the ID of a completed refund step.', 'rfq 2.6'),
 } as const;

@@ -7,11 +7,11 @@ export const STREAM_SWITCHES = {
   streamKeepAliveMs: quantity(20_000, 0, 3_600_000, 'Interval between keep-alive (ka) frames.', 'facts 12.1, 16.3'),
   cancelledAmounts: choice(
     ['present', 'absent'],
-    'Whether canceled diff-orders rows have fields a and v.',
+    'Fields a and v in diff-orders rows of canceled orders.',
     'facts 12.5, 17.4',
   ),
   streamFrames: choice(['sent', 'withheld'], 'withheld: clients connect but receive no frames.', 'facts 16.3'),
   streamDropEvery: quantity(0, 0, 1_000_000, 'Drops every n-th diff-orders frame.', 'facts 16.3'),
   streamRepeatEvery: quantity(0, 0, 1_000_000, 'Repeats every n-th diff-orders frame.', 'facts 16.3'),
-  streamCloseEvery: quantity(0, 0, 1_000_000, 'Closes sockets (code 1011) after n frames.', 'facts 16.3'),
+  streamCloseEvery: quantity(0, 0, 1_000_000, 'Closes a socket (code 1011) after n frames.', 'facts 16.3'),
 } as const;

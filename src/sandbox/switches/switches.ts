@@ -12,7 +12,7 @@ import { choice, quantity, withOverrides, type ValuesOf } from './switchKinds.ts
 export const SWITCHES = {
   authHeaders: choice(
     ['bitso', 'plain', 'either'],
-    'Credential headers: one (Authorization), three, or either.',
+    'Credential headers: one (Authorization), three, or either form.',
     'facts 2.1, rest-api 5',
   ),
   nonce: choice(
@@ -27,7 +27,7 @@ export const SWITCHES = {
     'Maximum difference between v2 nonce and clock; 0: unchecked.',
     'facts 2.3, 18.1',
   ),
-  noncesKept: quantity(10_000, 1, 1_000_000, 'Minimum remembered v2 nonces per API key.', 'facts 18.1'),
+  noncesKept: quantity(10_000, 1, 1_000_000, 'Remembered v2 nonces per API key (minimum).', 'facts 18.1'),
   wrongSignature: choice(['0215', '0201'], 'Error code for a wrong signature.', 'facts 10'),
   rateLimits: choice(['on', 'off'], 'Whether request limits apply.', 'facts 11'),
   rateWindow: choice(
@@ -37,13 +37,25 @@ export const SWITCHES = {
   ),
   publicPerMinute: quantity(60, 1, 1_000_000, 'Maximum public requests per IP address.', 'facts 11'),
   privatePerMinute: quantity(300, 1, 1_000_000, 'Maximum private requests per account, excluding cancels.', 'facts 11'),
-  lockoutMs: quantity(60_000, 0, 86_400_000, 'Lockout duration (420, 0801) after exceeding a limit.', 'facts 11'),
+  lockoutMs: quantity(
+    60_000,
+    0,
+    86_400_000,
+    'Lockout duration (status 420, code 0801) after exceeding a limit.',
+    'facts 11',
+  ),
   signedPublicBudget: choice(['public', 'private'], 'Request limit that counts signed public requests.', 'facts 11'),
   engineDelayMinMs: quantity(1, 0, 60_000, 'Minimum delay before order matching.', 'facts 16.3'),
-  engineDelayMaxMs: quantity(20, 0, 60_000, 'Maximum delay before order matching; 0: before the reply.', 'facts 16.3'),
+  engineDelayMaxMs: quantity(
+    20,
+    0,
+    60_000,
+    'Maximum delay before order matching; 0: matching before the reply.',
+    'facts 16.3',
+  ),
   cancelTiming: choice(
     ['at once', 'queued'],
-    'Whether cancels execute before the reply or after engine delay.',
+    'Whether cancels execute before the reply or after the engine delay.',
     'rest-api 3, facts 8',
   ),
   trading: choice(['on', 'off'], 'off: orders are rejected (0410).', 'facts 5.3'),
@@ -74,12 +86,12 @@ export const SWITCHES = {
   ),
   slippageOutcome: choice(
     ['cancel rest', 'refuse'],
-    'Orders beyond slippage_tolerance: cancel the rest, or reject (1002).',
+    'Orders beyond slippage_tolerance: cancel the unfilled rest, or reject (1002).',
     'facts 5.1, 18.9',
   ),
   stopDirection: choice(
     ['by side', 'from last'],
-    'Whether side or last price sets the stop trigger direction.',
+    'Trigger direction of stops: from order side or last price.',
     'facts 16.1',
   ),
   stopLocks: choice(['at placement', 'at trigger'], 'When a stop order locks funds.', 'facts 18.14'),
@@ -90,7 +102,7 @@ export const SWITCHES = {
   ),
   replaceRace: choice(
     ['created', 'dropped'],
-    'Whether v3 creates the replacement of a finished order.',
+    'Whether replacing a finished order (v3) creates the new order.',
     'facts 6, 16.3',
   ),
   modifyPriority: choice(['lost', 'kept when reduced'], 'Queue priority after v4 modify.', 'facts 6, 18.6'),
@@ -107,7 +119,7 @@ export const SWITCHES = {
     25,
     0,
     3_600_000,
-    'Delay from fill to listed trade; until then, 0377.',
+    'Delay from fill to listed trade; until then, error 0377.',
     'facts 9.2, 16.3',
   ),
   unmatchedTrades: choice(['0378', 'empty'], 'order_trades answer for an unmatched live order.', 'facts 9.2, 16.3'),
@@ -115,7 +127,7 @@ export const SWITCHES = {
   absentFields: choice(['null', 'omitted'], 'Form of unset order fields "stop" and "triggered_at".', 'facts 7'),
   feeSign: choice(['positive', 'negative'], 'Sign of fees_amount.', 'facts 9.2, 17.10'),
   feeRounding: choice(['half up', 'up', 'down'], 'Fee rounding at eight decimals.', 'facts 16.2'),
-  tradesOfUnknownBook: choice(['empty', '0301'], 'Public trades of an unknown book.', 'facts 4.4, 17.17'),
+  tradesOfUnknownBook: choice(['empty', '0301'], 'Answer for public trades of an unknown book.', 'facts 4.4, 17.17'),
   tickerWithoutBook: choice(['all', '0301'], 'Answer to GET ticker without a book.', 'facts 4.2, 17.16'),
   limitAboveMax: choice(['capped', '0320'], 'Page limits above 100.', 'rest-api 8'),
   sequenceForm: choice(['string', 'number'], 'JSON type of sequence in order_book.', 'rest-api 2.6, facts 4.3'),

@@ -140,7 +140,7 @@ function inDecimal(units: number, unit: bigint): bigint {
   const scaled = BigInt(units) * unit;
   if (scaled >= LIMIT || -scaled >= LIMIT) {
     throw new RangeError(
-      `${units} times ${unit} has more than the ${PRECISION} digits of a Parquet decimal; export to .csv`,
+      `a price or amount of ${units} ticks or lots has more than ${PRECISION} digits, the maximum of a Parquet decimal; export to .csv`,
     );
   }
   return scaled;

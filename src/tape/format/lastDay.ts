@@ -20,7 +20,7 @@ export class LastDay {
   /** Copies the last day. Throws if the tape has no day. */
   constructor(dir: string, work: string, book: string) {
     const day = partitions(bookFolder(dir, book), 'day=').at(-1);
-    if (day === undefined) throw new Error(`${bookFolder(dir, book)}: holds no days`);
+    if (day === undefined) throw new Error(`${bookFolder(dir, book)}: no recorded days`);
     [this.#dir, this.#work, this.#book, this.#day] = [dir, work, book, day];
     mkdirSync(bookFolder(work, book), { recursive: true });
     this.#copied = this.#sizes();
@@ -40,7 +40,7 @@ export class LastDay {
   putBack(): void {
     if (this.#sizes().some((size, i) => size !== this.#copied[i]))
       throw new Error(
-        `${dayFolder(this.#dir, this.#book, this.#day)}: changed by another process during the import; stop that process`,
+        `${dayFolder(this.#dir, this.#book, this.#day)}: changed by another process during the import; stop the other process, and import again`,
       );
     for (const day of partitions(bookFolder(this.#work, this.#book), 'day=')) {
       const [from, to] = [dayFolder(this.#work, this.#book, day), dayFolder(this.#dir, this.#book, day)];

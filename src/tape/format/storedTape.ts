@@ -107,13 +107,13 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
   const { from = -Infinity, to = Infinity, damaged = 'refuse' } = options;
   const folder = bookFolder(dir, book);
   const known = partitions(folder, 'day=');
-  if (known.length === 0) throw new Error(`${folder}: holds no days`);
+  if (known.length === 0) throw new Error(`${folder}: no recorded days`);
   const wanted = known.filter(day => startOfDay(day) + DAY_MS > from && startOfDay(day) <= to);
   const scanned = wanted.map(day => scanDay(join(folder, `day=${day}`), { book, day, skip: damaged === 'skip' }));
   const days = scanned.filter(day => day.rows > 0);
   const [first] = days;
   if (!first && from === -Infinity && to === Infinity)
-    throw new Error(`${folder}: has no rows in its days ${known[0]} to ${known.at(-1)}`);
+    throw new Error(`${folder}: no rows on the recorded days ${known[0]} to ${known.at(-1)}`);
   if (!first)
     throw new Error(`${folder}: no rows in the requested time; the tape has the days ${known[0]} to ${known.at(-1)}`);
   for (const day of days) {

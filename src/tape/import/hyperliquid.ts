@@ -47,7 +47,7 @@ function books(files: readonly string[], { instrument, findings, ...reading }: I
     }
     const cells = line.split(',');
     if (cells.length < 7 || (cells.length - 3) % 4 !== 0)
-      throw new RangeError(`expected 3 fields and 4 for each level, found ${cells.length} fields`);
+      throw new RangeError(`expected 3 fields plus 4 fields for each level, found ${cells.length} fields`);
     const local = Number(cells[0]) * 1000;
     const at = Number(cells[2]);
     rows.clear(at, local);

@@ -91,7 +91,7 @@ export async function* rowsOf<T>(
 
 /** Returns the name of the data flaw for skipped items; `items` is `lines` or `records`. */
 export function unreadKind(items: string, error: unknown): string {
-  if (error instanceof LateRow) return `${items} dated more than a minute before an earlier row`;
+  if (error instanceof LateRow) return `${items} more than a minute earlier than a previous row`;
   return error instanceof OffGrid
     ? `${items} with prices or amounts that are not whole ticks or lots`
     : `${items} that cannot be read`;

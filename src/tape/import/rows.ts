@@ -97,7 +97,7 @@ export class RowBuffer {
     const whole = Number.isSafeInteger(price) && Number.isSafeInteger(amount) && Number.isSafeInteger(id);
     if (!(whole && price >= 0 && amount >= 0))
       throw new RangeError(
-        `expected a price in whole ticks, an amount in whole lots and a whole id, found ${price}, ${amount} and ${id}`,
+        `expected a price in whole ticks, an amount in whole lots and an integer id, found ${price}, ${amount} and ${id}`,
       );
     const n = this.#n;
     if (n === this.#kind.length) this.#grow();

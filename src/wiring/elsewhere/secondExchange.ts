@@ -32,7 +32,7 @@ export function secondProblem(config: Config, settings: SecondSettings): string 
     return `elsewhere.book: expected one of ${names.join(', ')}, found ${settings.book}`;
   const unlinked = [...pairOf(config.book), ...pairOf(settings.book)].find(currency => !isLinkedCurrency(currency));
   if (unlinked === undefined) return null;
-  return `elsewhere: the embedded exchanges have no linked price of ${unlinked}; choose other books`;
+  return `elsewhere: the embedded exchanges cannot simulate the price of ${unlinked}; choose other books`;
 }
 
 /** Returns the second exchange, for which `secondProblem` found none, without its markets started. */

@@ -48,7 +48,7 @@ describe('a token of the console', () => {
     [
       'other users can read it',
       () => file('open', TOKEN, 0o644),
-      /operatorTokenFile .*other users can read the file \(mode 0644\); chmod 600/,
+      /operatorTokenFile .*other users can read or change the file \(mode 0644\); chmod 600/,
     ],
     [
       'is not there',

@@ -65,7 +65,7 @@ describe('a tape of hardly anything', () => {
 
   test('without a row is refused by that name', async () => {
     const { code, stderr } = await puntas(['tape', of('none', 0)]).ended;
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/book=btc_mxn: has no rows in its days/)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/book=btc_mxn: no rows on the recorded days/)]);
   });
 
   test.each([

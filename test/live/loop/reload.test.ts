@@ -368,7 +368,9 @@ test.each([
     for (const isPreview of [true, false]) {
       const answer = await bot.ask(isPreview);
       expect(answer.end).toBe(end === 'taken' && isPreview ? 'shown' : end);
-      expect(answer.lines.join('\n').includes('add acceptUntried: binance below elsewhere')).toBe(end === 'kept');
+      expect(answer.lines.join('\n').includes('add acceptUntried: binance to the section elsewhere')).toBe(
+        end === 'kept',
+      );
     }
     await bot.running.stop();
     bot.world.end();

@@ -232,7 +232,7 @@ function* pages(view: DataView, codec: CompressionCodec, element: SchemaElement,
     const details = listOfThrift(header[type === PAGE.data ? 5 : type === PAGE.dictionary ? 7 : 8]);
     if (!(packed! >= 0 && end + packed! <= view.byteLength && unpacked! >= 0))
       throw new WrongFile(
-        `a page has ${packed} bytes (${unpacked} unpacked), but only ${view.byteLength - end} bytes are left`,
+        `a page has ${packed} bytes (${unpacked} unpacked), but only ${view.byteLength - end} bytes of the column remain`,
       );
     const bytes = new Uint8Array(view.buffer, view.byteOffset + end, packed);
     const count = numberOfThrift(details[1]);
@@ -245,7 +245,7 @@ function* pages(view: DataView, codec: CompressionCodec, element: SchemaElement,
       unpackedPage(bytes, unpacked!, codec);
       continue;
     }
-    if (count > left) throw new WrongFile(`a page has ${count} values, but only ${left} rows are left`);
+    if (count > left) throw new WrongFile(`a page has ${count} values, but only ${left} rows remain`);
     left -= count;
     if (type === PAGE.data) {
       const levels = element.repetition_type === 'OPTIONAL' ? 1 : 0;
@@ -359,7 +359,7 @@ function checkRuns(bytes: Uint8Array, from: number, to: number, width: number, c
     at = end + (isPacked ? (values * width) / 8 : Math.ceil(width / 8));
     // The last groups of eight values may be padded.
     if (!(values > 0 && values < left + (isPacked ? 512 : 1)))
-      throw new WrongFile(`a run has ${values} values, but only ${left} are left`);
+      throw new WrongFile(`a run has ${values} values, but only ${left} values remain`);
     if (at > to && !(isPacked && values >= left))
       throw new WrongFile('the runs of values extend beyond the end of their page');
     const taken = Math.min(values, left);
