@@ -131,8 +131,8 @@ export class LevelRecorder {
     const flaw = (what: string, count: number): void => {
       if (count > 0) this.#outlet.flaw({ what, count, done: 'left out' });
     };
-    flaw('prices of levels between two ticks', this.#offTick);
-    flaw('trade prices between two ticks', this.#trades.offGrid);
+    flaw('levels with a price between two ticks', this.#offTick);
+    flaw('trades with a price between two ticks', this.#trades.offGrid);
     this.#outlet.flush(true);
   }
 

@@ -291,8 +291,12 @@ export class Recorder {
     const { offTick } = this.#orders;
     const { offGrid } = this.#trades;
     if (offTick > 0)
-      this.#note('order prices between two ticks', 'set to the next tick towards the other side of the book', offTick);
-    if (offGrid > 0) this.#note('trade prices between two ticks', 'left out', offGrid);
+      this.#note(
+        'orders with a price between two ticks',
+        'price set to the next tick towards the other side of the book',
+        offTick,
+      );
+    if (offGrid > 0) this.#note('trades with a price between two ticks', 'left out', offGrid);
   }
 
   #every(ms: Millis, work: () => void | Promise<void>): void {

@@ -240,7 +240,7 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
     const window = isSingle ? littleEndian(head) : windowOf(head[0]!);
     if (!(window <= ZSTD_WINDOW_MAX))
       throw new WrongFile(
-        `the file needs ${window} bytes of memory to unpack, more than ${ZSTD_WINDOW_MAX}; unpack the file first`,
+        `the file needs ${window} bytes of memory to unpack, more than the maximum of ${ZSTD_WINDOW_MAX} bytes; unpack the file first`,
       );
     const out: Buffer[] = [];
     const stream = new Decompress(piece => void out.push(Buffer.from(piece.buffer, piece.byteOffset, piece.length)));

@@ -155,7 +155,7 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
     if (second === undefined) return first;
     findings?.found(
       'ambiguous local times, which occur twice when clocks are set back',
-      'read as the first occurrence, or as the second if the first is over a minute before the previous row',
+      'read as the first occurrence; as the second, if the first is over a minute before the previous row',
       place(),
     );
     return last - first > BACK_MAX_MS ? second : first;
