@@ -2,6 +2,7 @@
  * Quotes that a configuration would place now, computed by an engine with the data that a start reads. Places nothing.
  */
 import {
+  bookOutCommand,
   moneyOf,
   pairOf,
   placeInName,
@@ -24,7 +25,7 @@ import {
 import type { Config } from '../../config.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { readOpening } from '../../live/loop/opening.ts';
-import { bookOutCommand, rateOf } from '../../live/loop/hedgePlace.ts';
+import { rateOf } from '../../live/loop/hedgePlace.ts';
 import { missingBalance, Reads } from '../../live/account/reads.ts';
 import { unreadableOf } from '../../live/unreadableRows.ts';
 import { isFailed, type Failed } from '../../live/failedRequest.ts';

@@ -1,5 +1,6 @@
 /** Names of what an account on another exchange holds: `usdt@other`. What the bot's own exchange holds has no place. */
 import type { AccountLedger } from './accountEvents.ts';
+import { money, textOfMoney, type Money } from '../model/units.ts';
 
 /** Returns the name of a currency or an entry at a place. */
 export const atPlace = (name: string, place: string): string => `${name}@${place}`;
@@ -12,6 +13,10 @@ export const placeInName = (name: string): string | null => name.split('@')[1] ?
 
 /** Whether the name is of this place. */
 export const isAtPlace = (name: string, place: string): boolean => name.endsWith(`@${place}`);
+
+/** Returns the command that books an amount out of the ledger; the operator adds the YAML file and the reason. */
+export const bookOutCommand = (name: string, amount: Money): string =>
+  `puntas ledger adjust -c FILE --currency ${name} --amount=${textOfMoney(money(-amount))} --reason "..."`;
 
 /** Rows of a ledger that belong to places. */
 export type PlacedRows = Pick<AccountLedger, 'causes' | 'sources'>;

@@ -5,7 +5,7 @@
 import type { TransferEvent } from './accountEvents.ts';
 import type { BookedTransfer } from './bookings.ts';
 import { changesIn, Ledger, type Cause, type LedgerEntry } from './ledger.ts';
-import { atPlace, isAtPlace, placeInName, splitRows, tickerInName, type PlacedRows } from './place.ts';
+import { atPlace, bookOutCommand, isAtPlace, placeInName, splitRows, tickerInName, type PlacedRows } from './place.ts';
 import type { PlacedChange } from './placeAccount.ts';
 import type { BalanceCheck } from './reconciliation.ts';
 import { money, textOfMoney, type Millis, type Money } from '../model/units.ts';
@@ -209,13 +209,13 @@ export class Transit {
       // Without limits, nothing reads the arrival.
       const otherwise =
         this.#limits === null
-          ? `restore the section hedge.elsewhere, or book the arrival with puntas ledger adjust --currency ${currency}@PLACE`
+          ? `restore the section hedge.elsewhere, or book the arrival with puntas ledger adjust -c FILE --currency ${currency}@PLACE --amount AMOUNT --reason "..."`
           : 'wait until the amount arrives';
-      return `${textOfMoney(amount)} ${currency} was sent to the other exchange, possibly before the bot read the opening balances there; if these balances include the amount${orFee}, run puntas ledger adjust --currency ${name} --amount=${textOfMoney(money(-amount))}; otherwise ${otherwise}`;
+      return `${textOfMoney(amount)} ${currency} was sent to the other exchange, possibly before the bot read the opening balances there; if these balances include the amount${orFee}, run ${bookOutCommand(name, amount)}; otherwise ${otherwise}`;
     }
     const sum = lost(currency);
     const waitMs = this.#limits?.waitMs ?? Infinity;
-    return `${textOfMoney(sum)} ${currency} has been in transit between the two exchanges since ${new Date(since).toISOString()}, longer than hedge.elsewhere.transferWaitHours (${waitMs / HOUR_MS}); find the transfer, then run puntas ledger adjust --currency ${name} --amount=${textOfMoney(money(-sum))}`;
+    return `${textOfMoney(sum)} ${currency} has been in transit between the two exchanges since ${new Date(since).toISOString()}, longer than hedge.elsewhere.transferWaitHours (${waitMs / HOUR_MS}); find the transfer, then run ${bookOutCommand(name, sum)}`;
   }
 
   /** Calls `call` with every later ledger entry. */

@@ -1,5 +1,6 @@
 /** The other exchange as a place where a run hedges: its client and terms, and the setup that the hedger needs. */
 import {
+  bookOutCommand,
   EwmaVolatility,
   isAtPlace,
   money,
@@ -229,10 +230,6 @@ export function heldAtOtherPlaces({ ledger }: Leftovers, place: string | null): 
   const all = held.map(({ currency, sum }) => `${textOfMoney(sum)} ${currency}`).join(', ');
   return `the ledger also has ${all}, in accounts whose balances this bot does not read; base currency in these accounts still counts as holdings. Book out each amount that is no longer in its account, for example: ${bookOutCommand(first.currency, first.sum)}${place === null ? '' : ' (add --in-transit only if you sent the amount to an exchange that this bot reads and the first balances read there did not include the amount)'}`;
 }
-
-/** Returns the command that books an amount out of the ledger. */
-export const bookOutCommand = (currency: string, amount: Money): string =>
-  `puntas ledger adjust --currency ${currency} --amount=${textOfMoney(money(-amount))}`;
 
 /** Returns which adjustments the sums of the ledger have from its entries, as text; `null` if none. */
 export function addedText({ added = new Map() }: Pick<Leftovers, 'added'>): string | null {

@@ -108,7 +108,7 @@ const ROWS: readonly (readonly (readonly [currency: string, amount: string, todo
     [
       'btc@kraken',
       '0.02',
-      /^remove from the ledger any amount that is no longer at kraken, for example with puntas ledger adjust --currency btc@kraken --amount=-0\.02; /,
+      /^remove from the ledger any amount that is no longer at kraken, for example with puntas ledger adjust -c FILE --currency btc@kraken --amount=-0\.02 --reason "\.\.\."; /,
     ],
     ['usdt@kraken', '-12', null],
     ['eth@kraken', '3', null],

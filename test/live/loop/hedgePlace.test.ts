@@ -135,8 +135,8 @@ test('money at an exchange that the bot no longer knows is named at the start, w
   const left = { ledger } as never;
   expect(heldAtOtherPlaces(left, 'binance')).toBeNull();
   expect(heldAtOtherPlaces(left, 'kraken')).toMatch(
-    /^the ledger also has 500 btc@binance, 90000 usdt@binance, .* Book out each amount that is no longer in its account, for example: puntas ledger adjust --currency btc@binance --amount=-500 \(add --in-transit only if you sent the amount to an exchange that this bot reads and the first balances read there did not include the amount\)$/,
+    /^the ledger also has 500 btc@binance, 90000 usdt@binance, .* Book out each amount that is no longer in its account, for example: puntas ledger adjust -c FILE --currency btc@binance --amount=-500 --reason "\.\.\." \(add --in-transit only if you sent the amount to an exchange that this bot reads and the first balances read there did not include the amount\)$/,
   );
   // Without the section, no amount can be in transit.
-  expect(heldAtOtherPlaces(left, null)).toMatch(/--currency btc@binance --amount=-500$/);
+  expect(heldAtOtherPlaces(left, null)).toMatch(/--currency btc@binance --amount=-500 --reason "\.\.\."$/);
 });

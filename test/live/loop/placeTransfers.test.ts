@@ -443,9 +443,9 @@ describe('transfers between both exchanges', () => {
   ];
 
   const doubt = (amount: number, otherwise = 'wait until the amount arrives', isRest = false) =>
-    `${amount} btc was sent to the other exchange, possibly before the bot read the opening balances there; if these balances include the amount${isRest ? ', or if the amount is the fee of a transfer that has arrived' : ''}, run puntas ledger adjust --currency btc@transit --amount=-${amount}; otherwise ${otherwise}`;
+    `${amount} btc was sent to the other exchange, possibly before the bot read the opening balances there; if these balances include the amount${isRest ? ', or if the amount is the fee of a transfer that has arrived' : ''}, run puntas ledger adjust -c FILE --currency btc@transit --amount=-${amount} --reason "..."; otherwise ${otherwise}`;
   const ALONE =
-    'restore the section hedge.elsewhere, or book the arrival with puntas ledger adjust --currency btc@PLACE';
+    'restore the section hedge.elsewhere, or book the arrival with puntas ledger adjust -c FILE --currency btc@PLACE --amount AMOUNT --reason "..."';
 
   test('are in doubt from the opening there on, however they are booked, until the arrival or the booking of the operator', () => {
     for (const isListed of [true, false]) {
@@ -678,7 +678,7 @@ describe('transfers between both exchanges', () => {
       world.sends(sends(7));
       waitedFor(5, world);
       expect(world.missing).toMatch(
-        /^20 btc has been in transit between the two exchanges since 1970-01-01T00:16:\d\d\.\d{3}Z, longer than hedge\.elsewhere\.transferWaitHours \(24\); find the transfer, then run puntas ledger adjust --currency btc@transit --amount=-20$/,
+        /^20 btc has been in transit between the two exchanges since 1970-01-01T00:16:\d\d\.\d{3}Z, longer than hedge\.elsewhere\.transferWaitHours \(24\); find the transfer, then run puntas ledger adjust -c FILE --currency btc@transit --amount=-20 --reason "\.\.\."$/,
       );
       if (ends === 'arrival') world.arrives(0);
       else books(world, '-20');
