@@ -57,7 +57,7 @@ export function addPromoteCommand(program: Command): void {
       await startPromotion(optionsOf(flags, true), { candidate, criteria, isNew });
     });
 
-  ofThreads(verb(promote, 'check', 'compare the evidence of the stage with its criteria')).action(
+  ofThreads(verb(promote, 'check', 'compare the evidence of the current stage with its criteria')).action(
     async (_: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
       await checkPromotion(optionsOf(flags, false));
@@ -68,7 +68,7 @@ export function addPromoteCommand(program: Command): void {
     verb(
       promote,
       'approve',
-      'check and approve a stage; approving paper or smallest changes the live file',
+      'check and approve a stage; approving stage paper or smallest changes the live file',
     ).addArgument(new Argument('[stage]', 'stage to approve (default: current stage)').choices(STAGES)),
   )
     .option('--anyway', 'approve although criteria are not met', false)

@@ -41,15 +41,15 @@ type TuneFlags = {
 export function addTuneCommand(program: Command): void {
   venueFees(program.command('tune'))
     .description('optimize parameters of a configuration on recordings')
-    .requiredOption('-c, --config <file>', 'configuration of the study')
+    .requiredOption('-c, --config <file>', 'study file')
     .option('--registry <dir>', 'folder for the registry of all trials', 'reports/trials')
     .option('--open-holdout', 'run the best trial on the holdout, once', false)
     .option('--threads <n>', 'number of parallel runs', threadNumber, 2)
     .option('--queue <url>', 'queue: redis://HOST:6379 or postgres://USER@HOST/DATABASE')
     .option('--tapes <place>', 'store of recordings: shared folder or s3://BUCKET/PREFIX')
     .option('--out <file>', 'write NAME.html and NAME.json')
-    .option('--yaml <file>', 'write the best configuration, if it beats not trading')
-    .option('--anyway', 'with --yaml: write the file even if no trial beats not trading', false)
+    .option('--yaml <file>', 'write the best configuration, if it is better than not trading')
+    .option('--anyway', 'with --yaml: write the file even if no trial is better than not trading', false)
     .option('--json', 'print one JSON object', false)
     .action(async (flags: TuneFlags, self: Command) => {
       if (flags.queue !== undefined && !flags.openHoldout)

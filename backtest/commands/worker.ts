@@ -50,7 +50,7 @@ export function addWorkerCommand(program: Command): void {
       const keys = Object.keys(process.env).filter(name => name.startsWith('PUNTAS_API_'));
       if (keys.length > 0)
         throw new UsageError(
-          `a worker must not hold a key, but ${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} in its environment; start the worker with env ${keys.map(name => `-u ${name}`).join(' ')} puntas worker ...`,
+          `a worker must not have an API key, but ${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} in its environment; start the worker with env ${keys.map(name => `-u ${name}`).join(' ')} puntas worker ...`,
         );
       const { place, store } = await queueFlags(queue, tapes);
       const { password } = new URL(place.url);

@@ -115,7 +115,7 @@ describe('puntas tune', () => {
 test.each([
   [
     { PUNTAS_API_KEY_FILE: '/run/secrets/key' },
-    /^a worker must not hold a key, but PUNTAS_API_KEY_FILE is in its environment/,
+    /^a worker must not have an API key, but PUNTAS_API_KEY_FILE is in its environment/,
   ],
   [{}, /^redis:\/\/127\.0\.0\.1:1: connection refused; check that Redis is running/],
 ])('puntas worker with %o says in one line why it does not begin', async (environment, line) => {

@@ -274,7 +274,9 @@ describe('a parameter of a study that would have no effect', () => {
   test('is refused also if one end of its range is the default, which is not reported', () => {
     const base = { ...SANDBOX, hedge: { band: '0.02' } };
     const [before] = parameterProblems({ 'hedge.unwindMs': { integer: [UNWIND_MS, 2 * UNWIND_MS] } }, base);
-    expect(before?.message).toMatch(/^all trials would be the same bot: hedge\.unwindMs: has no effect without carry/);
+    expect(before?.message).toMatch(
+      /^all values of this parameter give the same bot: hedge\.unwindMs: has no effect without carry/,
+    );
   });
 
   test('is refused if it has no effect at each value of its condition', () => {

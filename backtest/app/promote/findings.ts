@@ -193,7 +193,7 @@ function profitFindings(least: number, traded: TradedStage, before: PredictedNet
   const { interval } = traded.evidence;
   const own = profitFinding(least, traded);
   if (before === null) return [own];
-  const expected = `upper end of the 95% interval of the net at or above the lower end of the interval of stage ${before.stage} (${spanText(before)} bps of the volume) ${VALUED}`;
+  const expected = `95% interval of the net overlaps or exceeds the interval of stage ${before.stage}, ${spanText(before)} bps of the volume ${VALUED}`;
   return [
     own,
     interval === null
@@ -226,7 +226,7 @@ function profitFinding(least: number, { ratio, evidence }: TradedStage): Criteri
   const missing = ratio.blocksMissing(least / 10_000);
   const more =
     missing === null
-      ? 'undecided; the estimate is below the required value'
+      ? 'undecided; the estimated net is below the required value'
       : `undecided; needs about ${Math.ceil((missing * judged) / ratio.blocks)} more fills if their mean net stays the same (about ${digits((missing * hours) / ratio.blocks)} h of trading)`;
   return finding('net60s', expected, `${found}; ${more}`, 'not yet');
 }

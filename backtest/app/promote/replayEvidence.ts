@@ -48,7 +48,7 @@ export async function replayEvidence(asked: ReplayAsked): Promise<ReplayEvidence
     if (why !== null)
       throw new UsageError(`${asked.file}: the candidate cannot be replayed on the recordings (${why})`);
     const { measures, blocks } = await outcomeOf(config, terms, progress);
-    if (measures === null) throw new Error('the replay has no result');
+    if (measures === null) throw new Error('the replay of the candidate has no result');
     const { major, minor } = terms.pieces[0]!.market.instrument;
     return {
       tapes: tapes.map(({ name, hours }) => ({ name, ...hours })),
@@ -74,7 +74,7 @@ async function outcomeOf(config: Config, terms: TrialTerms, progress: Progress):
   } finally {
     progress.end();
   }
-  if (outcome === null) throw new Error('the replay ended without an outcome');
+  if (outcome === null) throw new Error('the replay of the candidate ended without an outcome');
   return outcome;
 }
 

@@ -33,9 +33,7 @@ export function queuePlace(
   if (kind === undefined) throw new UsageError(`${EXPECTED}; found ${url.protocol}//`);
   if (url.hostname === '') throw new UsageError(`${EXPECTED}; found no host`);
   if (kind === 'redis' && !/^\/?\d{0,4}$/.test(url.pathname))
-    throw new UsageError(
-      `${EXPECTED}, optionally with a database number like /2; found a path that is not a database number`,
-    );
+    throw new UsageError(`${EXPECTED}; a Redis address can end in a database number like /2, found another path`);
   if (kind === 'postgres' && !/^\/[^/]+$/.test(url.pathname)) throw new UsageError(`${EXPECTED}; found no database`);
   const read = readQueuePassword(env, readFile);
   if (!read.ok) throw new UsageError(read.errors);

@@ -251,7 +251,7 @@ async function fetchedFile(store: StoredFiles, sha256: string, to: string, bytes
   const found = await hashOfFile(to);
   if (found !== sha256)
     throw new StoreProblem(
-      `tapes in ${store.shown}: the content of the file ${sha256} has the hash ${found} instead; remove the file from the store, and run puntas tune --tapes again`,
+      `tapes in ${store.shown}: the content of the file ${sha256} has the hash ${found}, which must equal the file name; remove the file from the store, and run puntas tune --tapes again`,
     );
   await synced(to);
 }

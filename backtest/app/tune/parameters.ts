@@ -102,7 +102,13 @@ function withoutEffect(parameter: SpaceParameter, space: Space, parameters: Keys
   }
   return told === null
     ? []
-    : [{ path: ['parameters', key], message: `all trials would be the same bot: ${told}`, aboutKey: true }];
+    : [
+        {
+          path: ['parameters', key],
+          message: `all values of this parameter give the same bot: ${told}`,
+          aboutKey: true,
+        },
+      ];
 }
 
 /** Yields points of the other parameters: only the conditions, each of the others at each end, and all at either end. */

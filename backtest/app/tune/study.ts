@@ -57,7 +57,7 @@ function keyProblems({ tapes, holdout, objectives, models }: StudyKeys): readonl
       : [
           {
             path: ['holdout', 'tapes', unknown],
-            message: `no tape has the name ${holdout.tapes![unknown]}; ${names.some(Boolean) ? `the tapes have the names ${names.filter(Boolean).join(', ')}` : 'give the tape a name (tapes: - name:)'}`,
+            message: `no tape has the name ${holdout.tapes![unknown]}; ${names.some(Boolean) ? `the tapes have the names ${names.filter(Boolean).join(', ')}` : 'give the tape this name with the key name under tapes'}`,
           },
         ]),
     ...(trained
@@ -87,13 +87,15 @@ const NAMES_BOOKS = /^(reference|hedge)(\.|$)/;
 function referenceProblems({ reference, parameters }: StudyKeys, config: Config): readonly Problem[] {
   if (Object.keys(parameters).some(key => NAMES_BOOKS.test(key))) return [];
   const used = [...(externalReferenceOf(config)?.legs.map(({ book }) => book) ?? []), ...routeBooks(config)];
-  const uses =
-    used.length === 0 ? 'it has no reference price and no hedge route through a book' : `it uses ${used.join(', ')}`;
+  const flaw =
+    used.length === 0
+      ? 'the configuration has no reference price and no hedge route through a book'
+      : `the configuration does not use this book; expected one of ${used.join(', ')}`;
   return Object.keys(reference)
     .filter(book => !used.includes(book))
     .map(book => ({
       path: ['reference', book],
-      message: `the configuration does not use this book; ${uses}; remove this recording`,
+      message: `${flaw}; remove this recording`,
       aboutKey: true,
     }));
 }

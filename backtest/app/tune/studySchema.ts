@@ -41,7 +41,7 @@ const parameter = z
   .refine(given => oneOf(given, KINDS), `expected exactly one of ${KINDS.join(', ')}`)
   .refine(given => given.choice === undefined || given.step === undefined, {
     path: ['step'],
-    message: 'expected no step beside choice, which lists its values',
+    message: 'expected no step with choice, because choice lists the values',
   });
 
 const tape = z
@@ -69,7 +69,7 @@ const tape = z
   .refine(given => oneOf(given, ['path', 'flow']), 'expected either path: (a recording) or flow: (the built-in market)')
   .refine(
     given => given.session === undefined || given.flow === undefined,
-    'session: applies only to path:, because the built-in market never closes',
+    'session applies only to a recording (path:), because the built-in market never closes',
   );
 
 const bound = z
@@ -124,9 +124,7 @@ export const studySchema = z.strictObject({
     .union([z.number().min(0).max(60_000), path], 'expected a number of ms, or a distribution as in --feed-latency-ms')
     .default(0),
   segments: z.int().min(1).max(100).default(4),
-  pruning: z
-    .union([pruning, z.literal(false)], 'expected keys of pruning, like startAfterTrials: 8, or false')
-    .prefault({}),
+  pruning: z.union([pruning, z.literal(false)], 'expected false, or keys like startAfterTrials: 8').prefault({}),
   holdout: holdout.prefault({ lastShare: 0.25 }),
   embargoSeconds: z.number().min(60).max(86_400).default(60),
 });

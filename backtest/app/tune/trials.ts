@@ -74,7 +74,7 @@ function same(record: TrialRecord | undefined, point: Point, { registry }: Study
   if (record === undefined) throw new Error(`${registry.file}: a finished trial is missing`);
   if (textOfPoint(record.point) !== textOfPoint(point))
     throw new UsageError(
-      `${registry.file}: trial ${record.number} of study ${record.study.slice(0, 12)} has other parameter values than this version requests; use another folder with --registry`,
+      `${registry.file}: trial ${record.number} of study ${record.study.slice(0, 12)} has other parameter values than this version of Puntas requests; use another folder with --registry`,
     );
   return record;
 }

@@ -125,20 +125,24 @@ function partsOf(
   const { from, to } = hours;
   if (holdout.tapes !== undefined) {
     const isHeldOut = name !== undefined && holdout.tapes.includes(name);
-    return { hours, tuned: isHeldOut ? null : longEnough(hours, segments, where), heldOut: isHeldOut ? hours : null };
+    return {
+      hours,
+      tuned: isHeldOut ? null : longEnough(hours, segments, 'part for tuning', where),
+      heldOut: isHeldOut ? hours : null,
+    };
   }
   const until = Math.floor(to - (holdout.lastShare ?? 0) * (to - from));
-  const tuned = longEnough({ ...hours, to: until }, segments, where);
-  return { hours, tuned, heldOut: longEnough({ ...hours, from: until + 1_000 * embargoSeconds }, 1, where) };
+  const tuned = longEnough({ ...hours, to: until }, segments, 'part for tuning', where);
+  return { hours, tuned, heldOut: longEnough({ ...hours, from: until + 1_000 * embargoSeconds }, 1, 'holdout', where) };
 }
 
 /** Minimum length of a piece of a recording: 120 s, because a single markout takes 60 s. */
 const PIECE_MIN_MS = 120_000;
 
-function longEnough(hours: MarketHours, pieces: number, where: string): MarketHours {
+function longEnough(hours: MarketHours, pieces: number, part: string, where: string): MarketHours {
   if (!(hours.to - hours.from >= pieces * PIECE_MIN_MS))
     throw new UsageError(
-      `${where}: a part of the tape is too short; expected at least ${(pieces * PIECE_MIN_MS) / 1_000} s (${PIECE_MIN_MS / 1_000} s per segment or holdout), found ${Math.max(0, Math.round((hours.to - hours.from) / 1_000))} s`,
+      `${where}: the ${part} is too short; expected at least ${(pieces * PIECE_MIN_MS) / 1_000} s${pieces === 1 ? '' : ` (${PIECE_MIN_MS / 1_000} s per segment)`}, found ${Math.max(0, Math.round((hours.to - hours.from) / 1_000))} s`,
     );
   return hours;
 }

@@ -179,7 +179,7 @@ function logits({ pbo }: Evidence): readonly Plot[] {
   for (const logit of pbo.logits) counts[Math.min(BARS - 1, Math.floor((logit - low) / width))]!++;
   return [
     {
-      ...{ id: 'logits', title: 'Out-of-sample rank of the in-sample best' },
+      ...{ id: 'logits', title: 'Out-of-sample rank of the configuration that is best in-sample' },
       x: {
         kind: 'number',
         values: counts.map((_, i) => Number((low + (i + 0.5) * width).toPrecision(4))),

@@ -89,7 +89,7 @@ test('a stage is compared with its own criteria, in its own state, and with the 
             ? [
                 [
                   `as ${before.stage}`,
-                  `upper end of the 95% interval of the net at or above the lower end of the interval of stage ${before.stage} (${last.low} to ${last.high} bps of the volume) (each fill valued at the mid price 60 s later)`,
+                  `95% interval of the net overlaps or exceeds the interval of stage ${before.stage}, ${last.low} to ${last.high} bps of the volume (each fill valued at the mid price 60 s later)`,
                 ],
               ]
             : [],

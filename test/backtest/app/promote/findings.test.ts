@@ -117,7 +117,7 @@ describe('what a stage that is traded is held against', () => {
       }),
     );
     expect(of(tradedFindings(paper, traded(40, -0.05), null), 'net60s')?.found).toContain(
-      'the estimate is below the required value',
+      'the estimated net is below the required value',
     );
     expect(of(tradedFindings(paper, traded(40, -2), null), 'net60s')?.result).toBe('failed');
   });

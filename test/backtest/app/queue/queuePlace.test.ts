@@ -23,7 +23,7 @@ describe('the address of a queue', () => {
     ['topsecret:another@host', /found text that is not a URL$/],
     ['HTTP://:topsecret@host', /found http:\/\/$/],
     ['http://:topsecret@host', /found http:\/\/$/],
-    ['redis://:topsecret@host/x', /found a path that is not a database number/],
+    ['redis://:topsecret@host/x', /found another path/],
     ['postgres://u:topsecret@host', /no database/],
     ['redis:///1', /no host/],
     ['redis://:100%topsecret@host', /write this % as %25$/],

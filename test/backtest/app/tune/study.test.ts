@@ -92,24 +92,28 @@ describe('a study', () => {
     ],
     [
       withParameters('  strategy.levels: { choice: [1, 3], step: 2 }'),
-      [/^5:\d+ parameters\.strategy\.levels\.step: expected no step beside choice, which lists its values, found 2$/],
+      [
+        /^5:\d+ parameters\.strategy\.levels\.step: expected no step with choice, because choice lists the values, found 2$/,
+      ],
     ],
     [
       withParameters('  strategy.levels: { integer: [1, 3] }\nreference: { btc_usd: tapes/btc_usd }'),
-      [
-        /^6:\d+ reference\.btc_usd: the configuration does not use this book; it has no reference price .*; remove this/,
-      ],
+      [/^6:\d+ reference\.btc_usd: the configuration has no reference price .*; remove this/],
     ],
     [
       withParameters('  strategy.levels: { integer: [1, 3] }\nreference: { usd_mxn: a, eth_usd: b }').replace(
         'SANDBOX',
         shippedConfig('peg'),
       ),
-      [/^6:\d+ reference\.eth_usd: the configuration does not use this book; it uses btc_usd, usd_mxn; remove this/],
+      [
+        /^6:\d+ reference\.eth_usd: the configuration does not use this book; expected one of btc_usd, usd_mxn; remove this/,
+      ],
     ],
     [
       withParameters('  regimes.reduceOnly: { choice: { none: {} } }'),
-      [/^5:3 parameters\.regimes\.reduceOnly: all trials would be the same bot: .*set positionShare or drawdownShare/],
+      [
+        /^5:3 parameters\.regimes\.reduceOnly: all values of this parameter give the same bot: .*set positionShare or drawdownShare/,
+      ],
     ],
     ...[
       ['hedge.elsewhere.debtMax', 'hedge.elsewhere'],
