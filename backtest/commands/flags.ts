@@ -67,7 +67,7 @@ export function venueFeesFlag(text: string): { readonly maker: string; readonly 
 export const venueFees = (command: Command): Command =>
   command.option(
     '--venue-fees <maker,taker>',
-    'fees of another exchange (fractions), like -0.0001,0.0005',
+    'fees to use instead of the exchange fees (fractions), like -0.0001,0.0005',
     venueFeesFlag,
   );
 
@@ -124,7 +124,7 @@ const HEDGE_FEE_BPS = 10;
 /** Adds the flags of the recording of a hedge exchange. */
 export const hedgeFlags = (command: Command): Command =>
   command
-    .option('--hedge-tape <path>', 'recording of the same time from the exchange where fills are hedged')
+    .option('--hedge-tape <path>', 'recording of the hedge exchange for the same hours as --tape')
     .option('--hedge-book <book>', 'book to use if --hedge-tape has several')
     .option('--hedge-fee <bps>', 'taker fee of the hedge (bps)', hedgeFeeFlag, HEDGE_FEE_BPS)
     .option('--hedge-latency-ms <n>', 'latency of the hedge exchange each way (ms)', latencyMsFlag, HEDGE_LATENCY_MS);

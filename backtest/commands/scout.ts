@@ -104,10 +104,12 @@ async function look(
 ): Promise<Scouted> {
   const { books = null, fees, latencyMs, tape, session } = flags;
   if (session !== undefined && tape === undefined)
-    throw new UsageError('--session needs recordings; pass them with --tape');
+    throw new UsageError('--session needs recordings; pass the recordings with --tape');
   const hedge = await hedgeVenueOf(flags, command, session);
   if (hedge !== null && tape === undefined)
-    throw new UsageError('--hedge-tape needs recordings of the same time; pass them with --tape');
+    throw new UsageError(
+      '--hedge-tape needs recordings of the quoted books for the same hours; pass those recordings with --tape',
+    );
   let isStopped = false;
   const asked = (seed: number): ScoutCommand => ({
     ...{ config, books, fees, latencyMs, seed, version: version(), progress: progressBar() },

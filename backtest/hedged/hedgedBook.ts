@@ -134,7 +134,7 @@ function basisText({ basis }: HedgedBook): string {
   const { deviationBps, reversionS, driftBpsPerHour, memoryS } = basis;
   const drift = `The basis has a standard deviation of ${bpsText(driftBpsPerHour)} bps per hour`;
   return deviationBps > 0
-    ? `${drift}; a mispricing has a standard deviation of ${bpsText(deviationBps)} bps and returns to the basis with a time constant of ${durationText(reversionS)}. The time constant of the filter is ${durationText(memoryS)}.`
+    ? `${drift}; a mispricing, which is a deviation from the basis, has a standard deviation of ${bpsText(deviationBps)} bps and decays with a time constant of ${durationText(reversionS)}. The filter that estimates the basis has a time constant of ${durationText(memoryS)}.`
     : `${drift}; no mispricing that returns to the basis was found.`;
 }
 

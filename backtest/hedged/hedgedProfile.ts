@@ -315,8 +315,8 @@ function recordingLimits({
       ? []
       : [
           own === 'last trades'
-            ? 'an order fills completely when a last price passes it'
-            : 'an order fills completely when the other side of the book reaches it',
+            ? 'an order fills completely when a recorded last price passes the price of the order'
+            : 'an order fills completely when the other side of the book reaches the price of the order',
         ]),
     ...(other === 'depth'
       ? []
@@ -329,7 +329,7 @@ function recordingLimits({
   const [, minor] = pairOf(quoted.instrument.symbol);
   const [, hedgeMinor] = pairOf(hedge.instrument.symbol);
   return [
-    ...(isPriceAlone ? [`The recordings lack amounts or depth: ${parts.join(', and ')}.`] : []),
+    ...(isPriceAlone ? [`Because the recordings lack amounts or depth, ${parts.join(', and ')}.`] : []),
     ...(resolutionMs > 0
       ? [
           `The recorded times are whole ${resolutionMs === 1_000 ? 'seconds, so one second' : 'minutes, so one minute'} is added to the sum of both latencies.`,
@@ -345,7 +345,7 @@ function recordingLimits({
       : []),
     ...(fills.beyondDepth > 0
       ? [
-          `${fills.beyondDepth} hedges exceeded the recorded levels; the rest of each hedge is valued at the price of the last level.`,
+          `${fills.beyondDepth} hedges exceeded the amounts of the recorded levels; the rest of each hedge is valued at the price of the last level.`,
         ]
       : []),
   ];

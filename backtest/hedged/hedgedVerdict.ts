@@ -139,11 +139,11 @@ function verdictAt(
 }
 
 function lossReason(verdict: QuoteVerdict, fitted: number, value: number, feeBps: number): string {
-  if (verdict.netPerHour === null) return 'the time after the first third has too few fills to judge';
+  if (verdict.netPerHour === null) return 'the last two thirds of the time have too few fills to judge';
   if (!(fitted > feeBps))
     return 'in the first third of the time, fills were worth less than the fees at every distance';
   if (!(value > feeBps))
-    return 'fills that were profitable in the first third of the time were worth less than the fees in the rest';
+    return 'at the distance that was best in the first third of the time, fills were later worth less than the fees';
   return 'the profit may be chance';
 }
 

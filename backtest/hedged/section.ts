@@ -34,15 +34,15 @@ export function hedgedSection(books: readonly HedgedBook[]): { readonly body: Ht
 }
 
 const HOW =
-  'Each fill is hedged at the recorded price and valued before fees by the difference of the two prices five minutes later, when an opposite fill could close both positions. On the first third of the time, the basis is fitted and the distance for each fee is chosen; the rest of the time tests this distance. Bars are 95% intervals from time blocks.';
+  'Each fill is hedged at the recorded price and valued before fees by the difference of the two prices five minutes later, when an opposite fill could close both positions. On the first third of the time, the basis is fitted and the distance for each fee is chosen; the last two thirds test this distance. Bars are 95% intervals from time blocks.';
 
 function feeTable(byFee: readonly HedgedVerdict[]): Html {
   const names = [
     'distance, bps',
     'value of a fill in the first third, bps',
-    'value of a fill in the rest, bps',
-    '95% interval in the rest, bps',
-    'fills per hour in the rest',
+    'value of a fill in the last two thirds, bps',
+    '95% interval in the last two thirds, bps',
+    'fills per hour in the last two thirds',
   ];
   return table(
     html`<tr>
@@ -82,10 +82,14 @@ function valueByDistance({ curve, verdict, name }: HedgedBook, i: number): reado
     }),
   });
   const lines: readonly Line[] = [
-    line('rest, five minutes after the fill', 'spread', ({ heldOut }) => heldOut.later),
-    { ...line('first third', 'model-1', ({ fitted }) => fitted.later), spans: points.map(() => null), width: 1 },
+    line('last two thirds, five minutes after the fill', 'spread', ({ heldOut }) => heldOut.later),
     {
-      ...line('rest, at the basis when filled', 'soft', ({ heldOut }) => heldOut.atFill),
+      ...line('first third, five minutes after the fill', 'model-1', ({ fitted }) => fitted.later),
+      spans: points.map(() => null),
+      width: 1,
+    },
+    {
+      ...line('last two thirds, at the basis of the time of the fill', 'soft', ({ heldOut }) => heldOut.atFill),
       spans: points.map(() => null),
       width: 1,
     },

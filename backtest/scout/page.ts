@@ -93,7 +93,7 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
 }
 
 const HOW =
-  'Volatility: one standard deviation per hour. Average maker edge: edge that the maker of a trade still has a minute later, before fees. Highest profitable fee: highest maker fee at which quoting is profitable. Capital: ten orders per side. Fee after a month: maker fee after 30 days at this volume; the second line is the gain per hour from this fee.';
+  'Volatility: one standard deviation per hour. Average maker edge: edge that the maker of a trade still has a minute later, before fees. Highest profitable fee: highest maker fee at which quoting is profitable. Capital: ten orders per side. Fee after a month: maker fee after 30 days of quoting at the best distance; the second line is the change of the net per hour from this fee.';
 
 const plotted = (heading: string, how: string, plots: readonly Plot[]): Html =>
   plots.length === 0

@@ -63,20 +63,20 @@ function pays(scouting: Scouting, best: ScoutedBook): string {
     gainText(x * rate, shown),
   );
   const need = capital === null ? '' : `, with ${sumText(Math.round(capital * rate), shown)} ${shown} of capital`;
-  return `${paying(scouting).length} of ${counted(books.length, 'book')} ${paying(scouting).length === 1 ? 'pays' : 'pay'}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the mid price at a maker fee of ${bpsText(feeBps)} bps. Quoting at this distance earns ${value} ${shown} per hour (95%: ${low} to ${high})${need}.`;
+  return `Quoting is profitable in ${paying(scouting).length} of ${counted(books.length, 'book')}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the mid price at a maker fee of ${bpsText(feeBps)} bps. Quoting at this distance earns ${value} ${shown} per hour (95%: ${low} to ${high})${need}.`;
 }
 
 function nothingPays(books: readonly ScoutedBook[]): string {
   const judged = books.filter(({ verdict }) => verdictDistance(verdict) !== null);
-  const start = `No book pays: at these fees, no distance in ${books.length === 1 ? 'this book' : `any of these ${books.length} books`} earns a profit with 95% confidence.`;
+  const start = `Quoting is not profitable in any book: at these fees, no distance in ${books.length === 1 ? 'this book' : `any of these ${books.length} books`} earns a profit with 95% confidence.`;
   const [nearest] = judged;
   if (nearest === undefined) return `${start} No book had enough trades to judge; observe for longer.`;
   const { name, feeBps, verdict } = nearest;
   const from = verdict.breakEvenFeeBps;
   const when =
     from === null
-      ? 'would not pay at any fee in this data'
-      : `would pay at a maker fee of ${bpsText(from)} bps or less; the assumed fee is ${bpsText(feeBps)} bps`;
+      ? 'would not be profitable at any fee in this data'
+      : `would be profitable at a maker fee of ${bpsText(from)} bps or less; the assumed fee is ${bpsText(feeBps)} bps`;
   return `${start} The closest is ${name}, which ${when}.`;
 }
 
@@ -101,7 +101,7 @@ function tierText(book: ScoutedBook, compared: string | null): string | null {
   const { name, minor, feeBps, reached } = book;
   if (reached === null || Math.abs(reached.feeBps - feeBps) < 1e-6) return null;
   const { rate, currency } = shownIn(book, compared);
-  return `${name}: a month at this pace reaches a volume of ${compact(reached.volume30d)} ${minor} and a fee of ${bpsText(reached.feeBps)} bps instead of ${bpsText(feeBps)} bps; the difference is worth ${gainText(reached.worthPerHour * rate, currency)} ${currency} per hour.`;
+  return `${name}: a month of quoting at the best distance brings the 30-day volume to ${compact(reached.volume30d)} ${minor} and the maker fee to ${bpsText(reached.feeBps)} bps instead of ${bpsText(feeBps)} bps; the difference is worth ${gainText(reached.worthPerHour * rate, currency)} ${currency} per hour.`;
 }
 
 function unrated({ books, currency }: Scouting): readonly string[] {

@@ -95,7 +95,7 @@ describe('with --hedge-tape', () => {
     const text = stdout.replaceAll('\n', ' ');
     expect(text).toContain('Do not quote quoted btc_mxn with a hedge at hedge btc_mxn');
     expect(text).toContain(
-      'The recordings lack amounts or depth: an order fills completely when a last price passes it',
+      'Because the recordings lack amounts or depth, an order fills completely when a recorded last price passes',
     );
     expect(text).toContain('The two prices do not move together');
   });
@@ -117,7 +117,7 @@ describe('with --hedge-tape', () => {
     const ended = await ran(['scout', '--hedge-tape', there]);
     expect([ended.code, complaints(ended)]).toEqual([
       2,
-      ['--hedge-tape needs recordings of the same time; pass them with --tape'],
+      ['--hedge-tape needs recordings of the quoted books for the same hours; pass those recordings with --tape'],
     ]);
   });
 });

@@ -31,7 +31,7 @@ describe('puntas scout', () => {
     const { code, stdout } = await ran(['scout', ...flags]);
     expect(code).toBe(0);
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(Math.max(80, page.length + 20));
-    expect(stdout).toMatch(/^1 of 1 book pays\. Best: /);
+    expect(stdout).toMatch(/^Quoting is profitable in 1 of 1 book\. Best: /);
     expect(stdout).toContain(`configuration: ${yaml}`);
     expect(readFileSync(page, 'utf8')).toContain('Where quoting pays');
     const scouting = JSON.parse(readFileSync(bench.path('page.json'), 'utf8')) as Scouting;
@@ -57,7 +57,7 @@ describe('puntas scout', () => {
       expect.anything(),
       expect.stringContaining('maker fee 0.012'),
     ]);
-    const only = /Only (?:npx )?puntas backtest uses these fees \(backtest\.fees\)/;
+    const only = /Only (?:npx )?puntas backtest uses the fees in backtest\.fees/;
     expect(await scout('-0.0002')).toEqual({ code: 0, said: expect.stringMatching(only) as string });
     expect(readFileSync(yaml, 'utf8')).toMatch(only);
   });
@@ -65,7 +65,7 @@ describe('puntas scout', () => {
   test('ends with 0, one sentence and no configuration where nothing pays; its keys are those of the page on JSON', async () => {
     const yaml = bench.path('none.yaml');
     const ended = await ran(['scout', '--tape', bench.path('paying'), '--fees', '90', '--yaml', yaml]);
-    expect([ended.code, ended.stdout]).toEqual([0, expect.stringMatching(/^No book pays: /)]);
+    expect([ended.code, ended.stdout]).toEqual([0, expect.stringMatching(/^Quoting is not profitable in any book: /)]);
     expect(ended.stdout.replaceAll('\n', ' ')).toContain(
       `${yaml} was not written, because quoting is not profitable in any book`,
     );
@@ -83,7 +83,7 @@ describe('puntas scout', () => {
     program.signal('SIGINT');
     const ended = await program.ended;
     expect(ended.code).toBe(0);
-    expect(ended.stdout).toMatch(/^(?:No book pays:|There was no data, so) /);
+    expect(ended.stdout).toMatch(/^(?:Quoting is not profitable in any book:|There was no data, so) /);
     // In the table, or left out with a reason: the first moments of a book may be without a trade.
     for (const book of Object.keys(FLOW_PROFILES)) expect(ended.stdout).toContain(book);
     expect(complaints(ended)).toEqual([]);

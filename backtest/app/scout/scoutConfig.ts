@@ -37,7 +37,7 @@ export function scoutConfig({ scouting, found }: Scouted, config: Config): Scout
 }
 
 const ONLY_BACKTEST =
-  'Only puntas backtest uses these fees (backtest.fees), because the embedded exchange pays no rebate: puntas check and puntas run charge its own fees, and can refuse these spreads.';
+  'Only puntas backtest uses the fees in backtest.fees. puntas check and puntas run use the fees of the embedded exchange, which pays no rebate, and can reject the spreads of this configuration.';
 
 const NO_PAPER_REBATE =
   'Paper trading pays no rebate: paper.fees charges 0 instead, so puntas check can refuse these spreads.';

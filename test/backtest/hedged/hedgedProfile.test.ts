@@ -110,7 +110,7 @@ describe('what cannot be judged', () => {
     expect(late.verdict.why).toMatch(/follows the quoted price by 12 s/);
     expect(late.isPriceAlone).toBe(true);
     expect(late.limits.join(' ')).toMatch(
-      /^The recordings lack amounts or depth: .*The recorded times are whole seconds/,
+      /^Because the recordings lack amounts or depth, .*The recorded times are whole seconds/,
     );
   });
 

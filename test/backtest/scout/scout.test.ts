@@ -40,13 +40,13 @@ describe('ten books of which one pays', () => {
     const lines = describeScouting(scouting).split('\n');
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
     for (const { name } of books) expect(lines.some(line => line.startsWith(name))).toBe(true);
-    expect(lines[0]).toMatch(/^1 of 10 books pays\. Best: good, /);
+    expect(lines[0]).toMatch(/^Quoting is profitable in 1 of 10 books\. Best: good, /);
   });
 
   test('at a fee that none can bear, it says in the first words that nothing pays, and at which fee one would', () => {
     const dear = scoutingOf([goodBook(1, 60)]);
     expect(scoutWords(dear)[0]).toMatch(
-      /^No book pays: .*The closest is good, which would pay at a maker fee of [\d.]+ bps or less; the assumed fee is 60\.0 bps\.$/,
+      /^Quoting is not profitable in any book: .*The closest is good, which would be profitable at a maker fee of [\d.]+ bps or less; the assumed fee is 60\.0 bps\.$/,
     );
   });
 

@@ -233,7 +233,10 @@ const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas replay\b/, /all commands identical/],
   [/puntas backtest\b.* --json/, /^\{.*"models":\[/m],
   [/puntas tape\b.* --json/, /^\{"dir":/m],
-  [/puntas scout\b(?!.* --json)/, /^(?:No book pays: |There was no data, |\d+ of \d+ books? pays?\. )/m],
+  [
+    /puntas scout\b(?!.* --json)/,
+    /^(?:Quoting is not profitable in any book: |There was no data, |Quoting is profitable in \d+ of \d+ books?\. )/m,
+  ],
   [/puntas scout\b.* --json/, /^\{"made":.*"leftOut":\[/m],
   [/^jq /, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \w/m],
   [/pino-pretty/, /INFO.*: quoting/],

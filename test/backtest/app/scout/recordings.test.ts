@@ -129,7 +129,7 @@ describe('the configuration that a scout writes', () => {
     expect(signedRateCeil(own)).toBe(Math.round(best!.feeBps * 1e4));
     expect(edgeProblem(loaded.config, signedRateCeil(own))).toBeNull();
     if (by === 'exchange') expect([own, written.note, heading.length]).toEqual([maker, null, 3]);
-    else expect(heading).toContainEqual(expect.stringMatching(/^# Only puntas backtest uses these fees/));
+    else expect(heading).toContainEqual(expect.stringMatching(/^# Only puntas backtest uses the fees in/));
     expect(heading.includes(`# ${written.note}`)).toBe(by !== 'exchange');
   });
 
