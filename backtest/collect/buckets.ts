@@ -62,7 +62,7 @@ export class Buckets<Name extends string> {
   stretchAt(at: number): number {
     let index = Math.floor((at - this.#from) / this.#width);
     if (!(index >= 0 && Number.isSafeInteger(index)))
-      throw new RangeError(`time ${at} is before the start ${this.#from}`);
+      throw new RangeError(`time ${at} is before the start of the buckets, ${this.#from}`);
     while (index >= BUCKETS_MAX) {
       this.#halve();
       index = Math.floor((at - this.#from) / this.#width);

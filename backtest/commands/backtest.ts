@@ -98,7 +98,7 @@ function addBacktest(program: Command): void {
     )
     .option('--seed <n>', 'random seed', seedNumber)
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
-    .option('--from <rows>', 'replay levels or orders, if the recording has both')
+    .option('--from <rows>', 'rows to replay if the recording has both: levels or orders')
     .addOption(
       new Option('--reference <book=dir>', 'recording of a reference or hedge-route book (repeatable)')
         .argParser(several)
@@ -116,7 +116,7 @@ function addBacktest(program: Command): void {
     .option('--fill-latency-ms <spec>', 'delay of fill notices (default: --latency-ms)')
     .option(
       '--latency-sweep [ms]',
-      `request latencies (ms) for repeated backtests (default: ${SWEEP.join(',')})`,
+      `repeat the backtest at these request latencies (ms; without a value: ${SWEEP.join(',')})`,
       sweepFlag,
     )
     .option('--threads <n>', 'number of parallel runs (default: one per fill model)', threadNumber)
@@ -128,7 +128,7 @@ function addBacktest(program: Command): void {
         refuseGiven(
           self,
           ['flowSeconds', 'flowDrift'],
-          `no effect on a recording, and ${file} names one in exchange.market; remove the flags, or that section`,
+          `no effect, because ${file} names a recording in exchange.market; remove the flags, or exchange.market`,
         );
       const files = options.out === undefined ? null : reportFiles(options.out);
       const report = await backtest({
@@ -189,7 +189,9 @@ function addCalibrate(program: Command): void {
       if (reference.length === 0) refuseGiven(self, ['referenceAge'], 'no effect without --reference');
       const hedge = await hedgeVenueOf(flags, self, session);
       if (hedge !== null && tape === undefined)
-        throw new UsageError('--hedge-tape needs a recording of the same time; pass it with --tape');
+        throw new UsageError(
+          '--hedge-tape needs a recording of the quoted book for the same hours; pass that recording with --tape',
+        );
       if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
       const progress = progressBar();
       const market =
@@ -224,4 +226,4 @@ async function chosenTape({ config, tape, book, session }: BacktestFlags) {
   );
 }
 
-const SESSION_ALONE = '--session needs a recording; pass it with --tape (the built-in market never closes)';
+const SESSION_ALONE = '--session needs a recording; pass the recording with --tape (the built-in market never closes)';

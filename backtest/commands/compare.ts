@@ -44,7 +44,12 @@ export function addCompareCommand(program: Command): void {
   sessionHours(tradedTime(venueFees(program.command('compare'))))
     .description('compare configurations or all strategies on recordings')
     .requiredOption('--tape <paths...>', 'recordings, or folders of recordings')
-    .addOption(new Option('-c, --config <files...>', 'configurations to compare, each on its book').default([], 'none'))
+    .addOption(
+      new Option('-c, --config <files...>', 'configurations to compare, each on recordings of its book').default(
+        [],
+        'none',
+      ),
+    )
     .addOption(
       new Option('--fees <tiers>', 'fee tiers, comma-separated (default: own,best,entry; with -c: config)').conflicts(
         'venueFees',

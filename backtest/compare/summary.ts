@@ -77,8 +77,8 @@ function outcome(tier: string, ran: readonly Ran[], declined: number): string {
   const rest = filled.length - sure.length;
   return [
     `At the ${tier} tier (maker fee ${range} bps), ${gained === 0 ? 'none' : String(gained)} of ${counted(ran.length + declined, 'run')} made money, ${sure.length - gained} lost money`,
-    ...(declined > 0 ? [`${declined} followed the advice not to quote`] : []),
-    ...(rest > 0 ? [`${rest} did not differ significantly from zero (95%)`] : []),
+    ...(declined > 0 ? [`${declined} were advised not to quote`] : []),
+    ...(rest > 0 ? [`${rest} had a net not significantly different from zero (95%)`] : []),
     ...(none > 0 ? [`${none} had no fill`] : []),
   ]
     .join(', ')
@@ -98,8 +98,8 @@ function verdictsText(tapes: Comparison['tapes']): string {
       all.filter(({ right }) => right === false).length,
       all.filter(({ right }) => right === null).length,
     ];
-    const unknown = silent > 0 ? `, and is too short to judge it in ${silent}` : '';
-    return `${quote ? 'quoting' : 'not quoting'} on ${counted(all.length, 'recording')} (the later part contradicts this at 95% confidence in ${wrong}${unknown})`;
+    const unknown = silent > 0 ? `, and is too short to judge the advice in ${silent}` : '';
+    return `${quote ? 'quoting' : 'not quoting'} on ${counted(all.length, 'recording')} (at 95% confidence, the later part contradicts this advice in ${wrong}${unknown})`;
   };
   return `At the best fee of the exchange, the first parts of the recordings advise ${told(true)}, and ${told(false)}.`;
 }
@@ -129,7 +129,7 @@ function groundsText(tier: string, ran: readonly Ran[]): string {
   const weight = later.reduce((total, [, v]) => total + v, 0);
   const mean = later.reduce((total, [value, v]) => total + value * v, 0) / weight;
   const after = weight > 0 ? `. A minute after a fill, ${oneDecimal(mean)} bps of the edge remained` : '';
-  return `In bps of the value of all trades at the ${tier} tier, fills had an edge of ${oneDecimal(bps('spread'))} over the mid price, inventory gained ${oneDecimal(bps('inventory'))}, and fees came to ${oneDecimal(bps('fees'))}${after}.`;
+  return `At the ${tier} tier, the net has these parts in bps of the traded value: edge of the fills over the mid price ${oneDecimal(bps('spread'))}, change in value of the inventory ${oneDecimal(bps('inventory'))}, and fees ${oneDecimal(bps('fees'))}${after}.`;
 }
 
 function agreement(ran: readonly Ran[], models: readonly string[]): string {

@@ -62,7 +62,7 @@ export class Fees {
   #index = 0;
 
   constructor(instrument: Instrument, { tiers, volume30d }: FeeOptions) {
-    if (tiers.length === 0) throw new RangeError(`${instrument.symbol}: no fee tier was given`);
+    if (tiers.length === 0) throw new RangeError(`${instrument.symbol}: expected at least one fee tier, found none`);
     this.#instrument = instrument;
     this.#base = moneyOf(volume30d);
     this.#tiers = tiers.map(({ volume, maker, taker }) => ({

@@ -104,7 +104,7 @@ export class MessageRing {
 
   #grow(): void {
     const size = this.#at.length;
-    if (size >= SIZE_MAX) throw new RangeError(`more than ${SIZE_MAX} messages in transit`);
+    if (size >= SIZE_MAX) throw new RangeError(`expected at most ${SIZE_MAX} messages in transit`);
     const at = new Float64Array(size * 2);
     const kind = new Uint8Array(size * 2);
     const lots = new Float64Array(size * 2);

@@ -57,7 +57,8 @@ export class OrderPool {
   take(side: SideIndex, place: number, lots: number): OwnOrder {
     let order = this.#free.pop();
     if (order === undefined) {
-      if (++this.#made > ORDERS_MAX) throw new RangeError(`more than ${ORDERS_MAX} orders at once`);
+      if (++this.#made > ORDERS_MAX)
+        throw new RangeError(`expected at most ${ORDERS_MAX} orders of the bot at the same time`);
       order = new OwnOrder();
     }
     order.id = ++this.#ids;

@@ -241,7 +241,7 @@ function hedgeTable({ major, minor }: BacktestReport, models: readonly ShownMode
     [`hedged amount, ${major}`, ({ volume }) => sumText(volume.major, major)],
     [`cost against the mid price, including fees, ${minor}`, ({ cost }) => sumText(cost, minor)],
     ['cost, bps of the hedged value', ({ costBps }) => numberOr(costBps)],
-    ['requests to the desk', ({ requests }) => numberText(requests)],
+    ['requests to the conversion desk', ({ requests }) => numberText(requests)],
     ...[...new Set(models.flatMap(({ hedges }) => hedges?.notDone.map(({ reason }) => reason) ?? []))]
       .slice(0, REASONS_SHOWN)
       .map(

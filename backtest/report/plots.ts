@@ -82,7 +82,7 @@ function latency({ latencySweep = [], minor }: Shown): Placed {
   return {
     group: 'latency',
     heading: 'Effect of latency on the net',
-    how: `The ${latencySweep[0]?.model ?? ''} run was repeated with each of these request latencies each way. The solid line is the net. The dashed line is the net with each fill valued at the mid price 60 s later. A falling line means that the strategy depends on speed; a jumping line shows how much of the result is chance.`,
+    how: `The ${latencySweep[0]?.model ?? ''} run was repeated with each request latency on the x axis (each way). The solid line is the net. The dashed line is the net with each fill valued at the mid price 60 s later. A falling line means that the strategy depends on speed; a jumping line shows how much of the result is chance.`,
     plots:
       latencySweep.length === 0
         ? []

@@ -85,7 +85,9 @@ function result(report: BacktestReport, main: ReplayReport): string {
 }
 
 const modelText = ({ model }: ReplayReport): string =>
-  model === 'optimistic' ? 'the optimistic model (every touched order fills completely)' : `the ${model} model`;
+  model === 'optimistic'
+    ? "the optimistic model (every execution that reaches an order's price fills the complete order)"
+    : `the ${model} model`;
 const haveSameFills = (a: ReplayReport, b: ReplayReport): boolean => a.fills > 0 && a.hash === b.hash;
 
 function judgement({ models, minor }: BacktestReport, main: ReplayReport): string[] {
@@ -101,7 +103,7 @@ function underModels(models: readonly ReplayReport[], main: ReplayReport): strin
   if (models.length < 2) return [];
   if (gains(models) === 0) return ['The strategy made no money under any fill model.'];
   if (gains(honest) === 0)
-    return ['The strategy ended above zero only if every touched order fills, which happens in no real market.'];
+    return ['The strategy ended above zero only under the optimistic model, which fills more than any real market.'];
   if (gains(honest) < honest.length)
     return ['The queue position of the orders decides whether the strategy ends above zero.'];
   const optimistic = models.find(({ model }) => model === 'optimistic');

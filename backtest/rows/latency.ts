@@ -133,14 +133,14 @@ export function latencySpecOf(text: string, read: (path: string) => LatencySpec)
 export function recordedLatencies(csv: string, source: string): LatencySpec {
   const [head, ...lines] = csv.split(/\r?\n/).filter(line => line.trim() !== '');
   if (head?.trim() !== 'sent,answered') {
-    throw new Error(`${source}: expected the header sent,answered, found ${JSON.stringify(head ?? '')}`);
+    throw new Error(`${source}: expected the header "sent,answered", found ${JSON.stringify(head ?? '')}`);
   }
   return requestsTook(
     lines.map((line, i) => {
       const [sent, answered] = line.split(',').map(Number);
       if (!(sent !== undefined && answered !== undefined && answered >= sent)) {
         throw new Error(
-          `${source}: line ${i + 2}: expected a sending time and a later answer time, found ${JSON.stringify(line)}`,
+          `${source}: line ${i + 2}: expected a send time and an answer time that is not earlier, found ${JSON.stringify(line)}`,
         );
       }
       return { sent, answered };

@@ -110,7 +110,9 @@ describe('the page of a comparison', () => {
     expect(text).toMatch(/shy\s+best\s+do not quote/);
     expect(text).toMatch(/10\s+quote\s+20\s+15 … 30.*12.*no\s/);
     expect(text).toMatch(/60\s+do not quote: too dear\s+–\s+–\s+none\s+–\s+not known/);
-    expect(text).toContain('(the later part contradicts this at 95% confidence in 1), and not quoting on 0 recordings');
+    expect(text).toContain(
+      '(at 95% confidence, the later part contradicts this advice in 1), and not quoting on 0 recordings',
+    );
   });
 
   test('colours a net where its interval leaves zero out, and no other', () => {
@@ -148,7 +150,7 @@ describe('in words', () => {
     ];
     const words = comparisonWords(whole([tapeOf(runs)])).join('\n');
     expect(words).toContain(
-      'At the best tier (maker fee 10 bps), 1 of 6 runs made money, 1 lost money, 2 followed the advice not to quote, 1 did not differ significantly from zero (95%), 1 had no fill.',
+      'At the best tier (maker fee 10 bps), 1 of 6 runs made money, 1 lost money, 2 were advised not to quote, 1 had a net not significantly different from zero (95%), 1 had no fill.',
     );
     expect(words).toContain('agree exactly in 3 of 3 runs');
     expect(words).toContain(

@@ -191,10 +191,7 @@ describe('the verdict', () => {
       { pessimistic: -1, expected: 2, optimistic: 3 },
       'The queue position of the orders decides whether the strategy ends above zero.',
     ],
-    [
-      { pessimistic: -1, expected: -2, optimistic: 3 },
-      'The strategy ended above zero only if every touched order fills',
-    ],
+    [{ pessimistic: -1, expected: -2, optimistic: 3 }, 'The strategy ended above zero only under the optimistic model'],
     [{ pessimistic: -1, expected: -2, optimistic: -3 }, 'The strategy made no money under any fill model.'],
     [{ optimistic: 3 }, 'The optimistic model overstates fills'],
     [{ pessimistic: 1, expected: 2, optimistic: -3 }, 'this model is not an upper bound of the profit'],

@@ -182,8 +182,8 @@ describe('latency', () => {
   });
 
   test.each([
-    ['at,ms\n1,2', /expected the header sent,answered/],
-    ['sent,answered\n5,4', /line 2: expected a sending time and a later answer time, found "5,4"/],
+    ['at,ms\n1,2', /expected the header "sent,answered"/],
+    ['sent,answered\n5,4', /line 2: expected a send time and an answer time that is not earlier, found "5,4"/],
     ['sent,answered\n', /no answered request/],
   ])('in a file is refused with the line that is wrong: %j', (csv, sentence) => {
     expect(() => recordedLatencies(csv, 'a file')).toThrow(sentence);

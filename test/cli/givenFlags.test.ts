@@ -144,7 +144,7 @@ const CASES: readonly (readonly [args: () => readonly string[], says: RegExp])[]
   ],
   [
     () => ['backtest', '-c', withMarket(), '--flow-seconds', '60', '--flow-drift', '5'],
-    /^--flow-seconds, --flow-drift: no effect on a recording, and .*sandbox-\d+\.yaml names one in exchange\.market/,
+    /^--flow-seconds, --flow-drift: no effect, because .*sandbox-\d+\.yaml names a recording in exchange\.market/,
   ],
   [
     () => ['backtest', '--latency-sweep', '0,5', '--cancel-latency-ms', '5'],

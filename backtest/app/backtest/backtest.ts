@@ -137,7 +137,7 @@ export function replayedFlaws([report]: readonly ReplayReport[]): readonly DataF
     {
       what: 'seconds with the best bid above the best ask',
       count: Math.round(crossedSeconds),
-      done: 'a new level hides the levels that it crosses',
+      done: 'older levels that a new level crosses are ignored',
     },
   ].filter(({ count }) => count > 0);
 }

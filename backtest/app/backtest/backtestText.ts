@@ -83,12 +83,14 @@ function outcomeOf(
   const nets = staggered.map(({ net }) => Number(net));
   return [
     ...(declined === null ? [] : [`${declined}; the bot ran because of --anyway`]),
-    `${totals.join(', ')} ${minor}${around === null ? '' : ` (95%: ${gain(around.low)} to ${gain(around.high)})`}`,
-    ...(net60s === null ? [] : [`${gain(net60s.total)} ${minor} with each fill valued at the mid price 60 s later`]),
+    `net: ${totals.join(', ')} ${minor}${around === null ? '' : ` (95%: ${gain(around.low)} to ${gain(around.high)})`}`,
+    ...(net60s === null
+      ? []
+      : [`net of ${gain(net60s.total)} ${minor} with each fill valued at the mid price 60 s later`]),
     ...(nets.length === 0
       ? []
       : [
-          `${gain(Math.min(...nets))} to ${gain(Math.max(...nets))} ${minor} when the run is repeated with later start times`,
+          `net of ${gain(Math.min(...nets))} to ${gain(Math.max(...nets))} ${minor} when the run is repeated with later start times`,
         ]),
     `${fills} fills at a maker fee of ${feeBps} bps`,
     ...remarks,

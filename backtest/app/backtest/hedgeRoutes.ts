@@ -57,9 +57,10 @@ export function requireOverlap<T extends Pick<RecordedBests, 'at' | 'to' | 'sour
 ): T {
   const from = found.at[0] ?? Infinity;
   if (from <= span.to && found.to >= span.from) return found;
-  const when = (at: number) => (Number.isFinite(at) ? new Date(at).toISOString() : 'never');
+  const when = (at: number) => new Date(at).toISOString();
+  const prices = Number.isFinite(from) ? `prices from ${when(from)} to ${when(found.to)}` : 'no prices';
   throw new UsageError(
-    `--reference ${book}: ${found.source} has prices from ${when(from)} to ${when(found.to)}, but the tape covers ${when(span.from)} to ${when(span.to)}; use a recording of the tape's hours`,
+    `--reference ${book}: ${found.source} has ${prices}, but the tape covers ${when(span.from)} to ${when(span.to)}; use a recording of the tape's hours`,
   );
 }
 

@@ -103,9 +103,9 @@ export function noOverlapReason(given: Tape | OpenedTape, { since, until }: Trad
   const { from, to } = spanOf(given);
   const text = (at: number): string => new Date(at).toISOString();
   if (since !== undefined && until !== undefined && !(since < until))
-    return `expected a --since before --until, found --since ${text(since)} and --until ${text(until)}`;
+    return `expected --since to be earlier than --until, found --since ${text(since)} and --until ${text(until)}`;
   if ((since ?? from) < to && (until ?? to) > from) return null;
-  return `the recording is from ${text(from)} to ${text(to)}; --since and --until exclude all of this time`;
+  return `--since and --until exclude the complete recording; choose times from ${text(from)} to ${text(to)}`;
 }
 
 function firstTicksOf(tape: StoredTape): number {

@@ -14,7 +14,7 @@ export function notSimulated({ hedge, rfqReference, reference }: Config): readon
     ...(rfqReference === undefined
       ? []
       : [
-          `rfqReference: RFQ prices are not simulated${rfqReference.capsSkew ? '; the skew is not capped (capsSkew)' : ''}${rfqReference.thinBps === undefined ? '' : '; a book that is thinner than thinBps is never quoted'}`,
+          `rfqReference: RFQ prices are not simulated${rfqReference.capsSkew ? '; the skew is not capped (capsSkew)' : ''}${rfqReference.thinBps === undefined ? '' : '; a book with a spread above thinBps is never quoted'}`,
         ]),
     ...(first === undefined || sources.length === 1
       ? []

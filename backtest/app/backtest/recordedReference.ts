@@ -21,9 +21,9 @@ export function recordedElsewhere(config: Config, tapes: ReferenceTapes, span: S
     );
   const books = elsewhere?.legs.map(({ book }) => book) ?? [];
   const through = [
-    ...(elsewhere === null ? [] : [`the reference uses ${books.join(', ')}`]),
+    ...(elsewhere === null ? [] : [`the reference price uses ${books.join(', ')}`]),
     ...(over.length === 0 ? [] : [`hedge.routes can use ${over.join(', ')}`]),
-  ].join(', ');
+  ].join('; ');
   for (const book of tapes.keys())
     if (!books.includes(book) && !over.includes(book))
       throw new UsageError(`--reference ${book}: the configuration does not use this book; ${through}`);

@@ -87,7 +87,7 @@ function referenceText({ leader, books, own }: ReferenceFound, midShare: number 
 const predictionText = (of: Prediction | null): string =>
   of === null
     ? 'cannot be measured'
-    : `${digits(of.slope.value)} (${digits(of.low)} to ${digits(of.high)}), r ${of.r.toFixed(2)}, later ${of.rLater.toFixed(2)}${of.holds ? '' : ': no better than chance'}`;
+    : `${digits(of.slope.value)} (${digits(of.low)} to ${digits(of.high)}), r ${of.r.toFixed(2)}, later ${of.rLater.toFixed(2)}${of.holds ? '' : '; predicts no better than chance'}`;
 
 const durationText = (seconds: number): string => (seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`);
 
@@ -105,7 +105,9 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
           `    bpsPerUnit: ${digits(orderFlow.slope.value)} # +- ${digits(orderFlow.slope.error)}; ${ahead}; correlation ${orderFlow.r.toFixed(2)} in the complete recording, ${orderFlow.rLater.toFixed(2)} in its last third`,
           `    memory: ${memoryMs / 1_000}s`,
         ]
-      : [`  # orderFlowImbalance: bpsPerUnit 0; ${ahead} ${predictionText(orderFlow)}`]),
+      : [
+          `  # orderFlowImbalance: bpsPerUnit 0; ${ahead}, in bps per unit of order flow (95% interval): ${predictionText(orderFlow)}`,
+        ]),
     `  # imbalance: ${ahead}, in bps per standard deviation of the imbalance (95% interval)`,
     '  # r: correlation in the complete recording; later: correlation in the last third, if fitted to the first two thirds',
     ...imbalances.map(

@@ -156,7 +156,7 @@ function derived({ name, given }: FoundTape, options: CompareOptions, onShare: O
   const { riskPerHour, calibratedShare } = options;
   const since = options.time?.since;
   if (since !== undefined && since < spanOf(given).from + 1_000 * SECONDS_MIN)
-    return `the parameters are measured before --since and need at least ${SECONDS_MIN} s of recording; this recording has less`;
+    return `expected at least ${SECONDS_MIN} s of recording before --since, where the parameters are measured; choose a later --since`;
   const first = firstPart(given, calibratedShare, since);
   const calibration = calibrationOf(first.tape, onShare);
   const whole = 'options' in given ? loadStoredTape(given.tape) : given;

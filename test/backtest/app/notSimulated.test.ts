@@ -19,7 +19,7 @@ import { options, studyFile } from './tune/studies.ts';
 const dir = mkdtempSync(join(tmpdir(), 'puntas-not-simulated-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-const RFQ = 'rfqReference: RFQ prices are not simulated; a book that is thinner than thinBps is never quoted';
+const RFQ = 'rfqReference: RFQ prices are not simulated; a book with a spread above thinBps is never quoted';
 const LATENCY = { latencyMs: '25', cancelLatencyMs: '75', feedLatencyMs: '0' };
 const SHARED = {
   ...{ models: ['expected'] as const, seed: 1, threads: 1, version: 'test', progress: NO_PROGRESS },

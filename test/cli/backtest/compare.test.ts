@@ -167,7 +167,7 @@ describe('puntas compare', () => {
     }
     expect(compared(derived).tapes[0]?.measured?.seconds).toBeCloseTo(300, 0);
     expect(early.code).toBe(2);
-    expect(early.stderr).toMatch(/need at least 240 s of recording; this recording has less/);
+    expect(early.stderr).toMatch(/expected at least 240 s of recording before --since/);
   });
 
   test('compares given configurations on the recordings of their books, at their own fee tiers', async () => {

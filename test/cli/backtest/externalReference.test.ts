@@ -165,7 +165,7 @@ describe('a recording that cannot stand in is refused in one line:', () => {
       'of another book',
       PEG,
       new Map([['usd_mxn', USD_MXN]]),
-      '--reference usd_mxn: the configuration does not use this book; the reference uses btc_mxn',
+      '--reference usd_mxn: the configuration does not use this book; the reference price uses btc_mxn',
     ],
     [
       'of one of two books',
