@@ -39,7 +39,7 @@ grep -q 'ccxt is not installed' doctor.out || { cat doctor.out; exit 1; }
 
 version=$(node -p "require('$OLDPWD/package.json').devDependencies.ccxt")
 npm install --ignore-scripts --no-audit --no-fund --loglevel=error "ccxt@$version"
-says 'has no exchange "bitsoo"; the nearest are bitso' record bitsoo none 5s
+says 'has no exchange "bitsoo"; nearest names: bitso' record bitsoo none 5s
 npx puntas doctor -c my.yaml > doctor.out 2>&1 || true
 grep -q "ccxt $version is installed and has bitso" doctor.out || { cat doctor.out; exit 1; }
 record bitso tape 40s > record.json

@@ -89,7 +89,7 @@ function marketIn(markets: Readonly<Record<string, CcxtMarketRow>>): CcxtMarketR
     data.book,
     spot.map(bookOfMarket).filter(name => name !== null),
   );
-  throw new Error(`ccxt:${data.id} has no book ${data.book}; the nearest are ${near.join(', ')}`);
+  throw new Error(`ccxt:${data.id} has no spot book ${data.book}; nearest names: ${near.join(', ')}`);
 }
 
 async function run(): Promise<void> {
@@ -170,7 +170,7 @@ async function answerRequest(exchange: CcxtExchange, market: CcxtMarketRow, { re
     book: async () => {
       const book = textBook(await exchange.fetchOrderBook(market.symbol), data.levels);
       // ccxt also makes an empty book of an answer in another form.
-      if (book.bids.length + book.asks.length === 0) throw new Error('the book is empty');
+      if (book.bids.length + book.asks.length === 0) throw new Error('ccxt returned an order book without levels');
       return book;
     },
     trades: async (): Promise<TradesRead> =>

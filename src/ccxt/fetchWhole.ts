@@ -32,7 +32,7 @@ export async function fetchWhole(url: string, { method, headers, body, signal }:
   for await (const part of answer.body as AsyncIterable<Buffer>) {
     parts.push(part);
     bytes += part.length;
-    if (bytes > BODY_MAX) throw new TypeError(`the answer has more than ${BODY_MAX / 1e6} MB`);
+    if (bytes > BODY_MAX) throw new TypeError(`the answer is larger than the maximum of ${BODY_MAX / 1e6} MB`);
   }
   if (answer.statusCode >= 300 && answer.statusCode < 400)
     throw new TypeError(`redirected (HTTP ${answer.statusCode})`);

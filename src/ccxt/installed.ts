@@ -48,7 +48,7 @@ export function classFile(folder: string, id: string): string {
 export const unknownId = (id: string, ids: readonly string[]): string | null =>
   ids.includes(id)
     ? null
-    : `ccxt ${CCXT_VERSION} has no exchange ${JSON.stringify(id)}; the nearest are ${nearestNames(id, ids).join(', ')}`;
+    : `ccxt ${CCXT_VERSION} has no exchange ${JSON.stringify(id)}; nearest names: ${nearestNames(id, ids).join(', ')}`;
 
 const NEAREST = 4;
 

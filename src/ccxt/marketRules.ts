@@ -47,7 +47,7 @@ export async function rulesOfMarket(
   const tickSize = await tickOf(precision.price, mode, price);
   if (tickSize === null)
     throw new Error(
-      `${book}: expected a price precision that gives a tick size, found ${JSON.stringify(precision.price ?? null)}`,
+      `${book}: expected a price precision from ccxt that determines the tick size, found ${JSON.stringify(precision.price ?? null)}`,
     );
   return {
     book,

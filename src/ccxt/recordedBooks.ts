@@ -162,7 +162,7 @@ class RecordedBook {
     const { trades, unreadable } = outcome.value;
     const { trades: numbered, odd } = this.#numbers.numbered(this.#book, trades);
     const rows: UnreadableRow[] = unreadable.map(why => ({ why }));
-    if (odd > 0) rows.push({ why: `${odd} trades whose ids are not whole numbers` });
+    if (odd > 0) rows.push({ why: `${odd} trades have ids that are not whole numbers` });
     const newest = numbered.at(-1)?.tid ?? this.#newest;
     const before = this.#newest;
     this.#newest = newest;
@@ -170,7 +170,7 @@ class RecordedBook {
     const isReached = before === null || numbered.some(({ tid }) => tid === before) || numbered.length === 0;
     if (!isReached)
       rows.push({
-        why: `the exchange no longer lists the trades after ${before}; the oldest that it lists is ${numbered[0]!.tid}`,
+        why: `the exchange no longer lists the trades between ${before} and ${numbered[0]!.tid}, the oldest that it lists`,
       });
     const after = numbered.filter(({ tid }) => BigInt(tid) > BigInt(marker));
     return { kind: 'done', value: after, ...(rows.length === 0 ? {} : { unreadable: rows }) };

@@ -153,7 +153,7 @@ describe('ccxt in its thread', () => {
   test('says which books are nearest if the exchange lacks the book', async () => {
     const { market, losses, until } = started({ book: 'btc_usdc' });
     const outcome = await market.ask('rules');
-    const said = 'ccxt:binance has no book btc_usdc; the nearest are btc_usdt';
+    const said = 'ccxt:binance has no spot book btc_usdc; nearest names: btc_usdt';
     expect(outcome).toEqual({ kind: 'unknown', reason: said });
     await until(() => losses().length > 0);
     expect(losses()[0]).toBe(said);

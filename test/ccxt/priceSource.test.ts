@@ -109,13 +109,13 @@ describe('a live price through ccxt', () => {
     const wrong = started({ id: 'binanse' });
     await wrong.until(last => last?.kind === 'lost');
     expect(wrong.news[0]).toMatchObject({
-      reason: expect.stringMatching(/^ccxt 4\.5\.84 has no exchange "binanse"; the nearest are binance/) as string,
+      reason: expect.stringMatching(/^ccxt 4\.5\.84 has no exchange "binanse"; nearest names: binance/) as string,
     });
     const missing = started({ book: 'btc_eur' });
     await missing.until(last => last?.kind === 'lost');
     expect(missing.news[0]).toEqual({
       kind: 'lost',
-      reason: 'ccxt:binance has no book btc_eur; the nearest are btc_usdt',
+      reason: 'ccxt:binance has no spot book btc_eur; nearest names: btc_usdt',
     });
   });
 

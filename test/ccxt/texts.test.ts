@@ -153,7 +153,7 @@ describe('rules', () => {
     expect((await rules(2, '1')).tickSize).toBe('0.00001');
     expect(await rules(4, '1')).toMatchObject({ tickSize: '5', minimumAmount: '0.00000001', minimumValue: '0' });
     await expect(rulesOfMarket({ ...row, precision: {} }, 4, () => Promise.resolve('1'))).rejects.toThrow(
-      'btc_usd: expected a price precision that gives a tick size, found null',
+      'btc_usd: expected a price precision from ccxt that determines the tick size, found null',
     );
   });
 });
@@ -176,7 +176,7 @@ describe('the package of ccxt', () => {
     expect(found.ids.length).toBeGreaterThan(90);
     expect(found.ids).toEqual(expect.arrayContaining(['binance', 'kraken', 'coinbase']));
     expect(unknownId('kraken', found.ids)).toBe(null);
-    expect(unknownId('krakn', found.ids)).toMatch(/^ccxt 4\.5\.84 has no exchange "krakn"; the nearest are kraken, /);
+    expect(unknownId('krakn', found.ids)).toMatch(/^ccxt 4\.5\.84 has no exchange "krakn"; nearest names: kraken, /);
     expect(ccxtFindings(['kraken', 'okx'])).toEqual([
       { check: 'ccxt', result: 'pass', says: 'ccxt 4.5.84 is installed and has kraken, okx', todo: null },
     ]);

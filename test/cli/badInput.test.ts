@@ -197,7 +197,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a book that no recording and no configuration has': {
     args: () => ['exchange', '--book', 'eth_mxn', '--port', '0'],
     code: 2,
-    says: /--book eth_mxn: without --tape, the book is btc_mxn of .*sandbox\.yaml; add --tape .*, or -c /,
+    says: /--book eth_mxn: without --tape, the book is btc_mxn, from .*sandbox\.yaml; add --tape .*, or -c /,
   },
   'a built-in market beside a recording': {
     args: () => ['calibrate', '--tape', bench.dir, '--flow-seconds', '60'],

@@ -11,7 +11,7 @@ export function addAlertCommands(program: Command): void {
   const alert = program.command('alert').description('test alerts');
   alert
     .command('test')
-    .description('send one test message to each configured destination')
+    .description('send one test alert to each configured channel')
     .requiredOption('-c, --config <file>', 'configuration of the bot')
     .action(async (options: { config: string }) => {
       const results = await testAlerts(readConfig(options.config), realClock());

@@ -41,12 +41,12 @@ function addPresence(program: Command): void {
   ofDays(ofBot(program.command('presence').description('certify from recordings how long the bot quoted on each day')))
     .option(
       '--spread-max-bps <n>',
-      'maximum distance between bid and ask that counts as quoting, in bps (default: any)',
+      "maximum distance between the bot's bid and ask that counts as quoting, in bps (default: any)",
       decimalFlag,
     )
     .option(
       '--size-min <n>',
-      'minimum amount of a side that counts as quoting, in base currency (default: any)',
+      'minimum amount on each side that counts as quoting, in base currency (default: any)',
       decimalFlag,
     )
     .option('--out <file>', 'write NAME.html and NAME.json')
@@ -76,7 +76,9 @@ function addPresence(program: Command): void {
 function addSurveillance(program: Command): void {
   ofDays(
     ofBot(
-      program.command('surveillance').description("measure layering, stuffing and wash trades in the bot's orders"),
+      program
+        .command('surveillance')
+        .description("measure layering, quote stuffing and wash trades in the bot's orders"),
     ),
   )
     .option(
@@ -91,7 +93,7 @@ function addSurveillance(program: Command): void {
     )
     .option(
       '--momentum <duration>',
-      "time before a fill in which the bot's taker trades count as momentum (default: 60s)",
+      "time before a fill in which the bot's opposite-side taker trades count as momentum (default: 60s)",
       durationFlag,
     )
     .option('--json', 'print one JSON object', false)

@@ -37,7 +37,9 @@ export function addConformanceCommand(program: Command): void {
       const { exchange } = given;
       const isEmbedded = exchange.kind === 'embedded';
       if (!isEmbedded && given.paper.only)
-        throw new UsageError('this configuration is for paper trading only (paper.only); it has no account to check');
+        throw new UsageError(
+          'this configuration is for paper trading only (paper.only) and has no account to check; use another configuration',
+        );
       if (trade && !yes && !isEmbedded) throw new UsageError('--trade needs --yes');
       // Any free port is used, because a bot may already use the configured port.
       const config = isEmbedded ? { ...given, exchange: { ...exchange, port: 0 } } : given;

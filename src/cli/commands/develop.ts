@@ -10,7 +10,7 @@ import { print } from '../terminal/output.ts';
 export function addDevelopCommands(program: Command): void {
   program
     .command('new-strategy')
-    .description('create a strategy in a checkout of the sources')
+    .description('create a strategy in a checkout of the Puntas sources')
     .argument('<name>', 'name of the strategy (lower-case letters, digits and dashes), like order-flow')
     .option('--root <dir>', 'folder of the checkout', '.')
     .action((name: string, { root }: { root: string }) => {

@@ -46,7 +46,7 @@ export function addLedgerCommands(program: Command): void {
     );
 
   // The parent command parses these four options anywhere; they are repeated here for the help.
-  ofBot(command.command('adjust').description('book a balance difference that Puntas cannot explain'))
+  ofBot(command.command('adjust').description('record an unexplained balance difference in the ledger'))
     .usage('(-c FILE | --state DIR) --currency TICKER --amount N --reason TEXT [--by NAME] [--in-transit]')
     .option('--currency <ticker>', 'currency of the difference')
     .requiredOption('--amount <n>', 'exchange balance minus ledger balance')
@@ -57,7 +57,7 @@ export function addLedgerCommands(program: Command): void {
       refuseGiven(
         self,
         ['since', 'entries', 'json', 'csv'],
-        'no effect on puntas ledger adjust, which prints one line; remove the flags of puntas ledger',
+        'no effect on puntas ledger adjust, which always prints one line of text; remove these flags',
       );
       const options = self.optsWithGlobals<BotFlags & Partial<AdjustAsk>>();
       const { currency, amount = '', reason = '', by, inTransit = false } = options;

@@ -92,7 +92,7 @@ export function addRecordCommands(program: Command): void {
     .description('convert a recording of another program, or a state directory, to a tape')
     .requiredOption('--from <path>', 'recording file or folder')
     .requiredOption('--out <dir>', 'folder in which to write the tape')
-    .option('--book <name>', 'book to import, or a name for the book if the recording names none')
+    .option('--book <name>', 'book to import; if the recording names no book, the name to use')
     .option('--format <name>', `auto, state, ${formats().join(', ')}`, 'auto')
     .addOption(new Option('--mapping <file>', 'YAML file that maps CSV or Parquet columns').conflicts('format'))
     .option('--tick <decimal>', 'tick size (default: inferred from prices)', decimalFlag)

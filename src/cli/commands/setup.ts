@@ -114,7 +114,9 @@ function addDoctor(program: Command): void {
     .action(async (options: DoctorFlags) => {
       const given = readConfig(options.config);
       if (given.paper.only)
-        throw new UsageError('this configuration is for paper trading only (paper.only); doctor checks live trading');
+        throw new UsageError(
+          'this configuration is for paper trading only (paper.only), but doctor checks live trading; use another configuration',
+        );
       if (options.yes && !options.order)
         throw new UsageError('--yes confirms only --order; add --order, or remove --yes');
       const config = options.state === undefined ? given : { ...given, state: { dir: options.state } };

@@ -32,7 +32,7 @@ export async function selectedInputs(
 ): Promise<{ config: Config; file: string; tape: Tape | null }> {
   if (options.paper && options.tape !== undefined)
     throw new UsageError(
-      '--tape needs the embedded exchange, but --paper follows a remote exchange; remove --tape or --paper',
+      '--tape needs the embedded exchange, but --paper trades the market of a remote exchange; remove --tape or --paper',
     );
   const given = options.config === undefined ? null : readConfig(options.config);
   const market = given?.exchange.kind === 'embedded' ? given.exchange.market : null;
@@ -45,7 +45,7 @@ export async function selectedInputs(
     const chosen = shipped(options.paper ? 'paper' : 'sandbox');
     if (options.book !== undefined && options.book !== chosen.config.book)
       throw new UsageError(
-        `--book ${options.book}: without --tape, the book is ${chosen.config.book} of ${chosen.file}; add --tape with a recording of ${options.book}, or -c with a configuration for ${options.book}`,
+        `--book ${options.book}: without --tape, the book is ${chosen.config.book}, from ${chosen.file}; add --tape with a recording of ${options.book}, or -c with a configuration for ${options.book}`,
       );
     return { ...chosen, tape: null };
   }

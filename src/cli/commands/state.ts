@@ -27,9 +27,9 @@ export function addStateCommands(program: Command): void {
 }
 
 function addReplay(program: Command): void {
-  ofBot(program.command('replay').description('replay a run and compare its commands with the recording'))
+  ofBot(program.command('replay').description("replay a run and compare the bot's order commands with the recording"))
     .argument('[dir]', 'state directory of the run')
-    .option('--run <n>', 'run number (default: the last)')
+    .option('--run <n>', 'run number (default: the last run)')
     .addOption(new Option('--all', 'all recorded runs').default(false).conflicts('run'))
     .action((given: string | undefined, options: BotFlags & { run?: string; all: boolean }) => {
       if (given !== undefined && (options.paper === true || (options.config ?? options.state) !== undefined))
@@ -42,7 +42,7 @@ function addReplay(program: Command): void {
 
 function addExplain(program: Command): void {
   ofBot(program.command('explain').description('explain the quotes now or at a past time, level by level'), 'file')
-    .option('--at <time>', 'time, like 2026-11-22T13:05:00Z, or age, like 5m', timeOrAgeFlag)
+    .option('--at <time>', 'time of the quotes, like 2026-11-22T13:05:00Z, or their age, like 5m', timeOrAgeFlag)
     .option('--json', 'print one JSON object', false)
     .action((options: BotFlags & { at?: TimeOrAge; json: boolean }) => {
       const clock = realClock();
@@ -73,8 +73,8 @@ function addHedges(program: Command): void {
     .usage('ID (-c FILE | --state DIR) [--as executed|failed --reason TEXT [--by NAME]]')
     .argument('<id>', 'id of the hedge, as listed by puntas hedges')
     .addOption(new Option('--as <end>', 'outcome of the hedge').choices(SETTLED_AS))
-    .option('--base <amount>', 'executed base currency, for a hedge on another exchange')
-    .option('--quote <amount>', 'quote currency paid or received')
+    .option('--base <amount>', 'executed amount of base currency, for a hedge on another exchange')
+    .option('--quote <amount>', 'amount of quote currency paid or received')
     .option('--fee <amount>', 'fee of the order, like "0.61 usdt"')
     .option('--reason <text>', 'reason for the record')
     .option('--by <name>', 'your name for the record (default: your login)')

@@ -26,7 +26,7 @@ export function addTapeCommands(program: Command): void {
       .usage('(--tape DIR | -c FILE --rows fills | --state DIR --rows ledger) --out FILE [options]')
       .option('--tape <dir>', 'folder of the tape'),
   )
-    .addOption(new Option('--rows <which>', 'rows to export from the bot').choices(ROWS))
+    .addOption(new Option('--rows <which>', "rows to export from the bot's state").choices(ROWS))
     .requiredOption('--out <file>', 'output file: .parquet or .csv')
     .action(async ({ tape, config, state, paper, rows, out, ...flags }: ExportFlags, self: Command) => {
       if (tape === undefined) {
@@ -35,7 +35,7 @@ export function addTapeCommands(program: Command): void {
         refuseGiven(
           self,
           ['skipDamaged'],
-          'no effect without --tape; the state of a bot has no damaged blocks to skip',
+          'no effect without --tape, because only a tape has blocks to skip; remove the flag',
         );
         if (rows === 'ledger')
           refuseGiven(
@@ -47,7 +47,7 @@ export function addTapeCommands(program: Command): void {
         print(await exportLedger(folderToRead(where), { ...storedOptions(flags), rows }, out, realClock()));
       } else if (config !== undefined || state !== undefined || paper || rows !== undefined)
         throw new UsageError(
-          '--tape: cannot be combined with -c, --state, --paper or --rows, which export the state of a bot',
+          '--tape: cannot be combined with -c, --state, --paper or --rows, which export the state of a bot; remove --tape or these flags',
         );
       else print(await exportStored(tape, storedOptions(flags), out, progressBar()));
     });

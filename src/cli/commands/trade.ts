@@ -56,7 +56,7 @@ const runCommand = (program: Command): Command =>
     tapeBook(program.command('run')).description('quote until stopped, then cancel all orders and verify the cancels'),
   ).option(
     '--opening-zero <currency>',
-    'currency whose opening balance is zero if the exchange does not list it (repeatable)',
+    "currency with an opening balance of zero if the exchange's balances omit this currency (repeatable)",
     (currency: string, before: readonly string[] | undefined) => [...(before ?? []), currency.toLowerCase()],
   );
 
@@ -146,7 +146,9 @@ const consoleArgs = (file: string, stateDir: string): readonly string[] => [
 
 function addCheck(program: Command): void {
   sources(
-    tapeBook(program.command('check')).description('check a configuration and show the quotes it would place now'),
+    tapeBook(program.command('check')).description(
+      'check a configuration and show the quotes that a bot would place now',
+    ),
   )
     .option('--paper', 'read the remote market without a key', false)
     .action(async (options: Source) => {
@@ -224,7 +226,9 @@ function addSentinel(program: Command): void {
       const given = readConfig(options.config);
       const config = options.state === undefined ? given : { ...given, state: { dir: options.state } };
       if (config.exchange.kind !== 'remote')
-        throw new UsageError('a sentinel needs a remote exchange; the embedded exchange stops when the bot stops');
+        throw new UsageError(
+          'a sentinel needs a remote exchange; the embedded exchange needs none, because it stops with the bot',
+        );
       if (isPaperState(config.state.dir))
         throw new UsageError(
           `${config.state.dir} belongs to paper trading, which places no real orders and needs no sentinel`,

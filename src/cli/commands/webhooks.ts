@@ -35,7 +35,7 @@ export function addWebhookCommands(program: Command): void {
       const config = readConfig(options.config);
       if (config.exchange.kind !== 'remote')
         throw new UsageError(
-          'webhooks register needs a remote exchange; the embedded exchange stops when the bot stops',
+          'webhooks register needs a remote exchange; the embedded exchange exists only while the bot runs',
         );
       const base = config.webhooks?.callbackUrl;
       if (base === undefined)
@@ -97,7 +97,9 @@ function listed(dir: string, asJson: boolean, venue: ExchangeVenue): string[] {
     store.close();
   }
   const rows = [...states.values()].map(state => (asJson ? transactionJson(state) : lineOf(state)));
-  return asJson || unread === 0 ? rows : [...rows, `${unread} deliveries contain no readable transaction`];
+  return asJson || unread === 0
+    ? rows
+    : [...rows, `${unread} webhook deliveries are not listed, because they contain no readable transaction`];
 }
 
 function lineOf(state: TransactionState): string {

@@ -24,12 +24,12 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas init eth.yaml --book eth_mxn --levels 2 --yes', 'sets two values'],
   ],
   doctor: [
-    ['puntas doctor -c my.yaml', 'checks without placing an order'],
+    ['puntas doctor -c my.yaml', 'checks the setup without placing an order'],
     ['puntas doctor -c my.yaml --order --yes', 'also places and cancels one order'],
   ],
   conformance: [
     ['puntas conformance', 'checks the embedded exchange'],
-    ['puntas conformance -c stage.yaml --yes --json', 'checks a test account with the smallest orders'],
+    ['puntas conformance -c stage.yaml --yes --json', 'checks a test exchange with the smallest orders'],
   ],
   'alert test': [['puntas alert test -c my.yaml', 'sends a test message']],
   record: [
@@ -47,7 +47,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   calibrate: [
     ['puntas calibrate --tape DIR', 'measures a recording'],
-    ['puntas calibrate --tape DIR --reference btc_mxn=DIR', 'also measures whether another book leads'],
+    [
+      'puntas calibrate --tape DIR --reference btc_mxn=DIR',
+      'also measures whether the price of another book moves first',
+    ],
   ],
   tape: [
     ['puntas tape DIR', 'shows what a tape contains'],
@@ -97,7 +100,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas status --json -c my.yaml', 'prints the status as JSON'],
   ],
   pause: [
-    ['puntas pause -c my.yaml --for 30m --reason "the feed is late"', 'pauses for half an hour'],
+    ['puntas pause -c my.yaml --for 30m --reason "the feed is late"', 'pauses quoting for half an hour'],
     ['puntas pause -c my.yaml --preview', 'shows the effect'],
   ],
   reduce: [
@@ -139,7 +142,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas hedges -c my.yaml', 'lists hedges'],
     ['puntas hedges --json -c my.yaml', 'prints the hedges as JSON'],
   ],
-  'hedges settle': [['puntas hedges settle ID -c my.yaml', 'shows the evidence about the outcome']],
+  'hedges settle': [['puntas hedges settle ID -c my.yaml', 'shows the evidence about the outcome of a hedge']],
   console: [
     ['puntas console -c my.yaml', 'serves the page'],
     ['puntas console -c my.yaml --port 0', 'uses a free port'],
@@ -153,15 +156,24 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   report: [
     ['puntas report -c my.yaml', 'shows profit by day'],
-    ['puntas report -c my.yaml --from 2026-11-01 --to 2026-11-30 --out november.html', 'writes a page for a month'],
+    [
+      'puntas report -c my.yaml --from 2026-11-01 --to 2026-11-30 --out november.html',
+      'writes an HTML page for one month',
+    ],
   ],
   presence: [
-    ['puntas presence -c my.yaml --spread-max-bps 50 --size-min 0.01', 'certifies all recorded days'],
-    ['puntas presence -c my.yaml --from 2026-11-01 --to 2026-11-30 --out november.html', 'writes a page for a month'],
+    [
+      'puntas presence -c my.yaml --spread-max-bps 50 --size-min 0.01',
+      'certifies the quoting time of all recorded days',
+    ],
+    [
+      'puntas presence -c my.yaml --from 2026-11-01 --to 2026-11-30 --out november.html',
+      'writes an HTML page for one month',
+    ],
   ],
   surveillance: [
-    ['puntas surveillance -c my.yaml', 'measures all recorded days'],
-    ['puntas surveillance -c my.yaml --after-fill 5s --json', 'uses a longer time after fills, and prints JSON'],
+    ['puntas surveillance -c my.yaml', 'measures the orders of all recorded days'],
+    ['puntas surveillance -c my.yaml --after-fill 5s --json', 'counts cancels up to 5 s after a fill, and prints JSON'],
   ],
   'new-strategy': [
     ['puntas new-strategy order-flow', 'creates strategies/order-flow'],
