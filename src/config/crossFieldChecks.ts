@@ -169,7 +169,8 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
   const wrong = (path: readonly (string | number)[], message: string) =>
     problems.push({ path: ['reference', ...path], message });
   if (books !== undefined) wrong(['books'], 'has no effect, because reference.sources is set; remove books or sources');
-  if (sourcesMin > sources.length) wrong(['sourcesMin'], `expected at most ${sources.length}, the number of sources`);
+  if (sourcesMin > sources.length)
+    wrong(['sourcesMin'], `expected at most ${sources.length}, the number of sources, found ${sourcesMin}`);
   const used = new Set<number>();
   sources.forEach((source, i) => {
     const { name } = source;
@@ -186,14 +187,14 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
     if (young !== undefined)
       wrong(
         ['sources', i, 'staleAfterMs'],
-        `expected at least ${staleAfterMsMin(young.from)} (ms) for prices from ${placeText(young.from)}, so that one failed poll makes no price stale; found ${young.staleAfterMs}`,
+        `expected at least ${staleAfterMsMin(young.from)} for prices from ${placeText(young.from)}, found ${young.staleAfterMs}; prices would be stale after one failed poll`,
       );
     for (const { key, message } of idleKeys(source, book)) wrong(['sources', i, key], message);
     const twin = sources.slice(0, i).find(other => booksRead(config, other) === booksRead(config, source));
     if (twin !== undefined && sourcesMin > 1)
       wrong(
         ['sources', i, 'books'],
-        `${name} reads the same books from the same places as ${twin.name}, so they count as one price, but sourcesMin is ${sourcesMin}; change the books or the key from of one source, or remove it`,
+        `${name} reads the same books from the same exchanges or feeds as ${twin.name}, so both give one price, but sourcesMin is ${sourcesMin}; change books or from of one source, or remove that source`,
       );
     for (const leg of legs) {
       const { from } = leg;
@@ -212,7 +213,8 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
       const at = feedIndexOf(feeds, book, leg.book, from);
       used.add(at);
       const missing = from === 'feed' ? `the book ${leg.book}` : `the name ${from.feed}`;
-      if (at < 0) wrong(['sources', i, 'from'], `reference.feeds has no feed with ${missing}`);
+      if (at < 0)
+        wrong(['sources', i, 'from'], `reference.feeds has no feed with ${missing}; add this feed, or change from`);
       else if (from !== 'feed' && (feeds[at]!.book ?? book) !== leg.book)
         wrong(
           ['sources', i, 'from'],
@@ -293,7 +295,7 @@ type Sameness = 'address' | { readonly name: string };
 const ownBook = (what: string, sameness: Sameness): string =>
   sameness === 'address'
     ? `${what} is the bot's own book, which contains the bot's orders; use another exchange or book`
-    : `${what} counts as the bot's own book, which contains the bot's orders: the traded exchange has the same name, ${sameness.name}, and can have several addresses; use another exchange or book`;
+    : `${what} counts as the bot's own book, which contains the bot's orders: both exchanges have the name ${sameness.name}, and one exchange can have several addresses; use another exchange or book`;
 
 /** Name of an exchange, and addresses of a place. Without addresses, the place is the public one of the exchange. */
 type Place = { readonly name?: string | undefined; readonly urls: readonly (string | undefined)[] };
@@ -344,7 +346,10 @@ function missingTrades({ fairValue, pull, exchange }: Config): readonly Problem[
     ...(fairValue?.lastTrades ? [['fairValue', 'lastTrades']] : []),
     ...(pull?.print ? [['pull', 'print']] : []),
   ];
-  return hearing.map(path => ({ path, message: `needs the stream, which reports every trade, but ${why}` }));
+  return hearing.map(path => ({
+    path,
+    message: `needs the stream, which reports every trade, but ${why}; enable the stream, or remove this key`,
+  }));
 }
 
 const strategyProblems = ({ strategy, limits, book, fairValue }: Config): readonly Problem[] =>
@@ -512,7 +517,11 @@ function elsewhereProblems({ elsewhere, exchange, book }: Config, venues?: reado
   }
   if (exchange.kind !== 'embedded')
     at('kind', 'expected remote, because exchange.kind is remote; found embedded, which needs exchange.kind: embedded');
-  else if (exchange.market.kind !== 'flow') at('kind', 'embedded needs exchange.market: { kind: flow }');
+  else if (exchange.market.kind !== 'flow')
+    at(
+      'kind',
+      'embedded needs exchange.market: { kind: flow }; change exchange.market, or remove the section elsewhere',
+    );
   for (const currency of pairOf(elsewhere.book)) {
     if (elsewhere.balances[currency] === undefined)
       at('balances', `expected an opening balance of ${currency} for book ${elsewhere.book}`);

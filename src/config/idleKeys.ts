@@ -33,7 +33,7 @@ export const IDLE_RULES: readonly IdleRule[] = [
   {
     keys: ['exchange.volume30d'],
     hasEffect: ({ exchange }) => !(exchange.kind === 'embedded' && exchange.fees !== undefined),
-    message: 'has no effect beside exchange.fees, which replaces the fee tiers; remove one of these two keys',
+    message: 'has no effect, because exchange.fees replaces the fee tiers; remove one of these two keys',
   },
   {
     keys: ['elsewhere'],
@@ -42,12 +42,13 @@ export const IDLE_RULES: readonly IdleRule[] = [
       hedge?.venues.includes('elsewhere') === true ||
       (reference?.sources ?? []).some(source => sourceLegs(source).some(({ from }) => from === 'elsewhere')),
     message:
-      'the bot neither hedges nor reads prices there; add elsewhere to hedge.venues with the keys of hedge.elsewhere, or a source with from: elsewhere, or remove this section',
+      'has no effect, because the bot neither hedges on this exchange nor reads its prices; add elsewhere to hedge.venues with the keys of hedge.elsewhere, or a source with from: elsewhere, or remove this section',
   },
   {
     keys: ['strategy.halfSpreadBps'],
     hasEffect: (_, { bidSpreadBps, askSpreadBps }) => bidSpreadBps === undefined || askSpreadBps === undefined,
-    message: 'has no effect, because bidSpreadBps and askSpreadBps set both sides; remove it, or one of these keys',
+    message:
+      'has no effect, because bidSpreadBps and askSpreadBps set both sides; remove this key, or one of the other two',
   },
   {
     keys: ['strategy.optimization.depthAmount'],
@@ -83,7 +84,7 @@ export const IDLE_RULES: readonly IdleRule[] = [
       fairValue?.reference !== undefined ||
       pull?.leader !== undefined,
     message:
-      'no quote depends on this price; add fairValue.reference or pull.leader, use a strategy like peg, or remove this section',
+      'no quote depends on the reference price; add fairValue.reference or pull.leader, use a strategy like peg, or remove this section',
   },
   {
     keys: [
@@ -99,7 +100,7 @@ export const IDLE_RULES: readonly IdleRule[] = [
   {
     keys: ['reference.feeds.*.name'],
     hasEffect: ({ reference }) => reference?.sources !== undefined,
-    message: `has no effect without reference.sources, in which a source can name a feed; add sources, ${REMOVE}`,
+    message: `has no effect without reference.sources, where a source can select a feed by name; add sources, ${REMOVE}`,
   },
   {
     keys: ['reference.feeds.*.timeoutMs'],
@@ -116,12 +117,13 @@ export const IDLE_RULES: readonly IdleRule[] = [
     hasEffect: ({ reference, fairValue }) =>
       fairValue?.reference?.leave !== undefined ||
       (reference?.basis !== undefined && reference.basis.bandBps === undefined),
-    message: `has no effect, because no quote includes a hedge at this source; add fairValue.reference.leave, ${REMOVE}`,
+    message: `has no effect, because neither quotes nor reference.basis depend on this fee; add fairValue.reference.leave, ${REMOVE}`,
   },
   {
     keys: ['hedge.risk', 'hedge.flow'],
     hasEffect: (_, { band }) => band === undefined,
-    message: 'has no effect beside hedge.band; remove this key, or remove band so that the band is computed',
+    message:
+      'has no effect, because hedge.band is set; remove this key, or remove band so that Puntas computes the band',
   },
   {
     keys: ['hedge.unwindMs'],
@@ -132,7 +134,7 @@ export const IDLE_RULES: readonly IdleRule[] = [
     keys: ['hedge.quoteLifeMinMs'],
     hasEffect: ({ hedge }) =>
       hedge?.routes !== undefined || hedge?.venues.some(way => way === 'rfq' || way === 'conversion') === true,
-    message: `has no effect, because no hedge accepts a quote; add rfq or conversion to hedge.venues, ${REMOVE}`,
+    message: `has no effect, because no allowed hedge accepts RFQ or conversion quotes; add rfq or conversion to hedge.venues, ${REMOVE}`,
   },
   {
     keys: ['pull'],

@@ -121,7 +121,7 @@ export function readAlertSecrets<S>(
         ? read(
             'PUNTAS_ALERT_WEBHOOK_URL',
             /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/])/,
-            'an address with https://',
+            'an address with https://, or with http:// on this machine',
           )
         : null,
   };
@@ -180,7 +180,7 @@ const VARIABLES: Readonly<Record<string, VariableUse>> = {
   PUNTAS_ALERT_WEBHOOK_SECRET: FOR_ALERT_WEBHOOK,
   PUNTAS_ALERT_WEBHOOK_URL: {
     hasFile: true,
-    needs: 'alerts.webhook without url',
+    needs: 'alerts.webhook, or sets alerts.webhook.url',
     isRead: ({ alerts }) => alerts?.webhook !== undefined && alerts.webhook.url === undefined,
   },
   PUNTAS_WEBHOOK_TOKEN: FOR_WEBHOOKS,
@@ -241,7 +241,9 @@ function readOne(
   const trimmed = text.trim();
   if (!/^[\x21-\x7e]{1,512}$/.test(trimmed)) {
     const flaw =
-      trimmed === '' ? 'is empty' : 'contains spaces, line breaks or other characters that a key cannot contain';
+      trimmed === ''
+        ? 'is empty'
+        : 'contains spaces, line breaks or other characters that are not printable ASCII, or is longer than 512 characters';
     errors.push(`${from} ${flaw}`);
     return null;
   }

@@ -41,13 +41,13 @@ const CASES: readonly (readonly [key: string, idle: object, says: string, withEf
   [
     'exchange.volume30d',
     { exchange: { kind: 'embedded', volume30d: '5', fees: { maker: '0.0001', taker: '0.0001' } } },
-    'beside exchange.fees',
+    'because exchange.fees replaces the fee tiers',
     { exchange: { kind: 'embedded', volume30d: '5' } },
   ],
   [
     'elsewhere',
     { exchange: REMOTE, elsewhere: PLACE },
-    'the bot neither hedges nor reads prices there',
+    'the bot neither hedges on this exchange nor reads its prices',
     { exchange: REMOTE, elsewhere: PLACE, reference: { sources: [{ name: 'far', books: CHAIN }] } },
   ],
   ['strategy.halfSpreadBps', { strategy: { ...LADDER, ...SIDES } }, 'set both sides', { strategy: LADDER }],
@@ -82,7 +82,7 @@ const CASES: readonly (readonly [key: string, idle: object, says: string, withEf
         { fairValue: weights(part, part === 'mid' ? 'weightedMid' : 'mid'), reference: BOOKS },
       ] as const,
   ),
-  ['reference', { reference: BOOKS }, 'no quote depends on this price', { ...USED, reference: BOOKS }],
+  ['reference', { reference: BOOKS }, 'no quote depends on the reference price', { ...USED, reference: BOOKS }],
   ...Object.entries({ combine: 'weights', sourcesMin: 2, divergenceMaxBps: 1, moveBps: 5, basis: {} }).map(
     ([key, value]) =>
       [
@@ -119,7 +119,7 @@ const CASES: readonly (readonly [key: string, idle: object, says: string, withEf
   [
     'reference.sources.0.feeBps',
     { reference: { sources: [{ ...SOURCE, feeBps: 5 }] } },
-    'no quote includes a hedge at this source',
+    'neither quotes nor reference.basis depend on this fee',
     { fairValue: { reference: { leave: {} } }, reference: { sources: [{ ...SOURCE, feeBps: 5 }] } },
   ],
   ...(['risk', 'flow'] as const).map(
@@ -127,7 +127,7 @@ const CASES: readonly (readonly [key: string, idle: object, says: string, withEf
       [
         `hedge.${key}`,
         { hedge: { band: '0.02', [key]: key === 'risk' ? '2000 mxn' : FLOW } },
-        'beside hedge.band',
+        'because hedge.band is set',
         { hedge: { risk: '2000 mxn', flow: FLOW } },
       ] as const,
   ),
@@ -140,7 +140,7 @@ const CASES: readonly (readonly [key: string, idle: object, says: string, withEf
   [
     'hedge.quoteLifeMinMs',
     { hedge: { band: '0.02', venues: ['book'], quoteLifeMinMs: 1_000 } },
-    'no hedge accepts a quote',
+    'no allowed hedge accepts RFQ or conversion quotes',
     { hedge: { band: '0.02', quoteLifeMinMs: 1_000 } },
   ],
   ['pull', { pull: {} }, 'set leader or print', { pull: { print: { amount: '0.5' } } }],

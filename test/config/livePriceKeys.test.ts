@@ -29,7 +29,7 @@ describe("a price is never read from the bot's own book", () => {
   const BY_ADDRESS = /is the bot's own book, which contains the bot's orders; use another exchange or book$/;
   const byName = (name: string) =>
     new RegExp(
-      `counts as the bot's own book, which contains the bot's orders: the traded exchange has the same name, ${name}, and can have several addresses; use another exchange or book$`,
+      `counts as the bot's own book, which contains the bot's orders: both exchanges have the name ${name}, and one exchange can have several addresses; use another exchange or book$`,
     );
   test.each<readonly [string, object, object, RegExp]>([
     ['from: exchange', REMOTE, { from: 'exchange' }, BY_ADDRESS],
@@ -138,9 +138,9 @@ test('polls have a minimum interval, which is longer on another exchange', () =>
   ]);
   // A price must not become stale between two polls.
   expect([pollsOf({ ccxt: 'kraken' }, 3_749), pollsOf(far, 100), pollsOf('feed', 249)]).toEqual([
-    [expect.stringMatching(/staleAfterMs.*expected at least 3750 \(ms\) for prices from ccxt:kraken, .* found 3749/)],
-    [expect.stringMatching(/staleAfterMs.*expected at least 3750 \(ms\) for prices from kraken /)],
-    [expect.stringMatching(/staleAfterMs.*expected at least 250 \(ms\) for prices from feed/)],
+    [expect.stringMatching(/staleAfterMs.*expected at least 3750 for prices from ccxt:kraken, found 3749/)],
+    [expect.stringMatching(/staleAfterMs.*expected at least 3750 for prices from kraken /)],
+    [expect.stringMatching(/staleAfterMs.*expected at least 250 for prices from feed/)],
   ]);
   expect([pollsOf('feed', 250), pollsOf('exchange', 500, 5_000)]).toEqual([[100], [200, 200]]);
   expect(pollsOf(far, 20_000, 5_000)).toEqual([5_000, 5_000]);
@@ -298,7 +298,9 @@ describe('two sources are two places', () => {
       return loaded.ok ? [] : loaded.errors;
     };
     expect(errorsWithFeeds('/kraken', '/binance')).toEqual([]);
-    expect(errorsWithFeeds('/kraken', '/kraken').join()).toMatch(/n1 reads the same books from the same places as n0/);
+    expect(errorsWithFeeds('/kraken', '/kraken').join()).toMatch(
+      /n1 reads the same books from the same exchanges or feeds as n0/,
+    );
   });
 
   const ELSEWHERE = { kind: 'remote', venue: 'kraken', book: 'btc_usd', restUrl: 'https://far.example' };
@@ -331,7 +333,7 @@ describe('two sources are two places', () => {
     expect(one.ok ? [] : one.errors).toEqual([]);
     expect(two.ok ? [] : two.errors).toEqual([
       expect.stringMatching(
-        /sources\.1\.books: b reads the same books from the same places as a, so they count as one price, but sourcesMin is 2; change the books or the key from of one source, or remove it$/,
+        /sources\.1\.books: b reads the same books from the same exchanges or feeds as a, so both give one price, but sourcesMin is 2; change books or from of one source, or remove that source$/,
       ),
     ]);
   });

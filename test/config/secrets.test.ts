@@ -75,7 +75,7 @@ describe('a variable that would not be read', () => {
   test.each([
     ['PUNTAS_TELEGRAM_TOKEN', 'the configuration lacks alerts.telegram'],
     ['PUNTAS_ALERT_WEBHOOK_SECRET_FILE', 'the configuration lacks alerts.webhook'],
-    ['PUNTAS_ALERT_WEBHOOK_URL', 'the configuration lacks alerts.webhook without url'],
+    ['PUNTAS_ALERT_WEBHOOK_URL', 'the configuration lacks alerts.webhook, or sets alerts.webhook.url'],
     ['PUNTAS_WEBHOOK_TOKEN', 'the configuration lacks the section webhooks'],
     ['PUNTAS_WEBHOOK_TOKEN_OLD', 'the configuration lacks the section webhooks'],
     ['PUNTAS_ELSEWHERE_API_KEY', 'the configuration lacks elsewhere.kind: remote'],

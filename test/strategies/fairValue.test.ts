@@ -431,7 +431,7 @@ describe('what puntas calibrate writes', () => {
     const text = `${file.replace('exchange:\n', 'exchange:\n  stream: false\n')}\n${stringify({ fairValue: { lastTrades: {} } })}`;
     const loaded = loadConfig(text, 'a.yaml');
     expect(loaded.ok ? [] : loaded.errors[0]).toContain(
-      'fairValue.lastTrades: needs the stream, which reports every trade, but exchange.stream is false',
+      'fairValue.lastTrades: needs the stream, which reports every trade, but exchange.stream is false; enable the stream, or remove this key',
     );
   });
 

@@ -37,12 +37,15 @@ export const ALERT_EVENTS = {
   },
   notQuoting: { mode: 'on', says: 'The bot does not quote, for a reason that no other event covers.' },
   sourceLost: { mode: 'on', says: 'A source of the reference price has had no usable data for 30 s.' },
-  sourceDivergent: { mode: 'on', says: 'A source of the reference price differs from the others.' },
+  sourceDivergent: { mode: 'on', says: 'A source of the reference price differs too much from the others.' },
   hedgeDebt: { mode: 'on', says: 'Inventory beyond the band has waited a minute for a hedge on the other exchange.' },
   reduceOnly: { mode: 'on', says: 'Reduce-only: quotes only reduce inventory.' },
   drawdownNear: { mode: 'on', says: 'Drawdown above 80% of limits.drawdownMax.' },
   dayLossNear: { mode: 'on', says: 'Daily loss above 80% of limits.dayLossMax.' },
-  ordersRefused: { mode: 'on', says: 'The exchange rejects many orders.' },
+  ordersRefused: {
+    mode: 'on',
+    says: 'The exchange rejected over 10 orders in five minutes, more than one per five accepted.',
+  },
   oneSided: { mode: 'on', says: 'The bot has quoted only one side for ten minutes.' },
   requestsSlow: { mode: 'on', says: 'Over 10% of requests take over 2 s.' },
   requestsFailing: { mode: 'on', says: 'Over 20% of requests fail.' },
@@ -78,7 +81,7 @@ const channel = {
       url: httpAddress.optional().describe('Webhook address. If omitted, PUNTAS_ALERT_WEBHOOK_URL.'),
     })
     .optional()
-    .describe('Webhook; signed if PUNTAS_ALERT_WEBHOOK_SECRET is set.'),
+    .describe('Webhook; requests are signed if PUNTAS_ALERT_WEBHOOK_SECRET is set.'),
   telegram: z
     .strictObject({
       chatId: z

@@ -21,13 +21,15 @@ export const backtestKeys = z.strictObject({
       lifeMs: millis(1_000, 3_600_000).default(30_000).describe('Lifetime of a quote.'),
       capacity: aboveZero
         .optional()
-        .describe('RFQ capacity per direction (quote currency). If omitted, 2.5% of the maximum order value.'),
+        .describe(
+          "RFQ capacity per direction (quote currency). If omitted, 2.5% of the exchange's maximum order value.",
+        ),
       refillMs: millis(0, 86_400_000).default(60_000).describe('Time in which used RFQ capacity is restored.'),
       delayMinMs: millis(0, 600_000).default(200).describe('Minimum duration of an accepted conversion.'),
       delayMaxMs: millis(0, 600_000).default(2_000).describe('Maximum duration of an accepted conversion.'),
       latencyMs: millis(0, 60_000).optional().describe('Request latency each way. If omitted, the order latency.'),
       failedShare: share(0).describe('Share of conversions that fail.'),
-      refusedShare: share(0).describe('Share of requests that are rejected.'),
+      refusedShare: share(0).describe('Share of quote requests and acceptances that are rejected.'),
       lostShare: share(0).describe('Share of requests without an answer; half are executed.'),
     })
     .prefault({})

@@ -69,7 +69,9 @@ const remote = z.strictObject({
   acceptUntried: z
     .string()
     .optional()
-    .describe('Name of this exchange. Permits real orders although the client has traded only with test doubles.'),
+    .describe(
+      'Name of this exchange. Permits real orders although Puntas has traded only with test doubles of the exchange.',
+    ),
   restUrl: baseAddress.describe('REST address, like https://api.bitso.com.'),
   rfqUrl: baseAddress.optional().describe('RFQ address. If omitted, restUrl.'),
   webhookUrl: baseAddress.optional().describe('Webhook address. If omitted, restUrl.'),
@@ -97,13 +99,18 @@ const distanceBps = (fallback: number, min = 0) => z.number().min(min).max(1_000
 
 const basis = z
   .strictObject({
-    constantBps: distanceBps(0, -1_000).describe('Constant part.'),
-    revertingBps: distanceBps(2).describe('Standard deviation of the mean-reverting part.'),
-    revertingS: z.number().min(1).max(86_400).default(300).describe('Time constant of the mean-reverting part (s).'),
-    walkBpsPerHour: distanceBps(0).describe('Standard deviation of the random walk after an hour.'),
+    constantBps: distanceBps(0, -1_000).describe('Constant part of the basis.'),
+    revertingBps: distanceBps(2).describe('Standard deviation of the mean-reverting part of the basis.'),
+    revertingS: z
+      .number()
+      .min(1)
+      .max(86_400)
+      .default(300)
+      .describe('Time constant of the mean-reverting part of the basis (s).'),
+    walkBpsPerHour: distanceBps(0).describe('Standard deviation of the random-walk part of the basis after an hour.'),
   })
   .prefault({})
-  .describe("Distance of the first exchange's price from the second's.");
+  .describe("Basis: distance of the first exchange's price from the second exchange's price.");
 
 const secondEmbedded = z.strictObject({
   kind: z.literal('embedded').describe('Second embedded exchange, with markets linked to the first.'),
@@ -113,15 +120,15 @@ const secondEmbedded = z.strictObject({
   balances: balances.default({ btc: '1.5', usdt: '100000' }).describe('Opening balances by currency.'),
   fees: feeRates.default({ maker: '0.00075', taker: '0.00075' }).describe('Fees, as fractions of the received amount.'),
   latencyMs: millis(0, 60_000).default(20).describe('Delay of requests, answers and stream frames.'),
-  leadMs: millis(0, 60_000).default(1_500).describe('Time by which its prices lead the first exchange.'),
-  spreadBps: z.number().min(0.3).max(1_000).default(3).describe('Median spread of its book.'),
+  leadMs: millis(0, 60_000).default(1_500).describe("Time by which this exchange's prices lead the first exchange's."),
+  spreadBps: z.number().min(0.3).max(1_000).default(3).describe("Median spread of this exchange's book."),
   noiseBps: z
     .strictObject({
-      here: distanceBps(0.5).describe('Noise of the first exchange.'),
-      there: distanceBps(0.2).describe('Noise of the second exchange.'),
+      here: distanceBps(0.5).describe('Price noise on the first exchange (standard deviation).'),
+      there: distanceBps(0.2).describe('Price noise on the second exchange (standard deviation).'),
     })
     .prefault({})
-    .describe('Standard deviation of the noise of each price.'),
+    .describe('Standard deviation of the price noise on each exchange.'),
   basis,
 });
 
@@ -133,7 +140,9 @@ const secondRemote = z.strictObject({
   acceptUntried: z
     .string()
     .optional()
-    .describe('Name of this exchange. Permits hedges although the client has traded only with test doubles.'),
+    .describe(
+      'Name of this exchange. Permits hedges although Puntas has traded only with test doubles of the exchange.',
+    ),
   ...there,
   restUrl: baseAddress.describe('REST address.'),
   streamUrl: address(/^wss?:$/, 'wss://ws.example.com')

@@ -25,7 +25,11 @@ const flow = z
       .gt(0)
       .max(100_000)
       .describe('Fully filled orders per minute and side: daily number / 2880.'),
-    decayPerBps: z.number().gt(0).max(100).describe('Decay of arrivals with distance (k), from puntas calibrate.'),
+    decayPerBps: z
+      .number()
+      .gt(0)
+      .max(100)
+      .describe('Decay k of trade arrivals with quote distance, from puntas calibrate.'),
   })
   .describe('Initial values for the computed band; measured values replace them.');
 
@@ -35,11 +39,11 @@ const elsewhere = z
       .default('0')
       .describe('Minimum value of a hedge (quote). Smaller hedges wait for more fills.'),
     driftMax: aboveZero.describe(
-      'Maximum drift of the quote balance on the other exchange, as value (quote). At this drift, hedges that increase the drift stop.',
+      'Maximum drift of the quote balance on the other exchange from quoteTarget, as value (quote). At this drift, hedges that increase the drift stop.',
     ),
     quoteTarget: decimalText
       .optional()
-      .describe('Quote balance on the other exchange with drift 0. If omitted, the balance at the first start.'),
+      .describe('Target quote balance on the other exchange. If omitted, the balance at the first start.'),
     debtMax: aboveZero.describe(
       'Maximum inventory beyond the band if all unknown hedge orders execute (base). At this maximum, the side that increases inventory is not quoted.',
     ),
@@ -53,11 +57,11 @@ const elsewhere = z
       ),
     transferFeeMax: balances
       .default({})
-      .describe('Maximum fee of a transfer between both exchanges, by currency, like { usdt: "5" }.'),
+      .describe('Maximum fee of a transfer between the two exchanges, by currency, like { usdt: "5" }.'),
     transferMax: balances
       .default({})
       .describe(
-        'Maximum amount in transit after unexplained falls of balances on the other exchange, by currency, like { btc: "1" }. By default 0; larger falls halt the bot.',
+        'Maximum total of unexplained balance falls on the other exchange that count as transfers, by currency, like { btc: "1" }. By default 0; larger falls halt the bot.',
       ),
     transferWaitHours: z
       .number()
@@ -65,7 +69,7 @@ const elsewhere = z
       .max(720)
       .default(24)
       .describe(
-        'Maximum time of a transfer between both exchanges. Until arrival, its amount is part of the holdings. After this time, quoting stops.',
+        'Maximum time of a transfer between the two exchanges. Until arrival, its amount is part of the holdings. After this time, quoting stops.',
       ),
     marginBps: bps(5).describe("Margin of a hedge's limit price beyond the deepest level that fills the hedge."),
     latencyMs: millis(1, 60_000).default(500).describe('Expected time from hedge decision to execution.'),
@@ -74,14 +78,14 @@ const elsewhere = z
       .min(0)
       .max(10)
       .default(1.6)
-      .describe('Standard deviations of the price in latencyMs that count as risk.'),
+      .describe('Price move during latencyMs that counts as risk, in standard deviations.'),
     volatilityBps: z
       .number()
       .gt(0)
       .max(10_000)
       .default(60)
-      .describe('Initial volatility per hour, for the risk of riskZ.'),
-    backBps: bps(5).describe('Cost of reversing the shift of quote currency between the exchanges after a hedge.'),
+      .describe('Initial volatility per hour, to which riskZ applies.'),
+    backBps: bps(5).describe('Cost of moving quote currency back between the exchanges after a hedge.'),
     listingDelayMs: millis(0, 600_000)
       .default(2_000)
       .describe('Maximum delay until the other exchange lists an order and its trades.'),
@@ -98,7 +102,7 @@ export const hedge = z.strictObject({
   risk: sumOfMoney
     .optional()
     .describe(
-      'Risk tolerance, like "2000 mxn": avoiding a risk with a standard deviation of this sum is worth this sum. Only without band.',
+      'Risk tolerance, like "2000 mxn": a risk with a standard deviation of this sum counts as a cost of this sum. Only without band.',
     ),
   flow: flow.optional(),
   venues: z

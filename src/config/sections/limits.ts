@@ -28,8 +28,8 @@ export const limitKeys = z.strictObject({
 
 const perMinute = (fallback: number) => z.int().min(1).max(100_000).default(fallback);
 export const haltKeys = z.strictObject({
-  fillsPer10Min: z.int().min(1).max(100_000).default(300).describe('Maximum fills.'),
-  refusalsPerMinute: perMinute(20).describe('Maximum rejected placements.'),
-  unknownsPerMinute: perMinute(20).describe('Maximum placements with unknown outcome.'),
-  messagesPerMinute: perMinute(600).describe('Maximum placements and cancels.'),
+  fillsPer10Min: z.int().min(1).max(100_000).default(300).describe('Maximum fills in 10 minutes.'),
+  refusalsPerMinute: perMinute(20).describe('Maximum rejected placements per minute.'),
+  unknownsPerMinute: perMinute(20).describe('Maximum placements with unknown outcome per minute.'),
+  messagesPerMinute: perMinute(600).describe('Maximum placements and cancels per minute.'),
 });

@@ -12,7 +12,7 @@ export const pull = z
           .gt(0)
           .max(1)
           .default(1)
-          .describe('Share of a reference move that the book follows, from puntas calibrate.'),
+          .describe('Share of a reference price move that the book price follows, from puntas calibrate.'),
         marginBps: z
           .number()
           .min(0)
@@ -28,9 +28,11 @@ export const pull = z
       .describe('Cancels a side if the expected price comes within marginBps of its best quote.'),
     print: z
       .strictObject({
-        amount: aboveZero.describe('Cancels a side if takers trade this amount (base) against it in withinMs.'),
+        amount: aboveZero.describe(
+          'Cancels a side if takers trade this amount (base) against this side within withinMs.',
+        ),
         withinMs: millis(1, 60_000).default(1_000).describe('Window for summing trades of one side.'),
-        holdMs: millis(100, 600_000).default(5_000).describe('Pause of a canceled side after the last trade.'),
+        holdMs: millis(100, 600_000).default(5_000).describe('Pause of a canceled side after the last such trade.'),
       })
       .optional()
       .describe('Cancels a side after large trades; needs the stream.'),

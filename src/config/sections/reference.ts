@@ -37,7 +37,9 @@ const feed = z
       .min(1)
       .max(4_096)
       .optional()
-      .describe('Price file, relative to the configuration; write a new file and rename it to this name.'),
+      .describe(
+        'Price file, relative to the configuration. To change the price, write a new file and rename it to this name.',
+      ),
     price: z
       .array(pointer)
       .max(2)
@@ -80,7 +82,7 @@ const from = z.union([
       .string()
       .regex(/^[a-z0-9]{2,32}$/, 'expected the ccxt id of an exchange, like kraken')
       .describe('ccxt id of the exchange; you must install ccxt yourself.'),
-    url: httpAddress.optional().describe("Address that replaces the exchange's own."),
+    url: httpAddress.optional().describe("Address to use instead of the exchange's own."),
   }),
 ]);
 
@@ -92,16 +94,16 @@ const frozenAfterMs = millis(1_000, 86_400_000);
 const leg = z.strictObject({
   book: bookName.describe('Book to read.'),
   as: bookName.optional().describe('Book that this book replaces in the chain, like btc_usd for btc_usdt.'),
-  from: from.optional().describe('Replaces from of the source.'),
-  staleAfterMs: staleAfterMs.optional().describe('Replaces staleAfterMs of the source.'),
-  frozenAfterMs: frozenAfterMs.optional().describe('Replaces frozenAfterMs of the source.'),
+  from: from.optional().describe("Overrides the source's from for this book."),
+  staleAfterMs: staleAfterMs.optional().describe("Overrides the source's staleAfterMs for this book."),
+  frozenAfterMs: frozenAfterMs.optional().describe("Overrides the source's frozenAfterMs for this book."),
 });
 
 /** Defaults of keys of a source that its books can replace. */
 export const SOURCE_DEFAULTS = { from: 'exchange', staleAfterMs: 10_000, frozenAfterMs: undefined } as const;
 
 const source = z.strictObject({
-  name: sourceName.describe('Name in log, metrics and console.'),
+  name: sourceName.describe('Name of this source in log, metrics and console.'),
   books: z
     .array(z.union([bookName, leg]))
     .min(1)
@@ -110,11 +112,11 @@ const source = z.strictObject({
   from: from.default(SOURCE_DEFAULTS.from).describe(placeDescription),
   weight: z.number().gt(0).max(1_000).default(1).describe('Weight, if combine is weights.'),
   staleAfterMs: staleAfterMs.default(SOURCE_DEFAULTS.staleAfterMs).describe('Maximum age of a price.'),
-  frozenAfterMs: frozenAfterMs.optional().describe('Maximum time with unchanged price and amount.'),
+  frozenAfterMs: frozenAfterMs.optional().describe('Maximum time with unchanged best prices and amounts.'),
   amount: aboveZero
     .optional()
     .describe(
-      'Amount (base) over which the price of the first book is averaged. Other books use best prices; by default, all do.',
+      "Amount (base) for which the first book's average price is used. If omitted, best prices, as for other books.",
     ),
   feeBps: z.number().min(0).max(1_000).default(10).describe('Taker fee at the source (bps).'),
 });
@@ -138,13 +140,15 @@ const basis = z
       .gt(0)
       .max(5_000)
       .optional()
-      .describe('Cap on each new distance from the basis. If omitted, fees plus half spreads of both books.'),
+      .describe(
+        'Cap on the distance of each measured basis from the estimate. If omitted, fees plus half spreads of both books.',
+      ),
     unknown: z
       .enum(['leave out', 'zero'])
       .default('leave out')
       .describe('Treatment of a source without a known basis.'),
   })
-  .describe('Running basis of the book to each source. If omitted, 0.');
+  .describe('Running estimate of the basis between the book and each source. If omitted, 0.');
 
 export const reference = z
   .strictObject({

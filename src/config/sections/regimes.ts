@@ -34,7 +34,9 @@ const reduceOnly = z.strictObject({
 
 export const regimes = z.strictObject({
   leaveShare: z.number().gt(0).max(0.99).default(0.8).describe('Share of a threshold below which a regime can end.'),
-  calmMs: millis(0, 86_400_000).default(60_000).describe('Time below leaveShare before the wide regime ends.'),
+  calmMs: millis(0, 86_400_000)
+    .default(60_000)
+    .describe('Time below leaveShare of the threshold before the wide regime ends.'),
   wide: wide.optional().describe('Wider quotes in a volatile, wide or thin market.'),
   reduceOnly: reduceOnly.optional().describe('Quotes that only reduce inventory.'),
 });

@@ -180,7 +180,7 @@ test.each([
   [
     'pull: { print: { amount: "1" } }',
     '  stream: false\n',
-    'pull.print: needs the stream, which reports every trade, but exchange.stream is false',
+    'pull.print: needs the stream, which reports every trade, but exchange.stream is false; enable the stream, or remove this key',
   ],
 ])('%s is refused where it would hear nothing', (pull, exchange, line) => {
   const file = readFileSync(new URL('../../../config/sandbox.yaml', import.meta.url), 'utf8');
