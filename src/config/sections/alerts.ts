@@ -51,7 +51,7 @@ export const ALERT_EVENTS = {
   requestsFailing: { mode: 'on', says: 'Over 20% of requests fail.' },
   budgetSpent: { mode: 'on', says: 'The request budget has been used up for a minute.' },
   loopSlow: { mode: 'on', says: 'Over 1% of decisions take over 50 ms.' },
-  noFills: { mode: 'silent', says: 'No fill for six hours while quoting.' },
+  noFills: { mode: 'silent', says: 'No fill in six hours, or since the start, while quoting.' },
   wide: { mode: 'silent', says: 'Quotes are wider, because the market is volatile, wide or thin.' },
   started: { mode: 'silent', isMoment: true, says: 'The bot started.' },
   stopped: {
