@@ -293,9 +293,10 @@ function progressOf({ book, recorder, writer }: Recording, seconds: number): str
 /** Returns the result of a recording as text. */
 export function describeRecorded({ books, out, seconds }: Recorded): string {
   return books
-    .map(
-      ({ book, rows, trades, bytes, gaps, gapMs }) =>
-        `${book}: ${rows} rows, ${trades} trades in ${seconds.toFixed(0)} s, ${gaps} gap(s) of ${(gapMs / 1000).toFixed(1)} s in total; ${join(out, `book=${book}`)} has ${sizeOf(bytes)}`,
+    .map(({ book, rows, trades, bytes, gaps, gapMs }) =>
+      rows === 0
+        ? `${book}: nothing was recorded in ${seconds.toFixed(0)} s, because no complete book was received`
+        : `${book}: ${rows} rows, ${trades} trades in ${seconds.toFixed(0)} s, ${gaps} gap(s) of ${(gapMs / 1000).toFixed(1)} s in total; ${join(out, `book=${book}`)} has ${sizeOf(bytes)}`,
     )
     .join('\n');
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { describeRecorded, type Recorded } from '../../../src/app/tapes/record.ts';
 import { openStoredTape, type StoredTape } from '../../../src/tape/index.ts';
 import { Bench, complaints, puntas, ran, type Program } from '../program.ts';
 
@@ -58,6 +59,19 @@ function countOf(kept: () => readonly number[]): number {
 }
 
 describe('puntas record', () => {
+  test('says at its end for each book whether nothing was recorded', () => {
+    const counts = { trades: 0, gaps: 0, gapMs: 0, orders: 0, source: 'none', bytes: 900 } as const;
+    const books = [
+      { ...counts, book: 'btc_mxn', rows: 7 },
+      { ...counts, book: 'eth_mxn', rows: 0 },
+    ];
+    const [first, second] = describeRecorded({ books, seconds: 12.4, out: 'tape', failure: null } as Recorded).split(
+      '\n',
+    );
+    expect(first).toMatch(/^btc_mxn: 7 rows, 0 trades in 12 s, 0 gap/);
+    expect(second).toBe('eth_mxn: nothing was recorded in 12 s, because no complete book was received');
+  });
+
   test('killed at any moment keeps all that was on its disk, damages nothing, and goes on with the same tape', async () => {
     const { program, config, stream } = await exchange();
     const ear = listen(stream);
