@@ -43,7 +43,7 @@ const TABLE_MAX = 200;
 const microprice = z
   .strictObject({
     weight,
-    tick: aboveZero.describe('Tick size of the measured book.'),
+    tick: aboveZero.describe('Tick size of the book from which this table was computed.'),
     imbalanceBuckets: z.int().min(1).max(100).describe('Number of columns: ranges of bid / (bid + ask) amount.'),
     spreadsTicks: z
       .array(z.number().gt(0))

@@ -40,7 +40,7 @@ export function scoutWords(scouting: Scouting): readonly string[] {
     return [
       hedged.length === 0
         ? 'There was no data, so no book can be judged.'
-        : 'No recording can be judged without a hedge, because orders cannot be replayed on these recordings.',
+        : 'Only quoting with a hedge was judged; quoting without a hedge needs a replay of orders, which these recordings do not allow.',
     ];
   const [best] = paying(scouting);
   return [

@@ -194,7 +194,7 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
     if (twin !== undefined && sourcesMin > 1)
       wrong(
         ['sources', i, 'books'],
-        `${name} reads the same books from the same exchanges or feeds as ${twin.name}, so both give one price, but sourcesMin is ${sourcesMin}; change books or from of one source, or remove that source`,
+        `${name} reads the same books from the same exchanges or feeds as ${twin.name}, so both give one price, but sourcesMin is ${sourcesMin}; change the key books or the key from of one of the two sources, or remove one of them`,
       );
     for (const leg of legs) {
       const { from } = leg;

@@ -110,7 +110,7 @@ export const IDLE_RULES: readonly IdleRule[] = [
   {
     keys: ['reference.sources.*.weight'],
     hasEffect: ({ reference }) => reference?.combine === 'weights',
-    message: `has no effect without combine: weights; set reference.combine, ${REMOVE}`,
+    message: `has no effect unless reference.combine is weights; set it to weights, ${REMOVE}`,
   },
   {
     keys: ['reference.sources.*.feeBps'],

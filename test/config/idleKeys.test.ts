@@ -113,7 +113,7 @@ const CASES: readonly (readonly [key: string, idle: object, says: string, withEf
   [
     'reference.sources.0.weight',
     { reference: { sources: [{ ...SOURCE, weight: 5 }, SOURCES[1]] } },
-    'without combine: weights',
+    'unless reference.combine is weights',
     { reference: { sources: [{ ...SOURCE, weight: 5 }, SOURCES[1]], combine: 'weights' } },
   ],
   [

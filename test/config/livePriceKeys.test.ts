@@ -333,7 +333,7 @@ describe('two sources are two places', () => {
     expect(one.ok ? [] : one.errors).toEqual([]);
     expect(two.ok ? [] : two.errors).toEqual([
       expect.stringMatching(
-        /sources\.1\.books: b reads the same books from the same exchanges or feeds as a, so both give one price, but sourcesMin is 2; change books or from of one source, or remove that source$/,
+        /sources\.1\.books: b reads the same books from the same exchanges or feeds as a, so both give one price, but sourcesMin is 2; change the key books or the key from of one of the two sources, or remove one of them$/,
       ),
     ]);
   });

@@ -181,8 +181,8 @@ async function besideTheBot(
   const spare = clientOf(config, venue, clock, seed);
   const above = clientOf(config, venue, clock, seed, { nonceAbove: mark + later });
   let isAbove = false;
-  const trying = async <T>(call: (of: Beside) => Promise<Outcome<T>>) => {
-    const outcome = await sentBesideBot(() => call(isAbove ? above : beside));
+  const trying = async <T>(call: (of: Beside) => Promise<Outcome<T>>, below: Beside = beside) => {
+    const outcome = await sentBesideBot(() => call(isAbove ? above : below));
     if (isAbove || !isNonceRefused(outcome)) return outcome;
     isAbove = true;
     return call(above);
@@ -209,8 +209,8 @@ async function besideTheBot(
         const below = isReading ? spare : beside;
         const outcome = await (isAbove ? above : below).cancel(ids);
         if (wasAbove || !isNonceRefused(outcome)) return outcome;
-        // A read decides, because each cancel of a young order takes much of the budget.
-        await openOrders({ book: config.book });
+        // A read decides, because each cancel of a young order takes much of the budget. It does not wait for the first.
+        await trying(of => of.openOrders({ book: config.book }), below);
         return (isAbove ? above : below).cancel(ids);
       },
       lookUp: ids => trying(of => of.lookUp(ids)),

@@ -84,13 +84,13 @@ async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: 
   const [sameKey] = other.message.split(', and ');
   if (proof.kind === 'unread')
     throw new CannotStart(
-      `${sameKey}; Puntas could not read whether this key (of account ${clientId}) belongs to the same account: ${proof.why}; start the bot again later, or once with the old key`,
+      `${sameKey}; Puntas could not check whether the configured key (of account ${clientId}) belongs to the account of this state: ${proof.why}; start the bot again later, or once with the old key`,
       null,
       true,
     );
   const failed = proof.rejected === null ? '' : ` (${proof.rejected})`;
   throw new UsageError(
-    `${sameKey}, and no data in the state shows that this key (of account ${clientId}) belongs to the same account${failed}; start the bot once with the old key. If the old key no longer works, check the old account for orders of the bot${other.known.orders.length === 0 ? '' : ` (${other.known.orders.join(', ')})`}, and give the new key its own state.dir`,
+    `${sameKey}, and no data in the state shows that this key (of account ${clientId}) belongs to the account of this state${failed}; start the bot once with the old key. If the old key no longer works, check the old account for orders of the bot${other.known.orders.length === 0 ? '' : ` (${other.known.orders.join(', ')})`}, and give the new key its own state.dir`,
   );
 }
 

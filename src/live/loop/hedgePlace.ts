@@ -196,7 +196,7 @@ export function hedgesToContinue(
   const dueAt = (open.acceptedAt ?? at) + SETTLED_AFTER_MS;
   if (!(at >= dueAt))
     throw new CannotStart(
-      `${text}; the settlement of the hedge applies from ${new Date(dueAt).toISOString()} on`,
+      `${text}; the outcome stated with puntas hedges settle takes effect at ${new Date(dueAt).toISOString()}; start the bot again then`,
       null,
       true,
     );

@@ -67,7 +67,7 @@ export interface Latch {
 export const LIFTED_FILE = 'resumed.jsonl';
 /** File that becomes the latch if the disk is full, because a rename needs no space. */
 const RESERVE_FILE = 'HALTED.reserve';
-const RESERVED = 'the disk was full when trading was halted: the log has the reason';
+const RESERVED = 'the reason could not be stored, because the disk was full; see the log';
 /** Size of the reserve file; a halt written over it needs no further space. */
 const RESERVE_BYTES = 4_096;
 /** File that exists from a resume until a bot has applied the resume. */

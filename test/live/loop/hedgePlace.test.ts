@@ -90,7 +90,7 @@ test.each([
         `${text}, or settle the hedge with puntas hedges settle h1 --as failed`,
       );
     expect(() => hedgesToContinue(left, other, [said], dueAt - 1)).toThrow(
-      `${text}; the settlement of the hedge applies from ${new Date(dueAt).toISOString()} on`,
+      `${text}; the outcome stated with puntas hedges settle takes effect at ${new Date(dueAt).toISOString()}; start the bot again then`,
     );
     const settled = { ...hedges[1], state: 'failed', why: 'settled as failed by ann: seen there' };
     expect(hedgesToContinue(left, other, [said], dueAt)).toEqual({ hedges: [hedges[0], settled], settled: [settled] });

@@ -126,7 +126,9 @@ test('with another key, a hedge that was not executed ends by the word of the op
   const { world, clock, dir, id, other, tradesOf } = await killedAtOrder('lost');
   await settleHedge(dir, { id, as: 'failed', reason: 'not in its history', by: 'ann' }, realClock());
   const tooSoon = String(await failedStart(world, dir, { accountThere: other }));
-  expect(tooSoon).toContain(`hedge ${id} ${REFUSED}; the settlement of the hedge applies from 2026-01-01T00:1`);
+  expect(tooSoon).toContain(
+    `hedge ${id} ${REFUSED}; the outcome stated with puntas hedges settle takes effect at 2026-01-01T00:1`,
+  );
   await clock.advance(600_000);
   const next = await restarted(world, dir, { accountThere: other });
   await clock.advance(60_000);

@@ -77,7 +77,11 @@ describe('a key of another account', () => {
       (owner: Owner) => owner,
       /belongs to account .*, but this key belongs to account .*; give every account/,
     ],
-    ['of the version before', before, /no data in the state shows that this key .* belongs to the same account/],
+    [
+      'of the version before',
+      before,
+      /no data in the state shows that this key .* belongs to the account of this state/,
+    ],
   ])('is refused by name on a state %s, and nothing is placed or canceled', async (_, change, says) => {
     const world = worldOf(62);
     const { dir, end } = await killed(world);
