@@ -1,4 +1,4 @@
-/** Runs every command and checks every piece of YAML of the pages: `.ci/docs.sh`. Five sessions side by side; `-- WORD` runs those whose page or command has it. */
+/** Runs every command and checks every piece of YAML of the pages: `.ci/docs.sh`. Five sessions side by side; `-- WORD` runs those whose page or command has it, `-- !WORD` all whose page does not have it. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -28,7 +28,10 @@ const KEPT = process.env['PUNTAS_DOCS_OUT'];
 const NEVER = /DIFFERENT|\bundefined\b|\bNaN\b|\[object |^ +at \S+ \(.*:\d+:\d+\)|Unhandled|TypeError/m;
 
 const words = process.argv.slice(2);
-const wanted = (text: string): boolean => words.length === 0 || words.some(word => text.includes(word));
+const [others, named] = [true, false].map(is => words.filter(word => word.startsWith('!') === is)) as [string[], string[]];
+const wanted = (page: string, typed = ''): boolean =>
+  !others.some(word => page.includes(word.slice(1))) &&
+  (named.length === 0 || named.some(word => `${page} ${typed}`.includes(word)));
 const found = everythingIn(ROOT);
 const plan = planIn(ROOT);
 const fragments = fragmentsOf(found.yaml);
@@ -275,7 +278,7 @@ async function main(): Promise<void> {
 
   const tasks: ((lane: number) => Promise<void>)[] = [];
   for (const session of plan.sessions) {
-    const commands = session.commands.filter(({ typed }) => wanted(`${session.name} ${typed}`));
+    const commands = session.commands.filter(({ typed }) => wanted(session.name, typed));
     const whole = session.block && commands.length > 0 ? session.commands : commands;
     const without = whole.find(({ typed }) => needsMissing(typed));
     if (without) {
@@ -294,7 +297,7 @@ async function main(): Promise<void> {
       for (let task = tasks.shift(); task; task = tasks.shift()) await task(lane);
     }),
   );
-  if (words.length === 0 && missing.length === 0) for (const text of screens.unseen(seen)) flaw('output', text);
+  if (named.length === 0 && missing.length === 0) for (const text of screens.unseen(seen)) flaw('output', text);
 
   const figures = figuresOf(ROOT, plan);
   if (words.length === 0 && missing.length === 0 && (commandsRun !== figures.run || yamlChecked !== figures.yaml))
