@@ -18,13 +18,15 @@ export type CcxtMarketOptions = {
   /** Maximum number of levels per side. */
   readonly levels: number;
   /**
-   * Time without a change of a streamed book after which the thread is replaced, in ms. For `prices`, a repeated book and
-   * `confirm` count as a change.
+   * Time without a change of a streamed book after which the thread is replaced, in ms. If `wants` is `prices`, a
+   * repeated book and a call of `confirm` count as changes, too.
    */
   readonly silentAfterMs: Millis;
   /** Maximum time of a request, in ms. Default: 10 s. */
   readonly requestMs?: Millis;
-  /** Times between two threads after faults, in ms. */
+  /**
+   * Pause between a fault and the next thread, in ms: `first`, doubled after each consecutive fault, up to `longest`.
+   */
   readonly pauses?: { readonly first: Millis; readonly longest: Millis };
   readonly clock: Clock;
 };
@@ -58,7 +60,7 @@ export class CcxtMarket {
   #market: object | undefined;
   #isReady = false;
   #isClosed = false;
-  /** Number of threads in sequence that were replaced before they sent any data. */
+  /** Number of consecutive threads that were replaced before they sent any data. */
   #fruitless = 0;
   #restarts = 0;
   /** Timer of the pause before the next thread, of the start of a thread, or of the watchdog. */
@@ -77,7 +79,10 @@ export class CcxtMarket {
     return this.#restarts;
   }
 
-  /** Starts the first thread; call it once. Calls the listener only after returning, until `close`. */
+  /**
+   * Starts the first thread; call it once. Calls the listener only after this method has returned, and until `close` is
+   * called.
+   */
   start(listener: (news: CcxtMarketNews) => void): void {
     this.#listener = listener;
     this.#in(0, () => this.#open());
@@ -99,7 +104,7 @@ export class CcxtMarket {
         this.#pending.delete(request);
         resolve(outcome);
       };
-      // The thread waits between requests, so that a deadline covers that time and some requests of the class itself.
+      // The deadline also covers the waits of the thread between requests, and some requests of the class itself.
       const within = READY_WITHIN_MS + 3 * this.#requestMs;
       const timer = this.#options.clock.after(within, () => this.restart(`no answer within ${within / 1_000} s`));
       this.#pending.set(request, { settle, timer });
@@ -149,12 +154,13 @@ export class CcxtMarket {
       this.#listener({ kind: 'lost', reason: workerData });
       return this.#in((this.#options.pauses ?? PAUSES).longest, () => this.#open());
     }
-    // The old thread has ended before the new one starts: never two connections.
+    // The new thread starts only after the old one has ended, so that there are never two connections.
     void this.#ended.then(() => {
       if (this.#isClosed) return;
       const thread = new Worker(new URL('./ccxtThread.js', import.meta.url), {
         workerData,
-        // The thread gets no variable that may hold a key, and cannot write to the output of a command.
+        // The thread gets no environment variable, because one may hold a key, and cannot write to the output of a
+        // command.
         env: {},
         stdout: true,
         stderr: true,
@@ -221,7 +227,7 @@ export class CcxtMarket {
     this.#in(silentAfterMs, () => this.restart(`${silent} for ${silentAfterMs / 1_000} s`));
   }
 
-  /** Ends the thread; its requests get the outcome. */
+  /** Ends the thread; all of its pending requests end with `outcome`. */
   #end(outcome: Outcome<never>): void {
     const thread = this.#thread;
     this.#thread = null;

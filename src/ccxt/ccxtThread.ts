@@ -43,7 +43,10 @@ const OPTIONS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   binanceus: { fetchTradesMethod: 'publicGetTrades' },
 };
 
-/** Parameters of reads of trades, where the default page is short. Bitso: 25 trades, at most 100 (rest-api 4.4). */
+/**
+ * Parameters for reading trades, for exchanges whose default page is short. Bitso lists 25 trades by default, and at
+ * most 100 (rest-api 4.4).
+ */
 const TRADES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = { bitso: { limit: 100 } };
 
 async function created(): Promise<CcxtExchange> {
@@ -62,12 +65,15 @@ async function created(): Promise<CcxtExchange> {
   if (isObject(markets) && Array.isArray(markets['types'])) markets['types'] = ['spot'];
   if (data.url !== undefined) exchange.urls.api = movedTo(data.url, exchange.urls.api);
   withRawLevels(exchange);
-  // Without it, a WebSocket without TLS is refused (js/src/base/Exchange.js, getHttpAgentIfNeeded).
+  // Without this call, ccxt refuses a WebSocket without TLS (js/src/base/Exchange.js, getHttpAgentIfNeeded).
   await exchange.loadHttpProxyAgent();
   return exchange;
 }
 
-/** Returns the addresses of a class with another origin; `ws` addresses keep their protocol without TLS or with it. */
+/**
+ * Returns the addresses of a class with another origin. WebSocket addresses use `wss` if the origin uses `https`,
+ * otherwise `ws`.
+ */
 function movedTo(origin: string, addresses: unknown): unknown {
   if (typeof addresses === 'string')
     return addresses.replace(/^(https?|wss?):\/\/[^/]*/, (_, protocol: string) =>
@@ -80,7 +86,7 @@ function movedTo(origin: string, addresses: unknown): unknown {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Returns the spot market of the book. Throws one line, with the nearest books, if there is none. */
+/** Returns the spot market of the book. Throws an error of one line, with the nearest book names, if there is none. */
 function marketIn(markets: Readonly<Record<string, CcxtMarketRow>>): CcxtMarketRow {
   const spot = Object.values(markets).filter(({ spot: isSpot }) => isSpot === true);
   const market = spot.find(row => bookOfMarket(row) === data.book);
@@ -104,7 +110,7 @@ async function run(): Promise<void> {
     (bestOnly || can('watchOrderBook')) &&
     (data.wants === 'prices' || (can('watchOrderBook') && can('watchTrades')));
   parentPort?.on('message', (message: ToCcxt) => void answerRequest(exchange, market, message));
-  // Functions cannot be sent to another thread.
+  // JSON drops the functions of the market, which cannot be sent to another thread.
   post({
     kind: 'ready',
     market: JSON.parse(JSON.stringify(market)) as object,
@@ -145,7 +151,10 @@ function bestPrices(ticker: Readonly<Record<string, unknown>> | undefined): Ccxt
   };
 }
 
-/** Market just read, for the first request of the rules. */
+/**
+ * Market that this thread has just read. The first request for the rules uses it, so that the markets are not read
+ * twice.
+ */
 let unusedMarket: CcxtMarketRow | null = null;
 let last: TextBook | null = null;
 
@@ -169,7 +178,7 @@ async function answerRequest(exchange: CcxtExchange, market: CcxtMarketRow, { re
     },
     book: async () => {
       const book = textBook(await exchange.fetchOrderBook(market.symbol), data.levels);
-      // ccxt also makes an empty book of an answer in another form.
+      // ccxt also returns an empty book for an answer that is not in the expected form.
       if (book.bids.length + book.asks.length === 0) throw new Error('ccxt returned an order book without levels');
       return book;
     },

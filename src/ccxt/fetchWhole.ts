@@ -1,4 +1,7 @@
-/** Requests of ccxt. Its own requests have a deadline only for the headers of an answer; these have one for the body, too. */
+/**
+ * HTTP requests for ccxt. In its own requests, the deadline covers only the headers of an answer; here it also covers
+ * the body.
+ */
 import { request } from 'undici';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 
@@ -6,7 +9,7 @@ type FetchOptions = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly headers: Record<string, string>;
   readonly body?: string;
-  /** Aborts when the deadline of ccxt is over, which ends when this function returns. */
+  /** Signal by which ccxt aborts the request at its deadline. ccxt stops its timer only when `fetchWhole` returns. */
   readonly signal: AbortSignal;
 };
 
@@ -39,7 +42,7 @@ export async function fetchWhole(url: string, { method, headers, body, signal }:
   const packed = Buffer.concat(parts);
   const unpack = UNPACK[String(answer.headers['content-encoding'] ?? '')];
   const whole = unpack ? unpack(packed) : packed;
-  // ccxt takes any other text as an answer without fields, which would be an empty book.
+  // ccxt treats text that is not JSON as an answer without fields, which would become an empty book.
   const text = whole.toString('utf8');
   if (!isJson(text)) throw new TypeError(`the answer is not JSON (HTTP ${answer.statusCode}, ${whole.length} bytes)`);
   return {

@@ -18,7 +18,7 @@ export type InstalledCcxt =
   /** `sentence` says what is missing or wrong, with the remedy. */
   | { readonly kind: 'unusable'; readonly sentence: string };
 
-/** Looks for ccxt from `from`, a file of this program, as Node does. Loads no code of the package. */
+/** Looks for ccxt as Node does for an import in the file `from` of this program. Loads no code of the package. */
 export function installedCcxt(from: string | URL = import.meta.url): InstalledCcxt {
   const found = packageFrom(from);
   if (found === null)
@@ -44,7 +44,7 @@ export function classFile(folder: string, id: string): string {
   return existsSync(withStreams) ? withStreams : plain;
 }
 
-/** Returns why ccxt has no exchange of this id, with the nearest ids; `null` if it has one. */
+/** Returns an error text with the nearest ids if ccxt has no exchange with this id; otherwise `null`. */
 export const unknownId = (id: string, ids: readonly string[]): string | null =>
   ids.includes(id)
     ? null
@@ -52,7 +52,10 @@ export const unknownId = (id: string, ids: readonly string[]): string | null =>
 
 const NEAREST = 4;
 
-/** Returns the names most similar to `name`: those that contain it or are contained in it first, then by changed letters. */
+/**
+ * Returns the names most similar to `name`: first those that contain it or are contained in it, then by number of
+ * changed letters.
+ */
 export function nearestNames(name: string, names: readonly string[], count = NEAREST): readonly string[] {
   const distance = (other: string): number => {
     const contains = name.length > 1 && (other.includes(name) || name.includes(other));

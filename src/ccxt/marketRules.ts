@@ -1,4 +1,4 @@
-/** Rules of a book from a market of ccxt. */
+/** Trading rules of a book, from the description of the market in ccxt. */
 import { BOOK_NAME, type AvailableBook, type DecimalText } from '../core/index.ts';
 import { plainDecimal } from './plainDecimal.ts';
 
@@ -71,7 +71,10 @@ function positiveText(value: unknown): DecimalText | null {
   return text !== null && /[1-9]/.test(text) ? text : null;
 }
 
-/** Number of spare decimals for a tick from significant digits, so that prices down to a hundredth of `price` fit. */
+/**
+ * Number of extra decimals of a tick that is computed from significant digits, so that it also fits prices down to a
+ * hundredth of `price`.
+ */
 const SPARE_DECIMALS = 2;
 
 async function tickOf(
@@ -95,7 +98,7 @@ function exponentOf(text: DecimalText | null): number | null {
   return first < 0 ? null : -first - 1;
 }
 
-/** Returns a power of ten up to 1 as text; `null` below the smallest decimal. */
+/** Returns 10 to the power of `exponent` as text, at most 1; `null` if it is below the smallest decimal. */
 function powerOfTen(exponent: number): DecimalText | null {
   const decimals = Math.max(0, -exponent);
   return plainDecimal(decimals === 0 ? '1' : `0.${'0'.repeat(decimals - 1)}1`);

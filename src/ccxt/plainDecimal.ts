@@ -5,8 +5,9 @@ import { isDecimalText, movedPoint, type DecimalText } from '../core/index.ts';
 const DIGITS_KEPT = 15;
 
 /**
- * Returns a number or text without exponent, sign or spare zeros before the point; `null` if it is no decimal of at
- * most 20 digits before the point and 18 after it. Further digits of a double are rounding errors, and are dropped.
+ * Returns a number or text without exponent, sign or spare zeros before the point; `null` if it is not a decimal with
+ * at most 20 digits before the point and 18 after it. Digits of a double after the 18th decimal are rounding errors,
+ * and are dropped.
  */
 export function plainDecimal(value: unknown): DecimalText | null {
   if (typeof value !== 'string' && typeof value !== 'number') return null;

@@ -27,9 +27,9 @@ export type CcxtPriceOptions = {
   readonly book: string;
   /** Levels per side. With one level, a class with a stream of best prices sends only these. */
   readonly levels: number;
-  /** Time beyond `pollMs` in which nothing confirms the book, after which the connection is replaced, in ms. */
+  /** Time beyond `pollMs` without a confirmation of the book after which the connection is replaced, in ms. */
   readonly silentAfterMs: Millis;
-  /** Interval of polls without a stream, and the time without news of the stream before a poll, in ms. */
+  /** Without a stream: interval of polls. With a stream: time without news after which the book is polled. In ms. */
   readonly pollMs: Millis;
   readonly clock: Clock;
   /** Origin that replaces the origin of the exchange's addresses. */
@@ -38,7 +38,7 @@ export type CcxtPriceOptions = {
 
 /** Interval of polls as a multiple of the rate limit, so that the requests of ccxt never wait for each other. */
 const POLL_RATE = 1.2;
-/** Time in which a stream must follow a polled book that differs from its own, in ms. */
+/** Time within which a stream must send an update after a poll has shown a different book, in ms. */
 const FOLLOW_WITHIN_MS = 1_000;
 
 /**
@@ -56,10 +56,13 @@ export class CcxtPriceSource {
   /** Minimum interval of polls, in ms. */
   #pollMs: Millis = Infinity;
   #last: TextBook | null = null;
-  /** Elapsed time of the last book that was read or received. */
+  /** Time at which the last book was read or received, by the monotonic clock. */
   #knownAt: Millis = -Infinity;
   #timer: Timer | null = null;
-  /** Number of books and connections so far; a poll is outdated if it changed since the request. */
+  /**
+   * Number of streamed books and lost connections so far. If this number changes during a poll, the result of the poll
+   * is outdated.
+   */
   #changes = 0;
   /** Whether the last poll differed from the book of the stream. */
   #isBehind = false;
@@ -150,7 +153,7 @@ export class CcxtPriceSource {
     if (differs && this.#isBehind)
       return this.#market.restart('the stream sent no update, although polls show that the book has changed');
     this.#isBehind = differs;
-    // The exchange's time of a polled book may be that of its last change.
+    // The exchange's time of a polled book may be the time of its last change, so the age counts from the request.
     const age = { sentAt: null, ageMs: now - from } as const;
     if (differs) {
       // The next poll compares with the book of the stream, not with the polled book.

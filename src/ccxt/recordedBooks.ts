@@ -34,7 +34,7 @@ export type RecordedExchange = Pick<Exchange, 'limits' | 'availableBooks' | 'ord
 const LEVELS = 100;
 /** Time without a change of a streamed book after which its connection is replaced, in ms. */
 const SILENT_AFTER_MS = 60_000;
-/** Number of books without a time of the exchange after which the class counts as one without times. */
+/** Number of books without a time of the exchange after which the exchange counts as one that sends no times. */
 const UNTIMED_MAX = 3;
 
 export class RecordedBooks {
@@ -58,7 +58,9 @@ export class RecordedBooks {
     };
   }
 
-  /** Returns the stream of a book whose rules were read; `undefined` if the class streams no books and trades. */
+  /**
+   * Returns the stream of a book whose rules were read; `undefined` if the class does not stream both books and trades.
+   */
   streamOf = (book: string): MarketStream | undefined => this.#books.get(book)?.stream;
 
   /** Minimum time between two requests of one book, in ms. */
@@ -95,7 +97,7 @@ class RecordedBook {
   #isUp = false;
   /** Last book of the stream, with the local time of its arrival. */
   #last: { readonly book: TextBook; readonly heardAt: Millis } | null = null;
-  /** Number of the last book, from the stream or a request. */
+  /** Sequence number of the last book, from the stream or a request. */
   #sequence = 0n;
   /** Clock of the times of streamed books. `null`: unknown until some books have arrived. */
   #times: 'exchange' | 'local' | null = null;
@@ -139,7 +141,7 @@ class RecordedBook {
     return this.#market.close();
   }
 
-  /** Reads the book by a request. A book of the stream that arrives meanwhile is newer. */
+  /** Reads the book by a request. The result is `refused` if the stream sends a newer book during the request. */
   async read(): Promise<Outcome<BookSnapshot>> {
     const before = this.#sequence;
     const outcome = await this.#market.ask('book');
@@ -147,7 +149,7 @@ class RecordedBook {
     if (this.#sequence !== before)
       return { kind: 'refused', code: 'not-sent', message: 'the stream sent a newer book during the request' };
     const { bids, asks } = outcome.value;
-    // A request may show more levels than the stream, whose next book would then seem to remove them.
+    // Levels beyond those of the stream are removed, because the next book of the stream would seem to delete them.
     const shown = this.#last?.book;
     const cut = (side: readonly TextLevel[], levels: number | undefined) => side.slice(0, levels || undefined);
     const found = { ...outcome.value, bids: cut(bids, shown?.bids.length), asks: cut(asks, shown?.asks.length) };
@@ -228,7 +230,10 @@ class RecordedBook {
     listener({ kind: 'book', snapshot: this.#snapshot(book, heardAt), ...(sentAt === null ? {} : { sentAt }) });
   }
 
-  /** A book without a time of the exchange has that of the last one that had it, plus the time since then. */
+  /**
+   * A book without a time of the exchange gets the exchange time of the last book that had one, plus the local time
+   * since that book arrived.
+   */
   #snapshot({ bids, asks, sentAt }: TextBook, heardAt: Millis): BookSnapshot {
     const timed = this.#timed;
     const theirs = sentAt ?? (timed === null ? heardAt : timed.sentAt + (heardAt - timed.heardAt));

@@ -39,8 +39,9 @@ const fieldOf = (of: unknown, key: unknown): unknown =>
   typeof of === 'object' && of !== null ? (of as Record<string, unknown>)[String(key)] : undefined;
 
 /**
- * Returns the best levels of a book as text. Levels without an amount are no levels.
- * @throws Error of one line for a level that is no price and amount, because the levels after it are then in doubt.
+ * Returns the best levels of a book as text. Skips levels whose price or amount is zero.
+ * @throws Error of one line for a level that is not a price and an amount, because the levels after it are then
+ * unreliable.
  */
 export function textBook(found: CcxtBook, levels: number): TextBook {
   const { bids, asks } = RAW.get(found) ?? found;

@@ -1,6 +1,6 @@
 /**
- * Numbers of public trades for a tape, which needs growing whole numbers. The exchange's own ids are used if they are
- * whole numbers; otherwise trades are numbered by their time.
+ * Numbers of public trades for a tape, which needs increasing whole numbers. The exchange's own ids are used if they
+ * are whole numbers; otherwise trades are numbered by their time.
  */
 import type { PublicTrade } from '../core/index.ts';
 import type { TextTrade } from './messages.ts';
@@ -39,7 +39,7 @@ export class TradeNumbers {
 
   /** Returns the number of a trade without a usable id: microseconds of its time, or the next free number. */
   #assigned({ id, at, price, amount, takerSide }: TextTrade): number {
-    // Trades without an id that are alike in everything count as one trade.
+    // Trades without an id count as one trade if all of their fields are equal.
     const key = id ?? `${at} ${price} ${amount} ${takerSide}`;
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;
