@@ -43,8 +43,8 @@ const args = process.argv.slice(2);
 const asksOnly =
   args[0] === undefined || args[0] === 'help' || args.some(arg => /^(-h|--help|-V|--version)$/.test(arg));
 
-// A pager may read the output much later. A command that places or cancels orders must end even if its output is not
-// read.
+// A command that places or cancels orders must end even if its output is not read. All other commands wait, because a
+// pager may read the output much later.
 const stuckMsMax = guardsMoney(args[0]) ? 2_000 : Infinity;
 
 try {

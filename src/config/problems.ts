@@ -64,8 +64,8 @@ function unknownKey(key: string, above: readonly PropertyKey[], schema: z.core.$
   const here = [...above, key].join('.');
   const elsewhere = pathsOfKey(schema, currentKeyName(key)).filter(path => path !== here);
   const meant = near === null ? elsewhere[0] : [...above, near].join('.');
-  // The key is valid in this section with another `kind`, such as `exchange.seed` with `kind: embedded`, so the section
-  // is correct.
+  // A key that is valid in this section with another `kind` is in the correct section, such as `exchange.seed` without
+  // `kind: embedded`.
   if (near === null && pathsOfKey(schema, key).includes(here))
     return {
       path: [...above, key],

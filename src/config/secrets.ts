@@ -13,8 +13,8 @@ export type Secrets<S> = { readonly apiKey: string; readonly apiSecret: S };
 /**
  * Reads PUNTAS_API_KEY and PUNTAS_API_SECRET, or the files in PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE (as Docker
  * and Kubernetes mount secrets). A value in both forms is an error, because one form would be ignored. Removes white
- * space around the text. `readFile` throws if the file cannot be read; `conceal` wraps the secret.
- * With `prefix`, the names of another exchange's key.
+ * space around the text. `readFile` throws if the file cannot be read; `conceal` wraps the secret. `prefix` selects the
+ * variables of the other exchange's key.
  */
 export function readSecrets<S>(
   env: Readonly<Record<string, string | undefined>>,

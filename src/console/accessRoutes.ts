@@ -145,8 +145,8 @@ function addActions(
 }
 
 /**
- * Answers with one line of JSON. If the replay takes long, progress lines precede this line. An error after the first
- * progress line is sent as a line, because the status code has been sent.
+ * Answers with one line of JSON. If the replay of a recording takes long, progress lines precede this line. An error
+ * after the first progress line is sent as a line, because the status code has been sent.
  */
 async function replyWithProgress(
   reply: FastifyReply,

@@ -7,7 +7,7 @@ import { VENUES } from '../../wiring/venueRegistry.ts';
 import type { RecordOptions } from './record.ts';
 
 export type RecordedVenueFlags = {
-  /** Name of a registered exchange, or `ccxt:` and an id of ccxt. */
+  /** Name of a registered exchange, or `ccxt:` followed by the id of an exchange in ccxt. */
   readonly venue?: string;
   readonly url?: string;
   readonly streamUrl?: string;
@@ -21,7 +21,10 @@ export type RecordedVenueFlags = {
 export type RecordedVenue = Pick<RecordOptions, 'config' | 'ccxt'>;
 
 const CCXT = 'ccxt:';
-/** Share of the published rate limit that a recorder uses; the rest is left to other programs of the address. */
+/**
+ * Share of the published rate limit that a recorder uses; the remaining share is left to other programs with the same
+ * IP address.
+ */
 const USED_SHARE = 0.9;
 
 /**

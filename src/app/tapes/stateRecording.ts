@@ -138,8 +138,8 @@ class RunReader {
   }
 
   /**
-   * Reads a line. Returns the time of a book, and whether it is the first book of the run; `null` for a line without a
-   * book.
+   * Reads a line. Returns the time of its book, and whether this book is the first of the run; `null` for a line
+   * without a book.
    */
   read(line: RecordingLine, findings: Reading['findings']): { readonly at: number; readonly isFirst: boolean } | null {
     if (line.kind !== 'input') return null;

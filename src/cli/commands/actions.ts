@@ -152,8 +152,8 @@ async function cancelInThisProcess(
 }
 
 /**
- * Previews or executes an action. `refusedCode`: exit code if the bot refuses the action. `also`: further lines of the
- * preview.
+ * Previews or executes an action. `refusedCode`: exit code if the bot refuses the action. `also`: additional lines for
+ * the preview.
  */
 async function act(
   ask: ActionAsk,

@@ -40,7 +40,7 @@ export function folderToRead(flags: BotFlags): string {
 
 /**
  * Returns the state directory, and the configuration that names it; `file` is `null` if --state names the directory. A
- * configuration that is given is also read beside --state, so that its errors are reported.
+ * given configuration is read even with --state, so that its errors are reported.
  */
 function selected({ config, state, paper = false }: BotFlags): { readonly dir: string; readonly file: Config | null } {
   const file = config === undefined ? null : readConfig(config);

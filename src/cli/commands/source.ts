@@ -134,7 +134,7 @@ export async function withMarketOf(
   await withMarket(config, tape, options, clock, work);
 }
 
-/** Throws `UsageError` for flags of the embedded exchange. */
+/** Throws `UsageError` if a flag that needs the embedded exchange was given. */
 function refuseEmbedded(options: Source): void {
   if (options.seed !== undefined)
     throw new UsageError('--seed needs the embedded exchange; a remote exchange has no seed');

@@ -167,7 +167,7 @@ function addCheck(program: Command): void {
     });
 }
 
-/** Port of `puntas exchange` without a configured one, so that other programs find it. */
+/** Port of `puntas exchange` if none is configured. The port is fixed, so that other programs find the exchange. */
 const EXCHANGE_PORT = 8080;
 
 function addExchange(program: Command): void {

@@ -3,8 +3,8 @@ import type { Command, Option } from 'commander';
 import { UsageError } from '../../wiring/usageError.ts';
 
 /**
- * Whether only one value of an option counts. The parser of a repeatable option also receives the values before. An
- * option without a value says the same if it is given twice.
+ * Whether only one value of an option counts. The parser of a repeatable option also receives the previous values, so
+ * all of them count. An option without a value has no second value that could be lost.
  */
 const keepsOne = ({ required, optional, variadic, argChoices, parseArg }: Option): boolean =>
   (required || optional) && !variadic && (argChoices !== undefined || (parseArg?.length ?? 0) < 2);
@@ -23,8 +23,8 @@ export function refuseRepeated(command: Command): void {
 }
 
 /**
- * Refuses flags that have no effect beside the other flags or with the given configuration. `names`: as in the object of
- * the options, like `hedgeFee`. `why`: completes the sentence after the flags.
+ * Refuses flags that have no effect beside the other flags or with the given configuration. `names`: keys of the flags
+ * in commander's object of options, like `hedgeFee`. `why`: end of the error message, after the flags.
  * @throws UsageError if one of the flags was given on the command line.
  */
 export function refuseGiven(command: Command, names: readonly string[], why: string): void {

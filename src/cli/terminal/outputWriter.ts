@@ -26,7 +26,8 @@ const INTERRUPTED_MAX = 100;
 
 /**
  * Queue that keeps the order of texts and writes each text once, completely or not at all, unless the descriptor fails
- * during a text. `write` must not block: on a full pipe it must fail with EAGAIN, and the rest waits in memory.
+ * during a text. `write` must not block: on a full pipe it must fail with EAGAIN, and the remaining bytes wait in
+ * memory.
  */
 export class OutputWriter {
   readonly #options: OutputWriterOptions;

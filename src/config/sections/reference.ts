@@ -99,7 +99,7 @@ const leg = z.strictObject({
   frozenAfterMs: frozenAfterMs.optional().describe("Overrides the source's frozenAfterMs for this book."),
 });
 
-/** Defaults of keys of a source that its books can replace. */
+/** Defaults of the keys of a source that each of its books can override. */
 export const SOURCE_DEFAULTS = { from: 'exchange', staleAfterMs: 10_000, frozenAfterMs: undefined } as const;
 
 const source = z.strictObject({
@@ -186,7 +186,7 @@ export const reference = z
 
 /** Books and feeds from which the reference price is computed. */
 export type ExternalReference = {
-  /** Chain of books of the price; with live sources, that of the first source. */
+  /** Chain of books from which the price is computed; with live sources, the chain of the first source. */
   readonly legs: readonly Leg[];
   /** First chain that consists only of books of the traded exchange; empty if there is none. */
   readonly here: readonly Leg[];
@@ -232,9 +232,11 @@ export function externalReferenceOf({
 export const readsPerMinute = (elsewhere: ExternalReference | null): number =>
   elsewhere === null ? 0 : (60_000 * elsewhere.read.length) / elsewhere.everyMs;
 
-/** Book of a place that is read for the reference price. Sources with equal books share the readings. */
+/**
+ * Book that is read for the reference price, from an exchange or a feed. Sources that use the same book share one read.
+ */
 export type LiveFeed = {
-  /** Name in events, log and errors: place and book. */
+  /** Name in events, log and errors: exchange or feed, and book. */
   readonly key: string;
   readonly book: string;
   readonly from: SourceFrom;
@@ -242,7 +244,7 @@ export type LiveFeed = {
   readonly amount?: string;
   /** Maximum time between two events that confirm an unchanged book. */
   readonly confirmEveryMs: number;
-  /** Time between two polls, and the maximum time without a frame of the stream before a poll. */
+  /** Without a stream: time between two polls. With a stream: maximum time without a frame before a poll. */
   readonly pollMs: number;
 };
 
@@ -255,7 +257,7 @@ type Wanted = {
 export type LiveSources = {
   readonly rules: LivePriceRules;
   readonly feeds: readonly LiveFeed[];
-  /** Books of each source, with their places. */
+  /** Books of each source, with the exchange or feed of each book. */
   readonly chains: readonly (readonly (Leg & { readonly from: SourceFrom })[])[];
 };
 
@@ -357,7 +359,7 @@ const CONFIRM_EVERY_MAX_MS = 1_000;
 const OTHER_POLL_MS_MIN = 1_500;
 const POLL_MS_MIN = 100;
 
-/** Polls within the maximum age of a price, so that one failed poll does not make the price stale. */
+/** Minimum number of polls within the maximum age of a price, so that one failed poll does not make the price stale. */
 const POLLS_PER_AGE = 2.5;
 
 const pollMsMin = (place: SourceFrom): number =>
@@ -366,7 +368,7 @@ const pollMsMin = (place: SourceFrom): number =>
 /** Returns the minimum of `staleAfterMs`: a price that is polled as often as allowed must not become stale. */
 export const staleAfterMsMin = (place: SourceFrom): number => POLLS_PER_AGE * pollMsMin(place);
 
-/** Describes a place without secrets. */
+/** Describes the exchange or feed of a book (its place) without secrets. */
 export function placeText(place: SourceFrom): string {
   if (typeof place === 'string') return place;
   if ('feed' in place) return `feed ${place.feed}`;
@@ -390,12 +392,12 @@ function placeTextsIn(books: ReturnType<typeof sourceLegs>): (place: SourceFrom,
   };
 }
 
-/** Returns a text that two places share only if they are equal. */
+/** Returns a text that is equal for two places only if the places are equal. */
 function wholePlace(place: SourceFrom): string {
   return JSON.stringify(typeof place === 'string' ? place : Object.entries(place).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Returns 16 hex digits of a place or books, whose addresses may contain secrets. */
+/** Returns 16 hex digits that identify a place or several books, without their addresses, which may contain secrets. */
 const shortDigest = (read: unknown): string =>
   createHash('sha256').update(JSON.stringify(read)).digest('hex').slice(0, 16);
 

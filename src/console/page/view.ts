@@ -143,9 +143,12 @@ export type ShownHedging = {
   readonly debtMax: string;
   readonly debtShare: number;
   readonly band: string;
-  /** Number of failed hedges in sequence. */
+  /** Number of consecutive failed hedges. */
   readonly failures: number;
-  /** Hedge whose end is not proven, with the time from which it may execute; `amount` is negative for a purchase. */
+  /**
+   * Hedge that is not proven to have ended, with the time since which it may execute; `amount` is negative for a
+   * purchase.
+   */
   readonly open: {
     readonly id: string;
     readonly since: number;
@@ -162,7 +165,10 @@ export type ShownHedging = {
     readonly quote: string | null;
     readonly quoteCurrency: string;
   }[];
-  /** Quote currency there beyond its target, and its value in the quote currency of the bot's book. `null` if unknown. */
+  /**
+   * Amount of the quote currency on the other exchange beyond its target, and its value in the quote currency of the
+   * bot's book. `null` if unknown.
+   */
   readonly drift: string | null;
   readonly driftValue: string | null;
   /** Last hedges, newest first. */
@@ -340,8 +346,8 @@ export const POINT = [
 ] as const;
 
 /**
- * Points and fills of the charts. `recent`: one point per second; `whole`: all replayed runs, in larger steps. `fills`:
- * time, side (1 bought, -1 sold), price.
+ * Points and fills of the charts. `recent`: one point per second; `whole`: all replayed runs, at larger intervals.
+ * `fills`: time, side (1 bought, -1 sold), price.
  */
 export type ConsoleHistory = {
   readonly run: number;
