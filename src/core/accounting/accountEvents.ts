@@ -46,7 +46,10 @@ export type BalancesEvent = {
    * must equal the bot's ledger.
    */
   readonly quiet: boolean;
-  /** Another exchange whose balances these are; absent for the bot's own. Its currencies are like `usdt@other`. */
+  /**
+   * Name of the other exchange that was read; absent for the bot's own exchange. Its currencies are named like
+   * `usdt@other`.
+   */
   readonly place?: string;
   /** Value of one unit of the quote currency there, in the quote currency of the bot's book; absent if unknown. */
   readonly rate?: Money;
@@ -83,7 +86,10 @@ export type TransferEvent = {
   /** Time of the transfer according to its source. */
   readonly occurredAt: Millis;
   readonly why: string;
-  /** Whether the amount left or reached one exchange in a transfer to the other: it counts as held until booked there too. */
+  /**
+   * Whether the amount is one side of a transfer between the two exchanges. It counts as held until the other side is
+   * booked.
+   */
   readonly inTransit?: true;
 };
 

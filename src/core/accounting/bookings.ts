@@ -21,7 +21,7 @@ const RESIDUE_MAX = 10n ** 10n;
 /** Booked change of the account. Each book of the account updates its position from the change. */
 export type Booked = { readonly changes: readonly Change[] } & (
   | { readonly kind: 'opening' }
-  /** `transfer` is absent for an amount that was held before the first trade in it. */
+  /** `transfer` is absent for an amount that was held before the first trade in its currency. */
   | { readonly kind: 'transfer'; readonly transfer?: BookedTransfer }
   | { readonly kind: 'trade'; readonly trade: OwnTrade }
   /**
@@ -44,7 +44,10 @@ export class Bookings {
   readonly #place: string | null;
   readonly #ledger: Ledger;
   readonly #reported = new Map<string, Money>();
-  /** Totals that the ledger does not have, in the latest settled read. Only of an account on another exchange. */
+  /**
+   * Totals of the currencies that are not in the ledger, from the latest settled balance read. Only for an account on
+   * another exchange.
+   */
   #unlisted: ReadonlyMap<string, Money> = new Map();
   readonly #seen = new Map<string, string>();
   #isOpen = false;
@@ -53,8 +56,8 @@ export class Bookings {
 
   /**
    * `onBooked` receives each booking, except restored bookings. `fillOf` finds the order that a trade filled, for the
-   * text of the ledger entry. `place` is the venue of the account, which follows its currencies; `null` for the bot's
-   * own exchange.
+   * text of the ledger entry. `place` is the name of the account's exchange, which is appended to its currencies, like
+   * `usdt@other`; `null` for the bot's own exchange.
    */
   constructor(
     onBooked: (booked: Booked) => void,
@@ -237,8 +240,8 @@ export class Bookings {
   }
 
   /**
-   * Books the amount held of a currency that came after the opening, before the first trade in it. Another exchange has
-   * no transfer lists that would explain the amount. It is not profit.
+   * Books the balance of a currency that is not in the opening balances, just before the first trade in that currency.
+   * Another exchange has no transfer lists that would explain the amount. It is not profit.
    */
   #openLate(currency: string, at: Millis): void {
     const amount = this.#unlisted.get(currency);

@@ -26,8 +26,8 @@ export type AccountTier = {
 const RATE_ONE = 10n ** 8n;
 
 /**
- * Returns the account's tier; `null` if the exchange does not report the volume. The row of `fees` takes precedence
- * over the public schedule (public-facts 9.1, rest-api 2.8).
+ * Returns the account's tier; `null` if the exchange does not report the volume. `fee`, the account's own row, takes
+ * precedence over the public `schedule` (public-facts 9.1, rest-api 2.8).
  */
 export function accountTierOf(fee: BookFee, schedule: readonly FeeTier[], minor: string): AccountTier | null {
   if (fee.currentVolume === undefined) return null;
@@ -53,9 +53,9 @@ export function accountTierOf(fee: BookFee, schedule: readonly FeeTier[], minor:
  * Returns the value of one more unit of volume towards the next tier, in 10^-8 of the unit.
  *
  * The calculation assumes that the next 30 days have the same volume. Its first `missing` units still pay the present
- * fee; the rest pay the fee of the next tier. The value per unit is the saving on that rest, divided by `missing`. The
- * value is at most the fee difference, so that no quote goes below the next tier's fee. The value is 0 if `missing` is
- * at least the volume.
+ * fee; all later units pay the fee of the next tier. The value per unit is the saving on these later units, divided by
+ * `missing`. The value is at most the fee difference, so that no quote goes below the next tier's fee. The value is 0
+ * if `missing` is at least the volume.
  */
 export function tierWorth({ volume, makerRate, next }: AccountTier): number {
   if (next === null) return 0;

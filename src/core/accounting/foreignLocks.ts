@@ -20,8 +20,8 @@ export function lockedByOrders(instrument: Instrument, orders: Iterable<Order>):
 }
 
 /**
- * Returns the funds locked by orders of other programs, per currency. In one balance read, an order of the bot that is
- * being sent may count twice.
+ * Returns the funds locked by orders of other programs, per currency. The result is too low if `own` contains an order
+ * of the bot that was still being sent when the balances were read.
  */
 export function lockedByOthers(
   own: ReadonlyMap<string, Money>,

@@ -1,6 +1,6 @@
 /**
- * Ledger of the exchanges where this run has no account. What an earlier run left there still counts as held, and only
- * the operator changes it.
+ * Ledger of the exchanges where this run has no account. Amounts that an earlier run left there still count as held,
+ * and only the operator changes them.
  */
 import type { TransferEvent } from './accountEvents.ts';
 import { changesIn, Ledger, type Change, type LedgerEntry } from './ledger.ts';
@@ -26,14 +26,14 @@ export class OtherPlaces {
     return this.#ledger.version;
   }
 
-  /** Returns what all of these places together hold of a currency. */
+  /** Returns the amount of a currency that all of these exchanges hold together. */
   held(currency: string): Money {
     let sum = 0n;
     for (const [name, balance] of this.#ledger.balances) if (name.startsWith(`${currency}@`)) sum += balance;
     return money(sum);
   }
 
-  /** Books a transfer with a known cause. The currency of the event has the place in its name. */
+  /** Books a transfer with a known cause. The currency of the event names the exchange, like `usdt@other`. */
   transfer(event: TransferEvent): void {
     const { cause, currency, amount, occurredAt: at, why } = event;
     const place = placeInName(currency) ?? '';
@@ -49,13 +49,13 @@ export class OtherPlaces {
     this.#ledger.listen(call);
   }
 
-  /** Sums and sources, for the ledger of all accounts. */
+  /** Rows of this ledger, to be stored in the ledger of all accounts. */
   get rows(): PlacedRows {
     const { causes, sources } = this.#ledger;
     return { causes, sources };
   }
 
-  /** Restores the rows of all places that this run does not know. */
+  /** Restores the rows of all exchanges where this run has no account. */
   restore({ causes, sources }: PlacedRows): void {
     this.#ledger.restore(causes, sources);
   }

@@ -1,4 +1,7 @@
-/** Names of what an account on another exchange holds: `usdt@other`. What the bot's own exchange holds has no place. */
+/**
+ * Names of currencies and ledger entries on another exchange, like `usdt@other`; the part after @ is the place. Names
+ * on the bot's own exchange have no place.
+ */
 import type { AccountLedger } from './accountEvents.ts';
 import { money, textOfMoney, type Money } from '../model/units.ts';
 
@@ -11,7 +14,7 @@ export const tickerInName = (name: string): string => name.split('@')[0]!;
 /** Returns the place in a name; `null` for a name of the bot's own exchange. */
 export const placeInName = (name: string): string | null => name.split('@')[1] ?? null;
 
-/** Whether the name is of this place. */
+/** Whether the name ends with this place. */
 export const isAtPlace = (name: string, place: string): boolean => name.endsWith(`@${place}`);
 
 /** Returns the command that books an amount out of the ledger; the operator adds the YAML file and the reason. */
@@ -43,7 +46,10 @@ export function splitPlaces<L extends AccountLedger>(ledger: L): readonly [place
   return [placed, { ...ledger, ...own }];
 }
 
-/** Returns the ledger with the rows added. @throws Error if both have a currency: one row would lose its bookings. */
+/**
+ * Returns the ledger with the rows added.
+ * @throws Error if both have a row of one currency, because one row would replace the other.
+ */
 export function withRows<L extends AccountLedger>(ledger: L, { causes, sources }: PlacedRows): L {
   const both = [...causes.keys()].find(currency => ledger.causes.has(currency));
   if (both !== undefined) throw new Error(`cannot merge two ledgers that both contain ${both}`);

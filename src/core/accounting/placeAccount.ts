@@ -1,6 +1,6 @@
 /**
- * Account of the bot on another exchange: balances, ledger and comparison of their own, and the order that may still
- * execute there. Every currency has the place in its name.
+ * Account of the bot on another exchange: its balances, its ledger, the comparison of both, and the order that may
+ * still execute there. Every currency has the place in its name.
  */
 import type { AccountLedger, BalancesEvent, ElsewhereEvent, TransferEvent } from './accountEvents.ts';
 import type { Booked, BookedTransfer } from './bookings.ts';
@@ -13,8 +13,8 @@ import type { Instrument } from '../model/instrument.ts';
 import { money, multiplyMoneyFloor, textOfMoney, type Millis, type Money, type Side } from '../model/units.ts';
 
 /**
- * Effect of a change booked on the other exchange on the position of the bot's book. `cash` is in the quote currency of
- * the bot's book.
+ * Change booked on the other exchange, by its effect on the position of the bot's book. `cash` is in the quote currency
+ * of the bot's book.
  */
 export type PlacedChange =
   | { readonly kind: 'trade'; readonly major: Money; readonly cash: Money }
@@ -24,11 +24,13 @@ export type PlacedChange =
 export type PlacedBook = { readonly place: string; readonly major: string; readonly minor: string };
 
 export type PlaceLimits = {
-  /** Limit on what hedges leave in the quote currency of the other book; absent if there is none. */
+  /**
+   * Limit on the drift, the amount of the other book's quote currency beyond its target; absent if there is no limit.
+   */
   readonly drift?: {
     /** Maximum value, in the quote currency of the bot's book. */
     readonly max: Money;
-    /** Amount of that quote currency without drift; absent for the amount at the opening of the ledger. */
+    /** Amount of that quote currency at which the drift is zero; if absent, the amount at the opening of the ledger. */
     readonly target?: Money;
   };
   /** Maximum age of the other exchange's balances; absent for no maximum. The bot does not quote if they are older. */
@@ -68,7 +70,7 @@ export class PlaceAccount {
     return `${place}: the last read of the balances is ${Math.ceil(age / 1_000)} s old, and the maximum age is ${maxAge / 1_000} s`;
   }
 
-  /** Difference between balances and ledger that lasts, as text with the place; `null` if there is none. */
+  /** Lasting difference between balances and ledger, as text with the name of the exchange; `null` if there is none. */
   get difference(): string | null {
     const { unexplained } = this.#account;
     return unexplained && `${this.#book.place}: ${unexplained.difference} (balance on the exchange minus ledger)`;
@@ -81,7 +83,7 @@ export class PlaceAccount {
     return this.#value;
   }
 
-  /** Whether the opening balances are known. Until then every amount counts from 0. */
+  /** Whether the opening balances are known. Until then, amounts count without the opening balances. */
   get isOpen(): boolean {
     return this.#account.isOpen;
   }
@@ -121,15 +123,15 @@ export class PlaceAccount {
   }
 
   /**
-   * Funds in the base and quote currency of the other book for hedges from now on. Includes what an open order may
-   * spend, because that order hedges too.
+   * Funds in the base and quote currency of the other book that hedges can use from now on. Includes the amount that an
+   * open order may spend, because that order is a hedge, too.
    */
   get reserves(): { readonly major: Money; readonly minor: Money } {
     const of = (currency: string) => this.#account.fundsWithPending(atPlace(currency, this.#book.place));
     return { major: of(this.#book.major), minor: of(this.#book.minor) };
   }
 
-  /** Latest comparison of its balances with the ledger; `null` before the first of this run. */
+  /** Latest comparison of its balances with the ledger; `null` before the first comparison of this run. */
   get checked(): PlaceCheck | null {
     const { checked } = this.#account;
     return checked && { ...checked, place: this.#book.place };
@@ -181,7 +183,7 @@ export class PlaceAccount {
       this.#value = this.#rate;
       for (const trade of event.trades) this.#account.trade(trade);
     }
-    // The trades are booked one by one, so the end of the order books no amount.
+    // The trades are booked one by one, so the end of the order books no amount, like the end of a failed conversion.
     const phase = event.phase === 'ended' ? 'failed' : event.phase;
     this.#account.orderElsewhere({ kind: 'conversion', at: event.at, phase, conversion: placed });
   }
@@ -199,12 +201,12 @@ export class PlaceAccount {
     this.#account.resumed(at);
   }
 
-  /** Returns what the open order may still add and remove of the base currency, in lots of the bot's book. */
+  /** Returns the base currency that the open order may still add and remove, in lots of the bot's book. */
   converting(instrument: Instrument): Readonly<Record<Side, number>> {
     return this.#account.converting({ ...instrument, major: atPlace(this.#book.major, this.#book.place) });
   }
 
-  /** Returns the other exchange's funds in a currency, without what an open order may spend. */
+  /** Returns the other exchange's funds in a currency, minus the amount that an open order may spend. */
   funds(currency: string): Money {
     return this.#account.funds(atPlace(currency, this.#book.place));
   }
@@ -221,7 +223,10 @@ export class PlaceAccount {
     return withRows(ledger, this.#account.stateToSave([]));
   }
 
-  /** Restores this account from the rows of all other exchanges; returns the rows of the others. */
+  /**
+   * Restores this account from the rows of all exchanges but the bot's own; returns the rows of the remaining
+   * exchanges.
+   */
   restore(placed: PlacedRows): PlacedRows {
     const [here, others] = splitRows(placed, name => isAtPlace(name, this.#book.place));
     if (here.causes.size > 0) this.#account.restore({ ...here, seen: new Map() });

@@ -14,7 +14,7 @@ export type BalanceCheck = {
   readonly differences: ReadonlyMap<string, Money>;
 };
 
-/** Latest comparison of an account on another exchange. */
+/** Latest comparison of the balances on another exchange with their ledger. */
 export type PlaceCheck = BalanceCheck & { readonly place: string };
 
 /**

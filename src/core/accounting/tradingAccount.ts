@@ -31,8 +31,9 @@ export class TradingAccount {
   readonly #pending = new PendingConversions();
   #lockedByOthers: ReadonlyMap<string, Money> = new Map();
 
-  /** `onBooked` receives every booking, for the books of the account. `fillOf` finds the order that a trade filled.
-   *  `place` is the venue of an account on another exchange.
+  /**
+   * `onBooked` receives every booking, for the books of the account. `fillOf` finds the order that a trade filled.
+   * `place` is the name of the exchange, for an account on another exchange.
    */
   constructor(
     { tradeReportDelayMaxMs, listWaitMs = 0 }: AccountDelays,
@@ -59,7 +60,7 @@ export class TradingAccount {
     this.#lockedByOthers = lockedByOthers(own, balances);
     if (!quiet) return null;
     if (this.#pending.inFlight === 0) return this.#reconciliation.read(startedAt);
-    // The balances equal the ledger with or without the conversion in flight. So a later run need not wait for the
+    // If the balances equal the ledger with or without the conversion in flight, a later run need not wait for the
     // outcome of the conversion.
     if (this.#pending.explainDifferences(this.#bookings.differences())) this.#reconciliation.recordEqualBalances();
     return null;
@@ -71,8 +72,8 @@ export class TradingAccount {
   }
 
   /**
-   * Applies a state change of the bot's order on another exchange, whose trades are booked one by one. A quiet read
-   * spans no such change, so the order explains no difference, and the count of mismatches continues.
+   * Applies a state change of the bot's order on another exchange, whose trades are booked one by one. No such change
+   * happens during a quiet balance read, so the order explains no difference, and the count of mismatches continues.
    */
   orderElsewhere(event: ConversionEvent): void {
     this.#pending.apply(event);

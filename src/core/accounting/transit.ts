@@ -13,26 +13,34 @@ import { money, textOfMoney, type Millis, type Money } from '../model/units.ts';
 /** Place of money in transit, in names of currencies. */
 export const TRANSIT = 'transit';
 
-/** Amount that left an account (above 0) or arrived in one (below 0), whose other side is not known yet. */
+/**
+ * Amount that left an account (above 0) or arrived in one (below 0), in a transfer whose other side is not known yet.
+ */
 export type TransitItem = {
   readonly source: string;
   readonly currency: string;
-  /** Account that it left or arrived in: the place of the other exchange; `null` for the bot's own; TRANSIT for none. */
+  /**
+   * Account that the amount left or reached: the name of another exchange, `null` for the bot's own exchange, or
+   * TRANSIT if the account is unknown.
+   */
   readonly place: string | null;
   readonly amount: Money;
   readonly since: Millis;
   /**
-   * Whether the amount may have left before the opening balances of the other exchange were read, so that they may include
-   * it. Only its arrival, its return or the operator can then say that it does not count twice.
+   * Whether the amount may have left before the opening balances of the other exchange were read. These may then
+   * include the amount, which would count twice. Only its arrival, its return or the operator can settle this.
    */
   readonly mayBeInOpening?: true;
 };
 
 /** State for the next run. */
 export type TransitState = {
-  /** Transfers between both exchanges without their other side, oldest first; absent if there are none. */
+  /** Transfers between both exchanges of which only one side is known, oldest first; absent if there are none. */
   readonly transit?: readonly TransitItem[];
-  /** Currencies whose opening balances there may include what is not booked as sent yet; absent if there are none. */
+  /**
+   * Currencies whose opening balances on the other exchange may include amounts that are not booked as sent yet; absent
+   * if there are none.
+   */
   readonly openings?: readonly string[];
 };
 
@@ -41,14 +49,20 @@ type Moved = Pick<TransitItem, 'place' | 'currency' | 'amount'>;
 export type TransitLimits = {
   /** Maximum fee of one transfer, by currency; 0 for other currencies. */
   readonly feeMax: ReadonlyMap<string, Money>;
-  /** Maximum in transit by falls of balances that no transfer list announced, by currency; 0 for other currencies. */
+  /**
+   * Maximum amount in transit that is known only from falls of balances, not from a transfer list. By currency; 0 for
+   * other currencies.
+   */
   readonly fallMax: ReadonlyMap<string, Money>;
   /** Maximum time between both sides of a transfer. Later, only the operator can explain the amount. */
   readonly waitMs: Millis;
 };
 
 const HOUR_MS = 3_600_000;
-/** Maximum number of items that are compared with each other, and of items that are kept apart. */
+/**
+ * Maximum number of items among which complete transfers are sought, and of all items; beyond that number, items are
+ * merged.
+ */
 const COMPARED_MAX = 10;
 const ITEMS_MAX = 100;
 
@@ -58,19 +72,19 @@ export class Transit {
   readonly #place: string | null;
   readonly #onChange: (change: PlacedChange) => void;
   readonly #ledger = new Ledger();
-  /** Oldest first. The sum of each currency is its balance in the ledger. */
+  /** Items, oldest first. The sum of the items of a currency is its balance in the ledger. */
   #items: readonly TransitItem[] = [];
   /**
-   * Currencies with the time of their opening balances on another exchange, or of a later arrival that ended an item in
-   * doubt. Each stays until the bot's own balance of it equals its ledger. Until then, an amount that is booked as sent may
-   * be older than that opening, or that arrival may be its own.
+   * Time of the opening balances on another exchange, by currency, or of a later arrival that ended an item in doubt.
+   * An entry is deleted once the bot's own balance of the currency equals its ledger. Until then, an amount that is
+   * booked as sent may already be in the opening balances, or may be the amount that arrived.
    */
   readonly #openings = new Map<string, Millis>();
 
   /**
-   * `major` is the base currency of the bot's book, `place` the other exchange that this run reads. If `limits` is `null`,
-   * nothing new is in transit, and what an earlier run left stays held. `onChange` receives the effect of each booking on
-   * the position, except restored bookings.
+   * `major` is the base currency of the bot's book, `place` the other exchange that this run reads. If `limits` is
+   * `null`, no new amount gets in transit, and amounts in transit from an earlier run still count as held. `onChange`
+   * receives the effect of each booking on the position, except restored bookings.
    */
   constructor(
     major: string,
@@ -100,7 +114,7 @@ export class Transit {
     return this.#ledger.version;
   }
 
-  /** Whether the currency is one in transit. */
+  /** Whether the name is that of a currency in transit, like `btc@transit`. */
   has(currency: string): boolean {
     return isAtPlace(currency, TRANSIT);
   }
@@ -128,8 +142,8 @@ export class Transit {
   }
 
   /**
-   * Whether a fall of a balance that no list announced may be a departure from `place`: it completes a transfer, or all
-   * open departures from `places` stay within the maximum.
+   * Whether a fall of a balance that is in no transfer list may be a departure to another account. It may be if it
+   * completes a transfer, or if all open departures from `places`, with the fall, stay within the maximum.
    */
   mayDepart(fall: Moved, places: readonly (string | null)[]): boolean {
     if (this.completes(fall)) return true;
@@ -148,7 +162,10 @@ export class Transit {
     this.#items = this.#items.map(item => (isSent(item) ? inDoubt(item) : item));
   }
 
-  /** Applies a comparison of the bot's own balances: what is equal has nothing on its way that is not booked. */
+  /**
+   * Applies a comparison of the bot's own balances with the ledger. If they are equal in a currency, every departure in
+   * that currency is booked.
+   */
   compared({ at, reported, differences }: BalanceCheck): void {
     for (const [currency, since] of this.#openings)
       if (at >= since && reported.has(currency) && !differences.has(currency)) this.#openings.delete(currency);
@@ -161,8 +178,9 @@ export class Transit {
   }
 
   /**
-   * Books the other side of the part of a transfer or adjustment that what is in transit explains, so that no money counts
-   * twice: all of it if it completes a transfer or returns in full. The remainder is ordinary.
+   * Books the other side of a transfer or adjustment as far as amounts in transit explain it, so that no money counts
+   * twice. An amount that completes a transfer, or returns one in full, is explained completely. The unexplained part
+   * is not in transit.
    */
   explain(transfer: BookedTransfer, at: Millis): void {
     const [currency, place] = [tickerInName(transfer.currency), placeInName(transfer.currency)];
@@ -179,14 +197,14 @@ export class Transit {
     this.#book({ ...transfer, at, cause: isReturn ? 'refunds' : cause }, moved);
   }
 
-  /** Books a change of what is in transit, such as the operator's. */
+  /** Books a change of the amounts in transit, such as an adjustment by the operator. */
   transfer(event: TransferEvent): void {
     this.#book(event, { currency: tickerInName(event.currency), place: TRANSIT, amount: event.amount });
   }
 
   /**
-   * Returns which amount has been in transit for too long, or may be in the opening balances of the other exchange too,
-   * with the remedy; `null` if none.
+   * Returns a text about an amount that has been in transit for too long, or that may also be in the opening balances
+   * of the other exchange, with the remedy; `null` if there is none.
    */
   overdue(at: Millis): string | null {
     const lost = (currency: string) => sumOfItems(this.#lost(currency, at));
@@ -202,11 +220,11 @@ export class Transit {
     if (doubted.length > 0) {
       const [all, left] = [this.#of(currency), this.#doubtful(currency)].map(sumOfItems) as [Money, Money];
       const doubtful = left > 0n ? left : sumOfItems(doubted);
-      // Arrivals may be of amounts in doubt, and then only the rest is missing in both accounts.
+      // Some arrivals may be amounts in doubt. Then only the difference is missing in both accounts.
       const isRest = all > 0n && all < doubtful;
       const amount = isRest ? all : doubtful;
       const orFee = isRest ? ', or if the amount is the fee of a transfer that has arrived' : '';
-      // Without limits, nothing reads the arrival.
+      // Without limits, the bot does not notice an arrival.
       const otherwise =
         this.#limits === null
           ? `restore the section hedge.elsewhere, or book the arrival with puntas ledger adjust -c FILE --currency ${currency}@PLACE --amount AMOUNT --reason "..."`
@@ -223,19 +241,19 @@ export class Transit {
     this.#ledger.listen(call);
   }
 
-  /** Sums and sources, for the ledger of all accounts. */
+  /** Rows of this ledger, to be stored in the ledger of all accounts. */
   get rows(): PlacedRows {
     const { causes, sources } = this.#ledger;
     return { causes, sources };
   }
 
-  /** Restores what is in transit from the rows of all places; returns the rows of the others. */
+  /** Restores the amounts in transit from the rows of all places; returns the other rows. */
   restore(placed: PlacedRows, { transit: items = [], openings = [] }: TransitState, at: Millis): PlacedRows {
     const [own, others] = splitRows(placed, name => isAtPlace(name, TRANSIT));
     this.#ledger.restore(own.causes, own.sources);
     this.#items = items;
     for (const currency of openings) this.#openings.set(currency, -Infinity);
-    // A version of Puntas that does not know the items keeps only the rows.
+    // An older version of Puntas stores only the rows, without the items.
     for (const name of own.causes.keys()) {
       const currency = tickerInName(name);
       const missing = money(this.held(currency) - sumOfItems(items.filter(item => item.currency === currency)));
@@ -267,8 +285,8 @@ export class Transit {
   }
 
   /**
-   * Whether the amount may have left before the opening balances of the other exchange. The balances of a third exchange
-   * are not read, so that nothing can say when it left there.
+   * Whether the amount may have left before the opening balances of the other exchange. The balances of a third
+   * exchange are not read, so the time at which an amount left it is unknown.
    */
   #mayBeOlder(item: TransitItem): boolean {
     if (item.place === TRANSIT || !this.#mayArriveThere(item)) return false;
@@ -276,8 +294,9 @@ export class Transit {
   }
 
   /**
-   * An arrival may be that of another departure than the one in doubt that it ends, or that the operator's booking ends
-   * together with it. The doubt is then about those that may be its own, and about what is not booked as sent yet.
+   * Keeps the doubt after an arrival has ended a departure in doubt, directly or together with a booking of the
+   * operator. The arrival may belong to another departure. So every departure that fits the arrival is then in doubt,
+   * and so is an amount that is not booked as sent yet.
    */
   #keepDoubt(last: TransitItem, ended: readonly TransitItem[], isReturn: boolean): void {
     const isArrival = ({ place, amount }: TransitItem) => amount < 0n && place !== TRANSIT;
@@ -327,8 +346,9 @@ export class Transit {
   }
 
   /**
-   * Returns items of a currency whose sum is 0: those that are late, and after a booking of the operator those in doubt, or
-   * all. Nothing of them is missing, although no part of them is one transfer.
+   * Returns a group of items of a currency whose sum is 0; empty if there is none. The group is the lost items or,
+   * after a booking of the operator, all items or those in doubt. Their amounts cancel out, so nothing is missing,
+   * although they do not form complete transfers.
    */
   #withoutRest({ currency, place, since }: TransitItem): readonly TransitItem[] {
     const lost = this.#lost(currency, since);
@@ -340,12 +360,15 @@ export class Transit {
     return at - since > (this.#limits?.waitMs ?? Infinity);
   }
 
-  /** Returns the items of a currency that make up what is lost. Later departures may still arrive. */
+  /**
+   * Returns the items of a currency whose sum counts as lost. Departures that are not late are excluded, because they
+   * may still arrive.
+   */
   #lost(currency: string, at: Millis): readonly TransitItem[] {
     return this.#of(currency).filter(item => this.#isLate(item, at) || item.amount < 0n || item.place === TRANSIT);
   }
 
-  /** Returns the items of a currency that are in doubt, with what the operator has booked out. */
+  /** Returns the items of a currency that are in doubt, and the amounts that the operator has booked out. */
   #doubtful(currency: string): readonly TransitItem[] {
     return this.#of(currency).filter(
       ({ mayBeInOpening, place, amount }) => mayBeInOpening === true || (place === TRANSIT && amount < 0n),
@@ -357,9 +380,9 @@ export class Transit {
   }
 
   /**
-   * Returns the fewest items that are complete transfers together with `item`, which is the newest; `null` if none are.
-   * Among equally many, those with the lowest fee. Among those, the operator's booking ends what is in doubt first, and an
-   * arrival last.
+   * Returns the smallest set of items that form complete transfers together with `item`, the newest; `null` if there is
+   * none. Among sets of equal size, the one with the lowest fee is returned. If the fees are equal too, a booking of
+   * the operator ends items in doubt first, and an arrival ends them last.
    */
   #endedBy(item: TransitItem, isReturn: boolean): readonly TransitItem[] | null {
     let ended: readonly TransitItem[] | null = null;
@@ -373,7 +396,7 @@ export class Transit {
     return ended;
   }
 
-  /** Yields all items that are complete transfers together with `item`. */
+  /** Yields every set of items that form complete transfers together with `item`. */
   *#completeSets(item: TransitItem, isReturn: boolean): Generator<readonly TransitItem[]> {
     const sign = item.place === TRANSIT ? -1 : 1;
     const others = this.#items
@@ -402,10 +425,13 @@ export class Transit {
   }
 }
 
-/** Start of the source of a departure that only a fall of a balance showed. */
+/** Beginning of the source of a departure that is known only from a fall of a balance. */
 export const FALL_SOURCE = 'departure';
 
-/** Whether the departure is a fall that may be several transfers, one of which arrived or returned as `arrival`. */
+/**
+ * Whether the departure is a fall of a balance that may cover several transfers, one of which arrived or returned as
+ * `arrival`.
+ */
 const mayInclude = ({ source, place, amount }: TransitItem, arrival: TransitItem, isReturn: boolean): boolean =>
   source.startsWith(`${FALL_SOURCE} `) && amount > -arrival.amount && (place === arrival.place) === isReturn;
 
