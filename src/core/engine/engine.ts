@@ -250,8 +250,8 @@ export class Engine {
         this.#elsewhere?.resumed(event.at);
         break;
     }
-    // Drivers wait until exactly `decidesAt`. A rearranged comparison may round differently, and a driver would retry
-    // forever.
+    // Drivers wait until exactly `decidesAt`, so the comparison must use `decidesAt` itself: one that rounds
+    // differently would make a driver retry forever.
     if (event.at < this.decidesAt) return NOTHING;
     return this.#decide(event.at);
   }
@@ -309,7 +309,7 @@ export class Engine {
     for (const each of this.#ledgers) each.onEntry(call);
   }
 
-  /** Ledgers of all accounts. `ledger` has the rows of each. */
+  /** Ledgers of all accounts. `ledger` combines their rows. */
   get #ledgers() {
     const elsewhere = this.#elsewhere === null ? [] : [this.#elsewhere];
     return [this.#account, this.#transit, this.#otherPlaces, ...elsewhere];
@@ -531,7 +531,7 @@ export class Engine {
     }
   }
 
-  /** Applies the balances of the other exchange. What was on its way to it may be in the first of them. */
+  /** Applies a balance read of the other exchange. The first read may already include amounts that were in transit. */
   #readElsewhere(elsewhere: PlaceAccount, event: BalancesEvent): void {
     const wasOpen = elsewhere.isOpen;
     this.#halt(this.#ledgerHalt(elsewhere.read(event), elsewhere.view));
@@ -577,7 +577,10 @@ export class Engine {
     this.#risk.halt(this.#at, reason);
   }
 
-  /** Adds the booking of a fall that may be a transfer to the other exchange: booked as a loss, it would be hedged. */
+  /**
+   * Adds the command that books a transfer to the other exchange, if a fall of a balance may be one. If the fall were
+   * booked as a loss, the bot would hedge it.
+   */
   #ledgerHalt(halt: LedgerHalt | null, account: Pick<AccountView, 'differences'>): LedgerHalt | null {
     const { elsewhere } = this.#options;
     if (halt === null || elsewhere?.transfers === undefined) return halt;
@@ -602,7 +605,7 @@ export class Engine {
     return this.#risk.regimes.shape(quote, this.#market.mid, this.#inventory.positionLots());
   }
 
-  /** Returns the quote without pulled sides. */
+  /** Returns the quote without pulled sides, and without sides for which hedges have no room. */
   #pulled(quote: Quote, at: Millis, rooms: HedgeRooms | null): Quote {
     const left = this.#puller?.shape(quote, at, this.#market.mid) ?? quote;
     return rooms === null ? left : (this.#hedgeDebt?.shape(left, rooms, this.#orders.live) ?? left);
@@ -648,8 +651,8 @@ export class Engine {
   }
 
   /**
-   * Applies a reading of a source. Cancels quotes that it made unsafe. Decides at once if the combined price moved
-   * since the last decision, or became known or unknown.
+   * Applies a reading of a source, and cancels the quotes that it made unsafe. Decides immediately if the combined
+   * price moved by `moveBps` since the last decision, or became known or unknown.
    */
   #readSource({
     at,
@@ -671,7 +674,7 @@ export class Engine {
     return [...pulled, ...this.#decide(at)];
   }
 
-  /** Adds the price of this book to the basis of the sources, if the book is fresh. */
+  /** Updates the basis of each source with the price of this book, if the book is fresh. */
   #learnBasis(at: Millis): void {
     if (this.#livePrice === null) return;
     const staleAfterMs = this.#options.limits?.staleAfterMs ?? 0;
@@ -691,7 +694,8 @@ export class Engine {
     this.#quoter.postOnlyBackoff.onBook(this.#market.depth, startedAt);
     const mid = this.#market.isQuotable ? this.#market.mid : 0;
     this.#learnBasis(at);
-    // A price move before the balances of both exchanges are known must not count as profit of a part of the inventory.
+    // Until the balances of both exchanges are known, only a part of the inventory is known, so price moves must not
+    // count as profit.
     if (mid > 0 && this.#isInventoryKnown) this.#inventory.mark(2 * mid);
     this.#pastPrice?.see(at, 2 * mid);
     this.#adverseSelection?.market(at, mid);
@@ -707,13 +711,16 @@ export class Engine {
     if (event.inTransit === true && account.version !== before) this.#transit.move(event);
   }
 
-  /** Returns the account that has the currency; those of unknown places are together in one. */
+  /**
+   * Returns the account that has the currency. One common account has the currencies of all exchanges where this run
+   * has no account.
+   */
   #accountOf(currency: string): TradingAccount | PlaceAccount | OtherPlaces {
     if (placeInName(currency) === null) return this.#account;
     return this.#elsewhere?.has(currency) === true ? this.#elsewhere : this.#otherPlaces;
   }
 
-  /** Applies a booked change on another exchange to the position and to what is in transit. */
+  /** Applies a booked change on another exchange to the position and to the amounts in transit. */
   #bookedElsewhere(change: PlacedChange): void {
     this.#inventory.placed(change);
     if (change.kind === 'transfer' && change.transfer) this.#transit.explain(change.transfer, this.#at);
@@ -828,7 +835,10 @@ export class Engine {
     };
   }
 
-  /** Whether the balances of every account are known. Before, no order is placed, and no limit is checked. */
+  /**
+   * Whether the opening balances of the other exchange are known; true if the bot has no account there. Until then, no
+   * order is placed, and no limit is checked.
+   */
   get #isInventoryKnown(): boolean {
     return this.#elsewhere === null || this.#elsewhere.view.isOpen;
   }

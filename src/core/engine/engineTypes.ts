@@ -175,8 +175,8 @@ export type Preview = {
   readonly levels: readonly { readonly level: NormalizedLevel; readonly verdict: RiskRefusal | 'would be placed' }[];
   readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
   /**
-   * For each side, why no order can be placed; `null` if one can, and for both sides while the bot may not quote.
-   * `emptySidesText` has these reasons as text.
+   * For each side, the reason why no order can be placed; `null` if an order can be placed. Both are `null` while the
+   * bot may not quote. `emptySidesText` has these reasons as text.
    */
   readonly unshown: EmptySides;
   readonly emptySidesText: string | null;

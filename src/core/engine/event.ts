@@ -78,8 +78,8 @@ export type EngineEvent =
    */
   | { readonly kind: 'reference'; readonly at: Millis; readonly startedAt: Millis; readonly price: number }
   /**
-   * Reading of a book elsewhere that is part of a source of the reference price, or the reason why there is none.
-   * `startedAt` is the time from which its age is measured.
+   * Reading of a book elsewhere that is part of a source of the reference price, or the reason why there is no reading.
+   * `startedAt` is the time from which the age of the reading is measured.
    */
   | {
       readonly kind: 'source';

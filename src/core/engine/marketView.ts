@@ -17,8 +17,7 @@ export class MarketView {
   #sleptAt: Millis = -Infinity;
 
   /**
-   * Applies an event. Ignores a read that started before a suspension, because the data may be older than the start of
-   * the read.
+   * Applies an event. Ignores a read that started before the machine was suspended, because its data may be outdated.
    */
   apply(event: Extract<EngineEvent, { kind: 'public trade' | 'reference' | 'witness' }>): void {
     if (event.kind === 'public trade') {

@@ -37,7 +37,8 @@ export class QuotingNews {
 
   /**
    * Returns the news after a decision, or `null` if nothing changed. Calls `riskContext` only if there is news.
-   * `operatorTask`: returns what the operator must do before the bot is ready, or `null`. It is news at the start too.
+   * `operatorTask`: returns what the operator must do before the bot is ready, or `null`. Such a task is news even if
+   * the bot was not ready before.
    */
   newsAfter(
     refusal: RiskRefusal | null,

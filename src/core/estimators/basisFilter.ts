@@ -26,14 +26,15 @@ export class BasisFilter {
     this.#model = model;
   }
 
-  /** Whether a value at this time is not too early to count. */
+  /** Whether enough time has passed since the last measurement for a new one to count. */
   isDue(at: Millis): boolean {
     return Number.isNaN(this.#log) || at - this.#at >= BASIS_EVERY_MS;
   }
 
   /**
-   * Adds the logarithm of a ratio. `bound` limits its distance from the estimate: traders close larger distances soon,
-   * so they say nothing about the basis. Ignores values that are not finite, and values less than `BASIS_EVERY_MS` after the last one.
+   * Adds the logarithm of a ratio. `bound` limits its distance from the estimate: traders soon close a larger distance,
+   * which therefore says nothing about the basis. Ignores values that are not finite, and values less than
+   * `BASIS_EVERY_MS` after the last one.
    */
   observe(at: Millis, log: number, bound: number): void {
     if (!(Number.isFinite(at) && Number.isFinite(log) && bound >= 0)) return;

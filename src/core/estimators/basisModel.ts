@@ -62,7 +62,7 @@ export function basisGain(model: BasisModel): BasisGain {
   return { gain: before / (before + r), error: Math.sqrt(before) };
 }
 
-/** Factor between two reversion times that are tried. */
+/** Factor between consecutive reversion times that are tried. */
 const TRIED_FACTOR = 1.3;
 /** Maximum lag of the variogram, as a share of the number of differences. */
 const LAG_SHARE = 1 / 6;
@@ -73,8 +73,8 @@ const DIFFERENCES_MIN = 120;
 
 /**
  * Fits the model to the variogram, the mean squared change over lags 1, 2, 4 and so on: 2 noise + drift h + 2 s²(1 -
- * a^h). For each reversion time, the three parts follow by least squares without negative parts. The best reversion time
- * is taken. A lag counts by the inverse of its squared value times the lag, about the variance of its estimate.
+ * a^h). For each tried reversion time, the three parts are fitted by non-negative least squares; the best fit is
+ * returned. A lag h has the weight 1 / (h value²), about the inverse of the variance of its value.
  *
  * `differences` has NaN for unknown steps. Returns `null` with too few differences.
  */
@@ -103,7 +103,8 @@ export function basisModelOf(differences: ArrayLike<number>): BasisModel | null 
     persistence: best.a,
     noiseVariance: noise / 2,
   };
-  // A recording cannot show that the basis stays for long, so the filter remembers at most a part of its length.
+  // A recording cannot show that the basis stays constant for longer than the recording, so the memory of the filter is
+  // at most a share of its length.
   return { ...model, driftVariance: Math.max(drift, longRunVariance(model) / (known * MEMORY_SHARE) ** 2) };
 }
 
@@ -120,7 +121,10 @@ function squaredChange(differences: ArrayLike<number>, h: number): number {
 
 type FitRow = { readonly terms: readonly number[]; readonly value: number; readonly weight: number };
 
-/** Returns the best non-negative parts of three terms: the best of all subsets of terms without a negative part. */
+/**
+ * Returns the non-negative parts of three terms with the best fit. Fits each subset of the terms, and drops a fit with
+ * a negative part.
+ */
 function nonNegativeFit(
   rows: readonly FitRow[],
 ): { readonly parts: readonly number[]; readonly misfit: number } | null {

@@ -11,9 +11,10 @@ export type PriceReads = { readonly at: ArrayLike<Millis>; readonly log: ArrayLi
 const READS_APART_MAX_MS = 600_000;
 
 /**
- * Calls back with the product of each overlapping pair of changes, and the later end of the two intervals; the ends never
- * decrease. With a lag, each read of `y` counts as that much earlier, so that the sum is largest at the time by which `x`
- * leads `y`. The sum is unbiased for independent times of reads and independent noise.
+ * Calls `add` with the product of each overlapping pair of changes, and with the later end of their two intervals.
+ * These ends never decrease from call to call. With a lag, each read of `y` counts as that much earlier, so the sum of
+ * the products is largest at the lag by which `x` leads `y`. The sum is unbiased for independent times of reads and
+ * independent noise.
  */
 export function overlappingChanges(
   x: PriceReads,

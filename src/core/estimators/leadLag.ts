@@ -12,7 +12,9 @@ export type LeadLag = {
   readonly lagMs: Millis;
   readonly lowMs: Millis;
   readonly highMs: Millis;
-  /** Correlation of the changes at that lag, with its 95% interval. Noise in the prices makes it smaller. */
+  /**
+   * Correlation of the changes at `lagMs`, with its 95% interval. Noise in the prices makes the correlation smaller.
+   */
   readonly correlation: { readonly value: number; readonly low: number; readonly high: number };
   /** Correlation by lag, ascending. */
   readonly byLag: readonly { readonly lagMs: Millis; readonly correlation: number }[];
@@ -29,25 +31,29 @@ export type LeadLagOptions = {
 /** Number of time blocks from which intervals are sampled. */
 const BLOCKS = 30;
 /**
- * Number of standard errors, by Student's t distribution, that the largest of about a hundred correlations must exceed
- * zero by: chance alone does it in 5% of pairs.
+ * Number of standard errors by which the largest of about a hundred correlations must exceed zero. By Student's t
+ * distribution, chance alone does so in 5% of pairs of prices.
  */
 const ERRORS_MIN = 3.6;
-/** Number of lags, in each direction, that are a whole step apart; further lags are a tenth of their size apart. */
+/**
+ * Number of lags in each direction that are one step apart. The distance between larger lags is about a tenth of the
+ * lag.
+ */
 const EVEN_LAGS = 10;
 
 /**
- * Finds the lag with the largest covariance. Its interval comes from a bootstrap of 30 time blocks; each product belongs
- * to the block of its later end. Returns `null` if a price has fewer than 60 reads, or if the covariance may be chance at every lag.
+ * Finds the lag with the largest covariance. Its interval comes from a bootstrap of 30 time blocks; each product of
+ * changes belongs to the block that contains its later end. Returns `null` if a price has fewer than 60 reads, or if
+ * the largest covariance may be due to chance.
  */
 export function leadLagOf(x: PriceReads, y: PriceReads, options: LeadLagOptions): LeadLag | null {
   const { stepMs, lagMaxMs = 60_000, random } = options;
   if (Math.min(x.at.length, y.at.length) < 2 * BLOCKS) return null;
   const lags = lagsUpTo(lagMaxMs, stepMs);
-  // Blocks have equally many reads of `x`, so that gaps take no blocks.
+  // All blocks have equally many reads of `x`, so that no block falls into a gap.
   const starts = Array.from({ length: BLOCKS - 1 }, (_, b) => x.at[Math.floor(((b + 1) * x.at.length) / BLOCKS)]!);
   const blocks = Array.from({ length: BLOCKS }, () => ({ products: new Float64Array(lags.length), xx: 0, yy: 0 }));
-  /** Returns a lookup of blocks for times that never decrease. */
+  /** Returns a lookup of the block at a time; the times of its calls must never decrease. */
   const blockAt = (): ((at: Millis) => (typeof blocks)[number]) => {
     let block = 0;
     return at => {
