@@ -43,7 +43,7 @@ export type DecidedCommands = { readonly places: readonly Approved<PlaceCommand>
 export class Quoter {
   /** Pending taker order, until it is sent or refused. */
   readonly takerOrder: TakerOrder;
-  /** Pauses of a side after the exchange rejected its orders. */
+  /** Pause of each side after the exchange has rejected orders of that side. */
   readonly refusalBackoff = new RefusalBackoff();
   /** Prices at which orders would trade on arrival, although the visible book does not show why. */
   readonly postOnlyBackoff = new PostOnlyBackoff();

@@ -141,7 +141,7 @@ export class IntensityMeter {
     for (const order of side === 'buy' ? this.#orders.sell : this.#orders.buy) {
       const through = side === 'buy' ? price - order.price : order.price - price;
       if (through === 0) order.ahead -= amount;
-      // An order of zero size at the end of the queue is reached once the queue before it is traded.
+      // An order of zero size at the end of the queue is reached once all orders ahead of it have been traded.
       if ((through > 0 || (through === 0 && !(order.ahead > 0))) && at < order.reachedAt) order.reachedAt = at;
     }
   }
