@@ -1,4 +1,6 @@
-/** Lead of one price over another while both are read: the lag estimate of the last hour, repeated from time to time. */
+/**
+ * Running estimate of the lead of one price over another, from the reads of the last hour. Computed again every minute.
+ */
 import type { Millis } from '../model/units.ts';
 import { randomOf } from '../ports/random.ts';
 import { leadLagOf, type LeadLag } from './leadLag.ts';
@@ -7,7 +9,7 @@ import { leadLagOf, type LeadLag } from './leadLag.ts';
 export type LeadEstimate =
   { readonly lead: LeadLag; readonly reason: null } | { readonly lead: null; readonly reason: string };
 
-/** Smallest step between two lags, and the minimum time between two reads that are kept. */
+/** Smallest step between two tested lags. Of the reads within one step, only the last is kept. */
 const STEP_MS: Millis = 250;
 const LAG_MAX_MS: Millis = 10_000;
 /** Time for which reads are kept. Most changes of a mid price are noise, so a lead shows only over many minutes. */
@@ -24,23 +26,23 @@ export class RunningLead {
   readonly #y: Reads = { at: [], log: [] };
   #known: { readonly at: Millis; readonly estimate: LeadEstimate } | null = null;
 
-  /** Adds a read of the price whose lead is estimated. Times do not decrease. */
+  /** Adds a read of the price whose lead is estimated. Ignores a read that is older than the last one. */
   readX(at: Millis, price: number): void {
     addRead(this.#x, at, price);
   }
 
-  /** Adds a read of the price that may follow. */
+  /** Adds a read of the price that may follow the other price. */
   readY(at: Millis, price: number): void {
     addRead(this.#y, at, price);
   }
 
-  /** Returns the estimate of at most a minute ago, a function of the reads and the times of the calls. */
+  /** Returns an estimate that is at most a minute old. It depends only on the reads and on the times of the calls. */
   estimate(at: Millis): LeadEstimate {
     const age = at - (this.#known?.at ?? -Infinity);
     if (this.#known !== null && age >= 0 && age < EVERY_MS) return this.#known.estimate;
     for (const reads of [this.#x, this.#y]) dropBefore(reads, at - MEMORY_MS);
     const count = Math.min(this.#x.at.length, this.#y.at.length);
-    // With too few reads, nothing is computed, so the next call may try again.
+    // With too few reads, the result is not cached, so the next call tries again.
     if (count < READS_MIN)
       return {
         lead: null,
@@ -57,11 +59,12 @@ export class RunningLead {
   }
 }
 
-/** Adds a read; a read within a step of the one before replaces it. */
+/** Adds a read. If the last read is in the same step, the new read replaces it. */
 function addRead({ at: times, log }: Reads, at: Millis, price: number): void {
   const last = times.at(-1) ?? -Infinity;
   if (!(price > 0 && price < Infinity && at >= last)) return;
-  // The step starts at the first read in it, so that frequent reads are kept too.
+  // Steps are fixed on the clock. If each step started at the last read, frequent reads would replace each other
+  // forever.
   if (Math.floor(at / STEP_MS) === Math.floor(last / STEP_MS)) {
     log[log.length - 1] = Math.log(price);
     times[times.length - 1] = at;

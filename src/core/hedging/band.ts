@@ -1,19 +1,18 @@
 /**
- * Inventory band: the inventory that quotes should reduce without a hedge, and its holding cost, from risk, flow and
- * hedge cost.
+ * Inventory band: the inventory that is left to the quotes instead of a hedge, and its holding cost. Computed from
+ * risk, flow and hedge cost.
  */
 
 /** Inputs, with inventory in whole orders. Earnings and costs are shares of the value of one order. */
 export type BandInput = {
   /**
-   * Holding cost of one order per second: half of gamma sigma squared. Holding q orders costs q squared times this
-   * cost.
+   * Cost per second of holding one order: half of gamma sigma squared. Holding q orders costs q squared times as much.
    */
   readonly riskPerS: number;
   /** Fills per second of one side at zero inventory. */
   readonly fillsPerS: number;
   /**
-   * Earnings of a fill at the best distance, as a share of the order's value. The share is 1 / k for the arrival rate A
+   * Earnings of a fill at the optimal quote distance, as a share of the order's value: 1 / k for the arrival rate A
    * e^(-k d).
    */
   readonly edge: number;
@@ -30,8 +29,8 @@ export type Band = {
    */
   readonly orders: number;
   /**
-   * For each q from 0 to `ordersMax` - 1: the cost, at an inventory of q orders, of holding the amount of one more order
-   * until quotes sell that amount. At most the hedge cost.
+   * Entry q, for q from 0 to `ordersMax` - 1: cost of holding one more order at an inventory of q orders, until quotes
+   * sell it. At most the hedge cost.
    */
   readonly marginal: readonly number[];
   /** Earnings per second minus risk and hedge costs, as a share of the value of one order. */
@@ -47,15 +46,16 @@ export type Band = {
  * - theta(q): value of q orders.
  * - p(q) = theta(q) - theta(q + 1): cost of one more order.
  * - H(p) = max over d >= 0 of lambda exp(1 - d / e) (d - p): earnings of a side per second; lambda is `fillsPerS`.
- * - h is `riskPerS`, e is `edge`, d the distance after the fee. No quote is worse for the bot than the fair value.
+ * - h is `riskPerS`, e is `edge`, rho is `earnsPerS`, d the distance after the fee. No quote is worse for the bot than
+ * the fair value.
  *
  * The equations are:
  * - rho + h q^2 = H(p(q)) + H(-p(q - 1)) for |q| <= b,
  * - p(b) = c, p(-1) = -p(0),
  * - b is the last q with rho + h q^2 <= H(c) + H(-c).
  *
- * There is no closed form. p is computed from the band to zero, which damps errors; bisection finds the rho for which
- * both ends match.
+ * There is no closed form. p is computed from q = b down to q = -1, which damps errors; bisection finds the rho for
+ * which p(-1) = -p(0).
  *
  * For small c, skewed quotes reduce little inventory, and the band is (3 lambda c / (2 h))^(1/3) orders. For larger c
  * the band approaches c sqrt(lambda / (h e)), which is c divided by the shift of GLFT's quotes for one order.

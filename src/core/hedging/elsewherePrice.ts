@@ -7,11 +7,11 @@ import { money, moneyOf, textOfMoney, type Millis, type Money, type Price } from
 
 /** Rules and costs of hedges on another exchange. */
 export type ElsewhereTerms = {
-  /** Book there. Its base currency is that of the bot's book. */
+  /** Book on the other exchange. Its base currency is that of the bot's book. */
   readonly instrument: Instrument;
-  /** Fee rate of taker orders there, in 10^-8. */
+  /** Fee rate of taker orders on the other exchange, in 10^-8. */
   readonly takerRate: number;
-  /** Value of one unit of the quote currency there, in the quote currency of the bot's book; above 0. */
+  /** Value of one unit of the other book's quote currency, in the quote currency of the bot's book; above 0. */
   readonly rate: Money;
   /** Mid price of the bot's book, in its quote currency. */
   readonly midHere: Money;
@@ -19,7 +19,7 @@ export type ElsewhereTerms = {
   readonly marginBps: number;
   /** Possible price move until the order arrives, in bps of the value (`latencyRiskBps`). */
   readonly riskBps: number;
-  /** Cost of converting back what the hedge leaves in the quote currency there, in bps of the value. */
+  /** Cost of converting back the change of the balance in the other book's quote currency, in bps of the value. */
   readonly backBps: number;
   readonly bounds: Omit<TakerLimits, 'priceBound'>;
 };
@@ -27,8 +27,9 @@ export type ElsewhereTerms = {
 export type ElsewhereRoute = { readonly out: PricedRoute; readonly take: Take };
 
 /**
- * Returns the order and its result, or the reason why there is none. A positive `amount` of the base currency is sold.
- * Amounts in the quote currency there are converted with `rate`: proceeds rounded down, payments rounded up.
+ * Returns the order for the other exchange and its result, or the reason why no order is possible. A positive `amount`
+ * of the base currency is sold. Amounts in the other book's quote currency are converted with `rate`: proceeds rounded
+ * down, payments rounded up.
  */
 export function priceElsewhere(
   minorHere: string,
@@ -52,7 +53,7 @@ export function priceElsewhere(
   if (valueOf(price, take.amount) < instrument.valueMin)
     return unavailable('the available amount at the limit price is below the minimum order value');
   const here = (sum: Money): Money => money(sells ? (sum * rate) / ONE : (sum * rate + ONE - 1n) / ONE);
-  // With the fee in the received currency, a purchase brings less of the base currency.
+  // The fee is charged in the received currency. For a purchase, it is already subtracted from the base currency.
   const fee = BigInt(Math.ceil(takerRate));
   const worst = moneyOfValue(instrument, valueOf(price, take.amount));
   const atWorst = here(sells ? money((worst * (RATE_ONE - fee)) / RATE_ONE) : worst);
@@ -74,8 +75,8 @@ export function priceElsewhere(
 }
 
 /**
- * Returns the possible price move until an order arrives, in bps: `z` standard deviations of a price that moves
- * `perRootSecond` (a fraction) in the root of a second (E17).
+ * Returns the possible price move until an order arrives, in bps: `z` standard deviations of a price whose volatility
+ * is `perRootSecond` (a fraction, per square root of a second). Source: E17.
  */
 export const latencyRiskBps = (perRootSecond: number, latencyMs: Millis, z: number): number =>
   z * perRootSecond * Math.sqrt(latencyMs / 1_000) * BPS;
@@ -89,7 +90,7 @@ function limitPrice(level: Price, sells: boolean, marginBps: number, { priceMin,
 }
 
 const BPS = 10_000;
-/** Millionths of a basis point in one. */
+/** Number of millionths of a basis point in 1. */
 const BPS_SCALE = 10_000_000_000n;
 const RATE_ONE = 100_000_000n;
 const ONE = 10n ** 18n;

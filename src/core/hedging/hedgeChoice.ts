@@ -53,7 +53,7 @@ export type PricedRoute = {
 /** Hedge route, or the reason why it is unavailable. */
 export type RouteOption = PricedRoute | { readonly way: HedgeWay; readonly unavailableReason: string };
 
-/** One line of the comparison. Costs are in the quote currency, positive if paid. */
+/** One line of the route comparison. Costs are in the quote currency, positive if paid. */
 export type ComparedRoute = {
   readonly way: HedgeWay | 'wait';
   readonly cost: Money | null;

@@ -59,7 +59,10 @@ export type HedgeRoute = {
 /** Account on another exchange: name of the exchange, and a fingerprint of the address and the API key. */
 export type HedgeAccount = { readonly place: string; readonly account: string };
 
-/** Order on another exchange, and the value of one unit of the quote currency there, in the quote currency here. */
+/**
+ * Order on another exchange. `rate` is the value of one unit of that book's quote currency, in the quote currency of
+ * the bot's book.
+ */
 export type PlacedOrder = HedgeAccount & { readonly order: ElsewhereOrder; readonly rate: string };
 
 export type HedgeRow = {
@@ -86,7 +89,10 @@ export type HedgeRow = {
   readonly band?: string;
   /** Maximum cost of all earlier hedges of the same UTC day, in the quote currency. */
   readonly dayCost?: string;
-  /** Number of completed hedges before this one on the last exchange other than the bot's own; absent if there was none. */
+  /**
+   * Exchange of the last completed hedge elsewhere, and the number of completed hedges there in sequence before this
+   * hedge; absent if there was none.
+   */
   readonly placed?: { readonly place: string; readonly count: number };
   /**
    * The operator's flatten request for which the bot hedges: its id, and the maximum cost of earlier hedges for this

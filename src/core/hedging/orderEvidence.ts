@@ -14,7 +14,10 @@ export type ElsewhereOrder = {
   readonly amount: DecimalText;
 };
 
-/** One complete look-up: both answers succeeded. `startedAt` is on the monotonic clock. */
+/**
+ * One complete look-up: the requests for the order and for its trades both succeeded. `startedAt` is on the monotonic
+ * clock.
+ */
 export type LookUpAnswer = {
   readonly startedAt: Millis;
   readonly reports: readonly OrderReport[];
@@ -25,7 +28,7 @@ export type LookUpAnswer = {
  * Result of the look-ups so far.
  * - ended: certainly ended. `trades` are all of its executions.
  * - not placed: certainly never accepted, and no request for it is on its way.
- * - live: in the book there, although the order was immediate-or-cancel; it must be canceled.
+ * - live: in the book, although the order was immediate-or-cancel; it must be canceled.
  * - unknown: nothing is proven yet.
  */
 export type ElsewhereVerdict =
@@ -34,7 +37,7 @@ export type ElsewhereVerdict =
   | { readonly kind: 'live' }
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** Times after which silence proves something. */
+/** Delays after which the absence of an order or a trade from a list proves something. */
 export type EvidenceTimes = {
   /** Maximum time after sending at which the exchange may still execute the request. */
   readonly requestLifeMs: Millis;
@@ -47,7 +50,9 @@ export class OrderEvidence {
   /** Monotonic time from which an order that is not listed counts as absent. */
   readonly #conclusiveFrom: Millis;
   readonly #apartMs: Millis;
-  /** First of the equal conclusive look-ups without the order; `null` if there is none. */
+  /**
+   * First of consecutive conclusive look-ups that do not list the order and list equal trades; `null` if there is none.
+   */
   #unlisted: { readonly trades: string; readonly at: Millis } | null = null;
 
   /**
@@ -60,12 +65,12 @@ export class OrderEvidence {
     this.#apartMs = listingDelayMs;
   }
 
-  /** Whether a look-up that started then is late enough for its silence to prove something. */
+  /** Whether a look-up that started at `startedAt` is late enough for the absence of the order to prove something. */
   isConclusive(startedAt: Millis): boolean {
     return startedAt >= this.#conclusiveFrom;
   }
 
-  /** Whether the next equal look-up decides. */
+  /** Whether a second look-up with an equal result, late enough, proves that the order ended or was never placed. */
   get isDeciding(): boolean {
     return this.#unlisted !== null;
   }
@@ -89,8 +94,9 @@ export class OrderEvidence {
   }
 
   /**
-   * An order that is not listed has ended long ago or was never placed. Two equal look-ups decide, the first no earlier
-   * than the request can still execute and be listed.
+   * Applies a look-up that does not list the order: the order ended long ago, or was never placed. Two equal look-ups
+   * prove this. The first must start when even the latest possible execution would already be listed; the second, at
+   * least the listing delay later.
    */
   #readUnlisted({ startedAt, trades }: LookUpAnswer): ElsewhereVerdict {
     if (!this.isConclusive(startedAt)) return this.#unproven('the exchange does not list the order yet');
@@ -107,7 +113,7 @@ export class OrderEvidence {
     return trades.length === 0 ? { kind: 'not placed' } : { kind: 'ended', filled: sumOfMajors(trades), trades };
   }
 
-  /** Returns what in the answer cannot be true of the order as it was sent; `null` if nothing. */
+  /** Returns why the answer contradicts the order as it was sent; `null` if it does not. */
   #contradiction(reports: readonly OrderReport[], trades: readonly OwnTrade[]): string | null {
     const { id, book, side, amount } = this.#order;
     if (reports.length > 1) return `the exchange lists ${reports.length} orders with the id ${id}`;

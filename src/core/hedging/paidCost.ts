@@ -10,13 +10,16 @@ export type PaidCost = {
   readonly cost: Money;
   /** Cost relative to the value of the traded amount at the mid price; `null` if that value is 0. */
   readonly bps: number | null;
-  /** Fees in other currencies than those of the book there, which `cost` does not include, as text; `null` if none. */
+  /**
+   * Fees in currencies other than the two of the traded book, as text; `cost` does not include them. `null` if none.
+   */
   readonly otherFees: string | null;
 };
 
 /**
- * Returns the cost of trades there against the mid price here at the decision, with their fees; `null` without trades.
- * `rate` is the value of one unit of the quote currency there, in the quote currency of the bot's book.
+ * Returns the cost of trades on another exchange, with their fees, against the mid price of the bot's book at the
+ * decision; `null` without trades. `rate` is the value of one unit of the other book's quote currency, in the quote
+ * currency of the bot's book.
  */
 export function paidCost(trades: readonly OwnTrade[], rate: Money, mid: Money): PaidCost | null {
   if (trades.length === 0) return null;

@@ -68,9 +68,9 @@ export class TakerOrder {
   }
 
   /**
-   * Returns the plan with cancels instead of kept orders that conflict with the taker order. This method compares the
-   * prices of the orders, because an order kept for its queue position may be closer to the mid price than any wanted
-   * level.
+   * Returns the plan in which kept orders that block the taker order are canceled instead. Compares the prices of the
+   * orders, not of their levels, because an order kept for its queue position may be closer to the mid price than any
+   * wanted level.
    */
   cancelBlockingOrders(plan: QuotePlan, reduceOnly: boolean): QuotePlan {
     const request = this.#request;

@@ -34,7 +34,10 @@ export type SeedResult = 'live' | 'too old' | 'no ids' | 'too large' | 'damaged'
 
 /** Maximum number of orders in one book. */
 export const L3_ORDERS_MAX = 500_000;
-/** Maximum number of oids and origin ids remembered for the bot. Includes finished orders, because the feed may lag. */
+/**
+ * Maximum number of oids, and of origin ids, that are remembered for the bot's orders. Finished orders are included,
+ * because the feed may lag.
+ */
 const OWN_MAX = 10_000;
 
 /**
@@ -56,8 +59,8 @@ type Entry = {
   readonly born: number;
 };
 /**
- * Level of the book. `others` is the lots of other traders, at most 2^53 - 1; `isCapped`: whether the level has more
- * lots. The queue is in order of arrival.
+ * Level of the book. `others` is the lots of other traders, at most 2^53 - 1; `isCapped`: whether their real sum is
+ * larger. The queue is in order of arrival.
  */
 type Level = { others: number; isCapped: boolean; readonly queue: Set<Entry> };
 
@@ -76,7 +79,8 @@ export class L3Book {
   readonly #guesses = new Map<string, string>();
   readonly #ownOids = new Set<string>();
   /**
-   * Origin ids whose oid is known. A pending order with such an id is not matched with any further order of the book.
+   * Origin ids whose oid is known. A pending order with one of these ids is no longer matched by guess with an order of
+   * the book.
    */
   readonly #matchedIds = new Set<string>();
   #arrivals = 0;
@@ -101,10 +105,7 @@ export class L3Book {
     return this.#entries.has(oid);
   }
 
-  /**
-   * Newest arrival number. If a complete book shows an order for the first time, the order gets the next arrival
-   * number.
-   */
+  /** Arrival number of the newest order. Each order that the book shows for the first time gets the next number. */
   get arrivals(): number {
     return this.#arrivals;
   }

@@ -1,6 +1,7 @@
 /**
- * Price of the bot's book from several sources elsewhere: which sources are usable, their basis to this book, and one
- * combined price. A function of its inputs only, so that a replay of the recorded readings gives the same prices.
+ * Price of the bot's book from several sources, which are other books or exchanges: which sources are usable, their
+ * basis to this book, and one combined price. Depends only on its inputs, so that a replay of the recorded readings
+ * gives the same prices.
  */
 import { BasisFilter, type BasisState } from '../estimators/basisFilter.ts';
 import { basisModelFor, type BasisRules } from '../estimators/basisModel.ts';
@@ -23,8 +24,8 @@ export type LiveReading = {
   readonly sell: number;
   readonly buy: number;
   /**
-   * Time from the exchange's clock to the receipt of this book; `null` if unknown. Includes the difference of the
-   * clocks, so it may be negative.
+   * Time from the exchange's timestamp of this book to its receipt; `null` if unknown. May be negative, because it
+   * includes the difference of the clocks.
    */
   readonly lagMs: Millis | null;
 };
@@ -37,17 +38,20 @@ export type SourceLeg = {
   readonly divides: boolean;
   /** Maximum age of a reading. */
   readonly staleAfterMs: Millis;
-  /** Maximum time in which prices and amounts stay equal while the source answers; `null` for no maximum. */
+  /** Maximum time for which prices and amounts may stay unchanged while the source answers; `null` for no maximum. */
   readonly frozenAfterMs: Millis | null;
 };
 
 export type SourceRule = {
   readonly name: string;
-  /** Name of its basis between runs. It differs between sources of one name that read different books or places. */
+  /**
+   * Key under which the basis of this source is stored between runs. Sources of the same name that read different books
+   * or exchanges have different keys.
+   */
   readonly basisKey: string;
   readonly legs: readonly SourceLeg[];
   readonly weight: number;
-  /** Taker fee there, in bps. */
+  /** Taker fee of the source, in bps. */
   readonly feeBps: number;
 };
 
@@ -55,22 +59,25 @@ export type LivePriceRules = {
   readonly sources: readonly SourceRule[];
   readonly combine: 'median' | 'weights';
   /**
-   * Maximum distance of a used source from the median of the usable sources, in bps; of an even number, from both middle
-   * prices, so that two sources are compared with each other.
+   * Maximum distance of a source's price from the median of the usable sources, in bps. For an even number of sources,
+   * the distance is from the farther of the two middle prices, so that two sources are compared with each other.
    */
   readonly divergenceMaxBps: number;
   /** Minimum number of used sources. */
   readonly sourcesMin: number;
   /** Move of the price that causes an immediate decision, in bps. */
   readonly moveBps: number;
-  /** Rules of the basis; `null` if the price there is used without a basis. */
+  /** Rules of the basis; `null` if the sources' prices are used without a basis. */
   readonly basis:
     | (BasisRules & {
         /** Maximum standard deviation of a basis that is used. */
         readonly errorMaxBps: number;
         /** Treatment of a source without a basis: its price is not used, or used with a basis of 0. */
         readonly unknown: 'leave out' | 'zero';
-        /** Maximum distance from the basis that counts; `null` for the fees and half spreads of both books. */
+        /**
+         * Limit on the distance of a measurement from the basis; a larger distance counts as this limit. `null` for the
+         * fees and half spreads of both books.
+         */
         readonly bandBps: number | null;
       })
     | null;
@@ -88,12 +95,15 @@ export type SourceStatus = {
   readonly detail: string | null;
   /** Mid price across the source's books, without basis. */
   readonly price: number | null;
-  /** Average prices of a sale and a purchase of the configured amount there; `null` if the known levels are too few. */
+  /**
+   * Average prices of a sale and a purchase of the configured amount at the source; `null` if the known levels are too
+   * few.
+   */
   readonly sell: number | null;
   readonly buy: number | null;
   /**
-   * Value of one unit of the first book's quote currency, in the quote currency of the chain: the mid prices of the later
-   * books. `null` with one book, if a later book is refused, and if the source is divergent.
+   * Value of one unit of the first book's quote currency, in the quote currency of the chain: the product of the mid
+   * prices of the later books. `null` with one book, if a later book is refused, and if the source is divergent.
    */
   readonly quoteRate: number | null;
   /** Age of the oldest reading. */
@@ -114,7 +124,7 @@ export type LivePriceStatus = {
   readonly refusal: string | null;
 };
 
-/** This book, for the basis. `mid` is 0 if unknown. */
+/** Figures of the bot's book, for the measurement of the basis. `mid` is 0 if unknown. */
 export type BookHere = { readonly mid: number; readonly halfSpread: number; readonly takerRate: number };
 
 type Received = { readonly reading: LiveReading; readonly at: Millis; readonly changedAt: Millis };
@@ -150,8 +160,8 @@ export class LivePrice {
   }
 
   /**
-   * Records a reading that was current at `startedAt`, or the reason why the feed has none. A later call is newer, even
-   * with an earlier `startedAt`: a frame that waited is older than a confirmation before it, but its book is newer.
+   * Records a reading that was current at `startedAt`, or the reason why the feed has none. A later call has the newer
+   * book, even if its `startedAt` is earlier: a frame that waited may follow the confirmation of an older book.
    */
   read(feed: string, startedAt: Millis, reading: LiveReading | string): void {
     this.#version++;
@@ -167,8 +177,8 @@ export class LivePrice {
   }
 
   /**
-   * Discards all readings, which may be older than they seem after a suspension of the process. Keeps since when each is
-   * unchanged, so that a frozen source stays frozen.
+   * Discards all readings, which may be older than they seem after a suspension of the process. Keeps the time since
+   * when each reading is unchanged, so that a frozen source stays frozen.
    */
   slept(at: Millis): void {
     this.#version++;
@@ -176,7 +186,7 @@ export class LivePrice {
     for (const [feed, received] of this.#received) this.#received.set(feed, { ...received, at: DISCARDED });
   }
 
-  /** Adds the current ratio of this book's price to each source's price to its basis. */
+  /** Updates the basis of each source with the current ratio of this book's price to the source's price. */
   learn(at: Millis, here: BookHere): void {
     const { basis, sources } = this.#rules;
     if (basis === null || !(here.mid > 0 && here.mid < Infinity)) return;
@@ -214,8 +224,8 @@ export class LivePrice {
   }
 
   /**
-   * Returns the sources of which `bases` has only a basis of an earlier version. It was stored by the name of the source
-   * alone, so it may be that of other books; it is not used, and not stored again.
+   * Returns the names of the sources whose basis in `bases` is only stored under the source's name, as earlier versions
+   * did. Such a basis may be that of other books, so it is neither used nor stored again.
    */
   unprovenBases(bases: Readonly<Record<string, BasisState>>): readonly string[] {
     const { basis, sources } = this.#rules;
@@ -245,7 +255,8 @@ export class LivePrice {
     const looked = sources.map((source, i) => this.#sourceAt(source, i, at));
     const candidates = looked.flatMap(({ candidate }) => (candidate === null ? [] : [candidate]));
     const [low, high] = middlePrices(candidates.map(({ adjusted }) => adjusted));
-    // All distances are in bps of the same price, so that of two sources far from each other, neither is used.
+    // All distances are in bps of the same price. So two sources that are far from each other have the same distance,
+    // and neither is used.
     const awayBps = ({ adjusted }: Candidate): number =>
       ((adjusted - (adjusted - low > high - adjusted ? low : high)) / ((low + high) / 2)) * BPS;
     const used = candidates.filter(one => Math.abs(awayBps(one)) <= divergenceMaxBps);
@@ -337,7 +348,7 @@ export class LivePrice {
 
   /**
    * Returns the product of the mid prices of the books after the first, or `null` if one of them is unusable. The first
-   * book is no part of it: an order there reads that book itself.
+   * book is not included, because an order at the source is priced from that book itself.
    */
   #quoteRate({ legs }: SourceRule, at: Millis): number | null {
     let rate: number | null = null;
@@ -379,7 +390,7 @@ const finite = (value: number): number | null => (Number.isFinite(value) ? value
 
 const seconds = (ms: Millis): string => `${(ms / 1_000).toFixed(1)} s`;
 
-/** Returns the two values at the center; twice the median for an odd number of values. NaN if there is no value. */
+/** Returns the two middle values; for an odd number of values, both are the median. NaN if there is no value. */
 function middlePrices(values: readonly number[]): readonly [low: number, high: number] {
   const sorted = values.toSorted((a, b) => a - b);
   const valueAt = (i: number) => sorted[i] ?? Number.NaN;
