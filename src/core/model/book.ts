@@ -48,8 +48,8 @@ export class OrderBook {
   }
 
   /**
-   * Sets an amount like `set`, with the side as a number: 0 for bids, 1 for asks. Feeds mix the sides, so that a branch
-   * on the side would often be mispredicted.
+   * Sets an amount like `set`, with the side as a number: 0 for bids, 1 for asks. Feeds mix the sides, so a branch on
+   * the side would often be mispredicted.
    */
   setOn(side: 0 | 1, price: Price, amount: Amount): void {
     if (!(amount >= 0 && price > 0 && Number.isSafeInteger(price))) {
@@ -175,7 +175,7 @@ class HalfBook {
     return copied;
   }
 
-  /** Levels inside the window; the others are in #far. */
+  /** Number of levels inside the window; the other levels are in `#far`. */
   get #near(): number {
     return this.levels - this.#far.size;
   }

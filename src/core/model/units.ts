@@ -27,14 +27,14 @@ export const signOf = (side: Side): 1 | -1 => (side === 'buy' ? 1 : -1);
 export const opposite = (side: Side): Side => (side === 'buy' ? 'sell' : 'buy');
 
 /**
- * Types a number as ticks. Like the next three functions, this function checks nothing; the caller ensures whole units.
+ * Casts a number to ticks. Like the next three functions, this function checks nothing; the caller ensures whole units.
  */
 export const price = (ticks: number): Price => ticks as Price;
-/** Types a number as lots. */
+/** Casts a number to lots. */
 export const amount = (lots: number): Amount => lots as Amount;
-/** Types a bigint as tick-lots. */
+/** Casts a bigint to tick-lots. */
 export const value = (tickLots: bigint): Value => tickLots as Value;
-/** Types a bigint as units of 10^-18. To parse decimal text, use `moneyOf`. */
+/** Casts a bigint to units of 10^-18. To parse decimal text, use `moneyOf`. */
 export const money = (atto: bigint): Money => atto as Money;
 
 export const MONEY_DECIMALS = 18;
@@ -46,8 +46,8 @@ const SIGNED = /^-?\d{1,20}(?:\.\d{1,18})?$/;
 export const isDecimalText = (text: unknown): text is DecimalText => typeof text === 'string' && UNSIGNED.test(text);
 
 /**
- * Returns the digits before and after the point of a number whose point is moved by an exponent. Before the point, there
- * is at least one digit and no spare zero; after it, the zeros of the number remain.
+ * Moves the decimal point of a number by an exponent, and returns the digits before and after it. `before` has at least
+ * one digit and no leading zeros; `after` keeps the trailing zeros.
  */
 export function movedPoint(
   whole: string,

@@ -19,7 +19,7 @@ export type LookCommand = { readonly kind: 'look'; readonly ids: readonly string
 export type Command = PlaceCommand | CancelCommand | LookCommand;
 
 declare const approved: unique symbol;
-/** Command that passed the gate. No other command may be sent. */
+/** Command that the risk gate approved, or that needs no approval. No other command may be sent. */
 export type Approved<C extends Command> = C & { readonly [approved]: true };
 
 export const CANCEL_CHUNK = 50;

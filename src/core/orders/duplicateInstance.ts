@@ -38,7 +38,7 @@ export class DuplicateInstance {
     return this.#isCertain;
   }
 
-  /** Whether another process may still be running, although it has placed no further order yet. */
+  /** Whether another process under the bot's name is certain, or cannot be ruled out yet. */
   mightBeRunning(at: Millis): boolean {
     const recent = this.#recent(at);
     const orders = recent.reduce((sum, read) => sum + read.orders, 0);

@@ -9,7 +9,7 @@ type Ended = {
 export class FinishedOrders<Order extends Ended> {
   readonly #most: number;
   readonly #byId = new Map<string, Order>();
-  /** Orders of the last `#most` ends, each at its end number modulo `#most`. */
+  /** Orders of the last `#most` ends. The index of an order is its end number modulo `#most`. */
   readonly #inTurn: Order[] = [];
   #ends = 0;
 

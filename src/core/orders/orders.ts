@@ -588,7 +588,7 @@ export class Orders {
 
   /** Returns the order with this id; if there is none, the order with this oid. */
   #find(id: string | null | undefined, oid: string): Live | undefined {
-    // No map holds an order without an id.
+    // An absent id is not a key of the maps, so it finds no order.
     return this.#known(id as string) ?? this.#byOid.get(oid);
   }
 

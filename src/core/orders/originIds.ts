@@ -11,7 +11,10 @@ const PREFIX_MAX = 31;
 /** Kind of an order: a quote, a taker order for a hedge, or a hedge on another exchange. */
 export type OrderKind = 'quote' | 'taker' | 'elsewhere';
 
-/** Counters of each kind of order in one run, so that no two orders share an id. An `OrderIdRule` allows all of them. */
+/**
+ * Range of the counter for each kind of order in one run, so that no two orders share an id. Every `OrderIdRule` allows
+ * these ranges.
+ */
 export const ORDER_COUNTERS: Readonly<Record<OrderKind, { readonly first: number; readonly last: number }>> = {
   quote: { first: 1, last: 39_999_999 },
   taker: { first: 40_000_001, last: 49_999_999 },
@@ -33,7 +36,10 @@ export function orderIdOf(
   return `${instance}-${run}-${counter}`;
 }
 
-/** Largest run number of replays and simulations, whose orders no exchange sees. Runs of a bot are seconds since 2020. */
+/**
+ * Largest run number of a replay or simulation, whose orders never reach an exchange. A live run has a larger number:
+ * the seconds since 2020.
+ */
 const REPLAY_RUN_MAX = 1_000;
 
 export class OriginIds {
@@ -63,8 +69,8 @@ export class OriginIds {
   }
 
   /**
-   * Id of the next quote to be placed. Throws RangeError if the run of a bot has no more ids. A replay has no maximum:
-   * its quotes continue after the ids of all kinds.
+   * Id of the next quote to be placed. Throws RangeError if a live run has no more ids. A replay has no maximum: after
+   * the last quote id, its quotes continue after the ids of the other kinds.
    */
   get next(): string {
     const n = this.#counter + 1;

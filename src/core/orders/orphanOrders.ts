@@ -52,7 +52,7 @@ export class OrphanOrders {
     );
   }
 
-  /** Whether another process may still be running, although it has placed no further order yet. */
+  /** Whether another process that may place orders under this name is certain, or cannot be ruled out yet. */
   mayPlaceAgain(at: Millis): boolean {
     return this.#duplicates.mightBeRunning(at);
   }

@@ -1,4 +1,6 @@
-/** Requests that are repeated until the end of an order is confirmed: look-ups, and cancels after an inconclusive one. */
+/**
+ * Requests that are repeated until the end of an order is confirmed: look-ups, and cancels whose answer proved nothing.
+ */
 import { approveByIds, type Approved, type Command } from './commands.ts';
 import type { Orders } from './orders.ts';
 import type { Millis } from '../model/units.ts';

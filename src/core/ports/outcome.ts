@@ -39,7 +39,7 @@ export type Outcome<T> =
       readonly message: string;
       /** HTTP status; absent if no answer arrived. */
       readonly status?: number;
-      /** Meaning of the rejection; absent if the rejection needs no further reaction. */
+      /** Meaning of the rejection; absent if the bot needs no special reaction. */
       readonly meaning?: Meaning;
       /** Remedy for the operator, as a clause. */
       readonly remedy?: string;
@@ -50,8 +50,8 @@ export type Outcome<T> =
       readonly kind: 'unknown';
       readonly reason: string;
       /**
-       * Present if the exchange answered that the nonce was not high enough. For a write this is no proof: the answer may
-       * be to a copy of the request.
+       * Present if the exchange answered that the nonce was not high enough. For a write, this does not prove a
+       * rejection, because the answer may be to a copy of the request.
        */
       readonly meaning?: 'nonce';
       /** Remedy for the operator, as a clause. */

@@ -177,8 +177,8 @@ export interface Exchange {
   orderBook(book: string, aggregate?: boolean): Promise<Outcome<BookSnapshot>>;
   trades(book: string, page?: Page): Promise<Outcome<readonly PublicTrade[]>>;
   /**
-   * Reads the balances. A balance of zero may have no row, because the exchange does not list it or its client omits it;
-   * the currencies in `also` keep their row. Ignored where every currency has a row.
+   * Reads the balances. A zero balance may have no row, because the exchange does not list it or its client omits it.
+   * The currencies in `also` keep their row. `also` has no effect if every currency has a row.
    */
   balances(query?: { readonly also: readonly string[] }): Promise<Outcome<readonly Balance[]>>;
   fees(): Promise<Outcome<readonly BookFee[]>>;

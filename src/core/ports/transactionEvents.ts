@@ -13,8 +13,8 @@ export const TRANSACTION_STATUSES = ['PENDING', 'IN_PROGRESS', 'COMPLETE', 'FAIL
 export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
 
 /**
- * Event of one transaction. Events repeat and arrive out of order. `id` and final status identify a repeat; the greater
- * `updatedAt` identifies the newer event.
+ * Event of one transaction. Events repeat and arrive out of order. An event whose `id` and final status were received
+ * before is a repeat; of two events, the one with the greater `updatedAt` is newer.
  */
 export type TransactionEvent = {
   readonly id: string;

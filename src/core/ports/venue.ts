@@ -23,8 +23,8 @@ export type ExchangeVenue = VenueBasics & (StreamedVenue | { readonly marketStre
 type StreamedVenue = {
   readonly marketStream: (of: StreamOf) => MarketStream;
   /**
-   * Content of the stream: every order, or complete books by levels. Such a book has `limits.depth` levels per side, or
-   * all that there are.
+   * Content of the stream: every order, or complete books by levels. A book by levels has `limits.depth` levels per
+   * side, or all levels if there are fewer.
    */
   readonly streams: 'orders' | 'levels';
 };
@@ -55,15 +55,19 @@ type VenueBasics = {
   readonly wantsRisingNonces?: true;
   readonly orderIds: OrderIdRule;
   /**
-   * Returns the time after sending from which the exchange no longer executes a placement, by the configured timeout of a
-   * request; for a timeout of `Infinity`, the longest such time. Absent if the exchange sets no such limit.
+   * Returns the maximum time after sending at which the exchange may still execute a placement, for the configured
+   * request timeout; for a timeout of `Infinity`, the longest possible time. Absent if the exchange has no such
+   * maximum.
    */
   readonly requestLifeMs?: (requestTimeoutMs: Millis) => Millis;
   /** Abilities that a hedge needs; absent if the venue has none of them. */
   readonly hedging?: HedgeAbilities;
   /** Keys of the section `exchange` that this exchange reads, and others do not; absent if it reads none of them. */
   readonly readsKeys?: readonly VenueKey[];
-  /** `doubles` if the client has traded only with test doubles: real orders then need `exchange.acceptUntried`. */
+  /**
+   * `doubles` if the client has traded only with test doubles of the exchange: real orders then need
+   * `exchange.acceptUntried`.
+   */
   readonly tried?: 'doubles';
 };
 
@@ -72,8 +76,8 @@ export const VENUE_KEYS = ['authentication', 'rfqUrl', 'webhookUrl'] as const;
 export type VenueKey = (typeof VENUE_KEYS)[number];
 
 /**
- * Longest order ids `<instance>-<run>-<counter>` that an exchange accepts: every id within all three bounds, whatever
- * its kind of order. Shorter ids may exceed a bound.
+ * Bounds on order ids `<instance>-<run>-<counter>`. The exchange accepts every id within all three bounds, for each
+ * kind of order. It may also accept shorter ids that exceed a bound.
  */
 export type OrderIdRule = {
   /** Maximum number of letters and digits of the instance. */
@@ -89,12 +93,12 @@ export type HedgeAbilities = {
    */
   readonly lookUp: 'by order id' | 'by complete lists' | null;
   readonly immediateOrCancel: boolean;
-  /** Whether each own trade has its fee with the currency of the fee. */
+  /** Whether each own trade includes its fee and the currency of the fee. */
   readonly tradeFees: boolean;
 };
 
 export type Connection = {
-  /** Section that the remedies of rejections name; `exchange` if omitted. */
+  /** Configuration section that the remedies of rejections name; `exchange` if omitted. */
   readonly section?: VenueSection;
   readonly clock: Clock;
   readonly random: Random;

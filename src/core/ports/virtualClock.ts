@@ -37,7 +37,7 @@ export class VirtualClock implements Clock {
     this.#epoch += ms;
   }
 
-  /** Due time of the next timer, as `elapsed` counts; undefined if none is set. */
+  /** Due time of the next timer, on the scale of `elapsed`; undefined if no timer is set. */
   nextDue(): Millis | undefined {
     this.#dropDead();
     return this.#heap[0]?.due;
