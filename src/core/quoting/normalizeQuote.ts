@@ -115,8 +115,8 @@ function normalizeSide(
 }
 
 /**
- * Returns the nearest legal price away from the market, or the refusal. `other` is the best price of the other side; 0
- * if none.
+ * Returns the nearest valid price that is not closer to the market than `wanted`, or the refusal. `other` is the best
+ * price of the other side; 0 if none.
  */
 function legalPrice(instrument: Instrument, other: number, side: Side, wanted: number): Price | LevelRefusal {
   if (!(Number.isFinite(wanted) && Math.abs(wanted) <= Number.MAX_SAFE_INTEGER)) return 'price is not a number';

@@ -44,8 +44,8 @@ export class PostOnlyBackoff {
   }
 
   /**
-   * Records that the exchange reported a quote in the book, or that the bot is canceling it. The later end of such a
-   * quote is no rejection.
+   * Records that the exchange reported a quote in the book, or that the bot is canceling it. The later end of this
+   * quote does not count as a rejection.
    */
   onSeenOrCanceled(id: string): void {
     this.#new.delete(id);

@@ -63,7 +63,7 @@ const tradesAgainst = (taker: Side): Side => (taker === 'buy' ? 'sell' : 'buy');
  * A print is the amount that takers of one side traded within a short time. A sell print pulls bids, a buy print pulls
  * asks, for `holdMs`.
  *
- * Amounts in the book pull nothing: once an imbalance is visible, takers are faster than a cancel.
+ * Amounts in the book never pull quotes: once an imbalance is visible, takers are faster than a cancel.
  */
 export class QuotePuller {
   readonly #rules: PullRules;

@@ -17,7 +17,7 @@ export function widenQuote(quote: Quote, factor: number, mid: number): Quote {
   const ask = quote.asks[0]?.price;
   const half = bid !== undefined && ask !== undefined ? (ask - bid) / 2 : Math.abs((bid ?? ask ?? mid) - mid);
   const shift = (factor - 1) * half;
-  // With a NaN shift the prices become NaN, so that no quote stays close to the market.
+  // If the shift is NaN, all prices become NaN and are refused, so no quote stays close to the market.
   if (!(shift > 0) && !Number.isNaN(shift)) return quote;
   const move = (levels: readonly Level[], away: -1 | 1): readonly Level[] =>
     levels.map(level => ({

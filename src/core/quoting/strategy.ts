@@ -59,7 +59,10 @@ export type SeenTrade = {
 export type Reference = {
   readonly at: Millis;
   readonly price: number;
-  /** Price of the sources before their basis, and the sources; absent if the price has no sources. */
+  /**
+   * Combined price of the live sources before their basis, and the state of each source; absent if the price has no
+   * live sources.
+   */
   readonly live?: { readonly there: number; readonly sources: readonly SourceStatus[] };
 };
 

@@ -1,6 +1,6 @@
 /**
- * Hedge debt: inventory that another exchange should have hedged, and the maximum lots that it leaves to the orders of
- * each side (E17).
+ * Hedge debt: inventory that another exchange should have hedged, and the maximum lots of orders that this debt still
+ * allows on each side (E17).
  */
 import type { ElsewhereEvent } from '../accounting/accountEvents.ts';
 import type { PlaceAccount, PlacedBook, PlaceLimits } from '../accounting/placeAccount.ts';
@@ -12,22 +12,28 @@ import { money, moneyOf, multiplyMoneyFloor, textOfMoney, type Money, type Side 
 
 /** Bounds on inventory that is not hedged. Amounts are in the base currency. */
 export type HedgeBounds = PlaceLimits & {
-  /** Inventory beyond the target, in either direction, that needs no hedge. If the band is computed, its maximum. */
+  /**
+   * Inventory beyond the target, in either direction, that needs no hedge. If hedges compute the band, this value is
+   * its maximum.
+   */
   readonly band: Money;
-  /** Whether hedges compute the band. If omitted, it is fixed. */
+  /** Whether hedges compute the band. If omitted, the band is fixed. */
   readonly isBandComputed?: boolean;
-  /** Maximum hedge debt if every possibly live order of the adding side fills. */
+  /** Maximum hedge debt, counted as if every possibly live order of the side that increases the debt had filled. */
   readonly debtMax: Money;
   /**
-   * Number of failed hedges in sequence from which the adding side is not quoted. If 0, the side is not quoted while an
-   * order on the other exchange is open.
+   * Number of consecutive failed hedges from which the side that increases the debt is not quoted. If 0, this side is
+   * not quoted while an order on the other exchange is open.
    */
   readonly failuresMax: number;
-  /** Whether the other exchange is the only hedge route. Without funds there, a side must then stay within the band. */
+  /**
+   * Whether the other exchange is the only hedge route. If so, inventory may exceed the band only by what the funds on
+   * that exchange can hedge.
+   */
   readonly isOnlyRoute: boolean;
 };
 
-/** Reason why a side may not add to the inventory that is not hedged. */
+/** Reason why a side may not add to unhedged inventory. */
 export type HedgeRefusal = 'hedge debt limit' | 'waits for a hedge' | 'no hedge elsewhere';
 
 /** Room of one side, and the bound that limits it. */
@@ -46,16 +52,25 @@ export type Exposure = {
   readonly instrument: Instrument;
   /** Held amount of the base currency minus the target. */
   readonly inventory: Money;
-  /** Base currency that pending conversions may still add (`buy`) and remove (`sell`), in lots, rounded up. */
+  /**
+   * Base currency that pending conversions and orders on the other exchange may still add (`buy`) and remove (`sell`),
+   * in lots, rounded up.
+   */
   readonly converting: Readonly<Record<Side, number>>;
   /** Mid price of the book, in its quote currency; 0 if unknown. */
   readonly mid: Money;
 };
 
-/** Figures of the hedges on another exchange. Names of fields without a currency are in the base currency. */
+/**
+ * Figures of the hedges on another exchange. Amounts are in the base currency, unless the field's name or comment has
+ * another currency.
+ */
 export type ElsewhereFigures = {
   readonly place: string;
-  /** Whether the balances there are known. Until then `held`, `quoteHeld`, `funds` and `drift` count from 0. */
+  /**
+   * Whether the balances on the other exchange are known. Until then, `held`, `quoteHeld`, `funds` and `drift` are
+   * counted from 0.
+   */
   readonly isOpen: boolean;
   readonly held: Money;
   readonly baseCurrency: string;
@@ -66,15 +81,18 @@ export type ElsewhereFigures = {
   readonly funds: { readonly base: Money; readonly quote: Money };
   /** Amounts on their way between both exchanges. */
   readonly inTransit: { readonly base: Money; readonly quote: Money };
-  /** Value of one unit of that quote currency, in the quote currency of the bot's book; `null` if unknown. */
+  /** Value of one unit of `quoteCurrency`, in the quote currency of the bot's book; `null` if unknown. */
   readonly rate: Money | null;
   /** Number of orders on the other exchange whose end is not proven. */
   readonly openOrders: number;
   /** Number of hedges in sequence that executed nothing, since inventory was last within the band. */
   readonly failures: number;
-  /** Inventory beyond the band with every open order of the other exchange that makes it worse, on the worse side. */
+  /**
+   * Hedge debt of the side with the larger debt, as if every pending conversion and open order on the other exchange
+   * that increases the debt had executed; at least 0.
+   */
   readonly debt: Money;
-  /** Maximum of the debt, and the band below which inventory is no debt. */
+  /** Maximum of the debt. `band` is the inventory beyond the target up to which there is no debt. */
   readonly debtMax: Money;
   readonly band: Money;
   /** Value of the debt at the mid price, in the quote currency of the bot's book. */
@@ -82,7 +100,7 @@ export type ElsewhereFigures = {
   /** Amount of `quoteCurrency` beyond its target, and its value in the quote currency of the bot's book. */
   readonly drift: Money;
   readonly driftValue: Money | null;
-  /** Reasons why no order of a side may be sent there, because of drift; `null` if none. */
+  /** Reasons why no order of a side may be sent to the other exchange, because of drift; `null` if none. */
   readonly closed: Readonly<Record<Side, string | null>>;
 };
 
@@ -95,7 +113,10 @@ export type HedgeDebtState = {
   readonly band: string;
 };
 
-/** Share of the funds there that the limit price and the fee of a purchase may take beyond the mid price here. */
+/**
+ * Amount, in bps, by which a purchase on the other exchange may cost more than the bot's mid price, because of its
+ * limit price and fee.
+ */
 const RESERVE_BPS = 200n;
 
 export class HedgeDebt {
@@ -121,7 +142,7 @@ export class HedgeDebt {
     this.#account = account;
   }
 
-  /** State for the next run; `null` if the next run starts with it anyway. */
+  /** State for the next run; `null` if it equals the state in which a run starts. */
   get state(): HedgeDebtState | null {
     const [failures, band] = [this.#failures, this.#band];
     return failures > 0 || band < this.#bounds.band
@@ -129,14 +150,19 @@ export class HedgeDebt {
       : null;
   }
 
-  /** Continues the failed hedges of an earlier run at the same exchange, and its band if it is still computed. */
+  /**
+   * Restores the number of failed hedges of an earlier run with this exchange, and its band if hedges still compute the
+   * band.
+   */
   restore({ place, failures, band }: HedgeDebtState): void {
     if (place !== this.#book.place) return;
     this.#failures = failures;
     if (this.#bounds.isBandComputed === true) this.decided({ band });
   }
 
-  /** Applies a state change of the bot's order there. An order that executed nothing is a failed hedge. */
+  /**
+   * Applies a state change of the bot's order on the other exchange. An order that executed nothing is a failed hedge.
+   */
   apply(event: ElsewhereEvent): void {
     if (event.phase === 'ended') this.#failures = event.trades.length > 0 ? 0 : this.#failures + 1;
   }
@@ -164,7 +190,7 @@ export class HedgeDebt {
     return { buy: this.#room(exposure, 'buy', fullSide), sell: this.#room(exposure, 'sell', fullSide) };
   }
 
-  /** Returns the quote without the sides whose possibly live orders have no room. */
+  /** Returns the quote without the sides that have no room, or whose possibly live orders exceed it. */
   shape(quote: Quote, rooms: HedgeRooms, orders: readonly Order[]): Quote {
     const pulled = (side: Side, { length }: readonly Level[]): string | null => {
       const { lots, why } = rooms[side];
@@ -207,7 +233,10 @@ export class HedgeDebt {
     };
   }
 
-  /** Returns the debt if all that pending conversions may do to this side happens; negative within the band. */
+  /**
+   * Returns the debt as if every pending conversion and order on the other exchange that increases this side had
+   * executed; negative within the band.
+   */
   #debt(exposure: Exposure, side: Side): bigint {
     const { instrument, converting } = exposure;
     return beyondTarget(exposure, side) + BigInt(converting[side]) * instrument.lotMoney - this.#band;
@@ -233,7 +262,10 @@ export class HedgeDebt {
     return { lots: lots(isHedgeDue ? 0n : worst), hedgeLots: lots(worst), refusal, why };
   }
 
-  /** Maximum inventory beyond the band until a hedge ends, in full sides, by the number of hedges that failed in sequence (E17). */
+  /**
+   * Returns the bound on inventory beyond the band until a hedge ends: a number of full sides of quotes, which grows
+   * with the number of consecutive failed hedges (E17).
+   */
   #untilHedged({ instrument }: Exposure, isInDebt: boolean, fullSide: number): Bound {
     const { failuresMax } = this.#bounds;
     const { place } = this.#book;
@@ -260,7 +292,9 @@ export class HedgeDebt {
     return { beyond, refusal, why };
   }
 
-  /** Bound of the funds with which the other exchange can still hedge this side. */
+  /**
+   * Returns the bound on inventory beyond the band that the funds on the other exchange can still hedge for this side.
+   */
   #withinReserves({ mid }: Exposure, side: Side): Bound {
     const { place, major, minor } = this.#book;
     const refusal = 'no hedge elsewhere';

@@ -102,7 +102,7 @@ export type RiskContext = {
   readonly privateStaleAfterMs: Millis;
   /** Whether the exchange's balances differ from the bot's ledger. */
   readonly ledgerDiffers: boolean;
-  /** Difference at another exchange, as text; absent or `null` if there is none. */
+  /** Difference between the balances and the ledger of another exchange, as text; absent or `null` if there is none. */
   readonly differenceElsewhere?: string | null;
   /** Whether a sentinel is required and sends no heartbeat. */
   readonly sentinelMissing: boolean;
@@ -116,7 +116,10 @@ export type RiskContext = {
   readonly foreignBests: ForeignBests;
   /** Held amount of the base currency minus the target, in lots. */
   readonly position: number;
-  /** Base currency that pending conversions may still add (`buy`) and remove (`sell`), in lots, rounded up. */
+  /**
+   * Base currency that pending conversions and hedges on another exchange may still add (`buy`) and remove (`sell`), in
+   * lots, rounded up.
+   */
   readonly converting: Readonly<Record<Side, number>>;
   /**
    * Maximum lots of orders per side, so that hedges on another exchange can keep up; absent or `null` without such
@@ -161,8 +164,8 @@ export function quotingRefusal(s: RiskContext): QuotingRefusal | null {
 }
 
 /**
- * Returns the reason why the bot cannot reduce inventory with a taker order; `null` if it can. Such an order is priced
- * from this book, so it needs no price elsewhere.
+ * Returns the reason why the bot cannot reduce inventory with a taker order; `null` if it can. A taker order is priced
+ * from this book, so it needs no reference price.
  */
 export const takingRefusal = (s: RiskContext): QuotingRefusal | null =>
   quotingRefusal({ ...s, livePriceMissing: null });
@@ -206,8 +209,8 @@ export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<Pl
 }
 
 /**
- * Returns the lots by which the worst-case position of a side may still grow. All possibly live orders and pending
- * conversions count as executed.
+ * Returns the lots by which the worst-case position of a side may still grow. All possibly live orders, pending
+ * conversions and hedges on another exchange count as executed.
  */
 export function positionRoom(side: Side, s: RiskContext): number {
   const worst = lotsOnSide(s.orders, side) + s.converting[side] + (side === 'buy' ? s.position : -s.position);

@@ -1,6 +1,6 @@
 /**
  * Returns the Levenshtein distance, computed row by row. A package for this function would only add size to the image
- * (leven 4.1.0 and fastest-levenshtein 1.0.16 give equal numbers).
+ * (leven 4.1.0 and fastest-levenshtein 1.0.16 return equal distances).
  */
 export function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
