@@ -50,7 +50,7 @@ export type BinanceOptions = {
   readonly book?: string | undefined;
   /** Maximum number of requests in any minute. */
   readonly budgets: { readonly public: number; readonly private?: number };
-  /** Deadline of a request. No request is executed later than this after it was signed. */
+  /** Deadline of a request. The exchange executes no request later than this time after it was signed. */
   readonly deadlineMs: number;
   readonly lanes?: LaneLimits;
   readonly waitMs?: Partial<Readonly<Record<Lane, number>>>;
@@ -76,8 +76,8 @@ export const recvWindowMs = (deadlineMs: number): number =>
   Math.max(1, Math.floor(Math.min(RECV_WINDOW_MAX_MS, deadlineMs)));
 
 /**
- * Sizes of pages. Lists of open orders have no pages: a symbol has at most some hundred (filter MAX_NUM_ORDERS), so a
- * list never reaches this number.
+ * Sizes of pages. Lists of open orders have no pages: a symbol has at most some hundred open orders (filter
+ * MAX_NUM_ORDERS), so a list never reaches `ordersPage`.
  */
 const PAGE_SIZES = { ordersPage: 20_000, tradesPage: 1_000, depth: 100 } as const;
 /** Levels per side of a complete book, with their weight (rest-api.md, Order book). */
@@ -85,7 +85,7 @@ export const WHOLE_LEVELS = 1_000;
 const WHOLE_DEPTH = { levels: WHOLE_LEVELS, weight: 50 } as const;
 const SHORT_DEPTH = { levels: PAGE_SIZES.depth, weight: 5 } as const;
 
-/** Maximum number of parts in the list of all symbols. A symbol has some 150, and there are a few thousand. */
+/** Maximum number of JSON parts in the list of all symbols: some 150 parts for each of a few thousand symbols. */
 const SYMBOL_PARTS_MAX = 1_000_000;
 
 /** Maximum number of orders whose client ids are remembered. */
@@ -104,17 +104,17 @@ const ORDER_KINDS = {
 } as const satisfies Record<TimeInForce, object>;
 
 /**
- * Number of ids above which a look-up reads the open orders first (weight 6), and then only the others one by one
- * (weight 4 each). The list of all orders would have the others too, but comes from a database that may be late
- * (rest-api.md, Data Sources), so it proves no end of an order.
+ * Number of ids above which a look-up reads the open orders first (weight 6), and then looks up, one by one (weight 4
+ * each), only the orders missing there. The list of all orders would have the missing orders too. But it comes from a
+ * database that may be late (rest-api.md, Data Sources), so it does not prove that an order ended.
  */
 const SINGLE_LOOKUPS_MAX = 2;
 
 type OrderIds = { readonly oids: readonly string[] } | { readonly originIds: readonly string[] };
 
-/** Answers that mean that there is no such order (errors.md). */
+/** Codes for an order that does not exist (errors.md). */
 const NO_ORDER: readonly string[] = ['-2013', '-2026'];
-/** Answer to the cancel of an order that is not open (errors.md, "Unknown order sent."). */
+/** Code for the cancel of an order that is not open (errors.md, "Unknown order sent."). */
 const NOT_OPEN = '-2011:unknown';
 
 /** Creates a client, which sends nothing until a method is called. */
@@ -144,10 +144,13 @@ export function binanceClient(options: BinanceOptions): VenueClient {
   });
   const { ask } = sender;
   const symbols = new Map<string, ListedSymbol>();
-  /** Reads of symbols that are pending, by book, so that calls at the same time share one. */
+  /** Pending reads of symbols, by book, so that simultaneous calls share one read. */
   const readings = new Map<string, Promise<Outcome<unknown>>>();
   const clientIds = new ClientIds();
-  /** Currencies of the book, all that once had a balance, and all that a read asked for. */
+  /**
+   * Currencies whose balance is reported even if it is zero: those of the book, those that once had a balance, and
+   * those that a caller asked for.
+   */
   const heldCurrencies = new Set(own?.split('_'));
 
   /** Sends a signed request, after the time of the exchange is known. */
@@ -156,7 +159,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     return buildAndSend(ask, build);
   }
 
-  /** Sends a signed cancel, which waits for nothing. */
+  /** Sends a signed cancel without waiting for the exchange's time. */
   function signedCancel<T>(build: () => SpotRequest<T>): Promise<Outcome<T>> {
     if (credentials) time.refresh();
     return buildAndSend(ask, build);
@@ -221,7 +224,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
       params: { symbol: symbol.symbol, ...idParams(id) },
       read: reply => {
         const order = replies.orderOf(symbol, reply);
-        // The documents do not say whether a canceled order keeps its client id or shows that of its cancel.
+        // The documents do not say whether a canceled order keeps its client id or shows the id of its cancel request.
         const isOther = 'originId' in id && order.originId !== id.originId;
         if (isOther && order.status !== 'cancelled') throw fault('clientOrderId', id.originId, order.originId);
         if ('oid' in id && order.oid !== id.oid) throw fault('orderId', id.oid, order.oid);
@@ -240,7 +243,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
   async function lookUp(of: OrderIds): Promise<Outcome<readonly OrderReport[]>> {
     return on(own, async symbol => {
       const ids = 'oids' in of ? of.oids.map(oid => ({ oid })) : of.originIds.map(originId => ({ originId }));
-      // An order that is open is in this list, if it can be read. All others are looked up one by one.
+      // Open orders are in this list, if the list could be read. All other orders are looked up one by one.
       const listed = ids.length > SINGLE_LOOKUPS_MAX ? await readOpenOrders(symbol) : NONE;
       const open = listed.kind === 'done' ? listed.value : [];
       const found = await Promise.all(
@@ -257,7 +260,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     });
   }
 
-  /** Reads and remembers the client id of an order. The value is the reason if the id cannot be read. */
+  /** Reads and remembers the client id of an order. The value is `null`, or the reason why the id cannot be read. */
   async function readClientId(symbol: ListedSymbol, oid: string): Promise<Outcome<string | null>> {
     const outcome = await signed(() => ({
       ...privateRead('order', 4),
@@ -280,7 +283,8 @@ export function binanceClient(options: BinanceOptions): VenueClient {
   ): Promise<Outcome<readonly OwnTrade[]>> {
     if (outcome.kind !== 'done') return outcome;
     const unknown = [...new Set(outcome.value.map(({ oid }) => oid))].filter(oid => !clientIds.has(oid));
-    // The trades are of use only with the ids of their orders. If one is not answered, the trades are read again later.
+    // Without the client ids of their orders, the trades are useless. If one id is not answered, the trades are read
+    // again later.
     const read = await Promise.all(unknown.map(oid => readClientId(symbol, oid)));
     const failed = read.find(each => each.kind !== 'done');
     if (failed)
@@ -417,8 +421,9 @@ export function binanceClient(options: BinanceOptions): VenueClient {
       return outcome;
     },
     /**
-     * Cancels orders one by one, several at once. Succeeds if any cancel was answered. Does not read the list of symbols:
-     * under another symbol of the same name, the exchange has no order with these ids.
+     * Cancels orders with one request each, several at once. Succeeds if any cancel was answered. Does not check the
+     * symbol in the exchange's list: if the symbol belonged to another book, the exchange would have no order with
+     * these ids there.
      */
     cancel: of =>
       unlessUnfit(async () => {
@@ -460,7 +465,7 @@ const ORDER_PAGES_MAX = 50;
 const NONE: Outcome<readonly OrderReport[]> = { kind: 'done', value: [] };
 const NONE_CANCELED: Outcome<readonly string[]> = { kind: 'done', value: [] };
 
-/** Returns the symbol that a book probably has; the exchange's list decides whether it is that book's. */
+/** Returns the probable symbol of a book. The exchange's list of symbols must confirm it. */
 export const expectedSymbol = (book: string): string => bookPart(book).split('_').join('').toUpperCase();
 
 const publicRead = <T>(
@@ -524,7 +529,8 @@ class ClientIds {
 
   /** Remembers the id of an order; undefined if the order has none. */
   learn({ oid, originId }: { readonly oid: string; readonly originId?: string | undefined }): void {
-    // The first id of an order is the one that it was placed with.
+    // The first id that is learned is the one with which the order was placed. Later ids may be those of cancel
+    // requests.
     if (this.#ids.has(oid)) return;
     const oldest = this.#ids.size >= KNOWN_MAX ? this.#ids.keys().next().value : undefined;
     if (oldest !== undefined) this.#ids.delete(oldest);

@@ -34,7 +34,7 @@ export const binanceSpot: ExchangeVenue = {
   },
   streams: 'levels',
   meaningOf: binanceMeaning,
-  // 36 characters (common knowledge, not checked).
+  // Order ids have at most 36 characters (common knowledge, not checked).
   orderIds: { instanceMax: 12, runMax: 99_999_999_999_999, counterMax: 99_999_999 },
   requestLifeMs: recvWindowMs,
   hedging: { lookUp: 'by order id', immediateOrCancel: true, tradeFees: true },

@@ -25,7 +25,7 @@ export const bitso: ExchangeVenue = {
   webhooks: { signatures: signatureCheck, read: delivery },
   conformance: options => conformance(clientAt, options),
   allows: EXCHANGE_RATE_LIMITS,
-  // 40 characters (rest-api, Conventions).
+  // Order ids have at most 40 characters (rest-api, Conventions).
   orderIds: { instanceMax: 14, runMax: Number.MAX_SAFE_INTEGER, counterMax: 99_999_999 },
   hedging: { lookUp: 'by order id', immediateOrCancel: true, tradeFees: true },
   readsKeys: ['authentication', 'rfqUrl', 'webhookUrl'],

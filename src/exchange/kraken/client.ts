@@ -13,16 +13,19 @@ export type KrakenClientOptions = {
   readonly clock: Clock;
   readonly rest: ApiEndpoint;
   readonly signer?: KrakenSigner;
-  /** Book of the bot, whose fees are read by name. */
+  /** Book of the bot. Its fees are always requested by name. */
   readonly book?: string | undefined;
   readonly budgets: { readonly public: number; readonly private?: number };
-  /** Time after sending from which the exchange must not execute an order. */
+  /** Maximum time after sending at which the exchange may still execute an order. */
   readonly validMs: Millis;
   readonly onRequest?: ((seen: Observation) => void) | undefined;
   readonly section?: VenueSection | undefined;
 };
 
-/** Open orders are one list without pages. The exchange allows at most 225 in a book. */
+/**
+ * Page size of open orders. A list never reaches it: the list has no pages, and the exchange allows at most 225 orders
+ * per book.
+ */
 const OPEN_ORDERS_MAX = 10_000;
 
 /** Creates a client, which sends nothing until a method is called. Without a signer, private calls are `not-sent`. */

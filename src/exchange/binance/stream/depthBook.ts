@@ -15,7 +15,7 @@ export type DepthUpdate = {
 
 /** Maximum number of updates that wait for a snapshot: 100 s at one update per 100 ms. */
 const WAITING_MAX = 1_000;
-/** Maximum number of levels per side. Levels that no snapshot showed are only known after a change. */
+/** Maximum number of levels kept per side. Updates can add more levels than the snapshot had. */
 const LEVELS_MAX = 4_000;
 /** Levels per side in a book that is reported. */
 const SHOWN = 100;
@@ -73,7 +73,7 @@ class Levels {
     return this.#list[at]?.key === this.#knownTo ? at + 1 : at;
   }
 
-  /** Returns the price just known after levels from `dropped` on were removed. */
+  /** Returns the worst price up to which every level is known, after the levels from `dropped` on were removed. */
   #nearer(dropped: Money): Money {
     const last = this.#list.at(-1)!.key;
     if (this.#knownTo === null) return last;
@@ -97,7 +97,10 @@ class Levels {
 /** Book with the send time of its last update; `sentAt` is absent if the book is a snapshot without later updates. */
 export type SentBook = { readonly snapshot: BookSnapshot; readonly sentAt?: Millis };
 
-/** Result of an update: the book with it, waiting for a snapshot, no news, or a reason why the book is lost. */
+/**
+ * Result of an update: the updated book, waiting for a snapshot, an update that the book already has, or the reason why
+ * the book is lost.
+ */
 export type DepthStep = SentBook | 'waiting' | 'old' | { readonly lost: string };
 
 export class DepthBook {
@@ -145,9 +148,9 @@ export class DepthBook {
   }
 
   /**
-   * Starts from a snapshot and applies the waiting updates after it. `depth` is the number of levels per side that the
-   * snapshot was asked for. Returns `null` if the snapshot is older than the first waiting update, so that a newer one
-   * is needed; otherwise the result of the last step.
+   * Starts from a snapshot and applies the waiting updates after it. `depth` is the number of levels per side that was
+   * requested. Returns `null` if the snapshot is older than the first waiting update, so that a newer one is needed;
+   * otherwise the result of the last step.
    */
   seed(snapshot: BookSnapshot, depth: number): DepthStep | null {
     const waiting = this.#waiting;

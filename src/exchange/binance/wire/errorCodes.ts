@@ -7,7 +7,7 @@ import type { SectionNames } from '../../wire/sectionNames.ts';
 
 /** Row of the table of codes. */
 export type VenueCode = {
-  /** Code of the exchange; after it, where one code has several messages, the key of the message. */
+  /** Code of the exchange, followed by the key of the message if the code has several messages. */
   readonly code: string;
   readonly text: string;
   /** Whether the code, as the answer to a write, proves that the write was not executed. */
@@ -21,7 +21,7 @@ export type VenueCode = {
 
 const PAGE = 'errors.md';
 const ROWS: readonly (readonly [is: VenueCode['is'], meaning: Meaning | '', rows: readonly string[]])[] = [
-  // A code without an entry counts as unknown, too. These are listed because the page lists them.
+  // A code without an entry counts as unknown, too. The following codes are listed because the page lists them.
   [
     'unknown',
     '',

@@ -21,7 +21,7 @@ export type BinanceForm = {
   readonly params: Readonly<Record<string, string | undefined>>;
   /** Weight of the request (tables of rest-api.md). */
   readonly weight: number;
-  /** Maximum number of parts of the answer, where the default of `parseExactJson` is too small. */
+  /** Maximum number of JSON parts in the answer; if absent, the default of `parseExactJson`. */
   readonly partsMax?: number;
 };
 export type SpotRequest<T> = ApiRequest<T, BinanceForm>;
@@ -41,7 +41,7 @@ export type ProtocolOptions = {
   readonly recvWindowMs: number;
 };
 
-/** Returns the exchange's part of the request sender. */
+/** Returns the part of the request sender that is specific to this exchange. */
 export function binanceProtocol(options: ProtocolOptions): ExchangeProtocol<BinanceForm> {
   const { credentials } = options;
   return {
@@ -66,8 +66,8 @@ export function binanceProtocol(options: ProtocolOptions): ExchangeProtocol<Bina
 }
 
 /**
- * Budgets of a request. A cancel counts, because the exchange counts it, but it never waits for room; so the limit of
- * the meter must leave some weight for cancels.
+ * Returns the budgets that a request uses. A cancel is counted, because the exchange counts it, but it never waits for
+ * free weight. So the limit of the weight budget must leave some weight for cancels.
  */
 function charges({ lane, weight }: SpotRequest<unknown>): readonly Charge[] {
   if (lane === 'cancel') return [{ budget: 'weight', weight, as: 'counts' }];
@@ -121,8 +121,9 @@ export function payloadSignatureOf(secret: SecretText, payload: string): string 
 type ReportedError = { readonly code: string; readonly message: string };
 
 /**
- * Classifies a reply. HTTP 5xx is always unknown (rest-api.md, HTTP return codes). As the answer to a write, an error is
- * a rejection only with a code in the table that proves it. A bare page, such as the 403 of a firewall, proves nothing.
+ * Classifies a reply. HTTP 5xx is always unknown (rest-api.md, HTTP return codes). An error in the answer to a write
+ * counts as a rejection only if, by the table, its code proves that the write was not executed. A bare page, such as
+ * the 403 of a firewall, proves nothing.
  */
 export function classifyReply<T>(reply: WireReply, request: SpotRequest<T>): RequestVerdict<T> {
   const { status } = reply;
@@ -152,11 +153,11 @@ export function classifyReply<T>(reply: WireReply, request: SpotRequest<T>): Req
 function pauseOf({ headers }: WireReply, code: string | undefined): NonNullable<RequestVerdict<unknown>['pause']> {
   const text = headers['retry-after'] ?? '';
   const ms = /^\d{1,7}$/.test(text) ? { ms: Number(text) * 1_000 } : {};
-  // Too many orders stop new orders only, so that cancels and reads continue.
+  // The error for too many orders pauses only new orders, so cancels and reads continue.
   return { budgets: [code === '-1015' ? 'orders' : 'weight'], ...ms };
 }
 
-/** Reads an error; undefined if the body is none. Texts are cut, because they reach logs. */
+/** Reads the error in a body; undefined if the body is not an error. The text is cut, because it reaches logs. */
 function reportedError(body: unknown): ReportedError | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
   const { code, msg } = body as { readonly code?: unknown; readonly msg?: unknown };

@@ -35,8 +35,8 @@ const asset = (of: Row, field: string): string => {
 };
 
 /**
- * Reads the symbols, with the rules of those that trade: in status TRADING, and with spot trading. Symbols whose assets
- * cannot be part of a book's name are omitted.
+ * Reads the symbols. Those that trade (in status TRADING, and with spot trading) include their rules. Symbols whose
+ * assets cannot be part of a book's name are omitted.
  */
 export const listedSymbols = (
   reply: unknown,
@@ -66,7 +66,7 @@ export const listedSymbols = (
 
 const bookOfAssets = (base: string, quote: string): string => `${base.toLowerCase()}_${quote.toLowerCase()}`;
 
-/** Largest value of a rule that the exchange does not limit. */
+/** Value of a maximum that the exchange does not limit. */
 const UNLIMITED = '100000000000';
 
 /** Reads the rules of a symbol from its filters (filters.md). A maximum or step of zero disables that rule. */
@@ -90,7 +90,8 @@ function symbolRules(of: Row, book: string): AvailableBook {
   };
   const step = shortened(wire.decimal(lot, 'stepSize'));
   const tick = shortened(wire.decimal(price, 'tickSize'));
-  // Without a step, the precision of the asset is the finest amount; without a tick, that of the quote asset.
+  // Without a step, the base asset's precision is the finest step of amounts; without a tick, the quote asset's
+  // precision is the finest step of prices.
   const finest = (field: string): DecimalText => {
     const decimals = wire.count(of, field);
     if (decimals > 18) throw wire.fault(field, 'at most 18 decimals', decimals);
@@ -215,7 +216,9 @@ const HAS_PRICE = {
 
 const wordsOf = <T extends string>(table: Readonly<Record<T, unknown>>): readonly T[] => Object.keys(table) as T[];
 
-/** Reads an order of a symbol. An order that is partly filled and then canceled is `cancelled` with its unfilled rest. */
+/**
+ * Reads an order of a symbol. An order that is partly filled and then canceled is `cancelled` with its unfilled amount.
+ */
 export function orderOf({ symbol, book }: ListedSymbol, element: unknown): OrderReport {
   const of = wire.row(element);
   if (of['symbol'] !== symbol) throw wire.fault('symbol', symbol, of['symbol']);
@@ -241,8 +244,8 @@ export function orderOf({ symbol, book }: ListedSymbol, element: unknown): Order
 }
 
 /**
- * Reads only the client id of an order, so that no other field of a foreign order matters. An order without one is not
- * the bot's. The value says so if the id cannot be read, which no later reply is expected to change.
+ * Reads only the client id of an order, so that no other field of a foreign order matters. An order without a client id
+ * is not the bot's. `unreadable` is the reason if the id cannot be read; later replies are not expected to differ.
  */
 export const clientIdOf =
   (oid: string) =>
@@ -309,7 +312,8 @@ export const canceledOrderOf = (symbol: string) => (reply: unknown) => {
 
 /**
  * Returns a reader of the balances. Currencies with a total of zero are omitted, because the exchange lists several
- * hundred, unless they are in `kept`. Others are added to it, so that a fall to zero is reported.
+ * hundred, unless they are in `kept`. Currencies with a balance are added to `kept`, so that their fall to zero is
+ * reported.
  */
 export const balancesOf =
   (kept: Set<string>) =>
@@ -337,9 +341,9 @@ export const balancesOf =
 export const accountNumberOf = (reply: unknown): string => wire.integer(wire.row(reply), 'uid').toString();
 
 /**
- * Returns a reader of the fee rates: the sum of standard, special and tax commission of maker or taker, and of the
- * dearer of buyer and seller (faqs/commission_faq.md). The discount for fees in BNB is not subtracted, because it
- * depends on the BNB balance.
+ * Returns a reader of the fee rates: the standard, special and tax commissions of the maker or taker, plus those of the
+ * buyer or the seller, whichever sum is higher (faqs/commission_faq.md). The discount for fees in BNB is not
+ * subtracted, because it depends on the BNB balance.
  */
 export const bookFeesOf =
   ({ symbol, book }: ListedSymbol) =>

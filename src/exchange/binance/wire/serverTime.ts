@@ -58,7 +58,7 @@ export class ServerTime {
     const outcome = await this.#read();
     const at = this.#clock.elapsed();
     this.#dueAt = at + (outcome.kind === 'done' ? MEASURE_EVERY_MS : RETRY_MS);
-    // The exchange read its clock before the answer arrived, so it is at least at this time now.
+    // The exchange read its clock before the answer arrived, so its clock now shows at least this time.
     if (outcome.kind !== 'done') return;
     this.#known = { time: outcome.value, at };
     this.#isRejected = false;

@@ -117,6 +117,9 @@ export async function accountChecks(client: Endpoints, book: string, checks: Che
   return fee;
 }
 
-/** Whether trade ids never grow. The two rows of a trade of the account with itself have one id. */
+/**
+ * Whether trade ids never grow. Equal ids are allowed, because a trade of the account with itself has two rows with one
+ * id.
+ */
 const isNewestFirst = (tids: readonly string[]): boolean =>
   tids.every((tid, i) => i === 0 || BigInt(tid) <= BigInt(tids[i - 1]!));

@@ -16,9 +16,9 @@ export type Claim = readonly [name: string, source: string, expected: string];
 /** Answer of the exchange as text, and whether it is right. `isRight: null` skips the check. */
 export type CheckAnswer = { readonly found: string; readonly isRight: boolean | null };
 
-/** Time between two reads of a result that the exchange computes later. */
+/** Time between two reads of a result that the exchange computes with a delay. */
 const AGAIN_MS = 100;
-/** Maximum number of reads of such a result. */
+/** Maximum number of reads of a result that the exchange computes with a delay. */
 const READS_MAX = 50;
 
 /** Error for an answer other than the success that a check needs. */
@@ -48,7 +48,7 @@ export class Checks {
     return verdict === 'pass';
   }
 
-  /** Checks for each row that the exchange rejects its call with one of its codes. */
+  /** Checks, for each row, that the exchange rejects the row's call with one of the row's codes. */
   async rejections(
     rows: readonly (readonly [...Claim, codes: readonly string[], call: () => Promise<Outcome<unknown>>])[],
   ) {
@@ -58,7 +58,7 @@ export class Checks {
       );
   }
 
-  /** Reads until `isFinal`, for at most five seconds of the clock. Returns the last value. */
+  /** Reads until `isFinal` returns true, for at most five seconds of the clock. Returns the last value. */
   async readUntil<T>(read: () => Promise<Outcome<T>>, isFinal: (value: T) => boolean): Promise<T> {
     let value = valueIn(await read());
     for (let reads = 1; reads < READS_MAX && !isFinal(value); reads++) {

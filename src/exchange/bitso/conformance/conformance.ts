@@ -92,8 +92,8 @@ const withoutChecks = (what: string, reason: string, checks: Checks): Promise<bo
   checks.check([what, 'rest-api 4', `the checks of ${what} pass`], () => Promise.resolve(skipped(reason)));
 
 /**
- * Reads the open orders of the book before any order of the checks. Returns why checks of trades and exact balances
- * would mistake the orders of another program for their own; `null` if there is no such order.
+ * Reads the open orders of the book before the checks place any order. Returns why checks of trades and exact balances
+ * would mistake another program's orders for their own; `null` if there is no such order.
  */
 async function othersCheck(client: Endpoints, book: string, checks: Checks): Promise<string | null> {
   let reason: string | null = `the open orders of ${book} are not known`;
@@ -128,7 +128,7 @@ class RequestCount {
     if (!PUBLIC.test(seen.endpoint) && !seen.endpoint.startsWith('DELETE') && isSent) this.#counted++;
     if (seen.status === 420 || seen.status === 429) this.#throttled++;
     if (seen.answeredAt === undefined) return;
-    // The time in the answer is in whole seconds, rounded down.
+    // The time in the answer is rounded down to whole seconds, so the difference is exact only to a second.
     const gap = Math.abs(this.#clock.now() - seen.answeredAt);
     this.#gapMs = Math.max(this.#gapMs ?? 0, gap);
   }
@@ -160,5 +160,5 @@ class RequestCount {
   }
 }
 
-/** Pattern of the endpoints that need no key. Names are those of the metrics. */
+/** Pattern of the endpoints that need no key. The names of endpoints are those in the metrics. */
 const PUBLIC = /^GET (?:available_books|order_book|trades|ticker|webhook keys)$/;

@@ -84,7 +84,7 @@ export class CheckOrders {
     return originId?.startsWith(this.#prefix) ?? false;
   }
 
-  /** Sends a request that gives an id to an order. */
+  /** Sends a request that gives the id to an order, and records the id. */
   async sending<T>(id: string, send: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
     this.#ids.add(id);
     const outcome = await send();
@@ -131,10 +131,10 @@ export function heldOf(balances: readonly Balance[], name: string): Held {
   return { total: moneyOf(row?.total ?? '0'), locked: moneyOf(row?.locked ?? '0') };
 }
 
-/** Number of the smallest bids that must be affordable. */
+/** Number of smallest bids that the balance must cover together. */
 const BIDS_MAX = 4n;
 
-/** Returns what a check lacks, as its reason to be skipped; `null` if the balances are enough. */
+/** Returns which funds a check lacks, as the reason to skip it; `null` if the balances are enough. */
 export function missingFunds(balances: readonly Balance[], name: string, needed: bigint): string | null {
   const { total, locked } = heldOf(balances, name);
   const available = money(total - locked);
@@ -327,7 +327,7 @@ type OrderStage = {
   readonly own: CheckOrders;
   readonly checks: Checks;
   readonly start: readonly Balance[];
-  /** Makes a check of exact balances, or skips it because of another program. */
+  /** Runs a check of exact balances, or skips it because another program has orders. */
   readonly ofBalances: (answer: () => Promise<CheckAnswer>) => Promise<CheckAnswer>;
 };
 
@@ -362,7 +362,8 @@ async function askChecks({ client, market, own, checks, start, ofBalances }: Ord
 }
 
 /**
- * Checks that since `start`, `value` was locked in a currency, rounded up to 8 decimals, and its total is unchanged.
+ * Checks that, since `start`, the locked balance of a currency has risen by `value`, rounded up to 8 decimals, and its
+ * total balance is unchanged.
  */
 async function lockedAnswer(client: Endpoints, start: readonly Balance[], name: string, value: Money) {
   const [now, then] = [heldOf(valueIn(await client.balances()), name), heldOf(start, name)];
@@ -381,8 +382,8 @@ export const EIGHTH = moneyOf('0.00000001');
 type EndingOrder = { readonly client: Endpoints; readonly checks: Checks; readonly oid: string };
 
 /**
- * Passes if the exchange reports the order as canceled unfilled, or still does not list it when the time for reads is
- * over, and has no trade of it. The first read proves nothing, because an order may be listed later.
+ * Passes if the exchange reports the order as canceled and unfilled. Also passes if the last read still does not list
+ * the order, and the exchange has no trade of it. The first read proves nothing, because an order may be listed late.
  */
 async function endAnswer({ client, checks, oid }: EndingOrder): Promise<CheckAnswer> {
   const [order] = await finderIn(client, checks)({ oids: [oid] }, report => report !== undefined && isEnded(report));
@@ -416,7 +417,7 @@ async function crossingCheck(
       const originId = own.nextId();
       const outcome = await own.place('buy', { price: textOfPrice(instrument, ticks), major, originId });
       if (outcome.kind === 'refused') return rejectedWith(['1002'], outcome);
-      // For the client, the code leaves the outcome unknown.
+      // The client treats this code as an unknown outcome.
       if (outcome.kind === 'unknown') return judged(outcomeText(outcome), /\b1002\b/.test(outcome.reason));
       const { oid } = outcome.value;
       return endAnswer({ client, checks, oid });
@@ -519,7 +520,7 @@ const reportText = (order: OrderReport | undefined): string =>
     : `${order.status}: ${order.side} ${order.originalAmount} at ${order.price ?? 'any price'}, ${order.unfilledAmount} unfilled`;
 
 const READ_EVERY_MS: Millis = 500;
-/** Time after the last possible arrival of a placement in which the end of all orders must be proven. */
+/** Time within which the end of all orders must be proven, from the last possible arrival of a placement. */
 const PROVEN_WITHIN_MS: Millis = 30_000;
 /** Number of consecutive empty reads that prove the end of all orders. */
 const EMPTY_READS = 2;
@@ -527,8 +528,8 @@ const EMPTY_READS = 2;
 const PAGE = 500;
 
 /**
- * Cancels and reads until two consecutive complete reads show no order of the checks, neither of them before the last
- * placement with an unknown outcome must have arrived. Returns the ids of orders that may be live.
+ * Cancels the orders of the checks until two consecutive complete reads list none of them. Only reads after the last
+ * possible arrival of a placement with an unknown outcome count. Returns the ids of orders that may be live.
  */
 export async function leaveNothing(
   client: Endpoints,
@@ -541,14 +542,14 @@ export async function leaveNothing(
   const until = Math.max(clock.now(), own.arrivedBy) + PROVEN_WITHIN_MS;
   let last: readonly string[] = [];
   for (let empty = 0; empty < EMPTY_READS;) {
-    // Without a read, nothing proves that the orders ended.
+    // Without enough empty reads, any sent order may be live.
     if (clock.now() >= until) return last.length > 0 ? last : sent;
     for (let i = 0; i < sent.length; i += CANCEL_CHUNK)
       await client.cancel({ originIds: sent.slice(i, i + CANCEL_CHUNK) });
     const isEarly = clock.now() < own.arrivedBy;
     const outcome = await client.openOrders({ book, limit: PAGE });
     if (outcome.kind === 'done') last = outcome.value.flatMap(order => (own.isOwn(order) ? [order.originId!] : []));
-    // An unreadable row, or an order beyond the page, may be one of the checks.
+    // An unreadable row, or an order beyond the page, may be an order of the checks.
     const isWhole = outcome.kind === 'done' && outcome.value.length < PAGE && (outcome.unreadable ?? []).length === 0;
     empty = isWhole && last.length === 0 && !isEarly ? empty + 1 : 0;
     if (empty < EMPTY_READS) await sleep(clock, READ_EVERY_MS);

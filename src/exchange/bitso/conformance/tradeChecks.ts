@@ -33,8 +33,8 @@ type TradeStage = {
 };
 
 /**
- * Buys the smallest amount that can be sold again after the fee. Sells what was bought, also after a stop, and checks
- * that less than a lot remains.
+ * Buys the smallest amount that can be sold again after the fee. Sells the bought amount, even after the operator's
+ * stop, and checks that less than a lot remains.
  */
 export async function tradeChecks(stage: TradeStage): Promise<void> {
   const { client, market, own, checks } = stage;
@@ -76,8 +76,9 @@ const totalChange = (now: readonly Balance[], before: readonly Balance[], curren
 const lotsWithFee = (lots: Amount, rate: Money): Amount => Number((BigInt(lots) * ONE) / (ONE - rate) + 1n) as Amount;
 
 /**
- * Returns what a buy added to the balance, at most its trades net of the fee if all are listed, and otherwise its
- * amount. Returns `null` if neither is known.
+ * Returns the amount that a buy added to the balance: at most the amount of its trades after the fee if they are
+ * complete, otherwise at most the order's amount. If the balance cannot be read, returns the amount of complete trades
+ * after the fee, or `null` if trades are missing.
  */
 async function boughtBy({ before, trades, amount, isWhole }: SideTrades, stage: TradeStage): Promise<Money | null> {
   const { major } = stage.market.instrument;
@@ -102,7 +103,7 @@ const feesIn = (trades: readonly OwnTrade[], currency: string): bigint =>
     'feeAmount',
   );
 
-/** Balances before an order, its trades, and its amount. `isWhole`: whether the trades are all of the amount. */
+/** Balances before an order, its trades, and its amount. `isWhole`: whether the trades add up to the amount. */
 type SideTrades = {
   readonly before: readonly Balance[];
   readonly trades: readonly OwnTrade[];
@@ -149,7 +150,7 @@ async function sideChecks(
         isRight && sumOf(trades, 'major') === moneyOf(amount),
       );
     },
-    // The sell of what was bought follows even a stop.
+    // The bought amount is sold even after the operator's stop.
     side === 'sell',
   );
   const done = { before, trades, amount: moneyOf(amount), isWhole: sumOf(trades, 'major') === moneyOf(amount) };

@@ -43,7 +43,7 @@ export type ConversionEndpoints = ReturnType<typeof conversions>;
 /**
  * Returns the conversion endpoints (rest-api 4.10, 4.11, public-facts 13). Amounts are decimal text above zero. A wrong
  * amount, currency or id is rejected as `not-sent`. An execution that may have been sent is `unknown`;
- * `conversionOfQuote` finds it.
+ * `conversionOfQuote` finds its conversion.
  */
 export function conversions(ask: BitsoAsk) {
   return {

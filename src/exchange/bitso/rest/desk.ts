@@ -101,8 +101,8 @@ export function conversionDesk(client: ConversionEndpoints & { readonly rfq: Rfq
 }
 
 /**
- * Codes that prove that a quote has no conversion: the resource does not exist, or the quote no longer exists. An
- * unknown path proves nothing.
+ * Codes that prove that a quote has no conversion: the resource does not exist, or the quote no longer exists. An error
+ * about an unknown path does not prove this.
  */
 const NO_CONVERSION: readonly string[] = ['1401', '0345'];
 

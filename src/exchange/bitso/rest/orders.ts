@@ -31,8 +31,8 @@ type Limit = {
   readonly timeInForce?: WireTimeInForce;
 };
 /**
- * Market order with one amount. `slippageTolerance` is in percent, 0 to 100. If omitted, the exchange gives no
- * protection.
+ * Market order with an amount of either the base or the quote currency. `slippageTolerance` is in percent, 0 to 100. If
+ * omitted, the exchange gives no protection.
  */
 type Sweep = { readonly type: 'market'; readonly slippageTolerance?: DecimalText } & OneAmount;
 type OneAmount =
@@ -262,7 +262,7 @@ const idsOf = (of: Ids): readonly string[] => ('oids' in of ? of.oids : of.origi
 const idQuery = (of: Ids, ids: readonly string[]): string =>
   'oids' in of ? query({ oids: ids.map(oidPart).join(',') }) : query({ origin_ids: ids.map(originIdPart).join(',') });
 
-/** Codes for a wrong oid and a wrong origin_id. */
+/** Error codes for an unknown oid and an unknown origin_id. */
 const NOT_FOUND: readonly string[] = ['0312', '0357'];
 
 /**

@@ -30,14 +30,15 @@ import { PAGE_ROWS, readOldest } from './pages.ts';
 import type { Listing, Pairs } from './pairs.ts';
 import type { PlacedOrders } from './placedOrders.ts';
 
-/** Trade ids per request. Source: docs.kraken.com/api/docs/rest-api/get-trades-info. */
+/** Maximum number of trade ids per request. Source: docs.kraken.com/api/docs/rest-api/get-trades-info. */
 const TXIDS_PER_REQUEST = 20;
-/** Maximum number of books whose fees are requested by name; those of others follow from the volume. */
+/** Maximum number of books whose fees are requested by name; the fees of other books are computed from the volume. */
 const FEE_BOOKS_MAX = 50;
 
 /**
- * Maximum number of own trades of one call, which reads pages of 50. A list that is longer than this is read from its
- * end, which costs two more requests. In the lowest tier, a call takes up to a minute; the next continues after it.
+ * Maximum number of own trades that one call returns; the call reads pages of 50. A longer list is read from its end,
+ * which costs two more requests. In the lowest tier, a call takes up to a minute. The next call continues after its
+ * last trade.
  */
 export const TRADES_PER_CALL_MAX = 200;
 
@@ -63,8 +64,8 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
   }
 
   /**
-   * Reads the fee rates: those of the used books as the exchange states them, those of others from their schedules and
-   * the account's 30-day volume.
+   * Reads the fee rates. For used books, the exchange states them; for other books, they are computed from the fee
+   * schedule and the account's 30-day volume.
    */
   async function accountFees(): Promise<Outcome<readonly BookFee[]>> {
     const listing = await pairs.known();
@@ -103,7 +104,7 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
     return pageOf(rows, isWanted, limit, -1);
   }
 
-  /** Sorts the wanted rows, cuts them to the limit, and adds what their orders say. */
+  /** Sorts the wanted trades, keeps at most `limit` of them, and adds the data of their orders. */
   async function pageOf(
     outcome: Outcome<readonly ListedTrade[]>,
     isWanted: (trade: ListedTrade) => boolean,
@@ -122,8 +123,9 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
     );
 
   /**
-   * Adds the origin ids of the orders. The list of trades has neither them nor the currency of a fee, so orders that
-   * are not known yet are looked up. A trade is unreadable if its order is, or pays in the base currency.
+   * Adds to each trade the origin id of its order. The list of trades has neither origin ids nor fee currencies, so
+   * unknown orders are looked up. A trade is unreadable if its order is unreadable, or pays its fee in the base
+   * currency.
    */
   async function completed(trades: readonly ListedTrade[], unread: readonly UnreadableRow[]): Promise<Trades> {
     const reasons = new Map<string | undefined, string>();
@@ -150,7 +152,7 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
     return doneWith(value, unreadable);
   }
 
-  /** Reads the trades of an order. They must add up to what the order says is executed. */
+  /** Reads the trades of an order. Their sum must equal the executed amount that the order reports. */
   async function orderTrades(of: { readonly oid: string } | { readonly originId: string }): Promise<Trades> {
     const listing = await pairs.known();
     if (listing.kind !== 'done') return listing;
@@ -194,7 +196,7 @@ const isWhole = ({ oid, originalAmount, unfilledAmount }: KrakenOrder, trades: r
   return listed.reduce((sum, each) => sum + each, 0n) === moneyOf(originalAmount) - moneyOf(unfilledAmount);
 };
 
-/** Returns the rates of a book for a 30-day volume. Each tier holds for volumes below its own. */
+/** Returns the rates of a book for a 30-day volume. Each tier applies to volumes below the volume of the tier. */
 function feeByVolume({ rules }: KrakenPair, volume: string): readonly BookFee[] {
   const tier = rules.tiers.find(each => moneyOf(volume) < moneyOf(each.volume));
   return tier === undefined ? [] : [{ book: rules.book, maker: tier.maker, taker: tier.taker, currentVolume: volume }];

@@ -11,9 +11,9 @@ import { buildAndSend } from '../../transport/requestSender.ts';
 
 /** Levels per side of a book. The exchange returns up to 500. */
 export const DEPTH = 100;
-/** Number of trades in a reply of the exchange, at most. */
+/** Maximum number of trades in a reply of the exchange. */
 const TRADES_MAX = 1_000;
-/** Number of trade times that are kept for each book, to continue after a trade. */
+/** Number of trade times that are kept for each book, so that a later page can continue after one of these trades. */
 const TIMES_KEPT = 5_000;
 
 /** Returns the public endpoints. A call about a book reads the list of books first. */
@@ -26,7 +26,7 @@ export function marketEndpoints(ask: KrakenAsk, pairs: Pairs, clock: Clock) {
     const found = await pairs.of(book);
     if (found.kind !== 'done') return found;
     const { pair } = found.value;
-    // A book is at least as new as its request.
+    // The book is at least as new as its request, so the number is taken before the request.
     const number = nextSequence();
     const path = `/public/Depth?${new URLSearchParams({ pair: pair.id, count: String(DEPTH) }).toString()}`;
     return ask(publicGet('Depth', path, result => depth(pair, number, clock.now())(result)));
@@ -39,8 +39,9 @@ export function marketEndpoints(ask: KrakenAsk, pairs: Pairs, clock: Clock) {
   }
 
   /**
-   * Returns the request of a page of trades. The exchange returns trades since a time, oldest first, or the latest ones.
-   * A page after a trade whose time is not known any more is read from the latest ones, which must reach back to it.
+   * Returns the request for a page of trades. The exchange lists the trades since a time, oldest first, or the latest
+   * trades. If the time of the marker trade is no longer known, the latest trades are read, and they must reach back to
+   * the marker.
    */
   function tradesRequest(
     pair: KrakenPair,

@@ -1,10 +1,10 @@
 /**
  * Private endpoints of orders: place, cancel, open orders and look-ups.
  *
- * By client order id, the exchange can cancel an order, but has no look-up of one order. A look-up by that id therefore
- * reads the list of open orders, and then all closed orders with that id. An order moves from the first list to the
- * second, so this sequence misses none. Sources: docs.kraken.com/api/docs/rest-api/add-order, cancel-order,
- * get-open-orders, get-closed-orders and get-orders-info.
+ * The exchange can cancel an order by its client order id, but cannot look up one order by this id. A look-up by client
+ * order id therefore reads the list of open orders, and then all closed orders with that id. An order moves from the
+ * first list to the second, so reading the lists in this sequence misses no order. Sources:
+ * docs.kraken.com/api/docs/rest-api/add-order, cancel-order, get-open-orders, get-closed-orders and get-orders-info.
  */
 import {
   sleep,
@@ -28,27 +28,33 @@ import { PAGE_ROWS, readAll, type ReadPage } from './pages.ts';
 import type { Listing, Pairs } from './pairs.ts';
 import type { PlacedOrders } from './placedOrders.ts';
 
-/** Ids of the exchange per request. Source: docs.kraken.com/api/docs/rest-api/get-orders-info. */
+/**
+ * Maximum number of the exchange's order ids per request. Source: docs.kraken.com/api/docs/rest-api/get-orders-info.
+ */
 const OIDS_PER_REQUEST = 50;
 /**
  * Number of sent orders above which one list of closed orders is read for all of them, instead of one list for each.
- * Each request raises the call counter of the key, which has room for 15 at once in the lowest tier.
+ * Each request raises the call counter of the key, and the lowest tier allows only 15 calls at once.
  */
 const SINGLE_READS_MAX = 2;
-/** Time before the sending of an order from which closed orders are read, for clocks that differ. */
+/** Time by which a read of closed orders starts before an order was sent, because clocks may differ. */
 const EARLIER_MS: Millis = 60_000;
 /**
- * Bounds of an order's `deadline` after its sending. The exchange allows 0.5 to 60 s from its own time, and takes 5 s by
- * default (docs.kraken.com/exchange/api-reference/spot-websocket-v2/batch_add). Its time as known here is up to a second
- * early, and a placement may take some seconds when the exchange is busy (common knowledge, not checked); 4 s leave 3 s.
+ * Bounds of the time from the sending of an order to its `deadline`. The exchange allows 0.5 to 60 s from its own time,
+ * and takes 5 s by default (docs.kraken.com/exchange/api-reference/spot-websocket-v2/batch_add). The bot's estimate of
+ * that time is up to a second early, and a busy exchange may take some seconds for a placement (common knowledge, not
+ * checked). So a minimum of 4 s leaves 3 s.
  */
 const VALID_MS = { min: 4_000, max: 60_000 } as const;
 
-/** Returns the time after sending from which the exchange must not execute an order. */
+/** Returns the maximum time after sending at which the exchange may still execute an order. */
 export const validMsOf = (requestTimeoutMs: Millis): Millis =>
   Math.min(VALID_MS.max, Math.max(VALID_MS.min, requestTimeoutMs));
 
-/** Maximum time in which a cancel looks up the ids of its orders. A cancel must not wait for request budget. */
+/**
+ * Maximum time for which a cancel waits for the look-up of its orders' ids, because a cancel must not wait for request
+ * budget.
+ */
 const NAMED_WITHIN_MS: Millis = 5_000;
 
 type Ids = { readonly oids: readonly string[] } | { readonly originIds: readonly string[] };
@@ -60,7 +66,7 @@ export type OrderDependencies = {
   readonly pairs: Pairs;
   readonly placed: PlacedOrders;
   readonly serverClock: ServerClock;
-  /** Time after sending from which the exchange must not execute an order; bounded by `VALID_MS`. */
+  /** Maximum time after sending at which the exchange may still execute an order; bounded by `VALID_MS`. */
   readonly validMs: Millis;
 };
 
@@ -97,7 +103,8 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
   async function cancel(of: Ids): Promise<OrderList<string>> {
     if ('oids' in of) return anyOf(await Promise.all(of.oids.map(oid => cancelByOid(oid))));
     const counts = await Promise.all(of.originIds.map(id => cancelByOriginId(id)));
-    // The replies have no id of the exchange. An empty list would be evidence that there was no such order.
+    // The replies do not contain the exchange's ids, so the ids are looked up. Without them, an empty list would seem
+    // to prove that the orders did not exist.
     const isEnded = (n: number): boolean => counts[n]?.kind === 'done' && counts[n].value > 0;
     const unnamed = of.originIds.filter((id, n) => isEnded(n) && placed.oidOf(id) === undefined);
     if (unnamed.length > 0) await withinTime(byOriginIds(unnamed));
@@ -128,14 +135,14 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
     return { kind: 'done', value: outcome.value > 0 ? [oid] : [] };
   }
 
-  /** Cancels an order. An id that the exchange cannot carry was never sent, so it has no order. */
+  /** Cancels an order. An id that does not fit the exchange's format was never sent, so no order has it. */
   function cancelByOriginId(originId: string): Promise<Outcome<number>> {
     const clientId = clientIdIfFits(originId);
     if (clientId === undefined) return Promise.resolve({ kind: 'done', value: 0 });
     return canceled({ cl_ord_id: clientId }, originId);
   }
 
-  /** Sends one cancel. An order that is not open is a count of zero. */
+  /** Sends one cancel. Returns the number of canceled orders; 0 if the order is not open. */
   async function canceled(
     fields: Readonly<Record<string, string>>,
     originId: string | undefined,
@@ -174,7 +181,7 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
     return 'oids' in of ? byOids(of.oids) : byOriginIds(of.originIds);
   }
 
-  /** Looks orders up by the exchange's ids. `trades`: whether with the ids of their trades. */
+  /** Looks up orders by the exchange's ids. `trades`: whether the reply includes the ids of their trades. */
   async function byOids(oids: readonly string[], trades = false): Promise<OrderList> {
     const listing = await pairs.known();
     if (listing.kind !== 'done') return listing;
@@ -183,7 +190,10 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
     return allOf(outcomes);
   }
 
-  /** One id that the exchange does not know may make it reject all, so they are then requested in halves. */
+  /**
+   * Looks up orders in one request. One unknown id may make the exchange reject all ids, so they are then requested in
+   * halves.
+   */
   async function someOids(oids: readonly string[], trades: boolean, listing: Listing): Promise<OrderList> {
     const outcome = await unlessUnfit(() => {
       const fields = { txid: oids.map(oidText).join(','), trades: String(trades), consolidate_taker: 'false' };
@@ -197,8 +207,8 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
   }
 
   /**
-   * Looks orders up by origin id: in the open orders, and then those that are not open in the closed orders. An id that
-   * the exchange cannot carry was never sent, so it has no order.
+   * Looks up orders by origin id: first in the open orders, and then those not found there in the closed orders. An id
+   * that does not fit the exchange's format was never sent, so no order has it.
    */
   async function byOriginIds(originIds: readonly string[]): Promise<OrderList> {
     const sendable = originIds.flatMap(originId => {
@@ -218,12 +228,13 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
     };
     /** Whether an unreadable row in the list of open or of closed orders may be one of the wanted orders. */
     const isAsked = (id: UnreadableRow['originId']): boolean => id === undefined || (id !== null && clientIds.has(id));
-    /** Ids without an order in the lists so far. */
+    /** Returns the ids for which no list has contained an order so far. */
     const missing = (): readonly string[] => {
       const listed = new Set([...found.values()].map(({ originId }) => originId));
       return [...clientIds.keys()].filter(id => !listed.has(id));
     };
-    // Orders whose id at the exchange is known are read directly. One that is not found yet is looked for in the lists.
+    // Orders whose exchange id is known are read directly by this id. All others, and those not found, are searched in
+    // the lists.
     const oids = missing().flatMap(id => placed.oidOf(id) ?? []);
     if (oids.length > 0) {
       const known = await byOids(oids);
@@ -242,7 +253,7 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
       const pages = closedPages(closedSince(Math.min(...sent)), listing.value);
       const first = await pages(0);
       if (first.kind !== 'done') return first;
-      // A list with more pages than there are orders costs more requests than a list for each of them.
+      // If the list has more pages than there are orders, one list per order costs fewer requests.
       const isShort = first.value.count <= sent.length * PAGE_ROWS;
       const closed = remembered(isShort ? await readAll(pages, first) : { ...first, value: first.value.rows });
       if (closed.kind !== 'done') return closed;
@@ -270,7 +281,7 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
         ),
       );
 
-  /** Keeps what later requests need to know of the orders of a reply. */
+  /** Stores the facts about the orders of a reply that later requests need. */
   function remembered(outcome: OrderList): OrderList {
     if (outcome.kind === 'done')
       for (const { oid, originId, feeSide } of outcome.value) placed.seen(oid, { originId, feeSide });
@@ -280,7 +291,9 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
   return { place, cancel, openOrders, lookUp, byOids, byOriginIds };
 }
 
-/** Returns the filter of the orders that were closed after the sending of an order; all, if the time is not known. */
+/**
+ * Returns the filter for orders that were closed after an order was sent; no filter if the time of sending is unknown.
+ */
 const closedSince = (sentAt: Millis | undefined): Readonly<Record<string, string>> =>
   sentAt === undefined ? {} : { start: String(Math.floor((sentAt - EARLIER_MS) / 1_000)) };
 
@@ -295,7 +308,8 @@ function oidText(oid: string): string {
 }
 
 /**
- * Returns the fields of a new order. `fciq` fixes the currency of its fees: without it, sells pay in the base currency.
+ * Returns the fields of a new order. `fciq` makes the order pay its fees in the quote currency; without this flag,
+ * sells pay in the base currency.
  */
 function orderFields(order: NewOrder, pair: KrakenPair): Readonly<Record<string, string>> {
   const { side, price, major, originId, timeInForce } = order;
@@ -321,7 +335,7 @@ function orderTerms(timeInForce: TimeInForce): Readonly<Record<string, string>> 
       return { oflags: 'post,fciq', timeinforce: 'GTC' };
     case 'fill or kill':
     default:
-      // The exchange documents no such order, and would treat an unknown word as good till canceled.
+      // The exchange documents no fill-or-kill orders, and would treat an unknown word as good till canceled.
       throw fault('timeInForce', 'good till canceled, immediate or cancel, or post only', timeInForce);
   }
 }

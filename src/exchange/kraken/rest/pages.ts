@@ -1,15 +1,19 @@
 /**
- * Complete reads of Kraken's lists, which have pages of 50 rows, the newest first, by offset. Rows that are added during
- * a read move all rows to later offsets, so a read towards later offsets repeats rows and omits none.
+ * Complete reads of Kraken's lists. The pages of a list have 50 rows, newest first, and are requested by offset. Rows
+ * that are added during a read move all other rows to later offsets, so a read towards later offsets repeats rows and
+ * omits none.
  */
 import type { Outcome, UnreadableRow } from '../../../core/index.ts';
 import { doneWith } from '../../wire/parts.ts';
 
-/** Rows of a page. Source: docs.kraken.com/api/docs/rest-api/get-closed-orders, get-trade-history. */
+/** Number of rows per page. Source: docs.kraken.com/api/docs/rest-api/get-closed-orders, get-trade-history. */
 export const PAGE_ROWS = 50;
-/** Maximum number of pages of one read. Longer lists are not expected, and their outcome is unknown. */
+/**
+ * Maximum number of pages of one read. The outcome of a read of a longer list is `unknown`; such lists are not
+ * expected.
+ */
 const PAGES_MAX = 40;
-/** Attempts to read the page at the end of a list that grows. */
+/** Maximum number of attempts to read a page from the end of a list that grows. */
 const TRIES = 4;
 
 export type ListPage<T> = { readonly rows: readonly T[]; readonly length: number; readonly count: number };
@@ -37,7 +41,7 @@ export async function readAll<T>(read: ReadPage<T>, first?: Outcome<ListPage<T>>
 }
 
 /**
- * Reads the oldest rows of a list: all rows of a list of at most `minimum` rows, else at least `minimum` wanted ones.
+ * Reads the oldest rows of a list: at least `minimum` wanted rows, or all rows if the list has no more than `minimum`.
  * The result can contain repeated rows and more rows than the minimum.
  */
 export async function readOldest<T>(
