@@ -260,7 +260,7 @@ export class LivePrice {
     const awayBps = ({ adjusted }: Candidate): number =>
       ((adjusted - (adjusted - low > high - adjusted ? low : high)) / ((low + high) / 2)) * BPS;
     const used = candidates.filter(one => Math.abs(awayBps(one)) <= divergenceMaxBps);
-    const even = candidates.length === 2 ? 'the other source' : 'the nearer of the two middle prices';
+    const even = candidates.length === 2 ? 'the other source' : 'the farther of the two middle prices';
     const from = candidates.length % 2 === 1 ? 'the median' : even;
     const status = looked.map(({ status: one, candidate }): SourceStatus => {
       if (candidate === null || used.includes(candidate)) return one;
