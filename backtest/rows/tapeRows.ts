@@ -31,8 +31,8 @@ export function rowsOfTape(tape: Tape, options: TapeRowsOptions = {}): MarketRow
 }
 
 /**
- * Returns a sliding window over a stored tape of levels, whose chunks are decoded ahead. Throws if the tape has only
- * single orders. Loading throws if the tick size changes.
+ * Returns a sliding window over a stored tape of levels. The chunks of the tape are decoded ahead. Throws if the tape
+ * has only single orders. Loading rows throws if the tick size changes.
  */
 export function windowOfLevels(tape: StoredTape, feed: Travel = AT_ONCE): RowWindow {
   refuseQuotes(tape);
@@ -63,8 +63,8 @@ function refuseQuotes({ quotesOnly, source }: Pick<Tape, 'quotesOnly' | 'source'
 }
 
 /**
- * Returns the window for the prices of levels, orders and trades. The window is equal to the window of a stored tape
- * with equal rows.
+ * Returns the window of prices that the levels, orders and trades of a tape need. A tape in memory and a stored tape
+ * with equal rows have equal windows.
  */
 function windowOfColumns({ kind, price, length }: Columns): { readonly base: number; readonly places: number } {
   const all = { low: Infinity, high: -Infinity };

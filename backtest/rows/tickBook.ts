@@ -4,7 +4,7 @@ import type { MarketRows } from './rows.ts';
 
 /**
  * Book in which a new level at or beyond the other side's best price hides the levels that it crosses, because
- * recordings contain stale levels. `bid` 0, or `ask` `places` - 1, means that the side is empty.
+ * recordings contain stale levels. `bid` is 0 if there are no bids; `ask` is `places` - 1 if there are no asks.
  */
 export class TickBook {
   readonly bids: Float64Array;

@@ -10,7 +10,7 @@ const APART_MS = 1_000;
 type AtPrice = {
   /** Indices of the trade rows at the price, ascending. */
   readonly rows: number[];
-  /** Position in `rows` of the first trade row that may still be near a row of an order. */
+  /** Position in `rows` of the first trade row that can still be matched. Earlier trade rows are too old. */
   from: number;
 };
 

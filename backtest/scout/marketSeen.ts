@@ -91,7 +91,7 @@ class Sight {
 
   trade(at: Millis, price: number, amount: number, side: 'buy' | 'sell'): void {
     const mid = this.#midAt(at);
-    // Trades inside gaps do not count, because the time of gaps does not count.
+    // Trades inside gaps are not counted, because the length of the recording excludes gaps.
     if (!(mid > 0)) return;
     const value = price * amount * this.#tick * this.#lot;
     this.#trades++;
@@ -140,7 +140,10 @@ class Sight {
   }
 }
 
-/** Returns the volatility in bps per hour; `null` for less than a minute without gaps, or if all changes are noise. */
+/**
+ * Returns the volatility over an hour, in bps; `null` for less than a minute of data outside gaps, or if all price
+ * changes are noise.
+ */
 function volatilityOf(stretches: readonly (readonly number[])[]): number | null {
   let [variance, seconds] = [0, 0];
   for (const logs of stretches) {

@@ -248,7 +248,7 @@ function fees(books: readonly ScoutedBook[]): Plot {
   };
 }
 
-/** Plots the net per hour by distance; `null` if no distance has a known markout. */
+/** Plots the net profit per hour by distance; `null` if no distance has a known markout. */
 function netByDistance(book: ScoutedBook, i: number, currency: string | null): Plot | null {
   const { rate, currency: shown } = shownIn(book, currency);
   const points = book.curve.filter(({ left }) => left !== null);

@@ -12,16 +12,19 @@ export type Scouting = {
   readonly made: { readonly puntas: string; readonly node: string };
   /** Address of the exchange, or the paths of the recordings as the operator named them. */
   readonly looked: string;
-  /** Fees as requested: config, best, entry, or a number of bps. */
+  /**
+   * Requested maker fees: those of the configuration's tier (`config`), of the `best` or `entry` tier, or a number of
+   * bps.
+   */
   readonly fees: string;
   /**
-   * Interval between two pegs of an order, in ms. `latencyMs` is the request latency each way, and `horizonS` the time
+   * Interval at which orders are re-pegged, in ms. `latencyMs` is the request latency each way, and `horizonS` the time
    * from a fill to its valuation.
    */
   readonly cadenceMs: Millis;
   readonly latencyMs: Millis;
   readonly horizonS: number;
-  /** Currency in which the nets of books are compared: `netPerHour` times `rate`. `null` without books. */
+  /** Currency in which the net profits of the books are compared (`netPerHour` times `rate`); `null` without books. */
   readonly currency: string | null;
   /**
    * Books, best first. Books in which quoting pays are sorted by net per hour, the others by the excess of the fee over
@@ -46,19 +49,21 @@ export type ScoutedBook = Omit<MarketSeen, 'takerValue'> & {
   readonly from: Millis;
   readonly to: Millis;
   /**
-   * Value of one unit of the quote currency in `currency`; `null` if no books of the same time connect the two
-   * currencies.
+   * Value of one unit of the quote currency in `currency`; `null` if no books that were recorded at the same time
+   * connect the two currencies.
    */
   readonly rate: number | null;
   /** Maker fee in bps. */
   readonly feeBps: number;
-  /** Value of one order, which is the median taker order; `null` without trades. */
+  /** Value of one order: the median value of a taker order; `null` without trades. */
   readonly orderValue: number | null;
   /** Capital for ten orders per side, half in each currency. */
   readonly capital: number | null;
   readonly verdict: QuoteVerdict;
   readonly curve: readonly CurvePoint[];
-  /** Tier that the volume at the distance of the verdict reaches; `null` without such a distance. */
+  /**
+   * Fee tier that the account reaches by quoting at the distance of the verdict; `null` if the verdict has no distance.
+   */
   readonly reached: ReachedTier | null;
   /** Limitations of the recording, in sentences. */
   readonly limits: readonly string[];
@@ -72,10 +77,12 @@ export type CurvePoint = Pick<DistancePoint, 'distanceBps' | 'edgeBps' | 'fills'
 
 /** Fee tier of the account after a month of quoting at the distance of the verdict. */
 export type ReachedTier = {
-  /** Volume of 30 days at that distance, plus the account's earlier volume. */
+  /** Volume of 30 days of quoting at this distance, plus the account's earlier volume. */
   readonly volume30d: number;
   readonly feeBps: number;
-  /** Change of the net per hour because of the tier's fee; negative if that fee is higher than the assumed fee. */
+  /**
+   * Change of the net profit per hour because of the tier's fee; negative if that fee is higher than the assumed fee.
+   */
   readonly worthPerHour: number;
 };
 
@@ -91,12 +98,12 @@ export type ScoutOptions = {
   readonly onShare?: (share: number) => void;
 };
 
-/** Number of orders per side at full inventory. */
+/** Number of orders per side that the capital of a book covers. */
 export const ORDERS_PER_SIDE = 10;
 export const HORIZON_S = 60;
 const HOURS_30D = 720;
 
-/** Evaluates a book. `rate` is `null`, because it depends on the other books. */
+/** Evaluates a book. The `rate` of the result is `null`, because it depends on the other books. */
 export function scoutedBook(name: string, tape: Tape, options: ScoutOptions): ScoutedBook {
   const { cadenceMs, latencyMs, feeBps, seed, onShare = () => undefined } = options;
   const { symbol: book, major, minor } = tape.instrument;
@@ -154,14 +161,14 @@ function reachedTier(
 }
 
 /**
- * Sorts the books, best first, and returns the currency for comparing their nets: `preferred`, or by default the most
- * common quote currency.
+ * Sorts the books, best first, and returns the currency in which their net profits are compared: `preferred`, or by
+ * default the most common quote currency.
  */
 export function ranked(books: readonly ScoutedBook[], preferred?: string): Pick<Scouting, 'currency' | 'books'> {
   const currency = preferred ?? mostCommon(books.map(({ minor }) => minor));
   if (currency === null) return { currency, books: [] };
   const rated = books.map(book => {
-    // A rate must come from books of the same time.
+    // Rates change over time, so only books that were recorded at the same time give the rate.
     const beside = books.filter(({ from, to }) => from <= book.to && to >= book.from);
     return { ...book, rate: ratesTo(currency, beside).get(book.minor) ?? null };
   });
@@ -192,8 +199,8 @@ function short({ verdict, feeBps, curve }: ScoutedBook): number {
 }
 
 /**
- * Returns the value of one unit of each currency in `currency`. Each rate uses the mid prices of the shortest chain of
- * books.
+ * Returns, for each currency, the value of one unit expressed in `currency`. A rate is computed from the mid prices of
+ * the shortest chain of books.
  */
 function ratesTo(currency: string, books: readonly ScoutedBook[]): ReadonlyMap<string, number> {
   const rates = new Map([[currency, 1]]);

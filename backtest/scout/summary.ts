@@ -10,7 +10,7 @@ export function compact(x: number | null): string {
   const size = Math.abs(x);
   const step = Math.min(3, Math.max(0, Math.floor(Math.log10(Math.max(1, Number(size.toPrecision(3)))) / 3)));
   const text = String(Number((x / 1_000 ** step).toPrecision(3)));
-  // `String` would format tiny numbers in powers of ten.
+  // Tiny numbers are shown as 0, because `String` would format them in powers of ten.
   return size < 0.001
     ? '0'
     : `${text.includes('e') ? (x / 1_000 ** step).toFixed(0) : text}${['', 'k', 'M', 'G'][step] ?? ''}`;
@@ -96,7 +96,7 @@ function feesText({ books, fees }: Scouting): string {
   return `Maker fees ${asked ?? 'as set with --fees'}: ${parts.join(', ')}.`;
 }
 
-/** Describes the reached tier; `null` if its fee is the assumed fee. */
+/** Describes the fee tier that a month of quoting reaches; `null` if its fee is the assumed fee. */
 function tierText(book: ScoutedBook, compared: string | null): string | null {
   const { name, minor, feeBps, reached } = book;
   if (reached === null || Math.abs(reached.feeBps - feeBps) < 1e-6) return null;

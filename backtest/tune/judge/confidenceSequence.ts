@@ -23,8 +23,8 @@ export type RunningRatio = {
 };
 
 /**
- * Minimum number of blocks. The asymptotic sequence needs a start, and its error at the first check is tested with this
- * number (`test/backtest/tune/judge`).
+ * Minimum number of blocks for an interval. The sequence is exact only for many blocks; its error with this minimum is
+ * tested (`test/backtest/tune/judge`).
  */
 const BLOCKS_MIN = 20;
 /** Number of blocks at which the confidence sequence is narrowest. */

@@ -41,8 +41,8 @@ export function bestOn(results: Results, spans: readonly number[], measure: Meas
 }
 
 /**
- * Chooses on the training spans of a split and evaluates on its test spans. Returns `null` if one of these parts is
- * empty, or if all scores are NaN.
+ * Chooses a configuration on the training spans of a split and evaluates it on the test spans. Returns `null` if there
+ * are no training spans or no test spans, or if all scores are NaN.
  */
 export function chooseAndJudge(results: Results, { train, test }: TimeSplit, measure: Measure): JudgedChoice | null {
   const chosen = train.length > 0 && test.length > 0 ? bestOn(results, train, measure) : -1;
@@ -60,8 +60,8 @@ export type PathResult = {
 };
 
 /**
- * Returns the result of each path of combinatorial cross-validation. Each group of a path is evaluated by the choice of
- * one split. Paths with a split without a choice are dropped.
+ * Returns the result of each path of combinatorial cross-validation. Each group of a path is evaluated with the
+ * configuration that one split chose. A path is dropped if one of its splits has no choice.
  */
 export function pathResults(results: Results, cross: CombinatorialSplits, measure: Measure): readonly PathResult[] {
   const choices = cross.splits.map(split => chooseAndJudge(results, split, measure));

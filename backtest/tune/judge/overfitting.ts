@@ -6,7 +6,9 @@ import { blockBootstrap, type BootstrapInterval, type Random } from '../../../sr
 import type { Results } from './outOfSample.ts';
 
 export type OverfittingOptions = {
-  /** Number of time blocks, which must be even. Default: 16, or the largest even number up to the number of spans. */
+  /**
+   * Number of time blocks, which must be even. Default: the largest even number up to the number of spans, at most 16.
+   */
   readonly blocks?: number;
   /** Score by which the best configuration is chosen: the mean or the Sharpe ratio over the spans. */
   readonly measure?: 'mean' | 'sharpe';
@@ -199,6 +201,6 @@ function scoreOf({ count, sums, squares }: Block, i: number, measure: 'mean' | '
   return square > 0 ? mean / Math.sqrt(square) : 0;
 }
 
-/** Converts a score to the mean or the Sharpe ratio, whose variance is a sum of squares divided by n - 1. */
+/** Converts a score to the mean, or to the Sharpe ratio with the sample variance (divisor n - 1). */
 const measured = (score: number, { count }: Block, measure: 'mean' | 'sharpe'): number =>
   measure === 'mean' ? score : (score / Math.sqrt(1 - score ** 2)) * Math.sqrt((count - 1) / count);

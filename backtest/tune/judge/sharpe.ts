@@ -63,7 +63,7 @@ export function expectedMaximumSharpe(trials: number, varianceOfSharpes: number)
 export type DeflatedSharpe = {
   /** Expected Sharpe ratio of the best of the trials if none has skill (SR0). */
   readonly threshold: number;
-  /** Probability that the true Sharpe ratio exceeds `threshold`; 0.95 is required. */
+  /** Probability that the true Sharpe ratio exceeds `threshold`; a positive verdict requires at least 0.95. */
   readonly probability: number;
 };
 

@@ -23,7 +23,7 @@ const REACH = 0.05;
 
 /**
  * Returns the neighbors of a point, each with one parameter changed. A number is decreased and increased; a choice is
- * replaced by each of its other values. Parameters that a new choice activates are at their center.
+ * replaced by each of its other values. Parameters that a new choice activates are at the center of their range.
  */
 export function neighboursOf(space: Space, point: Point, reach = REACH): readonly Neighbour[] {
   const cube = cubeOf(space, point);

@@ -7,7 +7,7 @@ import type { Measure } from './outOfSample.ts';
 
 /**
  * Returns the interval of a statistic of `values`, which are in order of time. The default mean length of resampled
- * runs follows from the correlation of the values. Returns `null` like `blockBootstrap`.
+ * runs follows from the correlation of the values. Returns `null` in the same cases as `blockBootstrap`.
  */
 export const stationaryInterval = (
   values: readonly number[],

@@ -102,13 +102,13 @@ export type Evidence = {
     readonly outOfSample: number;
     readonly logits: readonly number[];
   } | null;
-  /** Profits of purged and embargoed combinatorial cross-validation: one sum per path of choices through all blocks. */
+  /** Profits of combinatorial cross-validation with purging and embargo: the total for each path through all blocks. */
   readonly paths: readonly number[];
   /** Profits of walk-forward choices, in order of time; `chosen` is the number of the trial. */
   readonly walkForward: readonly { readonly chosen: number; readonly net: number }[];
   /**
    * Results of the best trial's neighbors, each with one parameter changed. `share` is the share of neighbors that are
-   * worse than the best value by at most the share `within` of that value. `null` if no neighbor ran.
+   * worse than the best trial by at most the fraction `within` of its value. `null` if no neighbor ran.
    */
   readonly stability: {
     readonly share: number;

@@ -38,9 +38,9 @@ type Run = {
 };
 
 /**
- * Returns the search. Requested points belong to the generation in which they were sampled. The best point that was not
- * requested becomes the start, if its value arrives before the first generation has values. If all parameters have
- * steps, points may repeat.
+ * Returns the search. Requested points belong to the generation in which they were sampled. The search starts around
+ * the best point that was reported without a request, if its value arrives before the first generation has values. If
+ * all parameters have steps, points may repeat.
  */
 export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
   const { seed, batch = 1 } = options;
@@ -102,7 +102,7 @@ export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
 
   return {
     ask: () => {
-      // After a resume, points that already have a value were requested by the earlier process.
+      // After a resume, points that already have a value are skipped, because the earlier process requested them.
       while (members[asked]?.value !== undefined) asked++;
       return memberOf(asked++).point;
     },

@@ -1,6 +1,6 @@
 /**
- * Pruning rule: a trial stops if its value is below the median of other trials after the same number of steps. Higher
- * values are better, as in `Search`.
+ * Pruning rule: a trial stops if its best value so far is below the median of the other trials' averages up to the same
+ * step. Higher values are better, as in `Search`.
  */
 
 /** Values of a trial after each of its steps, such as replayed pieces of a tape. The first value is after one step. */

@@ -29,7 +29,10 @@ export type SearchOptions = {
   readonly batch?: number;
 };
 
-/** Returns the random generator of the draw that `numbers` identify, so that no draw depends on another draw. */
+/**
+ * Returns the random generator for the draw that `numbers` identify. Each draw has its own generator, so no draw
+ * depends on another draw.
+ */
 export function drawOf(seed: number, ...numbers: readonly number[]): Random {
   let hash = 0x9e3779b9 ^ (seed | 0);
   for (const number of [seed / 2 ** 32, ...numbers]) hash = mixed(hash ^ (number | 0)) + 0x9e3779b9;

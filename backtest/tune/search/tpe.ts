@@ -42,7 +42,7 @@ export function tpeSearch(space: Space, options: TpeOptions): Search {
 
   const next = (index: number): Point => {
     if (told.length < Math.max(2, startup)) return pointAt(space, sobol(index));
-    // The sort is stable, so that the earlier of two points with equal values ranks higher.
+    // The sort is stable, so the earlier of two points with equal values ranks higher.
     const ranked = [...told].sort((a, b) => (a.value === b.value ? 0 : b.value - a.value)).map(({ point }) => point);
     const good = Math.min(GOOD_MAX, Math.ceil(GOOD * ranked.length));
     const likely = parzenOf(space, ranked.slice(0, good), ranked.length);
