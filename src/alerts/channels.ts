@@ -1,6 +1,6 @@
 /**
- * Alert channels: a signed webhook and a Telegram chat. Requests are sequential, without redirects, and have one
- * deadline in total.
+ * Alert channels: a signed webhook and a Telegram chat. Requests are sequential and without redirects; one deadline
+ * applies to a request and its complete answer.
  */
 import { createHmac } from 'node:crypto';
 import { Agent, request } from 'undici';
@@ -36,8 +36,8 @@ export function alertSecrets(settings: AlertSettings): AlertSecrets<Secret> {
 }
 
 /**
- * Returns every configured channel. `hidden`: further texts that no message may show; `deadlineMs`: time limit for a
- * complete answer.
+ * Returns every configured channel. `hidden`: texts that no message may show, in addition to the secrets; `deadlineMs`:
+ * time limit for a complete answer.
  */
 export function channelsOf(
   settings: AlertSettings,

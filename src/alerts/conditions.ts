@@ -41,9 +41,9 @@ type Condition = {
 };
 
 const MINUTE = 60_000;
-/** Minimum duration in ms of a pause, or of a similar condition, that is reported. */
+/** Time in ms for which a pause or similar condition must last before it is reported. */
 const BLINK = 1_000;
-/** Maximum duration in ms of a normal start or change of runs. */
+/** Maximum duration in ms of a normal start, or of a normal change from one run to the next. */
 const START = 30_000;
 const causeOfText = (text: string): Cause => ({ key: text, text });
 
@@ -171,7 +171,9 @@ function inHedgeDebt({ snapshot: { elsewhere } }: Look): Cause | null {
   return { key: 'debt', text };
 }
 
-/** Returns a condition: at least one source of the reference price is not used for such a reason. */
+/**
+ * Returns a condition that at least one source of the reference price is refused for a reason that `isWanted` accepts.
+ */
 function sourceRefused(isWanted: (refusal: SourceRefusal) => boolean): Condition['cause'] {
   return ({ snapshot: { livePrice } }) => {
     const out = (livePrice?.sources ?? []).flatMap(({ name, refusal, detail }) =>
@@ -188,8 +190,8 @@ function sourceRefused(isWanted: (refusal: SourceRefusal) => boolean): Condition
 const STATES: Readonly<Partial<Record<SourceRefusal, string>>> = { 'no data': 'without data' };
 
 /**
- * Returns a cause if no run is quoting. An ended run stays `stopping` until the next run starts; a start or stop is
- * shorter than the hold time.
+ * Returns a cause if no run is quoting. An ended run stays `stopping` until the next run starts. A normal start or stop
+ * causes no alert, because it is shorter than the hold time.
  */
 function notBegun({ snapshot: { quoting, waitsFor } }: Look): Cause | null {
   if (quoting === 'stopping')
@@ -218,8 +220,8 @@ function near(limit: LimitUse['limit'], words: string): Condition['cause'] {
 }
 
 /**
- * Returns a cause if, within five minutes, the count `all` rose by at least 20. The count `which` must also have risen
- * by more than the share `most` of that rise.
+ * Returns a condition that, within five minutes, the count `all` rose by at least 20, and the count `which` by more
+ * than the share `most` of the rise of `all`.
  */
 function share(all: Share[0], which: Share[1], most: number, words: string): Condition['cause'] {
   return (_, past) => {
@@ -292,7 +294,7 @@ type Held = {
  * Decides when to report an event:
  * - when its condition has lasted for the hold time,
  * - when sound is due,
- * - when a new cause has lasted,
+ * - when a new cause has lasted for `loudMs`,
  * - when the event ends.
  */
 export class Conditions {

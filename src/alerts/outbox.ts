@@ -1,6 +1,6 @@
 /**
  * Pending alerts of one channel: events are grouped, none is lost, and the rates of lines and messages are limited.
- * There is one record per event instead of a queue, so a flood of events needs no further space. The record has the
+ * There is one record per event instead of a queue, so a flood of events needs no additional memory. The record has the
  * last reported state and the number of occurrences since that report. One message is sent at a time. Failed messages
  * are retried with a growing delay; abandoned messages are logged and counted.
  */
@@ -9,7 +9,10 @@ import { ALERT_EVENT_NAMES, alertKind, type AlertEvent, type AlertMode } from '.
 import type { Log } from '../live/log.ts';
 import type { Entry, Message } from './message.ts';
 
-/** Outcome of one attempt. `later`: not delivered, to be retried after `afterMs` if the receiver requests a delay. */
+/**
+ * Outcome of one attempt to send a message. `later`: not delivered, to be retried after `afterMs` if the receiver
+ * requests a delay.
+ */
 export type SendOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'later'; readonly why: string; readonly afterMs?: Millis }

@@ -54,7 +54,7 @@ export type BotStatus = {
   readonly note: string | null;
 };
 
-/** Number of open orders; `null` if unknown. `by` is the source of the number; `bot` means the bot's recording. */
+/** Number of open orders; `null` if unknown. `by` is the source of the number; `bot` means the bot's own data. */
 export type OpenOrders = {
   readonly count: number | null;
   readonly at: Millis | null;
@@ -78,8 +78,8 @@ export type RunStatus = {
     readonly bids: readonly StatusQuote[];
     readonly asks: readonly StatusQuote[];
     /**
-     * Inventory from the trades that were read before the end of the recording. `holdings` and `fills` include these
-     * trades too.
+     * Inventory from the trades that the bot had read by the end of the recording. `holdings` and `fills` are from
+     * these trades too.
      */
     readonly inventory: string;
     readonly holdings: Readonly<Record<string, string>>;
@@ -159,7 +159,7 @@ function openOrdersOf(
 
 /**
  * Returns the run status without current quotes. Without a heartbeat, the quotes are unknown unless another process has
- * checked them. Trades after the last record were not read.
+ * checked them. Inventory, fills and profit are unknown too, because trades after the last record were not read.
  */
 function whileSilent(run: RunStatus, { count }: OpenOrders): RunStatus {
   const quotes = count === 0 ? [] : null;
@@ -168,7 +168,7 @@ function whileSilent(run: RunStatus, { count }: OpenOrders): RunStatus {
     ...run,
     ...{ regime: { regime: 'unknown', since: null, why }, whyNot: why, bids: quotes, asks: quotes },
     ...{ inventory: { ...run.inventory, fromTarget: null }, holdings: null, fills: null, profit: null },
-    // Prices and hedges are shown as of the end of the recording, except what the bot would be doing now.
+    // Prices and hedges are shown as of the end of the recording, but values that describe the present are unknown.
     elsewhere: run.elsewhere && {
       ...run.elsewhere,
       hedging: run.elsewhere.hedging && {
@@ -181,7 +181,10 @@ function whileSilent(run: RunStatus, { count }: OpenOrders): RunStatus {
   };
 }
 
-/** Returns the profit; `null` if the state file cannot be read, because the rest of the status must still be shown. */
+/**
+ * Returns the latest known profit. An unreadable state file is ignored, because the other parts of the status must
+ * still be shown.
+ */
 async function profitOf(
   dir: string,
   clock: Clock,

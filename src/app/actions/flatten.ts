@@ -64,7 +64,7 @@ const NO_HEDGER =
 export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, at: Millis): readonly string[] {
   const dir = bot.stateDir;
   const life = lifeOf(dir, at).state;
-  // The next start of a stopped bot reads the file.
+  // A stopped bot reads the configuration file at its next start; a running bot uses its recorded configuration.
   const config = life === 'runs' || bot.configFile === undefined ? lastConfigOf(dir) : readConfig(bot.configFile);
   if (isTrialOrder(config))
     throw new UsageError(
@@ -73,7 +73,7 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
   if (config.hedge === undefined) throw new UsageError(NO_HEDGER);
   const [latch, file] = [latchIn(dir), flattenIn(dir)];
   const [halt, before] = [latch.read(), file.read()];
-  // Reduce-only is set first, so that the hedger does not close inventory that new quotes would open.
+  // Reduce-only is set first, so that new quotes do not open inventory while the hedger closes it.
   latch.setReduce({ reason: `flatten: ${reason}`, at, by: 'person', who: by });
   // An identical request continues the earlier request: the costs so far count toward costMax, even if the earlier
   // command was killed.

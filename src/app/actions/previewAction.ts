@@ -1,4 +1,4 @@
-/** Preview of an action, read from an engine that has replayed the bot's recording to its end. */
+/** Preview of an action, computed by an engine that has replayed the bot's recording to its end. */
 import type { Clock, EngineEvent, Millis, Preview } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';

@@ -40,7 +40,7 @@ export type FlowTrade = {
   readonly price: DecimalText;
   readonly major: DecimalText;
   readonly isMaker: boolean;
-  /** Whether the executed order is the bot's. Other bots and the operator may also place orders of the account. */
+  /** Whether the executed order is the bot's. Other bots and the operator may also place orders on the account. */
   readonly isOwn: boolean;
 };
 
@@ -90,7 +90,7 @@ export class FlowCollector {
       const order = this.#orders.get(event.id);
       if (event.outcome.kind === 'refused' && isLocalRefusal(event.outcome.code)) this.#neverSent(event.id);
       else if (event.outcome.kind === 'done') this.#idByOid.set(event.outcome.value.oid, event.id);
-      // A rejection because the id exists already is the answer to an order that arrived.
+      // A rejection as a duplicate id is not counted, because it means that the order had already reached the exchange.
       else if (event.outcome.kind === 'refused' && event.outcome.meaning !== 'duplicate id' && order !== undefined)
         order.isRejected = true;
     }
@@ -152,7 +152,7 @@ export const DEFAULT_WINDOWS: FlowWindows = { afterFillMs: 1_000, shortLifeMs: 1
 
 /** Minimum number of prices with canceled orders on the other side for a fill to count as layered. */
 export const LAYERS_MIN = 2;
-/** Minimum number of aggressive trades before a reversal. */
+/** Minimum number of aggressive trades on the other side for an execution to count as a reversal. */
 export const MOMENTUM_TRADES_MIN = 2;
 /** Minimum gain of a reversal against the first aggressive trade, in basis points. */
 export const MOMENTUM_GAIN_BPS = 10n;
@@ -213,7 +213,7 @@ function firstFrom(times: readonly Millis[], at: Millis): number {
 
 export type StuffingCount = {
   readonly requests: number;
-  /** Maximum number of requests in any second that ends in the day. */
+  /** Maximum number of requests within one second, for all seconds that end in the day. */
   readonly peakPerSecond: number;
   /** Number of placed orders. */
   readonly placed: number;

@@ -110,7 +110,7 @@ function termsText({ sizeMin, spreadMaxBps }: PresenceTerms, base: string): stri
   return `A side is quoted while ${size}; "both" means that bid and ask are quoted${spread}.`;
 }
 
-/** Returns the time without both quotes in all days together, by reason, longest first. */
+/** Returns the time without both quotes, summed over all days, by reason, longest first. */
 function reasonRows(days: readonly PresenceDay[]): readonly (readonly [reason: string, ms: number])[] {
   const sums = new Map<string, number>();
   for (const { reason, ms } of days.flatMap(({ absences }) => absences)) sums.set(reason, (sums.get(reason) ?? 0) + ms);

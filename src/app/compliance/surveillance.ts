@@ -22,7 +22,7 @@ import { replayRuns, type RecordedDays, type RecordingEvidence } from './recorde
 
 /** Minimum values at which a measure causes a warning. Warnings never stop the bot. */
 export const WARN_FROM = {
-  /** Placed and canceled orders per execution, minus one. */
+  /** Number of placed and canceled orders per execution, minus one. */
   orderToTrade: 500,
   /** Requests in one second. */
   peakPerSecond: 30,
@@ -36,7 +36,10 @@ export const WARN_FROM = {
   reversals: 1,
 } as const;
 
-/** Minimum number of fills or orders for a warning about their percentage. Fewer of them are no evidence. */
+/**
+ * Minimum number of fills or orders for a warning about their percentage. A percentage of fewer fills or orders proves
+ * nothing.
+ */
 const COUNT_MIN = 20;
 
 export type SurveillanceDay = {

@@ -60,7 +60,7 @@ const measureRows = ({ days, instrument }: Surveillance): readonly (readonly str
 const warningRows = ({ days }: Surveillance): readonly string[] =>
   days.flatMap(({ from, warnings }) => warnings.map(text => `${timeText(from).slice(0, 10)}  ${text}`));
 
-/** Says of each recording that was not wholly replayed what the measures omit. */
+/** Returns lines about the recordings that were not replayed completely, with what the measures omit. */
 const gapRows = ({ recordings }: Surveillance): readonly string[] =>
   recordings.flatMap(({ run, difference, gap }) => [
     ...(difference === null

@@ -40,7 +40,7 @@ export async function checkConformance(asked: ConformanceAsked): Promise<Conform
     connection: connectionTo(config, venue, clock, seed),
     book: config.book,
     prefix: `conform${random}-`,
-    // The embedded exchange ends with the command.
+    // The embedded exchange ends with the command, so no delayed request can arrive after the checks.
     requestDelayMaxMs: config.exchange.kind === 'embedded' ? 0 : config.timing.requestDelayMaxMs,
     callbackUrl: config.exchange.kind === 'embedded' ? CALLBACK_URL : null,
   });

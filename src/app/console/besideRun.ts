@@ -36,7 +36,8 @@ export class BesideRun {
   trouble: string | null = null;
 
   /**
-   * Creates a reader of the data outside the recordings. `told` returns further events, such as logins, in any order.
+   * Creates a reader of the data outside the recordings. `told` returns additional events, such as logins, in any
+   * order.
    */
   constructor(config: BesideConfig, clock: Clock, told: () => readonly ShownEvent[] = () => []) {
     this.#config = config;
@@ -149,8 +150,8 @@ function haltsIn(dir: string, now: Millis): readonly ShownHalt[] {
 }
 
 /**
- * Returns a function from wall time to time of the bot's clock, which differs for an accelerated bot. Keeps wall times
- * before the start of the last run, because the clock of an earlier run is unknown.
+ * Returns a function that converts wall time to time of the bot's clock, which differs for an accelerated bot. Wall
+ * times before the start of the last run are not converted, because the clock of an earlier run is unknown.
  */
 function botTimeIn(dir: string): (wall: Millis) => Millis {
   const clock = botClockIn(dir);

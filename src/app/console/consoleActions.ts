@@ -1,4 +1,4 @@
-/** Operator actions through the console. Preview and execution use one request, as the commands do. */
+/** Operator actions through the console. As in the commands, preview and execution share one request. */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { randomUUID } from 'node:crypto';
 import type { ActionRequest, ConsoleActions, OnReplayed, ShownEvent } from '../../console/index.ts';

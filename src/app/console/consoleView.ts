@@ -37,7 +37,7 @@ import { explanationOf } from '../inspect/explain.ts';
 import { profitByTime } from './journalProfit.ts';
 import type { Replayable, RunReplay } from './runReplay.ts';
 
-/** Maximum number of prices per side. */
+/** Maximum number of other traders' prices per side; the bot's own prices are always included. */
 const DEPTH_ROWS = 14;
 const FILLS = 40;
 const EVENTS = 80;

@@ -8,7 +8,7 @@ type Sums = ReadonlyMap<Millis, Readonly<ProfitSums>>;
 
 /**
  * Returns the profit of each hour and day, oldest first, computed by `earnedBy`. `moments` has the profit since the
- * opening at the ends of hours, in order of time. Entries and moments after `until` are ignored.
+ * opening of the ledger, at the end of each hour, in order of time. Entries and moments after `until` are ignored.
  */
 export function profitByTime(
   entries: readonly LedgerEntry[],
@@ -16,7 +16,8 @@ export function profitByTime(
   until: Millis,
   moments: readonly ProfitSinceOpening[],
 ): { readonly hours: readonly ShownHour[]; readonly days: readonly ShownHour[] } {
-  // Results over all entries are cached, because there may be fifty thousand entries and a view every second.
+  // Results over all entries are cached, because there may be fifty thousand entries, and a view is computed every
+  // second.
   const isWhole = (entries.at(-1)?.at ?? -Infinity) <= until;
   const { hours, days } = (isWhole ? WHOLE.get(entries) : undefined) ?? {
     hours: profitBy('hour', entries, names, until),

@@ -87,7 +87,8 @@ export class RunChain {
         this.#next = opened;
         return true;
       } catch (error) {
-        // Only the last run must be readable, because old recordings are deleted first.
+        // Recordings of earlier runs may be missing, because the oldest are deleted first. Only the last run must be
+        // readable.
         if (one === last) throw error;
       }
     }

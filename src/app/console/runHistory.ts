@@ -59,7 +59,7 @@ export class RunHistory {
   constructor(instrument: Instrument, run: number, startedAt: Millis) {
     this.instrument = instrument;
     this.#run = run;
-    // The start time of the run is used for events of the first input.
+    // Before the first input has set the time, events get the start time of the run.
     this.#at = startedAt;
     const tell =
       (level: ShownEvent['level']) =>
@@ -146,7 +146,9 @@ export class RunHistory {
     if (at - (this.#recent.at(-1)?.[0] ?? -Infinity) >= 1_000) this.#sample(at);
   }
 
-  /** Returns the maximum amount of other traders ahead of an order, in lots; `null` if unknown. */
+  /**
+   * Returns the maximum amount of other traders that can be ahead of an order in the queue, in lots; `null` if unknown.
+   */
   ahead(order: Order): number | null {
     return this.#ahead.get(order.id) ?? null;
   }
