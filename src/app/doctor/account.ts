@@ -30,8 +30,8 @@ import { finding, type Finding } from './finding.ts';
 const { pass, warn, fail } = finding;
 
 /**
- * Returns the findings about a key that can read. The permission to cancel is tested with an id of run 0, which no
- * order can have. Only the trial order tests the permission to place. The permission to withdraw is not tested.
+ * Returns the findings about a key that can read. The permission to cancel is tested with a cancel of order 0 of run 0,
+ * which never exists. Only the trial order tests the permission to place. The permission to withdraw is not tested.
  */
 export async function keyFindings(
   client: VenueClient,

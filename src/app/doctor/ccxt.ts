@@ -1,8 +1,11 @@
-/** Check of ccxt for the sources of the reference price: whether it is installed, and whether it has their exchanges. */
+/**
+ * Check of ccxt for the sources of the reference price: whether it is installed and supports the exchanges of these
+ * sources.
+ */
 import { installedCcxt, unknownId } from '../../ccxt/installed.ts';
 import { finding, type Finding } from './finding.ts';
 
-/** Returns the findings about exchanges with these ids of ccxt; none if there are no ids. */
+/** Returns the findings about exchanges with the given ccxt ids; none without ids. */
 export function ccxtFindings(ids: readonly string[], found = installedCcxt()): readonly Finding[] {
   if (ids.length === 0) return [];
   if (found.kind === 'unusable')

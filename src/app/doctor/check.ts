@@ -58,7 +58,8 @@ export async function check(
   const client = clientBesideBot(clientOf(config, venue, clock, seed, { onRequest }), { config, clock });
   try {
     const [here, other] = [venueOf(config), there && config.elsewhere && venueElsewhere(config.elsewhere)];
-    // The first answer of an exchange has its time; the request needs no key.
+    // A public request comes first: its answer shows the time of the exchange, so a wrong clock is found before the key
+    // is used.
     if (here.wantsRisingNonces === true) await readBookRow(client, config.book);
     if (there && other?.wantsRisingNonces === true)
       await ofElsewhere(other.name, () => readBookRow(there, config.elsewhere!.book));

@@ -7,9 +7,9 @@ import { finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
 
-/** Smallest difference that times in whole seconds can show, in ms. */
+/** Smallest difference that can be detected from times in whole seconds, in ms. */
 const NEAR_MS = 2_000;
-/** Difference at which the check fails, in ms. Nonces and the rule for late records depend on the time. */
+/** Difference at which the check fails, in ms, because nonces and the rule for late records depend on the clock. */
 const FAR_MS = 60_000;
 /** Remedy for a wrong clock. */
 export const SET_CLOCK = 'enable NTP on this machine (timedatectl set-ntp true)';
@@ -29,8 +29,8 @@ export class ClockGap {
   }
 
   /**
-   * Returns why no request with a key may be sent to an exchange that wants rising nonces; `null` for other exchanges, and
-   * unless the clock is far ahead.
+   * Returns why no request with a key may be sent to an exchange that wants rising nonces. Returns `null` for other
+   * exchanges, and if this machine's clock is not far ahead.
    */
   nonceProblem({ wantsRisingNonces }: Pick<ExchangeVenue, 'wantsRisingNonces'>): string | null {
     if (wantsRisingNonces !== true || !(-this.#most >= FAR_MS)) return null;

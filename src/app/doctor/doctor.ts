@@ -162,7 +162,8 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
     tell(budgetFindings(config, seen?.preview.levels.length ?? 0));
     tell(await streamFinding(options, venue));
     const problem = problems();
-    // An order of either exchange needs the same permission, so both checks precede the first of them.
+    // A wrong clock, a running bot or an open hedge bars trial orders on both exchanges, so all three are checked
+    // before the first trial order.
     const barred = options.mayOrder ? await orderBarred(config, clock, problem.here ?? problem.there) : null;
     const mayOrder = barred === null ? options.mayOrder : undefined;
     await checkElsewhere({ ...options, mayOrder }, venue, client, { place, clockProblem: problem.there });
@@ -194,7 +195,7 @@ async function accountFindings(
   try {
     const rules = await readRules(client, config.book);
     tell(await keyFindings(client, config.instance));
-    // If they cannot be read, `checkElsewhere` reports it.
+    // If these balances cannot be read, `checkElsewhere` reports the error.
     const there = place && (await balancesThere(config, place.client, clock).catch(() => null));
     seen = await previewNow(config, client, rules, clock, { ...sourceAccessOf(venue, client), there });
     tell(bookFindings(rules, seen));
@@ -262,15 +263,15 @@ async function orderFinding(
 }
 
 /**
- * Returns a finding if no trial order may be sent, because the clock is far ahead (`clockProblem`), the bot is running or a
- * hedge is open; the trial orders run without a hedger. `null` if trial orders may be sent.
+ * Returns a finding if no trial order may be sent; `null` otherwise. Reasons: the clock is far ahead (`clockProblem`),
+ * the bot is running, or a hedge is open. Trial orders run without a hedger, so an open hedge would not be completed.
  */
 async function orderBarred(
   { state: { dir } }: Config,
   clock: Clock,
   clockProblem: string | null,
 ): Promise<Finding | null> {
-  // A trial order stores its nonces, and every later one must be above them.
+  // A trial order stores its nonces, and every later nonce must be higher, even after the clock is corrected.
   if (clockProblem !== null) return fail('order', `trial order not sent: ${clockProblem}`, SET_CLOCK);
   if (alive(dir, 'bot') !== null)
     return warn(

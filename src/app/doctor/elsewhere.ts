@@ -1,6 +1,6 @@
 /**
- * Doctor checks of the other exchange: what a hedge needs of it, the book, the key and the balances there, and a trial
- * order with its look-up.
+ * Doctor checks of the other exchange, on which the bot hedges: its support for hedges, the book, the key, the
+ * balances, and a trial order that is looked up as a hedge is.
  */
 import {
   bestOf,
@@ -59,16 +59,19 @@ type Place = {
   readonly funds: ReadonlyMap<string, Money>;
 };
 
-/** The other exchange after a public read. The checks share its client, so that few of its nonces are rejected. */
+/**
+ * Client of the other exchange, after a public read. All checks share this client, because with several clients more
+ * nonces would be rejected.
+ */
 export type OpenPlace = {
   readonly client: VenueClient;
-  /** Measured difference of the clocks. */
+  /** Measured difference between the clocks of this machine and of the other exchange. */
   readonly gap: ClockGap;
 };
 
 /**
- * Reads a public list of the other exchange, whose answer has its time. Returns the error if the list cannot be read, and
- * `null` if the bot does not hedge there. The caller closes the client.
+ * Reads a public list of the other exchange, whose answer shows the time of that exchange. Returns the error if the
+ * list cannot be read, and `null` if the bot does not hedge there. The caller closes the client.
  */
 export async function openPlace(
   { config, clock, seed }: Pick<Asking, 'config' | 'clock' | 'seed'>,
@@ -90,7 +93,10 @@ export async function openPlace(
   }
 }
 
-/** Returns why no request with the key may be sent to the other exchange, from the clocks of both; `null` if one may. */
+/**
+ * Returns why no request with the key may be sent to the other exchange; `null` if requests may be sent. `gaps`: clock
+ * differences measured at both exchanges.
+ */
 export function clockProblemThere({ elsewhere }: Config, gaps: readonly ClockGap[]): string | null {
   if (elsewhere === undefined) return null;
   return gaps.map(gap => gap.nonceProblem(venueElsewhere(elsewhere))).find(problem => problem !== null) ?? null;
@@ -141,7 +147,7 @@ export async function checkElsewhere(
   }
 }
 
-/** Returns the available funds there by currency, or a finding if they cannot be read completely. */
+/** Returns the available funds on the other exchange by currency, or a finding if they cannot be read completely. */
 async function readFunds(client: VenueClient, name: string): Promise<ReadonlyMap<string, Money> | Finding> {
   const read = await client.balances();
   if (read.kind !== 'done')
@@ -190,7 +196,8 @@ async function trialFinding(
         instrument,
         side,
         side === 'buy' ? bid : ask,
-        // No run of a bot has the number 0, and the seconds repeat after more than three months.
+        // This order id is new, because no run of a bot has the number 0, and the seconds repeat only after more than
+        // three months.
         orderIdOf({ instance, run: 0 }, 'elsewhere', 1 + (Math.floor(clock.now() / 1_000) % 9_000_000)),
       ),
     )

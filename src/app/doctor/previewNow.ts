@@ -49,8 +49,8 @@ export type PreviewNow = {
    */
   readonly own: number;
   /**
-   * Amounts that a run counts as held and the preview does not: those of the base currency in the ledger of the state
-   * directory that are on no exchange that was read. One text about the ledger if it is unreadable.
+   * Amounts of base currency in the ledger that a run counts as held but the preview does not, because they are on no
+   * exchange that was read. If the ledger is unreadable, one text that says this.
    */
   readonly uncounted: readonly Uncounted[];
 };
@@ -74,14 +74,17 @@ function unlocked(balance: Balance, own: readonly OrderReport[]): Balance {
   return { ...balance, locked: textOfMoney((left > 0n ? left : 0n) as Money) };
 }
 
-/** Returns a configuration in which a basis that is not measured yet counts as 0, because a preview has no time. */
+/**
+ * Returns a configuration in which a basis that is not measured yet counts as 0, because a preview has no time to
+ * measure it.
+ */
 function withoutBasis(config: Config): Config {
   const { reference } = config;
   if (reference?.basis === undefined) return config;
   return { ...config, reference: { ...reference, basis: { ...reference.basis, unknown: 'zero' } } };
 }
 
-/** Log that writes nothing: the preview names what is missing. */
+/** Log that writes nothing, because the preview itself reports missing data. */
 const SILENT: Log = {
   debug: () => undefined,
   info: () => undefined,
@@ -89,7 +92,10 @@ const SILENT: Log = {
   error: () => undefined,
 };
 
-/** Balances on the other exchange, as an event of the engine without the rate. */
+/**
+ * Balances on the other exchange as an engine event, to which the value of the quote currency there (`rate`) is added
+ * later.
+ */
 export type BalancesThere = Extract<EngineEvent, { kind: 'balances' }>;
 
 /**
@@ -117,8 +123,8 @@ const unreadThere = (place: string, failed: Failed): UsageError =>
   );
 
 /**
- * Returns the amounts of the ledger in the base currency that are on no exchange that was read, as a run counts them; one
- * text about the ledger if it is unreadable.
+ * Returns the amounts of base currency in the ledger that a run counts as held but that are on no exchange that was
+ * read. If the ledger is unreadable, returns one text that says this.
  */
 async function uncountedIn(config: Config, clock: Clock, read: string | null): Promise<readonly Uncounted[]> {
   const { state, book, elsewhere, hedge } = config;
@@ -188,7 +194,8 @@ export async function previewNow(
     if (newLivePrices)
       for (const event of await readLivePrices(newLivePrices(), { clock, log: SILENT, time })) engine.step(event);
     if (there !== null) {
-      // The value of the quote currency there comes from the sources, so the balances are stepped after them.
+      // The sources of the reference price give the value of the other exchange's quote currency, so the engine
+      // receives the balances there after the sources.
       const rate = rateOf(rateSourcesOf(config), engine.livePrice(time())?.sources ?? []);
       engine.step({ ...there, at: time(), ...(rate === null ? {} : { rate }) });
     }

@@ -150,7 +150,8 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
 
 /**
  * Returns the bot's configuration with this order as its strategy and a sufficient price collar. Sections that do not
- * concern orders are removed; the transfers of a bot that hedges on another exchange are left to it.
+ * concern orders are removed. If the bot hedges on another exchange, the trial leaves the transfers for the bot to
+ * book.
  */
 const trialConfig = (config: Config, { instrument, side, lots }: TrialPlan): Config =>
   asTrialOrder(
@@ -211,7 +212,8 @@ class TrialWatch {
       this.#order = `${side} ${textOfMoney(moneyOfAmount(instrument, amount))} ${instrument.major} at ${textOfPrice(instrument, price)} (${id})`;
       this.#after(this.#unansweredMs, 'the trial order has ended');
     } else if (news.kind === 'quoting' && this.#order === null) {
-      // The check itself stops the bot. If nothing was said before, the reason is what the bot still waited for.
+      // The reason `stopping` comes from this check, so an earlier reason is kept. Without one, the reason is what the
+      // bot still waited for.
       this.#why = news.reason === 'stopping' ? (this.#why ?? news.why) : (news.why ?? news.reason);
     } else if (news.kind === 'refused') {
       this.#refusal = `${news.code}: ${news.message}`;
@@ -244,7 +246,7 @@ class TrialWatch {
 
   /**
    * Returns the finding after a run that ended cleanly; `gone` is the text that says that no order remains.
-   * `isLeaving`: whether the trial books no transfers, so that a new one prevents the order.
+   * `isLeaving`: whether the trial books no transfers, so a new transfer prevents the order.
    */
   finding(
     { fills, figuresUnknown = '' }: Pick<Summary, 'fills' | 'figuresUnknown'>,
