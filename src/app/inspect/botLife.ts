@@ -73,7 +73,7 @@ const personOf = (flatten: Flatten | null) =>
 /** Returns a stop as text, such as `pause by ann`. */
 export const holderText = ({ what, by, who }: HeldBy): string => `${what} by ${sourceOfStop({ by, who })}`;
 
-/** Returns the source of a stop as text: the name of the operator, or such as `the bot`. */
+/** Returns the source of a stop as text: the name of the operator, or for example `the bot`. */
 export const sourceOfStop = ({
   by,
   who = null,

@@ -28,7 +28,10 @@ import { explainedSource, roundedPrice } from './explain.ts';
 
 type SourceEvent = ElsewhereSeen['feeds'][number];
 
-/** Returns the state elsewhere; `null` without sources of a live price and without hedges on another exchange. */
+/**
+ * Returns the state on other exchanges; `null` if there are neither sources of a live price nor hedges on another
+ * exchange.
+ */
 export function elsewhereNow(
   snapshot: Snapshot,
   seen: ElsewhereSeen,
@@ -88,10 +91,10 @@ function hedgingNow(
   const [open] = seen.open;
   const row = open && hedges.find(({ id }) => id === open.id);
   const { holdings } = snapshot.booked;
-  /** Text of an amount here; `null` before the first balances. */
+  /** Returns the amount held on the bot's own exchange, as text; `null` before the first balances. */
   const own = (currency: string) =>
     holdings.size === 0 ? null : shortDecimal(textOfMoney(holdings.get(currency) ?? money(0n)));
-  /** Text of an amount there; `null` before the first balances. */
+  /** Returns an amount on the other exchange, as text; `null` before the first balances. */
   const there = (sum: typeof debt | null) => (isOpen && sum !== null ? textOfMoney(sum) : null);
   return {
     ...{ place, failures, currency: major, quoteCurrency: minor },

@@ -19,7 +19,7 @@ const COSTS_MAX = 20;
 export class ElsewhereSeen {
   readonly #engine: Engine;
   readonly #feeds = new Map<string, SourceEvent>();
-  /** Lead of each source over the book here. */
+  /** Lead of each source over the bot's own book. */
   readonly #leads = new Map<string, RunningLead>();
   readonly #costs = new Map<string, PaidCost>();
   /** Orders whose end is not proven, with the time of their first event. */
@@ -36,7 +36,7 @@ export class ElsewhereSeen {
       for (const { name, price } of this.#engine.livePrice(event.at)?.sources ?? [])
         if (price !== null) this.#lead(name).readX(event.at, price);
     } else if (event.kind === 'book') {
-      // Without a source there is no lead, and the context costs time at each book of a replay.
+      // Without a source there is no lead to measure, and a risk context for each book would slow down the replay.
       if (this.#leads.size === 0) return;
       const { bids, asks, bidPrices, askPrices } = this.#engine.riskContext(event.at).depth;
       if (bids > 0 && asks > 0)

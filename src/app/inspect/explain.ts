@@ -84,10 +84,7 @@ export type ExplainedLevel = {
   readonly detail: string | null;
   readonly price: string | null;
   readonly amount: string | null;
-  /**
-   * Steps from the fair value to the price, in ticks. The sum of the steps is the distance of the price from the fair
-   * value.
-   */
+  /** Steps that add up to the price, in ticks. */
   readonly steps: readonly Step[];
   readonly order: {
     readonly id: string;
@@ -104,7 +101,7 @@ export type ExplainedLevel = {
 export type ExplainedSource = {
   readonly name: string;
   readonly notUsed: string | null;
-  /** Price there, before the basis, in the quote currency. */
+  /** Price on the source's exchange, before the correction for the basis, in the quote currency. */
   readonly price: string | null;
   readonly ageMs: Millis | null;
   readonly lagMs: Millis | null;
@@ -116,7 +113,7 @@ export type Asked = {
   readonly dir: string;
   /** Requested time; `null` for the last decision. */
   readonly at: Millis | null;
-  /** Number of a run; only earlier runs count. If absent, all runs count. */
+  /** Run number before which the run is chosen. If absent, any run may be chosen. */
   readonly before?: number;
   /** Called with the time of each input, for progress reports. */
   readonly onInput?: (at: Millis) => void;
@@ -136,8 +133,8 @@ export function progress(clock: Clock, write: (line: string) => void): (at: Mill
 
 const PROGRESS_EVERY_MS = 2_000;
 /**
- * Time after the last input in which further inputs may follow, in ms, because a bot writes its recording once per
- * second.
+ * Time after the last recorded input for which the recording may still be incomplete, in ms, because a bot writes its
+ * recording once per second.
  */
 const SLACK_MS = 10_000;
 /**
@@ -167,7 +164,7 @@ export function explain(asked: Asked): Explanation {
   return { ...explanationOf(engine, seen, rules.instrument, setup), run, difference, note };
 }
 
-/** Returns the traced engine at a time; the caller must close it. Throws as `explain` does. */
+/** Returns the state of the run at a time, with a traced engine. Throws as `explain` does. */
 export function replayedMoment({ dir, at, before, onInput }: Asked): ReplayedMoment {
   const { run, next } = chosenRun(dir, at, before);
   const { setup, rules } = madeFrom(dir, run);
@@ -375,7 +372,7 @@ const asChange = ({ regime, since, why }: RegimeState): RegimeChange => ({ regim
 
 /**
  * Returns the fair value. If the strategy gives no fair value, returns the leading steps that bid and ask have in
- * common, up to the inventory step.
+ * common, without the inventory step.
  */
 function fairOf(fair: Fair | undefined, bid: Level | undefined, ask: Level | undefined): Explanation['fair'] {
   const steps = fair?.steps ?? begun(bid?.why ?? ask?.why ?? [], ask?.why ?? bid?.why ?? []);

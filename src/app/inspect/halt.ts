@@ -62,7 +62,10 @@ export function latchHalt(which: WhichBot, said: string, at: Millis, who?: strin
   };
 }
 
-/** Returns the configuration of the last run of a state directory; of a trial order only if no other run is recorded. */
+/**
+ * Returns the configuration of the last recorded run that is not a trial order. If all runs are trial orders, returns
+ * the configuration of the last.
+ */
 export function lastConfigOf(stateDir: string): Config {
   let trial: Config | null = null;
   for (const { run } of existsSync(stateDir) ? recordingsIn(stateDir).toReversed() : []) {
@@ -156,17 +159,20 @@ export async function cancelOwn(
 
 type Beside = Pick<Exchange, 'limits' | 'openOrders' | 'cancel' | 'lookUp'>;
 
-/** Maximum time for which the first cancel waits for the read before it. */
+/** Maximum time for which the first cancel waits for the read that precedes it, in ms. */
 const READ_FIRST_MS = 1_000;
-/** Nonces per second by which a later `puntas halt` starts above an earlier one; the count restarts twice a day. */
+/**
+ * Nonces per second by which a later `puntas halt` starts above an earlier `puntas halt`, and the number of seconds
+ * after which this increase restarts from 0.
+ */
 const [NONCES_PER_SECOND, HALF_DAY_S] = [20n, 43_200n];
 
 /**
  * Opens a client with the bot's key in a second process. Its nonces derive from the clock, like the bot's. An exchange
- * that requires rising nonces accepts the requests of both processes, except one that a later request overtook. If two
- * nonces in a row are rejected, the bot's are ahead of the clock. All further requests then have nonces above every nonce
- * that the bot may have used. A read before the first cancel finds this out, because many rejected nonces can lock the
- * key.
+ * that requires rising nonces accepts the requests of both processes, except a request that a later one overtook. If
+ * two nonces in a row are rejected, the bot's nonces are ahead of the clock. All further requests then have nonces
+ * above every nonce that the bot may have used. A read before the first cancel tests the nonces, because many rejected
+ * nonces can lock the key.
  */
 async function besideTheBot(
   config: Config,
@@ -177,7 +183,7 @@ async function besideTheBot(
   const mark = await nonceMarkOf(config.state.dir, clock).catch(() => 0n);
   const later = (BigInt(Math.floor(clock.now() / 1_000)) % HALF_DAY_S) * NONCES_PER_SECOND;
   const beside = clientOf(config, venue, clock, seed);
-  // For cancels while the first read has no answer: a client sends its requests one after another.
+  // Client for cancels while the first read has no answer, because a client sends its requests one after another.
   const spare = clientOf(config, venue, clock, seed);
   const above = clientOf(config, venue, clock, seed, { nonceAbove: mark + later });
   let isAbove = false;
@@ -190,7 +196,10 @@ async function besideTheBot(
   const openOrders: Beside['openOrders'] = ask => trying(of => of.openOrders(ask));
   let first: Promise<unknown> | undefined;
   let isReading = false;
-  /** Reads once, if nonces were ever stored, so there is a mark to continue from. */
+  /**
+   * Reads the open orders once before the first cancel. Without stored nonces (`mark` is 0), there is no mark to
+   * continue from, and nothing is read.
+   */
   const readFirst = async (): Promise<void> => {
     if (first !== undefined || mark === 0n) return;
     const isOver = new AbortController();
@@ -209,7 +218,8 @@ async function besideTheBot(
         const below = isReading ? spare : beside;
         const outcome = await (isAbove ? above : below).cancel(ids);
         if (wasAbove || !isNonceRefused(outcome)) return outcome;
-        // A read decides, because each cancel of a young order takes much of the budget. It does not wait for the first.
+        // A read, not another cancel, tests the nonces, because a cancel of a young order takes much of the rate
+        // budget. This read does not wait for the first read.
         await trying(of => of.openOrders({ book: config.book }), below);
         return (isAbove ? above : below).cancel(ids);
       },

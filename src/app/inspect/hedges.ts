@@ -96,7 +96,7 @@ export function linesOf({ book, route, ...row }: ListedHedge): readonly string[]
   ];
 }
 
-/** Formats an exact sum with at most six significant digits; `--json` has all of them. */
+/** Formats an exact sum with at most six significant digits; `--json` has all digits. */
 const sixDigits = (sum: string): string => String(Number(Number(sum).toPrecision(6)));
 
 function wayText({ way, cost, bps, not }: HedgeLine, minor: string): string {

@@ -54,7 +54,9 @@ type Row = {
   /** Changes within the requested time, by cause; `opening` is the balance before that time. */
   readonly causes: Causes;
   readonly closing: Money;
-  /** Balance in the last comparison of its account; `null` if that did not report it. */
+  /**
+   * Balance that the exchange reported in the last comparison of its account; `null` if it reported no such balance.
+   */
   readonly exchange: Money | null;
   readonly difference: Money | null;
 };
@@ -138,8 +140,8 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
     throw new UsageError(
       `--in-transit: a pending request has this currency, amount and reason ${inTransit ? 'without' : 'with'} --in-transit; to book the amount again, give another --reason`,
     );
-  // The request is in its file, in the ledger, or in both, because the bot removes the file only after the booking is
-  // durable.
+  // An earlier request is in its file, in the ledger, or in both, because the bot removes the file only after the
+  // booking is durable.
   const earlier = isWaiting ? undefined : bookedIn(file, { currency, amount, reason, by });
   if (earlier !== undefined)
     return `nothing was booked, because ${by} already booked ${textOfMoney(amount)} ${currency} with this reason at ${timeText(earlier.at)}; to book the amount again, give another --reason`;
@@ -149,8 +151,8 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
 }
 
 /**
- * Checks the currency against the ledger. Both sides of a transfer and what is in transit have a currency that the ledger
- * has on another exchange. Throws `UsageError`.
+ * Checks a currency on another exchange or in transit against the ledger. Only currencies that the ledger has on
+ * another exchange can be in transit. Throws `UsageError` if the check fails.
  */
 function assertKnown(file: LedgerFile | null, currency: string, inTransit: boolean): void {
   const known = new Set((file?.entries ?? []).flatMap(({ changes }) => changes.map(change => change.currency)));
@@ -206,7 +208,10 @@ export function ownName(): string {
   }
 }
 
-/** Returns the time of the last comparison of each other exchange in the ledger; `null` if the last run had none. */
+/**
+ * Returns every other exchange in the ledger with the time of the last comparison of its balances; `null` if the last
+ * run compared none.
+ */
 function comparedThere({ causes, checkedThere }: Pick<LedgerFile, 'causes' | 'checkedThere'>) {
   const named = [...causes.keys(), ...(checkedThere?.reported.keys() ?? [])].map(placeInName);
   const places = new Set(named.filter(place => place !== null && place !== TRANSIT) as string[]);
@@ -237,7 +242,7 @@ function rowsOf({ causes, checked, checkedThere }: LedgerFile, shown: readonly L
       const own = within.get(currency) ?? causesOf({});
       const opening = money(closing - sumOfCauses(own) + own.opening);
       const place = placeInName(currency);
-      // Money in transit is on no exchange.
+      // Money in transit is on no exchange, so no balance can be compared with it.
       const compared = place === null ? checked : place === checkedThere?.place ? checkedThere : null;
       const exchange = compared?.reported.get(currency) ?? null;
       const difference = exchange === null ? null : (compared?.differences.get(currency) ?? money(0n));

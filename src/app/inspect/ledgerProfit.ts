@@ -95,10 +95,10 @@ export function isOfBook(entry: LedgerEntry, { book, major, minor }: BookNames):
 }
 
 /**
- * Returns profit by the start of each hour or day, oldest first, without periods that have no entry. Inventory counts
- * from the first entry. The sum of all periods exactly equals the ledger's trades, fees and conversions; amounts in the
- * base currency are valued at the last fill price. A fee in the base currency is valued at the price of its fill and is
- * no longer part of the inventory.
+ * Returns the profit of each hour or day by its start time, oldest first, without periods that have no entry. Inventory
+ * counts from the first entry. The sum of all periods exactly equals the ledger's trades, fees and conversions; amounts
+ * in the base currency are valued at the last fill price. A fee in the base currency is valued at the price of its fill
+ * and is no longer part of the inventory.
  */
 export function profitBy(
   period: 'hour' | 'day',
@@ -153,10 +153,10 @@ export type EarnedSums = Readonly<ProfitSums> & {
 };
 
 /**
- * Returns profit by the start of each hour or day, oldest first. The profit of a period is the change of the profit
- * since the opening, valued at the recorded mid price. Periods before the first of the `moments` are from an older
- * Puntas and use `byFills`. The first recorded period includes the difference between the two valuations, so that the
- * sum is the profit since the opening. Fills and volume are from the ledger. `moments` are in order of time.
+ * Returns the profit of each hour or day by its start time, oldest first. The profit of a period is the change of the
+ * profit since the opening, valued at the recorded mid price. Periods before the first of the `moments` are from an
+ * older Puntas and use `byFills`. The first recorded period includes the difference between the two valuations, so that
+ * the sum is the profit since the opening. Fills and volume are from the ledger. `moments` are in order of time.
  */
 export function earnedBy(
   period: 'hour' | 'day',

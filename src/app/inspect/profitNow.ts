@@ -16,7 +16,7 @@ export type ProfitNow = {
   /** Profit since the opening, from the entries of the ledger. */
   readonly booked: ProfitSinceOpening;
   readonly run: Profit | null;
-  /** Reason why the ledger lacks trades, so that the profit is unknown; `null` if it is known. */
+  /** Reason why the ledger lacks trades and the profit is therefore unknown; `null` if the profit is known. */
   readonly unknown: string | null;
 };
 

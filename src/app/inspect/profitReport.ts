@@ -64,7 +64,7 @@ export type ProfitReport = BookNames & {
 export type DaysAsked = { readonly from?: Millis; readonly to?: Millis };
 
 /**
- * Computes a profit report. `book` is used if the state does not contain its name.
+ * Computes a profit report. `book` is used if the state does not name its book.
  * @throws UsageError if there is nothing to report.
  */
 export function profitReport(
@@ -271,7 +271,7 @@ function byFillsNote(days: readonly ProfitDay[]): string {
     : ` Days up to ${dayText(last.from)} were recorded by an older version of Puntas and are valued at the price of the last fill.`;
 }
 
-/** Returns the table of days, with as many decimals of the volume as fit into `WIDTH`. */
+/** Returns the table of days, with as many decimals of the sums as fit into `WIDTH`. */
 function fitted(report: ProfitReport): readonly string[] {
   for (let decimals = volumeDecimals(report.total.volume); ; decimals--) {
     const rows = tableOf(report, decimals);
@@ -280,7 +280,7 @@ function fitted(report: ProfitReport): readonly string[] {
 }
 
 /**
- * Returns the number of decimals for volume: two for zero and for sums from 100, otherwise eight, as for a quote
+ * Returns the number of decimals that suits a volume: two for zero and for 100 or more, otherwise eight, as for a quote
  * currency like BTC.
  */
 const volumeDecimals = (volume: Money): number => (volume === 0n || volume >= 100n * 10n ** 18n ? 2 : 8);

@@ -45,7 +45,7 @@ export async function hedgeEvidence(dir: string, id: string, clock: Clock): Prom
   return (await evidenceOf(dir, id, clock)).lines;
 }
 
-/** Returns the lines of `hedgeEvidence`, and writes the settlement for the bot. */
+/** Writes the settlement for the bot, and returns the lines of `hedgeEvidence` with a confirmation. */
 export async function settleHedge(
   dir: string,
   { id, as, base, quote, fee, ...ask }: SettleAsk,
@@ -74,8 +74,9 @@ export async function settleHedge(
 }
 
 /**
- * Returns the amounts of an executed order on another exchange; `null` for any other outcome.
- * @throws UsageError if they are missing, do not belong here, or cannot be those of the order.
+ * Returns the stated amounts of an executed order on another exchange; `null` for any other hedge or outcome.
+ * @throws UsageError if the amounts are missing, are stated for another kind of hedge or outcome, or are impossible for
+ * the order.
  */
 function statedAmounts(
   { id, elsewhere }: ListedHedge,
@@ -106,7 +107,7 @@ function statedAmounts(
   return { base, quote, fee: moneyOf(fee), feeCurrency };
 }
 
-/** Returns an amount above 0; `null` if the text is none. */
+/** Parses an amount above 0; returns `null` for any other text. */
 function decimalOf(text: string | undefined): Money | null {
   if (text === undefined || !/^\d+(\.\d{1,18})?$/.test(text)) return null;
   const amount = moneyOf(text);
@@ -170,7 +171,9 @@ async function evidenceOf(
   };
 }
 
-/** Returns the time after the acceptance of a hedge from which unchanged balances show that it was not executed. */
+/**
+ * Returns the minimum time after the acceptance of a hedge at which unchanged balances show that it was not executed.
+ */
 function provenAfter(dir: string, { run, offer, elsewhere }: ListedHedge): Millis {
   const { hedge, timing } = recordedConfig(recordedRunOf(dir, run)!.setup);
   if (elsewhere !== undefined) return SETTLED_AFTER_MS + (hedge?.elsewhere?.listingDelayMs ?? 0);
@@ -179,7 +182,7 @@ function provenAfter(dir: string, { run, offer, elsewhere }: ListedHedge): Milli
 
 /**
  * Returns the outcome that the balances on another exchange show; `null` if they show none. An order can be executed in
- * part and at better prices, so that only the directions of the differences are known.
+ * part and at better prices, so only the directions of the differences are known in advance.
  */
 function outcomeElsewhere(
   { give, get }: Conversion,
@@ -249,8 +252,8 @@ function bookedSince(entries: readonly LedgerEntry[], since: number, currency: s
 }
 
 /**
- * Returns the last balances that were read before a time, and the last balances in all recordings; those of `place`, or of
- * the bot's own exchange without one.
+ * Returns two snapshots of the balances on exchange `place`, or on the bot's own exchange if `place` is absent: the
+ * last before a time, and the last in all recordings.
  */
 function balancesAround(
   dir: string,

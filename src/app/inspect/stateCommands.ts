@@ -16,7 +16,7 @@ import { sourceOfStop } from './botLife.ts';
 
 /**
  * Replays recorded runs (the last run, or all) and prints for each whether its commands equal the recorded commands.
- * Returns `true` if the commands of all these runs are equal.
+ * Returns `true` if the commands are equal in all these runs.
  */
 export function replay(dir: string, which: 'last' | 'all' | number, print: (line: string) => void): boolean {
   const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
