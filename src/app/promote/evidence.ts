@@ -77,7 +77,7 @@ export type RunEvidence = {
   readonly hours: number;
   /** Number of fills of the bot's orders. */
   readonly fills: number;
-  /** Number of fills that are at least 60 s old. */
+  /** Number of fills that are at least 60 s old, so their markout is known. */
   readonly judged: number;
   readonly volume: number;
   /** Share of the recorded time with a bid and an ask of the bot in the book. */

@@ -16,7 +16,8 @@ import { journalOf, nothingToRollBack } from './promotionJournal.ts';
 export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted {
   const { standing } = journalOf({ liveFile, dir });
   const { open, placed, pending } = standing;
-  // A rollback that was decided but not completed is previewed before any other rollback.
+  // A rollback that was decided but not completed is previewed, because it would be completed before any other
+  // rollback.
   const last = pending?.isBack === true ? { promotion: pending.promotion, before: pending.to } : placed.at(-1);
   const shown = (lines: readonly string[]): Promoted => ({ end: 'shown', standing, check: null, lines, next: [] });
   if (open !== null && open.stage !== 'smallest')

@@ -52,7 +52,7 @@ export async function checkThenDecide(
   decide: (begun: Begun, looked: StageCheck) => Promoted,
 ): Promise<Promoted> {
   const { dir, liveFile } = options;
-  // No file is created if there is no promotion.
+  // This check comes before the lock, so that no file is created if there is no promotion.
   const { standing } = journalOf(options);
   if (standing.count === 0) underWay(standing, liveFile, []);
   return runPromoteCommand(

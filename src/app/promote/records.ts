@@ -82,7 +82,7 @@ export type BackRecord = Signed & {
  */
 export type PlacedRecord = Signed & { readonly kind: 'placed' };
 
-/** Request for an approval that was refused. */
+/** Refused request to approve a stage. */
 export type RefusedRecord = Signed & {
   readonly kind: 'refused';
   readonly asked: 'approve';

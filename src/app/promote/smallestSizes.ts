@@ -76,7 +76,7 @@ export function scaledSizes(
   return SIZES.flatMap(({ path, round }) => {
     const was = path.reduce<unknown>((at, key) => (at as Readonly<Record<string, unknown>> | undefined)?.[key], config);
     if (typeof was !== 'string') return [];
-    // In a sum of money, the currency comes after the digits.
+    // In a sum of money, such as `5000 mxn`, the currency comes after the digits.
     const [digits = '', ...unit] = was.split(' ');
     const value = [textOfMoney(scaled(moneyOf(digits), lots, of, round)), ...unit].join(' ');
     return [{ path, value, was }];

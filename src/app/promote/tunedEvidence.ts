@@ -19,7 +19,7 @@ const schema = z.object({
   trials: z.number(),
   tapes: z.array(z.object({ market: z.string(), digest: z.string(), tuned: span, heldOut: span })),
   better: z.boolean(),
-  /** Markout after 60 s less fees, in the quote currency, by the fill model with the lower result. */
+  /** Markout after 60 s less fees, in the quote currency, by the fill model with the lowest result. */
   net60s: z.number(),
   interval,
   deflated: z.number(),

@@ -69,7 +69,7 @@ export function removeHalfWritten(dir: string, liveFile: string): void {
   const place = realPlace(liveFile);
   const folder = dirname(place);
   if (!existsSync(folder)) return;
-  // Names that earlier versions used are also removed.
+  // Partial files with the names that earlier versions used are also removed.
   for (const name of readdirSync(folder))
     if (name.startsWith(`${basename(place)}.`) && HALF_PLACED.test(name)) rmSync(join(folder, name), { force: true });
 }

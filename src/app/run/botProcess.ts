@@ -53,12 +53,12 @@ import { cleanUpFailedStart, cleanUpDamagedState } from './startupCleanup.ts';
 
 export type RunResult = Omit<StopReport, 'ledgerMatches'> & { readonly summary: Summary };
 
-/** Calls that release resources of the process, in reverse order of their execution. */
+/** Calls that release resources of the process. The last call in the list is executed first. */
 type Ends = (() => unknown)[];
 
 /**
- * Time between the two readings of the balances that open a ledger, in ms. A lagging or empty reading differs from the
- * following reading.
+ * Time between the two readings of the balances that open a ledger, in ms. The readings must be equal: a lagging or
+ * empty reading differs from the following reading.
  */
 const OPENING_APART_MS = 2_000;
 /** Reason for not being ready while the journal cannot be written. The text is constant, like the engine's reasons. */
@@ -86,7 +86,7 @@ export class BotProcess {
   /** Current configuration; a reload replaces it. */
   #config: Config;
   #reference: ReturnType<typeof referenceOf>;
-  /** Problem if both exchanges are one account. */
+  /** Problem to report if both exchanges are one account, or may be; `null` if they are two accounts. */
   #oneAccount: Awaited<ReturnType<typeof oneAccountProblem>> = null;
 
   /** Runs a bot from start to clean end. Rejects with one line for the operator if the bot cannot start. */
@@ -345,7 +345,8 @@ export class BotProcess {
     log.info({ why }, `stopping (${why}): canceling all orders and verifying that none is left`);
     const report = await rotation.stop();
     const { left, unread, openHedge, failure } = report;
-    // The sentinel can cancel only orders on the bot's own exchange.
+    // An open hedge does not prevent the heartbeat `stopped`, because the sentinel can cancel only orders on the bot's
+    // own exchange.
     if (left.length === 0 && unread === undefined) this.#heartbeat.beat('stopped');
     if (isAllGone(report)) {
       // The stop is clean only if the run has not failed.
@@ -422,7 +423,8 @@ export class BotProcess {
     const { venue, clock, log, rowRoom = () => Infinity } = this.#options;
     const line = status({
       log,
-      // A change of the tick starts a new run, in which prices are counted in the new tick.
+      // The instrument is read from the current run, because a change of the tick size starts a new run with other
+      // price units.
       instrument: () => rotation.run.rules.instrument,
       now: () => this.#snapshot(rotation.run),
       clock,

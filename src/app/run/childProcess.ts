@@ -29,7 +29,7 @@ const ENDS_WITHIN_MS = 5_000;
 /** Variables about programs, folders, language and time. None of these can be a secret. */
 const HARMLESS = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR|NODE_OPTIONS|NODE_EXTRA_CA_CERTS)$/;
 
-/** Further variables for the terminal and browser of a console that the operator starts. */
+/** Additional variables, for the terminal and browser of a console that the operator starts. */
 const OF_A_DESKTOP =
   /^(?:TERM|COLORTERM|NO_COLOR|FORCE_COLOR|COLUMNS|LINES|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_\w+|DBUS_SESSION_BUS_ADDRESS|BROWSER|SYSTEMROOT|WINDIR|PUNTAS_DEBUG)$/i;
 
@@ -89,7 +89,7 @@ export function superviseChild(options: ChildOptions): { stop(): Promise<void> }
 }
 
 function begun({ name, args, environment, log }: ChildOptions): ChildProcess {
-  // The child ends when the channel closes, even if this process is killed.
+  // The child ends when its IPC channel closes, which happens even if this process is killed.
   const child = spawn(process.execPath, [...process.execArgv, ...args], {
     env: harmless(environment),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -28,7 +28,8 @@ import { placeNameOf } from '../../wiring/place.ts';
 
 /**
  * Returns the likely first decision of the next run. Data that a run collects over time is missing: other traders'
- * trades, RFQ prices, volatility. `reference` is the reference price, unless it has live sources. Throws as `engineOf` does.
+ * trades, RFQ prices, volatility. `reference` is the reference price; `null` without one, or if it has live sources.
+ * Throws as `engineOf` does.
  */
 export function nextPreview(
   config: Config,
@@ -61,7 +62,7 @@ export function nextPreview(
     engine.step(rate === null ? event : { ...event, rate });
   }
   engine.step({ kind: 'trades', at, startedAt: at, complete: true, trades: [] });
-  // The best foreign order of each side is enough, because it decides which levels would cross one.
+  // The best foreign order of each side is enough, because it decides which levels would cross a foreign order.
   const foreign = (['buy', 'sell'] as const).flatMap(side => {
     const best = foreignBests[side];
     return best === null ? [] : [foreignOrder(instrument, side, best, at)];
@@ -79,7 +80,7 @@ export function nextPreview(
   return engine.preview(at);
 }
 
-/** Returns a report of a foreign order at this price. Its amount has no effect. */
+/** Returns a report of a foreign order at this price. The amount is 0, because only the price has an effect. */
 const foreignOrder = (instrument: Instrument, side: Side, price: Price, at: Millis): OrderReport => ({
   book: instrument.symbol,
   oid: `foreign-${side}`,
@@ -94,7 +95,7 @@ const foreignOrder = (instrument: Instrument, side: Side, price: Price, at: Mill
 
 /**
  * Returns a reason in one line if trading would halt immediately, or if the bot could not quote until the operator
- * acts. Returns `null` otherwise, or if the bot cannot quote now either.
+ * acts. Returns `null` otherwise, and if the running bot already has the same problem.
  */
 export function quotesNothing(next: Preview, running: Engine, at: Millis): string | null {
   if (next.halt !== null && running.haltedBecause === null) return `the bot would halt immediately: ${next.halt}`;

@@ -70,8 +70,8 @@ export const ownerOf = ({ exchange, book, instance }: Config, venue: VenueAccess
 type AccountReads = Pick<VenueClient, 'limits' | 'account' | 'openOrders'>;
 
 /**
- * Returns the account number with which the state may be opened. Rejects with one line if the key is not proven to be
- * of the same account; with `CannotStart` that may pass later if a failed read left this open.
+ * Returns the account number with which the state may be opened. Rejects with one line if nothing proves that the key
+ * belongs to the same account. If this is only because a read failed, rejects with a `CannotStart` that may pass later.
  */
 async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: string): Promise<string> {
   if (!exchange.account) throw new UsageError(other.message);
@@ -96,9 +96,12 @@ async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: 
 
 type AccountProof =
   | { readonly kind: 'proven' }
-  /** Every read has an answer. `rejected`: text of the reads that the exchange rejected for good; `null` if none. */
+  /**
+   * Every read has a final answer, and none is a proof. `rejected`: text of the reads that the exchange rejected for
+   * good; `null` if none.
+   */
   | { readonly kind: 'none'; readonly rejected: string | null }
-  /** A read failed that a later start may complete. */
+  /** A read failed that may succeed at a later start. */
   | { readonly kind: 'unread'; readonly why: string };
 
 /**
@@ -123,7 +126,7 @@ async function proofOf(exchange: AccountReads, { tid, orders }: AccountEvidence,
     if (live.kind !== 'done') failed('open orders', live);
     else {
       const unreadable = live.unreadable ?? [];
-      // The id in a row that is otherwise unreadable shows as much as that of another row.
+      // The order id in a row is proof even if the other fields of the row are unreadable.
       const isOwn = ({ originId }: Pick<UnreadableRow, 'originId'>) => orders.some(id => id === originId);
       if ([...live.value, ...unreadable].some(isOwn)) return { kind: 'proven' };
       const nameless = unreadable.filter(({ originId }) => originId === undefined);

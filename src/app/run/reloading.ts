@@ -42,7 +42,7 @@ export type ReloadHost = {
   /** Current configuration. */
   readonly config: () => Config;
   /**
-   * Makes the checks of a start that only the exchanges of the configuration decide.
+   * Repeats those checks of a start that depend only on the exchanges in the configuration.
    * @throws UsageError if the bot could not start with this configuration.
    */
   readonly assertUsable: (config: Config) => void;

@@ -54,7 +54,10 @@ export async function withRemainingOrders(
   );
 }
 
-/** Whether a command with this file would cancel the orders: it is valid, and of the bot whose state this is. */
+/**
+ * Whether a command with this file would cancel the orders: the file must be valid, and name the bot that owns the
+ * state.
+ */
 function isOwnerOf(file: string, owner: Owner | null): boolean {
   try {
     const { exchange, book, instance } = readConfig(file);

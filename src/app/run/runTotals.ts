@@ -31,7 +31,7 @@ export class RunTotals {
     const { snapshot: before, ms: msBefore } = this.#ended;
     const share = (side: 'bid' | 'ask') =>
       msBefore + ms > 0 ? (before.uptime[side] * msBefore + now.uptime[side] * ms) / (msBefore + ms) : now.uptime[side];
-    /** The profit includes the inventory's gain between two runs. */
+    /** Returns the figures since the first run. The profit includes the inventory's gain between two runs. */
     const since = <F extends TradeFigures>(of: F): F => ({
       ...of,
       fills: before.booked.fills + of.fills,

@@ -79,7 +79,7 @@ function takeOut(
   known: readonly string[],
   journal?: Journal,
 ): Promise<Recovered> {
-  // Its nonces are above those of the client that failed.
+  // The nonces of this client are above those of the client that failed.
   const client = clientOf(config, venue, clock, seed, { ...(journal ? { journal } : {}) });
   return recoverAndCancel({
     exchange: client,

@@ -51,7 +51,7 @@ const RULES_AGAIN_MS = 5_000;
 /** Public market of an exchange, for a recorder. */
 type Market = {
   readonly exchange: Pick<VenueClient, 'limits' | 'availableBooks' | 'orderBook' | 'trades' | 'close'>;
-  /** Stream of a book whose rules were read; `undefined` if its books are polled. */
+  /** Returns the stream of a book whose rules were read; `undefined` if books are polled. */
   readonly streamOf: (book: string) => MarketStream | undefined;
   readonly streams: 'orders' | 'levels';
   /** Whether pages of trades fill the gaps of the stream. */
@@ -155,7 +155,10 @@ function startInTurn(
  */
 const roundMs = (books: number, { requestEveryMs }: Market): number => 2.2 * requestEveryMs() * books;
 
-/** Minimum interval of polls next to a stream by levels, in ms: the time without a frame after which a book is read. */
+/**
+ * Minimum interval of polls alongside a stream of levels, in ms. A book is polled if the stream sends no frame for this
+ * time.
+ */
 const CONFIRM_EVERY_MS = 10_000;
 
 function openRecording(
@@ -190,7 +193,7 @@ function openRecording(
   if (writer.resumedFrom !== null)
     log(`${book}: continuing the existing tape, which ends at ${new Date(writer.resumedFrom).toISOString()}`);
   const everyMs = roundMs(books, market);
-  // One request returns the rules of all books.
+  // One request returns the rules of all books, so each recorder requests the rules less often.
   const rulesEveryMs = RULES_EVERY_MS * books;
   if (byOrder)
     return { book, writer, recorder: new Recorder({ ...common, rulesEveryMs, stream, wholeEveryMs: everyMs }) };
@@ -216,7 +219,7 @@ function openWriter(dir: string, rules: BookRules, source: string, depth: number
   }
 }
 
-/** Minimum interval of complete books, in ms, because a complete book may have several megabytes. */
+/** Lower bound of the request deadline, in ms, because a complete book may have several megabytes. */
 const WHOLE_BOOK_MS = 15_000;
 
 function venueMarket({ config, addresses, clock, seed }: RecordOptions): Market {
