@@ -65,7 +65,7 @@ export class Sweep {
   }
 
   /**
-   * Replaces a call of `begin`: copies the current execution and taker from another sweep, for which `begin` is called
+   * Called instead of `begin`: copies the current execution and taker from another sweep, for which `begin` is called
    * at every execution. Remaining lots are not copied.
    */
   follow(other: Sweep): void {

@@ -2,8 +2,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * Returns the IPv4 address, or the /64 network of an IPv6 address. A program with one IPv6 address of a network can use
- * every address of that network.
+ * Returns the IPv4 address, or the /64 network of an IPv6 address, because a program with one address of such a network
+ * can use all of its addresses.
  */
 export function senderOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');

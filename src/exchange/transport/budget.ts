@@ -1,4 +1,6 @@
-/** Request budget of one scope: at most a fixed weight of requests in any window, granted by priority. */
+/**
+ * Request budget of one scope, such as an API key: limits the weight of requests in any window, and grants by priority.
+ */
 import type { Clock, Millis, Timer } from '../../core/index.ts';
 import { windowMeter, type Meter } from './meters.ts';
 
@@ -27,7 +29,9 @@ const LOCK_OUT: Millis = 60_000;
 /** Maximum duration of a lockout. Binance bans addresses for at most three days (its page "Limits", common knowledge). */
 const LOCK_OUT_MAX: Millis = 3 * 24 * 60 * 60_000;
 
-/** Rate budget. The exchange counts a request between its start and its end; meters bound both cases. */
+/**
+ * Rate budget. The exchange may count a request at any time from its start to its end; the meters allow for every case.
+ */
 export class Budget {
   readonly #clock: Clock;
   readonly #meters: readonly Meter[];
@@ -97,7 +101,7 @@ export class Budget {
     return this.#lockOuts;
   }
 
-  /** Counts at least the weight that the exchange reports as used, for its first meter. Never counts less. */
+  /** Raises the first meter to the weight that the exchange reports as used. Never lowers it. */
   raiseTo(used: number): void {
     if (Number.isFinite(used)) this.#meters[0]?.raiseTo(used, this.#clock.elapsed());
   }

@@ -10,16 +10,18 @@ export interface Meter {
   start(weight: number, now: Millis): void;
   /** Ends a started request; `counted` is false if no byte of it was sent. */
   end(counted: boolean, weight: number, now: Millis): void;
-  /** Returns the earliest time at which there is more room without the end of a request; Infinity if there is none. */
+  /**
+   * Returns the earliest time at which room grows even if no pending request ends; Infinity if there is no such time.
+   */
   moreRoomAt(now: Millis): Millis;
   /** Counts at least `used`, the weight that the exchange reports. */
   raiseTo(used: number, now: Millis): void;
 }
 
 /**
- * Returns a window of `windowMs`. A slot is in use from before the request is sent until a window after the request
- * ended. The exchange receives the request in between. So no window at the exchange exceeds the limit, for any network
- * delay, and for a fixed or a sliding window.
+ * Returns the meter of a window of `windowMs`. A slot is in use from before the request is sent until one window after
+ * the end of the request. The exchange receives the request in between. So no window at the exchange exceeds the limit,
+ * for any network delay, and for a fixed or a sliding window.
  */
 export function windowMeter(limit: number, windowMs: Millis): Meter {
   let underWay = 0;
@@ -60,8 +62,9 @@ export function windowMeter(limit: number, windowMs: Millis): Meter {
 }
 
 /**
- * Returns a counter that each request increases by its weight, and that falls by `perSecond` down to zero. The weight of
- * a request starts to fall when the request has ended, because the exchange may count it as late as that.
+ * Returns a counter that each request increases by its weight, and that falls by `perSecond` down to zero. The weight
+ * of a request starts to fall only at the end of the request, because the exchange may count the request as late as its
+ * end.
  */
 export function decayingMeter(limit: number, perSecond: number): Meter {
   let underWay = 0;
@@ -87,7 +90,7 @@ export function decayingMeter(limit: number, perSecond: number): Meter {
     },
     moreRoomAt: now => {
       decay(now);
-      // One unit of weight more, or everything that is left of the level.
+      // Time at which the level has fallen by one unit of weight, or to zero if it is below one unit.
       return level > 0 ? now + (Math.min(1, level) / perSecond) * 1_000 : Infinity;
     },
     raiseTo: (used, now) => {

@@ -37,7 +37,7 @@ export type StreamProtocol = {
    * connection.
    */
   newsOf(frame: string): StreamNews | null;
-  /** Called after every loss of a connection, before its news. */
+  /** Called after every loss of a connection, before the loss is reported as news. */
   lost?(): void;
   /** Called at each check of a connection that is not lost; may end the connection. */
   checked?(): void;
@@ -61,7 +61,10 @@ export class ReconnectingStream {
   #watch: Timer | null = null;
   #again: Timer | null = null;
   #closed = false;
-  /** Whether the listener has thrown an error, which is not one of a frame and is not handled here. */
+  /**
+   * Whether the listener has thrown an error. The error does not come from a frame, so it is rethrown instead of
+   * handled.
+   */
   #listenerFailed = false;
   readonly #counts = { connections: 0, frames: 0, faults: 0 };
 
@@ -121,7 +124,7 @@ export class ReconnectingStream {
     return { kind: 'up' };
   }
 
-  /** Counts a frame that could be read only in part, and returns that as news. */
+  /** Counts a frame that could not be read completely, and returns the fault as news. */
   fault(reason: string): StreamNews {
     this.#counts.faults++;
     return { kind: 'fault', reason };

@@ -27,7 +27,7 @@ export type ApiEndpoint = {
   readonly basePath: string;
 };
 
-/** Request before it is signed. `Form`: the fields that only its exchange knows. */
+/** Request before it is signed. `Form`: additional fields that are specific to its exchange. */
 export type ApiRequest<T, Form = unknown> = Form & {
   /** Name of the endpoint in metrics: one of a fixed set, without ids. */
   readonly endpoint: string;
@@ -54,7 +54,10 @@ export type ApiRequest<T, Form = unknown> = Form & {
 /** Sends a request. Always resolves, with the answer or the reason why there is none. */
 export type SendRequest<Form> = <T>(question: ApiRequest<T, Form>) => Promise<Outcome<T>>;
 
-/** Classified reply. `pause` says which budgets a throttled request pauses: by default those that it used, a minute. */
+/**
+ * Classified reply. `pause` says which budgets pause after a throttled request, and for how long. Default: the budgets
+ * that the request used, for a minute.
+ */
 export type RequestVerdict<T> = {
   readonly outcome: Outcome<T>;
   readonly throttled: boolean;
@@ -80,7 +83,10 @@ export type EncodedRequest = WireRequest & {
   readonly signature?: string;
 };
 
-/** Functions that are specific to one exchange: how it signs, counts and answers requests. */
+/**
+ * Functions that are specific to one exchange: how its requests are signed and counted, and how its replies are
+ * classified.
+ */
 export type ExchangeProtocol<Form> = {
   /** Encodes a request. Called just before sending, so that nonces and times of signed requests are fresh. */
   readonly encode: (question: ApiRequest<unknown, Form>, basePath: string) => EncodedRequest;
@@ -88,7 +94,7 @@ export type ExchangeProtocol<Form> = {
   readonly classify: <T>(reply: WireReply, question: ApiRequest<T, Form>) => RequestVerdict<T>;
   /** Returns the weight that the exchange reports as used, by name of the budget. */
   readonly usedWeights?: (reply: WireReply) => Readonly<Record<string, number>>;
-  /** Returns the meaning of a rejection code; undefined for a plain rejection. */
+  /** Returns the meaning of a rejection code; undefined if bots do not react to the code specially. */
   readonly meaningOf: (code: string) => Meaning | undefined;
   /** Returns the operator's remedy as a clause, with the names of the client's section; `null` if none is known. */
   readonly remedyOf: (code: string, names: SectionNames) => string | null;
@@ -104,7 +110,7 @@ export type ExchangeProtocol<Form> = {
 };
 
 export type SenderOptions<Form, Name extends string> = {
-  /** Section whose client this is; `exchange` if omitted. */
+  /** Configuration section of this client; `exchange` if omitted. */
   readonly section?: VenueSection | undefined;
   readonly clock: Clock;
   readonly protocol: ExchangeProtocol<Form>;
@@ -127,7 +133,7 @@ export type RequestSender<Form, Name extends string> = {
 /** State of one request. */
 type Flight = {
   readonly slots: Slot[];
-  /** Current step, as what could not be done if it fails. */
+  /** Current step, in the words of the report if the step fails. */
   step: 'the request could not be prepared' | 'the request could not be signed' | 'the answer could not be read';
   /** Whether a byte of the request may have been sent. */
   isSent: boolean;
@@ -137,7 +143,7 @@ type Flight = {
   isThrottled?: boolean;
 };
 
-/** Gives the slots of a request back: used up if the request may have been sent. */
+/** Gives the slots of a request back to its budgets. If the request may have been sent, they count as used. */
 function giveBack({ slots, isSent }: Flight): void {
   for (const slot of slots.splice(0))
     if (isSent) slot.end();
@@ -145,8 +151,8 @@ function giveBack({ slots, isSent }: Flight): void {
 }
 
 /**
- * Default maximum waits for request budget and turn. A placement that waited longer would be outdated; a cancel never
- * is, and may wait behind requests that are not answered.
+ * Default maximum waits for request budget and turn. A placement that waited longer would be outdated. A cancel is
+ * never outdated, and may have to wait behind unanswered requests.
  */
 const WAIT_MAX_MS: Readonly<Record<Lane, Millis>> = {
   cancel: 60_000,
@@ -187,7 +193,7 @@ export function requestSender<Form, Name extends string>(
     return closing ? refusal('closed', 'the exchange client is closed') : overBudget(question.endpoint, waitMs);
   }
 
-  /** Takes room in every budget of a request. Returns false if one has none in time. */
+  /** Takes room in every budget of a request. Returns false if a budget has no room in time. */
   async function takeSlots(
     charges: readonly Charge[],
     urgency: number,
@@ -231,7 +237,10 @@ export function requestSender<Form, Name extends string>(
     return outcome;
   }
 
-  /** Returns the outcome of a request. After an error of this program, it is unknown if the request may have been sent. */
+  /**
+   * Returns the outcome of a request. After an error of this program, the outcome is `unknown` if the request may have
+   * been sent, otherwise a rejection.
+   */
   async function outcomeOf<T>(question: ApiRequest<T, Form>, flight: Flight): Promise<Outcome<T>> {
     const masked = () => [...(protocol.masked ?? []), ...(flight.signature === undefined ? [] : [flight.signature])];
     try {
@@ -264,7 +273,7 @@ export function requestSender<Form, Name extends string>(
         ...(Number.isNaN(answeredAt) ? {} : { answeredAt }),
       });
     } catch {
-      // The outcome of an order is worth more than its metric.
+      // An error in the metrics must not replace the outcome of an order.
     }
     return outcome;
   }
@@ -320,14 +329,14 @@ function kindOfError(problem: unknown): string {
 
 type CodeTable = Pick<ExchangeProtocol<never>, 'meaningOf' | 'remedyOf' | 'isTransient'>;
 
-/** Adds the meaning of the exchange's code, the operator's remedy and whether the cause may pass to a rejection. */
+/** Adds to a rejection the meaning of its code, the operator's remedy, and whether its cause may pass. */
 function withRemedy<T>(
   outcome: Outcome<T>,
   of: CodeTable & { readonly section: VenueSection; readonly isThrottled: boolean },
 ): Outcome<T> {
   const { section } = of;
-  // Only rejections have a code. The sender's own codes have no meaning; at home, their remedy is added where they are
-  // shown.
+  // Only rejections have a code. The sender's own codes have no meaning. On the bot's own exchange, their remedy is
+  // added where they are shown.
   if (outcome.kind !== 'refused') return outcome;
   const { code } = outcome;
   const local = section === 'exchange' ? null : localRemedy(code, section);

@@ -11,8 +11,8 @@ export type HttpOptions = {
    */
   readonly deadlineMs: number;
   /**
-   * Maximum number of sockets. Must be at least the sum of the client's two concurrencies, so that a cancel never waits
-   * for a socket.
+   * Maximum number of sockets. Must be at least the client's maximum number of concurrent requests, cancels included,
+   * so that a cancel never waits for a socket.
    */
   readonly connections?: number;
   /** Returns the maximum size of the reply body to a request, in bytes. */
@@ -150,7 +150,7 @@ function utf8(bytes: Buffer): string | undefined {
   }
 }
 
-/** Returns the path without the query, because queries contain ids and messages reach logs. */
+/** Returns the path without the query. It goes into error messages, which reach logs, and a query can contain ids. */
 const pathOf = (request: WireRequest): string => request.target.split('?', 1)[0]!;
 
 function causeOf(error: unknown): string {

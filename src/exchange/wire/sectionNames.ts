@@ -1,4 +1,4 @@
-/** Names that a remedy tells the operator: they differ between the sections `exchange` and `elsewhere`. */
+/** Names that remedies for the operator mention, and that differ between the sections `exchange` and `elsewhere`. */
 import type { VenueSection } from '../../core/index.ts';
 
 /** Section of the configuration, and environment variables of its key. */

@@ -39,7 +39,8 @@ export function list<T>(value: unknown, each: (element: unknown) => T, what = 'p
 
 /**
  * Reads a list row by row. An unreadable row is omitted and added to `unreadable`; without `unreadable`, the fault of
- * the row is thrown. `what` names the list in the fault. `identify` reads what is readable of such a row.
+ * the row is thrown. `what` names the list in the fault. `identify` reads ids, book and currencies of an unreadable
+ * row.
  */
 export function rows<T>(
   value: unknown,

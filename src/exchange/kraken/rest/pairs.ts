@@ -1,10 +1,10 @@
-/** Books and currencies of the exchange, read when first needed and again with the rules. */
+/** List of the exchange's books and currencies, read when first needed and again at each read of the book rules. */
 import type { Clock, Millis, Outcome, UnreadableRow } from '../../../core/index.ts';
 import type { KrakenAsk, KrakenRequest } from '../wire/protocol.ts';
 import { fault } from '../../wire/wire.ts';
 import { assetNames, assetPairs, pairNames, type Assets, type KrakenPair, type PairNames } from '../wire/names.ts';
 
-/** Names and rules as of one read. */
+/** Names and rules of books and currencies, as of one read of the exchange's lists. */
 export type Listing = {
   readonly assets: Assets;
   readonly byBook: ReadonlyMap<string, KrakenPair>;
@@ -16,19 +16,22 @@ export type Listing = {
 
 export type Pairs = {
   /**
-   * Returns the latest listing; waits for it only if there is none yet. After a reply with a pair that it lacks, the
-   * next one is read meanwhile.
+   * Returns the latest listing, and waits only if none has been read yet. If a reply named a pair that the listing
+   * lacks, also starts another read, without waiting for it.
    */
   readonly known: () => Promise<Outcome<Listing>>;
   /** Reads the listing. Calls at the same time share one read. */
   readonly read: () => Promise<Outcome<Listing>>;
-  /** Returns the pair of a book. A book that is not listed is looked for again, at most once per minute. */
+  /** Returns the pair of a book. If the listing lacks the book, the listing is read again, at most once per minute. */
   readonly of: (book: string) => Promise<Outcome<{ readonly listing: Listing; readonly pair: KrakenPair }>>;
 };
 
-/** Maximum number of parts of the list of pairs: about 150 parts for each of 2,000 pairs (common knowledge). */
+/**
+ * Maximum number of JSON parts in the list of pairs, which has about 150 parts for each of 2,000 pairs (common
+ * knowledge).
+ */
 const PARTS_MAX = 1_000_000;
-/** Minimum interval of reads because of a book or pair that the listing lacks. */
+/** Minimum time between reads that are caused by a book or pair missing from the listing. */
 const AGAIN_AFTER_MS: Millis = 60_000;
 /** Maximum number of names of pairs that are remembered as missing even after a read. */
 const MISSING_MAX = 1_000;
@@ -38,7 +41,7 @@ export function pairsReader(ask: KrakenAsk, clock: Clock): Pairs {
   let listing: Listing | undefined;
   let triedAt: Millis = -Infinity;
   let reading: Promise<Outcome<Listing>> | undefined;
-  /** Names of pairs in replies that the listing lacks. */
+  /** Names of pairs that occurred in replies but are missing from the listing. */
   const missing = new Set<string>();
   /** Names that were still missing after a read. They cause no further read. */
   const missingForGood = new Set<string>();

@@ -1,10 +1,10 @@
-/** Orders that this client has placed: what later requests need to know of them. Limited to the latest orders. */
+/** Facts about the orders that this client has placed, which later requests need. Only the latest orders are kept. */
 import type { Clock, Millis } from '../../../core/index.ts';
 
 /** Maximum number of orders that are remembered. */
 const KEPT_MAX = 10_000;
 
-/** Counts that a cancel adds to the order counter, by the age of the order below a limit in ms. */
+/** Counts that a cancel adds to the order counter: those of the first limit (in ms) that is above the order's age. */
 const CANCEL_WEIGHTS: readonly (readonly [below: Millis, weight: number])[] = [
   [5_000, 8],
   [10_000, 6],
@@ -61,8 +61,8 @@ export class PlacedOrders {
   }
 
   /**
-   * Returns the book of an order and the counts of its cancel: the higher, the younger the order. Undefined if this
-   * client did not place it. Source: docs.kraken.com/api/docs/guides/spot-ratelimits.
+   * Returns the pair of an order, and the counts that its cancel adds to the order counter: the younger the order, the
+   * more. `undefined` if this client did not place it. Source: docs.kraken.com/api/docs/guides/spot-ratelimits.
    */
   cancelCount(originId: string | undefined): { readonly pair: string; readonly weight: number } | undefined {
     const order = originId === undefined ? undefined : this.#byOriginId.get(originId);

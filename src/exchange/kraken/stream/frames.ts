@@ -19,7 +19,7 @@ import { currencyOfAltname } from '../wire/names.ts';
 import { krakenDecimal } from '../wire/numbers.ts';
 import { changedLevels, type StreamLevel, type Precision } from './levelBook.ts';
 
-/** Pair of the list of instruments. */
+/** Pair in the stream's list of instruments. */
 export type InstrumentPair = {
   readonly symbol: string;
   readonly book: string;
@@ -57,7 +57,7 @@ export type SymbolTrade = {
   readonly makerSide: Side;
 };
 
-/** Maximum number of parts of a frame: the list of instruments has about 30 for each of 2,000 pairs. */
+/** Maximum number of JSON parts in a frame. The list of instruments has about 30 parts for each of 2,000 pairs. */
 const PARTS_MAX = 500_000;
 
 /** Reads a frame. Throws a WireFault if the text is not JSON, or not in the shape of its channel. */
@@ -119,7 +119,7 @@ function levelsFrame(of: Row): KrakenFrame {
     kind: 'levels',
     symbol: filled(data, 'symbol'),
     isSnapshot,
-    // Only an update may leave a side out: without a change, it stays as it was.
+    // An update can omit a side that has not changed; a snapshot must have both sides.
     bids: changedLevels(data['bids'] ?? absent(isSnapshot), 'bids'),
     asks: changedLevels(data['asks'] ?? absent(isSnapshot), 'asks'),
     checksum: count(data, 'checksum'),
@@ -127,10 +127,13 @@ function levelsFrame(of: Row): KrakenFrame {
   };
 }
 
-/** Value of an absent list: a snapshot needs the list. */
+/**
+ * Returns the value for an absent list: an empty list in an update, `undefined` in a snapshot, which must have the
+ * list.
+ */
 const absent = (isSnapshot: boolean): readonly never[] | undefined => (isSnapshot ? undefined : []);
 
-/** Reads a trade. `side` is that of the aggressor. */
+/** Reads a trade. Its field `side` is the side of the aggressor. */
 function symbolTrade(element: unknown): SymbolTrade {
   const of = row(element, 'data');
   return {

@@ -7,13 +7,13 @@ import { moneyOf, trimmedEnd, type BookEntry, type Money } from '../../../core/i
 import { fault, list, row } from '../../wire/wire.ts';
 import { krakenDecimal } from '../wire/numbers.ts';
 
-/** Decimals of prices and amounts of a book, which the digits of the checksum have. */
+/** Number of decimals of a book's prices and amounts. The checksum is computed from digits with these decimals. */
 export type Precision = { readonly price: number; readonly amount: number };
 
 export type StreamLevel = { readonly price: string; readonly amount: string };
 type Sides = { readonly bids: readonly StreamLevel[]; readonly asks: readonly StreamLevel[] };
 type SideName = keyof Sides;
-/** Level with its price as a key. */
+/** Level with its price as a number, by which levels are sorted and found. */
 type KeptLevel = StreamLevel & { readonly key: Money };
 
 /** Number of levels per side that the checksum covers. */
@@ -48,7 +48,7 @@ export class LevelBook {
       throw fault('levels', 'each price once, with an amount above zero', 'fewer levels');
   }
 
-  /** Applies changes in their order, then drops the levels beyond the depth, whose changes are not sent. */
+  /** Applies changes in their order, then drops the levels beyond the depth, because no changes of them are sent. */
   update(changes: Sides): void {
     for (const name of ['bids', 'asks'] as const) {
       for (const level of changes[name]) this.#put(name, level);

@@ -19,7 +19,10 @@ export type KrakenStreamOptions = Omit<ReconnectOptions, 'upWithinMs'> & {
 const SILENCE_MS: Millis = 10_000;
 /** Interval of pings, which keep proxies from closing the connection. */
 const PING_EVERY_MS: Millis = 15_000;
-/** Number of wrong checksums of one connection after which it is dropped. Before, only the book is subscribed again. */
+/**
+ * Number of crossed books and wrong checksums after which a connection is dropped. Before, only the book is requested
+ * again.
+ */
 const WRONG_MAX = 3;
 
 type Waiting = 'instrument' | 'book' | 'trade' | 'levels';
@@ -36,14 +39,17 @@ class KrakenSubscription implements MarketStream {
   readonly #options: KrakenStreamOptions;
   readonly #stream: ReconnectingStream;
   readonly #nextSequence: () => bigint;
-  /** Answers and data that are missing before the stream is up. */
+  /** Answers and data that have not arrived yet. The stream is up as soon as none is missing. */
   #missing = new Set<Waiting>();
   #pair: InstrumentPair | null = null;
-  /** Levels; `null` between a wrong checksum and the next snapshot. */
+  /** Levels of the book; `null` before the first snapshot, and from a fault until the next snapshot. */
   #levels: LevelBook | null = null;
   /** Time of the last request for a snapshot. */
   #askedAt: Millis = 0;
-  /** Highest difference of a frame's time from its time of arrival on this connection: that of the least delayed one. */
+  /**
+   * Highest difference (exchange's time in a frame minus local time of its arrival) on this connection. It belongs to
+   * the least delayed frame.
+   */
   #ahead: Millis = -Infinity;
   #wrong = 0;
   #lastPingAt: Millis = 0;
@@ -53,7 +59,7 @@ class KrakenSubscription implements MarketStream {
     this.#nextSequence = timedSequence(options.clock);
     const { silenceMs = SILENCE_MS } = options;
     this.#stream = new ReconnectingStream(
-      // The subscriptions need the list of instruments first.
+      // Twice the silence limit, because the list of instruments must arrive before the subscriptions are sent.
       { ...options, silenceMs, upWithinMs: 2 * silenceMs },
       {
         open: () => this.#opened(),
@@ -89,7 +95,9 @@ class KrakenSubscription implements MarketStream {
     this.#stream.send(JSON.stringify({ method, ...(params === undefined ? {} : { params }) }));
   }
 
-  /** Drops a connection that keeps a requested snapshot back, although other frames arrive; otherwise pings it. */
+  /**
+   * Drops the connection if a requested snapshot does not arrive although other frames do; otherwise pings it when due.
+   */
   #check(): void {
     const now = this.#options.clock.elapsed();
     const { silenceMs = SILENCE_MS } = this.#options;
@@ -100,14 +108,14 @@ class KrakenSubscription implements MarketStream {
     this.#send('ping');
   }
 
-  /** Reports the news of a frame, which may be several. */
+  /** Reports the news of a frame itself, because one frame can have several; always returns `null`. */
   #newsOf(text: string): null {
     try {
       this.#take(krakenFrame(text));
     } catch (error) {
       if (!(error instanceof WireFault)) throw error;
       this.#stream.notify(this.#stream.fault(error.message));
-      // The unread frame may have had levels.
+      // The unreadable frame may have had changes of the book, so the book is requested again.
       this.#resubscribe();
     }
     return null;
@@ -117,7 +125,7 @@ class KrakenSubscription implements MarketStream {
     switch (frame.kind) {
       case 'heartbeat':
       case 'pong':
-        // Frames arrive in order, so the book has not changed until now.
+        // Frames arrive in order, so the known book is current as of this frame.
         this.#stream.notify({ kind: 'alive' });
         return this.#tellBook();
       case 'answer':
@@ -211,7 +219,9 @@ class KrakenSubscription implements MarketStream {
     if (what !== 'levels') this.#tellBook();
   }
 
-  /** Reports the book. Without a time in the frame, only `updatedAt` is estimated: that of a frame without delay. */
+  /**
+   * Reports the book. If the frame has no time, estimates `updatedAt` as if the frame had no delay, and omits `sentAt`.
+   */
   #tellBook(at?: Millis): void {
     const levels = this.#levels;
     if (!this.#stream.isUp || levels === null) return;

@@ -10,12 +10,12 @@ import { fault, WireFault } from '../../wire/wire.ts';
 
 const FREE_TEXT = /^[A-Za-z0-9_-]{1,18}$/;
 const PARTS = /^([A-Za-z0-9]{1,10})-(0|[1-9]\d{0,9})-([1-9]\d{0,7})$/;
-/** Longest ids that become a UUID. 62 characters to the power of 10 fit into the 60 bits of the instance. */
+/** Limits of the ids that become a UUID. An instance of 10 characters in base 62 fits into its 60 bits. */
 export const KRAKEN_ORDER_IDS: OrderIdRule = { instanceMax: 10, runMax: 2 ** 31 - 1, counterMax: 2 ** 26 - 1 };
 const UUID = /^([0-9a-f]{8})-([0-9a-f]{4})-4([0-9a-f]{3})-([89ab])([0-9a-f]{3})-([0-9a-f]{12})$/;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Bits of the 122 free bits of a version 4 UUID: a mark, the instance in base 62, the run and the counter. */
+/** Numbers of bits of four fields that share the 122 free bits of a version 4 UUID. The instance is in base 62. */
 const BITS = { mark: 5n, instance: 60n, run: 31n, counter: 26n } as const;
 /** Value of the mark, which distinguishes these UUIDs from those of other programs. */
 const MARK = 0b1_1001n;
@@ -80,7 +80,10 @@ export function originIdOf(clientId: string): string {
   return isOwn && originId.length > 18 ? originId : clientId;
 }
 
-/** Numbers a text of letters and digits: each text has one number of at least 1, and each number one text. */
+/**
+ * Converts a text of letters and digits to a number. Every text has its own number, and every number above 0 its own
+ * text.
+ */
 const base62Number = (text: string): bigint =>
   [...text].reduce((sum, letter) => sum * 62n + BigInt(LETTERS.indexOf(letter) + 1), 0n);
 

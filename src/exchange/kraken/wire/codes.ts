@@ -22,11 +22,11 @@ export type KrakenCode = {
   /** Meaning in words. */
   readonly text: string;
   /**
-   * Outcome of a write that is answered so. A text that is not in the table is `unknown` too. A read that is answered
-   * with any error is rejected.
+   * Outcome of a write that the exchange answers with this text. A text that is not in the table is `unknown` too. A
+   * read that is answered with any error is rejected.
    */
   readonly is: 'refused' | 'unknown';
-  /** Meaning on which a bot acts; absent for a plain rejection. */
+  /** Meaning to which the bot reacts; absent if the bot has no special reaction to the rejection. */
   readonly meaning?: Meaning;
   /** Whether requests pause after this text. */
   readonly throttled?: true;
@@ -114,7 +114,8 @@ const REFUSALS: readonly Listed[] = [
 
 /** Texts after which an order may have been executed. */
 const UNKNOWNS: readonly Listed[] = [
-  // Unlike for reads, no proof for a write: a proxy may have sent the request twice, and the text may answer the copy.
+  // For a write, this text proves no rejection: a proxy may have sent the request twice, and the text may answer the
+  // copy.
   ['EAPI:Invalid nonce', 'nonce', 'the nonce is not above the last nonce of the key'],
   [
     'EOrder:Duplicate order',
@@ -143,7 +144,7 @@ const MEANINGS: Partial<Readonly<Record<CodeKind, Meaning>>> = {
   duplicate: 'duplicate id',
 };
 
-/** Texts about a number of orders, which pause no other request. */
+/** Texts about too many orders of the account. After them, other requests do not pause. */
 const ORDER_COUNTS: readonly string[] = ['EOrder:Orders limit exceeded', 'EOrder:Scheduled orders limit exceeded'];
 
 const codeRow =
@@ -166,7 +167,10 @@ export const KRAKEN_CODES: readonly KrakenCode[] = [
 
 const BY_TEXT: ReadonlyMap<string, KrakenCode> = new Map(KRAKEN_CODES.map(each => [each.code, each]));
 
-/** Returns the entry of an error text: that of the text, else of the text without its last details. */
+/**
+ * Returns the entry of an error text. If it has none, its details after the last colon are dropped until an entry is
+ * found.
+ */
 export function krakenCode(text: string): KrakenCode | undefined {
   for (let part = text; part.includes(':'); part = part.slice(0, part.lastIndexOf(':'))) {
     const found = BY_TEXT.get(part);
@@ -175,14 +179,16 @@ export function krakenCode(text: string): KrakenCode | undefined {
   return undefined;
 }
 
-/** Returns the meaning on which a bot acts; undefined for a plain rejection and for an unlisted text. */
+/**
+ * Returns the meaning to which a bot reacts; `undefined` if a rejection has no special reaction or is not in the table.
+ */
 export const krakenMeaning = (text: string): Meaning | undefined => krakenCode(text)?.meaning;
 
 const TRANSIENT: readonly CodeKind[] = ['budget', 'service', 'market'];
 
 /**
- * Whether the cause of a text ends without an action of the operator. Unlisted texts about the service or the database of
- * the exchange do.
+ * Whether the cause of an error text ends without an action of the operator. Unlisted texts about the service or the
+ * database of the exchange count as such causes.
  */
 export const isKrakenTransient = (text: string): boolean => {
   const known = krakenCode(text);

@@ -5,8 +5,8 @@ import { row, rows, type Row, type RowIdentity } from '../../wire/wire.ts';
 type Entry = readonly [key: string, content: unknown];
 
 /**
- * Reads the rows of an object, each with its key. An unreadable row is omitted and added to `unreadable`, with what
- * `identify` reads of it.
+ * Reads the rows of an object, each with its key. An unreadable row is omitted and added to `unreadable`, with the ids,
+ * book or currencies that `identify` finds in it.
  */
 export const keyedRows = <T>(
   value: unknown,

@@ -28,7 +28,7 @@ export type Assets = ReadonlyMap<string, string>;
 export function assetNames(result: unknown): Assets {
   const of = row(result, 'result');
   const names = Object.keys(of).map(id => ({ id, altname: filled(row(of[id], id), 'altname') }));
-  // An id that is the short name of another asset keeps its own currency.
+  // If an id is also the short name of another asset, it counts as the id.
   return new Map([
     ...names.map(({ altname }) => [altname, currencyOfAltname(altname)] as const),
     ...names.map(({ id, altname }) => [id, currencyOfAltname(altname)] as const),
@@ -51,15 +51,17 @@ export type NamedPair = {
 /** Traded book with its rules. */
 export type KrakenPair = NamedPair & { readonly rules: AvailableBook };
 
-/** Lists of pairs by their names, to read orders and trades of any pair. */
+/** Look-up of pairs by their names, to read orders and trades of any pair. */
 export type PairNames = {
   /** Returns the pair with one of its names. */
   readonly named: (name: string) => NamedPair | undefined;
-  /** Returns the currencies that a pair which is not listed can have by its name; undefined if there are none. */
+  /**
+   * Returns all currencies that an unlisted pair may consist of, judging by its name; `undefined` if there are none.
+   */
   readonly currenciesOf: (name: string) => readonly string[] | undefined;
 };
 
-/** Returns the names of pairs. */
+/** Creates the look-up of the given pairs. */
 export function pairNames(pairs: readonly NamedPair[], assets: Assets): PairNames {
   const byName = new Map(
     pairs.flatMap(pair =>
@@ -82,16 +84,19 @@ export function pairNames(pairs: readonly NamedPair[], assets: Assets): PairName
   };
 }
 
-/** Length of the longest name of a pair that is taken apart. */
+/** Maximum number of positions at which a name is split into a base and a quote. */
 const NAME_MAX = 40;
 
 const CURRENCY = /^[a-z0-9]{1,20}$/;
-/** States in which limit orders are accepted. In `cancel_only` and `reduce_only`, a book is not listed. */
+/**
+ * States in which limit orders are accepted. In other states, such as `cancel_only` or `reduce_only`, a book is not
+ * listed.
+ */
 const TRADED: readonly string[] = ['online', 'post_only', 'limit_only'];
 
 /**
- * Reads the list of pairs. Only traded pairs with a `wsname` are books; the others, such as dark pools, have names only.
- * Two books of the same currencies are both unreadable.
+ * Reads the list of pairs. Only traded pairs with a `wsname` are books; of all others, such as dark pools, only the
+ * names are kept. If several books have the same currencies, all of them count as unreadable.
  */
 export function assetPairs(
   result: unknown,
@@ -110,7 +115,7 @@ export function assetPairs(
       // A pair that is not traded may have assets that are not listed any more.
       const names = isBook || hasAssets(of, assets) ? namedPair(id, of, assets) : null;
       if (names === null) return null;
-      // A book whose rules cannot be read still has names.
+      // Names are kept even if the rules of the book turn out to be unreadable.
       all.push(names);
       return isBook ? { ...names, rules: pairRules(names.book, of) } : null;
     },
@@ -149,7 +154,8 @@ function pairRules(book: string, of: Row): AvailableBook {
     tickSize,
     lotSize: powerOfTenth(lotDecimals),
     minimumAmount: krakenDecimal(of, 'ordermin'),
-    // The exchange publishes no maximum. The largest count of lots that is exact is the bound of this program.
+    // The exchange publishes no maximum, so this program sets one: the largest number of lots that a double has
+    // exactly.
     maximumAmount: textOfMoney((BigInt(Number.MAX_SAFE_INTEGER) * 10n ** BigInt(18 - lotDecimals)) as Money),
     minimumPrice: tickSize,
     maximumPrice: LARGE,
@@ -159,7 +165,7 @@ function pairRules(book: string, of: Row): AvailableBook {
   };
 }
 
-/** Stands for no maximum. */
+/** Value of a maximum that does not exist. */
 const LARGE = '99999999999999999999';
 const powerOfTenth = (decimals: number): string => (decimals === 0 ? '1' : `0.${'1'.padStart(decimals, '0')}`);
 
@@ -170,8 +176,8 @@ function currency(of: Row, field: string, assets: Assets): string {
 }
 
 /**
- * Reads the fee schedule: rates in percent from a 30-day volume on. A book without a maker schedule charges makers the
- * taker rate.
+ * Reads the fee schedule. Each rate, in percent, applies from its 30-day volume on. A book without a maker schedule
+ * charges makers the taker rate.
  */
 function feeTiers(of: Row): readonly FeeTier[] {
   const takers = schedule(of, 'fees');

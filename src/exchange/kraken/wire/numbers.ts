@@ -7,15 +7,15 @@ const NUMBER = /^(\d{1,20})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
 /**
  * Returns the plain decimal digits of a number, without an exponent; undefined for other values.
  *
- * A JSON number of at most 15 characters is read without loss, because such a number and its double have the same
- * shortest text. `parseExactJson` keeps longer ones as text.
+ * A JSON number of at most 15 characters is read without loss: its double converts back to the same digits.
+ * `parseExactJson` keeps longer numbers as text.
  */
 export function unfoldedDecimal(value: unknown): DecimalText | undefined {
   const parts = NUMBER.exec(typeof value === 'number' ? String(value) : typeof value === 'string' ? value : '');
   if (!parts) return undefined;
   const [, whole = '', fraction = '', exponent = '0'] = parts;
   const { before, after } = movedPoint(whole, fraction, Number(exponent));
-  // Zeros that money has no place for change nothing. Other digits there would be lost.
+  // Zeros after the 18th decimal are dropped. Other digits there are kept, so that the value is rejected and not cut.
   const kept = after.slice(0, DECIMALS_MAX) + trimmedEnd(after.slice(DECIMALS_MAX), '0');
   const plain = kept === '' ? before : `${before}.${kept}`;
   return isDecimalText(plain) ? plain : undefined;

@@ -25,7 +25,7 @@ import { isKrakenTransient, krakenMeaning, krakenRemedy } from './codes.ts';
 import { krakenSignature } from './sign.ts';
 import type { ServerClock } from './serverClock.ts';
 
-/** Fields of a request that only this exchange knows. */
+/** Fields of a request that are specific to this exchange. */
 export type KrakenForm = {
   /** Fields of the form of a private request, in order and without the nonce. */
   readonly fields?: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export type KrakenForm = {
   readonly orderCount?: { readonly pair: string; readonly weight: number };
   /** Time after sending from which the exchange must not execute the request. */
   readonly validMs?: Millis;
-  /** Maximum number of parts of the reply's JSON. */
+  /** Maximum number of parts (objects, lists, members and elements) in the reply's JSON. */
   readonly partsMax?: number;
 };
 export type KrakenRequest<T> = ApiRequest<T, KrakenForm>;
@@ -68,7 +68,7 @@ export const KRAKEN_RATE_LIMITS = { public: 60, private: 60, privateLowest: 20 }
 
 /**
  * Returns the tier of a configured number of private requests per minute: 60 is the tier Pro, 30 Intermediate, 20
- * Starter. More than any tier allows says nothing about the tier, so the lowest is used.
+ * Starter. A number above every tier does not show which tier the account has, so the lowest is used.
  */
 export function tierByCalls(privatePerMinute: number): Tier {
   if (!(privatePerMinute <= KRAKEN_RATE_LIMITS.private)) return STARTER;
@@ -79,11 +79,14 @@ export function tierByCalls(privatePerMinute: number): Tier {
 /** Pause after the call counter was above its maximum. The documents say a few seconds. */
 const CALLS_PAUSE_MS = 15_000;
 /**
- * Maximum wait of a private read for room in the call counter. A page of trades takes two counts, which the lowest tier
- * regains in 6 s, and a backlog is read page by page; other reads wait behind it.
+ * Maximum wait of a private read for room in the call counter. It is long, because a backlog of trades is read page by
+ * page and other reads wait behind it: a page takes two counts, which the lowest tier regains in 6 s.
  */
 const READ_WAIT_MS = 120_000;
-/** Distance that is kept from each maximum, because the exchange lowers its counters only every few seconds. */
+/**
+ * Counts by which each counter stays below its maximum, because the exchange lowers its counters only every few
+ * seconds.
+ */
 const SPARE = 1;
 
 export type KrakenSenderOptions = {
@@ -113,7 +116,7 @@ export function krakenSenders(options: KrakenSenderOptions): KrakenSenders {
   const counter = ({ max, perSecond }: Tier['calls']) =>
     new Budget(clock, { meters: [decayingMeter(max - SPARE, perSecond)] });
   const calls = counter(tier.calls);
-  /** Budgets of the private sender; that of a book's orders is added with its first order. */
+  /** Budgets of the private sender. The budget of a book's orders is added with its first order. */
   const budgets: Record<string, Budget> = { calls };
   const shared = {
     classify: <T>(reply: WireReply, question: KrakenRequest<T>) => {
@@ -146,7 +149,7 @@ export function krakenSenders(options: KrakenSenderOptions): KrakenSenders {
       ...{ headers: { accept: 'application/json' }, body: '' },
     }),
     charges: () => [{ budget: 'public' }],
-    // The exchange knows the key from private requests, and may tell it in any answer.
+    // The exchange knows the key from private requests, so any of its replies may contain the key.
     masked: signer ? [signer.key, signer.secret.reveal()] : [],
     ordered: false,
   };
@@ -159,7 +162,7 @@ export function krakenSenders(options: KrakenSenderOptions): KrakenSenders {
   };
 
   const chargesOf = ({ calls = 1, orderCount, lane }: KrakenRequest<unknown>): readonly Charge[] => {
-    // A cancel of an order in an unknown book raises an unknown counter.
+    // The cancel of an order in an unknown book raises an unknown counter, so it is charged to none.
     if (orderCount === undefined) return lane === 'cancel' ? [] : [{ budget: 'calls', weight: calls }];
     const { pair, weight } = orderCount;
     const budget = orderBudget(pair);

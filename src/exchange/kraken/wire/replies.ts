@@ -42,8 +42,8 @@ import { keyedRows } from './keyedRows.ts';
 import { krakenDecimal, krakenTime, unfoldedDecimal } from './numbers.ts';
 
 /**
- * Reads a book by levels, best price first. An unreadable amount is `null`; the damage of a side is its first row with
- * an unreadable price or out of order. The reply has no sequence number and no time of the book.
+ * Reads a book by levels, best price first. An unreadable amount is `null`. `damage` reports the first row of a side
+ * whose price is unreadable or out of order. The reply has no sequence number and no time of the book.
  */
 export const depth =
   (pair: KrakenPair, sequence: bigint, updatedAt: Millis) =>
@@ -56,7 +56,7 @@ export const depth =
     return { book, sequence, updatedAt, bids: bids.entries, asks: asks.entries, ...(isDamaged ? { damage } : {}) };
   };
 
-/** Returns the content of a reply about one pair, which stands under the pair's name. */
+/** Returns the content of a reply about one pair. Its key in the reply is one of the pair's names. */
 function soleEntry(result: unknown, pair: KrakenPair): unknown {
   const of = row(result, 'result');
   const name = [pair.id, pair.altname, pair.wsname ?? pair.id].find(each => of[each] !== undefined);
@@ -89,7 +89,7 @@ function bookSide(
   return { entries, damage };
 }
 
-/** Returns the numbers of a level; undefined for what is none. */
+/** Returns the elements of a level; `undefined` for each that is not a number. */
 function levelNumbersOf(element: unknown): readonly (string | undefined)[] {
   try {
     return list(element, unfoldedDecimal, 'level');
@@ -136,9 +136,9 @@ function nanosOf(value: unknown): bigint {
 }
 
 /**
- * Reads extended balances. A currency that is not listed has a balance of zero, so `known` currencies get a row. Those
- * of `also` get one if the assets name them, or if the assets name every listed id.
- * Source: docs.kraken.com/api/docs/rest-api/get-extended-balance.
+ * Reads extended balances. The exchange omits balances of zero, so each of the `known` currencies that has no row gets
+ * a row of zero. A currency of `also` gets one only if the assets name it, or if they name every listed id. Source:
+ * docs.kraken.com/api/docs/rest-api/get-extended-balance.
  */
 export const krakenBalances =
   (assets: Assets, known: Iterable<string>, also: readonly string[] = []) =>
@@ -158,7 +158,7 @@ export const krakenBalances =
       ...listed.map(({ currency }) => currency),
       ...unreadable.flatMap(each => each.currencies ?? []),
     ]);
-    // A delisted asset may be listed under an id that no asset names any more.
+    // A balance may have the id of a delisted asset. The assets no longer name the id, so its currency is unknown.
     const [isComplete, named] = [
       Object.keys(row(result, 'result')).every(id => assets.has(id)),
       new Set(assets.values()),
@@ -290,7 +290,7 @@ function order(oid: string, of: Row, pairs: PairNames): KrakenOrder {
 
 const flagsOf = (of: Row): readonly string[] => (optional(of, 'oflags', text) ?? '').split(',');
 
-/** Returns the currency of an order's fees: by its flags, or by default that which a trade brings in. */
+/** Returns the currency of an order's fees: by its flags, or by default the currency that the order gives away. */
 const feeSideOf = (flags: readonly string[], side: Side): 'base' | 'quote' =>
   flags.includes('fciq') ? 'quote' : flags.includes('fcib') || side === 'sell' ? 'base' : 'quote';
 
@@ -317,7 +317,7 @@ export type ListedTrade = OwnTrade & {
   readonly txid: string;
 };
 
-/** Number of digits of the trade id in an id of the bot. */
+/** Number of digits for the exchange's trade number, at the end of an id that `tidOf` returns. */
 const TRADE_ID_DIGITS = 12;
 
 /**
@@ -337,8 +337,8 @@ export function timeOfTid(tid: string): Millis {
 }
 
 /**
- * Reads own trades by txid. `fee` is in the quote currency (docs.kraken.com/api/docs/rest-api/get-trade-history); for
- * an order that pays its fee in the base currency the reply does not tell the amount that was paid.
+ * Reads own trades by txid. `fee` is in the quote currency (docs.kraken.com/api/docs/rest-api/get-trade-history). For
+ * an order that pays its fee in the base currency, the reply does not contain the amount that was paid.
  */
 export const listedTrades = (value: unknown, pairs: PairNames, unreadable: UnreadableRow[]): readonly ListedTrade[] =>
   keyedRows(

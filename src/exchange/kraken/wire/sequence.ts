@@ -1,6 +1,6 @@
 /**
- * Sequence numbers for books of an exchange that numbers none: microseconds of the monotonic clock, so that those of
- * polls and of the stream can be compared.
+ * Sequence numbers for an exchange that does not number its books: microseconds of the monotonic clock, so that polled
+ * books and those of the stream can be compared.
  */
 import type { Clock } from '../../../core/index.ts';
 

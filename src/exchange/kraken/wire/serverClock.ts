@@ -18,7 +18,7 @@ export type ServerClock = {
 
 /** Creates the clock. Before any answer, the clock of this machine counts. */
 export function serverClock(clock: Clock): ServerClock {
-  /** Differences of the exchange's clock from the monotonic clock that are certainly not too high, and their times. */
+  /** Lower bounds of the exchange's clock minus the monotonic clock, each with the time of its answer. */
   let bounds: { readonly ahead: Millis; readonly at: Millis }[] = [];
   const now = (): Millis => {
     const at = clock.elapsed();

@@ -9,7 +9,7 @@ import { list, text, WireFault } from '../../wire/wire.ts';
 import type { ApiRequest, RequestVerdict } from '../../transport/requestSender.ts';
 import { isKrakenThrottle, krakenCode, krakenMeaning } from './codes.ts';
 
-/** Code of a rejection that a page before the exchange sent instead of it, such as a firewall. */
+/** Code of a rejection without an error text, which a firewall or proxy sent instead of the exchange. */
 const NO_ERROR_TEXT = 'no error text';
 
 /** Returns the verdict on a reply. `partsMax` is the maximum number of parts of its JSON. */
