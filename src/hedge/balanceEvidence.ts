@@ -22,8 +22,8 @@ export function outcomeFromBalances(
 }
 
 /**
- * Measures how long a verdict has been constant. One balance read may show only one of a conversion's two legs; later
- * reads show both legs.
+ * Measures how long a verdict has been constant, because a single balance read may show only one of a conversion's two
+ * legs. Later reads show both legs.
  */
 export class StableVerdict {
   #current: { readonly word: string; readonly since: Millis } | null = null;

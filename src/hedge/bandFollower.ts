@@ -108,8 +108,8 @@ export class BandFollower {
   }
 
   /**
-   * Returns the expected cost, in bps of `amount`, of keeping the outermost `amount` of an inventory until quotes or a
-   * later hedge reduce it. Call this after `rules`.
+   * Returns the expected cost, in bps of `amount`, of keeping `amount` until quotes or a later hedge reduce it.
+   * `amount` is the part of an inventory that is farthest from zero. Call this after `rules`.
    */
   waitBps(inventory: Money, amount: Money): number {
     const { order } = this.#model;

@@ -29,9 +29,12 @@ export type ElsewhereClient = Pick<VenueClient, 'orderBook' | 'place' | 'lookUp'
 export type ElsewhereDeskOptions = {
   readonly client: ElsewhereClient;
   readonly clock: Clock;
-  /** Returns the latest rules of the book there. */
+  /** Returns the latest rules of the book on the other exchange. */
   readonly instrument: () => Instrument;
-  /** Returns the book of a stream there; `null` if it is unknown. If absent, each hedge reads the book. */
+  /**
+   * Returns the streamed book of the other exchange; `null` if it is unknown. If absent, a book is requested for each
+   * hedge.
+   */
   readonly streamed?: (() => StreamedBook | null) | undefined;
   readonly times: EvidenceTimes;
 };
@@ -42,7 +45,7 @@ export type StreamedBook = { readonly instrument: Instrument; readonly depth: Re
 /** Maximum age of a streamed book from which a hedge is priced. */
 const STREAMED_MAX_MS: Millis = 1_000;
 
-/** Result of sending: `refused` is certain, `sent` and `unknown` need a look-up. */
+/** Result of sending an order: `refused` is certain, while `sent` and `unknown` need a look-up of the order. */
 export type SendResult =
   | { readonly kind: 'sent' }
   | { readonly kind: 'refused'; readonly why: string }
@@ -51,18 +54,27 @@ export type SendResult =
 export type ElsewhereSetup = Omit<ElsewhereTerms, 'rate' | 'midHere' | 'riskBps'> & {
   readonly desk: ElsewhereDesk;
   readonly at: HedgeAccount;
-  /** Expected time from the decision to the execution there, and the quantile `z` of the price move in it (E17). */
+  /**
+   * Expected time from the decision to the execution on the other exchange, and the quantile `z` of the price move in
+   * that time (E17).
+   */
   readonly latencyMs: Millis;
   readonly riskZ: number;
-  /** Minimum value of a hedge, in the quote currency here. */
+  /** Minimum value of a hedge, in the quote currency of the bot's own book. */
   readonly valueMin: Money;
-  /** Number of completed hedges there after which orders may exceed the smallest size. */
+  /** Number of completed hedges on the other exchange after which orders may exceed the smallest size. */
   readonly smallestUntil: number;
-  /** Volatility, as a fraction in the root of a second. */
+  /** Returns the volatility of the price, as a fraction per square root of a second. */
   readonly perRootSecond: () => number;
-  /** Value of one unit of the quote currency there, in the quote currency here; `null` if unknown or too old. */
+  /**
+   * Returns the value of one unit of the other book's quote currency, in the quote currency of the bot's own book;
+   * `null` if the value is unknown or too old.
+   */
   readonly rate: () => Money | null;
-  /** Funds there in a currency that no order may spend. */
+  /**
+   * Returns the funds of the account on the other exchange in a currency, without the amount that an open order may
+   * spend.
+   */
   readonly funds: (currency: string) => Money;
   /** Reason why no hedge of this side may be sent now; `null` if there is none. */
   readonly closedBecause: (side: Side) => string | null;
@@ -71,7 +83,7 @@ export type ElsewhereSetup = Omit<ElsewhereTerms, 'rate' | 'midHere' | 'riskBps'
 type OpenElsewhere = {
   readonly order: ElsewhereOrder;
   readonly evidence: OrderEvidence;
-  /** Whether the last look-up was late enough to decide, and failed or contradicted the order. */
+  /** Whether the last look-up was late enough to prove the outcome, but failed or contradicted the order. */
   isUndecidable: boolean;
 };
 
@@ -91,8 +103,8 @@ export class ElsewhereDesk {
   }
 
   /**
-   * Whether look-ups do not decide: the last one was late enough to do so, but failed or contradicts the order. Only the
-   * operator can then state the outcome.
+   * Whether look-ups cannot prove the outcome: the last one was late enough to prove it, but failed or contradicted the
+   * order. Only the operator can then state the outcome.
    */
   get isUndecidable(): boolean {
     return this.#open?.isUndecidable === true;
@@ -104,9 +116,9 @@ export class ElsewhereDesk {
   }
 
   /**
-   * Returns the best levels of the book there, from the stream if they are recent, otherwise read now, up to the first
-   * damaged or unreadable level. Returns the reason as text if the book cannot be read. `startedAt` is on the monotonic
-   * clock.
+   * Returns the best levels of the other exchange's book, up to the first damaged or unreadable level: those of the
+   * stream if they are recent, otherwise those of a new read. If the read fails, returns the reason as text.
+   * `startedAt` is on the monotonic clock.
    */
   async depth(): Promise<{ readonly depth: Readonly<Depth>; readonly startedAt: Millis } | string> {
     const { client, clock } = this.#options;
@@ -124,7 +136,7 @@ export class ElsewhereDesk {
   }
 
   /**
-   * Sends an order. The caller has stored the order on disk. Throws if an earlier order is still open, because its
+   * Sends an order, which the caller must have stored on disk. Throws if an earlier order is still open, because its
    * amount could be hedged twice.
    */
   async send(order: ElsewhereOrder): Promise<SendResult> {
@@ -141,7 +153,7 @@ export class ElsewhereDesk {
         originId: id,
         timeInForce: 'immediate or cancel',
       });
-      // With a duplicate id, a request for this order arrived before.
+      // A rejection for a duplicate id proves that an earlier request for this order arrived, so the order is tracked.
       if (outcome.kind === 'refused' && outcome.meaning !== 'duplicate id')
         return { kind: 'refused', why: `${outcome.code}: ${outcome.message}` };
       this.#track(order);
@@ -195,11 +207,13 @@ export class ElsewhereDesk {
   }
 }
 
-/** Returns the value of an answer that is complete, or `null`. A row that cannot be read may be the one that counts. */
+/**
+ * Returns the value of an answer; `null` if a row of it is unreadable, because that row may be the one that decides.
+ */
 const completeValue = <T>(outcome: Outcome<readonly T[]>): readonly T[] | null =>
   outcome.kind === 'done' && (outcome.unreadable ?? []).length === 0 ? outcome.value : null;
 
-/** Returns the trades of the orders `oids`; without an order, those that carry the id of the bot. */
+/** Returns the trades of the orders `oids`; if there are none, the trades with the origin id `id` or without one. */
 const tradesOf = (trades: readonly OwnTrade[], oids: readonly string[], id: string): readonly OwnTrade[] =>
   trades.filter(({ oid, originId }) =>
     oids.length > 0 ? oids.includes(oid) : originId === undefined || originId === id,

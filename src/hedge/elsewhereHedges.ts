@@ -25,7 +25,7 @@ import type { ExecutableRoute } from './pricedRoutes.ts';
 import type { HedgeRun } from './setup.ts';
 import type { HedgeView } from './view.ts';
 
-/** End of an order there. `trades` is empty if it executed nothing. */
+/** End of an order on the other exchange. `trades` is empty if the order executed nothing. */
 export type ElsewhereEnd = { readonly filled: Money; readonly trades: readonly OwnTrade[] };
 
 export class ElsewhereHedges {
@@ -37,14 +37,14 @@ export class ElsewhereHedges {
     this.#run = run;
   }
 
-  /** Whether a hedge of `amount` waits for more, because its value is below the minimum. */
+  /** Whether a hedge of `amount` waits for more inventory, because its value is below the minimum. */
   isTooSmall({ mid }: Pick<HedgeView, 'mid'>, amount: Money): boolean {
     return ((amount < 0n ? -amount : amount) * mid) / ONE < this.#setup.valueMin;
   }
 
   /**
-   * Whether an order of `amount` is below a minimum of the book there, at the worst accepted price. `false` if the value
-   * there is unknown.
+   * Whether an order of `amount` is below a minimum of the other exchange's book, at the worst accepted price. If the
+   * exchange rate of its quote currency is unknown, only the minimum amount is checked.
    */
   isBelowMinimum({ mid }: Pick<HedgeView, 'mid'>, amount: Money, costMaxBps: number): boolean {
     const { instrument, rate, marginBps } = this.#setup;
@@ -54,8 +54,9 @@ export class ElsewhereHedges {
   }
 
   /**
-   * Prices a hedge of `amount`, or of the part that the funds there allow. A positive amount is sold. `completed`:
-   * number of earlier hedges there; the first ones have the smallest size. `isAll`: also below the minimum value.
+   * Prices a hedge of `amount`, or of the part that the funds on the other exchange allow. A positive amount is sold.
+   * `completed`: number of earlier hedges on that exchange; the first ones have the smallest size. `isAll`: amounts
+   * below the minimum value are hedged too.
    */
   async price(
     { instrument, mid }: HedgeView,
@@ -92,7 +93,9 @@ export class ElsewhereHedges {
     return { by: 'elsewhere', out: priced.out, take: priced.take, rate: now };
   }
 
-  /** Returns the offer and the order of a row, before they are stored. The amounts are those at the limit price. */
+  /**
+   * Returns the offer and the order of a new hedge, before they are stored. The amounts are those at the limit price.
+   */
   rowOf(
     id: string,
     { take, rate }: Extract<ExecutableRoute, { by: 'elsewhere' }>,
@@ -109,7 +112,7 @@ export class ElsewhereHedges {
     };
   }
 
-  /** Reports to the engine that the order of a row may be executed from now on. */
+  /** Reports to the engine that the order of a hedge may be executed from now on. */
   fly(row: HedgeRow): void {
     this.#run.step({ kind: 'elsewhere', at: this.#run.time(), phase: 'in flight', conversion: conversionOf(row) });
   }
@@ -120,7 +123,7 @@ export class ElsewhereHedges {
     this.fly(row);
   }
 
-  /** Sends the order of a row that is stored on disk. */
+  /** Sends the order of a hedge that is stored on disk. */
   send(row: HedgeRow): Promise<SendResult> {
     return this.#setup.desk.send(placedOf(row).order);
   }
@@ -131,8 +134,8 @@ export class ElsewhereHedges {
   }
 
   /**
-   * Returns the end of the order of a row as the operator states it, and stops looking the order up. `null`: nothing was
-   * executed.
+   * Returns the end of a hedge's order as the operator states it, and stops looking the order up. If `stated` is
+   * `null`, nothing was executed.
    */
   endAsStated(row: HedgeRow, stated: StatedExecution | null): ElsewhereEnd {
     this.#setup.desk.drop();
@@ -148,7 +151,7 @@ export class ElsewhereHedges {
     return { filled: base, trades: [trade] };
   }
 
-  /** Looks the order of a row up; returns its end, or the reason why the end is not proven. */
+  /** Looks up the order of a hedge; returns its end, or the reason why the end is not proven. */
   async find(): Promise<ElsewhereEnd | string> {
     const verdict = await this.#setup.desk.find();
     if (verdict.kind === 'unknown') return verdict.reason;
@@ -157,7 +160,10 @@ export class ElsewhereHedges {
     return verdict.kind === 'ended' ? verdict : NOTHING_EXECUTED;
   }
 
-  /** Returns, as text, the fees in currencies other than those of the book there. The ledger has them, profit does not. */
+  /**
+   * Returns, as text, the fees in other currencies than those of the book. The ledger contains them, the profit does
+   * not.
+   */
   feesBesides({ trades }: ElsewhereEnd): readonly string[] {
     const { major, minor } = this.#setup.instrument;
     const sums = new Map<string, bigint>();
@@ -169,7 +175,7 @@ export class ElsewhereHedges {
     );
   }
 
-  /** Books the end of the order of a row, at the rate of the decision. */
+  /** Books the end of a hedge's order in the ledger, at the exchange rate of the decision. */
   end(row: HedgeRow, { trades }: ElsewhereEnd): void {
     const rate = moneyOf(placedOf(row).rate);
     const event: ElsewhereEvent = {
@@ -192,7 +198,7 @@ export type StatedExecution = {
 /** End of an order that was certainly not executed. */
 export const NOTHING_EXECUTED: ElsewhereEnd = { filled: money(0n), trades: [] };
 
-/** Returns the smallest amount whose value stays above the minimum at prices 20% lower, in lots. */
+/** Returns the smallest amount, in lots, whose value would still reach the minimum if prices fell by 20%. */
 function smallestAmountAt({ amountMin, valueMin }: Instrument, { bids, bidPrices }: Depth): Amount {
   const price = BigInt(Math.max(1, bids === 0 ? 1 : bidPrices[0]!));
   const byValue = Number((valueMin * 5n + price * 4n - 1n) / (price * 4n));

@@ -45,7 +45,7 @@ export class Flattening {
 
   /**
    * Returns true if no order of a configured route could close the remaining inventory at the worst accepted price. If
-   * true, ends the request and logs the reason. A hedge on the bot's own exchange has the minimum of its book.
+   * true, ends the request and logs the reason. For a hedge on the bot's own exchange, the minimum of its book counts.
    */
   isDone({ inventory, instrument, mid }: HedgeView): boolean {
     const { flatten, pair, run, setup } = this.#options;

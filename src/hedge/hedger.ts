@@ -101,7 +101,7 @@ export class Hedger {
     return this.#rows.list;
   }
 
-  /** Restores hedges of an earlier run, which may still execute. Call this before the bot quotes. */
+  /** Restores the hedges of an earlier run, because they may still execute. Call this before the bot quotes. */
   restore(): void {
     this.#rows.restore(this.#waitMs);
     for (const row of this.#rows.list) {
@@ -140,8 +140,8 @@ export class Hedger {
   }
 
   /**
-   * Hedges a fill on another exchange without waiting for the next check, if no hedge is open and no route needs an
-   * offer. A fill during a check causes another check.
+   * Hedges a fill immediately, on another exchange, instead of at the next check. Does so only if no hedge is open and
+   * no route needs an offer. A fill during a check causes another check.
    */
   async turnAfterFill(): Promise<void> {
     if (this.#elsewhere === null || this.#needsOffers) return;
@@ -149,7 +149,7 @@ export class Hedger {
     await this.#turnAgain();
   }
 
-  /** Checks again for fills during the last check. */
+  /** Checks again if fills arrived during the last check. */
   async #turnAgain(): Promise<void> {
     while (this.#isDueAgain && !this.#isBusy && this.#rows.open === undefined) {
       this.#isDueAgain = false;
@@ -199,9 +199,9 @@ export class Hedger {
 
   /**
    * Ends a hedge that no look-up can settle, with the outcome that the operator states. `executed` books the offered
-   * amounts, or the stated ones of an order on another exchange. Returns `busy` during a check, while the hedge may still
-   * be in flight, and while look-ups on the other exchange may still decide. Returns `not open` if the hedge has ended or
-   * can be looked up, and `incomplete` if the stated amounts are missing.
+   * amounts, or for an order on another exchange the stated `amounts`. Returns `busy` during a check, while the hedge
+   * may still be in flight, and while look-ups on the other exchange may still decide. Returns `not open` if the hedge
+   * has ended or can be looked up, and `incomplete` if the stated amounts are missing.
    */
   settleAs(
     id: string,
@@ -260,7 +260,7 @@ export class Hedger {
     if (hasHere && !isResting) this.#restUntil = clock.elapsed() + pauseMs;
     if (amount === 0n) return log.info({}, 'hedge: the amount to hedge is locked or reserved by orders of the bot');
     const isAll = flatten !== null;
-    // A row whose only route waits for more inventory would be written at each check.
+    // Otherwise each check would record a hedge whose only route still waits for more inventory.
     const isOnlyThere = here === 0n || !hasHere;
     if (isOnlyThere && !isAll && this.#elsewhere?.isTooSmall(before, amount) === true) return;
     if ((isResting || !hasHere) && this.#backoff.isResting(inventory, clock.elapsed())) return;
@@ -323,7 +323,7 @@ export class Hedger {
     this.#rows.change({ state: 'failed', why });
   }
 
-  /** Stores the row on disk, then accepts the offer. An accepted offer is never requested again. */
+  /** Stores the hedge on disk, then accepts the offer. An accepted offer is never requested again. */
   async #accept({ way, id, give, get, lifeMs }: ConversionOffer, and: Partial<HedgeRow>): Promise<void> {
     const { desk } = this.#setup;
     const { log, time } = this.#run;
@@ -396,7 +396,8 @@ export class Hedger {
     if (sent.kind === 'sent') {
       const executing = this.#rows.change({ state: 'executing' });
       persist();
-      // An immediate order usually ends with its answer, and the next hedge waits for that end.
+      // An immediate-or-cancel order has usually ended when its answer arrives, and the next hedge must wait for this
+      // end.
       return this.#findElsewhere(executing);
     }
     this.#rows.change({ state: 'unknown', why: sent.why });
@@ -430,7 +431,7 @@ export class Hedger {
     const why = isFilled ? (notes.length === 0 ? null : notes.join('; ')) : nothing;
     if (isFilled) this.#backoff.reset();
     else this.#backoff.failed(moneyOf(row.inventory ?? row.amount), this.#run.clock.elapsed());
-    // The row and the ledger change before either is stored, so that a write to disk includes both.
+    // The hedge and the ledger change before either is stored, so that a write to disk includes both changes.
     const ended = this.#rows.change({ state: isFilled ? 'completed' : 'failed', why });
     this.#there.end(ended, end);
     this.#run.log.info({ id: row.id, why }, describeHedge(ended));
@@ -576,7 +577,7 @@ export class Hedger {
   }
 
   /**
-   * Ends a hedge. The row changes before the engine is notified, so that a concurrent write to disk includes both or
+   * Ends a hedge. Its record changes before the engine is notified, so that a concurrent write to disk includes both or
    * neither.
    */
   #end(

@@ -6,8 +6,9 @@ export const isBelowAmountMinimum = ({ lotMoney, amountMin }: Instrument, amount
   lotsOf(lotMoney, amount) < BigInt(amountMin);
 
 /**
- * Whether an order of `amount`, in complete lots, is below a minimum of the book. `mid` is the mid price of the bot's book,
- * `unit` the value of one unit of the quote currency of `instrument` there, and `bps` the distance of the worst price.
+ * Whether an order of `amount`, in complete lots, is below a minimum of the book. `mid` is the mid price of the bot's
+ * book. `unit` is the value of one unit of the instrument's quote currency, in the quote currency of the bot's book.
+ * `bps` is the distance of the worst accepted price from `mid`.
  */
 export function isBelowOrderMinimum(
   instrument: Instrument,

@@ -52,8 +52,8 @@ const roomMoney = ({ sides, instrument }: HedgeView, side: Side): bigint =>
   BigInt(sides[side].room) * instrument.lotMoney;
 
 /**
- * Returns the highest possible total cost of the hedges since the start of the UTC day, in the quote currency. The last
- * row stores the cost of the day's earlier hedges.
+ * Returns the highest possible total cost of the hedges since the start of the UTC day, in the quote currency. The
+ * record of the last hedge contains the cost of the day's earlier hedges.
  */
 export function spentOnDay(rows: readonly HedgeRow[], at: Millis): Money {
   const last = rows.at(-1);
@@ -62,8 +62,8 @@ export function spentOnDay(rows: readonly HedgeRow[], at: Millis): Money {
 }
 
 /**
- * Returns the highest possible total cost of the hedges for one flatten request, in the quote currency. The last row
- * stores the cost of the request's earlier hedges.
+ * Returns the highest possible total cost of the hedges for one flatten request, in the quote currency. The record of
+ * the last hedge contains the cost of the request's earlier hedges.
  */
 export function spentOnFlatten(rows: readonly HedgeRow[], id: string): Money {
   const last = rows.findLast(({ flatten }) => flatten?.id === id);
@@ -72,7 +72,8 @@ export function spentOnFlatten(rows: readonly HedgeRow[], id: string): Money {
 }
 
 /**
- * Returns the remaining hedge budget (`null` for no limit), the name of the limit, and the cost fields of the next row.
+ * Returns the remaining hedge budget (`null` for no limit), the name of its limit, and the cost fields for the record
+ * of the next hedge.
  */
 export function remainingBudget(
   rows: readonly HedgeRow[],
@@ -99,16 +100,21 @@ export function remainingBudget(
  */
 const ownCost = ({ state, costMax }: HedgeRow): bigint => (state === 'failed' ? 0n : moneyOf(costMax ?? '0'));
 
-/** Costs and counts of earlier hedges, which the next row stores. */
+/** Costs and counts of earlier hedges, which the record of the next hedge contains. */
 export type EarlierHedges = Pick<HedgeRow, 'dayCost' | 'flatten' | 'placed'>;
 
-/** Returns the number of completed hedges at `place`; 0 if later ones were completed on another exchange. */
+/**
+ * Returns the number of completed hedges on the exchange `place`; 0 if a later hedge was completed on another exchange.
+ */
 export function completedElsewhere(rows: readonly HedgeRow[], place: string): number {
   const placed = placedBefore(rows);
   return placed?.place === place ? placed.count : 0;
 }
 
-/** Returns the count that the next row stores. The last row stores the count of those before it. */
+/**
+ * Returns the count of completed hedges for the record of the next hedge. The last record has the count before its
+ * hedge.
+ */
 function placedBefore(rows: readonly HedgeRow[]): HedgeRow['placed'] {
   const last = rows.at(-1);
   if (last?.elsewhere === undefined || last.state !== 'completed') return last?.placed;

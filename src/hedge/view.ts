@@ -45,7 +45,7 @@ export type SideRoom = {
   readonly free: Money;
   /**
    * Lots by which a hedge may still grow the position, assuming that every order that may be live and every pending
-   * conversion fills. Also within the bounds on hedge debt. Never negative.
+   * conversion fills. The bounds on hedge debt can reduce the lots further. Never negative.
    */
   readonly room: number;
   /** Worst price of a taker order on this side that the risk gate approves, in ticks; the collar may be nearer. */

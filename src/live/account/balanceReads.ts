@@ -184,8 +184,8 @@ export class BalanceReads {
   }
 
   /**
-   * Books the adjustments that the operator requested in the state directory. One of an account that is not read yet waits
-   * there.
+   * Books the adjustments that the operator requested in the state directory. An adjustment of an account that has not
+   * been read yet waits in the directory.
    */
   bookAdjustments(): void {
     const { explained, persist, connectivity } = this.#o;
@@ -201,7 +201,7 @@ export class BalanceReads {
       } catch (error) {
         const file = adjustments.path(id);
         const isBooked = this.#taken.get(id) === 'booked';
-        // The id of the request prevents a second booking, but a run with another configuration would book a refused one.
+        // The id prevents a second booking, but a later run with another configuration could book a refused request.
         const sentence = isBooked
           ? `a booking is in the ledger, but its request file could not be deleted: ${file}`
           : `an adjustment was refused and not booked, but its request file could not be deleted; delete ${file}`;
@@ -209,7 +209,7 @@ export class BalanceReads {
       }
   }
 
-  /** Books the adjustment, or logs why it is not booked. Returns false if its request waits. */
+  /** Books the adjustment, or logs why it is not booked. Returns false if the adjustment must wait. */
   #bookAdjustment({ id, at, currency, amount, reason, by, inTransit = false }: MailMessage<'adjust'>): boolean {
     const { explained, connectivity } = this.#o;
     const why = `${by}: ${reason}`;
@@ -221,7 +221,8 @@ export class BalanceReads {
       return false;
     }
     if (inTransit && explained.isTransferable?.(currency) !== true) {
-      // If it waited, a transfer list or a resume could book the amount too.
+      // The request is refused instead of waiting, because meanwhile a transfer list or a resume could book the amount
+      // too.
       this.#taken.set(id, 'refused');
       this.#o.run.log.error(
         known,

@@ -1,4 +1,4 @@
-/** Oids of the bot's orders, from an event. */
+/** Ids that the exchange gave to the bot's orders (oids), from an event. */
 import type { EngineEvent } from '../../core/index.ts';
 
 export type OurOid = { readonly oid: string; readonly id?: string };

@@ -160,8 +160,8 @@ export class TransferReads {
 }
 
 /**
- * Sorts ids, which are newest first within each list, so that the newest of each list come last: a bound drops the
- * oldest of every list first.
+ * Sorts ids so that the newest of each list come last. A maximum number of ids then drops the oldest of every list
+ * first. The given ids are newest first within each list.
  */
 function newestLast(ids: readonly string[]): readonly string[] {
   const counts = new Map<string, number>();

@@ -5,7 +5,7 @@ import { diskAdvice, diskTroubleOf, tryDisk } from './diskTrouble.ts';
 
 /**
  * Creates the state directory if it does not exist. Throws a one-line error if the directory cannot be created or
- * trusted. Its files decide whether the bot trades, and from which ledger the bot starts.
+ * trusted, because its files decide whether the bot trades, and from which ledger it starts.
  */
 export function claimStateDir(dir: string): void {
   make(dir);

@@ -19,8 +19,8 @@ export type EventSteps = {
 };
 
 /**
- * Number of events processed in one call of `put` that counts as endless. A step adds at most a few events for each
- * order of the bot.
+ * Number of events in one call of `put` from which the call counts as endless. A step adds at most a few events for
+ * each order of the bot.
  */
 export const EVENTS_MAX = 10_000;
 

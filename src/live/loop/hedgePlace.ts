@@ -1,4 +1,4 @@
-/** The other exchange as a place where a run hedges: its client and terms, and the setup that the hedger needs. */
+/** The other exchange, on which a run hedges: its client and terms, and the setup that the hedger needs. */
 import {
   bookOutCommand,
   EwmaVolatility,
@@ -70,8 +70,8 @@ const SAMPLE_MS = 2_000;
 const VOLATILITY_FACTOR_MAX = 4;
 
 /**
- * Returns the value of one unit of the other book's quote currency, in the quote currency of the bot's book: that of the
- * first named source that has one. `null` if there is none.
+ * Returns the value of one unit of the other book's quote currency, in the quote currency of the bot's book, from the
+ * first named source that has a value. `null` if no source has one.
  */
 export function rateOf(
   names: PlaceTerms['rateSources'],
@@ -80,7 +80,7 @@ export function rateOf(
   if (names === null) return ONE;
   for (const name of names) {
     const rate = sources.find(each => each.name === name)?.quoteRate ?? Number.NaN;
-    // A price from outside is an estimate, so its digits beyond the twelfth decimal carry nothing.
+    // A price from outside is an estimate, so its digits beyond the twelfth decimal carry no information.
     const exact = rate > 0 && rate < RATE_MAX ? moneyOf(rate.toFixed(12)) : NONE;
     if (exact > 0n) return exact;
   }
@@ -92,9 +92,11 @@ const NONE = money(0n);
 
 export type PlaceSetup = {
   readonly setup: ElsewhereSetup;
-  /** Value of one unit of the other book's quote currency; `null` if unknown. */
+  /**
+   * Returns the value of one unit of the other book's quote currency, in the bot's quote currency; `null` if unknown.
+   */
   readonly rate: () => Money | null;
-  /** Adds the mid price of the bot's book to the volatility, unless the book cannot be used. */
+  /** Updates the volatility with the mid price of the bot's book, unless the book cannot be used. */
   readonly observe: (at: Millis, view: Pick<HedgeView, 'mid' | 'refusal'>) => void;
 };
 
@@ -129,7 +131,7 @@ export function placeSetupOf(
     get bounds() {
       const { instrument } = rules.known;
       const value = rate();
-      // Without a rate, no amount is known to be within the maximum.
+      // Without an exchange rate, the value of an order is unknown, so the maximum is 0.
       const there = value === null ? NONE : money((orderValueMax * ONE) / value);
       const most = valueFloor(instrument, textOfMoney(there));
       return { costMaxBps, collarBps, orderValueMax: most, room: instrument.amountMax };
@@ -142,7 +144,7 @@ export function placeSetupOf(
   return {
     ...{ setup, rate },
     observe: (at, { mid, refusal }) => {
-      // Without a bid or an ask, the mid price of the view is half the price.
+      // If the book has no bid or no ask, the mid price of the view is only half of the other price, so it is not used.
       if (refusal === null) volatility.observe(at, Number(mid));
     },
   };
@@ -154,7 +156,7 @@ export function stateElsewhere(rows: readonly HedgeRow[]): string {
   return row === undefined ? '' : `${row.id} ${mayStillExecute(row) ? 'open' : 'over'}`;
 }
 
-/** Returns the hedge elsewhere whose outcome is not proven, as text; `undefined` if there is none. */
+/** Returns the hedge on another exchange whose outcome is not proven, as text; `undefined` if there is none. */
 export function openHedgeElsewhere(rows: readonly HedgeRow[]): string | undefined {
   const open = openElsewhere(rows);
   return open && `hedge ${open.id} (order ${open.elsewhere.order.id} at ${open.elsewhere.place})`;
@@ -167,16 +169,16 @@ const openElsewhere = (rows: readonly HedgeRow[]) =>
   );
 
 /**
- * Time after the acceptance of a hedge from which its settlement as failed applies without look-ups, longer than any of the
- * exchanges executes or lists a request late.
+ * Time after the acceptance of a hedge from which the operator's statement that it failed applies without look-ups. The
+ * time is longer than the longest delay with which any of the exchanges executes or lists a request.
  */
 export const SETTLED_AFTER_MS: Millis = 600_000;
 
 /**
- * Returns the hedges with which a run continues. An open hedge elsewhere must be looked up in its own account: a look-up
- * in another one would show that it was never executed. If this configuration has another account, the hedge ends as
- * failed if the operator has settled it so; `settled` has its row. `place` is `undefined` if the bot does not hedge
- * elsewhere.
+ * Returns the hedges with which a run continues. An open hedge on another exchange must be looked up in its own
+ * account, because a look-up in another account would wrongly show that it was never executed. If this configuration
+ * has another account, the hedge ends only if the operator has settled it as failed; `settled` then has its row.
+ * `place` is `undefined` if the bot does not hedge on another exchange.
  * @throws CannotStart with the remedy.
  */
 export function hedgesToContinue(
@@ -217,7 +219,9 @@ function otherAccount({ place: name, account, order }: PlacedOrder, place: Accou
 /** Account and book in which orders of a run are looked up. */
 type AccountOfOrders = Pick<HedgePlace, 'name' | 'account'> & { readonly rules: Pick<PlaceRules, 'book'> };
 
-/** Returns what the ledger holds at other places than `place`, as text with the remedy; `null` if nothing. */
+/**
+ * Returns the amounts of the ledger at exchanges other than `place`, as text with the remedy; `null` if there are none.
+ */
 export function heldAtOtherPlaces({ ledger }: Leftovers, place: string | null): string | null {
   const held = [...(ledger?.causes ?? [])].flatMap(([currency, causes]) => {
     const isKept =
@@ -231,7 +235,10 @@ export function heldAtOtherPlaces({ ledger }: Leftovers, place: string | null): 
   return `the ledger also has ${all}, in accounts whose balances this bot does not read; base currency in these accounts still counts as holdings. Book out each amount that is no longer in its account, for example: ${bookOutCommand(first.currency, first.sum)}${place === null ? '' : ' (add --in-transit only if you sent the amount to an exchange that this bot reads and the first balances read there did not include the amount)'}`;
 }
 
-/** Returns which adjustments the sums of the ledger have from its entries, as text; `null` if none. */
+/**
+ * Returns, as text, the adjustments that an older Puntas wrote to the entries but not to the sums of the ledger, and
+ * that the sums now include; `null` if there are none.
+ */
 export function addedText({ added = new Map() }: Pick<Leftovers, 'added'>): string | null {
   if (added.size === 0) return null;
   const all = [...added].map(([currency, amount]) => `${textOfMoney(amount)} ${currency}`).join(', ');

@@ -41,7 +41,7 @@ export type BesideQuoting = {
   readonly rfqReference?: RfqReferenceSetup | undefined;
   /** Hedging of inventory by conversion. If absent, only quotes reduce inventory. */
   readonly hedge?: HedgeSetup | undefined;
-  /** Other exchange, where the bot hedges. If absent, it has no account there. */
+  /** Other exchange, where the bot hedges. If absent, the bot hedges on no other exchange. */
   readonly place?: HedgePlace | undefined;
 };
 

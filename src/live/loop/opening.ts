@@ -52,7 +52,9 @@ export const repeatIfUnknown: SendRead = async read => {
   return first.kind === 'unknown' ? read() : first;
 };
 
-/** Sends a read of a running bot, which repeats it later; a stop waits for one answer at most. */
+/**
+ * Sends a read only once, for a running bot: the bot repeats the read later, and a stop waits for one answer at most.
+ */
 export const readOnce: SendRead = read => read();
 
 /**
@@ -178,8 +180,8 @@ export type OpeningOptions = {
 };
 
 /**
- * Reads the balances that open a ledger: two equal readings, `apartMs` apart, with all currencies of the book. Rejects
- * with `CannotStart` if the balances keep changing, or if a currency is missing and not in `zero`.
+ * Reads the balances that open a ledger. Two reads, `apartMs` apart, must be equal and have all currencies of the book.
+ * Rejects with `CannotStart` if the balances keep changing, or if a currency is missing and not in `zero`.
  */
 export async function readFirstBalances(exchange: Exchange, options: OpeningOptions): Promise<OpeningBalances> {
   const { clock } = options;

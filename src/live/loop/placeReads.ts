@@ -1,6 +1,6 @@
 /**
  * Reads of the balances on the other exchange: before the first quote, at an interval, and after each hedge there. The
- * engine compares them with its ledger of that place.
+ * engine compares the balances with its ledger of that exchange.
  */
 import {
   atPlace,
@@ -19,10 +19,13 @@ import { unreadableOf } from '../unreadableRows.ts';
 import type { RunContext } from '../runContext.ts';
 import type { PlaceTransfers } from './placeTransfers.ts';
 
-/** Interval of reads, and until the balances first equal the ledger, while they differ, or after a failure. */
+/**
+ * Interval of reads. `SOON_MS` applies instead until the balances first equal the ledger, while they differ, after a
+ * failed read, and after a hedge has started or ended.
+ */
 const EVERY_MS: Millis = 10_000;
 const SOON_MS: Millis = 2_000;
-/** Time without a successful read after which no hedge is sent there. */
+/** Time without a successful read after which no hedge is sent to the other exchange. */
 const UNREAD_AFTER_MS: Millis = 60_000;
 const MATCH_TRIES = 10;
 const MATCH_EVERY_MS = 500;
@@ -32,11 +35,11 @@ export type PlaceReadsOptions = {
   readonly engine: Engine;
   readonly connectivity: ConnectivityLog;
   readonly place: { readonly name: string; readonly client: Pick<VenueClient, 'balances'> };
-  /** Base and quote currency of the book there. */
+  /** Base and quote currency of the book on the other exchange. */
   readonly currencies: readonly string[];
-  /** Returns a value that changes when a hedge there starts or ends. */
+  /** Returns a value that changes when a hedge on the other exchange starts or ends. */
   readonly hedgeState: () => string;
-  /** Value of one unit of the quote currency there; `null` if unknown. */
+  /** Returns the value of one unit of the other book's quote currency; `null` if unknown. */
   readonly rate: () => Money | null;
   readonly transfers: Pick<PlaceTransfers, 'explain'>;
 };
@@ -47,9 +50,9 @@ export class PlaceReads {
   #triedAt: Millis = -Infinity;
   #startedAt: Millis;
   #failure: string | null = null;
-  /** Whether the last read had a rate. */
+  /** Whether the exchange rate (`rate`) was known at the last read. */
   #isRated = false;
-  /** State of the hedges at the last quiet read. */
+  /** State of the hedges at the last read during which no hedge started or ended. */
   #seen: string | null = null;
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -58,7 +61,7 @@ export class PlaceReads {
     this.#startedAt = options.run.clock.elapsed();
   }
 
-  /** Interval of the maximum age of the balances, for the engine. */
+  /** Maximum age of the balances, for the engine. */
   static readonly maxAgeMs: Millis = UNREAD_AFTER_MS;
 
   /** Reason why the balances are unknown, as text; `null` if they were read recently. */
@@ -81,7 +84,10 @@ export class PlaceReads {
     await this.read();
   }
 
-  /** Reads the balances. Resolves to `true` if no hedge there started or ended meanwhile. Only one call runs at a time. */
+  /**
+   * Reads the balances. Resolves to `true` if no hedge on the other exchange started or ended during the read. Only one
+   * call runs at a time.
+   */
   read(): Promise<boolean> {
     const turn = this.#turn.then(() => this.#readNow());
     this.#turn = turn.catch(() => undefined);
@@ -139,7 +145,7 @@ export class PlaceReads {
     return isCompared ? false : null;
   }
 
-  /** Currencies whose balance must be listed. A balance of zero may be missing once the ledger knows that it is zero. */
+  /** Currencies that a read must list. Only a currency of which the opened ledger has exactly zero may be missing. */
   #needed(): readonly string[] {
     const { engine, place, currencies } = this.#o;
     const view = engine.elsewhere?.view;

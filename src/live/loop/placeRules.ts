@@ -5,10 +5,13 @@ import { CannotStart, readOnce, readRules } from './opening.ts';
 import { rulesChange } from './rulesChange.ts';
 import type { Rules } from '../rules.ts';
 
-/** Interval of reads. An order under outdated rules is rejected, and the next read applies the change. */
+/** Interval of reads. If the rules change between two reads, the exchange may reject orders until the next read. */
 const EVERY_MS: Millis = 300_000;
 
-/** Returns the result of a read at the other exchange, whose errors name that exchange and its section. */
+/**
+ * Returns the result of a read at the other exchange. Its errors name that exchange and its section of the
+ * configuration.
+ */
 export async function ofElsewhere<T>(name: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -47,7 +50,7 @@ export class PlaceRules {
     this.#known = await ofElsewhere(this.#name, () => readRules(this.#exchange, this.book));
   }
 
-  /** Reads the rules again if the last read is old. If they cannot be read, the last ones apply. */
+  /** Reads the rules again if the last read is old. If they cannot be read, the last known rules apply. */
   async refreshWhenDue(clock: Clock, log: Pick<Log, 'warn'>): Promise<void> {
     this.#triedAt ??= clock.elapsed();
     if (clock.elapsed() - this.#triedAt < EVERY_MS) return;

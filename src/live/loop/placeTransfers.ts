@@ -1,6 +1,7 @@
 /**
- * Transfers that the operator makes between both exchanges. What leaves one account is in transit until it arrives in the
- * other: the engine keeps it, also across runs. Any other difference is left to the comparison of balances.
+ * Transfers that the operator makes between both exchanges. An amount that leaves one account is in transit until it
+ * arrives in the other. The engine remembers it, also across runs. All other differences remain for the comparison of
+ * balances with the ledger.
  */
 import {
   atPlace,
@@ -22,19 +23,19 @@ export type PlaceTransferOptions = {
   readonly place: string;
   /** Whether the bot's own exchange lists its transfers, which are then booked from its lists. */
   readonly hasLists: boolean;
-  /** Currencies that a transfer can have: those of the book there. */
+  /** Currencies that a transfer can have: those of the book on the other exchange. */
   readonly currencies: readonly string[];
 };
 
-/** Account with its place; `null` for the bot's own exchange. */
+/** Account, with the name of its exchange; `null` for the bot's own exchange. */
 type Side = { readonly place: string | null; readonly view: Engine['account'] };
 type Difference = { readonly currency: string; readonly difference: Money };
 
 const BETWEEN = 'transfer between the two exchanges';
 const SOURCES = { deposits: 'arrival', withdrawals: FALL_SOURCE, refunds: 'return' } as const;
 /**
- * Age from which a listed deposit has not come from the other exchange, if the balances there equal its ledger. What
- * comes from there has left it before.
+ * Age from which a listed deposit counts as coming from outside, if the balances on the other exchange equal the
+ * ledger. An amount from the other exchange would have left the balances there before its arrival.
  */
 const OUTSIDE_AFTER_MS: Millis = 60_000;
 
@@ -45,12 +46,12 @@ export class PlaceTransfers {
     this.#o = options;
   }
 
-  /** Whether a listed transfer of the own exchange may be one side of a transfer between both. */
+  /** Whether a listed transfer of the bot's own exchange may be one side of a transfer between both exchanges. */
   isBetween({ cause, currency, amount }: Pick<TransferEvent, 'cause' | 'currency' | 'amount'>): boolean {
     const { engine } = this.#o;
     if (!this.isTransferable(currency)) return false;
     if (cause === 'deposits' || cause === 'withdrawals') return true;
-    // A returned withdrawal or a reversed deposit ends what it had begun.
+    // A returned withdrawal or a reversed deposit ends the transfer that it had started.
     const isReturned = cause === 'refunds';
     return (
       isReturned &&
@@ -58,12 +59,15 @@ export class PlaceTransfers {
     );
   }
 
-  /** Whether a transfer can have the currency in its account. It may be at an exchange that the bot no longer reads. */
+  /**
+   * Whether a transfer between both exchanges can have the currency. Its account may be at an exchange that the bot no
+   * longer reads.
+   */
   isTransferable(name: string): boolean {
     return this.#o.currencies.includes(tickerInName(name)) && placeInName(name) !== TRANSIT;
   }
 
-  /** Whether the currency is at the other exchange, whose opening balances are not read yet. */
+  /** Whether the currency is at the other exchange and the opening balances there have not been read yet. */
   isUnread(name: string): boolean {
     const { engine, place } = this.#o;
     return placeInName(name) === place && engine.elsewhere?.view.isOpen !== true;
@@ -79,7 +83,10 @@ export class PlaceTransfers {
     run.log[level]({ source }, `${BETWEEN}: ${textOfMoney(amount)} ${name}; in transit now: ${held}`);
   }
 
-  /** Books the transfers that explain lasting differences. Call this after a quiet read of the balances there. */
+  /**
+   * Books the transfers that explain lasting differences. Call this after a read of the other exchange's balances
+   * during which no hedge started or ended.
+   */
   explain(): void {
     this.#endOutside();
     this.#bookArrivals();
@@ -97,7 +104,7 @@ export class PlaceTransfers {
   #bookArrivals(): void {
     for (const { place, view } of this.#sides)
       for (const { currency, difference: amount } of this.#differences(view))
-        // A rise that completes a transfer is its arrival, whatever else differs.
+        // An increase that completes a transfer is its arrival, even if other balances also differ.
         if (amount > 0n && this.#o.engine.transit.completes({ place, currency, amount }))
           this.#book('deposits', place, currency, amount);
     for (const { place, view } of this.#sides)
@@ -116,8 +123,9 @@ export class PlaceTransfers {
   }
 
   /**
-   * Returns the lasting differences of an account in its currencies without the place. Empty unless all are in one
-   * direction and in currencies of a transfer: a rise with a fall looks like an unknown trade.
+   * Returns the lasting differences of an account, with plain currency names. Empty unless all differences have the
+   * wanted sign and a currency that a transfer can have: an increase together with a decrease looks like an unknown
+   * trade.
    */
   #lasting(view: Side['view'], isWanted: (amount: Money) => boolean): readonly Difference[] {
     const all = this.#differences(view);
@@ -132,7 +140,10 @@ export class PlaceTransfers {
     return view.differences().map(({ currency, difference }) => ({ currency: tickerInName(currency), difference }));
   }
 
-  /** Whether a fall may be a transfer to the other account. A larger fall is left to the comparison: it may be a loss. */
+  /**
+   * Whether a decrease may be a transfer to the other account. A decrease above the engine's maximum may be a loss, so
+   * it is left to the comparison of balances with the ledger.
+   */
   #mayDepart(place: string | null, currency: string, amount: Money): boolean {
     const places = this.#sides.map(side => side.place);
     return this.#mayArrive(place, currency) && this.#o.engine.transit.mayDepart({ place, currency, amount }, places);
@@ -163,7 +174,7 @@ export class PlaceTransfers {
     });
   }
 
-  /** Ends listed deposits that cannot have come from the other exchange. */
+  /** Ends the transit of listed deposits that cannot have come from the other exchange. */
   #endOutside(): void {
     const { engine, run } = this.#o;
     const view = engine.elsewhere?.view;
@@ -178,7 +189,8 @@ export class PlaceTransfers {
         each => each.place === null && each.currency === currency && each.amount > 0n,
       );
       if (mayBeReturned) continue;
-      // The expected amount includes this deposit. If more left the other exchange, the deposit may be a part of that.
+      // The expected amount is net of this deposit. If it is not below 0, the deposit may be a part of what left the
+      // other exchange.
       if (!isListed || engine.transit.expectedAt(null, currency) >= 0n) continue;
       const why = 'deposit from outside the two exchanges';
       const of = { currency: atPlace(currency, TRANSIT), amount: -amount as Money, occurredAt: at, why };

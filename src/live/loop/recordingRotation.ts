@@ -57,7 +57,9 @@ type Asked = { readonly next: RunSetup | null; readonly since: Millis; tell(end:
 const LOOK_EVERY_MS = 5_000;
 /** Interval of checks while a change of runs waits until the state of every order is known. */
 const ASKED_LOOK_EVERY_MS = 250;
-/** Maximum wait of a request to change runs. With the default timing, every order becomes known in less time. */
+/**
+ * Maximum wait of a request to change runs. With the default timing, the state of every order becomes known earlier.
+ */
 const ASKED_WAIT_MAX_MS = 120_000;
 const STOPPING = 'the bot is stopping';
 const OTHER = 'the bot is already changing to another run; retry when the new run has started';
@@ -79,7 +81,7 @@ export class RecordingRotation {
   #whyNotNext: string | null = null;
   /** Whether the last read of the rules failed. */
   #isUnread = false;
-  /** Ends the pause before the next check when it is aborted. */
+  /** Controller whose abort ends the pause before the next check. */
   #wake = new AbortController();
   #isOver = false;
 

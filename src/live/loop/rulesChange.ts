@@ -16,7 +16,7 @@ export function rulesChange(from: Rules, to: Rules): string | null {
   return changes.length === 0 ? null : `${to.instrument.symbol}: ${changes.join(', ')}`;
 }
 
-/** Whether the tick or the lot differs, so that counts of ticks and lots become invalid. */
+/** Whether the tick or the lot differs. If one does, counts of ticks and lots become invalid. */
 export const isOtherGrid = (from: Instrument, to: Instrument): boolean => from.tick !== to.tick || from.lot !== to.lot;
 
 const lots = (i: Instrument, amount: number): string => decimal(BigInt(amount) * i.lotMoney);

@@ -514,7 +514,7 @@ export class Run {
     }
   }
 
-  /** Makes the stop wait for `work`, whose error ends the run. */
+  /** Makes the stop wait for `work`. If `work` fails, its error ends the run. */
   #track(work: Promise<unknown>): void {
     const done: Promise<void> = work
       .then(() => undefined)

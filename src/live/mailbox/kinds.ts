@@ -65,7 +65,7 @@ export const MAIL = {
   },
   /**
    * Outcome of a hedge, stated by the operator because the exchange does not report it. The id is the id of the hedge.
-   * An executed order on another exchange has its amounts.
+   * For an executed order on another exchange, the message has the executed amounts.
    */
   settle: {
     ...request,

@@ -145,8 +145,8 @@ export class Follower {
   }
 
   /**
-   * Whether every execution that may have caused a book change is already known. An order whose amount fell was either
-   * executed or changed by its owner.
+   * Whether every execution that may have caused a book change is already known. A smaller amount of an order may come
+   * from an execution that is not known yet.
    */
   #isToldOf({ changes }: BookDiff): boolean {
     if (this.#feed.sequence === null) return true;

@@ -23,7 +23,7 @@ export class LivePriceReads {
     for (const feed of this.#feeds) feed.start();
   }
 
-  /** Discards the last books and what is queued, which may be outdated after a suspension of the process. */
+  /** Discards the last books and all queued events, because they may be outdated after a suspension of the process. */
   rejectAsUnreliable(reason: string): void {
     for (const feed of this.#feeds) feed.rejectAsUnreliable(reason);
   }
@@ -37,7 +37,10 @@ export class LivePriceReads {
 /** Longest time that `readLivePrices` waits. */
 const FIRST_READ_MAX_MS: Millis = 5_000;
 
-/** Reads each book once, or the reason why it cannot be read. Resolves when all are read, but within five seconds. */
+/**
+ * Returns the last event of each book: its prices, or the reason why it cannot be read. Waits at most five seconds; a
+ * book that has sent none by then is omitted.
+ */
 export async function readLivePrices(
   feeds: readonly LivePriceFeed[],
   { clock, log, time }: Omit<RunContext, 'step'>,
@@ -123,7 +126,8 @@ class FeedEvents {
       if (this.#told !== news.reason) this.#tellLost(news.reason, now);
       return;
     }
-    // A frame that waited in a queue is older than its arrival, by its delay beyond that of the fastest frame.
+    // A frame that waited in a queue is old on arrival: its age is the part of its delay beyond that of the fastest
+    // frame.
     const waitedMs = news.sentAt === null ? 0 : this.#offset.recordMessage(now, news.sentAt);
     const lagMs = news.sentAt === null ? (this.#newest?.reading.lagMs ?? null) : now - news.sentAt;
     const reading = readingFrom(news, this.#feed.amount, lagMs);
@@ -133,7 +137,7 @@ class FeedEvents {
 
   #tellSoon(): void {
     if (this.#newest === null) return;
-    // A new price must not wait for the turn of an earlier change.
+    // A new price must not wait for the timer of an earlier change.
     this.#timer?.stop();
     this.#timer = null;
     const { clock } = this.#run;
@@ -148,7 +152,8 @@ class FeedEvents {
       this.#tokens >= 1 ? 0 : ((1 - this.#tokens) * 1_000) / EVENTS_PER_SECOND,
     );
     if (wait <= 0) return this.#tell();
-    // A repetition needs no timer, because its source repeats it. A change that is not repeated must not be lost.
+    // A repetition needs no timer, because the source sends it again. A changed amount needs one, because it may be
+    // sent only once.
     if (!isNew && hasSameAmounts(told, reading)) return;
     this.#timer = clock.after(wait, () => {
       this.#timer = null;

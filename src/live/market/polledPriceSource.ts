@@ -26,7 +26,7 @@ export function feedPriceSource(feed: Feed, clock: Clock, everyMs: Millis): Live
         reading = read(onNews);
       });
     },
-    // Each price comes with its age.
+    // No price has to be discarded, because each comes with its age.
     rejectAsUnreliable: () => undefined,
     async close() {
       isOver = true;

@@ -42,8 +42,8 @@ export class RfqReferenceReads {
   }
 
   /**
-   * Requests both quotes once if they are needed: for a thin book, or for inventory whose skew the RFQ prices limit.
-   * The age of the prices counts from the first request.
+   * Requests both quotes once if they are needed: for a thin book, or if RFQ prices limit the skew and there is
+   * inventory. The age of the prices counts from the first request.
    */
   async read(): Promise<void> {
     const { engine, amount, instrument } = this.#o;

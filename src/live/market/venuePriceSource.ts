@@ -39,9 +39,12 @@ export type VenuePriceSourceOptions = {
  * because they may have changed.
  */
 const RESTART_AFTER_MS: Millis = 30_000;
-/** Number of failed reads in sequence after which the last price is dropped. Before, it only grows old. */
+/**
+ * Number of failed reads in a row after which the last price is dropped. Before, the price stays and only its age
+ * grows.
+ */
 const UNREAD_MAX = 2;
-/** Time between two reads of the rules. */
+/** Pause between two checks of the market. A check reads the rules only if the market has to be opened. */
 const RETRY_EVERY_MS: Millis = 5_000;
 
 type Market = { readonly supervisor: MarketDataSupervisor; readonly startedAt: Millis };
@@ -157,7 +160,7 @@ export class VenuePriceSource implements LivePriceSource {
         return unfit;
       },
       onBook: (startedAt, _, sentAt) => tell(clock.elapsed() - startedAt, sentAt),
-      // A poll follows.
+      // A poll of the book follows, so the loss is not reported.
       onLost: () => {
         this.#exact = null;
       },
@@ -192,7 +195,10 @@ export class VenuePriceSource implements LivePriceSource {
     if (!this.#isOver) this.#onNews({ kind: 'lost', reason });
   }
 
-  /** Reports an error of this program as a lost price, because a price elsewhere must not stop the bot's cancels. */
+  /**
+   * Reports an error of this program as a lost price, because a price of another exchange must not stop the bot's
+   * cancels.
+   */
   #broken(error: unknown): void {
     this.#lost(`internal error: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -178,9 +178,9 @@ export type LedgerCheckpoint = {
   readonly transfers?: readonly string[] | null;
   /** Currencies with an unreadable trade; their balances cannot equal the ledger. */
   readonly uncounted?: readonly string[];
-  /** Last comparison with the balances of the bot's own exchange, for display. */
+  /** Last comparison of the ledger with the balances of the bot's own exchange, for display. */
   readonly checked?: BalanceCheck | null;
-  /** Last comparison of this run with the balances of the other exchange; `null` if none. */
+  /** This run's last comparison of the ledger with the balances of the other exchange; `null` if none. */
   readonly checkedThere?: PlaceCheck | null;
   /** Profit of all runs since the opening, including this run; `null` if an older Puntas stored no profit. */
   readonly profit?: Profit | null;
@@ -253,7 +253,10 @@ const writtenCheck = ({ at, reported, differences }: BalanceCheck): WrittenCheck
   differences: written(differences),
 });
 
-/** Returns a comparison. An older Puntas wrote those of both exchanges as one, at the time of the bot's own. */
+/**
+ * Returns the comparison of one exchange. An older Puntas wrote one comparison for both exchanges, with the time of the
+ * comparison on the bot's own exchange.
+ */
 const checkOf = (
   { at, reported, differences }: WrittenCheck,
   isOfAccount: (name: string) => boolean,
