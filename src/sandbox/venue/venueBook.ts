@@ -56,7 +56,7 @@ export type BookTrade = {
   readonly takerSide: Side;
 };
 
-/** Event of the matching engine that changed the book: one step of its sequence. */
+/** Change of a book by the matching engine: one step of the book's sequence. */
 export type BookEvent = {
   readonly book: string;
   readonly instrument: Instrument;
@@ -82,7 +82,7 @@ export type Execution = {
 
 export type SyntheticFillListener = (id: number, side: Side, price: Price, amount: Amount, maker: boolean) => void;
 
-/** Interface of the venue that a book depends on. */
+/** Members of the venue that a book uses. */
 export interface BookHost {
   readonly clock: Clock;
   readonly switches: Switches;
@@ -91,7 +91,7 @@ export interface BookHost {
   engineDelay(): Millis;
   settle(book: VenueBook, execution: Execution): void;
   finish(order: VenueOrder, status: 'completed' | 'cancelled'): void;
-  /** Sets the lock of an order. Returns false if the account's available balance is too small. */
+  /** Changes the amount that is locked for an order. Returns false if the account's available balance is too small. */
   relock(order: VenueOrder, lock: Money): boolean;
   releaseReserve(order: VenueOrder): void;
   emit(event: BookEvent): void;
@@ -108,7 +108,10 @@ const TIME_IN_FORCE: Readonly<Record<VenueOrder['timeInForce'], EngineTimeInForc
 const RATE_ONE = 100_000_000n;
 
 export class VenueBook implements ExecutionSink {
-  /** Current rules. The matching engine keeps counting in the ticks and lots with which the book was opened. */
+  /**
+   * Current rules. After a change of the rules, the matching engine still counts in the ticks and lots with which the
+   * book was opened.
+   */
   rules: BookRules;
   instrument: Instrument;
   fees: FeeSchedule;
@@ -139,7 +142,7 @@ export class VenueBook implements ExecutionSink {
   #changes: BookChange[] = [];
   #trades: BookTrade[] = [];
 
-  /** Opens a book. `lot` is the unit of amounts; `null` for the unit of the rules. */
+  /** Opens a book. `lot` is the unit of amounts; if it is `null`, the unit follows from the rules. */
   constructor(
     host: BookHost,
     rules: BookRules,
@@ -158,7 +161,7 @@ export class VenueBook implements ExecutionSink {
     this.queue = new EngineQueue(host.clock);
   }
 
-  /** Price step of new orders, in the quote currency: a whole number of the engine's ticks. */
+  /** Price step of new orders, in the quote currency: a multiple of the engine's tick. */
   get orderTick(): Money {
     return moneyOf(this.rules.tickSize);
   }
@@ -538,8 +541,8 @@ export class VenueBook implements ExecutionSink {
 }
 
 /**
- * Returns the reference price moved against the taker by `slippage`, in parts of 10^-8, rounded toward the reference
- * price.
+ * Returns the reference price, moved against the taker by the share `slippage` (in parts of 10^-8) and rounded toward
+ * the reference price.
  */
 export function slipped(reference: Price, side: Side, slippage: bigint): Price {
   const scaled = BigInt(reference) * (side === 'buy' ? RATE_ONE + slippage : RATE_ONE - slippage);

@@ -86,7 +86,7 @@ export function statusOf(code: Code): number {
   return category === '14' ? 404 : 400;
 }
 
-/** Code for a client that exceeded its requests per minute. */
+/** Code for a client that exceeded its limit of requests per minute. */
 export const LOCKED_OUT = '0801' satisfies Code;
 /** Code for an unknown conversion. */
 export const NOT_FOUND = '1401' satisfies Code;

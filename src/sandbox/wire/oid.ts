@@ -6,8 +6,8 @@ import type { Random } from '../../core/index.ts';
 const CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /**
- * Returns a random id from 16 draws, without a check for collisions (62^16 ids). Keys, secrets and v4 conversion ids
- * also use this function.
+ * Returns a random id from 16 random draws. Collisions are not checked, because there are 62^16 possible ids. Keys,
+ * secrets and v4 conversion ids also use this function.
  */
 export function randomOid(random: Random): string {
   let oid = '';

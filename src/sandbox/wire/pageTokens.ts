@@ -31,8 +31,8 @@ export class PageTokens {
   /** Decrypts a token. Returns `null` unless `seal` created it for this account. */
   open(accountId: string, token: string): string | null {
     const bytes = Buffer.from(token, 'base64url');
-    // The last base64 character has spare bits, and Node also decodes other base64 alphabets. Only the canonical text
-    // is valid.
+    // Several texts decode to the same bytes: the last base64 character has spare bits, and Node also decodes other
+    // base64 alphabets. Only the canonical text is valid.
     if (bytes.toString('base64url') !== token || bytes.length < IV + TAG) return null;
     const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, IV));
     decipher.setAAD(Buffer.from(accountId)).setAuthTag(bytes.subarray(IV, IV + TAG));

@@ -8,12 +8,12 @@ const RATE_ONE = 10n ** 8n;
 
 /** Rounds toward zero, which is down for sums of 0 or more. */
 export const floor8 = (sum: Money): Money => money(sum - (sum % SMALLEST));
-/** Rounds up to eight decimals, also for negative amounts. */
+/** Rounds up at the eighth decimal, also for negative amounts. */
 export const ceil8 = (sum: Money): Money => money(sum + ((SMALLEST - (sum % SMALLEST)) % SMALLEST));
 
 /**
- * Returns the fee on a received sum (0 or more), in the received currency. `rate` is in parts of 10^-8. Half up is the
- * rounding of public-facts 16.2.
+ * Returns the fee on a received sum (0 or more), in the received currency. `rate` is in parts of 10^-8. `half up` is
+ * the rounding that public-facts 16.2 documents.
  */
 export function feeOn(received: Money, rate: bigint, rounding: Switches['feeRounding']): Money {
   const scaled = received * rate;

@@ -4,7 +4,7 @@
  */
 import type { Random } from '../../core/index.ts';
 
-/** Returns a UUID in lower case, from 16 draws. */
+/** Returns a UUID in lower case, from 16 random draws. */
 export function randomUuid(random: Random): string {
   const hex = bytesOf(random, 16).map((byte, i) =>
     i === 6 ? (byte & 0x0f) | 0x40 : i === 8 ? (byte & 0x3f) | 0x80 : byte,
@@ -21,6 +21,6 @@ export const isUuid = (text: string): boolean =>
 export const bytesOf = (random: Random, count: number): number[] =>
   Array.from({ length: count }, () => random.integer(0, 255));
 
-/** Returns `bytes` random bytes in the hexadecimal form of a blockchain: 0x, then the digits. */
+/** Returns `bytes` random bytes in hexadecimal, as blockchains write them: 0x, then the digits. */
 export const randomHex = (random: Random, bytes: number): string =>
   `0x${Buffer.from(bytesOf(random, bytes)).toString('hex')}`;

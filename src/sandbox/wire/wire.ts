@@ -40,7 +40,7 @@ export const timePlain = (at: Millis): string => `${iso(at).slice(0, 19)}+0000`;
 /** Formats a time as 2026-01-02T03:04:05.678+00:00, as in orders and order_trades. */
 export const timeMillis = (at: Millis): string => `${iso(at).slice(0, 23)}+00:00`;
 
-/** Formats a time for ticker and order_book, by the switch `bookTimes`. */
+/** Formats a time for ticker and order_book, in the format that the switch `bookTimes` selects. */
 export const timeOfBook = (at: Millis, { bookTimes }: Pick<Switches, 'bookTimes'>): string =>
   bookTimes === 'milliseconds' ? timeMillis(at) : timeColon(at);
 

@@ -22,7 +22,7 @@ import { walk, type Touch } from '../model/walk.ts';
 export type Calibration = {
   readonly seconds: number;
   readonly trades: number;
-  /** Standard deviation of the price over one hour, in bps, by the two-scale estimator. */
+  /** Standard deviation of the price's move in one hour, in bps, by the two-scale estimator. */
   readonly volatilityBps: Estimate | null;
   readonly arrivals: {
     readonly perMinute: Estimate;
@@ -39,7 +39,10 @@ export type Calibration = {
     readonly table: MicropriceTable;
     /** Standard error of each correction, in ticks. */
     readonly errors: readonly (readonly number[])[];
-    /** Number of samples of each state of imbalance and spread. A sample also counts for its mirror state. */
+    /**
+     * Number of samples of each state of imbalance and spread. A sample also counts for the state with bid and ask
+     * swapped.
+     */
     readonly seen: readonly (readonly number[])[];
     readonly samples: number;
   } | null;
@@ -51,7 +54,7 @@ const WINDOW_MS = 20_000;
 const AFTER_MS = 10_000;
 const DISTANCES = 8;
 const IMBALANCE_BUCKETS = 10;
-/** Minimum number of samples of a micro-price table. */
+/** Minimum number of samples for a micro-price table. */
 const SAMPLES_MIN = 1_000;
 
 type Taken = { readonly at: Millis; readonly sign: 1 | -1; readonly mid: number; readonly away: number };

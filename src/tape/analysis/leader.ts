@@ -19,7 +19,10 @@ export const LEADER_HORIZONS = [1, 5, 15, 60, 300] as const;
 
 export type Leader = {
   readonly horizons: readonly { readonly seconds: number; readonly foretold: Prediction | null }[];
-  /** Longest horizon with a valid prediction, in seconds, which determines the weight; `null` if there is none. */
+  /**
+   * Longest horizon with a valid prediction, in seconds, which determines the weight; `null` if the strongest
+   * prediction is not valid.
+   */
   readonly chosen: number | null;
   /** Weight of the reference in the fair value, from 0 to 1; 0 if the reference predicts nothing. */
   readonly weight: number;
@@ -66,8 +69,9 @@ export function leaderOf(own: Tape, legs: readonly Leg[], tapes: readonly Tape[]
 
 /**
  * Fits the next moves of the book's price on x = (leader - own), sampled every second. Both prices are logarithms minus
- * their exponential mean, like the basis of the fair value. The distance of the book's price from its mean is a control
- * variable. Mean reversion is therefore not credited to the leader, and a constant reference predicts nothing.
+ * their exponential moving average, like the basis of the fair value. The distance of the book's price from its average
+ * is a control variable. Mean reversion is therefore not credited to the leader, and a constant reference predicts
+ * nothing.
  */
 export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemoryS }: LeaderOptions): Leader {
   const { from, values } = own;

@@ -5,7 +5,8 @@
 import { estimateOf, type Estimate } from './jackknife.ts';
 
 /**
- * Number of time blocks with equally many seconds. The first two thirds are for the fit, the last third for the test.
+ * Number of time blocks. All blocks have equally many seconds with data. The first two thirds of the blocks are for the
+ * fit, the last third is for the test.
  */
 export const PREDICTION_BLOCKS = 15;
 const FITTED = (2 * PREDICTION_BLOCKS) / 3;
@@ -128,7 +129,7 @@ export function predictionOf(stretches: readonly PredictionSums[]): Prediction |
 
 /**
  * Returns the predictor with the largest ratio of slope to error; `null` if there is none. The ratio comes from the
- * first two thirds, so that the last third stays unused.
+ * first two thirds, so the last third remains for the test.
  */
 export function strongestPredictor<T extends { readonly foretold: Prediction | null }>(of: readonly T[]): T | null {
   let best: T | null = null;

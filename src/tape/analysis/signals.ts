@@ -17,17 +17,20 @@ import type { RecordedBook, RecordedSide } from '../model/recordedBook.ts';
 import type { Tape } from '../model/tape.ts';
 import { walk, type Touch } from '../model/walk.ts';
 
-/** Slopes of the mid price's move over the next `aheadMs`, in bps; `null` if there is too little data. */
+/**
+ * Regression slopes that predict the mid price's move over the next `aheadMs`, in bps; `null` if there is too little
+ * data.
+ */
 export type Signals = {
   /**
-   * Slope of the move on the order flow, in bps per unit of the base currency. The flow decays with the time constant
-   * `memoryMs`.
+   * Regression slope of the move on the order flow, in bps per unit of the base currency. The flow decays with the time
+   * constant `memoryMs`.
    */
   readonly orderFlow: Prediction | null;
   readonly memoryMs: Millis;
   /**
-   * Slopes of the move on the imbalance within each `depthBps` (0: best prices only), in bps per standard deviation.
-   * The imbalance decays with the time constant `imbalanceMemoryMs`.
+   * Regression slopes of the move on the imbalance within each `depthBps` (0: best prices only), in bps per standard
+   * deviation. The imbalance decays with the time constant `imbalanceMemoryMs`.
    */
   readonly imbalances: readonly Imbalance[];
   readonly imbalanceMemoryMs: Millis;
@@ -42,8 +45,8 @@ const DEPTHS_BPS = [0, 30];
 const AHEAD_S = 10;
 
 /**
- * Returns the depth whose imbalance predicts best on the first two thirds of the data; `null` if the prediction is not
- * valid on the last third.
+ * Returns the depth whose imbalance predicts best on the first two thirds of the data; `null` if its prediction is not
+ * valid (`holds`).
  */
 export function imbalanceOf({ imbalances }: Signals): { readonly depthBps: number; readonly slope: number } | null {
   const best = strongestPredictor(imbalances);

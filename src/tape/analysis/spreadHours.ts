@@ -10,9 +10,9 @@ import { walk } from '../model/walk.ts';
 export type WideHours = { readonly hours: readonly number[]; readonly spreadBps: number; readonly otherBps: number };
 
 const HOUR_MS = 3_600_000;
-/** Minimum ratio of an hour's median spread to the usual spread. */
+/** Ratio of an hour's median spread to the usual spread, above which the hour counts as wide. */
 const FAR_BEYOND = 5;
-/** Minimum number of samples in an hour of the day. */
+/** Minimum number of samples for an hour of the day to be judged. */
 const LOOKS_MIN = 60;
 /** Lower end of the first bin of spreads, in bps. The upper end of each bin is 10% above its lower end. */
 const FIRST_BPS = 0.01;

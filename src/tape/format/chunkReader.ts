@@ -17,7 +17,10 @@ export type ReadOptions = {
   readonly from: Millis;
   readonly to: Millis;
   readonly micros: boolean;
-  /** Whether the rows include the snapshots at the start of days, in addition to the days' own rows. Default: true. */
+  /**
+   * Whether the rows include a book snapshot wherever the rows before it are unknown, in addition to the days' own
+   * rows. Default: true.
+   */
   readonly snapshots?: boolean;
 };
 
@@ -33,7 +36,7 @@ export class ChunkReader {
   readonly #continued: ReadonlySet<ScannedBlock>;
   #next = 0;
   #file: FrameFile | null = null;
-  /** Rows of the book at the requested start. */
+  /** Rows of the book at the requested start, and the remaining rows of the block that contains the start. */
   #made: Columns[] = [];
   /** Index of the rules of `#made`. */
   #madeRules = 0;
@@ -132,7 +135,8 @@ export class ChunkReader {
 }
 
 /**
- * Returns the blocks that a reader of these days needs. A start inside the tape adds a snapshot, which starts with
+ * Returns the blocks that a reader of these days needs. For a start inside the tape, the result includes earlier
+ * blocks, from which the reader builds the book at the start. The reader returns this book first, beginning with a
  * `clear`.
  */
 export function blocksToRead(days: readonly ScannedDay[], options: ReadOptions): readonly ScannedBlock[] {
@@ -174,7 +178,7 @@ function stepsOf(days: readonly ScannedDay[], { to, snapshots = true }: ReadOpti
  */
 function isWanted(days: readonly ScannedDay[], all: readonly Step[]): (step: Step) => boolean {
   const unknown = new Set(days.filter((day, i) => !continuesDay(days[i - 1], day)).flatMap(day => opening(day.blocks)));
-  // No rows precede the snapshots at the start of the first day.
+  // The first snapshots of the tape are always needed, because no rows precede them.
   const first = new Set(opening(all.map(({ block }) => block)));
   return ({ block }) => !block.isSnapshot || block.afterLoss || unknown.has(block) || first.has(block);
 }

@@ -9,7 +9,10 @@ import { ChunkReader, chunkMaker, type ReadOptions, type TapeChunk } from './chu
 import { BLOCK_ROWS, columnBuffers, firstRows, type ColumnBuffers } from './rowsCodec.ts';
 import type { ScannedDay } from './scanDay.ts';
 
-/** Indices of shared words: counts of produced and consumed chunks, the state, and the first word of the slots. */
+/**
+ * Indices of the shared words: counts of produced and consumed chunks, and the state. `words` is the number of these
+ * words.
+ */
 export const SHARED = { produced: 0, consumed: 1, state: 2, words: 3 } as const;
 export const STATE = { running: 0, ended: 1, failed: 2, stopped: 3 } as const;
 /** Number of words per slot: one for the number of rows, one for the index of their rules. */
@@ -36,8 +39,8 @@ const SILENCE_MAX_MS = 60_000;
 const ROWS_LEAST = 2_000_000;
 
 /**
- * Yields the chunks of the days. This thread decodes short tapes, and all tapes if the program runs from its sources,
- * without the compiled worker.
+ * Yields the chunks of the days. The caller's thread decodes short tapes. It also decodes all tapes if the program runs
+ * from its sources, where there is no compiled worker.
  */
 export function* chunksAhead({
   days,
@@ -83,7 +86,7 @@ export function* chunksAhead({
   }
 }
 
-/** Yields the chunks one after another, decoded in this thread. All chunks use the same memory. */
+/** Yields the chunks one after another, decoded in the caller's thread. All chunks use the same memory. */
 export function* chunksHere(days: readonly ScannedDay[], options: ReadOptions): Generator<TapeChunk, void, undefined> {
   const made = chunkMaker(days);
   const reader = new ChunkReader(days, options);

@@ -127,7 +127,10 @@ export const plainRules = (rules: BookRules): BookRules =>
 /** Whether all eight fields of `BookRules` are equal as text: 0.1 and 0.10 differ. */
 export const sameRules = (a: BookRules, b: BookRules): boolean => RULES.every(key => a[key] === b[key]);
 
-/** Returns the sorted names of the folders in `dir` without their `prefix`; empty if `dir` does not exist. */
+/**
+ * Returns the names of the folders in `dir` that start with `prefix`, sorted and without this prefix; empty if `dir`
+ * does not exist.
+ */
 export function partitions(dir: string, prefix: 'book=' | 'day='): readonly string[] {
   try {
     return readdirSync(dir)

@@ -1,6 +1,6 @@
 /**
- * Export of a stored tape to one file for other programs: Parquet (DuckDB, pandas, Polars) or CSV. Memory is constant
- * and digits are exact.
+ * Export of a stored tape to one file for other programs: Parquet (DuckDB, pandas, Polars) or CSV. Memory use is
+ * constant, and numbers keep all their digits.
  */
 import { gzipSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';

@@ -1,5 +1,5 @@
 /**
- * Encoding of a column of integers. A constant column is written once. Other columns become small steps in planes of
+ * Encoding of a column of integers. A constant column is written once. Other columns become small numbers in planes of
  * one byte per number. Planes are deflated if deflating saves enough space.
  */
 import { deflateRawSync } from 'node:zlib';
@@ -95,10 +95,13 @@ function planesOf(units: Float64Array, high: number): Plane[] {
   return planes;
 }
 
-/** Minimum size of a block to deflate, in bytes. Shorter blocks are soon rewritten as part of a longer block. */
+/**
+ * Minimum size of a plane to deflate, in bytes. Shorter planes are in blocks that are soon rewritten as part of a
+ * longer block.
+ */
 const DEFLATE_MIN = 512;
 /**
- * Maximum deflated size, as a share of the original size. A block that shrinks less is stored undeflated, because
+ * Maximum deflated size, as a share of the original size. A plane that shrinks less is stored undeflated, because
  * inflating is the slowest part of decoding.
  */
 const DEFLATED_SHARE_MAX = 0.8;

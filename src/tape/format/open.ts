@@ -1,4 +1,4 @@
-/** Loader of a stored tape, or of a recording in any known format, as a tape in memory. */
+/** Loading of a stored tape, or of a recording in any known format, into memory. */
 import { existsSync, statSync } from 'node:fs';
 import { partitions } from './dayFiles.ts';
 import { collectTape } from '../import/collectTape.ts';

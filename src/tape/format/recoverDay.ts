@@ -1,6 +1,6 @@
 /**
- * Recovery of a day that an earlier writer did not close. An incomplete end is cut off and reported; other damage is
- * rejected.
+ * Recovery of the last day of a tape, before a writer continues the tape. An incomplete end is cut off and reported;
+ * other damage is rejected.
  */
 import { existsSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Contents of one day of a stored tape, from the heads of its blocks. A damaged block is an error, or is skipped and
- * reported.
+ * Contents of one day of a stored tape, from the summaries of its blocks. A damaged block is an error, or is skipped
+ * and reported.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,8 +11,8 @@ import { blockSummaryOf, type BlockSummary } from './rowsCodec.ts';
 import type { DataFlaw, Gap } from '../model/tape.ts';
 
 /**
- * Block of rows, or part of a snapshot of the book before the block. Contains only plain data, so that it can be sent
- * to another thread. Times are in ms.
+ * Block of rows, or block with a part of a book snapshot. Contains only plain data, so that it can be sent to another
+ * thread. Times are in ms.
  */
 export type ScannedBlock = BlockSummary & {
   readonly path: string;

@@ -16,9 +16,9 @@ import { rowsInSession, SessionRows } from '../model/sessionRows.ts';
 export type StoredTapeOptions = {
   /** Book to open; required only if the folder has several books. */
   readonly book?: string;
-  /** Time of the first row, inclusive. The first chunk then starts with the book at this time. */
+  /** Earliest time of the rows, inclusive. If set, the first chunk starts with the book at this time. */
   readonly from?: Millis;
-  /** Time of the last row, inclusive. */
+  /** Latest time of the rows, inclusive. */
   readonly to?: Millis;
   /**
    * Treatment of a block with wrong bytes. `refuse` (default) throws. `skip` records a gap and continues with the next

@@ -61,7 +61,10 @@ export type TapeWriterOptions = {
   readonly blockRows?: number;
 };
 
-/** Number of blocks between two snapshots of the book. A read from the middle of a tape starts with a snapshot. */
+/**
+ * Number of blocks between two snapshots of the book. A read from the middle of a tape can start only at a snapshot or
+ * at the start of a day.
+ */
 const SNAPSHOT_EVERY = 16;
 /** Maximum time in microseconds, in the year 2255. Later times would not be exact. */
 const MICROS_MAX = Number.MAX_SAFE_INTEGER;
@@ -70,8 +73,8 @@ export class TapeWriter extends RowSink {
   /** Repairs made on opening, as text for the operator; empty if there were none. */
   readonly mended: readonly string[];
   /**
-   * Time of the last row of an earlier writer; `null` in a new tape. The caller must record the time since this row
-   * with `gap`.
+   * Time of the last row of an earlier writer; `null` in a new tape. The caller must record the time since this row as
+   * a gap, with `gap`.
    */
   readonly resumedFrom: Millis | null;
   readonly #options: TapeWriterOptions;
@@ -143,7 +146,10 @@ export class TapeWriter extends RowSink {
     return this.#lastAt;
   }
 
-  /** Number of rows that were earlier than the previous row; each was stored with the time of the previous row. */
+  /**
+   * Number of rows, not counting `level` rows, that were earlier than the previous row. Each was stored with the time
+   * of the previous row.
+   */
   get backwards(): number {
     return this.#backwards;
   }

@@ -44,9 +44,9 @@ type Message = Depth | Trade | Snapshot | { readonly e?: undefined; readonly las
 type Received = { readonly message: Message; readonly local: number };
 
 /**
- * Opens a Binance recording. All diffs are kept until the snapshot arrives, because a diff may precede the snapshot
- * whose id it spans. Diffs that end after the snapshot's id are then applied; without these diffs, some levels would
- * cross the book. COIN-M is rejected, because its amounts are contracts in dollars.
+ * Opens a Binance recording. All diffs are kept until the snapshot arrives, because a diff whose ids span the
+ * snapshot's id may come before the snapshot. Diffs that end after the snapshot's id are then applied; without these
+ * diffs, some levels would cross the book. COIN-M is rejected, because its amounts are contracts in dollars.
  */
 export function binance({ books: files, trades: apart }: BookFiles, instrument: Instrument): Recording {
   return {

@@ -48,8 +48,8 @@ type Reply =
   | { readonly kind: 'other' };
 
 /**
- * Reply with its time of receipt. `pages`: whether the request asked for a further page, by the parameter `marker`. A
- * further page does not show whether earlier trades are missing.
+ * Reply with its time of receipt. `pages`: whether the request has the parameter `marker`, which asks for the next page
+ * of a list. The next page shares no trade with the previous reply, so it does not show whether trades are missing.
  */
 type Received = { readonly reply: Reply; readonly local: Millis | null; readonly pages: boolean };
 
@@ -59,7 +59,7 @@ export type RepliesOfBook = {
   readonly grid: GridFinder;
   readonly books: number;
   readonly whole: boolean;
-  /** All distinct rules in the recording, in order of appearance. */
+  /** Rules in the recording, in order of appearance, without consecutive repeats. */
   readonly rules: readonly BookRules[];
 };
 

@@ -36,7 +36,7 @@ export const isTimeFolder = (name: string): boolean =>
 
 /** Compares names so that part 9 precedes part 10. */
 const byName = new Intl.Collator('en', { numeric: true }).compare;
-/** Maximum depth of folders below a folder that is named by a time. Such folders contain hours, kinds and coins. */
+/** Maximum depth of the folders that are searched, such as coin, day, hour and kind. */
 const DEPTH_MAX = 5;
 
 /** Lists the files of a folder, or a single file. Rejects with an Error of one line. */

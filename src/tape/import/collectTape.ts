@@ -6,9 +6,9 @@ import { KIND, TapeBuilder, type Columns, type Gap, type SideCode, type Tape } f
 import { importRecording, type Recording } from './recording.ts';
 
 /**
- * Collects a tape; the default rules come from `tapeRules`. Rejects with a WrongFile of one line if the recording
- * cannot be used, and with a RangeError above 20 million rows. `onBytes` receives the number of bytes read since the
- * last call.
+ * Collects the rows of a recording in a tape. If the recording has no rules, they come from `tapeRules`. Rejects with a
+ * WrongFile of one line if the recording cannot be used, and with a RangeError above 20 million rows. `onBytes`
+ * receives the number of bytes read since the last call.
  */
 export async function collectTape(recording: Recording, onBytes?: (count: number) => void): Promise<Tape> {
   const builder = new TapeBuilder();

@@ -83,8 +83,8 @@ export function ticksOf(instrument: Instrument, text: DecimalText): Price {
 }
 
 /**
- * Converts an amount to whole lots. Throws an OffGrid if the amount is not a multiple of the lot. Throws a RangeError
- * with a suitable lot if the amount has too many lots.
+ * Converts an amount to whole lots. Throws an OffGrid if the amount is not a multiple of the lot. If the amount has too
+ * many lots, throws a RangeError that suggests a larger lot.
  */
 export function lotsOf(instrument: Instrument, text: DecimalText): Amount {
   let lots: Amount | null;

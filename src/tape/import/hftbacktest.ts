@@ -25,7 +25,7 @@ const FIELDS = ['ev', 'exch_ts', 'local_ts', 'px', 'qty', 'order_id', 'ival', 'f
 const TYPES = ['u8', 'i8', 'i8', 'f8', 'f8', 'u8', 'i8', 'f8'];
 const RECORD_BYTES = 64;
 const HEADER_MAX = 1 << 20;
-/** Maximum time between two records of the book, in ms, as for Tardis files. */
+/** Time without a record of the book after which a gap is recorded, in ms, as for Tardis files. */
 const GAP_MS = 10 * 60_000;
 
 /** Whether the file name ends in .npy or .npz; reading checks the content. */

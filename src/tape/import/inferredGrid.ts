@@ -12,8 +12,8 @@ const PRICES_MIN = 1_000;
 const DECIMALS_MAX = 12;
 
 /**
- * Finest ticks to try for a recording with an unknown tick, coarsest first, because large prices overflow with the
- * finest tick.
+ * Fine ticks with which a recording of unknown tick is read, tried in this order. Coarser ticks come first, because
+ * large prices overflow with finer ticks.
  */
 const FINEST: readonly DecimalText[] = ['0.00000001', '0.0000000001', '0.000000000001'];
 

@@ -196,7 +196,7 @@ class GapsInOrder {
 const leftOut = (rows: number, { text }: MarketSession): string =>
   `session ${text}: ${rows} rows outside the session were skipped; the times between sessions are gaps`;
 
-/** Filter for rows of a recording that the continued tape already covers. */
+/** Filter that skips the rows of a recording that the continued tape already covers. */
 class RowsBefore {
   readonly #end: TapeEnd;
   readonly #book = new TapeSnapshot();

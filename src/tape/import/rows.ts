@@ -6,16 +6,19 @@ import { WrongFile, type Findings } from './read/findings.ts';
 /** Rows of one file; times never decrease from chunk to chunk. `line` has one element per row. */
 export type Chunk = { readonly columns: Columns; readonly file: string; readonly line: Float64Array };
 
-/** Maximum lateness of a row that is set to the time of the previous row, in ms. */
+/** Maximum delay in ms up to which a late row is set to the time of the previous row. */
 const BACK_MAX_MS = 60_000;
 const FIRST_ROWS = 4_096;
-/** Maximum number of rows in one line of a file. A line can be a snapshot of a book with 100,000 orders. */
+/** Maximum number of rows in the buffer. One line of a file can be a snapshot of a book with 100,000 orders. */
 const ROWS_MAX = 8_000_000;
 
 /** Error for a row that is more than a minute earlier than the previous row and too late to be sorted. */
 export class LateRow extends RangeError {}
 
-/** Collector of the rows of some lines. The rows of the current line can be removed again if the line is unreadable. */
+/**
+ * Collector of the rows of consecutive lines. The rows of the current line can be removed again if the line is
+ * unreadable.
+ */
 export class RowBuffer {
   readonly #findings: Findings;
   readonly #sortMs: Millis;

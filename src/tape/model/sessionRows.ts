@@ -1,6 +1,6 @@
 /**
- * Filter for the rows of a recording inside a session. The book is emptied at the close and written completely at the
- * open.
+ * Filter that keeps only those rows of a recording that are inside a session. The book is emptied at the close and
+ * written completely at the open.
  */
 import type { Millis } from '../../core/index.ts';
 import { COLUMN_NAMES } from './columns.ts';

@@ -50,7 +50,10 @@ export class TapeBuilder extends RowSink {
     return this.#length;
   }
 
-  /** Number of rows that were earlier than the previous row; each was stored with the time of the previous row. */
+  /**
+   * Number of rows, not counting `level` rows, that were earlier than the previous row. Each was stored with the time
+   * of the previous row.
+   */
   get backwards(): number {
     return this.#backwards;
   }

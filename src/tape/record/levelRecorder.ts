@@ -56,9 +56,9 @@ export class LevelRecorder {
   #begunAt: Millis = Infinity;
   /** Exchange time of the last book before the stream was lost; `null` while the stream is up, and without a stream. */
   #lostFrom: Millis | null = null;
-  /** Exchange time of the last book before a page of trades that lacked some; `null` if none is missing. */
+  /** Exchange time of the last book before a trade could not be read; `null` if no trade is missing. */
   #tradesLostFrom: Millis | null = null;
-  /** Book of the news that is being processed; `null` for other news. */
+  /** Book of the stream message that is being processed; `null` if the message has no book. */
   #streamed: BookSnapshot | null = null;
   /** Number of levels and trades whose price is not a multiple of the tick. */
   #offTick = 0;
@@ -159,8 +159,8 @@ export class LevelRecorder {
     if (unfit !== null) return unfit;
     const { clock, pollMs } = this.#options;
     const local = clock.now();
-    // A late book is detected by the local clock. The time in the book may be the time of its last change, which can be
-    // long ago in a quiet market.
+    // A late book is detected by the local clock, because the time in the book may be the time of its last change. In a
+    // quiet market, this change can be long ago.
     const elapsed = clock.elapsed();
     const isLate = elapsed - this.#readElapsed > POLLS_MISSED * pollMs + 1_000;
     this.#readElapsed = elapsed;
@@ -225,7 +225,7 @@ export class LevelRecorder {
     this.#outlet.rules(rules, this.#outlet.lastAt);
     this.#trades.rules(this.#instrument);
     if (!isOtherTick) return;
-    // The next book starts from an empty book, in the new ticks.
+    // The next book is recorded completely, in the new ticks.
     for (const side of this.#levels) side.clear();
     this.#begunAt = Infinity;
   }

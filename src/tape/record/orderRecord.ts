@@ -27,7 +27,10 @@ type Resting = {
   readonly lots: number;
 };
 
-/** Maximum number of removed orders that are remembered, enough for the wait for a late trade. */
+/**
+ * Maximum number of removed orders whose numbers are remembered, because a trade can arrive after its order was
+ * removed.
+ */
 const GONE_MAX = 4_096;
 
 export class OrderRecord {
@@ -66,8 +69,8 @@ export class OrderRecord {
   }
 
   /**
-   * Changes the record to a complete book and returns the number of rows written. Throws a RangeError, without changes,
-   * on a book of levels.
+   * Makes the record equal to a complete book and returns the number of rows written. Throws a RangeError, without
+   * changes, on a book of levels.
    */
   become(snapshot: Pick<BookSnapshot, 'bids' | 'asks'>, row: RowCall): number {
     const seen = new Set<string>();

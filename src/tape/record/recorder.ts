@@ -250,7 +250,7 @@ export class Recorder {
     const [side, at, price, amount, id, maker] = trade;
     if (this.#begunAt === Infinity) {
       this.#untilFirst.push(trade);
-      // Without any complete book, only the newest trades are kept.
+      // While no complete book arrives, only the newest trades are kept.
       if (this.#untilFirst.length > UNTIL_FIRST_MAX) this.#untilFirst.splice(0, UNTIL_FIRST_MAX / 2);
     }
     if (this.#stopped || !(at >= this.#begunAt)) return;

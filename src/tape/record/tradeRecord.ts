@@ -29,7 +29,10 @@ export class TradeRecord {
     this.#call = call;
   }
 
-  /** Number of trades dropped because their price was between two ticks. */
+  /**
+   * Number of trades dropped because their price was between two ticks, or because price, amount or id could not be
+   * counted exactly.
+   */
   get offGrid(): number {
     return this.#offGrid;
   }

@@ -89,7 +89,8 @@ const own = (from: unknown, key: string): unknown =>
     : undefined;
 
 /**
- * Returns the list at a path. Without a value, the list is empty. A value that is not a list becomes a list of one row.
+ * Returns the list at a path; empty if there is no value at the path. A value that is not a list becomes a list of one
+ * row.
  */
 function listAt(line: unknown, path: string): readonly unknown[] {
   const value = keysOf(path).reduce<unknown>(own, line);

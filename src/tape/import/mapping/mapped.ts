@@ -29,7 +29,7 @@ const SILENCE_S = 600;
 type FilesOfTable = {
   readonly table: Table;
   readonly files: readonly string[];
-  /** Companion file of each file, with further columns of the same rows. */
+  /** Companion file of each file, with other columns of the same rows. */
   readonly beside: ReadonlyMap<string, string>;
 };
 
@@ -342,7 +342,7 @@ function rowTime(time: Time, findings?: Findings, place?: () => string): RowTime
   };
 }
 
-/** Removes a time of midnight, which some programs add to a date. */
+/** Removes the time 00:00:00, which some programs add to a date. */
 const dateAlone = (text: string): string => text.replace(/[T ]00:00:00(?:\.0+)?Z?$/, '');
 
 function midnightOf(file: string): Millis {

@@ -68,7 +68,7 @@ const COMMON = {
    * the words in front of the JSON in a line.
    */
   json: z.strictObject({ rows: column.optional(), before: z.array(column).default([]) }).optional(),
-  /** Companion files with further columns of the same rows. */
+  /** Companion files, with other columns of the same rows. */
   beside: z.strictObject({ files: z.string().min(1), header: z.array(column).min(1) }).optional(),
   where: z.record(z.string(), z.union([word.transform(one => [one]), words])).default({}),
   time,
@@ -83,7 +83,10 @@ const COMMON = {
   decimal: z.literal(['.', ',']).default('.'),
   /** Thousands separator; if omitted, numbers have none. */
   thousands: z.literal(['.', ',', ' ', "'", '_']).optional(),
-  /** Time without a row after which a gap is recorded, in seconds. There is no default for trades. */
+  /**
+   * Time without a row after which a gap is recorded, in seconds. Without this key, a table of trades gets no such
+   * gaps.
+   */
   silence: z.number().positive().optional(),
 };
 
@@ -180,7 +183,7 @@ const table = z.discriminatedUnion('kind', [
     ...COMMON,
     kind: z.literal('trades'),
     price: column,
-    /** Without it, the rows are prices alone; each gets a placeholder of one lot. */
+    /** If omitted, the trades have only prices, and each gets a placeholder amount of one lot. */
     amount: column.optional(),
     id: column.optional(),
     /** Side of the taker. */

@@ -10,7 +10,7 @@ import type { Cells } from './cells.ts';
 /** Words with one meaning, the key of this meaning in the mapping, and the columns with these words. */
 type Stated = { readonly key: string; readonly columns: readonly string[]; readonly words: readonly string[] };
 
-/** Maximum number of distinct words counted per column. Columns of words have only a few. */
+/** Maximum number of distinct words counted per column. A column of words, such as sides, has only a few. */
 const WORDS_MAX = 200;
 const SHOWN = 8;
 
@@ -48,7 +48,7 @@ export class MappingCheck {
 
   /**
    * Checks the mapping after the last row. If only some words of a meaning occur, and the column has words that the
-   * mapping lacks, the missing words become a finding.
+   * mapping lacks, the words that do not occur become a finding.
    * @throws WrongFile if a column is empty in every row.
    * @throws WrongFile if no word of a meaning occurs and the column has words that the mapping lacks.
    */

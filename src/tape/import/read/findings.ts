@@ -14,8 +14,8 @@ export const shown = (text: string): string => JSON.stringify(text.length > 80 ?
  */
 const READABLE_PER_UNREADABLE = 100;
 /**
- * From this number of unreadable lines on, each unreadable line triggers the check of their share. With fewer, the
- * share is checked only at the end of the file.
+ * Number of unreadable lines from which on each unreadable line triggers the check of the unreadable share. With fewer,
+ * the share is checked only at the end of the last file.
  */
 const LOOK_AFTER = 1_000;
 
@@ -36,7 +36,7 @@ export class Findings {
 
   /**
    * Creates an empty list of findings. With `since`, the flaws of a line are counted only if the line has a row later
-   * than `since`. An earlier import has reported the flaws of other lines.
+   * than `since`. An earlier import has already reported the flaws of the other lines.
    */
   constructor(since: Millis = -Infinity) {
     this.#since = since;
@@ -57,7 +57,7 @@ export class Findings {
     this.#ofLine = [];
   }
 
-  /** Counts a flaw found outside the lines, whatever its time. */
+  /** Counts a flaw immediately, whatever the time of its line. */
   counted(what: string, done: string, place?: string, count = 1): void {
     const kind = this.#kinds.get(what);
     if (kind) kind.count += count;

@@ -18,7 +18,7 @@ export const unpackedName = (name: string): string => name.replace(/\.(?:gz|zst|
 const CHUNK_BYTES = 256 * 1024;
 /**
  * Maximum ratio of decompressed to compressed size, to reject decompression bombs. Recordings have a ratio of about 20,
- * at most 100. Applies above `SMALL_BYTES`.
+ * at most 100. Applies only to files that decompress to more than `SMALL_BYTES`.
  */
 const UNPACKS_MAX = 250;
 const SMALL_BYTES = 64 * 1024 * 1024;
@@ -115,7 +115,8 @@ export async function openEntry(
       );
     if (entry === undefined)
       throw new WrongFile(`the archive contains no recording; found ${names.join(', ') || 'nothing'}`);
-    // yauzl ends the stream with an error if there is more data than the entry states.
+    // This check of the stated sizes suffices, because yauzl ends the stream with an error if there is more data than
+    // the entry states.
     checkUnpacked(entry.uncompressedSize, entry.compressedSize);
     const stream = await promisify<Entry, Readable>(zip.openReadStream.bind(zip))(entry);
     stream.on('close', () => zip.close());
@@ -215,8 +216,8 @@ const ZSTD_BLOCK_MAX = 128 * 1024;
 /** Maximum window size of Zstandard in bytes, the default limit of the reference implementation. */
 const ZSTD_WINDOW_MAX = 128 * 1024 * 1024;
 /**
- * Maximum number of bytes moved per decompressed byte, beyond the first megabytes. The decompressor moves its complete
- * window for each block.
+ * Maximum number of bytes that the decompressor moves per decompressed byte, beyond the first megabytes. It moves its
+ * complete window for each block, so many tiny blocks would take very long.
  */
 const ZSTD_MOVES_MAX = 4_096;
 const ZSTD_MOVES_FREE = 16 * 1024 * 1024;

@@ -25,23 +25,26 @@ import { checkThrift, listOfThrift, numberOfThrift, thriftStruct } from './thrif
 export type ColumnGroup = { readonly rows: number; readonly texts: ReadonlyMap<string, (row: number) => string> };
 
 const FOOTER_MAX = 32 * 1024 * 1024;
-/** Maximum number of values in the footer: columns times row groups. */
+/** Maximum number of values in the footer, which has several values for each column of each row group. */
 const FOOTER_VALUES_MAX = 2_000_000;
 const COLUMNS_MAX = 10_000;
 /**
- * Base number of cells of the requested columns in a row group. `CELLS_PER_BYTE` more cells are allowed per byte of the
- * file.
+ * Number of cells of the requested columns that a row group may have in a file of any size. `CELLS_PER_BYTE` more cells
+ * are allowed per byte of the file.
  */
 const CELLS_SMALL = 4_000_000;
 /** Cells per byte of the file that are allowed in addition to `CELLS_SMALL`. */
 const CELLS_PER_BYTE = 4;
-/** Maximum number of cells in a row group of any file. */
+/** Maximum number of cells in a row group, whatever the size of the file. */
 const CELLS_MAX = 64_000_000;
-/** Base number of decompressed bytes in a row group. `BYTES_PER_BYTE` more bytes are allowed per byte of the file. */
+/**
+ * Number of decompressed bytes that a row group may have in a file of any size. `BYTES_PER_BYTE` more bytes are allowed
+ * per byte of the file.
+ */
 const BYTES_SMALL = 64 * 1024 * 1024;
 /** Decompressed bytes per byte of the file that are allowed in addition to `BYTES_SMALL`. */
 const BYTES_PER_BYTE = 250;
-/** Maximum number of decompressed bytes in a row group of any file. */
+/** Maximum number of decompressed bytes in a row group, whatever the size of the file. */
 const BYTES_MAX = 1024 * 1024 * 1024;
 
 /** Decompressors; each returns at most the number of bytes that the page states. */
@@ -291,8 +294,8 @@ function checkPageV2(
   const isPacked = details[7] !== false;
   const body = unpackedPage(bytes.subarray(definitions), unpacked - definitions, isPacked ? codec : 'UNCOMPRESSED');
   const isDictionary = encoding === ENCODING.plainDictionary || encoding === ENCODING.rleDictionary;
-  // If indices have a width of 0 bits, the decoder still reads their runs in a page of version 2; in a page of version 1
-  // it skips the runs.
+  // If indices have a width of 0 bits, the decoder still reads their runs in a page of version 2, so they are checked
+  // here. In a page of version 1, it skips the runs.
   if (isDictionary && body[0] === 0) checkRuns(body, 1, body.length, 0, count - nulls);
   else checkPage(body, encoding, count - nulls, 0, element);
 }
