@@ -64,9 +64,9 @@ export type VenueAccess = {
   readonly restUrl: string;
   readonly key: string;
   readonly secret: SecretText;
-  /** Multiple of real time at which the clocks of the venue and the bot run. */
+  /** Speed of the clocks of the venue and the bot, as a multiple of real time. */
   readonly speed: number;
-  /** Start time of an exchange that loses all data at its end. Orders from before this time are not looked up. */
+  /** Start time of an exchange that loses all data when it stops. Orders from before this time are not looked up. */
   readonly born?: Millis;
   /** Transport to an exchange in the same process, instead of sockets to `restUrl`. */
   readonly transport?: Transport;
@@ -77,7 +77,7 @@ export type VenueAccess = {
   /** Address of the stream. Without this address or a stream transport, books are polled. */
   readonly streamUrl?: string;
   readonly streamTransport?: StreamTransport;
-  /** Other exchange, if configured. */
+  /** Access to the other exchange, if configured. */
   readonly elsewhere?: ElsewhereAccess;
   /** Present only in paper trading: the followed exchange, its public client, and the fill model. */
   readonly paper?: {
@@ -124,10 +124,10 @@ export async function sentBesideBot<T>(send: () => Promise<Outcome<T>>): Promise
 }
 
 /**
- * Returns a client for the reads and test cancels of a command beside a running bot with the same key; `there`: access of
- * a client on the other exchange. Its nonces derive from the clock: higher ones would make those of the bot invalid. After
- * two rejected nonces in sequence, it sends no more requests with the key, and returns the second rejection. If the nonces
- * of the bot are or can be ahead of the clock, the rejection says so.
+ * Returns a client for the reads and test cancels of a command beside a running bot with the same key; `there`: access
+ * of a client on the other exchange. The client's nonces derive from the clock: higher nonces would make those of the
+ * bot invalid. After two rejected nonces in sequence, the client sends no more requests with the key, and returns the
+ * second rejection. If the nonces of the bot are or can be ahead of the clock, the rejection says so.
  */
 export function clientBesideBot(
   client: VenueClient,
@@ -267,7 +267,7 @@ export function engineOf(
   }
 }
 
-/** Configuration paths of amounts. An amount below one lot would round to zero. */
+/** Configuration paths of amounts that must be 0 or at least one lot, because a smaller amount would round to zero. */
 const AMOUNTS: readonly (readonly string[])[] = [
   ['strategy', 'amount'],
   ['strategy', 'levelAmountStep'],
@@ -344,7 +344,7 @@ function madeEngine(
   });
 }
 
-/** Returns the setup of hedges by conversion; `undefined` if not configured. */
+/** Returns the setup of hedges with the conversion desk; `undefined` if hedging is not configured. */
 export function hedgeOf(config: Config, client: VenueClient): HedgeSetup | undefined {
   const plan = hedgePlanOf(config);
   if (plan === undefined) return undefined;

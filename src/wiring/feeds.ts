@@ -1,6 +1,6 @@
 /**
- * Prices from outside: feeds from a file that is read again when it changes or from a web address, and the live sources
- * of the reference price.
+ * Prices from outside: feeds from a web address or a file, and the live sources of the reference price. A file is read
+ * again when it changes.
  */
 import { closeSync, fstatSync } from 'node:fs';
 import { Agent, request } from 'undici';
@@ -16,7 +16,7 @@ import type { ElsewhereAccess } from './elsewhere/access.ts';
 import { UsageError } from './usageError.ts';
 import { venueNamed } from './venueRegistry.ts';
 
-/** Maximum bytes of a feed's text. */
+/** Maximum size of a feed's text, in bytes. */
 const BYTES_MAX = 65_536;
 
 const failed = (why: string): FeedReading => ({ kind: 'failed', why });
@@ -66,8 +66,8 @@ function fileFeed(path: string, config: FeedConfig, now: () => number): Feed {
 }
 
 /**
- * Returns a feed from a web address: one GET with one total deadline, without redirect or retry. The next read is the
- * retry.
+ * Returns a feed from a web address. Each read is one GET with one total deadline, without redirects; a failed GET is
+ * not repeated before the next read.
  */
 function webFeed(url: string, config: FeedConfig, now: () => number): Feed {
   const { origin, pathname } = new URL(url);
@@ -113,7 +113,10 @@ function failureText(error: unknown): string {
 
 /** Access to the public market data of the sources. */
 export type SourceAccess = {
-  /** Exchange of the sources `from: exchange`: on paper the followed one, because the simulated one has one book. */
+  /**
+   * Exchange of the sources `from: exchange`. On paper, it is the followed exchange, because the simulated exchange has
+   * only one book.
+   */
   readonly exchange: PublicBooks;
   /** Creates a stream of a book of the traded exchange. If absent, its books are only polled. */
   readonly streamOf?: (book: string) => MarketStream | undefined;
@@ -129,11 +132,11 @@ export const sourceAccessOf = (
   client: PublicBooks,
 ): SourceAccess => ({ exchange: paper?.followed ?? client, elsewhere });
 
-/** Number of levels per side of which an amount is averaged. */
+/** Number of levels per side that are read to compute the average price of an amount. */
 const LEVELS = 50;
 /** Maximum number of public requests per minute for one book of another exchange. */
 const REQUESTS_PER_MINUTE = 60;
-/** Time beyond the interval of polls in which nothing confirms a book, after which ccxt connects again, in ms. */
+/** Time in ms, in addition to the polling interval, after which ccxt reconnects if nothing has confirmed a book. */
 const CCXT_SILENT_AFTER_MS = 60_000;
 
 /**
@@ -199,7 +202,7 @@ function priceSourceOf(
   });
 }
 
-/** Returns the public access to a remote other exchange; `undefined` if it is embedded or absent. */
+/** Returns the public access to the other exchange if it is remote; `undefined` if it is embedded or absent. */
 const settingsElsewhere = ({ elsewhere }: Config): SourceAccess['elsewhere'] =>
   elsewhere?.kind === 'remote' ? elsewhere : undefined;
 

@@ -87,8 +87,8 @@ const NOTHING: InboxState = {
 };
 
 /**
- * Maximum number of log lines about deliveries per second. Further deliveries are only counted, so that a flood does
- * not stop quoting.
+ * Maximum number of log lines about deliveries per second. More deliveries are counted but not logged, so that a flood
+ * does not stop quoting.
  */
 const LINES_PER_SECOND = 5;
 

@@ -162,8 +162,8 @@ const boxOf = (row: AvailableBook, group: string, paper: Config['paper'], clock:
     clock,
     seed,
     books: [{ ...row, fees: { group, tiers: tiersOf(row, paper.fees) } }],
-    // Market data arrives with the delay of its real transport, so orders are delayed by the configured latency.
-    // Cancels are delayed like orders.
+    // Market data already arrives with the delay of its real transport. Orders and cancels have no real delay, so they
+    // get the configured latency.
     switches: {
       engineDelayMinMs: paper.latencyMs,
       engineDelayMaxMs: paper.latencyMs,
@@ -216,7 +216,7 @@ function balancesOf({ book, paper }: Config): Readonly<Record<string, string>> {
   return paper.balances;
 }
 
-/** Returns one line for each key of paper fees that the fees of the followed exchange replace. */
+/** Returns one line for each key of the section `paper` about fees that has no effect. */
 const unusedFees = ({ tiers, flatRate }: AvailableBook, { fees, volume30d }: Config['paper']): readonly string[] => [
   ...(fees !== undefined && (tiers.length > 0 || flatRate)
     ? ['paper.fees has no effect, because the followed exchange lists its own fees; remove this key']
@@ -239,7 +239,7 @@ function tiersOf(
   return [{ volume: NO_BOUND, ...rates }];
 }
 
-/** Returns the configuration of a run on an embedded exchange, which ends with the run. */
+/** Returns the configuration of a run on an embedded exchange; the exchange ends with the run. */
 const runsWith = (config: Config, followed: RemoteSettings, balances: Readonly<Record<string, string>>): Config => ({
   ...withoutPlace(config),
   exchange: {
@@ -266,8 +266,8 @@ function streamWayOf({ stream, streamUrl: url }: RemoteSettings, transports: Pap
 }
 
 /**
- * Returns the number of reads of the complete book per minute, at least 6. Reads of reference books use the budget of
- * public requests first, and this number is a share of the rest.
+ * Returns the number of reads of the complete book per minute, at least 6. It is a share of the budget of public
+ * requests that remains after the reads of reference books.
  */
 function bookReadsPerMinute(config: Config, { budgets }: RemoteSettings): number {
   return Math.max(6, READS_SHARE * (budgets.publicPerMinute - readsPerMinute(externalReferenceOf(config))));

@@ -27,7 +27,10 @@ import { accountName, type ElsewhereAccess } from './elsewhere/access.ts';
 import { UsageError } from './usageError.ts';
 import { venueElsewhere, venueNamed, venueOf } from './venueRegistry.ts';
 
-/** Number of completed hedges until which orders have the smallest size, where the client was tried only on doubles. */
+/**
+ * Number of hedges that must be completed before orders may exceed the smallest size, on an exchange whose client was
+ * tried only with test doubles.
+ */
 const SMALLEST_UNTIL = 20;
 /** Maximum number of requests per minute at an exchange that publishes no limit; its client has limits of its own. */
 const REQUESTS_PER_MINUTE = 600;
@@ -42,8 +45,8 @@ const HOUR_MS = 3_600_000;
 const BUDGET_SHARE = 0.9;
 
 /**
- * Returns the book of the hedges on the other exchange, for the engine, with its bounds; `undefined` if there are none.
- * `band` is the largest band of the hedges.
+ * Returns the book of the hedges on the other exchange, for the engine, with its bounds; `undefined` if the bot does
+ * not hedge there. `band` is the largest band of the hedges.
  */
 export function placedBookOf({ hedge, elsewhere }: Config, band: Money): EngineOptions['elsewhere'] {
   const keys = hedge?.elsewhere;
@@ -103,7 +106,8 @@ export function hedgeObstacles({ hedging }: Pick<ExchangeVenue, 'hedging'>): str
 
 /**
  * Returns a client of the account on the other exchange, which sends nothing yet; `undefined` without access to it, as
- * in paper trading. With a journal, its nonces are higher than those of earlier runs; a command that ends has none.
+ * in paper trading. With a journal, its nonces are higher than those of earlier runs; commands that only check pass
+ * `null`.
  * @throws UsageError if the venue lacks what a hedge needs.
  */
 export function placeClientOf(
@@ -127,7 +131,8 @@ export function placeClientOf(
     section: 'elsewhere',
     ...{ clock, random: randomOf(seed ^ 0x3e), book: access.book, restUrl: venue.restUrl(access.restUrl), onRequest },
     transport: access.transport,
-    // Not divided by the speed of the clock: an exchange may reject requests that are older than this on its own clock.
+    // The timeout is not divided by the speed of the clock, because an exchange may reject requests that are older than
+    // the timeout by its own clock.
     deadlineMs: settings.requestTimeoutMs,
     credentials: {
       ...{ key: access.key, secret: access.secret },
@@ -137,13 +142,16 @@ export function placeClientOf(
     },
     budgets: {
       public: Math.floor(allows.public * BUDGET_SHARE),
-      // The configuration names no class of the account there.
+      // The configuration does not state the class of the account there, so the limit of the lowest class applies.
       private: Math.min(Math.floor(allows.private * BUDGET_SHARE), allows.privateLowest ?? Infinity),
     },
   });
 }
 
-/** Time for the look-ups of a stop, in addition to the times after which they prove something. */
+/**
+ * Time for the requests of the last look-ups before a stop, in ms, in addition to the times that prove an outcome
+ * (`EvidenceTimes`).
+ */
 const LOOK_UPS_MS = 5_000;
 
 /**
@@ -174,8 +182,8 @@ export function assertVenuesFit(config: Config): void {
 }
 
 /**
- * Checks that the exchanges accept the number of a run in order ids.
- * @throws UsageError if one does not.
+ * Checks that order ids of the exchanges can contain the number of a run.
+ * @throws UsageError if the order ids of an exchange cannot.
  */
 export function assertRunFits(config: Config, run: number): void {
   for (const [section, { name, orderIds }] of Object.entries(venuesOfOrders(config)))
@@ -192,15 +200,20 @@ function venuesOfOrders(config: Config): { readonly exchange: ExchangeVenue; rea
   return { exchange: venueOf(config), ...(isPlaced ? { elsewhere: venueElsewhere(elsewhere) } : {}) };
 }
 
-/** Returns the time after the sending of an order in which two look-ups prove its outcome, if the exchange answers. */
+/**
+ * Returns the time, from the sending of an order, within which two look-ups prove its outcome if the exchange answers.
+ */
 export const provenAfterMs = ({ requestLifeMs, listingDelayMs }: EvidenceTimes): Millis =>
   requestLifeMs + 2 * listingDelayMs + LOOK_UPS_MS;
 
-/** Returns the times after which silence of the other exchange proves something. Throws without hedges there. */
+/**
+ * Returns how long the other exchange may still execute a late request, and how long it may take to list an order and
+ * its trades. Throws if the configuration has no hedges there.
+ */
 export function evidenceTimesOf({ hedge, elsewhere, timing }: Config): EvidenceTimes {
   if (hedge?.elsewhere === undefined || elsewhere === undefined)
     throw new Error('expected hedges on the other exchange in the configuration, found none');
-  // An order of an earlier run may have been sent with a longer timeout.
+  // An order of an earlier run may have been sent with a longer timeout, so the longest life of a request is used.
   const requestLifeMs = venueElsewhere(elsewhere).requestLifeMs?.(Infinity) ?? timing.requestDelayMaxMs;
   return { requestLifeMs, listingDelayMs: hedge.elsewhere.listingDelayMs };
 }
@@ -212,7 +225,10 @@ export type PlaceSide = Pick<HedgePlace, 'account' | 'client' | 'rules' | 'strea
   close(): Promise<void>;
 };
 
-/** Returns the other exchange with its client, rules and stream; `undefined` as `placeClientOf`. Sends nothing. */
+/**
+ * Returns the other exchange with its client, rules and stream; `undefined` if `placeClientOf` returns `undefined`.
+ * Sends nothing.
+ */
 export function placeSideOf(
   config: Config,
   venue: { readonly elsewhere?: ElsewhereAccess },
@@ -247,7 +263,7 @@ export function placeSideOf(
   };
 }
 
-/** Returns the other exchange for the runs of a configuration; `undefined` if it has no hedges there. */
+/** Returns the other exchange for the runs of a configuration; `undefined` if the configuration has no hedges there. */
 export function hedgePlaceOf(config: Config, there: Omit<PlaceSide, 'start' | 'close'> | undefined) {
   const { hedge, elsewhere, limits } = config;
   const keys = hedge?.elsewhere;
@@ -273,8 +289,8 @@ export function hedgePlaceOf(config: Config, there: Omit<PlaceSide, 'start' | 'c
 }
 
 /**
- * Returns the sources whose later books lead from the quote currency there to that of the bot's book: those that start
- * with the book there. `null` if the quote currencies are equal.
+ * Returns the names of the sources that convert the quote currency there to the quote currency of the bot's book: those
+ * that start with the book there and lead on through other books. `null` if the quote currencies are equal.
  */
 export function rateSourcesOf(config: Config): readonly string[] | null {
   const there = config.elsewhere?.book ?? config.book;
@@ -289,7 +305,7 @@ export function rateSourcesOf(config: Config): readonly string[] | null {
 type AccountClient = Pick<VenueClient, 'account'>;
 type OneAccount = {
   readonly text: string;
-  /** Whether the accounts may differ, because an account number could not be read. */
+  /** Whether the problem may be temporary: an account number could not be read, and a later read may succeed. */
   readonly mayPass: boolean;
 };
 
@@ -297,8 +313,8 @@ const REMEDY =
   'every hedge would count twice; set PUNTAS_ELSEWHERE_API_KEY and PUNTAS_ELSEWHERE_API_SECRET to a key of another account, or remove hedge.elsewhere';
 
 /**
- * Returns why both exchanges are one account, or cannot be told apart; `null` if they are two accounts. `home` and
- * `there` are clients of the two accounts, which are asked only at one venue with different keys.
+ * Returns why both exchanges are one account, or why two accounts cannot be proven; `null` if no problem is known. The
+ * clients `home` and `there` send requests only if both sections name one venue with different keys.
  */
 export async function oneAccountProblem(
   config: Config,

@@ -12,8 +12,8 @@ import { readRegularFile, SMALL_FILE } from '../guard/files.ts';
  */
 export const OPEN_FILES_MIN = 256;
 /**
- * Minimum heap, in MB. The heap has 112 MB with `--max-old-space-size=64`, 144 MB with `--max-old-space-size=96`, and
- * 130 MB in a container with 256 MB.
+ * Minimum heap, in MB. `--max-old-space-size=64` gives too little (112 MB); `--max-old-space-size=96` (144 MB) and a
+ * container with 256 MB (130 MB) suffice.
  */
 export const HEAP_MIN_MB = 120;
 

@@ -135,8 +135,8 @@ export async function withMarket(
 }
 
 /**
- * Whether the environment names a key of the exchange, even an invalid key. Reading the key deletes the variables
- * PUNTAS_API_KEY and PUNTAS_API_SECRET.
+ * Whether the environment names a key of the exchange, even an invalid key. Call `hasKey` before the key is read,
+ * because the read deletes the variables PUNTAS_API_KEY and PUNTAS_API_SECRET.
  */
 export const hasKey = (): boolean =>
   ['PUNTAS_API_KEY', 'PUNTAS_API_KEY_FILE', 'PUNTAS_API_SECRET', 'PUNTAS_API_SECRET_FILE'].some(

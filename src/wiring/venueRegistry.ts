@@ -19,7 +19,7 @@ export function venueNamed(name: string | undefined): ExchangeVenue {
   throw new UsageError(`exchange.venue: expected one of ${names}, found ${JSON.stringify(name)}`);
 }
 
-/** Returns the venue of the other exchange. The second embedded exchange supports the interface of one of them. */
+/** Returns the venue of the other exchange. The second embedded exchange has the interface of Binance spot. */
 export const venueElsewhere = (settings: ElsewhereSettings): ExchangeVenue =>
   settings.kind === 'remote' ? venueNamed(settings.venue) : binanceSpot;
 
@@ -43,8 +43,8 @@ export function refuseUntried(
 }
 
 /**
- * Rejects a maximum delay of requests after which the exchange may still execute an order.
- * @throws UsageError with the smallest value.
+ * Rejects a configured request delay that is too short, because the exchange may still execute an order after it.
+ * @throws UsageError with the smallest accepted value.
  */
 export function refuseShortDelay(config: Pick<Config, 'exchange' | 'timing'>): void {
   const { exchange, timing } = config;

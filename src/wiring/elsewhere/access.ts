@@ -15,10 +15,10 @@ export type ElsewhereAccess = {
   readonly transport?: Transport;
 };
 
-/** Returns a fingerprint of a text, such as a key, which does not reveal it. */
+/** Returns a fingerprint of a text, such as a key. The fingerprint does not reveal the text. */
 export const fingerprintOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
-/** Returns a name for an account at its exchange, which does not reveal the API key. */
+/** Returns a name for an account at its exchange. The name does not reveal the API key. */
 export const accountName = ({
   restUrl,
   key,
