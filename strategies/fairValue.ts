@@ -50,7 +50,7 @@ export function withFairValue(
   };
 }
 
-/** Returns a quote whose levels have the steps of their side added, and without the sides that must not quote. */
+/** Returns the quote with the steps of its side added to each level, and without the sides that must not quote. */
 function movedOutward(quote: Quote, costs: Readonly<Record<Side, readonly Step[] | string>>): Quote {
   const moved = (levels: readonly Level[], steps: readonly Step[] | string): readonly Level[] =>
     typeof steps === 'string'

@@ -36,7 +36,8 @@ export type Part = {
   /** Returns the steps that add up to the distance that `look` returned; absent or empty if there is one step. */
   parts?(view: View): readonly Step[];
   /**
-   * Returns the steps by which the quotes of each side move outward from the price `fair`, or the reason why a side must not quote.
+   * Returns the steps by which the quotes of each side move outward from the price `fair`, or the reason why a side
+   * must not quote.
    */
   leave?(view: View, fair: number): Readonly<Record<Side, readonly Step[] | string>>;
 };
@@ -135,16 +136,20 @@ export const referencePart = (p: Of<'reference'>): Part => {
   };
 };
 
-/** Names of the two steps of a reference price with sources: the price there, and the basis of this book to it. */
+/**
+ * Names of the two steps of a reference price with sources: the price at the sources, and the basis of this book
+ * against that price.
+ */
 const PRICE_THERE = 'price there';
 const BASIS_HERE = 'basis';
 
-/** Minimum time between two prices of which the volatility there is measured. */
+/** Minimum time between two reference prices from which the volatility is measured, in ms. */
 const VOLATILITY_EVERY_MS = 1_000;
 
 /**
- * Steps of the cost of leaving a fill at a source (E17): from the mid price there to the average price of the source's
- * `amount`, the taker fee, `riskZ` standard deviations of the price until it is left, and the edge.
+ * Returns a function that computes the cost of hedging a fill at a source (E17), as steps. The steps lead from the mid
+ * price there to the average price of the source's `amount`. They add the taker fee, `riskZ` standard deviations of the
+ * price until the hedge, and the edge.
  */
 function leaving(p: NonNullable<Of<'reference'>['leave']>): NonNullable<Part['leave']> {
   const volatility = new EwmaVolatility({

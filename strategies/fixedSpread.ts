@@ -49,7 +49,7 @@ export const spreadTuning = {
 type SpreadParameters = z.infer<z.ZodObject<typeof spreadParameters>>;
 
 /**
- * Returns a quote around `centre`, the steps of the fair value. The first bid and the first ask move apart, by equal
+ * Returns a quote around the fair value, whose steps are `centre`. The first bid and the first ask move apart, by equal
  * parts, so that a round trip earns minEdgeBps over two maker fees. Afterwards, markouts widen each side.
  */
 export function quoteAround(p: SpreadParameters, lots: Amount, view: View, centre: readonly Step[]): Quote {
@@ -79,7 +79,7 @@ export function quoteAround(p: SpreadParameters, lots: Amount, view: View, centr
 }
 
 /**
- * Returns why both half-spreads together are less than two maker fees plus minEdgeBps; `null` if they are not.
+ * Returns an error line if both half-spreads together are less than two maker fees plus minEdgeBps; otherwise `null`.
  * `makerRate` is in parts of 10^-8.
  */
 export const spreadEdgeProblem = (p: SpreadParameters, makerRate: number): string | null =>

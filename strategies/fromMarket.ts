@@ -37,8 +37,8 @@ export const ORDERS_IN_FULL = 10;
 /** Number of levels per side. */
 export const LEVELS_A_SIDE = 3;
 /**
- * Time in seconds in which the price typically moves by the requote tolerance. The request budget allows all six orders
- * (three levels per side) to be replaced once in this time.
+ * Time in seconds in which the price typically moves by the requote tolerance. It is long enough for the request budget
+ * to replace all six orders (three levels per side) once.
  */
 const LEAVE_S = 4;
 

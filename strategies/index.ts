@@ -54,8 +54,8 @@ export function kindOf(name: StrategyName): StrategyKind {
   return { ...kind, make: (p, instrument) => earningFees(kind.make(p, instrument), paysForVolume(p)) };
 }
 /**
- * Returns a `strategy` section: a ladder with one level at `distanceBps` from the mid price. Its skew is half that
- * distance. `amount` is in the base currency.
+ * Returns a `strategy` section: a ladder with one level at `distanceBps` from the mid price. Its skew at positionMax is
+ * half of `distanceBps`. `amount` is in the base currency.
  */
 export const quotingAt = (distanceBps: number, feeBps: number, amount: string): object => ({
   name: 'ladder' satisfies StrategyName,

@@ -56,8 +56,8 @@ export function inventoryRoom(side: Side, view: View, cap: number): number {
 }
 
 /**
- * Builds one level per entry of `prices`, each given as steps, best price first. Each amount is `lots`, or the rest of
- * `room`, which is the number of lots that the side may still add. A level closer to the fair value than the level
+ * Builds one level per entry of `prices`, each given as steps, best price first. Each amount is `lots`, but the total
+ * is at most `room`, the number of lots that the side may still add. A level closer to the fair value than the level
  * before it gets a step to that level's price.
  */
 export function quoteLevelsOf(side: Side, prices: readonly (readonly Step[])[], lots: Amount, room: number): Level[] {

@@ -14,8 +14,8 @@ export const finite = (gamma: number, sigma: number, left: number, q: number): {
 
 /**
  * Returns the indifference prices for an infinite horizon, of one order more and one order less, as distances from the
- * fair value. Valid for |q| <= qMax with omega = gamma^2 sigma^2 (qMax + 1)^2 / 2, in which sigma cancels. The caller
- * adds the edge.
+ * fair value. Valid for |q| <= qMax. omega is gamma^2 sigma^2 (qMax + 1)^2 / 2, so sigma cancels out. The caller adds
+ * the edge.
  */
 export function infinite(gamma: number, qMax: number, q: number): { readonly buy: number; readonly sell: number } {
   const room = (qMax + 1) * (qMax + 1) - q * q;

@@ -20,7 +20,7 @@ export type AvellanedaStoikovParameters = z.infer<typeof avellanedaStoikovParame
 
 /**
  * Checks that the levels are within the limits, and that the risk is in the quote currency. The distances of the levels
- * are unknown before the strategy runs.
+ * are not checked, because they are unknown before the strategy runs.
  */
 export const avellanedaStoikovLimitProblems = (
   p: AvellanedaStoikovParameters,

@@ -148,7 +148,8 @@ function smallestRoot(diagonal: Float64Array, beside: number): number {
     scale = Math.max(scale, Math.abs(diagonal[i]!));
   }
   for (let turn = 0; turn < TURNS_MAX && isBelow(diagonal, square, x); turn++) {
-    // Sum of 1 / (eigenvalue - x) over all eigenvalues; `second` is the sum of the squares of these terms.
+    // `first` is the sum of 1 / (eigenvalue - x) over all eigenvalues; `second` is the sum of the squares of these
+    // terms.
     let [first, second] = [0, 0];
     let [pivot, slope, bend] = [Infinity, 0, 0];
     for (let i = 0; i < n; i++) {

@@ -32,12 +32,12 @@ export const gridParameters = z
 export type GridParameters = z.infer<typeof gridParameters>;
 
 /**
- * Returns why one spacing is less than two maker fees plus minEdgeBps; `null` if it is not. `makerRate` is in parts of
- * 10^-8.
+ * Returns an error line if one spacing is less than two maker fees plus minEdgeBps; otherwise `null`. `makerRate` is in
+ * parts of 10^-8.
  */
 export const gridEdgeProblem = (p: GridParameters, makerRate: number): string | null =>
   narrowProblem('the spacing', p.spacingBps, p.minEdgeBps, roundTripRise(makerRate) * 10_000);
 
-/** Checks that the levels are within the limits. The last line can be levels + 0.5 spacings from the fair value. */
+/** Checks that the levels are within the limits. The last line can be (levels + 0.5) spacings from the fair value. */
 export const gridLimitProblems = (p: GridParameters, limits: LimitsAsked): readonly LimitProblem[] =>
   levelProblems(p, limits, (p.levels + 0.5) * p.spacingBps);

@@ -16,8 +16,8 @@ export const imbalanceLimitProblems = (p: ImbalanceParameters, limits: LimitsAsk
   spreadLimitProblems(p, limits, DEVIATIONS_MAX * p.bpsPerDeviation);
 
 /**
- * Returns why the spread is less than two maker fees plus minEdgeBps; `null` if it is not. `makerRate` is in parts of
- * 10^-8.
+ * Returns an error line if the spread is less than two maker fees plus minEdgeBps; otherwise `null`. `makerRate` is in
+ * parts of 10^-8.
  */
 export const imbalanceEdgeProblem = (p: ImbalanceParameters, makerRate: number): string | null =>
   spreadEdgeProblem(p, makerRate);

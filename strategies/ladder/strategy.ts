@@ -76,7 +76,7 @@ function laddering(parameters: LadderParameters, instrument: Instrument): Strate
   return {
     quote(view) {
       const { at, lastBuy, lastSell } = view;
-      // Fills are compared as records, because two fills may have equal times.
+      // Fills are compared by identity, because two fills may have equal times.
       if (held?.lastBuy === lastBuy && held.lastSell === lastSell && at - held.at < p.refreshMs) return held.quote;
       held = { quote: compute(view), at, lastBuy, lastSell };
       return held.quote;

@@ -26,7 +26,7 @@ export const pegLimitProblems = (p: PegParameters, limits: LimitsAsked): readonl
   spreadLimitProblems(p, limits, p.weight * p.maxDivergenceBps);
 
 /**
- * Returns why the spread is less than two maker fees plus minEdgeBps; `null` if it is not. `makerRate` is in parts of
- * 10^-8.
+ * Returns an error line if the spread is less than two maker fees plus minEdgeBps; otherwise `null`. `makerRate` is in
+ * parts of 10^-8.
  */
 export const pegEdgeProblem = (p: PegParameters, makerRate: number): string | null => spreadEdgeProblem(p, makerRate);
