@@ -5,6 +5,9 @@ export type Rules = {
   readonly instrument: Instrument;
   readonly makerRate: number;
   readonly takerRate: number;
-  /** Fee tier, for display; `null` or absent if the exchange does not report the volume. */
+  /**
+   * Fee tier of the account, for display; `null` or absent if the exchange does not report the account's trading
+   * volume.
+   */
   readonly tier?: AccountTier | null;
 };

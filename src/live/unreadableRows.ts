@@ -11,7 +11,7 @@ import {
 import type { Log } from './log.ts';
 import type { Failed } from './failedRequest.ts';
 
-/** Whether a row concerns the bot. `possibly`: the readable fields of the row do not decide. */
+/** Whether a row concerns the bot. `possibly`: the readable fields of the row are not sufficient to decide. */
 export type Concern = 'yes' | 'no' | 'possibly';
 
 /** Data that identifies the bot's orders. */
@@ -27,7 +27,7 @@ export type OwnOrders = {
 
 /**
  * Whether a row in a list of orders is an order of the bot. `possibly`: the row may be in the bot's book, and its ids
- * do not decide. An oid may not decide, because the bot does not know the oid of an order whose answer was lost.
+ * are not sufficient to decide. The bot does not know the oid of an order whose answer was lost.
  */
 export function isOwnOrder({ book, oid, originId }: UnreadableRow, own: OwnOrders): Concern {
   if (originId?.startsWith(`${own.instance}-`) === true) return 'yes';
@@ -77,7 +77,7 @@ export function isAboutCurrency({ currencies, book }: UnreadableRow, own: readon
   return about.some(currency => own.includes(currency)) ? 'yes' : 'no';
 }
 
-/** Returns the failure of a list read that an unreadable row causes. */
+/** Returns the failure of a read of a list that contains an unreadable row. */
 export const failedBy = (list: string, row: UnreadableRow): Failed => ({
   kind: 'unknown',
   reason: `${list}: ${describeRow(row)}`,
@@ -116,7 +116,7 @@ class RowWarnings {
 
 /** Data for judging unreadable rows, and the receiver of reports about omitted rows. */
 export type RowJudgment = Omit<OwnOrders, 'book'> & {
-  /** Returns whether the ledger has no amount of a currency, so that the exchange need not list it. */
+  /** Returns whether the ledger holds none of a currency; the exchange need not list its balance. */
   readonly isZero?: (currency: string) => boolean;
   /**
    * Returns whether the ledger contains a currency; `true` before the ledger is opened. If absent, every currency is

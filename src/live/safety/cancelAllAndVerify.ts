@@ -21,9 +21,11 @@ export type CancelAllOptions = {
   readonly connectivity: ConnectivityLog;
   readonly book: string;
   readonly instance: string;
-  /** Origin ids from a journal, looked up individually if the list is truncated. */
+  /** Origin ids from a journal, looked up individually if the list of open orders is truncated. */
   readonly known?: readonly string[];
-  /** Called after each read with the origin ids in the list, and whether the list was truncated. */
+  /**
+   * Called after each read of the list of open orders with the origin ids in it, and whether the list was truncated.
+   */
   readonly onSeen?: (ids: readonly string[], isCut: boolean) => void;
 };
 
@@ -32,8 +34,8 @@ export type ListedOrder = { readonly oid: string; readonly id: string };
 
 const READ_EVERY_MS = 500;
 /**
- * Page size of a second request after a full page. An answer is complete if its number of rows is between the two page
- * sizes.
+ * Page size of a second request, sent if the first answer fills its page. If the second answer has more rows than the
+ * first page and fewer than this number, the list is complete.
  */
 const LARGE_PAGE = 50_000;
 const EMPTY_READS = 2;
@@ -89,7 +91,7 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
     return live.length > 0 ? { live, isCut } : null;
   }
   for (const { oid, originId } of unreadableOf(outcome)) {
-    // An unreadable row does not prove the end of the order.
+    // An unreadable row does not prove that the order has ended, so the order counts as live.
     if (typeof originId === 'string' && !live.some(one => one.id === originId))
       live.push({ oid: oid ?? '', id: originId });
   }
@@ -116,10 +118,10 @@ async function listed({ exchange, book, connectivity }: CancelAllOptions, limit:
 }
 
 /**
- * Cancels and reads until two consecutive complete reads are empty, or until `goesOn` returns `false`. A read that
- * starts while `isEarly` returns `true` never counts as empty. Returns an empty list if the end of all orders is
- * verified; otherwise the orders last seen. Returns `null` if the end is not verified and the last read showed no order
- * of the instance.
+ * Cancels the orders of the instance and reads the list of open orders, until two consecutive complete reads show none
+ * of them, or until `goesOn` returns `false`. Neither of the two reads may start while `isEarly` returns `true`.
+ * Returns an empty list if the end of all orders is verified. Otherwise returns the orders that the last answered read
+ * showed; `null` if it showed none, or if no read was answered.
  */
 export async function cancelAllAndVerify(
   options: CancelAllOptions,
@@ -145,8 +147,8 @@ export async function cancelAllAndVerify(
 }
 
 /**
- * Cancels by origin ids, in chunks of limited size. The answers are no proof that an order has ended; only a later read
- * is a proof.
+ * Cancels by origin ids, in chunks of limited size. The answers do not prove that an order has ended; only a later read
+ * of the open orders does.
  */
 export async function cancelAll(
   { exchange, connectivity }: Pick<CancelAllOptions, 'exchange' | 'connectivity'>,

@@ -8,8 +8,8 @@ import type { Halt, Latch } from './latch.ts';
 type Step = (event: EngineEvent) => void;
 
 /**
- * Passes a latched halt to the engine and returns the halt. Call `applyPendingHalt` before each order, so that the
- * engine reports the halt before an order that the halt blocks.
+ * Passes a latched halt to the engine and returns the halt. Call `applyPendingHalt` before each order, so that the halt
+ * is reported before the orders that it blocks.
  */
 export function applyPendingHalt(
   engine: Pick<Engine, 'haltedBecause'>,
@@ -23,8 +23,8 @@ export function applyPendingHalt(
 }
 
 /**
- * Applies a halt, or its end, to the engine; call periodically. `broken` means that the engine has failed: only a new
- * process can end its halt.
+ * Applies a halt, or the end of a halt, to the engine; call periodically. `broken` means that the engine has failed;
+ * then only a new process can end the halt.
  */
 export function watchHalt(
   engine: Pick<Engine, 'haltedBecause'>,

@@ -153,8 +153,8 @@ export type Sight = {
 };
 
 /**
- * Gap between two checks after which the watcher counts as suspended. The time without a heartbeat then counts from the
- * later check.
+ * Time between two checks above which the watcher itself counts as suspended. The time without a heartbeat then counts
+ * from the later check.
  */
 const UNWATCHED_MAX_MS = 30_000;
 
@@ -165,7 +165,7 @@ export class Watch {
   #last: HeartbeatRecord | null = null;
   #movedAt: Millis;
   #lookedAt: Millis;
-  /** Time without a complete read at the last change of the heartbeat. */
+  /** Time since the last complete read in ms, as of the last change of the heartbeat. */
   #unreadMs: Millis = 0;
 
   /** Creates the watcher. The time without a change of the heartbeat counts from the creation. */

@@ -55,8 +55,8 @@ export interface Latch {
    */
   lift(reason: string, at?: Millis, who?: string): void;
   /**
-   * Returns `true` at the first call after the operator ended a halt or reduce-only, even if the bot was not running at
-   * that time.
+   * Returns `true` at the first call after the operator ended a halt or reduce-only, even if the bot was not running
+   * when the operator ended it.
    */
   takeLifted(): boolean;
   /** Reserves disk space for a halt, in case the disk is full later. Throws if there is no space. */
@@ -83,8 +83,8 @@ function reservedText(box: Mailbox<'halt'>, halt: Halt): string {
 }
 
 /**
- * Returns the message of a latch. A rejected file counts as a halt, pause or hold by the bot, with the fields of
- * `unread`.
+ * Returns the message in a latch file. For a rejected file, returns a halt, pause or hold by the bot, with the fields
+ * of `unread`.
  */
 function latchOf<M extends Halt, U extends object>(found: FoundMessage<M> | null, unread: U): M | (Halt & U) | null {
   if (found?.refused === undefined) return found?.message ?? null;
@@ -93,7 +93,7 @@ function latchOf<M extends Halt, U extends object>(found: FoundMessage<M> | null
   return { reason: `the latch ${path} ${is}`, at: 0, by: 'bot', ...unread };
 }
 
-/** Fields of an unreadable hold, which match no bot, so that only the operator can end the hold. */
+/** Fields for an unreadable hold. They match no process of the bot, so that only the operator can end the hold. */
 const UNREAD_HOLD = { born: Number.NaN, reads: Number.NaN };
 const UNREAD_PAUSE = { until: null };
 
@@ -125,7 +125,7 @@ function takePauseAway(box: Mailbox<'pause'>, pause: Pause, note: () => void): b
 
 const overPauseFile = (box: Mailbox<'pause'>): string => `${box.path()}.over`;
 
-/** Removes the renamed pause file of a process that was killed while it ended a pause. */
+/** Removes the renamed pause file that remains if a process is killed while it ends a pause. */
 export const forgetEndedPause = (dir: string): void =>
   rmSync(overPauseFile(new Mailbox(dir, 'pause')), { force: true });
 
@@ -190,7 +190,8 @@ export function latchIn(dir: string): Latch {
       const [halt, reduce] = [readHalt(), readReduce()];
       const lifted = halt ?? readHold() ?? reduce;
       note({ at, by: 'person', ...(who === undefined ? {} : { who }), lifted, reason });
-      // The end of a hold resets no loss and books no balance, so the engine does not receive it as a resume.
+      // At a resume, the engine resets losses and books balance differences. The end of a hold must do neither, so the
+      // engine does not receive it as a resume.
       if (halt !== null || reduce !== null) writeDurably(join(dir, TAKE_UP_FILE), reason);
       new Mailbox(dir, 'flatten').remove();
       // The files are removed only after RESUMED is written, so that the operator can repeat an interrupted resume.
@@ -204,12 +205,12 @@ export function latchIn(dir: string): Latch {
   };
 }
 
-/** Maximum size of the part at the end of the log that is read. */
+/** Maximum numbers of bytes and lines that are read from the end of the log. */
 const LIFTED_SHOWN = { bytes: 1_048_576, lines: 2_000 };
 
 /**
- * Returns the newest lines of the log of ended stops (halts, holds, pauses, reduce-only states, flatten requests), oldest
- * first, each with the time, actor and reason of its end. Omits unreadable lines.
+ * Returns the newest lines of the log of ended stops (halts, holds, pauses, reduce-only states, flatten requests),
+ * oldest first, each with the time, actor and reason of its end. Omits unreadable lines.
  */
 export function liftedIn(dir: string): readonly (Halt & { readonly lifted: Halt | null })[] {
   const file = join(dir, LIFTED_FILE);

@@ -20,7 +20,7 @@ export class LatchWatch {
     this.#latch = latch;
   }
 
-  /** Applies a resume, reduce-only and a pause that started before the run, before the first decision. */
+  /** Applies, before the first decision, a resume, reduce-only and a pause from before the run. */
   begin(): void {
     const { step, time } = this.#run;
     applyPendingReduce(this.#latch, time(), step);
@@ -39,15 +39,15 @@ export class LatchWatch {
   }
 
   /**
-   * Applies changes of the latch; call periodically. `isBroken` means that the engine has failed: only a new process
-   * can end its halt.
+   * Applies changes of the latch; call periodically. `isBroken` means that the engine has failed; then only a new
+   * process can end the halt.
    */
   look(isBroken: boolean): void {
     const { step, time } = this.#run;
     watchHalt(this.#engine, this.#latch, time(), isBroken, step);
     watchReduce(this.#engine, this.#latch, time(), step);
-    // A halt may have been set and resumed between two calls. Its resume ends no state of this engine, so the marker is
-    // removed; otherwise it would end a later state.
+    // A halt may have been set and resumed between two calls. The resume ends no state of this engine, so its marker is
+    // removed; otherwise the marker would end a later halt or reduce-only state.
     if (!isBroken && this.#engine.haltedBecause === null && this.#engine.reducingBecause === null)
       this.#latch.takeLifted();
     this.#watchPause();

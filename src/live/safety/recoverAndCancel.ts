@@ -11,7 +11,7 @@ export type RecoverOptions = Omit<CancelAllOptions, 'connectivity'> & {
   readonly log: Log;
   /** Maximum delay of a request of the previous run. Only a read after this delay can prove that no order is open. */
   readonly requestDelayMaxMs: Millis;
-  /** Time limit of the recovery, after `requestDelayMaxMs`. */
+  /** Time limit of the recovery, counted from the end of `requestDelayMaxMs`. */
   readonly withinMs: Millis;
   /** Whether to stop early if retries cannot succeed, such as with a wrong key. */
   readonly givesUp?: boolean;
@@ -24,8 +24,9 @@ const FATAL_IN_A_ROW = 3;
 
 export type Recovered = {
   /**
-   * Origin ids of orders that may be live; `null` if nothing could be read. Empty only if two complete reads after
-   * `requestDelayMaxMs` showed no order.
+   * Origin ids of orders that may be live. Empty only if two complete reads of the open orders after
+   * `requestDelayMaxMs` showed none. `null` if the end of the orders is not verified and the last answered read, if
+   * any, showed none.
    */
   readonly left: readonly string[] | null;
   /** Number of orders that were seen live and have ended. */

@@ -9,8 +9,8 @@ import type { Latch } from './latch.ts';
 type Step = (event: EngineEvent) => void;
 
 /**
- * Applies two states before the first decision: a resume that happened while the bot was down, and reduce-only from an
- * earlier run.
+ * Applies, before the first decision, a resume that happened while the bot was down, and reduce-only from an earlier
+ * run.
  */
 export function applyPendingReduce(latch: Latch, at: Millis, step: Step): void {
   if (latch.takeLifted()) step({ kind: 'resume', at });
@@ -19,8 +19,8 @@ export function applyPendingReduce(latch: Latch, at: Millis, step: Step): void {
 }
 
 /**
- * Keeps reduce-only equal in engine and latch. Call `watchReduce` periodically, after the check for halts. If a write
- * to disk fails, the next call retries it.
+ * Keeps the reduce-only state equal in engine and latch. Call `watchReduce` periodically, after the check for halts. If
+ * a write to disk fails, the next call retries it.
  */
 export function watchReduce(
   { reducingBecause: reason, isWithinLimit }: Pick<Engine, 'reducingBecause' | 'isWithinLimit'>,

@@ -36,8 +36,8 @@ export type SentinelOptions = Omit<CancelAllOptions, 'connectivity'> & {
   /** Command that ends a halt of the bot. */
   readonly resumeCommand: string;
   /**
-   * Returns why the disk of the bot's state accepts no writes; `null` if the disk accepts writes. A full disk also
-   * stops the heartbeat.
+   * Returns why the disk of the bot's state accepts no writes; `null` if the disk accepts writes. A bot that runs on a
+   * full disk cannot write heartbeats either.
    */
   readonly diskProblem?: () => DiskTrouble | null;
   /** Receives the number of open orders of a bot that is down, halted or on hold; 0 only if verified. */
@@ -78,8 +78,8 @@ const ASK_EVERY_MS = 2_000;
  */
 const KEPT_OUT_MAX_MS = 150_000;
 /**
- * Time without an answer that counts as an outage. After the outage, the bot has `OUTAGE_MS` for its next read before
- * it counts as disconnected.
+ * Time without an answer from the exchange that counts as an outage. After the outage, the bot has `OUTAGE_MS` for its
+ * next read before it counts as disconnected.
  */
 const OUTAGE_MS = 15_000;
 
@@ -115,7 +115,7 @@ class Sentinel {
   #countedAt: Millis = -Infinity;
   /** Time of the exchange's last answer. */
   #answeredAt: Millis;
-  /** Start of the time in which the exchange has answered without an outage. */
+  /** End of the exchange's last outage; -Infinity before the first outage. */
   #answersSince: Millis = -Infinity;
   #isAnswered = true;
   /** Time when the bot last reported a lockout. */
@@ -332,7 +332,7 @@ class Sentinel {
 const processOf = ({ process: where }: HeartbeatRecord, is: 'there' | 'gone'): string =>
   `its process ${where?.pid} is ${is}`;
 
-/** Returns an id for the time since a bot's process last completed a read of its orders and trades. */
+/** Returns an id for a gap in the reads of a bot: its process, and the number of complete reads before the gap. */
 const silenceOf = ({ born, reads }: HeartbeatRecord): string => `${born}/${reads}`;
 
 const seconds = (ms: Millis): string => `${Math.round(ms / 1000)} s`;

@@ -10,7 +10,10 @@ const SLEPT_MS = 10_000;
  * machine's clock also causes such a difference, and then interrupts the quotes for about a second.
  */
 const UNSEEN_MS = 2_000;
-/** Minimum length of a suspension that makes data suspect: data that arrives just after it may have waited in the socket. */
+/**
+ * Minimum length of a suspension that makes data suspect: data that arrives just after it may have waited in the
+ * socket.
+ */
 const PAUSED_MS = 2_000;
 const WAKING_MS = 500;
 

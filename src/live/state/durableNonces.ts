@@ -17,16 +17,16 @@ const SPARE = 10_000n * PER_MS;
 const FEW = PER_MS;
 
 /**
- * Returns the first time of the clock whose nonces are above all of a store with this bound; `null` if those of the
- * present time are. A bound is up to a block above the nonces that were sent: `isCertain` if they are above the clock
- * even so.
+ * Returns the time from which nonces made from the clock are above a store's bound; `null` if they already are. A bound
+ * may be up to one `BLOCK` above the nonces that were sent. `isCertain`: even then, some sent nonces are above those of
+ * the present time.
  */
 export function aheadUntil(mark: bigint, now: Millis): { readonly until: Millis; readonly isCertain: boolean } | null {
   const present = BigInt(Math.floor(now)) * PER_MS;
   return mark <= present ? null : { until: Number(mark / PER_MS) + 1, isCertain: mark - BLOCK > present };
 }
 
-/** Returns what a client needs so that its nonces are above all earlier ones of the store. */
+/** Returns the settings of a client that keep its nonces above all earlier nonces of the store. */
 export const storedNonces = (store: NonceStore, clock: Clock): Pick<VenueCredentials, 'nonceAbove' | 'durable'> => ({
   nonceAbove: store.nonceMark,
   durable: source => durableNonces(source, store, work => void clock.after(0, work)),

@@ -64,15 +64,15 @@ export type Leftovers = {
 export type NonceStore = {
   /** Upper bound of the nonces that earlier runs may have sent; 0 for the first run. */
   readonly nonceMark: bigint;
-  /** Stores the upper bound of nonces. No nonce above `mark` may be sent before `reserveNonces` has returned. */
+  /**
+   * Stores `mark` as the new upper bound. A nonce above the previous bound may be sent only after this call has
+   * returned.
+   */
   reserveNonces(mark: bigint): void;
 };
 
 export type Journal = NonceStore & {
-  /**
-   * Number of this run. No earlier run in this state directory had the number, and every run in a lost state directory
-   * had a lower number.
-   */
+  /** Number of this run, higher than the number of every earlier run, including runs whose state directory was lost. */
   readonly run: number;
   /** Configuration as text, from which the engine was created. */
   readonly setup: string;
@@ -93,7 +93,7 @@ export type Journal = NonceStore & {
   keep(mark: LedgerCheckpoint, entries: readonly LedgerEntry[], hours?: readonly ProfitSinceOpening[]): void;
   /** Makes everything durable, including the ledger if `mark` is present. Throws if the disk accepts no write. */
   flush(mark?: LedgerCheckpoint): void;
-  /** Returns the store of the nonces of an account on the other exchange, by its name. */
+  /** Returns the store of the nonces of an account on the other exchange, by the name of the account. */
   noncesElsewhere(account: string): NonceStore;
   /** Account number at the exchange; `null` while unknown, or if the state is bound to no account. */
   readonly client: string | null;
@@ -104,9 +104,10 @@ export type Journal = NonceStore & {
   /** Whether the disk accepts durable writes; if not, the bot places no order. */
   isWritable(): boolean;
   /**
-   * Returns the journal of the next run in this process, as after a restart. This journal must not be used afterwards,
-   * unless the call throws; a write would replace the ledger of the next run, so it throws. `setup` is the configuration if it changed; `earlierBytesMax` is the limit for earlier
-   * recordings if it changed.
+   * Returns the journal of the next run in this process, as after a restart. Afterwards, `intend` and `flush` of this
+   * journal throw, because they would replace the ledger of the next run. If the call throws, this journal can still be
+   * used. `setup` is the configuration if it changed; `earlierBytesMax` is the limit for earlier recordings if it
+   * changed.
    */
   next(at: Millis, setup?: string, earlierBytesMax?: number): Journal;
   close(): void;
@@ -270,7 +271,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   };
 }
 
-/** Returns a function that wraps `work`. The wrapped `work` runs in one atomic commit, which is counted. */
+/** Returns a function that turns `work` into one atomic commit, and counts each commit. */
 function countedIn(db: Database.Database, mark: CommitMark | undefined) {
   const count = db.prepare(
     'INSERT INTO commits (one, n, sum) VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE SET n = excluded.n, sum = excluded.sum',
@@ -279,7 +280,7 @@ function countedIn(db: Database.Database, mark: CommitMark | undefined) {
     let commits = 0;
     const one = atomically(db, (...args: A) => {
       work(...args);
-      // The number is read each time, because the journal of an earlier run of this process may still store nonces.
+      // The count is read each time, because the journal of an earlier run of this process may still commit nonces.
       commits = commitsIn(db) + 1;
       count.run(commits, sumOf(commits));
     });
@@ -319,7 +320,7 @@ function intentsIn(db: Database.Database, account: string) {
   };
 }
 
-/** Returns the statements that write the account's row in the tables of marks and nonces. */
+/** Returns the statements that write the account's row in the tables `marks` and `nonces`. */
 const marksIn = (db: Database.Database) => ({
   mark: db.prepare(
     'INSERT INTO marks (account, mark, sum) VALUES (?, ?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark, sum = excluded.sum',

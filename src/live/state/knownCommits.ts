@@ -53,7 +53,7 @@ export function commitMarkIn(dir: string, commits: number): CommitMark {
 
 /**
  * Returns why the state file cannot be the file of earlier runs (it is missing or empty); otherwise `null`. Call
- * `lossOf` before SQLite opens the file, because SQLite deletes a log without its file.
+ * `lossOf` before SQLite opens the file, because SQLite deletes a write-ahead log whose file is missing.
  */
 export function lossOf(dir: string): string | null {
   const file = join(dir, STATE_FILE);
@@ -64,8 +64,9 @@ export function lossOf(dir: string): string | null {
 }
 
 /**
- * Returns why a readable state file cannot be the file of earlier runs; otherwise `null`. `commits` is the commit count
- * of the file, or `null` for a version that did not count commits. `lastRun` is the newest run in the file.
+ * Returns why a readable state file is older than the last known commit or run; otherwise `null`. `commits` is the
+ * commit count of the file, or `null` for a version that did not count commits. `lastRun` is the newest run in the
+ * file.
  */
 export function stalenessOf(dir: string, commits: number | null, lastRun: number | null): string | null {
   const known = commitsKnown(dir);

@@ -26,7 +26,7 @@ import { sumOf } from './rowChecksums.ts';
  * entry adds 20 us to a start.
  */
 export const ENTRIES_MAX = 50_000;
-/** Number of entries above the maximum at which the oldest entries are merged. */
+/** Excess over the maximum at which the oldest entries are merged. */
 const FOLD_EVERY = 5_000;
 const FORWARD = 'brought forward';
 
@@ -78,9 +78,10 @@ type Sums = ReadonlyMap<string, Causes>;
 const isUnplaced = ({ source }: LedgerEntry): boolean => placeInName(source) === null;
 
 /**
- * Returns the sums of the entries (`booked`), and `sums` with the adjustments of the entries, for exchanges other than the
- * bot's own, and by how much each currency changed. An older Puntas left the operator's adjustment at an exchange that its configuration no longer named out
- * of the sums. Its entry has a source without a place. Sums that differ by anything else stay unchanged: they are damaged.
+ * Returns the sums of the entries (`booked`), `sums` with the adjustments that they lack (`causes`), and the added
+ * adjustment of each currency (`added`). An older Puntas left an adjustment by the operator out of the sums if it was
+ * at another exchange that the configuration no longer named. The source of its entry does not name the exchange. Sums
+ * that differ in any other way stay unchanged, because they are damaged.
  */
 export function adjustedSums(
   entries: readonly LedgerEntry[],
@@ -106,8 +107,9 @@ export function adjustedSums(
 }
 
 /**
- * Returns the ledger with the sums of `adjustedSums`. Its inventory stays as it was, so the target changes with what is
- * held; a configured target replaces it. `book` is the bot's book; `null` if the state does not name it.
+ * Returns the ledger with the sums of `adjustedSums`. The target rises by the added base currency, so that the
+ * inventory stays as it was; a configured target replaces this target. `book` is the bot's book; `null` if the state
+ * does not name it.
  * @throws Error if the entries do not add up to the sums. A ledger without entries is not checked.
  */
 export function ledgerByEntries(
@@ -123,7 +125,8 @@ export function ledgerByEntries(
   let targetRest = ledger.targetRest ?? money(0n);
   for (const [currency, amount] of added)
     if (book !== null && currency.startsWith(`${pairOf(book)[0]}@`)) targetRest = money(targetRest + amount);
-  // The older Puntas booked them without a place. With it, a repeated request is recognized.
+  // The older Puntas booked these entries under sources that do not name the exchange. The ledger also gets the sources
+  // with the exchange, so that a repeated request is recognized.
   const sources = entries.filter(isUnplaced).flatMap(({ source, changes }) => {
     const change = changes.find(({ currency }) => added.has(currency));
     return change === undefined ? [] : [atPlace(source, placeInName(change.currency)!)];

@@ -21,9 +21,9 @@ export type LedgerFile = {
   readonly causes: ReadonlyMap<string, Causes>;
   /** Entries, oldest first; the first may be the sum of older entries. */
   readonly entries: readonly LedgerEntry[];
-  /** Last comparison with the balances of the bot's own exchange; `null` if none. */
+  /** Last comparison of the ledger with the balances of the bot's own exchange; `null` if none. */
   readonly checked: BalanceCheck | null;
-  /** Last comparison of the last run with the balances of the other exchange; `null` if none. */
+  /** Last comparison of the ledger with the balances of the other exchange, in the last run; `null` if none. */
   readonly checkedThere: PlaceCheck | null;
   /** Profit since the opening at the last checkpoint, in the quote currency; `null` if not stored. */
   readonly profit: ProfitSinceOpening | null;

@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 import type { MailMessage } from '../mailbox/kinds.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 
-/** Returns the reason of a hedge's end that the operator has stated. */
+/** Returns the reason that is stored with a hedge that the operator has settled. */
 export const settledWhy = ({ as, by, reason }: Pick<MailMessage<'settle'>, 'as' | 'by' | 'reason'>): string =>
   `settled as ${as} by ${by}: ${reason}`;
 
@@ -14,7 +14,10 @@ export const settledWhy = ({ as, by, reason }: Pick<MailMessage<'settle'>, 'as' 
 export type SettlingRun = {
   /** `null` if the run has no hedger. */
   readonly hedger: Hedger | null;
-  /** Hedges that a run without a hedger hands on unchanged, among them those that a settlement ended at its start. */
+  /**
+   * Hedges that a run without a hedger passes on unchanged, including hedges that a settlement ended when the run
+   * started.
+   */
   readonly kept: readonly HedgeRow[];
   /** Makes ledger and recording durable; returns whether it succeeded. */
   readonly persist: () => boolean;

@@ -23,7 +23,7 @@ export async function fromCopy<T>(dir: string, clock: Clock, read: (db: Database
       if (tries >= TRIES)
         throw new Error(`${dir}: the state file was modified during every attempt to copy it; try again`);
     } catch (error) {
-      // The copy is incomplete because of a concurrent write, or the file is damaged. Damage appears at every try.
+      // Either a concurrent write made the copy incomplete, or the file is damaged. A damaged file fails at every try.
       if (tries >= TRIES) throw error;
     } finally {
       rmSync(copy, { recursive: true, force: true });
@@ -36,8 +36,8 @@ const LOG_FILE = `${STATE_FILE}-wal`;
 
 /**
  * Copies the state file, then its log. Returns `false` if the log restarted during the copy. Until a restart, commits
- * are only appended to the log, which has every page that is newer than the file. The two copies are therefore a
- * durable state.
+ * are only appended to the log, which has every page that is newer than the file. The two copies together are therefore
+ * a state that was durable.
  */
 function copied(dir: string, copy: string): boolean {
   const before = headOf(join(dir, LOG_FILE));

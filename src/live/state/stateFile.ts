@@ -148,7 +148,7 @@ export function atomically<A extends readonly unknown[]>(
  */
 export function closeDatabase(db: Database.Database): void {
   try {
-    // SQLite releases an exclusive lock from WAL mode only when that mode ends.
+    // In WAL mode, SQLite releases an exclusive lock only when the mode ends.
     db.pragma('journal_mode = DELETE');
     db.pragma('locking_mode = NORMAL');
     db.prepare('SELECT count(*) FROM runs').get();
@@ -199,7 +199,7 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS nonces (account TEXT PRIMARY KEY, mark TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
-/** First word of the account in the table of nonces, for an account on the other exchange. */
+/** First word of the account name in the table of nonces if the account is on the other exchange. */
 export const NONCES_ELSEWHERE = 'elsewhere';
 
 const ENTRIES = `

@@ -53,8 +53,9 @@ export async function openHedgeOf(dir: string, clock: Clock): Promise<string | n
 }
 
 /**
- * Returns an upper bound of all nonces that a bot may have used with its key of section `exchange`, or with its account
- * `there` on the other exchange; 0 if there are none. Rejects if the state file cannot be trusted or read.
+ * Returns an upper bound of all nonces that a bot may have used; 0 if there are none. Counts the nonces of its key in
+ * the section `exchange`, or those of its account `there` on the other exchange. Rejects if the state file cannot be
+ * trusted or read.
  */
 export async function nonceMarkOf(dir: string, clock: Clock, there?: string): Promise<bigint> {
   const [rule, name] = there === undefined ? ['NOT LIKE', '%'] : ['=', there];

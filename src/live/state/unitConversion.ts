@@ -27,7 +27,7 @@ type Left = { readonly orders: readonly RestoredOrder[]; readonly ledger: Restor
  * Converts the state of an earlier run to the current units of the book. Prices are rounded up for buys and down for
  * sells, and amounts are rounded up; filled amounts stay exact. `written` is `null` for a state of an older Puntas,
  * whose amounts are in units of 10^-8.
- * @throws RangeError with the order or target that the book's units cannot represent.
+ * @throws RangeError with the order or inventory target that the book's units cannot represent.
  */
 export function inUnitsOf<T extends Left>(leftovers: T, written: StateUnits | null, to: Instrument): T {
   const { tick, lot } = written ?? { tick: to.tick, lot: LOT };
@@ -40,7 +40,7 @@ export function inUnitsOf<T extends Left>(leftovers: T, written: StateUnits | nu
   };
 }
 
-/** Returns an instrument that has only units, without bounds. */
+/** Returns an instrument with the given tick and lot, and without limits on prices and amounts. */
 const unbounded = (book: string, tickSize: DecimalText, lot: DecimalText): Instrument =>
   instrumentOf(
     {
