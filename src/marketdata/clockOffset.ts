@@ -1,5 +1,5 @@
 /**
- * Offset of the exchange's clock, computed from the fastest message of a connection, and the extra delay of each other
+ * Offset of the exchange's clock, computed from the fastest message of a connection, and the extra delay of every other
  * message.
  */
 import type { Millis } from '../core/index.ts';

@@ -27,7 +27,7 @@ export function writeLevels(snapshot: BookSnapshot, instrument: Instrument, into
 
 /**
  * Returns each price level once, best first. Caps amounts that are too large to count exactly, counts unreadable
- * amounts as one lot, and omits an ask above the largest tick.
+ * amounts as one lot, and omits asks whose price is too high to count exactly.
  *
  * If a price is damaged within the depth that decisions use, returns the reason as text.
  */

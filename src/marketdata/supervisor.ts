@@ -15,7 +15,7 @@ import type { BookSource, MarketDataSupervisorOptions, SteppedBook, UnreadBook }
 const RESYNC_EVERY_MS = 5_000;
 const RESYNC_EVERY_MAX_MS = 60_000;
 const GOOD_AFTER_MS = 60_000;
-/** Minimum delay of the read of a complete book, so that the stream sends steps before the snapshot is taken. */
+/** Minimum delay before a complete book is read, so that the stream already sends steps when the snapshot is taken. */
 const RESYNC_PAUSE_MS = 20;
 /**
  * Maximum delay of frames, and maximum lag behind a polled book, for a stream that counts as up. The delays of prompt
@@ -33,7 +33,7 @@ const TRADES_UNREAD: UnreadBook = {
   reason: 'the trades before the polled book could not be read completely',
 };
 
-/** Start of the read of a book, and the time until its answer, without the read of its trades. */
+/** Start of a book read, and the time until its answer; the subsequent read of trades is not included. */
 type TimedRead = { readonly startedAt: Millis; readonly tookMs: Millis };
 
 const NO_STEPS: SteppedBook = {
@@ -372,8 +372,7 @@ export class MarketDataSupervisor {
     if (snapshot.sequence < this.#newest) return user.onUnread(OLDER);
     const unfit = shows ? user.takeBook(snapshot, whole) : null;
     if (unfit !== null) return user.onUnread(damagedBook(unfit));
-    // A recent confirmation by the stream no longer counts, because the polled book is newer. The polled book contains
-    // the bot's orders.
+    // The polled book is newer and contains the bot's orders, so a recent confirmation by the stream no longer counts.
     this.#freshAt = -Infinity;
     this.#newest = snapshot.sequence;
     if (stepped !== null) this.#behindSince ??= clock.elapsed();

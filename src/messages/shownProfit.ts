@@ -52,7 +52,8 @@ export const partsText = ({ total, spread, inventory, fees, hedging }: Profit): 
 });
 
 /**
- * Returns a sentence such as `+12.50 mxn since the opening of the ledger (2026-11-20 14:05 UTC), this run +1.20`, for all displays.
+ * Returns a sentence such as `+12.50 mxn since the opening of the ledger (2026-11-20 14:05 UTC), this run +1.20`, for
+ * all displays.
  */
 export const profitSentence = (of: ProfitSinceOpening, run: Profit | null, minor: string): string =>
   profitSentenceOf(shownProfit(of, run, minor));

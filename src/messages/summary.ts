@@ -34,9 +34,12 @@ export type Summary = {
     readonly place: string;
     /** Funds that no open order may spend, in the base and the quote currency there. */
     readonly funds: { readonly base: string; readonly quote: string };
-    /** Inventory beyond the band with all unknown orders there, in the base currency. */
+    /**
+     * Hedge debt in the base currency: inventory outside the hedge band if every open order there that makes it worse
+     * filled.
+     */
     readonly debt: string;
-    /** Number of orders there without a known end. */
+    /** Number of orders on the other exchange whose end is not known. */
     readonly openOrders: number;
   };
   /** Share of time with at least one live quote on the side, since quoting was first possible. */

@@ -55,8 +55,8 @@ export const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
 
 /**
  * Formats seconds: `90 s` below two minutes, then `5 min`, `1 h 30 min`, and `2 d 3 h` from two days on. Below two
- * minutes, the number has three significant digits. From then on, it is rounded to the nearest minute; from two days on,
- * also down to the whole hour.
+ * minutes, the number has three significant digits. Longer durations are rounded to the nearest minute, and from two
+ * days on also down to the whole hour.
  */
 export function durationText(seconds: number): string {
   if (seconds < 120) return `${numberText(Number(seconds.toPrecision(3)))} s`;

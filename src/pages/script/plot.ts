@@ -26,8 +26,8 @@ export type Plot = {
   /** Title for screen readers, also shown above small plots. */
   readonly title: string;
   /**
-   * Values of the x axis. Times are in epoch ms. Names are at x = 0, 1, 2 and so on, and values are at or near these
-   * numbers.
+   * X axis. `values` has the position of each point: epoch ms for times; for names, numbers at or near 0, 1, 2 and so
+   * on, which are the positions of the names.
    */
   readonly x: {
     readonly kind: 'time' | 'names' | 'number' | 'log';
