@@ -51,14 +51,14 @@ export type SecondExchange = {
   close(): void;
 };
 
-/** Name of the venue whose client the exchange answers. */
+/** Name of the venue whose interface the exchange supports. */
 export const SECOND_VENUE = 'binance';
 
 const FEES: FeeRates = { maker: '0.001', taker: '0.001' };
 
 /**
- * Books and rules. All values are invented but near those of the exchange: ticks and steps of BTCUSDT as in common
- * public captures, not checked.
+ * Books and rules. All values are invented but near Binance's: ticks and steps of BTCUSDT as in common public captures,
+ * not verified.
  */
 export const SECOND_BOOKS: readonly BookSetup[] = [
   setupOf('btc_usdt', '0.01', ['0.00001', '9000'], ['0.01', '1000000'], ['5', '9000000']),
@@ -68,7 +68,7 @@ export const SECOND_BOOKS: readonly BookSetup[] = [
   setupOf('bnb_usdt', '0.01', ['0.001', '900000'], ['0.01', '100000'], ['5', '9000000']),
 ];
 
-/** Returns a book whose step of amounts is its smallest amount. */
+/** Returns a book whose unit of amounts is its minimum amount. */
 function setupOf(...row: Parameters<typeof bookRow>): BookSetup {
   const rules = bookRow(...row);
   return { ...rules, lot: rules.minimumAmount };

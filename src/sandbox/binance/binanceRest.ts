@@ -16,7 +16,7 @@ import { tradingRoutes } from './tradingRoutes.ts';
 
 export const BINANCE_ROUTES: readonly BinanceRoute[] = [...marketRoutes, ...tradingRoutes, ...holdingRoutes];
 
-/** Returns the bare interface; `servedBy` adds lost, cut and replaced answers, throttling and delays. */
+/** Returns the REST interface without faults; `servedBy` adds lost, cut and replaced answers, throttling and delays. */
 export function binanceRest(world: BinanceWorld): (request: WireRequest, peer: string) => WireReply {
   return (request, peer) => {
     const headers: Record<string, string> = { date: new Date(world.clock.now()).toUTCString() };
@@ -75,7 +75,7 @@ function routedAnswer(
     weights.chargeOrder(account.id, switches);
   }
   const value = route.handle({ world, fields, account });
-  // Handlers of writes have checked this before they changed anything.
+  // Handlers of writes have already called `end`, before they changed anything.
   fields.end();
   if (route.order === true) {
     const { short, day } = weights.ordersUsed(account.id);

@@ -18,7 +18,7 @@ export type BinanceWorld = {
   readonly weights: RequestWeights;
   /** Returns a random client order id. */
   clientId(): string;
-  /** Returns the draw of a fault with a probability in parts of 10,000. */
+  /** Returns whether a fault occurs, by a random draw. `pips` is the probability of the fault, in parts of 10,000. */
   draws(pips: number): boolean;
 };
 
@@ -40,37 +40,41 @@ export type BinanceRoute =
       readonly handle: (ask: BinanceRequest & { readonly account: Account }) => unknown;
     });
 
-/** Returns the book of a mandatory symbol. Throws -1102, -1100 or -1121. */
+/**
+ * Returns the book of the request's symbol. Throws -1102 if the symbol is absent, -1100 if malformed, -1121 if unknown.
+ */
 export function bookAsked({ world, fields }: BinanceRequest): VenueBook {
   return bookNamed(world, fields.needed('symbol'));
 }
 
-/** Returns the book of an optional symbol. */
+/** Returns the book of the request's symbol; `undefined` if the symbol is absent. */
 export function bookMaybe({ world, fields }: BinanceRequest): VenueBook | undefined {
   const symbol = fields.text('symbol');
   return symbol === undefined ? undefined : bookNamed(world, symbol);
 }
 
-/** Returns the book of a symbol. Throws -1100 or -1121. */
+/** Returns the book of a symbol. Throws -1100 if the symbol is malformed, -1121 if unknown. */
 export function bookNamed({ venue }: BinanceWorld, symbol: string): VenueBook {
   if (!/^[A-Z0-9]{1,20}$/.test(symbol)) throw REFUSALS.illegal('symbol', '^[A-Z0-9-_.]{1,20}$');
   for (const book of venue.books.values()) if (symbolOf(book.instrument) === symbol) return book;
   throw REFUSALS.symbol();
 }
 
-/** Returns the limit of a list: `fallback` if absent, at most `max`. Throws -1130 for zero. */
+/**
+ * Returns the number of rows that a list request asks for: `fallback` if absent, at most `max`. Throws -1130 for zero.
+ */
 export const listLimit = (fields: RequestFields, fallback = 500, max = 1_000): number => {
   const limit = fields.whole('limit') ?? fallback;
   if (limit < 1) throw REFUSALS.invalid('limit');
   return Math.min(max, limit);
 };
 
-/** Times between which a list is asked, in ms. */
+/** Time range of a list request, in epoch ms, both ends included. */
 export type TimeSpan = { readonly from: number | undefined; readonly to: number | undefined };
 
 const SPAN_MAX_MS = 86_400_000;
 
-/** Returns the times of a list. Throws -1127 for more than 24 hours. */
+/** Returns the time range of a list request. Throws -1127 if the range is longer than 24 hours. */
 export function timeSpan(fields: RequestFields): TimeSpan {
   const [from, to] = [fields.whole('startTime'), fields.whole('endTime')];
   if (from !== undefined && to !== undefined && !(to - from <= SPAN_MAX_MS))
@@ -79,8 +83,8 @@ export function timeSpan(fields: RequestFields): TimeSpan {
 }
 
 /**
- * Returns up to `limit` rows in ascending order: the oldest from a start or a first id, else the newest. Source:
- * rest-api.md, general API information.
+ * Returns up to `limit` rows in ascending order: the oldest rows if the request has a start time or a first id,
+ * otherwise the newest rows. Source: rest-api.md, general API information.
  */
 export function pageOfRows<R>(
   rows: readonly R[],

@@ -12,7 +12,7 @@ import { aggregateFields, tradeRuns } from './marketRoutes.ts';
 import { wholeTime } from './orderAnswers.ts';
 import { bestFields, levelTexts, price8, quantity8, symbolOf } from './symbols.ts';
 
-/** Maximum number of sessions; a further session is closed with 1013. The limit is an own choice. */
+/** Maximum number of sessions; a further session is closed with 1013. Puntas chose the limit. */
 const SESSIONS_MAX = 300;
 /** Maximum number of streams of a session. */
 const STREAMS_MAX = 1_024;
@@ -33,7 +33,10 @@ type Session = {
   pongAt: Millis;
 };
 
-/** Depth of one book at one interval: changed prices since the last frame, whose last update id is `last`. */
+/**
+ * Depth feed of one book at one interval: the prices that changed since the last frame, and the last update id of that
+ * frame (`last`).
+ */
 type DepthFeed = {
   readonly book: VenueBook;
   readonly everyMs: number;
@@ -41,7 +44,9 @@ type DepthFeed = {
   last: number;
 };
 
-/** Returns the stream of the exchange; its sessions end with 1001, 1008, 1011 and 1013 as in the first exchange's. */
+/**
+ * Returns the stream of the exchange. Close codes: 1001, 1008, 1011 and 1013, as in the stream of the first exchange.
+ */
 export const binanceStream = (world: BinanceWorld): Stream => new BinanceStream(world);
 
 class BinanceStream implements Stream {

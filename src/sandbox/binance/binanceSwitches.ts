@@ -94,7 +94,7 @@ export const SECOND_SWITCHES = {
 
 export type SecondSwitches = ValuesOf<typeof SECOND_SWITCHES>;
 
-/** Returns the switches as `withOverrides` does. */
+/** Returns the switches of `base`, or the default switches, with overrides; see `withOverrides`. */
 export const secondSwitchesOf = (overrides: Partial<SecondSwitches> = {}, base?: SecondSwitches): SecondSwitches =>
   withOverrides(
     SECOND_SWITCHES,

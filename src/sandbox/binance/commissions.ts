@@ -1,5 +1,5 @@
 /**
- * Commissions of the second exchange: from what is received, or in BNB with a discount. Source:
+ * Commissions of the second exchange: deducted from the received amount, or paid in BNB at a discount. Source:
  * faqs/commission_faq.md and rest-api.md of github.com/binance/binance-spot-api-docs at a5e0bc3; the rounding is not
  * documented.
  */
@@ -13,7 +13,7 @@ import { text8 } from '../wire/wire.ts';
 import type { SecondSwitches } from './binanceSwitches.ts';
 
 const ASSET = 'bnb';
-/** Share of the commission that payment in BNB saves, in parts of 100. */
+/** Discount on a commission that is paid in BNB, in percent. */
 const DISCOUNT_PERCENT = 25n;
 
 type Rates = { readonly maker: string; readonly taker: string; readonly buyer: string; readonly seller: string };
@@ -42,8 +42,8 @@ export function commissionOf(
 }
 
 /**
- * Returns the payment of commissions in BNB at the mid price of the books that lead to it. Without such books or enough
- * BNB, the commission comes from the received currency.
+ * Returns the function that charges commissions in BNB, at the mid prices of the books from the received currency to
+ * BNB. Without such books or without enough BNB, the commission is deducted from the received amount.
  */
 export function bnbPayment(world: () => { readonly venue: Venue; readonly switches: SecondSwitches }): FeePayment {
   return (account, received, rate) => {
@@ -56,7 +56,7 @@ export function bnbPayment(world: () => { readonly venue: Venue; readonly switch
   };
 }
 
-/** Returns the value of a sum in BNB, rounded down; `null` if no books lead to it. */
+/** Returns the value of a sum in BNB, rounded down; `null` if no books lead from its currency to BNB. */
 function bnbFor(venue: Venue, currency: string, sum: Money): Money | null {
   if (currency === ASSET) return sum;
   const rate = crossesFrom(venue, currency).get(ASSET)?.rate;

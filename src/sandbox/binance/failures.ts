@@ -1,7 +1,7 @@
 /**
  * Error answers of the second exchange: codes with status and messages. Source of codes and messages: errors.md of
- * github.com/binance/binance-spot-api-docs at a5e0bc3. Its pages give no status by code; the statuses are common
- * knowledge, not checked.
+ * github.com/binance/binance-spot-api-docs at a5e0bc3. That source has no HTTP status for a code; the statuses are
+ * common knowledge, not verified.
  */
 import type { WireReply } from '../../core/index.ts';
 import { reply } from '../wire/wire.ts';
@@ -41,7 +41,7 @@ export function failureReply({ code, message, status, retryAfterS }: BinanceFail
   return { ...answer, headers: { ...answer.headers, 'retry-after': String(retryAfterS) } };
 }
 
-/** Returns a page of a proxy in front of the exchange, which has no code. */
+/** Returns an HTML page from a proxy in front of the exchange. Unlike error answers, the page has no error code. */
 export const proxyPage = (status: number, title: string): WireReply => ({
   status,
   headers: { 'content-type': 'text/html' },

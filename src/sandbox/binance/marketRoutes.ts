@@ -127,7 +127,7 @@ const tradeFields = (i: Instrument, { ordinal, at, price, amount, makerSide }: T
 
 type Run = { first: TradeRow; last: TradeRow; lots: number };
 
-/** Joins trades of one taker at one price, oldest first. */
+/** Joins consecutive trades of one taker at one price into runs, oldest first. */
 export function tradeRuns(trades: readonly TradeRow[]): Run[] {
   const runs: Run[] = [];
   for (const trade of trades) {

@@ -10,7 +10,10 @@ import { price8, quantity8, symbolOf } from './symbols.ts';
 
 export type ResponseType = 'ACK' | 'RESULT' | 'FULL';
 
-/** Returns the status word of an order. Only immediate orders end unfilled without a cancel. */
+/**
+ * Returns the status word of an order. Without a cancel, only an immediate order can end before it is filled; its word
+ * is EXPIRED.
+ */
 export function statusWord({ status, filled, finishedAt, cancelling }: VenueOrder): string {
   if (finishedAt === null) return filled > 0 ? 'PARTIALLY_FILLED' : 'NEW';
   if (status === 'completed') return 'FILLED';

@@ -1,6 +1,6 @@
 /**
- * Parameters of a request, from its query and its body, each of which may have a name once. Source of the codes: errors.md of
- * github.com/binance/binance-spot-api-docs at a5e0bc3.
+ * Parameters of a request, from its query and its body; a name may occur once in each of them. Source of the codes:
+ * errors.md of github.com/binance/binance-spot-api-docs at a5e0bc3.
  */
 import { isDecimalText, moneyOf, type Money, type WireRequest } from '../../core/index.ts';
 import { BinanceFailure, REFUSALS } from './failures.ts';
@@ -64,7 +64,7 @@ export class RequestFields {
     if (this.text(name) !== undefined) throw new BinanceFailure(-1106, `Parameter '${name}' sent when not required.`);
   }
 
-  /** Throws -1104 if a parameter was sent that no reader asked for. */
+  /** Throws -1104 if a parameter was sent that the handler has not read. */
   end(): void {
     const unread = [...this.#values.keys()].filter(name => !this.#read.has(name));
     if (unread.length === 0) return;
@@ -77,8 +77,8 @@ export class RequestFields {
 }
 
 /**
- * Parses the parameters of a request. If the query and the body have one name, the query counts. Throws -1101 if one
- * of them repeats a name.
+ * Parses the parameters of a request. If query and body have the same name, the value in the query is used. Throws
+ * -1101 if one of them repeats a name.
  */
 export function requestFieldsOf(request: Pick<WireRequest, 'method' | 'body'>, query: string): RequestFields {
   const values = new Map<string, string>();

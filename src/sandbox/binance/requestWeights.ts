@@ -1,6 +1,6 @@
 /**
  * Limits of the second exchange: weight per address and minute, unfilled orders per account, and the ban of addresses
- * that go on. Source: rest-api.md (LIMITS) of github.com/binance/binance-spot-api-docs at a5e0bc3.
+ * that continue after rejections. Source: rest-api.md (LIMITS) of github.com/binance/binance-spot-api-docs at a5e0bc3.
  */
 import type { Clock } from '../../core/index.ts';
 import type { SecondSwitches } from './binanceSwitches.ts';
@@ -71,7 +71,10 @@ export class RequestWeights {
     for (const [counter] of limits) counter.count++;
   }
 
-  /** Returns the orders of an account in 10 s and in a day, for headers and the list of counts. */
+  /**
+   * Returns the numbers of orders of an account in the current 10 s and the current day, for headers and the list of
+   * counts.
+   */
   ordersUsed(account: string): { readonly short: number; readonly day: number } {
     const now = this.#clock.elapsed();
     const { short, day } = this.#ordersOf(account);
@@ -96,7 +99,7 @@ export class RequestWeights {
   }
 }
 
-/** Returns the count in the current window, and starts a new window at its end. */
+/** Returns the count in the current window. If a new window has started, first resets the count to 0. */
 function countIn(counter: Counter, windowMs: number, now: number): number {
   const window = Math.floor(now / windowMs);
   if (counter.window !== window) {

@@ -10,9 +10,9 @@ import type { RequestFields } from './requestFields.ts';
 
 const WINDOW_MS = 5_000;
 const WINDOW_MAX_MS = 60_000;
-/** Maximum time of a request ahead of the exchange clock, in ms. */
+/** Maximum time by which a request's timestamp may be ahead of the exchange clock, in ms. */
 const AHEAD_MS = 1_000;
-/** Microseconds since 1970 are above this number, milliseconds below. */
+/** Unit of a timestamp: above this number microseconds since 1970, below it milliseconds. */
 const MICROSECONDS_FROM = 1e14;
 
 /** Returns the signature of a payload in lower-case hex. */
@@ -21,7 +21,7 @@ export const payloadSignature = (secret: string, payload: string): string =>
 
 /**
  * Returns the key of a signed request. Checks in this order: key present (-2014), parameters present (-1102), time
- * (-1021), key known and allowed (-2015), signature (-1022). The order is common knowledge, not checked.
+ * (-1021), key known and allowed (-2015), signature (-1022). The order is common knowledge, not verified.
  */
 export function signerOf(
   request: WireRequest,

@@ -90,8 +90,8 @@ export function symbolRow(book: VenueBook, trading: boolean, openOrdersMax: numb
 }
 
 /**
- * Returns the average price of the last minutes in ticks, weighted by amount; the last price without trades in them,
- * and 0 without any trade.
+ * Returns the average price in ticks of the trades in the last `PERCENT.minutes` minutes, weighted by amount. Without
+ * such trades, returns the last price; 0 if the book never traded.
  */
 export function averageTicks({ history }: VenueBook, now: number): number {
   let [lots, tickLots] = [0, 0];
@@ -103,7 +103,7 @@ export function averageTicks({ history }: VenueBook, now: number): number {
 }
 
 export type DepthLevel = { readonly price: Price; readonly lots: Amount };
-/** Levels of a book, best first, with the sequence number of the last change in them. */
+/** Levels of a book, best first, and the sequence number of the book's last change. */
 export type ShownBook = {
   readonly sequence: number;
   readonly bids: readonly DepthLevel[];
@@ -118,7 +118,7 @@ export class ShownBooks {
     return this.#frozen !== null;
   }
 
-  /** Freezes what is shown of all books, or shows them live again. */
+  /** Freezes the levels that the exchange shows of the books; `null` shows the live levels again. */
   freeze(books: Iterable<VenueBook> | null): void {
     if (books === null) this.#frozen = null;
     else this.#frozen ??= new Map([...books].map(book => [book.rules.book, shownLevels(book, DEPTH_MAX)]));
@@ -157,6 +157,6 @@ export function bestFields(book: VenueBook, shown: ShownBook): Record<'b' | 'B' 
   };
 }
 
-/** Returns the value of an amount at a price in ticks that need not be whole, rounded to whole ticks. */
+/** Returns the value of an amount at a price in ticks. The price is first rounded to whole ticks. */
 export const valueAbout = (i: Instrument, ticks: number, lots: number): Money =>
   money(BigInt(Math.round(ticks)) * BigInt(lots) * i.tickLotMoney);

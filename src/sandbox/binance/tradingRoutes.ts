@@ -165,7 +165,7 @@ function checkedDraft(world: BinanceWorld, fields: RequestFields, account: Accou
 
 const CLIENT_ID = /^[.A-Z:/a-z0-9_-]{1,36}$/;
 
-/** Returns a client order id; `undefined` if absent. The form is common knowledge, not checked. */
+/** Returns a client order id; `undefined` if absent. The accepted format is common knowledge, not verified. */
 function clientIdIn(fields: RequestFields, name: string): string | undefined {
   const id = fields.text(name);
   if (id === undefined || CLIENT_ID.test(id)) return id;
@@ -199,14 +199,17 @@ function checkValue({ rules }: VenueBook, value: bigint, alsoMax: boolean): void
     throw REFUSALS.filter('NOTIONAL');
 }
 
-/** Whether reads show an order already. */
+/** Whether the order is old enough for look-ups and lists to show it. */
 const isListed = ({ clock, switches }: BinanceWorld, { createdAt }: VenueOrder): boolean =>
   clock.now() - createdAt >= switches.lookupDelayMs;
 
 const openIn = (account: Account, { rules }: VenueBook): VenueOrder[] =>
   [...account.active.values()].filter(order => order.book === rules.book);
 
-/** Returns the order of the request by order id, or its newest order by client id; `undefined` if there is none. */
+/**
+ * Returns the account's order with the order id in the request, or its newest order with the client id in the request;
+ * `undefined` if there is none.
+ */
 function orderAsked({ world, fields, account }: Signed, book: VenueBook): VenueOrder | undefined {
   const oid = fields.whole('orderId');
   const origin = clientIdIn(fields, 'origClientOrderId');
