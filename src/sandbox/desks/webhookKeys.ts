@@ -19,7 +19,10 @@ export class WebhookKeys {
     this.#random = random;
   }
 
-  /** Generates a new signing key. The key comes from the system's random generator, because no other state depends on it. */
+  /**
+   * Generates a new signing key, from the system's random generator: the key need not follow from the seed, because no
+   * other state depends on it.
+   */
   rotate(): void {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const open = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');

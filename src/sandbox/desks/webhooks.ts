@@ -93,7 +93,7 @@ export class Webhooks {
   publish(transaction: Transaction, must: boolean): void {
     const { switches } = this.#venue;
     const registration = this.#registrations.get(transaction.account.id);
-    // The number is drawn even without a registration, so that a registration does not change other random draws.
+    // Random numbers are drawn even without a registration, so that a registration does not change later random draws.
     const skipped = this.#random.integer(0, 9999) < switches.webhookSkipPips;
     const copies = this.#random.integer(0, 9999) < switches.webhookRepeatPips ? 2 : 1;
     const delays = Array.from({ length: copies }, () => this.#delay(switches));
@@ -134,8 +134,8 @@ export class Webhooks {
   }
 
   /**
-   * Returns the delivery to drop for a new one: the oldest optional delivery, else the oldest if the new delivery must
-   * arrive, else `undefined`.
+   * Returns the delivery to drop so that a new one can wait: the oldest delivery that need not arrive. Without one,
+   * returns the oldest delivery if the new one must arrive; otherwise `undefined`.
    */
   #lesser({ final }: Delivery): Delivery | undefined {
     for (const each of this.#waiting) if (!each.final) return each;

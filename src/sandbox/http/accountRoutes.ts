@@ -97,7 +97,9 @@ function userTradesById({ venue, account, path }: PrivateRequest): WireReply {
   return success(found.map(trade => userTradeRow(trade, venue.switches)));
 }
 
-/** Returns the trades of the order id in the path, or of every order with the origin_id in the query. */
+/**
+ * Returns the trades of the order with the oid in the path or query, or of every order with the origin_id in the query.
+ */
 function orderTrades({ venue, account, path, query }: PrivateRequest): WireReply {
   const { switches } = venue;
   const oid = path['oid'] ?? query.get('oid');

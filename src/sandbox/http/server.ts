@@ -35,8 +35,8 @@ const CONNECTIONS_MAX = 1_024;
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
- * Answer as it leaves the server: whole, with a body cut after some bytes, or none. Without an answer, the connection is
- * closed, or stays open until the client gives up (`silence`).
+ * Answer as the server sends it: complete, with a body cut after some bytes, or not at all. Without an answer, the
+ * connection is closed, or stays open until the client gives up (`silence`).
  */
 export type ServedReply = WireReply | { readonly cut: WireReply; readonly bytes: number } | 'closed' | 'silence';
 

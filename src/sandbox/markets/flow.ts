@@ -56,9 +56,9 @@ const INFORMED = { looks: 2, acts: 0.7, edge: 0.05, size: 1.5, followed: 0.4 };
 /** Maximum distance of an uninformed taker's limit from the best price, in half spreads. */
 const REACH = 5;
 /**
- * Shift of the makers' price by trades, in one-minute volatilities. Each trade shifts the price by less than `most`; a
- * trade of `amounts` times the typical amount shifts it by half of `most`. The total shift is at most `max` and decays
- * over `fadeS` seconds.
+ * Shift of the makers' price by trades, in multiples of the price's one-minute volatility. Each trade shifts the price
+ * by less than `most`; a trade of `amounts` times the typical amount shifts it by half of `most`. The total shift is at
+ * most `max` and decays over `fadeS` seconds.
  */
 const PUSH = { most: 0.35, amounts: 3, max: 0.8, fadeS: 60 };
 /**

@@ -49,7 +49,8 @@ export class Arrivals {
   /** Returns the time of the next order after `seconds`, computed by Ogata's thinning. */
   next(seconds: number): number {
     let at = seconds;
-    // The loop is bounded for extreme random draws. The order then arrives at the last candidate time.
+    // The number of candidates is bounded, in case of extreme random draws. At the bound, the order arrives at the last
+    // candidate time.
     for (let tries = 0; tries < 1000; tries++) {
       this.#moveTo(at);
       const rate = this.#rate();

@@ -7,8 +7,8 @@ export type MakerKind = {
   readonly width: number;
   readonly levels: number;
   /**
-   * Distance between the first two levels, as a share of the first level's distance. Each further step grows by half of
-   * this share.
+   * Distance between the first two levels, as a share of the first level's distance. Each further distance between
+   * levels is larger than the one before by half of this share.
    */
   readonly spacing: number;
   /** Factor by which the amount grows from one level to the next. */
@@ -170,7 +170,7 @@ export class FlowMaker {
 
   /**
    * Returns the price nearest to the target that keeps `CLEARANCE` from the best opposite price. Makers therefore never
-   * trade against each other's quotes; informed takers do.
+   * trade against each other's quotes; only takers do.
    */
   #clearOf(other: Side, target: number): number {
     const best = other === 'sell' ? this.#place.bestAsk() : this.#place.bestBid();

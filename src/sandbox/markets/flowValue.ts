@@ -61,7 +61,7 @@ export class EfficientPrice implements FlowValue {
     const perMinute = volatilityBps / 1e4;
     this.#driftPerS = driftBpsPerHour / 1e4 / 3_600;
     this.#deviationPerRootS = perMinute * Math.sqrt((1 - NEWS_SHARE - IMBALANCE_SHARE) / 60);
-    // The variance per second of a drift with time constant T is about 2T times its square.
+    // A drift with time constant T adds a variance per second of about 2T times its mean square.
     this.#imbalanceDriftPerS = perMinute * Math.sqrt(IMBALANCE_SHARE / 60 / (2 * IMBALANCE_S));
     // News sizes are exponential with a random sign, so their variance is twice the squared mean.
     this.#newsMean = perMinute * Math.sqrt((NEWS_SHARE * NEWS_MEAN_S) / 60 / 2);

@@ -51,8 +51,8 @@ const EVERYWHERE: Readonly<Record<Side, number>> = { buy: 0, sell: Infinity };
 
 /**
  * Simulated copy of a followed market. `clear` and `set` update levels, and `flush` shows the changes. Report an
- * execution before the levels that it changed. Only the model fills account orders; their place in the visible queue is
- * for display and for taker orders.
+ * execution before the levels that it changed. Only the model decides which account orders an execution fills. Their
+ * positions in the visible queue matter only for display and for taker orders.
  */
 export class FollowedMarket {
   readonly #place: FollowedPlace;
@@ -180,7 +180,7 @@ export class FollowedMarket {
     const before = shown.get(price) ?? 0;
     if (after > 0) shown.set(price, after);
     else shown.delete(price);
-    // If the amount is unchanged, the level does not include the latest trades at its price yet.
+    // An unchanged level does not include the latest trades at its price yet, so the queues keep their state.
     if (after !== before) {
       for (const order of this.#own[side]) {
         if (order.place === price) this.#model.queue.changed(order, before, after, 0);

@@ -2,7 +2,7 @@
 import type { Amount, Clock, Instrument, Millis, Price, Random, Side } from '../../core/index.ts';
 
 /**
- * Delays of a book's public data. A stream frame waits for the longer of this delay and the delay that the stream
+ * Delays of a book's public data. A stream frame waits for the longer of `delayMs` and the delay that the stream
  * switches set.
  */
 export type MarketFeed = {
@@ -31,8 +31,8 @@ export interface Marketplace {
     timeInForce: 'GTC' | 'IOC',
   ): { readonly id: number; readonly traded: Amount; readonly rested: Amount };
   /**
-   * Takes resting orders at `price` or better immediately, except account orders placed at or after `since` (on the
-   * clock's `now`). Returns the traded amount.
+   * Takes resting orders at `price` or better immediately, except account orders placed at or after `since`, measured
+   * by the clock's `now`. Returns the traded amount.
    */
   takeStanding(side: Side, price: Price, amount: Amount, since: Millis): Amount;
   /** Cancels a simulator order. Returns the open amount that was canceled, or 0 if the order no longer exists. */
@@ -50,16 +50,16 @@ export interface Marketplace {
   amountAt(side: Side, price: Price): Amount;
   /** Delays of the public data; the market simulator of the book can change these delays. */
   readonly feed: MarketFeed;
-  /** Registers a call after each cancel of an account order, outside of any match. */
+  /** Registers a function that is called after each cancel of an account order, outside of any match. */
   onCancel(call: () => void): void;
   /**
-   * Registers a call after each execution of a simulator order. The call runs during the match and must not place
-   * orders.
+   * Registers a function that is called after each execution of a simulator order. The call is during the match and
+   * must not place orders.
    */
   onSyntheticFill(call: (id: number, side: Side, price: Price, amount: Amount, maker: boolean) => void): void;
 }
 
-/** Resting order of an account; `at` is the time at which the order was entered, on the clock's `now`. */
+/** Resting order of an account. `at` is the time at which the order was entered, measured by the clock's `now`. */
 export type AccountOrder = { readonly id: number; readonly price: Price; readonly left: Amount; readonly at: Millis };
 
 /** Interface for a market that decides itself which orders an execution fills. */

@@ -13,9 +13,9 @@ export type ReplayCounts = {
   readonly trades: number;
   /** Number of trades whose side was unknown and was inferred from the book. */
   readonly inferredSides: number;
-  /** Number of trades with too few matching orders at their price or better. */
+  /** Number of trades that found too few lots at their price or better. */
   readonly shortTrades: number;
-  /** Total lots of trades for which there was no matching order. */
+  /** Total lots, over all trades, that found no matching order. */
   readonly shortLots: number;
   /** Number of times at which levels were hidden because the recorded book was locked or crossed. */
   readonly hiddenBooks: number;
@@ -201,7 +201,7 @@ class Replay implements Market {
           this.#touched[side].add(columns.price[row]!);
           if (!inPicture) queues?.changed(side, columns.price[row]!);
         }
-        // A row of an order may also change the level at the order's previous price.
+        // A row of an order may also change the level at the order's previous price, so all prices are aligned.
         else this.#all = true;
       }
     }
@@ -254,7 +254,7 @@ class Replay implements Market {
     this.#counts.shortLots += missed;
   }
 
-  /** Executes a trade by the model's queue positions. Returns the lots without a matching order. */
+  /** Executes a trade by the model's queue positions. Returns the lots that found no matching order. */
   #share(queues: RecordedQueues, side: Side, price: Price, amount: Amount): number {
     const maker = opposite(side);
     // Recorded levels that crossed account orders may have filled some of these orders.
@@ -265,7 +265,7 @@ class Replay implements Market {
     return rest > 0 ? this.#house!.take(maker, price, rest, (id, lots) => this.#place!.hit(id, lots)) : 0;
   }
 
-  /** Executes a trade by the exchange's own queues. Returns the lots without a matching order. */
+  /** Executes a trade by the exchange's own queues. Returns the lots that found no matching order. */
   #match(side: Side, price: Price, amount: Amount): number {
     const maker = opposite(side);
     const sweep = this.#sweep;

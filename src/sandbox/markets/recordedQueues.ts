@@ -17,7 +17,10 @@ export class RecordedQueues {
   readonly #model = levelModel('pessimistic');
   /** Account orders by side, best price first, then oldest first. */
   readonly #own: Record<Side, Own[]> = { buy: [], sell: [] };
-  /** Whether the last book row was a snapshot, which does not include orders that were placed later. */
+  /**
+   * Whether the last book row was a snapshot. The recording then lacks the orders placed since, so the queue ahead of a
+   * new account order is unknown.
+   */
   #isSnapshot = false;
 
   /** Creates the queues of account orders. `depth` is the number of levels per side in the recording. */

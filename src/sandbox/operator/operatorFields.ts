@@ -1,4 +1,4 @@
-/** Readers for the body of an operator's call. Each returns the exact value or throws a one-line message. */
+/** Readers for the body of an operator's call. Each reader returns the exact value or throws an error of one line. */
 import { isDecimalText, moneyOf, type Money } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import type { EmbeddedExchange } from '../exchange.ts';

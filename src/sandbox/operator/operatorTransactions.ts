@@ -80,7 +80,7 @@ export function startRedemption(ask: OperatorRequest): unknown {
 
 /**
  * Parses a refund plan: the given steps (rfq 2.6) in their order, by default all steps of the method. Throws an
- * `OperatorFault` of 400 on other steps, and on a kind without refunds.
+ * `OperatorFault` of 400 on unknown steps, and on a kind of transaction without refunds.
  */
 export function refundPlanOf(details: Details, fields: OperatorFields): RefundPlan {
   const outcome = fields.oneOf('outcome', OUTCOMES, 'COMPLETE');

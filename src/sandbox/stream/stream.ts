@@ -27,7 +27,7 @@ export type StreamSession = {
 export type SessionSocket = {
   /** Path and query with which the client connected. */
   readonly target: string;
-  /** Sends a ping frame; absent without frames, as in process. */
+  /** Sends a ping frame; absent if the transport has no frames, as in process. */
   readonly ping?: (payload: string) => void;
 };
 

@@ -172,6 +172,6 @@ const RANGES = [
   ['feedDelayMinMs', 'feedDelayMaxMs'],
 ] as const;
 
-/** Returns the switches as `withOverrides` does. */
+/** Returns the switches of `base`, or the default switches, with overrides; see `withOverrides`. */
 export const switchesOf = (overrides: Partial<Switches> = {}, base?: Switches): Switches =>
   withOverrides(SWITCHES, RANGES, overrides, base);

@@ -79,7 +79,7 @@ export type VenueOrder = {
   /** Id of the order in the matching engine while it rests there, else 0. */
   engineId: number;
   cancelling: boolean;
-  /** Maximum amount that an immediate order executes, as a fault; absent for no maximum. */
+  /** Injected fault: maximum amount that an immediate order executes; absent for no maximum. */
   fillMax?: Amount;
   finishedAt: Millis | null;
 };

@@ -52,7 +52,7 @@ export class OwnTrades {
     return this.#byOrigin.get(originId) ?? [];
   }
 
-  /** Returns the newest trade. If the newest trade has changed, further trades were recorded. */
+  /** Returns the newest trade. A caller detects new trades by comparing this trade with an earlier result. */
   newest(): OwnTradeRecord | undefined {
     return this.#all[this.#all.length - 1];
   }

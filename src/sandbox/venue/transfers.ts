@@ -11,7 +11,7 @@ export type Transfer = {
   readonly id: string;
   /**
    * Kind of the transfer. A reversed funding is a negative funding, a reversed withdrawal a positive withdrawal. A
-   * refunded fee has no trade.
+   * `fee` is a refunded fee and belongs to no trade.
    */
   readonly kind: 'funding' | 'withdrawal' | 'conversion' | 'fee';
   /** Changes of the balances: positive for credits, negative for debits. */

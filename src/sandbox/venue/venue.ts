@@ -32,8 +32,8 @@ export type VenueOptions = {
   /** Order ids: random text (default), or growing whole numbers as text. */
   readonly orderIds?: 'random' | 'growing';
   /**
-   * Returns the fee to take from another currency instead of the received one; `null` for the received currency. The
-   * account must have the sum available.
+   * Returns the fee to take from another currency than the received one; `null` if the fee is taken from the received
+   * currency. The account must have the sum available.
    */
   readonly payFee?: FeePayment;
 };
