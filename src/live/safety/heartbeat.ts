@@ -16,7 +16,7 @@ export type HeartbeatRecord = {
    * ended normally, so the orders of the bot need no watching.
    */
   readonly state: 'alive' | 'kept out' | 'stopped';
-  /** Start time of the process, in ms since 1970, which identifies it. */
+  /** Start time of the process, in ms since 1970; identifies the process. */
   readonly born: Millis;
   /** Number of complete reads of the bot's orders and trades. */
   readonly reads: number;

@@ -18,7 +18,7 @@ export type RecoverOptions = Omit<CancelAllOptions, 'connectivity'> & {
 };
 
 /**
- * Number of consecutive rejections after which `givesUp` stops the recovery. A single rejection may be about a nonce.
+ * Number of consecutive rejections after which `givesUp` stops the recovery. A single rejection may be due to a nonce.
  */
 const FATAL_IN_A_ROW = 3;
 

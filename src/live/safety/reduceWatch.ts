@@ -1,7 +1,7 @@
 /**
  * Synchronization of reduce-only between the state directory and the engine. The operator or losses start reduce-only,
- * and only the operator ends it. Reduce-only after a resume beyond the inventory limit also ends when inventory is
- * within the limit again. Reduce-only survives restarts.
+ * and only the operator ends it. The exception is reduce-only after a resume beyond the inventory limit, which also
+ * ends when inventory is within the limit again. Reduce-only survives restarts.
  */
 import { RESUMED_BEYOND_LIMIT, type Engine, type EngineEvent, type Millis } from '../../core/index.ts';
 import type { Latch } from './latch.ts';

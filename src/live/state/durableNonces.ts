@@ -79,8 +79,8 @@ export function durableNonces(source: NonceSource, store: NonceStore, later: (wo
       if (used < first.nonce) return String((used = first.nonce));
       const wanted = draw();
       reserveWhenDue(wanted);
-      // After a failed reservation, the remaining nonces of the block are used one by one. A nonce beyond the durable
-      // bound follows only after half a million requests.
+      // After a failed reservation, the remaining nonces of the block are used one by one, so a nonce beyond the
+      // durable bound follows only after half a million requests.
       used = wanted.nonce > mark && used < mark ? used + 1n : wanted.nonce;
       return String(used);
     },

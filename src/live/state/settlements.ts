@@ -10,7 +10,7 @@ import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 export const settledWhy = ({ as, by, reason }: Pick<MailMessage<'settle'>, 'as' | 'by' | 'reason'>): string =>
   `settled as ${as} by ${by}: ${reason}`;
 
-/** Access of `applyPendingSettlements` to a run. */
+/** Parts of a run that `applyPendingSettlements` uses. */
 export type SettlingRun = {
   /** `null` if the run has no hedger. */
   readonly hedger: Hedger | null;
@@ -52,7 +52,8 @@ export function applyPendingSettlements(
         `the settlement of hedge ${id} by ${by} lacks amounts and was ignored; settle the hedge again with all amounts`,
       );
     if (taken === 'not open') log.warn({ id }, `hedge ${id} is no longer open; the settlement by ${by} was ignored`);
-    // A settlement that is not durable stays in its file and is read again; its hedge has then already ended.
+    // A settlement that is not durable stays in its file. The next call reads it again, when its hedge has already
+    // ended.
     if (!persist()) return;
     try {
       box?.done(id);

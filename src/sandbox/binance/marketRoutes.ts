@@ -164,7 +164,7 @@ function aggregateTrades(ask: BinanceRequest): unknown {
   );
 }
 
-/** Returns the answer for one symbol, or a list for several or for all. */
+/** Returns one answer for a single symbol, or a list of answers for several symbols or for all. */
 function perSymbol(ask: BinanceRequest, row: (book: VenueBook) => unknown): unknown {
   const { world, fields } = ask;
   const one = bookMaybe(ask);

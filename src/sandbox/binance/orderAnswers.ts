@@ -35,7 +35,7 @@ const identity = (order: VenueOrder) => ({
   orderListId: -1,
 });
 
-/** Returns the amounts and words that every answer about an order has. */
+/** Returns the fields that every answer about an order has: price, amounts, status, time in force, type and side. */
 function progress(order: VenueOrder) {
   const { instrument: i, minor } = order;
   // A market order by value has no amount of its own; its amount is what it traded.

@@ -139,7 +139,7 @@ function checkedRequest(
   return { kind: 'done', value: { pair, fixed, sum: moneyOf(text) } };
 }
 
-/** Parses a ticker, which is upper case on this interface (rfq conventions). */
+/** Parses a currency code, which is upper case on this interface (rfq conventions). */
 const tickerOf = (field: unknown): string | null =>
   typeof field === 'string' && /^[A-Z0-9]+$/.test(field) ? field.toLowerCase() : null;
 
@@ -171,7 +171,7 @@ function quoteOf({ venue, rfq }: PrivateRequest, quote: DeskQuote): Record<strin
   };
 }
 
-/** Formats a conversion as in rfq 2.3: upper-case tickers, exact decimal text, whole seconds. */
+/** Formats a conversion as in rfq 2.3: upper-case currency codes, exact decimal text, whole seconds. */
 export function conversionBody(conversion: DeskConversion): Record<string, unknown> {
   const { quote } = conversion;
   return {

@@ -60,7 +60,10 @@ type Slot = { id: number; price: number; left: number; meant: number };
 const TOLERANCE = 0.25;
 /** Minimum distance of quotes from the best opposite price, in half spreads of the book. */
 const CLEARANCE = 0.7;
-/** Share of a quote's amount below which the maker may replace the quote, with probability `REPLENISH` per refresh. */
+/**
+ * Remaining share of a quote's amount below which the maker may replace the quote, with probability `REPLENISH` per
+ * refresh.
+ */
 const EATEN = 0.5;
 const REPLENISH = 0.6;
 /** Standard deviation of a maker's price error, as a share of the maker's half spread in calm markets. */

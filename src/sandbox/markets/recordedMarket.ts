@@ -257,7 +257,8 @@ class Replay implements Market {
   /** Executes a trade by the model's queue positions. Returns the lots that found no matching order. */
   #share(queues: RecordedQueues, side: Side, price: Price, amount: Amount): number {
     const maker = opposite(side);
-    // Recorded levels that crossed account orders may have filled some of these orders.
+    // Recorded levels that crossed account orders may have filled some of these orders, so the queues are updated
+    // first.
     queues.look(this.#startedAt());
     const rest = amount - queues.traded(maker, price, amount, this.#sweep);
     this.#clearBefore(maker, price);

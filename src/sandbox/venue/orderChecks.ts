@@ -1,5 +1,5 @@
 /**
- * Checks of new orders, replacements and modifications, in a documented order, each with its code (public-facts 5.3).
+ * Checks of new orders, replacements and modifications, in a fixed order, each with its error code (public-facts 5.3).
  */
 import {
   isDecimalText,
@@ -161,7 +161,7 @@ export function amountsOf(
   if (minorText !== undefined) return done({ major: 0 as Amount, minor: sum });
   if (sum % i.lotMoney !== 0n) return refused('0407', `amount ${text} is not a multiple of the lot size ${i.lot}`);
   const lots = sum / i.lotMoney;
-  // The limit of safe integers is far above every maximum amount.
+  // The limit of safe integers is far above every maximum amount, so the amount is too large.
   if (lots > BigInt(Number.MAX_SAFE_INTEGER)) return refused('0404', text);
   return done({ major: Number(lots) as Amount, minor: undefined });
 }
