@@ -10,7 +10,7 @@ export type Chunk = { readonly columns: Columns; readonly file: string; readonly
 const BACK_MAX_MS = 60_000;
 const FIRST_ROWS = 4_096;
 /** Maximum number of rows in the buffer. One line of a file can be a snapshot of a book with 100,000 orders. */
-const ROWS_MAX = 8_000_000;
+const ROWS_MAX = 4_194_304;
 
 /** Error for a row that is more than a minute earlier than the previous row and too late to be sorted. */
 export class LateRow extends RangeError {}
@@ -215,7 +215,7 @@ export class RowBuffer {
 
   #grow(): void {
     const length = this.#kind.length * 2;
-    if (length > ROWS_MAX) throw new RangeError(`one line contains more than ${ROWS_MAX / 2} rows`);
+    if (length > ROWS_MAX) throw new RangeError(`one line contains more than ${ROWS_MAX} rows`);
     const bytes = (from: Uint8Array): Uint8Array<ArrayBuffer> => {
       const to = new Uint8Array(length);
       to.set(from);
