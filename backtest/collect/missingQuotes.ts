@@ -14,7 +14,7 @@ export type Missing = {
 
 /** Maximum number of distinct reasons. Usually there are few, but a strategy may generate texts of its own. */
 const REASONS_MAX = 100;
-/** Reason under which the time of all further reasons is counted. */
+/** Reason under which the time of all reasons beyond `REASONS_MAX` is counted. */
 const OTHERS = 'other reasons';
 /** Reason for the time before the first decision. */
 const UNDECIDED = 'before the first decision';

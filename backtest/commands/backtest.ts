@@ -158,7 +158,7 @@ function addBacktest(program: Command): void {
     });
 }
 
-/** Returns the option for the length of the built-in market, which a recording does not use. */
+/** Returns the option for the length of the built-in market; the option cannot be combined with a recording. */
 const flowSeconds = (byDefault: number): Option =>
   new Option('--flow-seconds <n>', 'seconds of the built-in market to record')
     .argParser(seedNumber)

@@ -52,8 +52,8 @@ export async function referenceTapes(given: readonly string[]): Promise<Referenc
 }
 
 /**
- * Opens the recording of the hedge exchange; `null` without --hedge-tape. Rejects with `UsageError` for flags of
- * `command` without it, and for an unreadable recording.
+ * Opens the recording of the hedge exchange; `null` without --hedge-tape. Rejects with `UsageError` for other hedge
+ * flags of `command` without --hedge-tape, and for an unreadable recording.
  */
 export async function hedgeVenueOf(
   { hedgeTape, hedgeBook, hedgeFee, hedgeLatencyMs }: HedgeFlags,

@@ -104,7 +104,10 @@ function verdictsText(tapes: Comparison['tapes']): string {
   return `At the best fee of the exchange, the first parts of the recordings advise ${told(true)}, and ${told(false)}.`;
 }
 
-/** Counts the runs whose net differs significantly from the net of the first bot. */
+/**
+ * Returns a sentence that counts the runs whose net differs significantly from the net of the first bot; empty without
+ * runs to compare.
+ */
 function differences(ran: readonly Ran[]): string {
   const known = ran.flatMap(({ run }) => run.againstFirst?.interval ?? []);
   const apart = known.filter(excludesZero).length;

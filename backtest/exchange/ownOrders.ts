@@ -25,8 +25,8 @@ export class OwnOrder {
   /** Estimated lots of other orders ahead in the queue. */
   front = 0;
   /**
-   * Lots traded at the order's price since the level last changed. The next change of the level includes these lots
-   * again.
+   * Lots traded at the order's price since the level last changed. The next change of the level includes these lots,
+   * which must not be counted twice.
    */
   traded = 0;
   /** Index of the first row after the order joined the queue. */
@@ -88,8 +88,9 @@ export class OrderPool {
 }
 
 /**
- * Price indices that represent a side without resting orders: beyond all prices, but small integers, because the loop
- * over rows compares with them. A quote far from the market may rest outside the window of price indices.
+ * Price indices that represent a side without resting orders. They are beyond all prices, even those of quotes far from
+ * the market, which may rest outside the window of price indices. They are small integers, because the loop over rows
+ * compares with them.
  */
 export const NO_BID = -(2 ** 30);
 export const NO_ASK = 2 ** 30;

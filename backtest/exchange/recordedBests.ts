@@ -5,8 +5,9 @@ import type { RecordedBests } from '../../src/tape/index.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 
 /**
- * Returns a book for the desk. The book has no price in gaps, before its first and after its last price. `valueMax`
- * replaces the instrument's own limit and is evaluated at each use. Times must not decrease.
+ * Returns a book for the desk. The book has no price in gaps, before the first recorded price, and after the end of the
+ * recording. `valueMax` replaces the instrument's own limit and is evaluated at each use. The time of `clock` must not
+ * decrease.
  */
 export function recordedDeskBook(recorded: RecordedBests, clock: Clock, valueMax?: () => Value): DeskBook {
   const { at, bid, ask, to, instrument } = recorded;

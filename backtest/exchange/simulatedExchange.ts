@@ -126,7 +126,8 @@ export class SimulatedExchange implements Resident {
   }
 
   /**
-   * Sets the target of the following calls of `act`: `time`, or if `eager`, an earlier arrival of an answer at the bot.
+   * Sets the target of the following calls of `act`: `time` or, if `eager`, the arrival of the first answer at the bot
+   * if that is earlier.
    */
   aim(time: number, eager: boolean): void {
     this.#eager = eager;

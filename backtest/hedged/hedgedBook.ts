@@ -23,12 +23,12 @@ export type HedgedBook = Omit<HedgedProfile, 'fitted' | 'heldOut' | 'positionMax
   readonly name: string;
   readonly hedgeName: string;
   readonly fees: HedgedFees;
-  /** Verdict at `fees`, and at other fees of both exchanges together. */
+  /** Verdict at `fees`; `byFee` has verdicts at several sums of the fees of both exchanges. */
   readonly verdict: HedgedVerdict;
   readonly byFee: readonly HedgedVerdict[];
   /** Highest fee of both exchanges together at which quoting pays; `null` if it pays at none. */
   readonly payingFeeBps: number | null;
-  /** Results by distance: all time blocks of the fitted part, and of the rest. */
+  /** Results by distance, in the fitted part and in the rest of the time. */
   readonly curve: readonly HedgedPoint[];
 };
 
@@ -37,24 +37,26 @@ export type HedgedPoint = {
   readonly distanceBps: number;
   readonly fitted: HedgedPart;
   readonly heldOut: HedgedPart;
-  /** Largest position in pairs in the rest, in orders: more fills of one side than of the other. */
+  /**
+   * Largest net position on the quoted exchange in the rest of the time, in orders; hedges give the opposite position.
+   */
   readonly positionMax: number;
 };
 
 export type HedgedPart = Pick<DistancePoint, 'fills' | 'fillsPerHour'> & {
-  /** Value at the running basis of the fill, and at the price difference five minutes later. */
+  /** Value of a fill at the running basis; `later`: its value at the price difference five minutes after the fill. */
   readonly atFill: HedgedValue | null;
   readonly later: HedgedValue | null;
 };
 
 export type HedgedValue = { readonly value: number; readonly low: number; readonly high: number };
 
-/** Fees of both exchanges together, in bps, that are judged besides the given fees. */
+/** Fees of both exchanges together, in bps, at which verdicts are made in addition to the given fees. */
 const FEES_BPS: readonly number[] = [0, 2, 5, 10, 15, 20];
 
 /**
- * Measures one book. The verdict is at the first maker fee; the others are judged, too. Throws a RangeError if the books
- * have different base currencies.
+ * Measures one book. `verdict` is at the first maker fee; `byFee` has verdicts at all maker fees. Throws a RangeError
+ * if the books have different base currencies.
  */
 export function hedgedBookOf(
   name: string,

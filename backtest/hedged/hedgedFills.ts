@@ -1,6 +1,6 @@
 /**
- * Fills of virtual orders around a price elsewhere, each hedged at that price. The orders of each distance are on their
- * own; fills do not change the recorded markets.
+ * Fills of virtual orders around the price of another exchange, each hedged at that price. The orders of each distance
+ * are independent of the other distances; fills do not change the recorded markets.
  */
 import {
   approximately,
@@ -33,22 +33,25 @@ export type HedgedFillsOptions = {
   /** Latency of the quoted exchange and of the hedge exchange, each way. */
   readonly latencyMs: Millis;
   readonly hedgeLatencyMs: Millis;
-  /** Resolution of the recorded times, added to both delays; 0 for milliseconds. */
+  /**
+   * Resolution of the recorded times, added to the delay of the known hedge price and to the delay of a hedge; 0 for
+   * milliseconds.
+   */
   readonly resolutionMs: Millis;
   /** Times from a fill to the valuation of the basis, in seconds; 0 for the running basis at the fill. */
   readonly horizonsS: readonly number[];
-  /** Start of the part that the fit does not use. */
+  /** Start of the part of the recordings that the fit of the basis does not use. */
   readonly split: Millis;
   readonly blockMs: Millis;
 };
 
 export type HedgedFills = {
-  /** Sums by distance before `split`, and from then on. */
+  /** Sums by distance before `split`, and from `split` on. */
   readonly fitted: readonly DistanceSums[];
   readonly heldOut: readonly DistanceSums[];
-  /** Largest net amount of the fills of one side from `split` on, by distance, in orders: the position in pairs. */
+  /** Largest net position from fills on the quoted exchange from `split` on, by distance, in orders. */
   readonly positionMax: readonly number[];
-  /** Fills without a hedge price within ten minutes, and hedges beyond the recorded levels. */
+  /** Number of fills without a hedge price within ten minutes, and of hedges that exceed the recorded levels. */
   readonly unhedged: number;
   readonly beyondDepth: number;
 };
@@ -73,14 +76,16 @@ type Sums = {
 };
 
 /**
- * Values the fills. An order rests at its distance from the hedge price that was known two latencies before, times
- * e^basis. It is post-only: never at or beyond the other side of the quoted book, nor beyond the last trade of a recording
- * without a book. It fills when a trade passes its price, or when the other side of the book reaches its price. A trade
- * at the price itself does not count, because the place in the queue is unknown.
+ * Values the fills. An order rests at its distance from the hedge price times e^basis. Both are known with a delay: the
+ * sum of the latencies of the two exchanges. The order is post-only: never at or beyond the other side of the quoted
+ * book, nor beyond the last trade of a recording without a book. It fills when a trade passes its price, or when the
+ * other side of the book reaches its price. A trade at the price itself does not count, because the place in the queue
+ * is unknown.
  *
- * The hedge executes against the recorded hedge price after both latencies. A fill of side s is worth, before fees, s (ln
- * hedge price + basis - ln fill price), in bps. The basis is the running one at the fill, or the difference of the prices
- * at a horizon, when an opposite fill could end the pair of positions.
+ * The hedge executes against the recorded hedge price after both latencies. A fill is worth, before fees, s (ln hedge
+ * price + basis - ln fill price), in bps; s is 1 for a purchase and -1 for a sale. The basis is the running basis at
+ * the fill. At a later horizon, it is the price difference at that time, when an opposite fill could close both
+ * positions.
  */
 export function hedgedFills(options: HedgedFillsOptions): HedgedFills {
   return new HedgedFillsRun(options).run();
@@ -89,19 +94,21 @@ export function hedgedFills(options: HedgedFillsOptions): HedgedFills {
 class HedgedFillsRun {
   readonly #options: HedgedFillsOptions;
   readonly #quoted: RecordedPrice;
-  /** Hedge price as the resting orders know it. */
+  /**
+   * Hedge price from which the prices of the resting orders are derived; delayed by the latencies of both exchanges.
+   */
   readonly #seen: RecordedPrice;
   /** Hedge price at the times of the hedges. */
   readonly #hedge: RecordedPrice;
   readonly #sums: readonly Sums[];
   readonly #seconds: Float64Array;
-  /** Whether the trades of the quoted recording have amounts; otherwise each trade is larger than any order. */
+  /** Whether the trades of the quoted recording have amounts; otherwise each trade counts as larger than any order. */
   readonly #hasAmounts: boolean;
   /** Index of the first block from `split` on. */
   readonly #splitBlock: number;
   /** Time from which a new order rests, by distance and side. */
   readonly #restsFrom: Float64Array;
-  /** Net lots of the fills from `split` on, and their largest size, by distance. */
+  /** Net lots of the fills from `split` on, by distance; `#positionMax` is their largest size so far. */
   readonly #position: Float64Array;
   readonly #positionMax: Float64Array;
   readonly #open: OpenHedge[] = [];
@@ -150,7 +157,7 @@ class HedgedFillsRun {
     };
   }
 
-  /** Processes the rows of one time. */
+  /** Processes the rows from `row` up to `end`, which have the time `at`. */
   #step(at: Millis, row: number, end: number): void {
     this.#settle(at);
     const { latencyMs, hedgeLatencyMs, resolutionMs } = this.#options;
@@ -172,7 +179,7 @@ class HedgedFillsRun {
     });
   }
 
-  /** Returns the trades of some rows: lowest and highest price, and the rows themselves. */
+  /** Returns the rows from `row` up to `end`, with the lowest and highest price of their trades. */
   #tradesIn(row: number, end: number): Trades {
     const { columns } = this.#options.quoted;
     let [low, high] = [Infinity, -Infinity];
@@ -276,7 +283,7 @@ class HedgedFillsRun {
     }));
   }
 
-  /** Returns the block of a time. `split` is where a block starts. */
+  /** Returns the index of the block that contains `at`. A block starts exactly at `split`. */
   #blockOf(at: Millis): number {
     const { split, blockMs } = this.#options;
     return Math.max(0, this.#splitBlock + Math.floor((at - split) / blockMs));
@@ -289,6 +296,6 @@ export const haveAmounts = ({ columns }: Tape): boolean =>
 
 type Trades = { readonly row: number; readonly end: number; readonly low: number; readonly high: number };
 
-/** Returns the value of the last full second before `at`; NaN outside the seconds. */
+/** Returns the value of the last full second before `at`; NaN outside the recorded time. */
 export const lastBefore = ({ from, values }: LogSeconds, at: Millis): number =>
   values[Math.floor(at / 1_000) - 1 - from] ?? Number.NaN;

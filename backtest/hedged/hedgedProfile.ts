@@ -34,9 +34,9 @@ export type HedgedOptions = {
 
 export const HEDGE_LATENCY_MS = 100;
 
-/** Time from a fill to the valuation of its pair, in seconds; the verdict uses it. */
+/** Time from a fill to the valuation that the verdict uses, in seconds. */
 export const PAIR_HORIZON_S = 300;
-/** Times from a fill to its valuation, in seconds. At 0, the basis is the running one at the fill. */
+/** Times from a fill to its valuation, in seconds. The value at 0 uses the running basis at the fill. */
 export const HEDGED_HORIZONS_S: readonly number[] = [0, 15, 60, PAIR_HORIZON_S, 900];
 
 /** Running basis with its fit. Differences are logarithms of the quoted price divided by the hedge price. */
@@ -64,11 +64,11 @@ export type HedgedProfile = {
   readonly latencyMs: Millis;
   readonly hedgeLatencyMs: Millis;
   readonly resolutionMs: Millis;
-  /** Start of the common time, start of the part that the fit does not use, and end, in epoch ms. */
+  /** Start and end of the time that both recordings cover, in epoch ms. The fit uses only the part before `split`. */
   readonly from: Millis;
   readonly split: Millis;
   readonly to: Millis;
-  /** Whether a recording has only prices: no amounts, no depth or no trades. */
+  /** Whether the quoted recording has no trades with amounts, or the hedge recording has no levels with amounts. */
   readonly isPriceAlone: boolean;
   readonly hedgeKind: PriceKind;
   /** Share of minutes in which the hedge price changed. */
@@ -77,21 +77,26 @@ export type HedgedProfile = {
   readonly lead: LeadLag | null;
   /** `null` if there is too little common time. */
   readonly basis: MeasuredBasis | null;
-  /** Results by distance in the part of the fit, and in the rest. */
+  /** Results by distance, in the part that the fit uses and in the rest of the time. */
   readonly fitted: DistanceProfile;
   readonly heldOut: DistanceProfile;
-  /** Largest position in pairs in the rest, by distance, in orders. */
+  /** Largest net position from fills on the quoted exchange in the rest of the time, by distance, in orders. */
   readonly positionMax: readonly number[];
   /** Limitations of the recordings, in sentences. */
   readonly limits: readonly string[];
 };
 
-/** Part of the common time that fits the basis and chooses the distance. */
+/** Share of the common time that is used to fit the basis and to choose the distance. */
 const FITTED_SHARE = 1 / 3;
-/** Minimum number of differences before a basis, and of reversion times after which the first ones have little weight. */
+/**
+ * Minimum number of differences before the basis is known. `REVERSIONS_MIN`: minimum duration of these differences, in
+ * reversion times, after which the first differences have little weight.
+ */
 const STEPS_MIN = 30;
 const REVERSIONS_MIN = 5;
-/** Number of standard deviations of a difference that count fully for the basis. */
+/**
+ * Limit on the distance of a difference from the basis, in standard deviations; a larger distance counts as this limit.
+ */
 const BAND_DEVIATIONS = 3;
 /** Ratio of the farthest default distance to the nearest. */
 const DISTANCE_RANGE = 20;
@@ -159,7 +164,7 @@ export function hedgedProfileOf(quoted: Tape, hedge: Tape, options: HedgedOption
 /** Returns the logarithm of the quoted price divided by the hedge price, for the seconds that both recordings cover. */
 function differenceOf(quoted: LogSeconds, quotedTape: Tape, hedgeTape: Tape): LogSeconds {
   const hedge = logSecondsOf(hedgeTape);
-  // The seconds have prices in ticks.
+  // The values per second are logarithms of prices in ticks, so the ratio of both tick sizes is added.
   const ticks = Math.log(Number(quotedTape.instrument.tick) / Number(hedgeTape.instrument.tick));
   const from = Math.max(quoted.from, hedge.from);
   const to = Math.min(quoted.from + quoted.values.length, hedge.from + hedge.values.length);
@@ -189,7 +194,8 @@ function runningBasisOf({ from, values }: LogSeconds, model: BasisModel | null):
   let steps = 0;
   values.forEach((value, i) => {
     if (!Number.isFinite(value)) return;
-    // The first differences are not limited, because the first of all may be far from the basis.
+    // The first differences are not limited, because the very first difference, with which the estimate starts, may be
+    // far from the basis.
     filter.observe(1_000 * i, value, steps >= stepsMin ? band : Infinity);
     if (++steps >= stepsMin) basis[i] = filter.log;
   });
@@ -217,7 +223,7 @@ function measuredBasis(model: BasisModel, { from, values }: LogSeconds, basis: L
   };
 }
 
-/** Returns the coarsest of one minute and one second in which all times are whole; 0 for finer times. */
+/** Returns one minute if all times are whole minutes, otherwise one second if they are whole seconds, otherwise 0. */
 const resolutionOf = ({ columns: { at, length } }: Tape): Millis =>
   [60_000, 1_000].find(step => {
     for (let row = 0; row < length; row++) if (at[row]! % step !== 0) return false;
@@ -244,8 +250,8 @@ function medianPrice({ columns: { price, length } }: Tape): number {
 }
 
 /**
- * Returns distances up to the one that trades reach in a minute often enough for a verdict, or the other side of the book
- * in a recording without trades. The nearest is a twentieth of it, or one tick. Only rows before `until` count.
+ * Returns the default distances. The farthest is reached by trades, or by the other side of the book, in enough minutes
+ * for a verdict. The nearest is a twentieth of the farthest, but at least one tick. Only rows before `until` count.
  */
 function distancesFor(quoted: Tape, anchor: LogSeconds, until: Millis, tickBps: number): readonly number[] {
   const byMinute = new Map<number, number>();
@@ -263,7 +269,10 @@ function distancesFor(quoted: Tape, anchor: LogSeconds, until: Millis, tickBps: 
   return far > 0 ? distancesBetween(Math.max(tickBps, far / DISTANCE_RANGE), far, tickBps) : [];
 }
 
-/** Returns the share of minutes of a tape between two times in which its price changed, among those with a price. */
+/**
+ * Returns the share of minutes between two times in which the price of a tape changed; minutes without a price are
+ * excluded.
+ */
 function movingShare(tape: Tape, from: Millis, to: Millis): number {
   const price = new RecordedPrice(tape);
   let [known, moved, before] = [0, 0, Number.NaN];
@@ -279,7 +288,7 @@ function movingShare(tape: Tape, from: Millis, to: Millis): number {
   return known > 0 ? moved / known : 0;
 }
 
-/** Returns the price after each time with a row, as logarithms. */
+/** Returns the logarithm of the mid price after the rows of each recorded time. */
 function readsOf(tape: Tape): PriceReads {
   const price = new RecordedPrice(tape);
   const [at, log]: [number[], number[]] = [[], []];

@@ -1,13 +1,16 @@
-/** Verdict on quoting with a hedge on another exchange, by fee: the distance chosen on one part of the time and judged on the rest. */
+/**
+ * Verdict on quoting with a hedge on another exchange, by fee. The distance is chosen on the first part of the time and
+ * judged on the rest of the time.
+ */
 import { randomOf } from '../../src/core/index.ts';
 import { durationText } from '../../src/pages/index.ts';
 import type { DistanceProfile } from '../profile/distanceProfile.ts';
 import { quoteVerdictOf, type QuoteVerdict } from '../profile/quoteVerdict.ts';
 import { PAIR_HORIZON_S, type HedgedProfile } from './hedgedProfile.ts';
 
-/** Verdict at one fee. Values are in bps before fees; `null` if too few fills. */
+/** Verdict at one fee. Values are in bps before fees; `null` with too few fills. */
 export type HedgedVerdict = {
-  /** Fees of both exchanges together, in bps: maker fee of the quoted one and taker fee of the hedge. */
+  /** Fees of both exchanges together, in bps: maker fee of the quoted exchange plus taker fee of the hedge exchange. */
   readonly feeBps: number;
   readonly quote: boolean;
   /** Reason against quoting; empty if quoting pays. */
@@ -16,21 +19,27 @@ export type HedgedVerdict = {
   readonly distanceBps: number | null;
   /** Value of a fill at that distance in the fitted part. */
   readonly fittedBps: number | null;
-  /** Value of a fill at that distance in the rest, with its 95% interval. */
+  /** Value of a fill at that distance in the rest of the time, with its 95% interval. */
   readonly heldOutBps: { readonly value: number; readonly low: number; readonly high: number } | null;
-  /** Number of fills in the rest, and per hour. */
+  /** Number of fills in the rest of the time, in total and per hour. */
   readonly fills: number;
   readonly fillsPerHour: number;
-  /** Net profit per hour in the rest, in the quote currency, with its 95% interval; `null` for prices alone. */
+  /**
+   * Net profit per hour in the rest of the time, in the quote currency, with its 95% interval; `null` if a recording
+   * lacks amounts.
+   */
   readonly netPerHour: { readonly value: number; readonly low: number; readonly high: number } | null;
 };
 
-/** Share of minutes in which the hedge price must change; below it, its quotes are taken for dead. */
+/**
+ * Minimum share of minutes in which the hedge price changes; with a smaller share, the quotes of the hedge exchange
+ * count as stale.
+ */
 const MOVING_MIN = 0.1;
 
 /**
- * Judges fees. For each, the fitted part chooses the distance with the largest profit; the value of fills there must
- * exceed the fee in the fitted part, and its lower bound in the rest.
+ * Judges fees. For each fee, the fitted part chooses the distance with the largest profit. Quoting pays if the value of
+ * a fill there exceeds the fee in the fitted part, and its lower bound exceeds the fee in the rest of the time.
  */
 export const hedgedVerdictsOf = (
   profile: HedgedProfile,
@@ -51,7 +60,8 @@ export function payingFeeOf(profile: HedgedProfile, seed = 1): number | null {
   let highest: number | null = null;
   for (const { at, perHour, fitted, lowBps } of judged) {
     if (lowBps === null) continue;
-    // The profits of the distances are lines in the fee. The best distance changes where two lines cross.
+    // The profit at each distance is a linear function of the fee, so the best distance changes where two of these
+    // lines cross.
     let [from, to] = [-Infinity, Infinity];
     for (const other of judged) {
       if (other.at === at) continue;
@@ -73,7 +83,7 @@ type JudgedDistance = {
   /** Filled value per hour, and value of a fill in bps, in the fitted part. */
   readonly perHour: number;
   readonly fitted: number;
-  /** Lower bound of the value of a fill in the rest, in bps; `null` with too few fills. */
+  /** Lower bound of the value of a fill in the rest of the time, in bps; `null` with too few fills. */
   readonly lowBps: number | null;
 };
 
@@ -147,7 +157,7 @@ function lossReason(verdict: QuoteVerdict, fitted: number, value: number, feeBps
   return 'the profit may be chance';
 }
 
-/** Returns the reason why the pair cannot be judged; `null` if it can. */
+/** Returns the reason why the two recordings do not permit a verdict; `null` if they do. */
 function unusableReason({ basis, moving, lead, hedgeKind }: HedgedProfile): string | null {
   if (basis === null) return 'the recordings have too little time in common';
   if (!(moving >= MOVING_MIN))

@@ -80,7 +80,8 @@ export class RecordedPrice {
 
   /**
    * Returns the exact value of an order of `base` against the recorded levels, rounded down for a sale and up for a
-   * purchase. What exceeds the levels executes at the last of them. Call only while the price is known.
+   * purchase. An amount beyond the recorded levels executes at the price of the last level. Call only while the price
+   * is known.
    */
   executed(side: Side, base: Money): RecordedExecution {
     const { lotMoney, tickMoney } = this.#tape.instrument;

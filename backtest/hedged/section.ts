@@ -67,7 +67,7 @@ function feeTable(byFee: readonly HedgedVerdict[]): Html {
   );
 }
 
-/** Intervals are clipped to twice the largest value, because those of few fills would compress the plot. */
+/** Intervals are clipped to twice the largest value, because wide intervals from few fills would compress the plot. */
 const CLIP = 2;
 
 function valueByDistance({ curve, verdict, name }: HedgedBook, i: number): readonly Plot[] {

@@ -159,8 +159,8 @@ function partOf({ blocks, valuePerHour }: DistancePoint, h: number, draws: reado
 const sum = (of: readonly number[]): number => of.reduce((all, x) => all + x, 0);
 
 /**
- * Returns the standard error of a sum over blocks. The deviations of the blocks sum to 0, and `count` blocks carry
- * information.
+ * Returns the standard error of a sum over blocks. `parts` are the deviations of the blocks, which sum to 0; `count` is
+ * the number of blocks that contribute to the sum.
  */
 const errorOf = (parts: readonly number[], count: number): number =>
   Math.sqrt((sum(parts.map(x => x * x)) * count) / (count - 1));

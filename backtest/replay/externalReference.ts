@@ -12,7 +12,10 @@ export type ExternalReferenceOptions = {
   readonly legs: readonly Leg[];
   readonly mids: readonly RecordedMids[];
   readonly everyMs: Millis;
-  /** Feed of the engine that receives the price as a reading of a source; absent if the price is the reference itself. */
+  /**
+   * Key of the feed under which the engine receives the price, as a reading of a source; absent if the price is the
+   * reference itself.
+   */
   readonly feed?: string;
 };
 

@@ -37,7 +37,7 @@ import type { Latency } from '../rows/latency.ts';
 /** Options of the hedger: plain data, so that a job can be sent to another thread. */
 export type HedgeOptions = {
   readonly setup: Omit<HedgeSetup, 'desk'>;
-  /** Owner of the ids of taker orders. */
+  /** Instance and run from which the ids of taker orders are formed. */
   readonly orders: { readonly instance: string; readonly run: number };
   readonly desk: ReplayDeskOptions;
 };
@@ -197,8 +197,8 @@ export class Hedging {
   }
 
   /**
-   * Value of the third currencies. The bot counts this value in the quote currency, although the account does not hold
-   * that currency.
+   * Value of the third currencies that the account holds. The bot counts this value as quote currency, which the
+   * account does not have.
    */
   get thirdCurrencyValue(): Money {
     return money(this.#worth);
@@ -315,8 +315,8 @@ export class Hedging {
   }
 
   /**
-   * Applies one side of a route's leg. Returns the increase of the value in the third currency, as the hedger counts
-   * it; 0 for the book's two currencies.
+   * Applies the payment (`sign` -1) or the receipt (1) of a leg of a route. Returns the increase of the value held in a
+   * third currency, as the hedger counts it; 0 for the book's two currencies.
    */
   #throughThird({ currency, sum }: DeskSum, sign: bigint): bigint {
     const { major, minor } = this.#scene.instrument;

@@ -85,12 +85,12 @@ export type ReplayOptions = {
   /** Reference price from other recordings. If absent, the bot has no reference price. */
   readonly elsewhere?: ExternalReferenceOptions | undefined;
   /**
-   * Whether the engine receives the fee tier and the volume up to the next tier at fills, at most once per
-   * `RATES_EVERY_MS`. If false, the engine receives them only when the tier changes.
+   * Whether the engine receives, after fills, the fee tier and the volume that is missing to the next tier; at most
+   * once per `RATES_EVERY_MS`. If false, the engine receives both only when the tier changes.
    */
   readonly followsTier?: boolean;
   readonly sink?: ReplaySink;
-  /** Receives the share of the tape processed, from 0 to 1. */
+  /** Receives the share of the trading time that is processed, from 0 to 1. */
   readonly onProgress?: (share: number) => void;
 };
 
@@ -536,7 +536,7 @@ export class TapeReplay {
     if (price > 0) this.#step({ kind: 'public trade', at, price, amount, side });
   }
 
-  /** Sends the book to the engine, or only the time during a gap of the recording. */
+  /** Sends the book to the engine; during a gap of the recording, sends only the time. */
   #showBook(at: Millis, always: boolean): void {
     if (this.#lastTrade > 0) {
       this.#step({ kind: 'public trade', at, price: this.#lastTrade as Price });
@@ -547,7 +547,7 @@ export class TapeReplay {
     if (!always && !isNews && !this.#hid) return;
     this.#levelsHeard = feed.levels;
     this.#decisions++;
-    // Rows that are in transit when a gap begins arrive during the gap.
+    // Rows that are in transit when a gap begins arrive during the gap, and the engine still receives them.
     const isUnderWay = isNews && !this.#gapsThere.isIn(feed.changedAt);
     if (this.#gaps.isIn(at) && !isUnderWay) this.#step({ kind: 'timer', at });
     else {

@@ -33,7 +33,7 @@ export function stretchesOf(
 
 /**
  * Returns the profit as if each fill had been closed at the mid price 60 s later. The profit is the mean markout minus
- * the fee, times the traded value (E8). Excludes later gains of the inventory, and hedges. Returns `null` without a
+ * the fee, times the traded value (E8). Excludes hedges and later gains of the inventory. Returns `null` without a
  * known markout.
  */
 export function netAfterMinute(

@@ -42,8 +42,9 @@ export function cutUp(values: ArrayLike<number>, keep: 'sum' | 'last', count: nu
 }
 
 /**
- * Returns the 95% interval of the sum of equal time blocks: the range of results that similar blocks, nearly
- * independent of each other, could have had. Returns `null` for fewer than `least` blocks, or if all blocks are equal.
+ * Returns the 95% interval of the sum of equal time blocks: the range of results that similar blocks could have given.
+ * Blocks count as nearly independent of each other. Returns `null` for fewer than `least` blocks, or if all blocks are
+ * equal.
  */
 export function intervalOf(gains: readonly number[], least = STRETCHES_MIN): Interval | null {
   if (gains.length < least) return null;

@@ -14,7 +14,7 @@ export type ShownModel = ReplayReport & { readonly label: string };
 
 /**
  * Merges models whose runs have equal hashes, and therefore equal fills and orders. The main model of a group
- * represents it, at the position of the group's first model.
+ * represents the group, at the position of the group's first model.
  */
 export function shownModels<Model extends { readonly model: string; readonly hash: string }>(
   models: readonly Model[],

@@ -13,7 +13,7 @@ type Placed = PlotSection & { readonly group: PlotGroup };
 /** Report in which models with equal results are merged. */
 type Shown = Omit<BacktestReport, 'models'> & { readonly models: readonly ShownModel[] };
 
-/** Number of model colors on the page; further models reuse the colors. */
+/** Number of model colors on the page; models beyond that number reuse the colors. */
 export const COLOURS = 8;
 const TIME = 'time';
 const LEVELS_SHOWN = 6;
@@ -197,8 +197,8 @@ function positionBars(report: Shown): Placed {
 }
 
 /**
- * Converts the time by position into bars of `width`, which is the largest bar width of all models. Bar widths of
- * models differ by factors of 3.
+ * Converts the time by position into bars of `width`, which is the largest bar width of all models. The bar widths of
+ * the models differ by factors of 3, so narrower bars merge into whole bars of `width`.
  */
 function inBars(
   values: readonly number[],
@@ -471,7 +471,7 @@ const stretchText = ({ series: { everyMs } }: ReplayReport): string =>
   everyMs < 120_000 ? `${everyMs / 1000} s` : `${Math.round(everyMs / 6000) / 10} min`;
 
 /**
- * Whether all values are zero. Without a given range, the library would draw a line of zeros at the edge of a plot from
- * 0 to 100.
+ * Whether all values are zero. The plot then needs a given range, because the library would otherwise draw the line at
+ * the edge of a range from 0 to 100.
  */
 const isFlat = (values: readonly (number | null)[]): boolean => values.every(value => value === null || value === 0);

@@ -61,7 +61,7 @@ export type BacktestReport = {
   readonly hash: string;
 };
 
-/** Run of `model` with another latency of requests and answers, which is constant, in ms each way. */
+/** Run of `model` with another latency of requests and answers: `latencyMs`, constant and each way. */
 export type SweptLatency = { readonly latencyMs: number } & Pick<
   ReplayReport,
   | 'model'

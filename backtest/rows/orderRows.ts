@@ -30,7 +30,10 @@ export function rowsOfOrders(columns: Columns, feed: Travel): MarketRows {
   return new OrderRows(columns, feed).build();
 }
 
-/** Time in ms within which a taker executes. One that still crosses so long after its last execution rests as recorded. */
+/**
+ * Time in ms within which a taker executes. A taker that still crosses the book this long after its last execution
+ * rests as recorded.
+ */
 const TAKES_MS = 1_000;
 
 class OrderRows {

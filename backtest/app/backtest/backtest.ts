@@ -51,9 +51,9 @@ export type BacktestOptions = {
   readonly latencySweep?: readonly number[];
   /** Start and end of trading; earlier rows build the book, and later rows are ignored. */
   readonly time?: TradedTime;
-  /** Maximum number of parallel threads; further models wait. */
+  /** Maximum number of parallel threads; models beyond that number wait. */
   readonly threads: number;
-  /** Files for fills and orders; `null` if no such files are written. */
+  /** CSV files of fills, orders and hedges; `null` if none are written. */
   readonly files: ReportFiles | null;
   readonly progress: Progress;
 };
@@ -125,7 +125,10 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   };
 }
 
-/** Returns the flaws of the recording that only the replay finds; they do not depend on the fill model. */
+/**
+ * Returns the flaws of the recording that only the replay finds. The first report is enough, because the flaws do not
+ * depend on the fill model.
+ */
 export function replayedFlaws([report]: readonly ReplayReport[]): readonly DataFlaw[] {
   const { ghosts, crossedSeconds } = report?.recorded ?? { ghosts: 0, crossedSeconds: 0 };
   return [
@@ -147,7 +150,7 @@ export function withoutSeries(report: BacktestReport): object {
   return { ...report, models: report.models.map(({ series: _, hours: __, ...rest }) => rest) };
 }
 
-/** Returns the jobs of the main model, one per request latency. */
+/** Returns the jobs of the latency sweep: the main model, once per request latency. */
 function sweepJobs(
   { models, latencies, latencySweep = [] }: BacktestOptions,
   shared: Omit<ModelJob, 'model' | 'latencies' | 'csv'>,

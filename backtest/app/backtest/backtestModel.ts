@@ -77,8 +77,8 @@ export type RowSource =
 const ROWS_KEPT = 4_000_000;
 
 /**
- * Returns the source for `jobs` with equal feed latency and seed. For several jobs, decodes a stored tape of at most
- * `ROWS_KEPT` rows into memory.
+ * Returns the source of rows for `jobs`, which must have equal feed latency and seed. For several jobs, decodes a
+ * stored tape of at most `ROWS_KEPT` rows into memory.
  */
 export function sourceFor(jobs: readonly Pick<ModelJob, 'latencies' | 'seed'>[], source: RowSource): RowSource {
   const [first, second] = jobs;
@@ -133,7 +133,7 @@ export async function runJobs(
 
 function replayOf(job: ModelJob, rows: MarketRows): SideBySideOptions {
   const { model, instrument, latencies, seed } = job;
-  // A recording of one book has no account on another exchange.
+  // A replay has no account on another exchange, so the configuration loses its hedges on that exchange.
   const config = withoutPlace(job.config);
   const draws = (salt: number, spec: LatencySpec) => travel(spec, randomOf(seed ^ salt));
   const setup = hedgePlanOf(config);

@@ -12,8 +12,8 @@ type Pair = readonly [string, string];
 type Hedged = Pick<Config, 'hedge' | 'book'>;
 
 /**
- * Returns each third currency with the two pairs that a hedge over it exchanges. A pair can be served by either book of
- * its two currencies.
+ * Returns each third currency with the two pairs that a hedge over it exchanges. A pair can be served by a book of its
+ * two currencies in either order.
  */
 function routesOf({ hedge, book }: Hedged): readonly { readonly via: string; readonly pairs: readonly Pair[] }[] {
   const [major, minor] = pairOf(book);

@@ -1,7 +1,10 @@
 /** Settings of a configuration that a replay of recordings does not simulate. */
 import type { Config } from '../../../src/config.ts';
 
-/** Returns a sentence for each section of the configuration that has no effect, or another effect, in a replay. */
+/**
+ * Returns a sentence for each section of the configuration that has no effect in a replay, or a different effect than
+ * in a live run.
+ */
 export function notSimulated({ hedge, rfqReference, reference }: Config): readonly string[] {
   const sources = reference?.sources ?? [];
   const [first] = sources;
@@ -46,6 +49,9 @@ const UNSIMULATED: readonly string[] = [
   'rfqReference.capsSkew',
 ];
 
-/** Returns the key or section because of which the key at `path` changes nothing in a replay; `null` if it can. */
+/**
+ * Returns the listed key or section to which the key at `path` belongs; `null` if the key can have an effect in a
+ * replay.
+ */
 export const unsimulatedKey = (path: string): string | null =>
   UNSIMULATED.find(key => path === key || path.startsWith(`${key}.`)) ?? null;

@@ -39,12 +39,12 @@ export function recordedElsewhere(config: Config, tapes: ReferenceTapes, span: S
   return { legs, mids, everyMs: Math.min(everyMs, SOURCE_EVERY_MS), feed: feed.key };
 }
 
-/** Interval of the readings of a recorded source, which are pushed live. */
+/** Interval of the readings of a recorded source, in ms. It is short, because a live source pushes its prices. */
 const SOURCE_EVERY_MS = 250;
 
 /**
- * Returns the configuration with the first source of the reference price only, as one book: recordings have mid prices
- * of one source. Returns the configuration unchanged if it has no sources.
+ * Returns the configuration with only the first source of the reference price, treated as a single book, because
+ * recordings have mid prices of one source. Returns the configuration unchanged if it has no sources.
  */
 export function withRecordedSource(config: Config): Config {
   const { reference, book } = config;

@@ -1,6 +1,6 @@
 /**
  * `puntas calibrate`: measures the inputs of a model from a recording and prints them as configuration, with their
- * errors.
+ * standard errors.
  */
 import { legsOf, pairOf, type Instrument } from '../../../src/core/index.ts';
 import { calibrationOf, leaderOf, type Calibration, type Estimate, type Tape } from '../../../src/tape/index.ts';
@@ -20,8 +20,8 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 import { withProgress, type Progress } from '../../../src/messages/progress.ts';
 
 /**
- * Recordings of the reference's books, in the order of the conversion. `ageS` is the age of the reference price when
- * the bot uses it, in seconds.
+ * Recordings of the reference's books, in the order in which they convert the base currency to the quote currency.
+ * `ageS` is the age of the reference price when the bot uses it, in seconds.
  */
 export type RecordedReference = { readonly tapes: ReadonlyMap<string, Tape>; readonly ageS: number };
 
@@ -50,7 +50,10 @@ export async function calibrate(
   return `${JSON.stringify({ ...about, ...(hedged !== null && { hedged }) })}\n`;
 }
 
-/** Measures the tape with a hedge, at the mean latency of the orders and at the maker fees of the other verdicts. */
+/**
+ * Measures the tape with a hedge, at the mean latency of the virtual orders and at the maker fees of the verdicts
+ * without a hedge.
+ */
 const hedgedIn = (
   tape: Tape,
   hedge: HedgeVenue,

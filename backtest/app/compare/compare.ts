@@ -124,8 +124,8 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
 }
 
 /**
- * Throws `UsageError` if tiers are named, but every configuration sets its own fees, which replace every tier. Fees of
- * another exchange have no tiers either; the command line refuses tiers beside them.
+ * Throws `UsageError` if tiers are named, but every configuration sets its own fees, which replace every tier. With
+ * fees of another exchange, checks nothing, because the command line already refuses --fees next to --venue-fees.
  */
 function refuseTiers(given: readonly Setup[], { tiers, venueFees }: CompareOptions): void {
   if (venueFees !== undefined || tiers.every(tier => tier === 'config')) return;
@@ -255,8 +255,8 @@ function plan(
 }
 
 /**
- * Returns the reference from recordings of other books; `undefined` if the configuration needs none. Returns text with
- * the reason why the bot cannot run if a book of the reference has no recording of these hours.
+ * Returns the reference from recordings of other books; `undefined` if the configuration needs none. If a book of the
+ * reference has no recording of the tape's hours, returns the reason why the bot cannot run, as text.
  */
 function elsewhereIn(
   config: Config,

@@ -1,5 +1,5 @@
 /**
- * Runs of a comparison on one recording. Each bot runs at every tier; further runs use the tier that the bot's own
+ * Runs of a comparison on one recording. Each bot runs at every tier; additional runs use the tier that the bot's own
  * volume reaches, or start later. No replay runs twice.
  */
 import {

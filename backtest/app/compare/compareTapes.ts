@@ -28,8 +28,8 @@ export type PlacedTape = FoundTape & { readonly path: string };
 export type LeftOut = { readonly path: string; readonly why: string };
 
 /**
- * Finds the recordings at `paths`, and in folders there. `hasAll` also returns recordings that cannot be replayed. Throws
- * `UsageError` for a missing path.
+ * Finds the recordings at `paths`, and in the folders that these paths contain. With `hasAll`, also returns recordings
+ * that cannot be replayed. Throws `UsageError` for a missing path.
  */
 export async function findTapes(
   paths: readonly string[],
@@ -134,7 +134,10 @@ const originOf = (given: Tape | OpenedTape): string | null =>
         '',
       )
     : null;
-/** Returns the last part of a path; of a mapping file its name without the ending, or its folder's name. */
+/**
+ * Returns the last part of a path. For a mapping file, returns its name without the ending, or its folder's name if no
+ * name remains.
+ */
 export const pathName = (path: string): string =>
   basename(path).replace(/^mapping\.ya?ml$|\.mapping\.ya?ml$/, '') || basename(dirname(path)) || path;
 /** Removes the path and the remedy from a message, because the page has one line for the reason. */

@@ -203,8 +203,8 @@ function profitFindings(least: number, traded: TradedStage, before: PredictedNet
 }
 
 /**
- * Returns the finding about profit. The interval remains valid for any number of checks; if the interval contains the
- * required value, more fills are needed.
+ * Returns the finding about profit. If the interval contains the required value, the result is `not yet`, because more
+ * fills are needed. The interval remains valid, however often the stage is checked.
  */
 function profitFinding(least: number, { ratio, evidence }: TradedStage): CriterionFinding {
   const expected = `95% interval of the net entirely at or above ${digits(least)} bps of the volume ${VALUED}`;

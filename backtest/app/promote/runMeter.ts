@@ -37,7 +37,7 @@ export type RunSums = {
 };
 
 const MARKOUT_MS = 60_000;
-/** Length of a block, in ms. At this length, a markout ends in the block of its fill or in the next block. */
+/** Length of a block, in ms: longer than a markout, which then ends in the block of its fill or in the next block. */
 const BLOCK_MS = 120_000;
 
 export class RunMeter {

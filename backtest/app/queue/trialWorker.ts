@@ -267,7 +267,10 @@ class Trials {
     return new PresenceBoard(this.#queues.queue(HELLO_QUEUE)).seen(this.#options.now());
   }
 
-  /** Returns the cache. Without a cache the worker ends; if the trial's study has ended, only the trial fails. */
+  /**
+   * Returns the cache. A worker without a cache ends, because its operator must choose a store with --tapes. If the
+   * trial's study has already ended, only the trial fails.
+   */
   async #cacheFor(job: TrialJob): Promise<RecordingCache> {
     if (this.#cache !== null) return this.#cache;
     if (!isStudyHere(job.run, await this.#seen()))

@@ -262,7 +262,8 @@ class QueuedTrials implements TrialExecutor {
         }
         this.#health.works();
       } catch (error) {
-        // A `UsageError` may quote a worker's message about the worker's own connection, so it always ends the study.
+        // A `UsageError` always ends the study. Its text may look like a lost connection, because it may quote a
+        // worker's message about the worker's own connection.
         if (error instanceof UsageError || !isLostConnection(error)) throw error;
         this.#health.heard(error);
       }

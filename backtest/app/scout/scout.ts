@@ -87,8 +87,9 @@ export async function scoutMarket(command: ScoutCommand, live: LiveMarket): Prom
 }
 
 /**
- * Measures the recordings at `paths` or in folders there; with `hedge`, also with a hedge on the other exchange. A hedge
- * needs no trades in the recording. Rejects with `UsageError` if no recording can be measured.
+ * Measures the recordings at `paths` and in the folders that these paths contain; with `hedge`, also the result of
+ * hedging on another exchange. The measurement with a hedge needs no trades in the recording. Rejects with `UsageError`
+ * if no recording can be measured.
  */
 export async function scoutRecordings(
   command: ScoutCommand,
@@ -233,7 +234,7 @@ const bookOf = ({ given }: Pick<FoundTape, 'given'>): string =>
 
 /**
  * Returns the fees that the configuration sets for recordings of `book`, as in a backtest; `undefined` if it sets none.
- * Those of the embedded exchange are fees of its own book.
+ * The fees of the embedded exchange apply only to the book of the configuration.
  */
 const feesOfRecording = ({ backtest, exchange, book: own }: Config, book: string): VenueFees | undefined =>
   backtest.fees ?? (exchange.kind === 'embedded' && book === own ? exchange.fees : undefined);

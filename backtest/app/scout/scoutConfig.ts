@@ -42,7 +42,7 @@ const ONLY_BACKTEST =
 const NO_PAPER_REBATE =
   'Paper trading pays no rebate: paper.fees charges 0 instead, so puntas check can refuse these spreads.';
 
-/** Whether the written configuration has an embedded exchange, which a recording at `path` always gets. */
+/** Whether the written configuration has an embedded exchange; always true for a recording at `path`. */
 const isEmbedded = ({ exchange }: Config, path: string | null): boolean =>
   path !== null || exchange.kind === 'embedded';
 
@@ -67,9 +67,9 @@ function heading(
 }
 
 /**
- * Account for the measured fee. `volume30d`: volume of its tier, or of the nearest tier. `fees`: the measured fees.
- * `isListed`: whether the tier of the embedded exchange charges them. `hasRebate`: whether one of them is negative, as
- * only a backtest supports.
+ * Account settings that result in the measured fee. `volume30d`: volume of the tier with this fee, or of the nearest
+ * tier. `fees`: the measured fees. `isListed`: whether the embedded exchange charges these fees at `volume30d`.
+ * `hasRebate`: whether a fee is negative, which only a backtest supports.
  */
 type Charge = {
   readonly volume30d: string;

@@ -212,8 +212,8 @@ export class RecordingCache {
     try {
       utimesSync(path, seconds, seconds);
     } catch {
-      // The recording is absent, or another user owns it. A recording of another user may be evicted earlier and
-      // fetched again.
+      // The recording is absent, or another user owns it. The use of a recording of another user is not marked, so this
+      // recording may be evicted too early and fetched again.
     }
   }
 }

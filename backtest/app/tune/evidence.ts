@@ -25,7 +25,7 @@ import type { NeighbourRecord, TrialRecord } from './registry.ts';
 import type { Piece } from './tuneTapes.ts';
 
 export type EvidenceTerms = {
-  /** Number of configurations that any study in the registry ever tried on the study's hours. */
+  /** Number of configurations that the studies in the registry have tried on the hours of this study, in total. */
   readonly trials: number;
   readonly space: Space;
   readonly pieces: readonly Piece[];

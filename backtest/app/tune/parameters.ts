@@ -77,7 +77,7 @@ function unsimulated({ key }: SpaceParameter): readonly Problem[] {
 const endsOf = (parameter: SpaceParameter): readonly Point[string][] =>
   parameter.kind === 'choice' ? parameter.values : [parameter.low, parameter.high];
 
-/** Returns the problem of a parameter that is a key inside a list, which would replace the list. */
+/** Returns the problem of a parameter whose key is inside a list: setting the key would replace the list. */
 function insideList({ key, ...parameter }: SpaceParameter, space: Space, parameters: Keys, base: Tree) {
   const tree = treeOf(conditionsOf({ key, ...parameter }, space), parameters, base);
   const steps = key.split('.');
@@ -111,7 +111,10 @@ function withoutEffect(parameter: SpaceParameter, space: Space, parameters: Keys
       ];
 }
 
-/** Yields points of the other parameters: only the conditions, each of the others at each end, and all at either end. */
+/**
+ * Yields points of the other parameters at which `parameter` is active: with none of them set, with one of them at each
+ * of its ends, and with all of them at their first or last end.
+ */
 function* surroundings(parameter: SpaceParameter, space: Space): Generator<Point> {
   const { key, when } = parameter;
   const others = space.filter(other => other.key !== key);
@@ -128,7 +131,7 @@ function* surroundings(parameter: SpaceParameter, space: Space): Generator<Point
   }
 }
 
-/** Returns what reports that a parameter has no effect at any of its ends; `null` if it has an effect at one. */
+/** Returns the message that a parameter has no effect at its ends; `null` if it may have an effect at one of them. */
 function idleAt(parameter: SpaceParameter, point: Point, parameters: Keys, base: Tree): string | null {
   const path = parameter.key.split('.');
   let told: string | null = null;
@@ -140,13 +143,13 @@ function idleAt(parameter: SpaceParameter, point: Point, parameters: Keys, base:
       problem.path.every((step, i) => step === path[i]),
     );
     if (found !== undefined) told ??= `${found.path.join('.')}: ${found.message}`;
-    // A default is not reported, whether it has an effect or not.
+    // A default value is never reported as without effect, so a missing report proves nothing for a default.
     else if (!isDefault(parsed.data, tree, path)) return null;
   }
   return told;
 }
 
-/** Whether a configuration without the key at `path` has the same value there. */
+/** Whether the value at `path` is the default: a configuration without the key has the same value at `path`. */
 function isDefault(config: Config, tree: Tree, path: readonly string[]): boolean {
   const omitted = configSchema.safeParse(withAt(tree, path, undefined));
   return omitted.success && isDeepStrictEqual(valueIn(omitted.data, path), valueIn(config, path));

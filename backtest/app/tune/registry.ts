@@ -207,7 +207,7 @@ export const haveCommonHours = (some: readonly MarketHours[], others: readonly M
 export const isTrial = (record: RegistryRecord): record is TrialRecord | NeighbourRecord =>
   record.kind === 'trial' || record.kind === 'neighbour';
 
-/** Returns the number of distinct configurations that any study in the registry tried on any of these hours. */
+/** Returns the number of distinct configurations that the studies in the registry have tried on any of `hours`. */
 export const trialsOn = (records: readonly RegistryRecord[], hours: readonly MarketHours[]): number =>
   new Set(
     records.flatMap(record =>

@@ -81,8 +81,8 @@ function keyProblems({ tapes, holdout, objectives, models }: StudyKeys): readonl
 const NAMES_BOOKS = /^(reference|hedge)(\.|$)/;
 
 /**
- * Returns the recordings that no trial uses. There are none if a parameter changes the books that the configuration
- * names.
+ * Returns a problem for each recording that no trial uses. Checks nothing if a parameter changes the books that the
+ * configuration names.
  */
 function referenceProblems({ reference, parameters }: StudyKeys, config: Config): readonly Problem[] {
   if (Object.keys(parameters).some(key => NAMES_BOOKS.test(key))) return [];

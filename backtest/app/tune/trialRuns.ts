@@ -157,8 +157,8 @@ class Running {
 
 /**
  * Returns the profit of each time block of a piece, with fills valued after 60 s, as the mean over all runs. The time
- * blocks of a run have another length, so the profit of each run block is divided among the piece's blocks that it
- * overlaps.
+ * blocks of a run differ in length from the piece's blocks, so the profit of each run block is divided among the
+ * piece's blocks that it overlaps.
  */
 export function blocksOf(
   { from, to, blocks }: Pick<Piece, 'from' | 'to' | 'blocks'>,

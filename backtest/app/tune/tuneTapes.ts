@@ -160,8 +160,8 @@ function requireSeparateHours(tapes: readonly TuneTape[], { file }: Study): void
 }
 
 /**
- * Maximum number of rows of all tapes together that are decoded once into memory, at 29 bytes per row. Each run reads
- * the tapes whose rows would exceed this number.
+ * Maximum number of rows of all tapes together that are decoded once into memory, at 29 bytes per row. Tapes whose rows
+ * would exceed this number are decoded again by each run.
  */
 const ROWS_KEPT = 8_000_000;
 
@@ -172,7 +172,7 @@ export type PieceKeys = Pick<StudyKeys, 'segments' | 'startsAfterSeconds'> & {
 
 /**
  * Returns the tuning parts in equal pieces. The first piece of every tape precedes every second piece, so that early
- * pieces represent all tapes. A piece contains no later rows.
+ * pieces represent all tapes. The market of a piece has no rows after the tuning part.
  */
 export function piecesOf(
   tapes: readonly Pick<TuneTape, 'name' | 'given' | 'tuned'>[],
@@ -199,7 +199,7 @@ export function piecesOf(
   ).flat();
 }
 
-/** Returns one piece per tape with a holdout, which contains the hours that trials must not use. */
+/** Returns the holdout of each tape that has one, as one piece: the hours that trials must not use. */
 export function heldOutPieces(tapes: readonly TuneTape[], { keys }: Study, latencies: Latencies): readonly Piece[] {
   const out = tapes.flatMap(({ name, given, heldOut: hours }) => (hours === null ? [] : [{ name, given, hours }]));
   const markets = marketsOf(out, keys.search.seed, latencies);
@@ -227,7 +227,10 @@ function marketsOf(parts: readonly Part[], seed: number, latencies: Latencies): 
 const BLOCK_MIN_MS = 60_000;
 const BLOCKS_MAX = 40;
 
-/** Returns the number of time blocks, so that each block has at least one minute in the shortest run. */
+/**
+ * Returns the number of time blocks: at most `BLOCKS_MAX`, and so few that each block has at least one minute in the
+ * shortest run.
+ */
 function blocksIn(from: number, to: number, starts: readonly number[]): number {
   const shortest = to - from - 1_000 * Math.max(...starts);
   if (shortest < PIECE_MIN_MS)
