@@ -1,7 +1,7 @@
 /** Time without a live order of the bot, per side and by reason. The engine gives the reason at its next decision. */
 import type { Millis } from '../../src/core/index.ts';
 
-/** Time without a live order of the bot that one reason explains. */
+/** Time without a live order of the bot, for one reason. */
 export type Missing = {
   readonly reason: string;
   /** Time without a live bid, in seconds. */

@@ -3,8 +3,8 @@
 const MINUTE = 60_000;
 const MINUTES_PER_YEAR = 365 * 24 * 60;
 /**
- * Minimum number of days for a ratio per year. Its standard error is about one over the square root of the number of
- * years: 3.5 after 30 days, but 19 after 1 day.
+ * Minimum number of days for a ratio per year. The standard error of such a ratio is about one over the square root of
+ * the number of years: 3.5 after 30 days, but 19 after 1 day.
  */
 export const RATIO_DAYS = 30;
 const MINUTES_MIN = RATIO_DAYS * 24 * 60;

@@ -90,7 +90,7 @@ export function addPromoteCommand(program: Command): void {
 const ofLive = (command: Command): Command =>
   command.requiredOption('-c, --config <file>', 'live configuration').option('--json', 'print one JSON object', false);
 
-/** Adds a subcommand. The options of the live file belong to the parent command. */
+/** Adds a subcommand without the options of the live file, which belong to the parent command. */
 const verb = (promote: Command, name: string, description: string): Command =>
   promote
     .command(name)

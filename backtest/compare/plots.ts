@@ -149,7 +149,7 @@ function tradingPlots(drawn: Drawn): readonly PlotSection[] {
   ];
 }
 
-/** Returns the names of all bots that ran on any recording or were advised against quoting, in order. */
+/** Returns the names of all bots that ran on any recording or were advised against quoting, in order of appearance. */
 export const botsOf = ({ tapes }: Comparison): readonly string[] => [
   ...new Set(
     tapes.flatMap(({ runs }) =>

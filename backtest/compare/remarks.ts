@@ -2,7 +2,7 @@
 import type { DataFlaw } from '../../src/tape/index.ts';
 import { mainModel, type ComparedModel } from './comparison.ts';
 
-/** Share of time with quotes below which a run gets a remark. */
+/** Minimum share of time with quotes; a run with a smaller share gets a remark. */
 const QUOTED_MIN = 0.9;
 const FEW_FILLS = 30;
 const REASONS_SHOWN = 2;

@@ -273,7 +273,7 @@ class HedgedFillsRun {
     });
   }
 
-  /** Returns the sums of the blocks with known prices, among those that `has` selects. */
+  /** Returns the sums of the blocks that `has` selects, without blocks in which no price is known. */
   #part(has: (block: number) => boolean): readonly DistanceSums[] {
     const selected = (of: Float64Array): readonly number[] =>
       Array.from(of).filter((_, b) => has(b) && this.#seconds[b]! > 0);

@@ -43,7 +43,9 @@ export class ExternalReferenceReplay {
     this.#tick = Number(instrument.tick);
   }
 
-  /** Reads every book from `startedAt` on and returns the reference price. Times must not decrease. */
+  /**
+   * Reads the books one after another, from `startedAt` on, and returns the reference price. Times must not decrease.
+   */
   read(startedAt: Millis): ExternalReferenceReading {
     let at = startedAt;
     const prices = this.#cursors.map(cursor => {

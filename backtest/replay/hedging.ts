@@ -100,7 +100,7 @@ export type Hedged = {
   readonly minor: Money;
   /** Cost against the mid price at each execution, including taker fees, in the quote currency. */
   readonly cost: Money;
-  /** Reasons of unexecuted hedges, most frequent first. */
+  /** Reasons why hedges were not executed, most frequent first. */
   readonly reasons: readonly { readonly reason: string; readonly hedges: number }[];
 };
 

@@ -1,6 +1,6 @@
 /**
- * Hash of a run's facts. The facts are hashed in batches, because a call of the hash takes as long as a decision. Facts
- * are hashed as numbers, because decimal text would take twice as long.
+ * Hash of a run's facts. The facts are hashed in batches, because a call of the hash function takes as long as a
+ * decision of the bot. Facts are hashed as numbers, because decimal text would take twice as long.
  */
 import { createHash } from 'node:crypto';
 

@@ -45,7 +45,7 @@ class Side {
     const due = this.#due;
     for (let i = 0; i < due.length; i++) this.#aim(i);
     for (let i = this.#first(); i >= 0; i = this.#first()) {
-      // An execution may cause an event that is due earlier.
+      // Reading stops at an execution, which may cause an event that is due earlier.
       if (there.readTo(due[i]!)) {
         this.#lookAgain();
         i = this.#first();

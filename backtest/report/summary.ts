@@ -234,7 +234,7 @@ export const warmUpText = (warmUpFrom: string, { from }: Pick<ReplayReport, 'fro
   `Trading started at ${minuteText(from)}. The ${durationText((Date.parse(from) - Date.parse(warmUpFrom)) / 1000)} of the recording before the start of trading were used only to build the book. The strategy started its estimates when trading started.`;
 const latencyText = (spec: string): string => (Number(spec) >= 0 ? `${spec} ms` : spec);
 
-/** Describes the longest reason for missing quotes, per side. */
+/** Describes the main reason for missing quotes of each side. */
 function missingQuotesText({ uptime, missing }: ReplayReport): string[] {
   if (Math.min(uptime.bid, uptime.ask) >= QUOTED_MIN) return [];
   const whole = (share: number): string => `${(share * 100).toFixed(0)}%`;
@@ -249,8 +249,8 @@ function missingQuotesText({ uptime, missing }: ReplayReport): string[] {
 type Longest = { readonly reason: string; readonly seconds: number; readonly of: number };
 
 /**
- * Returns the reason with the longest time of a missing side, and the total time; `null` if the side was never missing.
- * Times are in seconds.
+ * Returns the reason that explains the longest time without an order on `side`, and the total time without an order;
+ * `null` if there was always an order. Times are in seconds.
  */
 export function longest(missing: ReplayReport['missing'], side: 'bid' | 'ask'): Longest | null {
   const secondsOf = (one: ReplayReport['missing'][number]): number => one[`${side}Seconds`];

@@ -29,7 +29,7 @@ export class Ghosts {
     return this.#bid > this.#ask;
   }
 
-  /** Whether a level row repeats a removed level unchanged, which then remains removed. */
+  /** Whether a level row repeats a removed level unchanged; the level then remains removed. */
   isGhost({ side, place }: Place, lots: number): boolean {
     const ghosts = this.#ghosts[side];
     if (ghosts.size === 0 || !ghosts.has(place)) return false;

@@ -17,7 +17,7 @@ export type LevelRowsOptions = {
   readonly depth: number;
   /** Minimum delay from the exchange to the bot, in the unit of the rows, as a function of the exchange time. */
   readonly feed: Travel;
-  /** Whether there may be snapshots of the book. */
+  /** Whether the tape may contain snapshots of the book. */
   readonly hasSnapshots: boolean;
 };
 

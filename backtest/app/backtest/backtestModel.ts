@@ -100,8 +100,8 @@ export const haveSameFeed = (
 
 /**
  * Runs jobs that can share a feed in one pass over the rows. Reports are in job order, and equal to those of separate
- * runs. `onProgress` receives the share of a job that is done, 0 to 1. Rejects with `UsageError` if a CSV file cannot
- * be written, and with other errors for rows that cannot be replayed.
+ * runs. `onProgress` receives the index of a job and its share that is done, 0 to 1. Rejects with `UsageError` if a CSV
+ * file cannot be written, and with other errors for rows that cannot be replayed.
  */
 export async function runJobs(
   jobs: readonly ModelJob[],
@@ -155,7 +155,10 @@ function replayOf(job: ModelJob, rows: MarketRows): SideBySideOptions {
   };
 }
 
-/** Returns the configured desk. RFQ and conversions have the same latency and the same execution delays. */
+/**
+ * Returns the options of the simulated conversion desk. RFQ and conversions have the same latency and the same
+ * execution delays.
+ */
 export function simulatedDeskOf({ backtest: { desk }, exchange }: Config, seed: number): ReplayDeskOptions {
   const { spreadBps, paddingBps, lifeMs, refillMs, delayMinMs, delayMaxMs, failedShare, ...others } = desk;
   const { capacity, latencyMs, refusedShare, lostShare } = others;

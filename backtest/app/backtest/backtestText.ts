@@ -15,8 +15,8 @@ import {
 const DAYS_SHOWN = 31;
 
 /**
- * Describes each fill model in one line; models with equal results share a line. The main run follows: its figures,
- * reasons for missing quotes and days. The last lines show the results at other latencies.
+ * Describes each fill model in one line; models with equal results share a line. The main run follows: its figures, the
+ * reasons for missing quotes, and the results by day. The last lines show the results at other latencies.
  */
 export function describeBacktest(report: BacktestReport): string {
   const { book, tape, models, reference, noReference, noRoutes = [], minor, latencySweep = [] } = report;

@@ -59,8 +59,8 @@ export function groupsOf<Job extends Pick<ModelJob, 'latencies' | 'seed'>>(
 }
 
 /**
- * Returns a runner with at most `threads` threads, started on demand and reused: code that has already run once is many
- * times faster.
+ * Returns a runner with at most `threads` threads, started on demand. Threads are reused, because code that has already
+ * run in a thread is many times faster.
  */
 export function modelRunner(threads: number): ModelRunner {
   const file = fileURLToPath(new URL('./backtestThread.js', import.meta.url));

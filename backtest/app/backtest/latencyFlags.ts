@@ -24,7 +24,7 @@ export function latenciesOf({ latencyMs, cancelLatencyMs, feedLatencyMs, fillLat
   return { orders, cancels, answers: orders, feed, ...fills };
 }
 
-/** Returns only the latencies of the flags, as requested, for a report. */
+/** Returns only the latency flags, as the operator entered them, for a report. */
 export const latencyText = ({
   latencyMs,
   cancelLatencyMs,

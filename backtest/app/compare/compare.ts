@@ -383,7 +383,10 @@ function plannedAt(
   return Promise.resolve(planAt(name, tier));
 }
 
-/** Returns the results of later starts, for each run at the first tier that had a fill under the main model. */
+/**
+ * Returns the results of the later starts of each run; empty for a run that is not at the first tier, or had no fill
+ * under the main model.
+ */
 async function staggeredOf(
   planned: readonly Planned[],
   reports: readonly (readonly ReplayReport[])[],

@@ -34,7 +34,10 @@ export type Planned = {
   readonly declined: string | null;
 };
 
-/** Returns the plan without an account if quoting is advised against, unless `anyway` is set. */
+/**
+ * Returns the plan without an account, so that the bot does not run, if quoting is advised against and `anyway` is
+ * false.
+ */
 export function planUnlessDeclined(planned: Planned, declined: string | null, anyway: boolean): Planned {
   if (declined === null || planned.account === null) return planned;
   return anyway ? { ...planned, declined } : { ...planned, account: null, notRun: declined, declined };

@@ -20,7 +20,8 @@ import { feedTravel, type Latencies } from '../backtest/backtestModel.ts';
 
 export type VerdictTerms = {
   /**
-   * First part, which determines the parameters. `whole` is the complete recording, whose rest tests the parameters.
+   * First part of the recording, which determines the parameters. `whole` is the complete recording, whose rest tests
+   * the parameters.
    */
   readonly first: Tape;
   readonly whole: Tape;

@@ -45,7 +45,7 @@ const criteriaSchema = z.strictObject({
   smallest: smallest.prefault({}),
 });
 
-/** Default criteria, which use the evidence from tuning. */
+/** Default criteria. They name no tapes, so the replay stage uses the evidence from tuning. */
 export const DEFAULT_CRITERIA: Criteria = criteriaSchema.parse({});
 
 /** Reads criteria. Throws `UsageError` with one line per mistake. */

@@ -133,11 +133,15 @@ function replayedNet(least: number, { measures, interval, minor }: ReplayEvidenc
     : finding('net60s', expected, `${found} (${spanText(interval)} ${minor})`, interval.low > least);
 }
 
-/** Prediction of an earlier stage: interval of the net profit 60 s after fills, in bps of the traded volume. */
+/**
+ * Prediction from an earlier stage: interval of the net profit, in bps of the traded volume, with each fill valued 60 s
+ * later.
+ */
 export type PredictedNet = { readonly stage: string; readonly low: number; readonly high: number };
 
 /**
- * Returns the interval of the net profit in a check, in bps of the traded volume; `null` if the check has no interval.
+ * Returns the interval of the net profit that a check found, in bps of the traded volume; `null` if the check has no
+ * interval.
  */
 export function predictedNetOf({ stage, replay, run }: Check & { readonly stage: string }): PredictedNet | null {
   if (run?.interval) return { stage, ...run.interval };

@@ -73,7 +73,7 @@ export class RunMeter {
     this.#waiting.push(news.fill);
   }
 
-  /** Measures an input that the engine has processed. */
+  /** Updates the measurements after the engine has processed an input. */
   see({ kind, at }: Pick<EngineEvent, 'kind' | 'at'>): void {
     // A halt requested by the operator or a sentinel is not evidence about the configuration.
     if (this.#halted !== null && kind !== 'halt') this.#halts.push({ at, reason: this.#halted });

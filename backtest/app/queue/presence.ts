@@ -48,7 +48,7 @@ export class PresenceBoard {
   }
 
   async say(presence: Presence): Promise<void> {
-    // No worker processes these jobs; participants only read them.
+    // Announcements are jobs that no worker processes; participants only read them.
     const job = await this.#queue.add(presence.kind, presence, { jobId: idOf(presence) });
     await job.updateData(presence);
   }

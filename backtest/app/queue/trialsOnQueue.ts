@@ -177,7 +177,7 @@ class Attendance {
     const { now, tell, place } = this.#options;
     await this.#board.say({ ...this.#own, at: now() });
     const { here } = await this.#board.seen(now());
-    // Ignores a process that was killed earlier, because it has announced nothing since this study started.
+    // A process that was killed earlier does not count: it has announced nothing since this study started.
     const isTwin = ({ study, id, at }: Presence): boolean =>
       study === this.#own.study && id !== this.#own.id && at > this.#since;
     this.twin ??= here.find(isTwin)?.who ?? null;
@@ -256,7 +256,7 @@ class QueuedTrials implements TrialExecutor {
             onEnded(asked, outcome);
             for (const twin of twins) if (twin.asked.digest === asked.digest) onEnded(twin.asked, outcome);
           });
-          // If a trial ended during the collection, the next count differs from `over` and results are collected again.
+          // If a trial ended during the collection, the next count differs from `over`, so results are collected again.
           over = found - (left - this.#waiting.size);
           onShare((whole - this.#waiting.size + shares) / whole);
         }

@@ -96,7 +96,11 @@ function chargeOf(
 
 function configOf(
   best: ScoutedBook,
-  { rules, path, tiers }: { readonly rules: BookRules; readonly path: string | null; readonly tiers: readonly FeeTier[] },
+  {
+    rules,
+    path,
+    tiers,
+  }: { readonly rules: BookRules; readonly path: string | null; readonly tiers: readonly FeeTier[] },
   config: Config,
   { volume30d, fees, isListed, hasRebate }: Charge,
 ): object {

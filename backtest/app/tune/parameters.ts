@@ -89,8 +89,8 @@ function insideList({ key, ...parameter }: SpaceParameter, space: Space, paramet
 }
 
 /**
- * Returns the problem of a parameter that changes nothing in any trial: at each end of its range, or each choice, the
- * configuration reports it as a key without effect. The other parameters are tried at their ends too.
+ * Returns the problem of a parameter that changes nothing in any trial: at each end of its range, or with each choice,
+ * the configuration reports that its key has no effect. The other parameters are tried at their ends too.
  */
 function withoutEffect(parameter: SpaceParameter, space: Space, parameters: Keys, base: Tree): readonly Problem[] {
   const { key } = parameter;
