@@ -9,8 +9,8 @@ export type Keep = 'last' | 'min' | 'max' | 'sum';
 export const BUCKETS_MAX = 1024;
 
 /**
- * Time series in buckets that depend only on the values and their order. A bucket without a value is NaN; in a `sum`
- * column it is 0.
+ * Time series in buckets. The buckets depend only on the values and their order. A bucket without a value is NaN; in a
+ * `sum` column it is 0.
  */
 export class Buckets<Name extends string> {
   readonly #from: number;

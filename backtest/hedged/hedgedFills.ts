@@ -26,7 +26,7 @@ export type HedgedFillsOptions = {
   readonly difference: LogSeconds;
   /** Running basis of `difference`, as known at the end of each second; NaN if unknown. */
   readonly basis: LogSeconds;
-  /** Distances from the hedge price times e^basis, in bps, ascending. */
+  /** Distances of the orders from the hedge price times e^basis, in bps, ascending. */
   readonly distances: readonly number[];
   /** Amount of each order, in lots of the quoted book. */
   readonly lots: Amount;

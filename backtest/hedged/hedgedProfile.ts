@@ -27,7 +27,7 @@ export type HedgedOptions = {
   readonly latencyMs?: Millis;
   /** Latency of the hedge exchange, each way, in ms. Default: 100, because it is often in another region. */
   readonly hedgeLatencyMs?: Millis;
-  /** Distances from the hedge price times e^basis, in bps. Default: derived from the fitted part. */
+  /** Distances of the orders from the hedge price times e^basis, in bps. Default: derived from the fitted part. */
   readonly distancesBps?: readonly number[];
   readonly seed?: number;
 };
@@ -128,7 +128,8 @@ export function hedgedProfileOf(quoted: Tape, hedge: Tape, options: HedgedOption
   const distances = [
     ...(options.distancesBps ?? distancesFor(quoted, anchorOf(own, difference, basis), split, 1e4 / price)),
   ].sort((a, b) => a - b);
-  // A block is longer than the time until a fill is valued, and the rest has enough blocks for an interval.
+  // A block is at least as long as the time from a fill to the valuation that the verdict uses. In recordings of five
+  // hours or more, the rest of the time has about 40 blocks or more, enough for an interval.
   const blockMs = Math.min(1_800_000, Math.max(1_000 * PAIR_HORIZON_S, (1_000 * known.length) / 60));
   const fills = hedgedFills({
     ...{ quoted, hedge, difference, basis, distances, lots, latencyMs, hedgeLatencyMs, resolutionMs },

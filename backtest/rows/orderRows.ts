@@ -159,8 +159,8 @@ class OrderRows {
   }
 
   /**
-   * Whether rows soon after the order at `row` show that the order was a taker. Such rows are about the order itself,
-   * executions of orders that it reaches, or trades.
+   * Whether rows soon after the order at `row` show that the order was a taker. Such rows are changes of the order
+   * itself, executions of orders at prices that it reaches, or trades at such prices.
    */
   #takes(row: number, name: number, side: number, tick: number): boolean {
     const { kind, side: sides, at, price, amount, id, length } = this.#columns;

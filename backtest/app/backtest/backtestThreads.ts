@@ -24,8 +24,9 @@ export type ThreadResult =
 
 export type ModelRunner = {
   /**
-   * Runs jobs independently. Reports are in job order, whatever the number of threads. `onProgress` receives the mean
-   * share of the jobs that is done, 0 to 1. Rejects with the first failure; only `end` may be called afterwards.
+   * Runs jobs independently. Reports are in job order, whatever the number of threads. `onProgress` receives the share
+   * that is done, 0 to 1, as the mean over all jobs. Rejects with the first failure; only `end` may be called
+   * afterwards.
    */
   run(
     jobs: readonly ModelJob[],

@@ -131,8 +131,8 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
 }
 
 /**
- * Rounds to four significant digits, without an exponent; "unknown" if not finite, such as the error from a short
- * recording.
+ * Rounds to four significant digits, without an exponent; "unknown" if not finite, such as the standard error from a
+ * short recording.
  */
 export const digits = (x: number): string => {
   if (!Number.isFinite(x)) return 'unknown';
