@@ -65,11 +65,9 @@ export function addPromoteCommand(program: Command): void {
   );
 
   ofThreads(
-    verb(
-      promote,
-      'approve',
-      'check and approve a stage; approving stage paper or smallest changes the live file',
-    ).addArgument(new Argument('[stage]', 'stage to approve (default: current stage)').choices(STAGES)),
+    verb(promote, 'approve', 'check and approve a stage; stages paper and smallest change the live file').addArgument(
+      new Argument('[stage]', 'stage to approve (default: current stage)').choices(STAGES),
+    ),
   )
     .option('--anyway', 'approve although criteria are not met', false)
     .action(async (stage: Stage | undefined, _: object, command: Command) => {

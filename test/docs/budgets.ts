@@ -6,9 +6,9 @@
  * three commands from RTS 6 and the FIA's list: presence, surveillance and conformance. It was raised by 2,650 for other
  * exchanges as venue, price and second market: 1,500 as planned for each capability, and 1,150 too many, most of them keys. It was
  * raised by 900 for hedges on another exchange and transfers to it, most of them keys. It was raised by 330 for descriptions of
- * keys, options, switches and metrics that say whose figure they mean, and in which unit.
+ * keys, options, switches and metrics that say whose figure they mean, and in which unit, and by another 230 for the same.
  */
-export const WORDS_MAX = 40_000;
+export const WORDS_MAX = 40_230;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -20,10 +20,10 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/backtest-figures.md': 650,
   'docs/backtest.md': 550,
   'docs/calibrate.md': 600,
-  'docs/cli.md': 2_765,
+  'docs/cli.md': 2_800,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 4_580,
+  'docs/configuration.md': 4_765,
   'docs/console.md': 600,
   'docs/container.md': 575,
   'docs/contents.md': 200,

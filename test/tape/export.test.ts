@@ -148,7 +148,7 @@ describe('an exported tape', () => {
     tape.level(START, START, SIDE.buy, price(Number.MAX_SAFE_INTEGER), amount(1));
     tape.close();
     await expect(exportTape(openStoredTape(folder), join(dir, 'far.parquet'), quiet)).rejects.toThrow(
-      /9007199254740991 times 1000 has more than the 18 digits/,
+      /amount of 9007199254740991 ticks or lots has more than 18 digits/,
     );
   });
 });

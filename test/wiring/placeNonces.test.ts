@@ -172,7 +172,9 @@ test('the exchanges that want rising nonces are marked', () => {
 
 const SENT: typeof READS = { ...READS, 'a cancel': client => client.cancel({ originIds: ['mm-0-0'] }) };
 const CASES = Object.entries(SENT).flatMap(([name, send]) =>
-  [-7_200_000, 60_000, 7_200_000].flatMap(aheadMs => ['here', 'there'].map(where => [name, aheadMs, where, send] as const)),
+  [-7_200_000, 60_000, 7_200_000].flatMap(aheadMs =>
+    ['here', 'there'].map(where => [name, aheadMs, where, send] as const),
+  ),
 );
 
 test.each(CASES)(

@@ -187,8 +187,8 @@ async function besideTheBot(
   const spare = clientOf(config, venue, clock, seed);
   const above = clientOf(config, venue, clock, seed, { nonceAbove: mark + later });
   let isAbove = false;
-  const trying = async <T>(call: (of: Beside) => Promise<Outcome<T>>, below: Beside = beside) => {
-    const outcome = await sentBesideBot(() => call(isAbove ? above : below));
+  const trying = async <T>(call: (of: Beside) => Promise<Outcome<T>>) => {
+    const outcome = await sentBesideBot(() => call(isAbove ? above : beside));
     if (isAbove || !isNonceRefused(outcome)) return outcome;
     isAbove = true;
     return call(above);
@@ -220,7 +220,7 @@ async function besideTheBot(
         if (wasAbove || !isNonceRefused(outcome)) return outcome;
         // A read, not another cancel, tests the nonces, because a cancel of a young order takes much of the rate
         // budget. This read does not wait for the first read.
-        await trying(of => of.openOrders({ book: config.book }), below);
+        if (!isAbove && isNonceRefused(await below.openOrders({ book: config.book }))) isAbove = true;
         return (isAbove ? above : below).cancel(ids);
       },
       lookUp: ids => trying(of => of.lookUp(ids)),

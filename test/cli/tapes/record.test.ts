@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { describeRecorded, type Recorded } from '../../../src/app/tapes/record.ts';
+import { describeRecorded } from '../../../src/app/tapes/record.ts';
 import { openStoredTape, type StoredTape } from '../../../src/tape/index.ts';
 import { Bench, complaints, puntas, ran, type Program } from '../program.ts';
 
@@ -65,9 +65,7 @@ describe('puntas record', () => {
       { ...counts, book: 'btc_mxn', rows: 7 },
       { ...counts, book: 'eth_mxn', rows: 0 },
     ];
-    const [first, second] = describeRecorded({ books, seconds: 12.4, out: 'tape', failure: null } as Recorded).split(
-      '\n',
-    );
+    const [first, second] = describeRecorded({ books, seconds: 12.4, out: 'tape', failure: null }).split('\n');
     expect(first).toMatch(/^btc_mxn: 7 rows, 0 trades in 12 s, 0 gap/);
     expect(second).toBe('eth_mxn: nothing was recorded in 12 s, because no complete book was received');
   });

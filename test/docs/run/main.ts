@@ -28,7 +28,10 @@ const KEPT = process.env['PUNTAS_DOCS_OUT'];
 const NEVER = /DIFFERENT|\bundefined\b|\bNaN\b|\[object |^ +at \S+ \(.*:\d+:\d+\)|Unhandled|TypeError/m;
 
 const words = process.argv.slice(2);
-const [others, named] = [true, false].map(is => words.filter(word => word.startsWith('!') === is)) as [string[], string[]];
+const [others, named] = [true, false].map(is => words.filter(word => word.startsWith('!') === is)) as [
+  string[],
+  string[],
+];
 const wanted = (page: string, typed = ''): boolean =>
   !others.some(word => page.includes(word.slice(1))) &&
   (named.length === 0 || named.some(word => `${page} ${typed}`.includes(word)));

@@ -565,7 +565,7 @@ describe('transfers between both exchanges', () => {
     world.reads(4_000);
     expect([world.missing, state(world)[1]]).toEqual([null, ['40', '-35']]);
     waitedFor(25, world);
-    expect(world.missing).toMatch(/^5 btc in transit .* --amount=-5$/);
+    expect(world.missing).toMatch(/^5 btc has been in transit .* --amount=-5 --reason "\.\.\."$/);
     books(world, '-5');
     world.reads(4_000);
     expect([world.missing, ...state(world)]).toEqual([null, '-5', []]);
@@ -694,7 +694,7 @@ describe('transfers between both exchanges', () => {
     world.arrives(0);
     waitedFor(25, world);
     expect(state(world)).toEqual(['0', ['20', '-16']]);
-    expect(world.missing).toMatch(/^4 btc in transit .* --amount=-4$/);
+    expect(world.missing).toMatch(/^4 btc has been in transit .* --amount=-4 --reason "\.\.\."$/);
     books(world, '-4');
     world.reads(2_000);
     expect([world.missing, ...state(world)]).toEqual([null, '-4', []]);
@@ -779,7 +779,7 @@ describe('transfers between both exchanges', () => {
       expect(state(world)).toEqual(['0', ['20', String(-back)]]);
       waitedFor(25, world);
       if (back === 20) expect(world.missing).toBeNull();
-      else expect(world.missing).toMatch(/^1 btc in transit .* --amount=-1$/);
+      else expect(world.missing).toMatch(/^1 btc has been in transit .* --amount=-1 --reason "\.\.\."$/);
       if (back === 19) books(world, '-1');
       else world.sends(sends(5));
       world.reads(20_000);
@@ -810,7 +810,7 @@ describe('transfers between both exchanges', () => {
       world.reads(20_000);
     }
     waitedFor(25, world);
-    const lost = /^(\d+) btc in transit .* --amount=-(\d+)$/.exec(world.missing ?? '');
+    const lost = /^(\d+) btc has been in transit .* --amount=-(\d+) --reason/.exec(world.missing ?? '');
     expect(lost?.[1]).toBe(lost?.[2]);
     expect(Number(lost?.[1])).toBeGreaterThan(0);
     books(world, `-${lost?.[1]}`);

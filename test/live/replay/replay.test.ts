@@ -186,7 +186,7 @@ describe('a replay', () => {
     writeFileSync(file, bytes);
     const { same, printed } = replayed(dir);
     expect(same).toBe(false);
-    expect(printed).toMatch(/DIFFERENT .*the recording is damaged, and the rest of it cannot be read/);
+    expect(printed).toMatch(/DIFFERENT.*the recording is damaged, and the rest of it cannot be read/);
   });
 
   test('of a recording that was cut anywhere goes as far as whole pieces go', () => {
