@@ -145,7 +145,7 @@ describe.skipIf(!canMount)('a state directory (skipped where this process may no
   test('that cannot be made at all on such a disk says the same', () => {
     const at = disk('256k')!;
     fill(at);
-    expect(sentenceOf(caught(() => opened(join(at, 'new')).close()))).toMatch(/free space/);
+    expect(sentenceOf(caught(() => opened(join(at, 'new')).close()))).toMatch(/free up space/);
     const other = disk('256k')!;
     execFileSync('mount', ['-o', 'remount,ro', other]);
     expect(sentenceOf(caught(() => opened(join(other, 'new')).close()))).toMatch(/writable again/);
