@@ -17,6 +17,7 @@ import {
   type SourceConfig,
   type SourceFrom,
 } from './sections/reference.ts';
+import { marketBooksOf } from './sections/exchange.ts';
 import { isOnThisMachine } from './sections/values.ts';
 import type { Config } from './schema.ts';
 
@@ -536,10 +537,29 @@ function exchangeProblems({ exchange, book }: Config, venues?: readonly string[]
     const message = `expected one of ${venues.join(', ')}, found ${JSON.stringify(venue)}`;
     return [{ path: ['exchange', 'venue'], message }];
   }
-  return pairOf(book)
+  const unfunded = pairOf(book)
     .filter(currency => exchange.balances[currency] === undefined)
     .map(currency => ({
       path: ['exchange', 'balances'],
       message: `expected an opening balance of ${currency} for book ${book}`,
     }));
+  return [...unfunded, ...marketBookProblems({ exchange, book })];
+}
+
+/** Finds live books of the embedded exchange without another book than the traded one, and its fees set twice. */
+function marketBookProblems({ exchange, book }: Pick<Config, 'exchange' | 'book'>): readonly Problem[] {
+  const books = marketBooksOf(exchange);
+  if (books === undefined) return [];
+  const path = ['exchange', 'market', 'books'];
+  const names = Object.keys(books);
+  if (names.every(name => name === book))
+    return [
+      {
+        path,
+        message: `expected a book other than ${book}, the traded book, like btc_usd: {}; found ${names.length === 0 ? 'none' : `only ${book}`}; add a book, or remove this key`,
+      },
+    ];
+  if (books[book]?.fees === undefined || exchange.kind !== 'embedded' || exchange.fees === undefined) return [];
+  const message = `exchange.fees also sets the fees of ${book}, the traded book; remove one of these two keys`;
+  return [{ path: [...path, book, 'fees'], message }];
 }

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
 import { configSchema, type Config } from './schema.ts';
+import { marketBooksOf } from './sections/exchange.ts';
 import { sourceLegs } from './sections/reference.ts';
 import { schemaAt } from './shape.ts';
 
@@ -32,7 +33,9 @@ const REMOVE = 'or remove this key';
 export const IDLE_RULES: readonly IdleRule[] = [
   {
     keys: ['exchange.volume30d'],
-    hasEffect: ({ exchange }) => !(exchange.kind === 'embedded' && exchange.fees !== undefined),
+    hasEffect: ({ exchange, book }) =>
+      !(exchange.kind === 'embedded' && exchange.fees !== undefined) ||
+      Object.entries(marketBooksOf(exchange) ?? {}).some(([name, { fees }]) => name !== book && fees === undefined),
     message: 'has no effect, because exchange.fees replaces the fee tiers; remove one of these two keys',
   },
   {

@@ -1,12 +1,15 @@
 /** Embedded exchange with its configured market and one funded account. */
 import { lotOf, moneyOf, pairOf, priceAcross, Secret, type Clock, type Millis } from '../core/index.ts';
-import { externalReferenceOf, type Config } from '../config.ts';
+import { externalReferenceOf, marketBooksOf, type Config } from '../config.ts';
 import {
   createVenue,
+  feesOf,
   FLOW_PROFILES,
+  isLinkedCurrency,
+  linkedFlows,
+  linkedMarket,
   seededFlow,
   serve,
-  linkedMarket,
   SECOND_VENUE,
   tapeMarket,
   withOperator,
@@ -29,6 +32,8 @@ export type Embedded = {
   readonly secret: Secret;
   readonly seed: number;
   readonly born: Millis;
+  /** Books with a market, the traded book first. */
+  readonly books: readonly string[];
   /** Second exchange, if configured. */
   readonly elsewhere?: ElsewhereAccess;
   stop(): Promise<void>;
@@ -55,6 +60,8 @@ export type Box = {
   readonly exchange: EmbeddedExchange;
   readonly account: { readonly id: string; readonly key: string; readonly secret: string };
   readonly seed: number;
+  /** Books with a market, the traded book first. */
+  readonly books: readonly string[];
   /** Second exchange, if configured. */
   readonly second: SecondBox | null;
   stop(): void;
@@ -80,11 +87,18 @@ export function openBox(
     throw new UsageError(
       'elsewhere: there is no second exchange if the market is a recording (--tape); remove the section elsewhere, or run without --tape',
     );
+  const shared = marketBooksOf(exchange);
+  if (tape !== null && shared !== undefined)
+    throw new UsageError(
+      'exchange.market.books: the market is a recording (--tape), which has one book; remove the key books, or run without --tape',
+    );
   const seed = options.seed ?? exchange.seed;
+  const linkedBooks = tape === null ? linkedBooksOf(config) : null;
   const second = tape === null ? secondOf(config, clock, seed) : null;
+  const linked = linkedBooks && linkedMarkets(shared ?? {}, seed, second);
   const market =
     tape === null
-      ? (second?.marketHere(book) ?? flowOf(book, seed))
+      ? (linked?.(book) ?? flowOf(book, seed))
       : tapeMarket(tape, { loop: exchange.market.kind === 'tape' ? exchange.market.loop : true });
   const venue = createVenue({
     clock,
@@ -98,20 +112,33 @@ export function openBox(
     ...(tape === null ? {} : { books: [{ ...tape.rules, ...countedIn(tape) }] }),
     ...(options.deliveries && { deliveries: options.deliveries }),
   });
-  const [, group] = pairOf(book);
-  const account = venue.openAccount({ balances: exchange.balances, volume30d: { [group]: exchange.volume30d } });
+  const groups = [book, ...Object.keys(shared ?? {})].map(name => feesOf(pairOf(name)[1]).group);
+  const volume30d = Object.fromEntries(groups.map(group => [group, exchange.volume30d]));
+  const account = venue.openAccount({ balances: exchange.balances, volume30d });
   if (exchange.fees) venue.venue.changeBook(book, {}, exchange.fees);
-  market.start(venue.marketplace(book));
-  const referenceMarkets = second ? startLinked(config, venue, second) : startReference(config, venue, seed);
-  const others = tape === null && options.allBooks === true ? startOthers(config, venue, seed, second) : [];
+  for (const [name, { fees }] of Object.entries(shared ?? {})) if (fees) venue.venue.changeBook(name, {}, fees);
+  const markets = new Map<string, Market>();
+  const start = (name: string, each: Market) => {
+    each.start(venue.marketplace(name));
+    markets.set(name, each);
+  };
+  start(book, market);
+  second?.start();
+  if (linked === null) for (const [name, each] of referenceMarkets(config, venue, seed)) start(name, each);
+  else for (const name of linkedBooks ?? []) start(name, linked(name));
+  if (tape === null && options.allBooks === true)
+    Object.keys(FLOW_PROFILES).forEach((name, i) => {
+      if (markets.has(name)) return;
+      start(name, linked === null || shared === undefined ? flowOf(name, seed + 101 + i) : linked(name));
+    });
   return {
     exchange: venue,
     account,
     seed,
+    books: [...markets.keys()],
     second,
     stop: () => {
-      for (const other of [...referenceMarkets, ...others]) other.stop();
-      market.stop();
+      for (const each of markets.values()) each.stop();
       second?.stop();
       venue.close();
     },
@@ -125,7 +152,7 @@ export function openBox(
 export async function startEmbedded(config: Config, clock: Clock, options: EmbeddedOptions): Promise<Embedded> {
   const deliveries = httpDeliveries();
   const box = openBox(config, clock, { ...options, deliveries });
-  const { exchange, account, seed, second } = box;
+  const { exchange, account, seed, books, second } = box;
   const { operatorToken } = options;
   const servers: Served[] = [];
   try {
@@ -139,6 +166,7 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
       secret: new Secret(account.secret),
       seed,
       born: clock.now(),
+      books,
       ...(elsewhere && { elsewhere }),
       stop: async () => {
         for (const each of servers) await each.close();
@@ -156,11 +184,11 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
   }
 }
 
-/** Returns the second exchange, or `null` if none is configured. Throws a `UsageError` for books without a market. */
+/** Returns the second exchange, or `null` if none is configured. Throws a `UsageError` for a book that it does not list. */
 function secondOf(config: Config, clock: Clock, seed: number): SecondBox | null {
   const { elsewhere } = config;
   if (elsewhere?.kind !== 'embedded') return null;
-  const problem = secondProblem(config, elsewhere);
+  const problem = secondProblem(elsewhere);
   if (problem !== null) throw new UsageError(problem);
   return openSecond(config, elsewhere, clock, seed);
 }
@@ -194,28 +222,61 @@ async function serveSecond(
 }
 
 /**
- * Starts the markets of the second exchange. On the first, starts linked markets in the book between the quote
- * currencies of both traded books, and in the books of the configured reference price.
+ * Returns the books beside the traded one whose markets share its hidden prices: those of `exchange.market.books` and of
+ * the reference price, and with a second exchange the book between the quote currencies of both traded books. Returns
+ * `null` if the traded book has a price of its own.
+ * @throws UsageError for a book that has no market on hidden prices.
  */
-function startLinked(config: Config, venue: EmbeddedExchange, second: SecondBox): readonly Market[] {
-  second.start();
-  const { book, elsewhere } = config;
-  const between = bookBetween([...venue.venue.books.keys()], pairOf(book)[1], pairOf(elsewhere!.book)[1]);
-  const books = new Set([...(between === null ? [] : [between]), ...(externalReferenceOf(config)?.read ?? [])]);
+function linkedBooksOf(config: Config): readonly string[] | null {
+  const { book, exchange, elsewhere } = config;
+  const shared = marketBooksOf(exchange);
+  if (shared === undefined && elsewhere?.kind !== 'embedded') return null;
+  const named = Object.keys(shared ?? {});
+  for (const name of named) refuseUnlinked(name, 'exchange.market.books: ');
+  const between =
+    elsewhere?.kind === 'embedded'
+      ? bookBetween(Object.keys(FLOW_PROFILES), pairOf(book)[1], pairOf(elsewhere.book)[1])
+      : null;
+  const read = externalReferenceOf(config)?.read ?? [];
+  for (const name of [book, ...read]) refuseUnlinked(name);
+  const books = new Set([...(between === null ? [] : [between]), ...named, ...read]);
   books.delete(book);
-  return [...books].map(name => {
-    const market = second.marketHere(name);
-    market.start(venue.marketplace(name));
-    return market;
-  });
+  return [...books];
+}
+
+/** Throws `UsageError` if a book has no market on hidden prices. `where`: start of the message. */
+function refuseUnlinked(book: string, where = ''): void {
+  const books = Object.keys(FLOW_PROFILES);
+  const unknown = pairOf(book).find(currency => !isLinkedCurrency(currency));
+  if (unknown === undefined && books.includes(book)) return;
+  const why = unknown === undefined ? `does not list ${book}` : `cannot simulate the price of ${unknown} in ${book}`;
+  throw new UsageError(`${where}the embedded exchange ${why}; expected one of ${books.join(', ')}`);
+}
+
+/** Returns the flows on hidden prices by book, with the lag and the noise of each book. */
+function linkedMarkets(
+  books: NonNullable<ReturnType<typeof marketBooksOf>>,
+  seed: number,
+  second: SecondBox | null,
+): (book: string) => Market {
+  if (second) return book => second.marketHere(book);
+  const flows = linkedFlows({ seed });
+  return book => {
+    const [base, quote] = pairOf(book);
+    return flows.here(base, quote, false, books[book]);
+  };
 }
 
 /**
- * Starts markets in the books of the configured reference price that are read from this exchange. If some of them lead
+ * Returns markets for the books of the configured reference price that are read from this exchange. If some of them lead
  * from the base to the quote currency, the first of these is linked, so that the price through them equals the traded
  * book's recent price. Each of the other books has its own flow.
  */
-function startReference(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
+function referenceMarkets(
+  config: Config,
+  venue: EmbeddedExchange,
+  seed: number,
+): readonly (readonly [book: string, market: Market])[] {
   const { read, here } = externalReferenceOf(config) ?? { read: [], here: [] };
   const [first, ...others] = here;
   const mid = (book: string): number => {
@@ -238,26 +299,7 @@ function startReference(config: Config, venue: EmbeddedExchange, seed: number): 
     };
     markets.push([first.book, linkedMarket({ price, everyMs: 1_000 })]);
   }
-  for (const [book, market] of markets) market.start(venue.marketplace(book));
-  return markets.map(([, market]) => market);
-}
-
-/** Starts flows in the built-in books other than the traded book and the books of the reference price. */
-function startOthers(
-  config: Config,
-  venue: EmbeddedExchange,
-  seed: number,
-  second: SecondBox | null,
-): readonly Market[] {
-  const { book: traded, elsewhere } = config;
-  const between = second && bookBetween(Object.keys(FLOW_PROFILES), pairOf(traded)[1], pairOf(elsewhere!.book)[1]);
-  const taken = [traded, between, ...(externalReferenceOf(config)?.read ?? [])];
-  return Object.keys(FLOW_PROFILES).flatMap((book, i) => {
-    if (taken.includes(book)) return [];
-    const flow = flowOf(book, seed + 101 + i);
-    flow.start(venue.marketplace(book));
-    return [flow];
-  });
+  return markets;
 }
 
 function flowOf(book: string, seed: number): Market {

@@ -16,15 +16,18 @@ beforeAll(async () => {
   exchange = sharedPuntas(['exchange', '--port', '0', '-c', bench.config()]);
   const [line] = await exchange.sees(/\{"url".*\}/);
   account = JSON.parse(line) as typeof account;
-  expect(Object.keys(account)).toEqual(keysOf('exchange').filter(key => !key.startsWith('elsewhere')));
+  expect(Object.keys(account)).toEqual(keysOf('exchange').filter(key => !/^(books$|elsewhere)/.test(key)));
 });
 
-test('puntas exchange prints the keys that its page lists, those of a second exchange too', async () => {
-  const two = puntas(['exchange', '--port', '0', '-c', bench.config('elsewhere')]);
+test('puntas exchange prints the keys that its page lists, those of a second exchange and of several books too', async () => {
+  const several = replaced('market: { kind: flow }', 'market: { kind: flow, books: { btc_usd: {} } }');
+  const two = puntas(['exchange', '--port', '0', '-c', bench.config('elsewhere', several)]);
   const [line] = await two.sees(/\{"url".*\}/);
   two.signal('SIGTERM');
   await two.ended;
-  expect(Object.keys(JSON.parse(line) as object).sort()).toEqual([...keysOf('exchange')].sort());
+  const face = JSON.parse(line) as { books: string };
+  expect(Object.keys(face).sort()).toEqual([...keysOf('exchange')].sort());
+  expect(face.books.split(',').sort()).toEqual(['btc_mxn', 'btc_usd', 'usdt_mxn']);
 });
 
 afterAll(async () => {

@@ -231,6 +231,15 @@ describe('a key that would have no effect', () => {
     );
   });
 
+  test('is not reported if it has an effect in another live book of the embedded exchange', () => {
+    const fees = { maker: '0.0001', taker: '0.0001' };
+    const linesWith = (books: object) =>
+      linesOf({ exchange: { kind: 'embedded', volume30d: '5', fees, market: { kind: 'flow', books } } });
+    expect(linesWith({ btc_usd: {} })).toEqual([]);
+    expect(linesWith({ btc_usd: { fees } })).toEqual([expect.stringMatching(/^exchange\.volume30d: has no effect/)]);
+    expect(linesWith({ btc_usd: { fees }, btc_mxn: {} })).toHaveLength(1);
+  });
+
   test('is not reported if its value is the default', () => {
     const defaults = { combine: 'median', sourcesMin: 1, divergenceMaxBps: 50, moveBps: 1 };
     expect(linesOf({ ...USED, reference: { ...BOOKS, ...defaults } })).toEqual([]);
@@ -296,7 +305,8 @@ const OTHERS: readonly (readonly [section: string, keys: string])[] = [
     'exchange',
     'seed engineDelayMs market balances fees port requestTimeoutMs stream authentication venue acceptUntried rfqUrl webhookUrl streamUrl',
   ],
-  ['exchange.market', 'loop'],
+  ['exchange.market', 'loop books'],
+  ['exchange.market.books.*', 'lagMs noiseBps fees'],
   ['exchange.budgets', 'publicPerMinute privatePerMinute'],
   ['elsewhere', 'requestTimeoutMs stream seed port balances fees latencyMs leadMs spreadBps acceptUntried streamUrl'],
   ['elsewhere.noiseBps', 'here there'],
@@ -378,6 +388,7 @@ function optionalKeys(schema: Node, path = ''): readonly (readonly [path: string
   const own = inner === schema || path === '' ? [] : [[path, inner] as const];
   if (inner instanceof z.ZodUnion) return [...own, ...inner.options.flatMap(option => optionalKeys(option, path))];
   if (inner instanceof z.ZodArray) return [...own, ...optionalKeys(inner.element, `${path}.*`)];
+  if (inner instanceof z.ZodRecord) return [...own, ...optionalKeys(inner.valueType, `${path}.*`)];
   if (!(inner instanceof z.ZodObject)) return own;
   const members: readonly (readonly [string, Node])[] = Object.entries(inner.shape);
   const below = members.flatMap(([key, member]) => optionalKeys(member, path === '' ? key : `${path}.${key}`));

@@ -7,8 +7,9 @@
  * exchanges as venue, price and second market: 1,500 as planned for each capability, and 1,150 too many, most of them keys. It was
  * raised by 900 for hedges on another exchange and transfers to it, most of them keys. It was raised by 330 for descriptions of
  * keys, options, switches and metrics that say whose figure they mean, and in which unit, and by another 230 for the same.
+ * It was raised by 160 for several live books of the embedded exchange: their keys, and one paragraph.
  */
-export const WORDS_MAX = 40_230;
+export const WORDS_MAX = 40_390;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -23,13 +24,13 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/cli.md': 2_800,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 4_765,
+  'docs/configuration.md': 4_850,
   'docs/console.md': 600,
   'docs/container.md': 575,
   'docs/contents.md': 200,
   'docs/controls.md': 875,
   'docs/doctor.md': 475,
-  'docs/embedded-exchange.md': 1_910,
+  'docs/embedded-exchange.md': 1_970,
   'docs/environment.md': 280,
   'docs/exchanges.md': 620,
   'docs/fair-value.md': 575,
@@ -41,7 +42,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/hedging-band.md': 575,
   'docs/hedging.md': 990,
   'docs/importing.md': 800,
-  'docs/json.md': 2_000,
+  'docs/json.md': 2_015,
   'docs/ledger.md': 500,
   'docs/mapping-files.md': 775,
   'docs/market-model.md': 475,

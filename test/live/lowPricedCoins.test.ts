@@ -94,7 +94,7 @@ function worldOf({ rules, amount, mid, others, huge }: Coin): World & { readonly
   });
   return {
     ...{ clock, config, seed: 5, stateDir, maker },
-    box: { exchange: venue, account, seed: 5, second: null, stop: () => venue.close() },
+    box: { exchange: venue, account, seed: 5, books: [], second: null, stop: () => venue.close() },
     other: () => maker,
     end: () => {
       venue.close();

@@ -23,11 +23,11 @@ const T = 2.093;
 /** A line of the head comment that `sentenceOf` made. */
 export const SENTENCE = /^# On the built-in market, .*\n/m;
 
-/** The YAML files of a folder, by name without the ending, but for those of two exchanges: a backtest has one market. */
+/** The YAML files of a folder, by name without the ending, but for those of two exchanges or several books: a backtest has one market. */
 export const shippedNames = (folder: string): readonly string[] =>
   readdirSync(folder)
     .filter(name => name.endsWith('.yaml') && !NO_CONFIGURATION.includes(name))
-    .filter(name => !/^elsewhere:/m.test(readFileSync(join(folder, name), 'utf8')))
+    .filter(name => !/^(?:elsewhere| {4}books):/m.test(readFileSync(join(folder, name), 'utf8')))
     .map(name => basename(name, '.yaml'))
     .toSorted();
 

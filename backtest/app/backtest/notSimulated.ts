@@ -1,14 +1,19 @@
 /** Settings of a configuration that a replay of recordings does not simulate. */
-import type { Config } from '../../../src/config.ts';
+import { marketBooksOf, type Config } from '../../../src/config.ts';
 
 /**
  * Returns a sentence for each section of the configuration that has no effect in a replay, or a different effect than
  * in a live run.
  */
-export function notSimulated({ hedge, rfqReference, reference }: Config): readonly string[] {
+export function notSimulated({ exchange, hedge, rfqReference, reference }: Config): readonly string[] {
   const sources = reference?.sources ?? [];
   const [first] = sources;
   return [
+    ...(marketBooksOf(exchange) === undefined
+      ? []
+      : [
+          'exchange.market.books: only the traded book is simulated; the seeded flow of a backtest does not follow the hidden prices of these books',
+        ]),
     ...(hedge?.elsewhere === undefined
       ? []
       : [

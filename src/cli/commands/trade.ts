@@ -12,6 +12,7 @@ import { EXIT } from '../../messages/exits.ts';
 import { durationFlag, portFlag, sources, tapeBook } from '../terminal/flags.ts';
 import { lineRoom, logger } from '../terminal/logger.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
+import { marketBooksOf } from '../../config.ts';
 import { remoteVenue } from '../../wiring/venueAccess.ts';
 import { refuseShortDelay, refuseUntried } from '../../wiring/venueRegistry.ts';
 import { signalsToStop } from '../terminal/signals.ts';
@@ -192,7 +193,7 @@ function addExchange(program: Command): void {
         operatorToken,
         ...seedOf(options),
       });
-      const { origin, key, secret, elsewhere } = embedded;
+      const { origin, key, secret, books, elsewhere } = embedded;
       const face = {
         url: origin,
         rest: `${origin}/api/v3`,
@@ -201,6 +202,7 @@ function addExchange(program: Command): void {
         key,
         secret: secret.reveal(),
         book: config.book,
+        ...(marketBooksOf(config.exchange) && { books: books.join(',') }),
         ...(elsewhere && {
           elsewhere: elsewhere.restUrl,
           elsewhereStream: elsewhere.streamUrl ?? '',

@@ -33,9 +33,37 @@ const requests = {
     .describe('bitso: signature in one Authorization header; headers: in three headers.'),
 };
 
+const feeRates = z.strictObject({
+  maker: rate.describe('Maker fee (fraction).'),
+  taker: rate.describe('Taker fee (fraction).'),
+});
+
+const marketBook = z.strictObject({
+  lagMs: millis(0, 60_000)
+    .default(0)
+    .describe('Delay with which the prices of this book follow those of books without a delay.'),
+  noiseBps: z
+    .number()
+    .min(0)
+    .max(1_000)
+    .optional()
+    .describe(
+      'Standard deviation of the noise of this book around the common prices. If omitted, elsewhere.noiseBps.here, or 0.5.',
+    ),
+  fees: feeRates.optional().describe('Fees of this book, as fractions. If omitted, the fee tier of volume30d.'),
+});
+
 const market = z.discriminatedUnion('kind', [
   z
-    .strictObject({ kind: z.literal('flow').describe('Simulated, seeded traders.') })
+    .strictObject({
+      kind: z.literal('flow').describe('Simulated, seeded traders.'),
+      books: z
+        .record(z.string().regex(BOOK_NAME, 'expected <base>_<quote>, like btc_usd'), marketBook)
+        .optional()
+        .describe(
+          'More books with simulated traders, whose cross prices agree; may include the traded book. If omitted, only the traded book has traders.',
+        ),
+    })
     .describe('Market of simulated traders.'),
   z
     .strictObject({
@@ -46,19 +74,14 @@ const market = z.discriminatedUnion('kind', [
     .describe('Recorded market.'),
 ]);
 
-const feeRates = z.strictObject({
-  maker: rate.describe('Maker fee (fraction).'),
-  taker: rate.describe('Taker fee (fraction).'),
-});
-
 const embedded = z.strictObject({
   kind: z.literal('embedded').describe('Embedded exchange with play money; needs no key.'),
   seed: z.int().min(0).max(2_147_483_647).default(1).describe('Random seed.'),
   engineDelayMs: millis(0, 60_000).default(50).describe('Delay before an order is matched.'),
   market: market.prefault({ kind: 'flow' }).describe("Source of the other traders' orders."),
   balances: balances.default({ btc: '1.5', mxn: '2000000' }).describe('Opening balances by currency.'),
-  volume30d: decimalText.default('200000000').describe('30-day volume (quote), for the fee tier.'),
-  fees: feeRates.optional().describe('Fees of the book, as fractions. If omitted, the fee tier of volume30d.'),
+  volume30d: decimalText.default('200000000').describe('30-day volume (in each quote currency), for the fee tier.'),
+  fees: feeRates.optional().describe('Fees of the traded book, as fractions. If omitted, the fee tier of volume30d.'),
   port: port.default(0).describe('Port on 127.0.0.1; 0 selects a free port.'),
   ...requests,
 });
@@ -84,6 +107,12 @@ const remote = z.strictObject({
 export const exchangeKeys = z.discriminatedUnion('kind', [embedded, remote]).describe('Exchange to trade on.');
 
 export type RemoteSettings = z.infer<typeof remote>;
+
+/** Returns the books that share hidden prices with the traded book; `undefined` if the exchange has no such books. */
+export const marketBooksOf = (
+  exchange: z.infer<typeof exchangeKeys>,
+): Readonly<Record<string, z.infer<typeof marketBook>>> | undefined =>
+  exchange.kind === 'embedded' && exchange.market.kind === 'flow' ? exchange.market.books : undefined;
 
 /** Keys that both kinds of the other exchange have. */
 const there = {

@@ -1,14 +1,14 @@
 /**
- * Hidden prices that two exchanges share: one path per currency, on a grid of time. Views of them differ by a lead, a
- * basis and noise.
+ * Hidden prices that books and exchanges share: one path per currency, on a grid of time. Views of them differ by a
+ * lead, a lag, a basis and noise.
  */
 import { normal, randomOf, type Random } from '../../core/index.ts';
 import { EfficientPrice, IMBALANCE_SHARE, type FlowValue } from './flowValue.ts';
 
 /** Time between two points of a path, in seconds. */
 const GRID_S = 0.05;
-/** Time that paths can be read back, in seconds; above every lead. */
-const KEPT_S = 120;
+/** Time that paths can be read back, in seconds; above the longest lead and lag together. */
+const KEPT_S = 150;
 const KEPT = Math.round(KEPT_S / GRID_S);
 /** Time constant with which a move becomes public in linked markets, in seconds. Makers add their own lags. */
 const PUBLICATION_S = 0.5;
@@ -146,7 +146,7 @@ export type HiddenViewOptions = {
   readonly base: string;
   readonly quote: string;
   readonly seed: number;
-  /** Time after which a move of the hidden price arrives, in ms; up to 60,000. */
+  /** Time after which a move of the hidden price arrives, in ms; up to 120,000. */
   readonly lateMs: number;
   readonly basis: BasisOptions;
   /** Standard deviation of the view's noise, in bps. */

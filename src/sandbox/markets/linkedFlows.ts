@@ -1,26 +1,44 @@
-/** Markets of two exchanges whose flows share hidden prices: the second leads, and a basis is between them. */
+/**
+ * Markets whose flows share hidden prices: those of several books, and those of a second exchange, which leads the first
+ * and differs from it by a basis.
+ */
 import type { Millis } from '../../core/index.ts';
 import { seededFlow } from './flow.ts';
 import { FLOW_PROFILES, type FlowProfile } from './flowProfile.ts';
-import { HiddenPrices, hiddenView, NO_BASIS, saltedSeed, type BasisOptions } from './hiddenPrices.ts';
+import {
+  HiddenPrices,
+  hiddenView,
+  NO_BASIS,
+  saltedSeed,
+  type BasisOptions,
+  type HiddenViewOptions,
+} from './hiddenPrices.ts';
 import type { Market } from './market.ts';
 
 export type LinkOptions = {
   readonly seed: number;
-  /** Time by which prices of the second exchange move first, in ms; up to 60,000. */
-  readonly leadMs: Millis;
-  /** Distance of the first exchange's price from the second's, in its traded book. */
-  readonly basis: BasisOptions;
-  /** Standard deviations of the noise of each exchange's prices, in bps. */
-  readonly noiseBps: { readonly here: number; readonly there: number };
+  /** Time by which prices of the second exchange move first, in ms; up to 60,000. Default: 0. */
+  readonly leadMs?: Millis;
+  /** Distance of the first exchange's price from the second's, in its traded book. Default: none. */
+  readonly basis?: BasisOptions;
+  /** Standard deviations of the noise of each exchange's prices, in bps. Default: 0.5 and 0.2. */
+  readonly noiseBps?: { readonly here: number; readonly there: number };
+};
+
+/** Differences of one book of the first exchange from the others. */
+type LinkedBook = {
+  /** Time after which moves of the hidden prices arrive, in addition to the lead, in ms; up to 60,000. Default: 0. */
+  readonly lagMs?: Millis | undefined;
+  /** Standard deviation of the noise, in bps. Default: the noise of the first exchange. */
+  readonly noiseBps?: number | undefined;
 };
 
 /** Currency in which all values are given; it does not move. */
 const UNIT = 'usdt';
 const MXN_PER_UNIT = 18.5;
 /**
- * Divisor of the makers' lags on both exchanges. With the standard lags, makers' own delays exceed a lead of seconds,
- * so that the planted lead could not be measured.
+ * Divisor of the makers' lags. With the standard lags, makers' own delays exceed a lead or lag of seconds, so that a
+ * planted one could not be measured.
  */
 const MAKER_SPEED = 4;
 
@@ -43,7 +61,7 @@ const VALUES: Readonly<Record<string, Value>> = {
 
 export type LinkedFlows = {
   /** Returns the flow of a book of the first exchange. `hasBasis` if the book is the traded one. */
-  here(base: string, quote: string, hasBasis: boolean): Market;
+  here(base: string, quote: string, hasBasis: boolean, own?: LinkedBook): Market;
   /** Returns the flow of a book of the second exchange with a median spread. */
   there(base: string, quote: string, spreadBps: number): Market;
   /** Returns the hidden price of base in quote at the start. */
@@ -53,9 +71,12 @@ export type LinkedFlows = {
 /** Whether linked flows know a currency. */
 export const isLinkedCurrency = (currency: string): boolean => VALUES[currency] !== undefined;
 
-/** Returns the linked markets. All markets must start at one time of one clock. Equal options give equal markets. */
+/**
+ * Returns the linked markets. All markets must start at one time of one clock. Equal options give equal markets, and each
+ * market is the same whichever others run.
+ */
 export function linkedFlows(options: LinkOptions): LinkedFlows {
-  const { seed, leadMs, basis, noiseBps } = options;
+  const { seed, leadMs = 0, basis = NO_BASIS, noiseBps = { here: 0.5, there: 0.2 } } = options;
   const hidden = new HiddenPrices({
     seed: saltedSeed(seed, 'hidden'),
     volatilityBps: Object.fromEntries(
@@ -69,17 +90,10 @@ export function linkedFlows(options: LinkOptions): LinkedFlows {
     where: 'here' | 'there',
     [base, quote]: readonly [string, string],
     profile: FlowProfile,
-    ownBasis: BasisOptions,
+    seen: Pick<HiddenViewOptions, 'lateMs' | 'basis' | 'noiseBps'>,
   ) => {
     const salt = `${where} ${base} ${quote}`;
-    const view = {
-      base,
-      quote,
-      seed: saltedSeed(seed, `view ${salt}`),
-      lateMs: where === 'here' ? leadMs : 0,
-      basis: ownBasis,
-      noiseBps: noiseBps[where],
-    };
+    const view = { base, quote, seed: saltedSeed(seed, `view ${salt}`), ...seen };
     return seededFlow({
       seed: saltedSeed(seed, `flow ${salt}`),
       profile: { ...profile, startPrice: startPrice(base, quote).toFixed(8) },
@@ -89,12 +103,16 @@ export function linkedFlows(options: LinkOptions): LinkedFlows {
   };
   return {
     startPrice,
-    here: (base, quote, hasBasis) => flow('here', [base, quote], profileOf(base, quote), hasBasis ? basis : NO_BASIS),
+    here: (base, quote, hasBasis, { lagMs = 0, noiseBps: noise = noiseBps.here } = {}) => {
+      const seen = { lateMs: leadMs + lagMs, basis: hasBasis ? basis : NO_BASIS, noiseBps: noise };
+      return flow('here', [base, quote], profileOf(base, quote), seen);
+    },
     there: (base, quote, spreadBps) => {
       const { typicalAmount, takersPerSecond, ...profile } = profileOf(base, quote);
       // The leading exchange has more and larger orders.
       const busier = { typicalAmount: String(Number(typicalAmount) * 4), takersPerSecond: takersPerSecond * 2 };
-      return flow('there', [base, quote], { ...profile, ...busier, spreadBps }, NO_BASIS);
+      const seen = { lateMs: 0, basis: NO_BASIS, noiseBps: noiseBps.there };
+      return flow('there', [base, quote], { ...profile, ...busier, spreadBps }, seen);
     },
   };
 }

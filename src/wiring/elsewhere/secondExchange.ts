@@ -1,9 +1,8 @@
 /** Second embedded exchange with its markets, linked to those of the first, and one funded account. */
 import { pairOf, type Clock } from '../../core/index.ts';
-import type { Config, SecondSettings } from '../../config.ts';
+import { marketBooksOf, type Config, type SecondSettings } from '../../config.ts';
 import {
   createSecondExchange,
-  isLinkedCurrency,
   linkedFlows,
   SECOND_BOOKS,
   type Market,
@@ -25,14 +24,10 @@ const OTHER_SPREAD_BPS = 4;
 /** Book in which commissions are converted. */
 const COMMISSION_BOOK = 'bnb_usdt';
 
-/** Returns why the embedded exchanges cannot have the configured books; `null` if they can. */
-export function secondProblem(config: Config, settings: SecondSettings): string | null {
-  const names = SECOND_BOOKS.map(({ book }) => book);
-  if (!names.includes(settings.book))
-    return `elsewhere.book: expected one of ${names.join(', ')}, found ${settings.book}`;
-  const unlinked = [...pairOf(config.book), ...pairOf(settings.book)].find(currency => !isLinkedCurrency(currency));
-  if (unlinked === undefined) return null;
-  return `elsewhere: the embedded exchanges cannot simulate the price of ${unlinked}; choose other books`;
+/** Returns why the second exchange cannot have the configured book; `null` if it can. */
+export function secondProblem({ book }: SecondSettings): string | null {
+  const names = SECOND_BOOKS.map(({ book: name }) => name);
+  return names.includes(book) ? null : `elsewhere.book: expected one of ${names.join(', ')}, found ${book}`;
 }
 
 /** Returns the second exchange, for which `secondProblem` found none, without its markets started. */
@@ -61,7 +56,7 @@ export function openSecond(config: Config, settings: SecondSettings, clock: Cloc
     account: exchange.openAccount({ balances }),
     marketHere: book => {
       const [base, quote] = pairOf(book);
-      return flows.here(base, quote, book === config.book);
+      return flows.here(base, quote, book === config.book, marketBooksOf(config.exchange)?.[book]);
     },
     start: () => {
       for (const book of books) {

@@ -52,6 +52,9 @@ test('each such section has a sentence, and a configuration without one has none
   expect(notSimulated(sourced(['one', 'two']))).toEqual([
     'reference.sources: only the first source (one) is simulated, from its recordings; sourcesMin and the other sources are ignored',
   ]);
+  expect(notSimulated(readShipped('desk-exchange'))).toEqual([
+    'exchange.market.books: only the traded book is simulated; the seeded flow of a backtest does not follow the hidden prices of these books',
+  ]);
   const { hedge } = elsewhere;
   expect(hedge?.elsewhere).toBeDefined();
   expect(notSimulated({ ...plain, hedge })).toEqual([

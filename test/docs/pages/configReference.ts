@@ -217,6 +217,9 @@ function rowsOf(prefix: string, object: Node, above: TakesEffect): readonly Row[
       const own: readonly Row[] = preset === '' ? [{ key, form: '`{…}`', preset, applied, meaning }] : [];
       return [...own, ...rowsOf(`${key}.`, node, applied)];
     }
+    const named = node.additionalProperties;
+    if (typeof named === 'object' && named.properties)
+      return [{ key, form: '`{…}` by name', preset, applied, meaning }, ...rowsOf(`${key}.*.`, named, applied)];
     const items = [node.items, ...(node.items?.anyOf ?? [])].flatMap(one =>
       one?.properties ? rowsOf(`${key}[].`, one, applied) : [],
     );

@@ -16,6 +16,8 @@ export function embeddedReference(): string {
     '## Switches',
     SWITCHES_INTRODUCTION,
     ['| switch | values | meaning |', '|---|---|---|', ...switches(SWITCHES)].join('\n'),
+    '## Several live books',
+    SEVERAL,
     '## A second exchange',
     SECOND,
   ].join('\n\n');
@@ -94,6 +96,10 @@ const TRANSACTIONS = `A transaction is PENDING, IN_PROGRESS, then COMPLETE or FA
 Deliveries of a final status or a refund always arrive; others can be lost (\`webhookSkipPips\`). At most 10,000 wait; optional ones are dropped first.`;
 
 const SWITCHES_INTRODUCTION = `Switches decide what the interface documents leave open ([sources](development/evidence/switches.md)). Clients should work with every value; the first is the default. \`Ms\` is milliseconds, \`Pips\` 1/10000.`;
+
+const SEVERAL = `\`exchange.market.books\` starts markets in more books than the traded one, as in \`config/desk-exchange.yaml\`. All
+follow one hidden price per currency, so \`btc_mxn\` agrees with \`btc_usd\` times \`usd_mxn\`, up to the lag and the noise of
+each book. Their makers are four times faster than in the default market, so the earnings in the heads of \`config/*.yaml\` do not apply.`;
 
 const SECOND = `With \`elsewhere: { kind: embedded }\`, a second exchange runs in the same process. It has its own address, accounts, books,
 matching and fees, and supports Binance's spot interface. To run both: \`puntas run -c config/elsewhere.yaml\`.
