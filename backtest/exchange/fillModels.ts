@@ -7,7 +7,7 @@ export { BOUNDS };
 export const MODEL_NAMES = [...LEVEL_MODELS, 'exact'] as const;
 export type ModelName = (typeof MODEL_NAMES)[number];
 
-/** Returns the fill model `name`. For rows of single orders, `expected` is exact. */
+/** Returns the fill model `name`. With order-by-order rows, `expected` works like `exact`. */
 export function fillModel(name: ModelName, rows: MarketRows): FillModel {
   return name === 'exact' || (name === 'expected' && rows.orders !== null)
     ? { name, queue: exact(rows), rule: exactFills(rows) }

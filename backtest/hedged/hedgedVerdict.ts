@@ -51,8 +51,8 @@ export const hedgedVerdictsOf = (
 };
 
 /**
- * Returns the highest fee of both exchanges together at which quoting pays, rounded down to 0.1 bps; `null` if it pays at no
- * fee, not even with rebates.
+ * Returns the highest fee of both exchanges together at which quoting pays, rounded down to 0.1 bps; `null` if it pays
+ * at no fee, not even with rebates.
  */
 export function payingFeeOf(profile: HedgedProfile, seed = 1): number | null {
   if (unusableReason(profile) !== null) return null;
@@ -153,7 +153,7 @@ function lossReason(verdict: QuoteVerdict, fitted: number, value: number, feeBps
   if (!(fitted > feeBps))
     return 'in the first third of the time, fills were worth less than the fees at every distance';
   if (!(value > feeBps))
-    return 'at the distance that was best in the first third of the time, fills were later worth less than the fees';
+    return 'at the distance that was best in the first third of the time, fills in the last two thirds were worth less than the fees';
   return 'the profit may be chance';
 }
 

@@ -104,7 +104,7 @@ export class CcxtMarket {
         this.#pending.delete(request);
         resolve(outcome);
       };
-      // The deadline also covers the waits of the thread between requests, and some requests of the class itself.
+      // The deadline includes the thread's pauses between requests, and requests that the ccxt class sends on its own.
       const within = READY_WITHIN_MS + 3 * this.#requestMs;
       const timer = this.#options.clock.after(within, () => this.restart(`no answer within ${within / 1_000} s`));
       this.#pending.set(request, { settle, timer });

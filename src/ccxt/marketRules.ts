@@ -98,7 +98,10 @@ function exponentOf(text: DecimalText | null): number | null {
   return first < 0 ? null : -first - 1;
 }
 
-/** Returns 10 to the power of `exponent` as text, at most 1; `null` if it is below the smallest decimal. */
+/**
+ * Returns 10 to the power of `exponent` as text, or 1 if `exponent` is positive; `null` if that needs more than 18
+ * decimals.
+ */
 function powerOfTen(exponent: number): DecimalText | null {
   const decimals = Math.max(0, -exponent);
   return plainDecimal(decimals === 0 ? '1' : `0.${'0'.repeat(decimals - 1)}1`);

@@ -27,7 +27,7 @@ export type CcxtPriceOptions = {
   readonly book: string;
   /** Levels per side. With one level, a class with a stream of best prices sends only these. */
   readonly levels: number;
-  /** Time beyond `pollMs` without a confirmation of the book after which the connection is replaced, in ms. */
+  /** If the book is not confirmed for `pollMs` plus this time (ms), the connection is replaced. */
   readonly silentAfterMs: Millis;
   /** Without a stream: interval of polls. With a stream: time without news after which the book is polled. In ms. */
   readonly pollMs: Millis;

@@ -174,7 +174,8 @@ function addData(server: FastifyInstance, source: ConsoleSource, streams: LiveSt
     const history = source.history();
     return history === null ? textAnswer(reply, 503, 'nothing yet') : reply.type('application/json').send(history);
   });
-  // The response is a sequence of JSON lines: the replayed share whenever it changes, and at the end the past view.
+  // The response is a sequence of JSON lines: the progress of the replay whenever it changes, then the view of the
+  // requested time, or the problem.
   server.get<{ Querystring: { at?: string } }>('/past', { preHandler: onlyReaders }, async ({ query, raw }, reply) => {
     const at = Number(query.at);
     if (query.at === undefined || !/^\d{1,15}$/.test(query.at))

@@ -23,7 +23,7 @@ export class Sweep {
   #at = Number.NaN;
   #place = 0;
   #sign: 1 | -1 = 1;
-  /** Price of each entry of remaining lots; `#lots` has the number of lots of each entry. */
+  /** Prices that still have lots; `#lots` has the number of lots at the same index. */
   readonly #places: number[] = [];
   readonly #lots: number[] = [];
   /** Arrival number of the order that each entry of `#lots` belongs to; 0 if unknown. */

@@ -11,8 +11,8 @@ export class CheckBackoff {
   readonly #everyMs: Millis;
   readonly #maxMs: Millis;
   /**
-   * Checks in a row that hedged nothing of `inventory`. `until`: end of the pause, on the monotonic clock. `null` if
-   * none.
+   * Checks in a row that hedged nothing of `inventory`; `null` if there are none. `until`: end of the pause, on the
+   * monotonic clock.
    */
   #vain: { readonly inventory: Money; readonly count: number; readonly until: Millis } | null = null;
 

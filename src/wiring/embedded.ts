@@ -184,7 +184,9 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
   }
 }
 
-/** Returns the second exchange, or `null` if none is configured. Throws a `UsageError` for a book that it does not list. */
+/**
+ * Returns the second exchange, or `null` if none is configured. Throws a `UsageError` for a book that it does not list.
+ */
 function secondOf(config: Config, clock: Clock, seed: number): SecondBox | null {
   const { elsewhere } = config;
   if (elsewhere?.kind !== 'embedded') return null;
@@ -222,9 +224,9 @@ async function serveSecond(
 }
 
 /**
- * Returns the books beside the traded one whose markets share its hidden prices: those of `exchange.market.books` and of
- * the reference price, and with a second exchange the book between the quote currencies of both traded books. Returns
- * `null` if the traded book has a price of its own.
+ * Returns the books beside the traded one whose markets share its hidden prices: those of `exchange.market.books` and
+ * of the reference price, and with a second exchange the book between the quote currencies of both traded books.
+ * Returns `null` if the traded book has a price of its own.
  * @throws UsageError for a book that has no market on hidden prices.
  */
 function linkedBooksOf(config: Config): readonly string[] | null {
@@ -268,9 +270,9 @@ function linkedMarkets(
 }
 
 /**
- * Returns markets for the books of the configured reference price that are read from this exchange. If some of them lead
- * from the base to the quote currency, the first of these is linked, so that the price through them equals the traded
- * book's recent price. Each of the other books has its own flow.
+ * Returns markets for the books of the configured reference price that are read from this exchange. If some of them
+ * lead from the base to the quote currency, the first of these is linked, so that the price through them equals the
+ * traded book's recent price. Each of the other books has its own flow.
  */
 function referenceMarkets(
   config: Config,
@@ -313,8 +315,8 @@ function flowOf(book: string, seed: number): Market {
 }
 
 /**
- * Returns the lot of a tape if the lot is finer than the lot of the tape's rules. The amounts of the tape then remain
- * exact.
+ * Returns the lot in which a tape counts amounts if it is finer than the lot of the book's rules, so recorded amounts
+ * stay exact; otherwise an empty object.
  */
 function countedIn({ instrument: { lot }, rules }: Tape): { readonly lot?: string } {
   return moneyOf(lot) < moneyOf(lotOf(rules)) ? { lot } : {};

@@ -8,8 +8,8 @@ import type { Hamiltonian } from '../fillCurve.ts';
 
 /**
  * Returns the minimum profit of a bid's fill at q = 0 … cap - 1 orders of inventory: theta(q) - theta(q + 1), where
- * theta(q) is the value of holding q orders. By symmetry, the minimum profit of an ask at q is the negated minimum
- * profit of a bid at q - 1.
+ * theta(q) is the value of holding q orders. The minimum profit of an ask at q is the negated minimum profit of a bid
+ * at q - 1.
  *
  * For every integer q within the cap and a constant g, theta solves
  *

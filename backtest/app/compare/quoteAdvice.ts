@@ -36,7 +36,10 @@ export type VerdictTerms = {
 /** Advice to a strategy from the first part: the verdict, and the fills by distance. */
 export type QuoteAdvice = { readonly verdict: QuoteVerdict; readonly profile: MarketProfile | null };
 
-/** Time from a fill to its valuation, in seconds. The value is the fill's edge minus the price move in this time. */
+/**
+ * Time from a fill to its valuation, in seconds. The value is the fill's edge minus the adverse price move in this
+ * time.
+ */
 const HORIZON_S = 60;
 
 export class Verdicts {

@@ -23,7 +23,10 @@ export type Parzen = {
   logDensity(point: Point): number;
 };
 
-/** Shape of the kernels along one parameter: their width, or the probability that a choice is unchanged. */
+/**
+ * Shape of the kernels along one parameter: the width, or for a parameter with listed values, the probability of
+ * keeping the kernel's own value.
+ */
 type Axis = { readonly parameter: Parameter; readonly count: number; readonly width: number; readonly stays: number };
 
 /** Coordinates of a kernel's point, one per parameter; NaN for a parameter that the point does not contain. */

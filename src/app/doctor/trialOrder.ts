@@ -246,7 +246,8 @@ class TrialWatch {
 
   /**
    * Returns the finding after a run that ended cleanly; `gone` is the text that says that no order remains.
-   * `isLeaving`: whether the trial books no transfers, so a new transfer prevents the order.
+   * `isLeaving`: whether the trial leaves new transfers unbooked. Such a transfer may have prevented the order, and the
+   * remedy then names it.
    */
   finding(
     { fills, figuresUnknown = '' }: Pick<Summary, 'fills' | 'figuresUnknown'>,

@@ -87,7 +87,7 @@ function statedAmounts(
   if (elsewhere === undefined || as === 'failed') {
     if (flags.length === 0) return null;
     throw new UsageError(
-      `expected amounts only with --as executed, for a hedge on another exchange; found ${flags.join(' ')}`,
+      `amounts and fee can be given only with --as executed, and only for a hedge on another exchange; found ${flags.join(' ')}`,
     );
   }
   const { order } = elsewhere;

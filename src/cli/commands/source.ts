@@ -91,7 +91,7 @@ export const tapeOf = (dir: string, book?: string, session?: string): Promise<Ta
     throw tapeUsageError(error);
   });
 
-/** Returns a `UsageError` that adds the flag for selecting a book to the error. */
+/** Returns the error as a `UsageError`. If the user must choose a book, the message names the flag `--book`. */
 export function tapeUsageError(error: unknown): UsageError {
   const why = error instanceof Error ? error.message : String(error);
   return new UsageError(why.replace('; choose one of: ', '; choose one with --book: '));
@@ -120,8 +120,8 @@ export async function withVenueOf(
 }
 
 /**
- * Runs `work` with the addresses of the exchange's market data, without a key. Rejects with `UsageError` for --speed and
- * --seed with a remote exchange.
+ * Runs `work` with the addresses of the exchange's market data, without a key. Rejects with `UsageError` for --speed
+ * and --seed with a remote exchange.
  */
 export async function withMarketOf(
   config: Config,

@@ -39,5 +39,5 @@ export const withCommandName = (text: string, name: string): string =>
     ? text
     : text.replace(COMMAND, (found, verb: string) => (VERBS.includes(verb) ? `${name} ` : found));
 
-/** Command words of this process. */
+/** Words with which the user starts this process: `puntas` or `npx puntas`. */
 export const ownCommandName = commandNameOf(process);

@@ -48,7 +48,7 @@ const marketBook = z.strictObject({
     .max(1_000)
     .optional()
     .describe(
-      'Standard deviation of the noise of this book around the common prices. If omitted, elsewhere.noiseBps.here, or 0.5.',
+      'Standard deviation of the noise of this book around the underlying prices that all books share. If omitted, elsewhere.noiseBps.here, or 0.5.',
     ),
   fees: feeRates.optional().describe('Fees of this book, as fractions. If omitted, the fee tier of volume30d.'),
 });
@@ -108,7 +108,10 @@ export const exchangeKeys = z.discriminatedUnion('kind', [embedded, remote]).des
 
 export type RemoteSettings = z.infer<typeof remote>;
 
-/** Returns the books that share hidden prices with the traded book; `undefined` if the exchange has no such books. */
+/**
+ * Returns the books of the embedded exchange that are simulated from the same underlying prices as the traded book;
+ * `undefined` if there are none.
+ */
 export const marketBooksOf = (
   exchange: z.infer<typeof exchangeKeys>,
 ): Readonly<Record<string, z.infer<typeof marketBook>>> | undefined =>

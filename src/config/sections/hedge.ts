@@ -98,7 +98,9 @@ export const hedge = z.strictObject({
     .describe('Inventory beyond which Puntas hedges (base). If omitted, computed from risk, flow and cost.'),
   residual: decimalText
     .optional()
-    .describe('Inventory after a hedge (base), below the band. If omitted: 0 with a set band, otherwise computed.'),
+    .describe(
+      'Inventory to keep after a hedge (base); must be less than band. If omitted: 0 if band is set, otherwise computed.',
+    ),
   risk: sumOfMoney
     .optional()
     .describe(

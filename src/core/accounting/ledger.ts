@@ -39,7 +39,7 @@ export type LedgerEntry = {
   readonly changes: readonly Change[];
 };
 
-/** Default number of sources remembered to recognize repeated entries of transfers, conversions and adjustments. */
+/** Default number of entry ids (`source`) kept, so that no transfer, conversion or adjustment is booked twice. */
 export const SOURCES_MAX = 300;
 
 export class Ledger {

@@ -183,14 +183,15 @@ export class PlaceAccount {
       this.#value = this.#rate;
       for (const trade of event.trades) this.#account.trade(trade);
     }
-    // The trades are booked one by one, so the end of the order books no amount, like the end of a failed conversion.
+    // The trades have already been booked one by one. So the ended order is passed on as `failed`, a phase that books
+    // no amount.
     const phase = event.phase === 'ended' ? 'failed' : event.phase;
     this.#account.orderElsewhere({ kind: 'conversion', at: event.at, phase, conversion: placed });
   }
 
   /**
-   * Books a transfer with a known cause. The currency of the event has the place in its name. Before the opening it books
-   * nothing, because the opening balances will include the amount.
+   * Books a transfer with a known cause. The currency of the event has the place in its name. Before the opening it
+   * books nothing, because the opening balances will include the amount.
    */
   transfer(event: TransferEvent): void {
     if (!this.#account.isOpen) return;

@@ -123,7 +123,9 @@ export class Transit {
     return this.#ledger.balance(atPlace(currency, TRANSIT));
   }
 
-  /** Returns the amount of a currency that left other accounts and has not arrived at `place`; below 0 if more arrived. */
+  /**
+   * Returns the amount of a currency that left other accounts and has not arrived at `place`; below 0 if more arrived.
+   */
   expectedAt(place: string | null, currency: string): Money {
     let sum = 0n;
     for (const { currency: name, place: at, amount } of this.#items)
@@ -179,8 +181,8 @@ export class Transit {
 
   /**
    * Books the other side of a transfer or adjustment as far as amounts in transit explain it, so that no money counts
-   * twice. An amount that completes a transfer, or returns one in full, is explained completely. The unexplained part
-   * is not in transit.
+   * twice. An amount that completes a transfer, or returns one in full, is booked completely; otherwise at most the
+   * expected amount. The rest does not change the amounts in transit.
    */
   explain(transfer: BookedTransfer, at: Millis): void {
     const [currency, place] = [tickerInName(transfer.currency), placeInName(transfer.currency)];
@@ -429,8 +431,8 @@ export class Transit {
 export const FALL_SOURCE = 'departure';
 
 /**
- * Whether the departure is a fall of a balance that may cover several transfers, one of which arrived or returned as
- * `arrival`.
+ * Whether the departure is known only from a fall of a balance. It may then be several transfers, and `arrival` the
+ * arrival or return of one of them.
  */
 const mayInclude = ({ source, place, amount }: TransitItem, arrival: TransitItem, isReturn: boolean): boolean =>
   source.startsWith(`${FALL_SOURCE} `) && amount > -arrival.amount && (place === arrival.place) === isReturn;

@@ -1,6 +1,6 @@
 /**
  * Adjustments of quotes and plans for the regime: wider spreads and reduce-only. Each adjustment of a price adds a
- * price step.
+ * named step to the level's `why`, which explains the price.
  */
 import type { NormalizedLevel } from './normalizeQuote.ts';
 import { remaining } from '../orders/orders.ts';

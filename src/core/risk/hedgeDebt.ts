@@ -151,8 +151,8 @@ export class HedgeDebt {
   }
 
   /**
-   * Restores the number of failed hedges of an earlier run with this exchange, and its band if hedges still compute the
-   * band.
+   * Restores the number of failed hedges from an earlier run with this exchange, and that run's computed band if this
+   * run computes the band too.
    */
   restore({ place, failures, band }: HedgeDebtState): void {
     if (place !== this.#book.place) return;
@@ -234,8 +234,8 @@ export class HedgeDebt {
   }
 
   /**
-   * Returns the debt as if every pending conversion and order on the other exchange that increases this side had
-   * executed; negative within the band.
+   * Returns the debt of `side`, as if all pending conversions and orders on the other exchange that increase it had
+   * executed; negative if the inventory is within the band.
    */
   #debt(exposure: Exposure, side: Side): bigint {
     const { instrument, converting } = exposure;

@@ -37,7 +37,10 @@ export type EventDrivenReadsOptions = {
  */
 const BURST = 30;
 const REFILL_MS: Millis = 1_000;
-/** Number of private requests in the rate budget that triggered reads leave for placements and periodic reads. */
+/**
+ * Private requests of the rate budget that are reserved for placements and periodic reads; triggered reads do not use
+ * them.
+ */
 const BUDGET_RESERVE = 60;
 /**
  * Number of attempts to read a trade that the stream reported. The pauses double, because the exchange may record the

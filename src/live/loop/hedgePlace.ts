@@ -169,7 +169,7 @@ const openElsewhere = (rows: readonly HedgeRow[]) =>
   );
 
 /**
- * Time after the acceptance of a hedge from which the operator's statement that it failed applies without look-ups. The
+ * Once this time has passed since a hedge was accepted, the operator's statement that it failed needs no look-ups. The
  * time is longer than the longest delay with which any of the exchanges executes or lists a request.
  */
 export const SETTLED_AFTER_MS: Millis = 600_000;

@@ -39,7 +39,7 @@ export class SyntheticLiquidity {
   readonly #orders = new Map<number, { readonly order: SyntheticOrder; readonly level: Level }>();
   /** Levels below their target amount. */
   readonly #short = new Set<Level>();
-  /** Levels below their target that an opposite order blocks. */
+  /** Levels below their target amount that cannot be refilled now, because an opposite order is in the way. */
   readonly #blocked = new Set<Level>();
   readonly #crossing: Crossing | undefined;
 

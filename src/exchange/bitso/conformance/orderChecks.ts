@@ -131,7 +131,7 @@ export function heldOf(balances: readonly Balance[], name: string): Held {
   return { total: moneyOf(row?.total ?? '0'), locked: moneyOf(row?.locked ?? '0') };
 }
 
-/** Number of smallest bids that the balance must cover together. */
+/** Number of test bids of the minimum size that can lock funds at the same time. */
 const BIDS_MAX = 4n;
 
 /** Returns which funds a check lacks, as the reason to skip it; `null` if the balances are enough. */
