@@ -4,10 +4,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash .ci/packages.sh script=bsdutils curl=curl jq=jq openssl=openssl
-REST=(docs/development docs/adr src/README 'yaml ' docs/json docs/promotion docs/scout docs/tape docs/importing docs/recording docs/backtest
+REST=(docs/development docs/adr src/README 'yaml: ' docs/json docs/promotion docs/scout docs/tape docs/importing docs/recording docs/backtest
   docs/comparison docs/tuning docs/container docs/webhooks)
 case ${1:-all} in
-  quick) npm run --silent docs:run -- README.md docs/first-day docs/first-backtest 'yaml docs/' 'yaml strategies/' ;;
+  quick) npm run --silent docs:run -- README.md docs/first-day docs/first-backtest 'yaml: ' ;;
   all) npm run --silent docs:run ;;
   rest) npm run --silent docs:run -- "${REST[@]}" ;;
   pages) npm run --silent docs:run -- "${REST[@]/#/!}" ;;

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
 import { configSchema, type Config } from './schema.ts';
-import { marketBooksOf } from './sections/exchange.ts';
+import { embeddedFeesOf, marketBooksOf } from './sections/exchange.ts';
 import { sourceLegs } from './sections/reference.ts';
 import { schemaAt } from './shape.ts';
 
@@ -34,9 +34,11 @@ export const IDLE_RULES: readonly IdleRule[] = [
   {
     keys: ['exchange.volume30d'],
     hasEffect: ({ exchange, book }) =>
-      !(exchange.kind === 'embedded' && exchange.fees !== undefined) ||
-      Object.entries(marketBooksOf(exchange) ?? {}).some(([name, { fees }]) => name !== book && fees === undefined),
-    message: 'has no effect, because exchange.fees replaces the fee tiers; remove one of these two keys',
+      [book, ...Object.keys(marketBooksOf(exchange) ?? {})].some(
+        name => embeddedFeesOf(exchange, book, name) === undefined,
+      ),
+    message:
+      'has no effect, because the fees of exchange.fees or exchange.market.books replace the fee tiers; remove these fees, or remove this key',
   },
   {
     keys: ['elsewhere'],

@@ -41,7 +41,7 @@ const CASES: readonly (readonly [key: string, idle: object, says: string, withEf
   [
     'exchange.volume30d',
     { exchange: { kind: 'embedded', volume30d: '5', fees: { maker: '0.0001', taker: '0.0001' } } },
-    'because exchange.fees replaces the fee tiers',
+    'because the fees of exchange.fees or exchange.market.books replace the fee tiers',
     { exchange: { kind: 'embedded', volume30d: '5' } },
   ],
   [
@@ -238,6 +238,8 @@ describe('a key that would have no effect', () => {
     expect(linesWith({ btc_usd: {} })).toEqual([]);
     expect(linesWith({ btc_usd: { fees } })).toEqual([expect.stringMatching(/^exchange\.volume30d: has no effect/)]);
     expect(linesWith({ btc_usd: { fees }, btc_mxn: {} })).toHaveLength(1);
+    const named = { kind: 'flow', books: { btc_mxn: { fees }, btc_usd: { fees } } };
+    expect(linesOf({ exchange: { kind: 'embedded', volume30d: '5', market: named } })).toHaveLength(1);
   });
 
   test('is not reported if its value is the default', () => {

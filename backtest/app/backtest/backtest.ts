@@ -10,7 +10,7 @@ import {
   type ReplayOptions,
   type ReplayReport,
 } from '../../index.ts';
-import type { Config } from '../../../src/config.ts';
+import { embeddedFeesOf, type Config } from '../../../src/config.ts';
 import { moneyOf, textOfMoney, type Instrument, type Money } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import type { DataFlaw, Tape } from '../../../src/tape/index.ts';
@@ -193,8 +193,8 @@ function flowOf({ config, seed, flowSeconds, flowDrift }: BacktestOptions, onSha
  * Returns the fees that the configuration sets for its backtests or its embedded exchange, as one tier for any volume;
  * `null` if it sets no fees.
  */
-export function ownFees({ backtest, exchange }: Config): ReplayOptions['fees'] | null {
-  const fees = backtest.fees ?? (exchange.kind === 'embedded' ? exchange.fees : undefined);
+export function ownFees({ backtest, exchange, book }: Config): ReplayOptions['fees'] | null {
+  const fees = backtest.fees ?? embeddedFeesOf(exchange, book, book);
   return fees === undefined ? null : { tiers: [{ volume: ANY_VOLUME, ...fees }], volume30d: '0' };
 }
 

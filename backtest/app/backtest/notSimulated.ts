@@ -47,16 +47,28 @@ const UNSIMULATED: readonly string[] = [
     'console',
     'log',
   ],
-  ...['hedge.elsewhere', 'reference.sourcesMin', 'exchange.market', 'exchange.engineDelayMs', 'exchange.port'],
-  ...['exchange.restUrl', 'exchange.rfqUrl', 'exchange.webhookUrl', 'exchange.streamUrl', 'exchange.requestTimeoutMs'],
+  ...[
+    'hedge.elsewhere',
+    'reference.sourcesMin',
+    'exchange.market',
+    'exchange.engineDelayMs',
+    'exchange.seed',
+    'exchange.port',
+    'timing.bookPollMs',
+    'timing.shutdownMs',
+  ],
+  ...['exchange.restUrl', 'exchange.rfqUrl', 'exchange.webhookUrl', 'exchange.streamUrl'],
   ...['exchange.stream', 'exchange.authentication', 'exchange.budgets.publicPerMinute', 'rfqReference.amount'],
   ...['rfqReference.everyMs', 'rfqReference.staleAfterMs', 'rfqReference.withinBps', 'rfqReference.beyond'],
   'rfqReference.capsSkew',
 ];
+
+/** Fees of a live book, which apply in a replay of this book. */
+const BOOK_FEES = /^exchange\.market\.books\.[^.]+\.fees\b/;
 
 /**
  * Returns the listed key or section to which the key at `path` belongs; `null` if the key can have an effect in a
  * replay.
  */
 export const unsimulatedKey = (path: string): string | null =>
-  UNSIMULATED.find(key => path === key || path.startsWith(`${key}.`)) ?? null;
+  BOOK_FEES.test(path) ? null : (UNSIMULATED.find(key => path === key || path.startsWith(`${key}.`)) ?? null);

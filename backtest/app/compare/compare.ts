@@ -132,7 +132,7 @@ function refuseTiers(given: readonly Setup[], { tiers, venueFees }: CompareOptio
   const [own] = given;
   if (own === undefined || !given.every(({ config }) => config !== null && ownFees(config) !== null)) return;
   throw new UsageError(
-    `--fees ${tiers.join(',')}: ${own.name} sets its own fees (backtest.fees or exchange.fees), which replace every tier; remove --fees, or remove these fees from the file`,
+    `--fees ${tiers.join(',')}: ${own.name} sets its own fees (backtest.fees, or fees of the embedded exchange), which replace every tier; remove --fees, or remove these fees from the file`,
   );
 }
 
@@ -361,7 +361,14 @@ async function runTape(
     seconds: (span.to - from) / 1000,
     ...{ measured, verdicts },
     runs: againstFirst(
-      planned.map((one, i) => comparedRun(one, reports[i]!, { schedule, flaws, later: staggered[i]! })),
+      planned.map((one, i) =>
+        comparedRun(one, reports[i]!, {
+          schedule,
+          flaws,
+          later: staggered[i]!,
+          isGiven: options.venueFees !== undefined,
+        }),
+      ),
     ),
   };
 }

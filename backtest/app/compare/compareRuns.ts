@@ -150,6 +150,8 @@ export function comparedRun(
     readonly schedule: readonly FeeTier[];
     readonly flaws: readonly DataFlaw[];
     readonly later: readonly StaggeredStart[];
+    /** Whether the user gave the fees of another exchange, which replace those of each configuration. */
+    readonly isGiven: boolean;
   },
 ): ComparedRun {
   const { name, strategy, text, config } = setup;
@@ -169,7 +171,7 @@ export function comparedRun(
       ...remarksOf(models, of.flaws),
       ...untested,
       ...(config === null ? [] : notSimulated(config)),
-      ...(tier === 'config' || config === null || ownFees(config) === null ? [] : [OWN_FEES]),
+      ...(of.isGiven || tier === 'config' || config === null || ownFees(config) === null ? [] : [OWN_FEES]),
     ],
   };
 }

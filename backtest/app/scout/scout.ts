@@ -16,7 +16,7 @@ import {
   type ScoutedBook,
   type Scouting,
 } from '../../index.ts';
-import type { Config } from '../../../src/config.ts';
+import { embeddedFeesOf, marketBooksOf, type Config } from '../../../src/config.ts';
 import { pairOf, type AvailableBook, type BookRules, type Clock, type FeeTier } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import { loadStoredTape } from '../../../src/tape/index.ts';
@@ -234,10 +234,10 @@ const bookOf = ({ given }: Pick<FoundTape, 'given'>): string =>
 
 /**
  * Returns the fees that the configuration sets for recordings of `book`, as in a backtest; `undefined` if it sets none.
- * The fees of the embedded exchange apply only to the book of the configuration.
+ * The embedded exchange has fees by book.
  */
 const feesOfRecording = ({ backtest, exchange, book: own }: Config, book: string): VenueFees | undefined =>
-  backtest.fees ?? (exchange.kind === 'embedded' && book === own ? exchange.fees : undefined);
+  backtest.fees ?? embeddedFeesOf(exchange, own, book);
 
 /**
  * Returns the fee tiers that the exchange lists; for a recording, the fees of the configuration as one tier, or the
@@ -258,8 +258,8 @@ function tiersOf(
 const minorOf = (book: string): string => pairOf(book)[1];
 
 /**
- * Returns the maker fee and the 30-day volume to assume. The configured volume applies only if the tiers of the book
- * and of the configured book share a currency.
+ * Returns the maker fee and the 30-day volume to assume. The configured volume applies only if the fee tiers of the book
+ * are those of a book that the configuration names: the traded book, or a live book of the embedded exchange.
  */
 function accountAt(
   { book: own, exchange, paper }: Config,
@@ -268,7 +268,8 @@ function accountAt(
   fees: FeesAsked,
 ): { readonly feeBps: number; readonly volume30d: number } {
   if (typeof fees === 'number') return { feeBps: fees, volume30d: 0 };
-  const isSame = feesOf(minorOf(own)).group === feesOf(minorOf(book)).group;
+  const known30d = [own, ...Object.keys(marketBooksOf(exchange) ?? {})];
+  const isSame = known30d.some(name => feesOf(minorOf(name)).group === feesOf(minorOf(book)).group);
   const known = exchange.kind === 'embedded' ? exchange.volume30d : paper.volume30d;
   const volume30d = fees === 'config' && isSame ? Number(known) : 0;
   const at = fees === 'config' ? tiers.find(({ volume }) => volume30d <= Number(volume)) : undefined;

@@ -2,7 +2,7 @@
 import { stringify } from 'yaml';
 import { bpsText, type ScoutedBook, type Scouting } from '../../index.ts';
 import { eightDecimals, fourDigits, quotingAt } from '../../../strategies/index.ts';
-import { loadConfig, type Config } from '../../../src/config.ts';
+import { loadConfig, marketBooksOf, type Config } from '../../../src/config.ts';
 import { pairOf, type BookRules, type FeeTier } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import type { VenueFees } from '../backtest/backtest.ts';
@@ -117,7 +117,7 @@ function configOf(
   return {
     book,
     instance: 'scout',
-    exchange: exchangeOf(config, path, { balances, ...account }),
+    exchange: exchangeOf(config, book, path, { balances, ...account }),
     ...(hasRebate && isEmbedded(config, path) && { backtest: { fees } }),
     strategy: quotingAt(distance, feeBps, eightDecimals(amount)),
     markouts: {},
@@ -141,12 +141,19 @@ const withoutRebate = ({ maker, taker }: VenueFees): VenueFees => ({
   taker: Number(taker) < 0 ? '0' : taker,
 });
 
-/** Returns an embedded exchange that replays `path`, or if `path` is `null`, the exchange that was measured. */
-function exchangeOf({ exchange }: Config, path: string | null, account: object): object {
+/**
+ * Returns an embedded exchange that replays `path`, or if `path` is `null`, the exchange that was measured. `book`: the
+ * book that the written configuration trades; its fees are in `account`.
+ */
+function exchangeOf({ exchange, book: traded }: Config, book: string, path: string | null, account: object): object {
   if (path !== null) return { kind: 'embedded', market: { kind: 'tape', dir: path }, ...account };
   if (exchange.kind === 'remote') return exchange;
   const { seed, engineDelayMs } = exchange;
-  return { kind: 'embedded', seed, engineDelayMs, market: { kind: 'flow' }, ...account };
+  const books = marketBooksOf(exchange);
+  const { fees: _own, ...best } = books?.[book] ?? {};
+  const others = { ...books, [traded]: { ...(exchange.fees && { fees: exchange.fees }), ...books?.[traded] } };
+  const shared = books && { books: { ...others, [book]: best } };
+  return { kind: 'embedded', seed, engineDelayMs, market: { kind: 'flow', ...shared }, ...account };
 }
 
 /**

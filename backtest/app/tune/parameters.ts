@@ -7,6 +7,7 @@ import { configSchema, loadConfig, type Config } from '../../../src/config.ts';
 import { unsimulatedKey } from '../backtest/notSimulated.ts';
 import { IDLE_RULES, idleProblems } from '../../../src/config/idleKeys.ts';
 import { problemsOf, type Problem } from '../../../src/config/problems.ts';
+import { withoutPlace } from '../../../src/wiring/place.ts';
 import { VENUES } from '../../../src/wiring/venueRegistry.ts';
 import type { ParameterKeys, StudyKeys } from './studySchema.ts';
 
@@ -61,16 +62,31 @@ export function parameterProblems(parameters: Keys, base: Tree): readonly Proble
     ];
     if (refused.length > 0) return refused.slice(0, 1);
     const idle = withoutEffect(parameter, space, parameters, base);
-    return idle.length > 0 ? idle : unsimulated(parameter);
+    return idle.length > 0 ? idle : unsimulated(parameter, space, parameters, base);
   });
 }
 
 /** Returns the problem of a parameter that no replay of recordings simulates. */
-function unsimulated({ key }: SpaceParameter): readonly Problem[] {
-  const section = unsimulatedKey(key);
+function unsimulated(parameter: SpaceParameter, space: Space, parameters: Keys, base: Tree): readonly Problem[] {
+  const { key } = parameter;
+  const section =
+    unsimulatedKey(key) ??
+    (isDropped(parameter, space, parameters, base) ? 'hedges on the other exchange, and ignores this key' : null);
   if (section === null) return [];
   const message = `all trials would be the same bot: a replay of recordings does not simulate ${section}`;
   return [{ path: ['parameters', key], message, aboutKey: true }];
+}
+
+/** Whether a replay has no value of the parameter in any trial, because it removes hedges on the other exchange. */
+function isDropped(parameter: SpaceParameter, space: Space, parameters: Keys, base: Tree): boolean {
+  const path = parameter.key.split('.');
+  if (path[0] !== 'hedge' && path[0] !== 'inventory') return false;
+  for (const point of surroundings(parameter, space))
+    for (const end of endsOf(parameter)) {
+      const parsed = configSchema.safeParse(treeOf({ ...point, [parameter.key]: end }, parameters, base));
+      if (!parsed.success || valueIn(withoutPlace(parsed.data), path) !== undefined) return false;
+    }
+  return true;
 }
 
 /** Returns the bounds of a parameter's range, or its choices. */

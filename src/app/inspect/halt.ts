@@ -221,7 +221,10 @@ async function besideTheBot(
         // A read, not another cancel, tests the nonces, because a cancel of a young order takes much of the rate
         // budget. This read does not wait for the first read.
         if (!isAbove && isNonceRefused(await below.openOrders({ book: config.book }))) isAbove = true;
-        return (isAbove ? above : below).cancel(ids);
+        const again = await (isAbove ? above : below).cancel(ids);
+        if (isAbove || !isNonceRefused(again)) return again;
+        isAbove = true;
+        return above.cancel(ids);
       },
       lookUp: ids => trying(of => of.lookUp(ids)),
     },

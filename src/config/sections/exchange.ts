@@ -117,6 +117,18 @@ export const marketBooksOf = (
 ): Readonly<Record<string, z.infer<typeof marketBook>>> | undefined =>
   exchange.kind === 'embedded' && exchange.market.kind === 'flow' ? exchange.market.books : undefined;
 
+/**
+ * Returns the fees that the embedded exchange charges in `book` instead of its fee tiers; `undefined` if none are set.
+ * `traded`: the traded book.
+ */
+export const embeddedFeesOf = (
+  exchange: z.infer<typeof exchangeKeys>,
+  traded: string,
+  book: string,
+): z.infer<typeof feeRates> | undefined =>
+  (exchange.kind === 'embedded' && book === traded ? exchange.fees : undefined) ??
+  marketBooksOf(exchange)?.[book]?.fees;
+
 /** Keys that both kinds of the other exchange have. */
 const there = {
   book: z

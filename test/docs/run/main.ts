@@ -280,6 +280,7 @@ async function main(): Promise<void> {
   if (recorded.code !== 0) flaws.push('no tape could be recorded');
 
   const tasks: ((lane: number) => Promise<void>)[] = [];
+  const chosen = { run: 0, yaml: 0 };
   for (const session of plan.sessions) {
     const commands = session.commands.filter(({ typed }) => wanted(session.name, typed));
     const whole = session.block && commands.length > 0 ? session.commands : commands;
@@ -293,8 +294,13 @@ async function main(): Promise<void> {
     const runs = (lane: number) => runSession({ ...session, commands: whole }, lane);
     const listens = whole.some(({ typed }) => /puntas console\b(?!.* --port )/.test(typed));
     if (whole.length > 0) tasks.push(listens ? lane => alone(() => runs(lane)) : runs);
+    chosen.run += whole.length;
   }
-  for (const fragment of fragments) if (wanted(`yaml ${fragment.page}`)) tasks.push(lane => checkYaml(fragment, lane));
+  for (const fragment of fragments) {
+    if (!wanted(`yaml: ${fragment.page}`)) continue;
+    tasks.push(lane => checkYaml(fragment, lane));
+    chosen.yaml++;
+  }
   await Promise.all(
     [1, 2, 3, 4, 5].map(async lane => {
       for (let task = tasks.shift(); task; task = tasks.shift()) await task(lane);
@@ -303,8 +309,12 @@ async function main(): Promise<void> {
   if (named.length === 0 && missing.length === 0) for (const text of screens.unseen(seen)) flaw('output', text);
 
   const figures = figuresOf(ROOT, plan);
-  if (words.length === 0 && missing.length === 0 && (commandsRun !== figures.run || yamlChecked !== figures.yaml))
-    flaw('the plan', `has ${inWords(figures)}; ${commandsRun} and ${yamlChecked} ended`);
+  const due = words.length === 0 && missing.length === 0 ? figures : chosen;
+  if (commandsRun !== due.run || yamlChecked !== due.yaml)
+    flaw(
+      'the plan',
+      `has ${due.run} commands and ${due.yaml} pieces of YAML to run; ${commandsRun} and ${yamlChecked} ended`,
+    );
   for (const { text, why } of plan.leftOut) console.log(`left out: ${text}: ${why}`);
   console.log(
     `${inWords(figures)}; ${commandsRun} and ${yamlChecked} this time, in ${Math.round((Date.now() - began) / 1000)} s, ${flaws.length} flaws`,

@@ -8,8 +8,8 @@ import { ownFees } from '../../../../backtest/app/backtest/backtest.ts';
 import { scoutRecordings, type FeesAsked } from '../../../../backtest/app/scout/scout.ts';
 import { scoutConfig } from '../../../../backtest/app/scout/scoutConfig.ts';
 import { bpsText } from '../../../../backtest/index.ts';
-import { edgeProblem, loadConfig, type Config } from '../../../../src/config.ts';
-import { signedRateCeil } from '../../../../src/core/index.ts';
+import { edgeProblem, embeddedFeesOf, loadConfig, marketBooksOf, type Config } from '../../../../src/config.ts';
+import { pairOf, signedRateCeil } from '../../../../src/core/index.ts';
 import { feesOf } from '../../../../src/sandbox/index.ts';
 import { TapeWriter } from '../../../../src/tape/index.ts';
 import { readShipped, shippedConfig } from '../../../../src/wiring/configFile.ts';
@@ -131,6 +131,28 @@ describe('the configuration that a scout writes', () => {
     if (by === 'exchange') expect([own, written.note, heading.length]).toEqual([maker, null, 3]);
     else expect(heading).toContainEqual(expect.stringMatching(/^# Only puntas backtest uses the fees in/));
     expect(heading.includes(`# ${written.note}`)).toBe(by !== 'exchange');
+  });
+
+  test('keeps the live books of the embedded exchange that was measured, with the fees of each', async () => {
+    const desk = readShipped('desk-exchange');
+    const { exchange: place } = desk;
+    if (place.kind !== 'embedded') throw new Error('the shipped configuration has another exchange');
+    const config: Config = { ...desk, exchange: { ...place, fees } };
+    const found = await scouted(config, 12.3, null, generous);
+    const live = new Map([...found.found].map(([name, about]) => [name, { ...about, path: null }]));
+    for (const traded of ['btc_mxn', 'eth_usd']) {
+      const [major, minor] = pairOf(traded);
+      const books = found.scouting.books.map(book => ({ ...book, book: traded, major, minor }));
+      const written = scoutConfig({ scouting: { ...found.scouting, books }, found: live }, config)!;
+      const loaded = loadConfig(written.text, 'written');
+      if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+      const { exchange: kept } = loaded.config;
+      const before = marketBooksOf(place)!;
+      const after = marketBooksOf(kept)!;
+      expect(Object.keys(after).sort()).toEqual(Object.keys(before).sort());
+      expect(embeddedFeesOf(kept, traded, traded)).toMatchObject({ maker: '0.00123000' });
+      if (traded !== 'btc_mxn') expect(after['btc_mxn']).toEqual({ ...before['btc_mxn'], fees });
+    }
   });
 
   test.each<readonly [string, number, Config['paper']['fees'], string | null]>([

@@ -118,12 +118,21 @@ describe('a study', () => {
     ...[
       ['hedge.elsewhere.debtMax', 'hedge.elsewhere'],
       ['exchange.budgets.publicPerMinute', 'exchange.budgets.publicPerMinute'],
+      ['exchange.seed', 'exchange.seed'],
       ['paper.latencyMs', 'paper'],
       ['exchange.engineDelayMs', 'exchange.engineDelayMs'],
     ].map(([key, unsimulated]): [string, RegExp[]] => [
       withParameters(`  ${key}: { integer: [1, 3] }`),
       [RegExp(`^5:3 parameters\\.${key}: all trials would be the same bot: .* does not simulate ${unsimulated}$`)],
     ]),
+    ...['hedge.band: { choice: ["0.001", "0.002"] }', 'inventory.target: { choice: ["1", "2"] }'].map(
+      (parameter): [string, RegExp[]] => [
+        withParameters(`  ${parameter}`).replace('SANDBOX', shippedConfig('elsewhere')),
+        [
+          /^5:3 parameters\.\S+: all trials would be the same bot: .* hedges on the other exchange, and ignores this key$/,
+        ],
+      ],
+    ),
     [withParameters('  strategy.levels: { integer: [1, 3]'), [/not valid YAML/]],
   ])('%# is told in one clear line with its place', (text, lines) => {
     const found = refused(text);
