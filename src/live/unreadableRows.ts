@@ -116,7 +116,10 @@ class RowWarnings {
 
 /** Data for judging unreadable rows, and the receiver of reports about omitted rows. */
 export type RowJudgment = Omit<OwnOrders, 'book'> & {
-  /** Returns whether the ledger holds none of a currency; the exchange need not list its balance. */
+  /**
+   * Returns whether the ledger's balance of a currency is zero. If so, the exchange need not list its balance of this
+   * currency.
+   */
   readonly isZero?: (currency: string) => boolean;
   /**
    * Returns whether the ledger contains a currency; `true` before the ledger is opened. If absent, every currency is

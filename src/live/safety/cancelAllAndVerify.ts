@@ -64,7 +64,7 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
   if (first === null) return null;
   const more = first.rows < page ? null : await listed(options, LARGE_PAGE);
   const list = more ?? first;
-  // An unreadable row with an id of the instance may be a live order.
+  // An unreadable row with an id of the instance counts as a live order, because it may be one.
   const live = [...list.orders, ...list.unreadable].flatMap(({ oid, originId }) =>
     originId?.startsWith(`${instance}-`) === true ? [{ oid: oid ?? '', id: originId }] : [],
   );
@@ -119,9 +119,9 @@ async function listed({ exchange, book, connectivity }: CancelAllOptions, limit:
 
 /**
  * Cancels the orders of the instance and reads the list of open orders, until two consecutive complete reads show none
- * of them, or until `goesOn` returns `false`. Neither of the two reads may start while `isEarly` returns `true`.
- * Returns an empty list if the end of all orders is verified. Otherwise returns the orders that the last answered read
- * showed; `null` if it showed none, or if no read was answered.
+ * of these orders, or until `goesOn` returns `false`. Neither of the two reads may start while `isEarly` returns
+ * `true`. Returns an empty list if the end of all orders is verified. Otherwise returns the orders that the last
+ * answered read showed; `null` if that read showed no order, or if no read was answered.
  */
 export async function cancelAllAndVerify(
   options: CancelAllOptions,
@@ -161,8 +161,8 @@ export async function cancelAll(
 }
 
 /**
- * Returns the error for the operator if a truncated list prevented verification. `known` is the number of orders in the
- * state directory; each was looked up.
+ * Returns the error text for the operator if a truncated list of open orders prevented the verification. `known` is the
+ * number of orders in the state directory; each was looked up.
  */
 export const cutText = (instance: string, book: string, known: number): string =>
   `the list of open orders on ${book} is full of orders of other programs, and may omit orders of ${instance}${known === 0 ? '' : ` (the ${known} known orders of ${instance} were looked up one by one)`}; cancel some orders of the other programs, then run this command again, or check manually at the exchange`;

@@ -153,8 +153,8 @@ export type Sight = {
 };
 
 /**
- * Time between two checks above which the watcher itself counts as suspended. The time without a heartbeat then counts
- * from the later check.
+ * Maximum time between two checks. If it is exceeded, the watcher itself counts as suspended, and the time without a
+ * heartbeat counts from the second check.
  */
 const UNWATCHED_MAX_MS = 30_000;
 
@@ -188,8 +188,8 @@ export class Watch {
     const hasMoved = record !== null && (record.counter !== this.#last?.counter || record.born !== this.#last.born);
     const wasAway = now - this.#lookedAt > UNWATCHED_MAX_MS;
     if (hasMoved) {
-      // A process that restarts repeatedly without reads is as dangerous as a frozen one, so the time without reads
-      // continues.
+      // A process that restarts repeatedly without reads is as dangerous as a frozen one, so a restart does not reset
+      // the time without reads.
       const goesOn = record.reads === 0 && !wasAway && this.#last !== null && this.#last.state !== 'stopped';
       this.#unreadMs = Math.max(record.unreadMs, goesOn ? this.#unreadMs + now - this.#movedAt : 0);
       this.#last = record;

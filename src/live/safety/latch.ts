@@ -83,8 +83,8 @@ function reservedText(box: Mailbox<'halt'>, halt: Halt): string {
 }
 
 /**
- * Returns the message in a latch file. For a rejected file, returns a halt, pause or hold by the bot, with the fields
- * of `unread`.
+ * Returns the message in a latch file. For a rejected file, returns a halt, pause or hold in the bot's name, with the
+ * fault as its reason and the fields of `unread`.
  */
 function latchOf<M extends Halt, U extends object>(found: FoundMessage<M> | null, unread: U): M | (Halt & U) | null {
   if (found?.refused === undefined) return found?.message ?? null;

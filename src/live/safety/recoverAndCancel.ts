@@ -25,8 +25,8 @@ const FATAL_IN_A_ROW = 3;
 export type Recovered = {
   /**
    * Origin ids of orders that may be live. Empty only if two complete reads of the open orders after
-   * `requestDelayMaxMs` showed none. `null` if the end of the orders is not verified and the last answered read, if
-   * any, showed none.
+   * `requestDelayMaxMs` showed no order. `null` if the end of the orders is not verified, and the last answered read
+   * showed no order or no read was answered.
    */
   readonly left: readonly string[] | null;
   /** Number of orders that were seen live and have ended. */
@@ -75,7 +75,8 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
     () => passed() < requestDelayMaxMs,
   );
   const ids = left === null ? null : left.map(({ id }) => id);
-  // If the list was truncated, each order seen before was looked up individually, and none of them was open.
+  // If the list was truncated, each order seen before was looked up individually. None of these orders was open, so all
+  // have ended.
   const notGone = ids?.length ?? (isCut ? 0 : seen.size);
   return { left: ids, canceled: seen.size - notGone, isCut };
 }

@@ -9,7 +9,10 @@ import type { Failed } from '../failedRequest.ts';
 
 /** Time for which rejections with a possibly temporary cause do not halt the bot. */
 const PASSES_WITHIN_MS = 60_000;
-/** Number of rejections with a possibly temporary cause that halt the bot after `PASSES_WITHIN_MS`. */
+/**
+ * Minimum number of rejections with a possibly temporary cause before the bot halts; `PASSES_WITHIN_MS` must also have
+ * passed.
+ */
 const PASSES_WITHIN = 3;
 
 export class Refusals {

@@ -27,11 +27,11 @@ export type SentinelOptions = Omit<CancelAllOptions, 'connectivity'> & {
   /** Watcher of the bot's heartbeat. */
   readonly watch: Watch;
   /**
-   * Time in ms without a heartbeat after which the bot counts as dead, and without a complete read after which it
-   * counts as disconnected.
+   * Timeout in ms. Without a heartbeat for this time, the bot counts as dead. Without a complete read for this time,
+   * the bot counts as disconnected.
    */
   readonly ttlMs: Millis;
-  /** Maximum number of the bot's live orders; the sentinel also cancels if there are more. */
+  /** Maximum number of the bot's live orders. If there are more, the sentinel cancels them and halts trading. */
   readonly ordersMax: number;
   /** Command that ends a halt of the bot. */
   readonly resumeCommand: string;
@@ -52,7 +52,7 @@ export type SentinelSight =
       readonly kind: 'look';
       /**
        * Reason why the bot looks dead; `null` if it runs or stopped normally. If the bot's process no longer exists,
-       * the reason is reported immediately, before `ttlMs` has passed and the sentinel cancels orders.
+       * the reason is reported immediately; the sentinel cancels orders only after `ttlMs`.
        */
       readonly gone: string | null;
       /** Whether the bot is halted or on hold. */

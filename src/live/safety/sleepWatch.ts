@@ -6,8 +6,8 @@ export const LOOK_EVERY_MS: Millis = 500;
 /** Duration of a suspension after which the bot must read the book and the account again before it quotes. */
 const SLEPT_MS = 10_000;
 /**
- * Difference between wall clock and monotonic clock that counts as a suspension of the machine. An adjustment of the
- * machine's clock also causes such a difference, and then interrupts the quotes for about a second.
+ * If the wall clock advances by this much more than the monotonic clock, the machine counts as suspended. An adjustment
+ * of the machine's clock can have the same effect, and then interrupts the quotes for about a second.
  */
 const UNSEEN_MS = 2_000;
 /**

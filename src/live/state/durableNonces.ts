@@ -17,16 +17,16 @@ const SPARE = 10_000n * PER_MS;
 const FEW = PER_MS;
 
 /**
- * Returns the time from which nonces made from the clock are above a store's bound; `null` if they already are. A bound
- * may be up to one `BLOCK` above the nonces that were sent. `isCertain`: even then, some sent nonces are above those of
- * the present time.
+ * Returns the time from which nonces made from the clock are above `mark`, the bound of a store; `null` if they are
+ * above `mark` already. `isCertain`: whether a nonce above those of the present time was certainly sent. A bound may be
+ * up to one `BLOCK` above the sent nonces.
  */
 export function aheadUntil(mark: bigint, now: Millis): { readonly until: Millis; readonly isCertain: boolean } | null {
   const present = BigInt(Math.floor(now)) * PER_MS;
   return mark <= present ? null : { until: Number(mark / PER_MS) + 1, isCertain: mark - BLOCK > present };
 }
 
-/** Returns the settings of a client that keep its nonces above all earlier nonces of the store. */
+/** Returns the client settings that keep nonces above all earlier nonces of the store. */
 export const storedNonces = (store: NonceStore, clock: Clock): Pick<VenueCredentials, 'nonceAbove' | 'durable'> => ({
   nonceAbove: store.nonceMark,
   durable: source => durableNonces(source, store, work => void clock.after(0, work)),
@@ -46,7 +46,7 @@ export function durableNonces(source: NonceSource, store: NonceStore, later: (wo
   };
   const reserve = ({ nonce, isAhead }: ReturnType<typeof draw>): void => {
     const reserved = nonce + (isAhead ? FEW : BLOCK);
-    // The bound never goes back: a later nonce may have moved it since.
+    // The bound never decreases. A later nonce may already have raised the bound further.
     if (reserved <= mark) return;
     store.reserveNonces(reserved);
     mark = reserved;

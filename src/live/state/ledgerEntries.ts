@@ -26,7 +26,7 @@ import { sumOf } from './rowChecksums.ts';
  * entry adds 20 us to a start.
  */
 export const ENTRIES_MAX = 50_000;
-/** Excess over the maximum at which the oldest entries are merged. */
+/** Minimum number of entries above the maximum before the oldest entries are merged. */
 const FOLD_EVERY = 5_000;
 const FORWARD = 'brought forward';
 
@@ -78,10 +78,10 @@ type Sums = ReadonlyMap<string, Causes>;
 const isUnplaced = ({ source }: LedgerEntry): boolean => placeInName(source) === null;
 
 /**
- * Returns the sums of the entries (`booked`), `sums` with the adjustments that they lack (`causes`), and the added
- * adjustment of each currency (`added`). An older Puntas left an adjustment by the operator out of the sums if it was
- * at another exchange that the configuration no longer named. The source of its entry does not name the exchange. Sums
- * that differ in any other way stay unchanged, because they are damaged.
+ * Returns the sums of the entries (`booked`), `sums` plus missing adjustments (`causes`), and the missing adjustment of
+ * each currency (`added`). An older Puntas left an adjustment by the operator out of the sums if it was at another
+ * exchange that the configuration no longer named. The source of such an adjustment's entry does not name the exchange.
+ * Sums that differ in any other way stay unchanged, because they are damaged.
  */
 export function adjustedSums(
   entries: readonly LedgerEntry[],

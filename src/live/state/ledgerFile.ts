@@ -23,7 +23,10 @@ export type LedgerFile = {
   readonly entries: readonly LedgerEntry[];
   /** Last comparison of the ledger with the balances of the bot's own exchange; `null` if none. */
   readonly checked: BalanceCheck | null;
-  /** Last comparison of the ledger with the balances of the other exchange, in the last run; `null` if none. */
+  /**
+   * Last comparison, in the last run, of the ledger with the balances of the other exchange; `null` if there was no
+   * comparison.
+   */
   readonly checkedThere: PlaceCheck | null;
   /** Profit since the opening at the last checkpoint, in the quote currency; `null` if not stored. */
   readonly profit: ProfitSinceOpening | null;

@@ -35,9 +35,9 @@ export async function fromCopy<T>(dir: string, clock: Clock, read: (db: Database
 const LOG_FILE = `${STATE_FILE}-wal`;
 
 /**
- * Copies the state file, then its log. Returns `false` if the log restarted during the copy. Until a restart, commits
- * are only appended to the log, which has every page that is newer than the file. The two copies together are therefore
- * a state that was durable.
+ * Copies the state file, then its log. Returns `false` if the log restarted during the copy. Until the log restarts,
+ * commits are only appended to the log, which has every page that is newer than the file. The two copies together are
+ * therefore a state that was durable.
  */
 function copied(dir: string, copy: string): boolean {
   const before = headOf(join(dir, LOG_FILE));

@@ -63,7 +63,10 @@ export function openDatabase(
   }
 }
 
-/** Size to which the write-ahead log is cut, in bytes. The state file itself reuses the space of deleted rows. */
+/**
+ * Size to which the write-ahead log is cut, in bytes. The state file is not cut, because it reuses the space of deleted
+ * rows.
+ */
 const LOG_MAX_BYTES = 8 * 1024 * 1024;
 
 /** Returns the error for the operator. The error names the disk if the disk is the cause, otherwise the state file. */
@@ -153,7 +156,8 @@ export function closeDatabase(db: Database.Database): void {
     db.pragma('locking_mode = NORMAL');
     db.prepare('SELECT count(*) FROM runs').get();
   } catch {
-    // On a disk that accepts no writes, durable data stays intact, and the lock ends with the process.
+    // The error is ignored: on a disk that accepts no writes, durable data stays intact, and the lock ends with the
+    // process.
   } finally {
     db.close();
   }
@@ -269,8 +273,8 @@ const SUMMED = [
   { table: 'hours', texts: ['account', 'profit'], numbers: ['hour'] },
 ] as const;
 /**
- * First version of the state file that has the table, by name of the table. Tables that are not listed exist in every
- * version.
+ * For each table that some versions lack: first version of the state file with this table. Every version has all other
+ * tables.
  */
 const SINCE: Readonly<Record<string, number>> = { entries: BEFORE_COMMITS, commits: BEFORE_HOURS, hours: VERSION };
 
