@@ -9,20 +9,23 @@ import { damagedBook, unusedBook } from './polledBook.ts';
 import type { BookSource, MarketDataSupervisorOptions, SteppedBook, UnreadBook } from './supervisorTypes.ts';
 
 /**
- * Initial interval between reads of complete books, which are large and use public budget. The interval doubles after
- * each read until the stream has provided the book for a minute.
+ * Initial interval between reads of complete books, which are large and use the public request budget. The interval
+ * doubles after each read until the stream has provided the book for a minute.
  */
 const RESYNC_EVERY_MS = 5_000;
 const RESYNC_EVERY_MAX_MS = 60_000;
 const GOOD_AFTER_MS = 60_000;
-/** Minimum delay before a complete book is read, so that the stream already sends steps when the snapshot is taken. */
+/**
+ * Minimum delay before a complete book is read, so that the stream already sends book updates when the snapshot is
+ * taken.
+ */
 const RESYNC_PAUSE_MS = 20;
 /**
  * Maximum delay of frames, and maximum lag behind a polled book, for a stream that counts as up. The delays of prompt
  * frames differ only by milliseconds.
  */
 const LAG_MAX_MS = 2_000;
-/** Maximum answer time for a read that confirms the stepped book; a slower answer may be outdated. */
+/** Maximum answer time for a read that confirms the order-by-order book; a slower answer may be outdated. */
 const CONFIRM_WITHIN_MS = 1_000;
 const BEHIND = 'the book of the stream is older than the polled book';
 const SEQUENCE_RESET = 'the exchange counts its books anew';
@@ -57,7 +60,7 @@ export class MarketDataSupervisor {
   #sendsBooks = false;
   /** Newest sequence number reported to the user; older data is never reported. */
   #newest = -1n;
-  /** Time at which the stepped book fell behind the polled book; `null` if it is not behind. */
+  /** Time at which the stream's book fell behind the polled book; `null` if it is not behind. */
   #behindSince: Millis | null = null;
   /** Time of the stream's last confirmation of the book. */
   #freshAt: Millis = -Infinity;
@@ -235,7 +238,7 @@ export class MarketDataSupervisor {
     return this.clockOffset.recordMessage(this.#options.time(), sentAt) < LAG_MAX_MS;
   }
 
-  /** Reports the stepped book as current after a frame or poll, unless a poll has read a newer book. */
+  /** Reports the stream's book as current after a frame or poll, unless a poll has read a newer book. */
   #confirm(polledAt: Millis | null = null, sentAt: Millis | null = null): void {
     const sequence = this.#stepped.sequence;
     if (sequence === null || sequence < this.#newest) return;
@@ -265,14 +268,14 @@ export class MarketDataSupervisor {
     user.onLost(reason, was);
   }
 
-  /** Whether the stream sends steps and a complete book is needed before the steps can be applied. */
+  /** Whether the stream sends book updates, and a complete book is needed before the updates can be applied. */
   get #needsWhole(): boolean {
     return this.#isUp && !this.#sendsBooks && this.#stepped !== NO_STEPS && this.#stepped.sequence === null;
   }
 
   /**
-   * Schedules the read of a complete book if the steps need one. The interval between these reads doubles after each
-   * read.
+   * Schedules the read of a complete book if one is needed before book updates can be applied. The interval between
+   * these reads doubles after each read.
    */
   #resyncSoon(): void {
     if (this.#resyncTimer !== null || this.#stopped || !this.#needsWhole) return;
@@ -366,7 +369,7 @@ export class MarketDataSupervisor {
       if (tookMs <= CONFIRM_WITHIN_MS) this.#confirm(startedAt);
       return;
     }
-    // The stepped book has later steps than the answer, so the answer is outdated.
+    // The stream's book includes later updates than the answer, so the answer is outdated.
     if (stepped !== null && stepped > snapshot.sequence) return;
     const shows = stepped === null || !this.#waits;
     if (snapshot.sequence < this.#newest) return user.onUnread(OLDER);

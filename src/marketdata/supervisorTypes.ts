@@ -20,17 +20,17 @@ export type BookSource = 'none' | 'poll' | 'stream';
 /** Outcome of a book read that failed. */
 export type UnreadBook = Exclude<Outcome<never>, { readonly kind: 'done' }>;
 
-/** Order-by-order book, built from a complete book and every later step. */
+/** Order-by-order book, built from a complete book and every later update (step). */
 export interface SteppedBook {
   /** Current sequence number; null while waiting for a complete book. */
   readonly sequence: bigint | null;
   take(diff: BookDiff): L3Step;
   /**
-   * Rebuilds the book from a complete book and the steps received since the last loss of steps. If the result is not
-   * `live`, the book is unchanged.
+   * Rebuilds the book from a complete book and the updates received since the last loss of updates. If the result is
+   * not `live`, the book is unchanged.
    */
   seed(whole: BookSnapshot): SeedResult;
-  /** Marks the book as incomplete after a loss of steps, until `seed` receives a complete book. */
+  /** Marks the book as incomplete after a loss of updates, until `seed` receives a complete book. */
   markIncomplete(): void;
 }
 
@@ -39,13 +39,14 @@ export type MarketDataUser = {
   /** Called with each piece of news before its processing. */
   readonly onNews?: (news: StreamNews) => void;
   /**
-   * Called after each step that the stepped book has applied. `onCurrent` reports whether the stepped book is current.
+   * Called after each update that the order-by-order book has applied. `onCurrent` reports whether this book is
+   * current.
    */
   readonly onStep?: (diff: BookDiff) => void;
   /**
-   * Called whenever a step, frame or poll confirms the stepped book as current. `was` is the previous source.
+   * Called whenever an update, frame or poll confirms the order-by-order book as current. `was` is the previous source.
    * `polledAt` is when the confirming poll started, measured with the option `time`; `null` if the stream confirmed the
-   * book. `sentAt` is the exchange's time of the confirming frame; `null` if it has none, or after a poll.
+   * book. `sentAt` is the exchange's time of the confirming frame; `null` if the frame has none, or after a poll.
    */
   readonly onCurrent: (was: BookSource, polledAt: Millis | null, sentAt: Millis | null) => void;
   /**
@@ -55,7 +56,8 @@ export type MarketDataUser = {
   readonly takeBook: (book: BookSnapshot, whole: boolean) => string | null;
   /**
    * Called when the book that `takeBook` applied is current. The book contains the bot's orders as of `startedAt`,
-   * measured with the option `time`. `sentAt` is the exchange's time of its frame; `null` if it has none.
+   * measured with the option `time`. `sentAt` is the exchange's time of the book's frame; `null` if a poll read the
+   * book or the frame has no time.
    */
   readonly onBook: (startedAt: Millis, source: BookSource, sentAt: Millis | null) => void;
   /** Called after a loss of the stream or its data: the book is unknown until the next `onCurrent` or `onBook`. */
@@ -66,7 +68,7 @@ export type MarketDataUser = {
    */
   readonly onCountedAnew?: (sequence: bigint, newest: bigint) => void;
   readonly onTrades?: (trades: readonly StreamTrade[]) => void;
-  /** Called if a complete book did not match the steps; the read counts as a poll. */
+  /** Called if a complete book did not match the updates; the read of this book counts as a poll. */
   readonly onMisfit?: (why: SeedResult) => void;
   readonly onUnread: (why: UnreadBook) => void;
   /** Reads other data after each poll of the book. */
@@ -79,14 +81,14 @@ export type MarketDataSupervisorOptions = {
   readonly stream?: MarketStream | undefined;
   readonly clock: Clock;
   readonly book: string;
-  /** Order-by-order book. If absent, steps are ignored: books are polled, or sent complete by the stream. */
+  /** Order-by-order book. If absent, book updates are ignored: books are polled, or sent complete by the stream. */
   readonly stepped?: SteppedBook;
   /**
    * Returns the time between two polls, which is also the maximum time without a frame before a poll must confirm the
    * book.
    */
   readonly pollMs: () => Millis;
-  /** Kind of polls while the stepped book is unavailable: by levels, or complete by orders. */
+  /** Kind of polled book while no order-by-order book is available: by levels, or complete by orders. */
   readonly polls: 'levels' | 'orders';
   /**
    * Handling of a polled book that is newer than the stream. `show` applies the polled book immediately, for quoting.

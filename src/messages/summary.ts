@@ -32,11 +32,11 @@ export type Summary = {
   /** Account on the other exchange at the end; absent if the bot does not hedge there. Amounts as decimal text. */
   readonly elsewhere?: {
     readonly place: string;
-    /** Funds that no open order may spend, in the base and the quote currency there. */
+    /** Funds on the other exchange that no open order may spend, in the base and the quote currency. */
     readonly funds: { readonly base: string; readonly quote: string };
     /**
-     * Hedge debt in the base currency: inventory outside the hedge band if every open order there that makes it worse
-     * filled.
+     * Hedge debt in the base currency: inventory outside the hedge band, as if every debt-increasing open order on the
+     * other exchange had filled.
      */
     readonly debt: string;
     /** Number of orders on the other exchange whose end is not known. */
@@ -47,7 +47,7 @@ export type Summary = {
   readonly requests: number;
   /**
    * Number of the bot's orders that may still be open; `null` if the open orders could not be read and the bot knows of
-   * none.
+   * no open order.
    */
   readonly openOrdersLeft: number | null;
   /** Whether the ledger equals the exchange's balances; `null` if the balances could not be read. */

@@ -47,7 +47,7 @@ export class LastScrape {
     this.#waiting.get(asker)?.();
   }
 
-  /** Resolves when each client that scrapes regularly has scraped again or its wait is over. */
+  /** Resolves when every client that scrapes regularly has scraped again, or the wait for it has ended. */
   async next(): Promise<void> {
     await Promise.all(
       [...this.#askers].map(async ([asker, times]) => {

@@ -81,7 +81,7 @@ export type MonitoredLimits = {
    * otherwise `null`.
    */
   readonly sentinelAgeMs: Millis | null;
-  /** Bytes that this user can still write in the state directory; `null` if unknown. */
+  /** Number of bytes that the user of this process can still write in the state directory; `null` if unknown. */
   readonly diskFreeBytes: number | null;
 };
 

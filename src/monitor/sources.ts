@@ -47,6 +47,6 @@ export const SOURCES = [
   }),
 ];
 
-/** Returns one sample per source; `null` removes the series of an unknown value. */
+/** Returns one sample per source of the reference price; `null` removes the series of an unknown value. */
 const sourceSamples = ({ sources }: Monitored, valueOf: (source: SourceStatus) => number | null) =>
   sources.map(source => [{ source: source.name }, valueOf(source)] as const);
