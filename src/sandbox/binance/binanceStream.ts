@@ -343,7 +343,10 @@ class BinanceStream implements Stream {
 
 const feedName = (book: string, everyMs: number): string => `${book}@${everyMs}`;
 
-/** Parses the name of a depth stream; `levels` is `null` for changes. Returns `null` for other streams. */
+/**
+ * Parses the name of a depth stream. `levels` is `null` for a stream of changed levels. Returns `null` for other
+ * streams.
+ */
 function depthTopic(
   topic: string,
 ): { readonly symbol: string; readonly levels: number | null; readonly everyMs: number } | null {

@@ -77,8 +77,8 @@ export class RequestFields {
 }
 
 /**
- * Parses the parameters of a request. If query and body have the same name, the value in the query is used. Throws
- * -1101 if one of them repeats a name.
+ * Parses the parameters of a request. If a name occurs in both query and body, the value in the query is used. Throws
+ * -1101 if a name occurs twice in the query or twice in the body.
  */
 export function requestFieldsOf(request: Pick<WireRequest, 'method' | 'body'>, query: string): RequestFields {
   const values = new Map<string, string>();

@@ -14,7 +14,10 @@ import { text8 } from '../wire/wire.ts';
 
 /** Maximum number of levels per side that an answer has. Source: rest-api.md, order book. */
 export const DEPTH_MAX = 5_000;
-/** Multiples of the average price within which limit prices must be. Source of the form: filters.md. */
+/**
+ * Bounds of limit prices, as multiples of the average price of the last `minutes` minutes. Source of the form:
+ * filters.md.
+ */
 export const PERCENT = { up: 5, down: 0.2, minutes: 5 } as const;
 
 /** Returns the symbol of a book, such as BTCUSDT. */

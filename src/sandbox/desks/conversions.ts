@@ -27,9 +27,9 @@ export type VenueQuote = {
   readonly to: { readonly currency: string; readonly sum: Money };
   readonly created: Millis;
   readonly expires: Millis;
-  /** Exchange rate with the padding, in `rateCurrency` per unit of the other currency. */
+  /** Exchange rate including the fee (`padding`), in `rateCurrency` per unit of the other currency. */
   readonly rate: Money;
-  /** Exchange rate without the padding, in `rateCurrency` per unit of the other currency. */
+  /** Exchange rate before the fee (`padding`), in `rateCurrency` per unit of the other currency. */
   readonly plainRate: Money;
   readonly rateCurrency: string;
   readonly padding: Money;

@@ -1,6 +1,6 @@
 /**
- * Rates between any two currencies: the mid price of the book that joins them, or the product along the shortest chain
- * of books.
+ * Rates between any two currencies: the mid price of the book that joins them, or the product of the mid prices along
+ * the shortest chain of books.
  */
 import type { DeskBook, DeskWorld } from './deskWorld.ts';
 

@@ -9,7 +9,7 @@ type Load = { used: bigint; at: number };
 
 export class DeskCapacity {
   readonly #clock: Clock;
-  /** Used share of the capacity by direction, in units of 10^-18; at most one entry for each listed pair. */
+  /** Used share of the capacity by direction, in units of 10^-18. Bounded: one entry for each listed pair at most. */
   readonly #loads = new Map<string, Load>();
 
   constructor(clock: Clock) {

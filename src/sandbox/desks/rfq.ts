@@ -85,7 +85,7 @@ export class RfqDesk {
   }
 
   /**
-   * Returns every pair of currencies, in each direction, whose books have bids and asks; `only` restricts the source
+   * Returns, in each direction, every pair of currencies whose books have bids and asks; `only` restricts the source
    * currency.
    */
   pairs(only?: string): readonly DeskPair[] {

@@ -134,8 +134,8 @@ export class Webhooks {
   }
 
   /**
-   * Returns the delivery to drop so that a new one can wait: the oldest delivery that need not arrive. Without one,
-   * returns the oldest delivery if the new one must arrive; otherwise `undefined`.
+   * Returns the delivery to drop so that a new delivery can wait: the oldest waiting delivery that need not arrive. If
+   * all waiting deliveries must arrive: the oldest if the new delivery must arrive too, otherwise `undefined`.
    */
   #lesser({ final }: Delivery): Delivery | undefined {
     for (const each of this.#waiting) if (!each.final) return each;

@@ -78,7 +78,7 @@ export function flawOfParameters(
   for (const name of new URLSearchParams(search).keys()) {
     const isKnown = takes.query?.includes(name) === true;
     if (isKnown && seen.has(name)) return refused('0304', `${name} is given twice`);
-    // PHP writes list parameters as `oids[0]=…`.
+    // PHP writes list parameters as `oids[0]=…`, so only the name before the bracket is compared.
     if (!isKnown && method === 'DELETE' && NARROWING.has(name.split('[')[0]!))
       return refused('0304', `${name} is not a filter of this call`);
     if (!isKnown && switches.unknownParameters === '0304')

@@ -58,7 +58,8 @@ export const readRoute = (
 export type PageQuery = { readonly limit: number; readonly sort: 'asc' | 'desc'; readonly marker?: number };
 
 /**
- * Parses the limit (default 25, at most 100), sort (default desc) and marker (a trade id) of a page; rejects with 0320.
+ * Parses the limit (default 25, at most 100), sort (default desc) and marker (a trade id) of a page. Rejects invalid
+ * values with 0320.
  */
 export function pageOf({ query, venue }: PublicRequest): Verdict<PageQuery> {
   const limit = limitOf(query, 25, venue.switches);

@@ -73,7 +73,10 @@ const HEAT = { each: 0.06, max: 0.8, fadeS: 8 };
 const ALERT = { lookS: 0.4, refreshMaxS: 1.5 };
 /** Maximum number of events that the flow processes at once. */
 const EVENTS_AT_ONCE = 5_000;
-/** Clock jump, such as after a suspension of the machine, above which the missed time is skipped, in ms. */
+/**
+ * Maximum jump of the clock, in ms. After a larger jump, such as by a suspension of the machine, the missed time is
+ * skipped.
+ */
 const SKIP_MS = 600_000;
 
 class Flow implements Market {

@@ -61,8 +61,8 @@ const TOLERANCE = 0.25;
 /** Minimum distance of quotes from the best opposite price, in half spreads of the book. */
 const CLEARANCE = 0.7;
 /**
- * Remaining share of a quote's amount below which the maker may replace the quote, with probability `REPLENISH` per
- * refresh.
+ * Minimum remaining share of a quote's amount. Below this share, the maker replaces the quote with probability
+ * `REPLENISH` per refresh.
  */
 const EATEN = 0.5;
 const REPLENISH = 0.6;

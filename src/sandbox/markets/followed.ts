@@ -73,7 +73,7 @@ export class FollowedMarket {
   /** Account orders of each side, best price first, then oldest first. */
   readonly #own: Record<Side, Own[]> = { buy: [], sell: [] };
   #serial = 0;
-  /** Price on each side up to which the followed book is complete, starting from the best price. */
+  /** Limit price on each side: the followed book is complete from the best price to this price. */
   #reach: Readonly<Record<Side, number>> = EVERYWHERE;
   readonly #counts = { trades: 0, lots: 0, filledLots: 0 };
   readonly #fill = ({ id }: Own, lots: number): void => {
@@ -224,7 +224,7 @@ export class FollowedMarket {
     this.#model.queue.joined(order, this.#isKnown(side, order.place) ? displayed : Infinity);
   }
 
-  /** Sets exact queue positions once the levels of a step are visible. */
+  /** Sets exact queue positions once the levels of a book update are visible. */
   #countExactly(side: Side): void {
     const arrivals = this.#arrivals;
     if (this.#queues === null || arrivals === null) return;

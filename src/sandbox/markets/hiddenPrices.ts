@@ -1,13 +1,13 @@
 /**
- * Hidden prices that books and exchanges share: one path per currency, on a grid of time. Views of them differ by a
- * lead, a lag, a basis and noise.
+ * Hidden efficient prices that the flows of several books and exchanges share: one path per currency, on a grid of
+ * time. The price that a flow sees differs from the hidden price by a lead, a lag, a basis and noise.
  */
 import { normal, randomOf, type Random } from '../../core/index.ts';
 import { EfficientPrice, IMBALANCE_SHARE, type FlowValue } from './flowValue.ts';
 
 /** Time between two points of a path, in seconds. */
 const GRID_S = 0.05;
-/** Time that paths can be read back, in seconds; above the longest lead and lag together. */
+/** Minimum length of the past for which paths are stored, in seconds; longer than the longest lead and lag together. */
 const KEPT_S = 150;
 const KEPT = Math.round(KEPT_S / GRID_S);
 /** Time constant with which a move becomes public in linked markets, in seconds. Makers add their own lags. */
@@ -22,12 +22,13 @@ class HiddenPath {
   #first = 0;
 
   constructor(random: Random, volatilityBps: number) {
-    // A shared path has no order imbalance, so the volatility is raised to keep the profile's.
+    // A shared path has no moves from order imbalance, so the other moves are larger, to keep the volatility of the
+    // profile.
     this.#price = new EfficientPrice(random, volatilityBps / Math.sqrt(1 - IMBALANCE_SHARE), 0, PUBLICATION_S);
     this.#points.push(this.#now());
   }
 
-  /** Returns the point at a time in seconds since the start; the first point before the start. */
+  /** Returns the point at a time in seconds since the start. For a time before the start, returns the first point. */
   at(seconds: number): Point {
     const n = Math.max(0, Math.floor(seconds / GRID_S));
     while (this.#first + this.#points.length <= n) {
@@ -52,7 +53,7 @@ export type HiddenPriceOptions = {
   readonly volatilityBps: Readonly<Record<string, number>>;
 };
 
-/** Hidden prices of several currencies. Equal seeds give equal paths, whatever reads them. */
+/** Hidden efficient prices of several currencies. Equal seeds give equal paths, whatever reads them. */
 export class HiddenPrices {
   readonly #options: HiddenPriceOptions;
   readonly #paths = new Map<string, HiddenPath>();
@@ -89,7 +90,10 @@ export function saltedSeed(seed: number, name: string): number {
   return hash;
 }
 
-/** Distance of an exchange's price from the hidden price, in bps: a constant, a mean-reverting part and a random walk. */
+/**
+ * Distance of an exchange's price from the hidden efficient price, in bps: a constant, a mean-reverting part and a
+ * random walk.
+ */
 export type BasisOptions = {
   readonly constantBps: number;
   /** Standard deviation of the mean-reverting part. */
@@ -105,7 +109,7 @@ const BASIS_GRID_S = 0.25;
 /** Time constant of an exchange's noise, in seconds. */
 const NOISE_S = 5;
 
-/** Path of basis and noise of one view, in bps. */
+/** Path of the distance of one flow's price from the hidden price, in bps: basis plus noise. */
 class Offset {
   readonly #random: Random;
   readonly #basis: BasisOptions;
@@ -123,7 +127,10 @@ class Offset {
     this.#noise = noiseBps * normal(random);
   }
 
-  /** Returns the offset at a time in seconds; earlier times than before give the last offset. */
+  /**
+   * Returns the distance at a time in seconds. For a time that is earlier than in a previous call, returns the latest
+   * computed distance.
+   */
   at(seconds: number): number {
     const { constantBps, revertingBps, revertingS, walkBpsPerHour } = this.#basis;
     for (; (this.#n + 1) * BASIS_GRID_S <= seconds; this.#n++) {
@@ -146,10 +153,10 @@ export type HiddenViewOptions = {
   readonly base: string;
   readonly quote: string;
   readonly seed: number;
-  /** Time after which a move of the hidden price arrives, in ms; up to 120,000. */
+  /** Time after which the flow sees a move of the hidden efficient price, in ms; up to 120,000. */
   readonly lateMs: number;
   readonly basis: BasisOptions;
-  /** Standard deviation of the view's noise, in bps. */
+  /** Standard deviation of the noise in the price that the flow sees, in bps. */
   readonly noiseBps: number;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Markets whose flows share hidden prices: those of several books, and those of a second exchange, which leads the first
- * and differs from it by a basis.
+ * Markets whose flows share hidden efficient prices: several books of the first exchange, and books of a second
+ * exchange. Prices of the second exchange lead those of the first, and differ from them by a basis.
  */
 import type { Millis } from '../../core/index.ts';
 import { seededFlow } from './flow.ts';
@@ -27,22 +27,28 @@ export type LinkOptions = {
 
 /** Differences of one book of the first exchange from the others. */
 type LinkedBook = {
-  /** Time after which moves of the hidden prices arrive, in addition to the lead, in ms; up to 60,000. Default: 0. */
+  /**
+   * Time after which the book's flow sees moves of the hidden efficient prices, in addition to the lead, in ms; up to
+   * 60,000. Default: 0.
+   */
   readonly lagMs?: Millis | undefined;
   /** Standard deviation of the noise, in bps. Default: the noise of the first exchange. */
   readonly noiseBps?: number | undefined;
 };
 
-/** Currency in which all values are given; it does not move. */
+/** Currency in which the values of all currencies are given; its own value is constant. */
 const UNIT = 'usdt';
 const MXN_PER_UNIT = 18.5;
 /**
- * Divisor of the makers' lags. With the standard lags, makers' own delays exceed a lead or lag of seconds, so that a
- * planted one could not be measured.
+ * Divisor of the makers' lags. With the standard lags, the makers' own delays exceed a configured lead or lag of
+ * seconds, so this lead or lag could not be measured.
  */
 const MAKER_SPEED = 4;
 
-/** Value of a currency's unit at the start, and its moves per minute, in bps. Own choices beside the profiles. */
+/**
+ * Value of a currency's unit at the start, and its moves per minute, in bps. Values that are not from a flow profile
+ * are invented.
+ */
 type Value = { readonly start: number; readonly volatilityBps: number };
 
 const VALUES: Readonly<Record<string, Value>> = {
@@ -60,11 +66,14 @@ const VALUES: Readonly<Record<string, Value>> = {
 };
 
 export type LinkedFlows = {
-  /** Returns the flow of a book of the first exchange. `hasBasis` if the book is the traded one. */
+  /**
+   * Returns the flow of a book of the first exchange. `hasBasis`: whether the basis applies to the book; only the
+   * traded book has a basis.
+   */
   here(base: string, quote: string, hasBasis: boolean, own?: LinkedBook): Market;
-  /** Returns the flow of a book of the second exchange with a median spread. */
+  /** Returns the flow of a book of the second exchange. `spreadBps` is the median spread of the book. */
   there(base: string, quote: string, spreadBps: number): Market;
-  /** Returns the hidden price of base in quote at the start. */
+  /** Returns the hidden efficient price of base in quote at the start. */
   startPrice(base: string, quote: string): number;
 };
 

@@ -63,7 +63,7 @@ class Replay implements Market {
   #stopped = false;
   /** Prices to align with the recorded book, by side. */
   readonly #touched: Record<Side, Set<number>> = { buy: new Set(), sell: new Set() };
-  /** Whether to align every price, as after a `clear` and around a crossed book. */
+  /** Whether to align every price with the recorded book, as after a `clear` and around a crossed book. */
   #all = false;
   #bookChanged = false;
   #wasCrossed = false;

@@ -18,8 +18,8 @@ export class RecordedQueues {
   /** Account orders by side, best price first, then oldest first. */
   readonly #own: Record<Side, Own[]> = { buy: [], sell: [] };
   /**
-   * Whether the last book row was a snapshot. The recording then lacks the orders placed since, so the queue ahead of a
-   * new account order is unknown.
+   * Whether the last book row was a snapshot. The recording then lacks the orders placed since the snapshot, so the
+   * queue ahead of a new account order is unknown.
    */
   #isSnapshot = false;
 
@@ -54,13 +54,16 @@ export class RecordedQueues {
     }
   }
 
-  /** Applies a changed level after a step of the book. */
+  /** Updates the queues at a price whose level changed in the recorded book. */
   changed(side: Side, price: number): void {
     for (const order of this.#own[side])
       if (order.place === price) this.#model.queue.changed(order, 0, this.#levels(side).amountOf(price), 0);
   }
 
-  /** Ends the state in which the book equals a snapshot. Must be called before a step that follows a snapshot. */
+  /**
+   * Records that the book no longer equals a snapshot. Must be called before a change that follows a snapshot is
+   * applied.
+   */
   stepped(): void {
     if (this.#isSnapshot) this.#seen();
     this.#isSnapshot = false;

@@ -132,7 +132,7 @@ class PublicStream implements Stream {
     this.#topics.delete(topic);
     if (topic.startsWith('orders:')) this.#shown.delete(topic.slice('orders:'.length));
     if (this.#topics.size > 0) return;
-    // Without a listener, the books create no events.
+    // Without a listener, the books create no events, so the stream stops listening when no subscription is left.
     this.#stopListening?.();
     this.#stopListening = null;
   }

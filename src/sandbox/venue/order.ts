@@ -32,7 +32,7 @@ export type Draft = {
   readonly marginOrderType: 'CROSS_MARGIN' | undefined;
   /** Slippage tolerance in parts of 10^-8 of the reference price. */
   readonly slippage: bigint | undefined;
-  /** As in `VenueOrder.fillMax`. */
+  /** Injected fault: maximum amount that an immediate order executes; absent for no maximum. */
   readonly fillMax?: Amount;
 };
 
