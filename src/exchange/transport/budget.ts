@@ -70,7 +70,7 @@ export class Budget {
       const patience = this.#clock.after(waitMs, () => {
         this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
         waiter.serve(null);
-        // A heavy request may have kept lighter ones waiting.
+        // The removed request may have been heavy and have kept lighter ones waiting.
         this.#serve();
       });
       this.#waiters.push(waiter);
@@ -152,7 +152,8 @@ export class Budget {
     if (this.#waiters.length === 0) return;
     const now = this.#clock.elapsed();
     const due = this.#isPaused() ? this.#pausedUntil : Math.min(...this.#meters.map(meter => meter.moreRoomAt(now)));
-    // If pending requests use all slots, a waiting request gets its slot when a pending request ends.
+    // If pending requests use all slots, a waiting request gets its slot when a pending request ends, so no timer is
+    // needed.
     if (due === Infinity) return;
     // Because of rounding, the timer may fire slightly before the slot is free. The minimum of 1 ms prevents an endless
     // loop of timers without delay.

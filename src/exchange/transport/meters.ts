@@ -21,7 +21,7 @@ export interface Meter {
 /**
  * Returns the meter of a window of `windowMs`. A slot is in use from before the request is sent until one window after
  * the end of the request. The exchange receives the request in between. So no window at the exchange exceeds the limit,
- * for any network delay, and for a fixed or a sliding window.
+ * whatever the network delay, and whether that window is fixed or sliding.
  */
 export function windowMeter(limit: number, windowMs: Millis): Meter {
   let underWay = 0;
@@ -29,8 +29,8 @@ export function windowMeter(limit: number, windowMs: Millis): Meter {
   /** Weights and end times of requests in the last window, oldest first. */
   const ends: { readonly at: Millis; readonly weight: number }[] = [];
   const forget = (now: Millis): void => {
-    // The comparison must use the sum that the timer uses. With a subtraction, rounding could differ, and the timer
-    // would fire forever without effect.
+    // The loop compares `at + windowMs`, because the timer is set to this sum. With a subtraction, rounding could
+    // differ, and the timer would fire forever without effect.
     let gone = 0;
     while (gone < ends.length && ends[gone]!.at + windowMs <= now) ended -= ends[gone++]!.weight;
     ends.splice(0, gone);

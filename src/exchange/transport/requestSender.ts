@@ -44,7 +44,7 @@ export type ApiRequest<T, Form = unknown> = Form & {
   readonly isWanted?: () => boolean;
   /**
    * Effect of the request. A `read` changes nothing, so every error counts as a rejection. A `write` may have taken
-   * effect unless the code proves otherwise.
+   * effect unless the error code proves otherwise.
    */
   readonly effect: 'read' | 'write';
   /** Reads the content. Throws a WireFault on a wrong shape. Adds unreadable rows of a list to `unreadable`. */
@@ -96,7 +96,10 @@ export type ExchangeProtocol<Form> = {
   readonly usedWeights?: (reply: WireReply) => Readonly<Record<string, number>>;
   /** Returns the meaning of a rejection code; undefined if bots do not react to the code specially. */
   readonly meaningOf: (code: string) => Meaning | undefined;
-  /** Returns the operator's remedy as a clause, with the names of the client's section; `null` if none is known. */
+  /**
+   * Returns the operator's remedy as a clause; `null` if none is known. `names`: names of section and key for the
+   * clause.
+   */
   readonly remedyOf: (code: string, names: SectionNames) => string | null;
   /**
    * Whether the cause of a rejection code ends without an action of the operator: a rate limit, an overload or a failure
@@ -143,7 +146,7 @@ type Flight = {
   isThrottled?: boolean;
 };
 
-/** Gives the slots of a request back to its budgets. If the request may have been sent, they count as used. */
+/** Gives the slots of a request back to its budgets. If the request may have been sent, its weight still counts. */
 function giveBack({ slots, isSent }: Flight): void {
   for (const slot of slots.splice(0))
     if (isSent) slot.end();
@@ -247,7 +250,8 @@ export function requestSender<Form, Name extends string>(
       const outcome = maskOutcome(await answer(question, flight), masked);
       return withRemedy(outcome, { ...protocol, section, isThrottled: flight.isThrottled === true });
     } catch (problem) {
-      // The text of the error may contain parts of the request, also of its signature.
+      // The text of the error may contain parts of the request, even of its signature, so only the kind of error is
+      // shown.
       const why = `${question.endpoint}: ${flight.step} (${kindOfError(problem)})`;
       return flight.isSent ? { kind: 'unknown', reason: why } : refusal('not-sent', why);
     } finally {
@@ -335,8 +339,8 @@ function withRemedy<T>(
   of: CodeTable & { readonly section: VenueSection; readonly isThrottled: boolean },
 ): Outcome<T> {
   const { section } = of;
-  // Only rejections have a code. The sender's own codes have no meaning. On the bot's own exchange, their remedy is
-  // added where they are shown.
+  // Only rejections have a code. `meaningOf` has no meaning for the sender's own codes. On the bot's own exchange, the
+  // remedy for such a code is added where the rejection is shown.
   if (outcome.kind !== 'refused') return outcome;
   const { code } = outcome;
   const local = section === 'exchange' ? null : localRemedy(code, section);

@@ -47,7 +47,7 @@ function connect(url: string, deadlineMs: number, frameMax: number, listener: St
   socket.on('ping', () => {
     if (why === null) listener.ping?.();
   });
-  // Every error is followed by a close event.
+  // Every error is followed by a close event, so only the reason is stored here.
   socket.on('error', error => void (why ??= error.message));
   socket.on('close', code => listener.closed(why ?? `closed with ${code}`));
   return {

@@ -2,7 +2,9 @@
 import { parseExactJson } from './json.ts';
 import { fault, WireFault } from './wire.ts';
 
-/** Parses a frame of at most `partsMax` parts without loss of digits. Throws a WireFault if the text is not JSON. */
+/**
+ * Parses a frame of at most `partsMax` JSON parts without loss of digits. Throws a WireFault if the text is not JSON.
+ */
 export function parsedFrame(text: string, partsMax?: number): unknown {
   try {
     return parseExactJson(text, partsMax);

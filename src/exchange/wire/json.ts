@@ -23,8 +23,8 @@ const MEMBERS_MAX = 4_096;
 
 /**
  * Parses `text`; number tokens of over 15 characters become strings. Throws SyntaxError if JSON.parse would throw. Also
- * throws for long text with more than 32 levels, `partsMax` parts (100,000 by default), 4,096 members per object or 10,000 long numbers.
- * Parsing such text would block the caller.
+ * throws for long text with more than 32 levels, 4,096 members per object, 10,000 long numbers, or `partsMax` objects,
+ * lists, members and elements (100,000 by default). Parsing such text would block the caller.
  */
 export function parseExactJson(text: string, partsMax = PARTS_MAX): unknown {
   if (text.length > UNCHECKED_LENGTH) checkParts(text, partsMax);

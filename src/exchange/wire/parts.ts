@@ -46,8 +46,8 @@ export function query(pairs: Readonly<Record<string, string | undefined>>): stri
 }
 
 /**
- * Splits a list into parts of `size` elements; the last part may be shorter. An empty list has no parts. `size` is at
- * least 1.
+ * Splits a list into parts of `size` elements; the last part may be shorter. An empty list has no parts. `size` must be
+ * at least 1.
  */
 export function chunks<T>(of: readonly T[], size: number): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(of.length / size) }, (_, i) => of.slice(i * size, (i + 1) * size));

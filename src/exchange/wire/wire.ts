@@ -261,7 +261,7 @@ export function time(of: Row, field: string): Millis {
   );
   const real =
     year >= 1970 &&
-    // Date moves a day that does not exist into the next month.
+    // `Date` moves a day that does not exist into the next month, so the month shows whether the day exists.
     new Date(local).getUTCMonth() === month - 1 &&
     hour < 24 &&
     minute < 60 &&

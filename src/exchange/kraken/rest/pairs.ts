@@ -27,13 +27,13 @@ export type Pairs = {
 };
 
 /**
- * Maximum number of JSON parts in the list of pairs, which has about 150 parts for each of 2,000 pairs (common
- * knowledge).
+ * Maximum number of JSON parts (objects, lists, members and elements) in the list of pairs. The list has about 2,000
+ * pairs of 150 parts each (common knowledge).
  */
 const PARTS_MAX = 1_000_000;
 /** Minimum time between reads that are caused by a book or pair missing from the listing. */
 const AGAIN_AFTER_MS: Millis = 60_000;
-/** Maximum number of names of pairs that are remembered as missing even after a read. */
+/** Maximum number of pair names that are remembered as missing from the listing. */
 const MISSING_MAX = 1_000;
 
 /** Creates the reader. */
@@ -43,7 +43,7 @@ export function pairsReader(ask: KrakenAsk, clock: Clock): Pairs {
   let reading: Promise<Outcome<Listing>> | undefined;
   /** Names of pairs that occurred in replies but are missing from the listing. */
   const missing = new Set<string>();
-  /** Names that were still missing after a read. They cause no further read. */
+  /** Names of pairs that were missing from the listing even after a new read. They cause no further read. */
   const missingForGood = new Set<string>();
 
   async function readNow(): Promise<Outcome<Listing>> {

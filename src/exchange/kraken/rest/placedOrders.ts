@@ -4,7 +4,7 @@ import type { Clock, Millis } from '../../../core/index.ts';
 /** Maximum number of orders that are remembered. */
 const KEPT_MAX = 10_000;
 
-/** Counts that a cancel adds to the order counter: those of the first limit (in ms) that is above the order's age. */
+/** Weight of a cancel in the order counter, by age limit (in ms): the first limit above the order's age applies. */
 const CANCEL_WEIGHTS: readonly (readonly [below: Millis, weight: number])[] = [
   [5_000, 8],
   [10_000, 6],
@@ -17,9 +17,9 @@ const CANCEL_WEIGHTS: readonly (readonly [below: Millis, weight: number])[] = [
 export type KrakenPlacement = {
   readonly originId: string;
   readonly pair: string;
-  /** Time of the first attempt to send, on the exchange's clock or up to a second earlier. */
+  /** Time of the first attempt to send the order, on the exchange's clock; may be up to a second too early. */
   readonly sentAt: Millis;
-  /** Time of the same attempt on the monotonic clock. */
+  /** Time of the first attempt to send the order, on the monotonic clock. */
   readonly at: Millis;
 };
 

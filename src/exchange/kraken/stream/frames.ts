@@ -41,7 +41,7 @@ export type KrakenFrame =
       readonly bids: readonly StreamLevel[];
       readonly asks: readonly StreamLevel[];
       readonly checksum: number;
-      /** Time of the change; absent in snapshots of some versions. */
+      /** Time of the change; in some versions of the stream, snapshots have none. */
       readonly at?: Millis;
     }
   | { readonly kind: 'trades'; readonly trades: readonly SymbolTrade[] }
@@ -57,7 +57,10 @@ export type SymbolTrade = {
   readonly makerSide: Side;
 };
 
-/** Maximum number of JSON parts in a frame. The list of instruments has about 30 parts for each of 2,000 pairs. */
+/**
+ * Maximum number of JSON parts (objects, lists, members and elements) in a frame. The list of instruments has about 30
+ * parts for each of 2,000 pairs.
+ */
 const PARTS_MAX = 500_000;
 
 /** Reads a frame. Throws a WireFault if the text is not JSON, or not in the shape of its channel. */

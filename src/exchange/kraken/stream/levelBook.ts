@@ -71,7 +71,7 @@ export class LevelBook {
     return this.#sides[name].map(({ price, amount }) => ({ price, amount }));
   }
 
-  /** Whether the best bid is at or above the best ask, which no book of one exchange shows. */
+  /** Whether the best bid is at or above the best ask, which shows that the book is wrong. */
   get isCrossed(): boolean {
     const [bid, ask] = [this.#sides.bids[0], this.#sides.asks[0]];
     return bid !== undefined && ask !== undefined && bid.key >= ask.key;

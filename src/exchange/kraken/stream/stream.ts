@@ -20,8 +20,8 @@ const SILENCE_MS: Millis = 10_000;
 /** Interval of pings, which keep proxies from closing the connection. */
 const PING_EVERY_MS: Millis = 15_000;
 /**
- * Number of crossed books and wrong checksums after which a connection is dropped. Before, only the book is requested
- * again.
+ * Number of crossed books and wrong checksums after which a connection is dropped. Until then, only the book is
+ * requested again.
  */
 const WRONG_MAX = 3;
 

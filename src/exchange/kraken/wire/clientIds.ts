@@ -1,5 +1,6 @@
 /**
- * Origin ids of the bot as Kraken's `cl_ord_id`, which is free text of at most 18 characters or a UUID, and back.
+ * Conversion of the bot's origin ids to Kraken's `cl_ord_id`, and back. A `cl_ord_id` is free text of at most 18
+ * characters, or a UUID.
  *
  * An origin id of at most 18 characters is sent unchanged. A longer one, `<instance>-<run>-<counter>`, becomes a UUID
  * that contains all of its parts, so that it can be converted back without a table. Source:
@@ -17,7 +18,7 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
 /** Numbers of bits of four fields that share the 122 free bits of a version 4 UUID. The instance is in base 62. */
 const BITS = { mark: 5n, instance: 60n, run: 31n, counter: 26n } as const;
-/** Value of the mark, which distinguishes these UUIDs from those of other programs. */
+/** Value of the field `mark`, which distinguishes the bot's UUIDs from those of other programs. */
 const MARK = 0b1_1001n;
 
 /**
@@ -81,8 +82,8 @@ export function originIdOf(clientId: string): string {
 }
 
 /**
- * Converts a text of letters and digits to a number. Every text has its own number, and every number above 0 its own
- * text.
+ * Converts a text of letters and digits to a number. Different texts have different numbers, and every number above 0
+ * has a text, so that `base62Text` can convert it back.
  */
 const base62Number = (text: string): bigint =>
   [...text].reduce((sum, letter) => sum * 62n + BigInt(LETTERS.indexOf(letter) + 1), 0n);

@@ -84,7 +84,7 @@ export function pairNames(pairs: readonly NamedPair[], assets: Assets): PairName
   };
 }
 
-/** Maximum number of positions at which a name is split into a base and a quote. */
+/** Maximum number of positions at which a split of a name into base and quote is tried. */
 const NAME_MAX = 40;
 
 const CURRENCY = /^[a-z0-9]{1,20}$/;
@@ -112,7 +112,7 @@ export function assetPairs(
     (id, of) => {
       const isBook =
         optional(of, 'wsname', text) !== undefined && TRADED.includes(optional(of, 'status', text) ?? 'online');
-      // A pair that is not traded may have assets that are not listed any more.
+      // A pair that is not traded is skipped if its assets are no longer listed.
       const names = isBook || hasAssets(of, assets) ? namedPair(id, of, assets) : null;
       if (names === null) return null;
       // Names are kept even if the rules of the book turn out to be unreadable.
@@ -138,7 +138,7 @@ const hasAssets = (of: Row, assets: Assets): boolean => ['base', 'quote'].every(
 
 function namedPair(id: string, of: Row, assets: Assets): NamedPair | null {
   const [base, quote] = [currency(of, 'base', assets), currency(of, 'quote', assets)];
-  // A name with other characters, such as that of an asset on hold, is no currency of a book.
+  // A name with characters other than letters and digits, such as that of an asset on hold, is no currency of a book.
   if (!CURRENCY.test(base) || !CURRENCY.test(quote)) return null;
   const wsname = optional(of, 'wsname', text);
   return { id, altname: filled(of, 'altname'), wsname, base, quote, book: `${base}_${quote}` };
@@ -154,7 +154,7 @@ function pairRules(book: string, of: Row): AvailableBook {
     tickSize,
     lotSize: powerOfTenth(lotDecimals),
     minimumAmount: krakenDecimal(of, 'ordermin'),
-    // The exchange publishes no maximum, so this program sets one: the largest number of lots that a double has
+    // The exchange publishes no maximum, so this program sets one: the largest number of lots that a double represents
     // exactly.
     maximumAmount: textOfMoney((BigInt(Number.MAX_SAFE_INTEGER) * 10n ** BigInt(18 - lotDecimals)) as Money),
     minimumPrice: tickSize,
@@ -165,7 +165,7 @@ function pairRules(book: string, of: Row): AvailableBook {
   };
 }
 
-/** Value of a maximum that does not exist. */
+/** Value for a maximum that the exchange does not set. */
 const LARGE = '99999999999999999999';
 const powerOfTenth = (decimals: number): string => (decimals === 0 ? '1' : `0.${'1'.padStart(decimals, '0')}`);
 

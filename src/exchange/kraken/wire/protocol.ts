@@ -29,7 +29,7 @@ import type { ServerClock } from './serverClock.ts';
 export type KrakenForm = {
   /** Fields of the form of a private request, in order and without the nonce. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** Increase of the call counter of the key; 1 if omitted. Orders and cancels have none. */
+  /** Increase of the call counter of the key; 1 if omitted. Orders and cancels do not increase it. */
   readonly calls?: number;
   /** Increase of the order counter of a book. */
   readonly orderCount?: { readonly pair: string; readonly weight: number };
@@ -84,7 +84,7 @@ const CALLS_PAUSE_MS = 15_000;
  */
 const READ_WAIT_MS = 120_000;
 /**
- * Counts by which each counter stays below its maximum, because the exchange lowers its counters only every few
+ * Margin by which each counter stays below its maximum, because the exchange lowers its counters only every few
  * seconds.
  */
 const SPARE = 1;
@@ -132,7 +132,8 @@ export function krakenSenders(options: KrakenSenderOptions): KrakenSenders {
     const { throttled, outcome } = krakenVerdict(reply, question, question.partsMax);
     if (!throttled) return { outcome, throttled };
     const said = outcome.kind === 'refused' ? outcome.code : outcome.kind === 'unknown' ? outcome.reason : '';
-    // The order counter falls by itself, so a cancel must not wait for the end of a pause.
+    // A full order counter causes no pause: the counter falls by itself, and a cancel would wait for the end of the
+    // pause.
     const book = question.orderCount?.pair;
     if (book !== undefined && /EOrder:/.test(said)) {
       budgets[orderBudget(book)]?.raiseTo(tier.orders.max);

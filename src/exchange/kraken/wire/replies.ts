@@ -137,8 +137,8 @@ function nanosOf(value: unknown): bigint {
 
 /**
  * Reads extended balances. The exchange omits balances of zero, so each of the `known` currencies that has no row gets
- * a row of zero. A currency of `also` gets one only if the assets name it, or if they name every listed id. Source:
- * docs.kraken.com/api/docs/rest-api/get-extended-balance.
+ * a row of zero. A currency of `also` gets one only if the assets contain it, or if they contain the ids of all rows.
+ * Source: docs.kraken.com/api/docs/rest-api/get-extended-balance.
  */
 export const krakenBalances =
   (assets: Assets, known: Iterable<string>, also: readonly string[] = []) =>
@@ -158,7 +158,8 @@ export const krakenBalances =
       ...listed.map(({ currency }) => currency),
       ...unreadable.flatMap(each => each.currencies ?? []),
     ]);
-    // A balance may have the id of a delisted asset. The assets no longer name the id, so its currency is unknown.
+    // A balance may have the id of a delisted asset. The list of assets no longer has this id, so its currency is
+    // unknown.
     const [isComplete, named] = [
       Object.keys(row(result, 'result')).every(id => assets.has(id)),
       new Set(assets.values()),
@@ -303,7 +304,7 @@ function idText(value: unknown): string {
 function limitOrMarket(kind: string, descr: Row): Pick<OrderReport, 'type' | 'price' | 'stop'> {
   if (kind === 'limit' || kind === 'iceberg') return { type: 'limit', price: krakenDecimal(descr, 'price') };
   if (kind === 'market' || kind === 'settle-position') return { type: 'market' };
-  // The price of a trailing stop is a distance such as +50.0000%.
+  // The price of a trailing stop is a distance such as +50.0000%, so it is not reported as a stop price.
   const stop = unfoldedDecimal(descr['price']);
   const trigger = stop === undefined ? {} : { stop };
   if (kind.endsWith('-limit')) return { type: 'limit', price: krakenDecimal(descr, 'price2'), ...trigger };
@@ -322,7 +323,7 @@ const TRADE_ID_DIGITS = 12;
 
 /**
  * Returns the id of an own trade: its time in milliseconds, followed by the number of the trade in its book. The
- * exchange numbers trades within a book only, and its ids of own trades have no order.
+ * exchange numbers trades within a book only, and its own-trade ids do not increase with time.
  */
 const tidOf = (at: Millis, number: bigint): string => {
   const digits = number.toString();
@@ -381,7 +382,7 @@ function listedTrade(txid: string, of: Row, pairs: PairNames): ListedTrade {
 
 const krakenDecimalOr0 = (of: Row, field: string): string => optional(of, field, krakenDecimal) ?? '0';
 
-/** Reads one page of a list with its total number of rows. `field` is the name of the list in the reply. */
+/** Reads one page of a list, and the total number of rows in the list. `field` is the name of the list in the reply. */
 export const page =
   <T>(field: string, read: (value: unknown, unreadable: UnreadableRow[]) => readonly T[]) =>
   (result: unknown, unreadable: UnreadableRow[]) => {
@@ -398,7 +399,10 @@ export function acceptedTxid(result: unknown): { readonly oid: string } {
   return { oid: ids[0]! };
 }
 
-/** Reads the number of orders that a cancel ended. A pending cancel is unreadable: the order may still execute. */
+/**
+ * Reads the number of orders that a cancel ended. The reply to a pending cancel counts as unreadable, because the order
+ * may still execute.
+ */
 export function canceledCount(result: unknown): number {
   const of = row(result, 'result');
   if (optional(of, 'pending', flag) === true) throw fault('pending', 'an ended order', true);

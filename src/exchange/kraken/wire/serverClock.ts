@@ -4,15 +4,21 @@
  */
 import type { Clock, Millis } from '../../../core/index.ts';
 
-/** Time for which a bound is used. Clocks of two machines drift apart by some 10 ms in this time. */
+/**
+ * Time for which a bound on the exchange's clock is used. Clocks of two machines drift apart by some 10 ms in this
+ * time.
+ */
 const KEPT_MS: Millis = 10 * 60_000;
 
 export type ServerClock = {
   /** Records the `Date` header of an answer that arrives now. */
   readonly answered: (date: string | undefined) => void;
-  /** Returns the time of the exchange's clock, or up to a second earlier, in epoch ms. */
+  /** Returns the time of the exchange's clock, in epoch ms; may be up to a second too early. */
   readonly now: () => Millis;
-  /** Returns the time of the exchange's clock in `ms`, or up to a second earlier, in RFC 3339 with milliseconds. */
+  /**
+   * Returns the time that the exchange's clock will show in `ms`, in RFC 3339 with milliseconds; may be up to a second
+   * too early.
+   */
   readonly textAfter: (ms: Millis) => string;
 };
 
