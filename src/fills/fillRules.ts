@@ -23,7 +23,7 @@ export class Sweep {
   #at = Number.NaN;
   #place = 0;
   #sign: 1 | -1 = 1;
-  /** Prices that still have lots; `#lots` has the number of lots at the same index. */
+  /** Prices at which lots of other orders remain; `#lots` has the number of lots at the same index. */
   readonly #places: number[] = [];
   readonly #lots: number[] = [];
   /** Arrival number of the order that each entry of `#lots` belongs to; 0 if unknown. */
@@ -41,8 +41,8 @@ export class Sweep {
   }
 
   /**
-   * Whether the sweep has remaining lots. If true, the caller must also report executions that do not reach the bot's
-   * orders.
+   * Whether the sweep still has lots of other orders. If true, the caller must also report executions that do not reach
+   * the bot's orders.
    */
   get isOpen(): boolean {
     return this.#sum > 0;
@@ -297,8 +297,8 @@ function fillPassed<O extends Queued>(
 }
 
 /**
- * Records the lots of an execution that traded ahead of an order at its price. Also adds the other lots to
- * `order.traded`, because the next change of the level includes all lots of the execution.
+ * Records that `met` of the `lots` of an execution traded ahead of an order at its price. Also adds all other lots of
+ * the execution to `order.traded`, because the next change of the level includes them too.
  */
 function recordTradedAhead(queue: QueueModel, order: Queued, met: number, lots: number): void {
   queue.traded(order, met);

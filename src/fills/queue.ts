@@ -18,8 +18,8 @@ export type Queued = {
 export interface QueueModel {
   readonly name: string;
   /**
-   * Initializes an order in a visible queue of `displayed` lots. Later, `front` is negative if an execution at the
-   * order's price has reached the order.
+   * Initializes an order in a visible queue of `displayed` lots. `front` becomes negative when an execution at the
+   * order's price reaches the order.
    */
   joined(order: Queued, displayed: number): void;
   /**
@@ -93,7 +93,7 @@ function shared(name: string, behind: Behind): QueueModel {
       const back = before - front;
       // A negative number of lots ahead counts as 0, because the split formulas need numbers of at least 0.
       const share = behind(Math.max(0, front), Math.max(0, back));
-      // With no lots ahead and behind, there is nothing to split.
+      // With no lots ahead and behind, there is nothing to split, and the share is not a number.
       if (!(share >= 0)) order.front = after;
       else order.front = Math.min(front - (1 - share) * shrunk + Math.min(back - share * shrunk, 0), after);
     },

@@ -28,7 +28,7 @@ export function outcomeFromBalances(
 export class StableVerdict {
   #current: { readonly word: string; readonly since: Millis } | null = null;
 
-  /** Returns how long, in ms, every verdict up to the balance read at `at` has been `word`; 0 after a change. */
+  /** Returns for how long, in ms up to the balance read at `at`, the verdict has been `word` without a change. */
   heldFor(word: string, at: Millis): Millis {
     if (this.#current?.word !== word) this.#current = { word, since: at };
     return at - this.#current.since;

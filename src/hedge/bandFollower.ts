@@ -103,13 +103,13 @@ export class BandFollower {
     const { orders } = this.#bandAt(at, mid);
     const { order, ordersMax } = this.#model;
     const residual = money(order * BigInt(orders));
-    // The band ends halfway to the next order, so that a partial fill triggers no hedge.
+    // The band is half an order wider than the residual, so that a partial fill triggers no hedge.
     return { residual, band: orders < ordersMax ? money(residual + order / 2n) : EVERYTHING };
   }
 
   /**
    * Returns the expected cost, in bps of `amount`, of keeping `amount` until quotes or a later hedge reduce it.
-   * `amount` is the part of an inventory that is farthest from zero. Call this after `rules`.
+   * `amount` is the part of `inventory` that is farthest from zero. Call this after `rules`.
    */
   waitBps(inventory: Money, amount: Money): number {
     const { order } = this.#model;

@@ -208,12 +208,15 @@ export class ElsewhereDesk {
 }
 
 /**
- * Returns the value of an answer; `null` if a row of it is unreadable, because that row may be the one that decides.
+ * Returns the value of an answer; `null` if a row of it is unreadable, because that row may be the one that proves the
+ * outcome.
  */
 const completeValue = <T>(outcome: Outcome<readonly T[]>): readonly T[] | null =>
   outcome.kind === 'done' && (outcome.unreadable ?? []).length === 0 ? outcome.value : null;
 
-/** Returns the trades of the orders `oids`; if there are none, the trades with the origin id `id` or without one. */
+/**
+ * Returns the trades of the orders `oids`. If `oids` is empty, returns the trades with the origin id `id` or with none.
+ */
 const tradesOf = (trades: readonly OwnTrade[], oids: readonly string[], id: string): readonly OwnTrade[] =>
   trades.filter(({ oid, originId }) =>
     oids.length > 0 ? oids.includes(oid) : originId === undefined || originId === id,

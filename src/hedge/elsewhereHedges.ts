@@ -1,4 +1,4 @@
-/** Hedges on another exchange: their price, the order as it is stored and sent, and its end in the ledger. */
+/** Hedges on another exchange: their price, the order as it is stored and sent, and the booking of its outcome. */
 import {
   latencyRiskBps,
   money,

@@ -260,7 +260,8 @@ export class Hedger {
     if (hasHere && !isResting) this.#restUntil = clock.elapsed() + pauseMs;
     if (amount === 0n) return log.info({}, 'hedge: the amount to hedge is locked or reserved by orders of the bot');
     const isAll = flatten !== null;
-    // Otherwise each check would record a hedge whose only route still waits for more inventory.
+    // A too small amount ends the check here. Otherwise each check would record a hedge whose only route still waits
+    // for more inventory.
     const isOnlyThere = here === 0n || !hasHere;
     if (isOnlyThere && !isAll && this.#elsewhere?.isTooSmall(before, amount) === true) return;
     if ((isResting || !hasHere) && this.#backoff.isResting(inventory, clock.elapsed())) return;
@@ -483,8 +484,8 @@ export class Hedger {
   }
 
   /**
-   * Settles a hedge whose balances have shown one outcome for the maximum trade report delay. If the balances show no
-   * outcome and the exchange has no conversion for the quote (`isNowhere`), the outcome is `failed`.
+   * Settles a hedge once the balances have shown the same outcome for the maximum trade report delay. If the balances
+   * show no outcome and the exchange has no conversion for the quote (`isNowhere`), the outcome is `failed`.
    */
   #settleByBalances(row: HedgeRow, isNowhere: boolean): void {
     const { at: readAt, differences } = this.#options.view().balances;

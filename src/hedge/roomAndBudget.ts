@@ -26,8 +26,8 @@ export function hedgeableAmount(view: HedgeView, wanted: Money): Money {
 }
 
 /**
- * Returns why a hedge of `base` no longer suits the present view; `null` if it does. Inventory may have changed since
- * `amount` was chosen, and orders of the bot may use the worst-case position limit.
+ * Returns why a hedge of `base` no longer suits the present view; `null` if it still does. Inventory may have changed
+ * since `amount` was chosen, and new orders of the bot may use up the worst-case position limit.
  */
 export function lateProblem(view: HedgeView, rules: HedgeRules, amount: Money, base: Money): string | null {
   const now = amountToHedge(view.inventory, rules);
@@ -104,7 +104,8 @@ const ownCost = ({ state, costMax }: HedgeRow): bigint => (state === 'failed' ? 
 export type EarlierHedges = Pick<HedgeRow, 'dayCost' | 'flatten' | 'placed'>;
 
 /**
- * Returns the number of completed hedges on the exchange `place`; 0 if a later hedge was completed on another exchange.
+ * Returns the number of hedges completed on the other exchange `place`. A hedge completed on a third exchange resets
+ * the number to 0.
  */
 export function completedElsewhere(rows: readonly HedgeRow[], place: string): number {
   const placed = placedBefore(rows);

@@ -59,7 +59,10 @@ export type RestoredHedges = {
   readonly rows: readonly HedgeRow[];
   /** Prefix of hedge ids in this run. */
   readonly prefix: string;
-  /** Owner of the hedger's order ids; no earlier run has used them. If absent, the hedger sends no orders. */
+  /**
+   * Instance and run in the ids of the hedger's orders; no earlier run has used these ids. If absent, the hedger sends
+   * no orders.
+   */
   readonly orders?: { readonly instance: string; readonly run: number };
 };
 
@@ -80,11 +83,11 @@ export type HedgerOptions = {
 
 /** Operator's request to close all inventory, even inside the band. */
 export type FlattenRequest = {
-  /** Returns the request's id and its maximum total cost in the quote currency; `null` if none. */
+  /** Returns the request's id and its maximum total cost in the quote currency; `null` if there is no request. */
   readonly current: () => { readonly id: string; readonly costMax: Money } | null;
   /**
-   * Ends the request, once inventory is at its target or differs by less than the smallest order. Returns false if the
-   * end could not be stored; the hedger then retries.
+   * Ends the request, once inventory is at its target or differs from it by less than the smallest order. Returns false
+   * if the end could not be stored; the hedger then retries.
    */
   readonly end: (why: string) => boolean;
 };

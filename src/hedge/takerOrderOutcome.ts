@@ -24,7 +24,7 @@ export function takerOrderFromNews(news: EngineNews): TakerOrderState | null {
   if (news.kind !== 'order') return null;
   const { kind, order } = news.news;
   const { id, state, filled, amount, ending } = order;
-  // The `reopened` news arrives before the order's state changes.
+  // The `reopened` news arrives before the order's state changes from `done`, so the order then counts as executing.
   if (state === 'done' && kind !== 'reopened') return { id, state, filled, amount, ending };
   return { id, state: kind === 'unknown' ? 'unknown' : 'executing' };
 }
