@@ -12,16 +12,16 @@ import { isFailed, type Failed } from '../failedRequest.ts';
 import type { Reads } from './reads.ts';
 import { TransferReads, type Booking, type FoundTransfers, type ListedTransfer } from './transferReads.ts';
 
-/** Sources that can explain a difference between the balances and the ledger. */
+/** Data that can explain a difference between the balances and the ledger. */
 export type Explanations = {
   /** Transfer lists. If absent, only the operator's bookings explain a difference. */
   readonly lists?: TransferLists | undefined;
   readonly adjustments?: NumberedMailbox<'adjust'> | undefined;
   /** Ids of the transfers that an earlier run recorded; `null` if these ids are unknown. */
   readonly known: readonly string[] | null;
-  /** Whether a listed transfer may be one side of a transfer between both exchanges. If absent, none is. */
+  /** Whether a listed transfer may be one side of a transfer between the bot's two exchanges. If absent, none is. */
   readonly isBetween?: (transfer: Booking) => boolean;
-  /** Whether a transfer between both exchanges can have the currency. If absent, none can. */
+  /** Whether a transfer between the bot's two exchanges can have the currency. If absent, none can. */
   readonly isTransferable?: (currency: string) => boolean;
   /** Whether the currency is in an account whose opening balances are not read yet. If absent, none is. */
   readonly isUnread?: (currency: string) => boolean;
@@ -47,8 +47,8 @@ export type BalanceReadsOptions = {
  */
 const LOOK_ANYWAY_MS = 600_000;
 /**
- * Pause between reads of the transfer lists after a failed read, and while new lines may still refer to amounts that
- * the ledger already includes.
+ * Pause between reads of the transfer lists after a failed read, and while new lines of the lists may still refer to
+ * amounts that the ledger already includes.
  */
 const LOOK_AGAIN_MS = 60_000;
 /**
@@ -201,7 +201,8 @@ export class BalanceReads {
       } catch (error) {
         const file = adjustments.path(id);
         const isBooked = this.#taken.get(id) === 'booked';
-        // The id prevents a second booking, but a later run with another configuration could book a refused request.
+        // A booked request cannot be booked again, because the ledger has its id. A refused request could be booked by
+        // a later run with another configuration, so its file must be deleted.
         const sentence = isBooked
           ? `a booking is in the ledger, but its request file could not be deleted: ${file}`
           : `an adjustment was refused and not booked, but its request file could not be deleted; delete ${file}`;

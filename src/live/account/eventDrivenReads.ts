@@ -37,14 +37,11 @@ export type EventDrivenReadsOptions = {
  */
 const BURST = 30;
 const REFILL_MS: Millis = 1_000;
-/**
- * Private requests of the rate budget that are reserved for placements and periodic reads; triggered reads do not use
- * them.
- */
+/** Reserve of private requests in the rate budget, for placements and periodic reads; triggered reads do not use it. */
 const BUDGET_RESERVE = 60;
 /**
- * Number of attempts to read a trade that the stream reported. The pauses double, because the exchange may record the
- * trade late.
+ * Maximum number of attempts to read a trade that the stream reported. The pauses between them double, because the
+ * exchange may record the trade late.
  */
 const TRIES = 5;
 const RETRY_MS = 30;

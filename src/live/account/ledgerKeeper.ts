@@ -1,6 +1,6 @@
 /**
- * Passes the ledger to the journal: entries, balances, marker and live orders as of one point in time. Passes it after
- * every change, and also periodically, because losses change with the market price.
+ * Passes the ledger to the journal: entries, balances, position in the list of trades, and live orders, all as of one
+ * point in time. Passes it after every change, and also periodically, because losses change with the market price.
  */
 import { textOfMoney, type Clock, type Engine, type LedgerEntry, type ProfitSinceOpening } from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';

@@ -88,8 +88,8 @@ export class TransferReads {
 
   /**
    * Records that the ledger equals balances that were read after this read of the transfer lists. The balances include
-   * transfers whose lines were first read more than `aheadMaxMs` ago. The balances might not include later transfers
-   * yet. At the first call, all lines count as older than the ledger.
+   * transfers whose lines were first read more than `aheadMaxMs` ago. The balances might not include the transfers of
+   * newer lines yet. At the first call, all lines count as older than the ledger.
    */
   seenEqual(found: FoundTransfers, now: Millis): void {
     const isFirst = this.#known === null;
@@ -117,7 +117,7 @@ export class TransferReads {
   }
 
   /**
-   * Remembers the lines in `settled`. `read` has all lines of the last read. If there are too many early lines, forgets
+   * Remembers the lines in `settled`. `read` has all lines of the last read. If `#early` has too many lines, forgets
    * those that are not in `read`.
    */
   #know(settled: readonly string[], read: readonly string[]): void {
@@ -160,8 +160,8 @@ export class TransferReads {
 }
 
 /**
- * Sorts ids so that the newest of each list come last. A maximum number of ids then drops the oldest of every list
- * first. The given ids are newest first within each list.
+ * Sorts ids so that the newest of each list come last, because a limit on the number of ids drops the first ones. The
+ * given ids are newest first within each list.
  */
 function newestLast(ids: readonly string[]): readonly string[] {
   const counts = new Map<string, number>();

@@ -39,8 +39,8 @@ export class EventQueue {
   }
 
   /**
-   * Processes the event and all events that it causes. An event that is added during a step waits until the step ends.
-   * Causes therefore precede effects, as with nested calls.
+   * Processes the event and all events that it causes. An event that is added during a step is processed after the
+   * step, but before all other waiting events. Causes therefore precede effects.
    * @throws Error if events still cause others after `onEndless`, or the error of `prepare` or `step`. Waiting events
    * are then dropped.
    */

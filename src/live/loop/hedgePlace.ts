@@ -41,7 +41,7 @@ export type PlaceTerms = Pick<ElsewhereSetup, 'marginBps' | 'backBps' | 'latency
   readonly orderValueMax: Money;
   /**
    * Sources of the reference price that give the value of the other book's quote currency; the first usable one counts.
-   * `null` if the currencies are equal.
+   * `null` if both books have the same quote currency.
    */
   readonly rateSources: readonly string[] | null;
   readonly times: EvidenceTimes;

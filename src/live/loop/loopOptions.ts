@@ -35,11 +35,14 @@ export type ExchangeSide = {
 export type BesideQuoting = {
   /** Sources and interval of the reference price from other markets. If absent, no reference price is read. */
   readonly reference?: ReferenceOptions | undefined;
-  /** Creates the books of the sources of the reference price for a run; absent if none are configured. */
+  /** Creates the feeds of live prices from which a run computes its reference price; absent if none are configured. */
   readonly newLivePrices?: (() => readonly LivePriceFeed[]) | undefined;
   /** Reads of RFQ prices as a reference price. If absent, no RFQ price is requested. */
   readonly rfqReference?: RfqReferenceSetup | undefined;
-  /** Hedging of inventory by conversion. If absent, only quotes reduce inventory. */
+  /**
+   * Hedging of inventory by conversions, taker orders or orders on another exchange. If absent, only quotes reduce
+   * inventory.
+   */
   readonly hedge?: HedgeSetup | undefined;
   /** Other exchange, where the bot hedges. If absent, the bot hedges on no other exchange. */
   readonly place?: HedgePlace | undefined;

@@ -256,8 +256,8 @@ async function newestTid(exchange: Exchange): Promise<string | undefined> {
 }
 
 /**
- * Whether a later start may succeed after a rejection: the client did not send the request, the exchange was too busy or
- * failed, or the nonce was too low for a time. With HTTP 401, the key may be wrong instead.
+ * Whether a later start may succeed after a rejection: the client did not send the request, the exchange was too busy
+ * or failed, or the nonce was too low. A nonce rejection with HTTP 401 does not count, because the key may be wrong.
  */
 export const mayPassLater = ({
   status,

@@ -1,7 +1,7 @@
 /**
- * Transfers that the operator makes between both exchanges. An amount that leaves one account is in transit until it
- * arrives in the other. The engine remembers it, also across runs. All other differences remain for the comparison of
- * balances with the ledger.
+ * Transfers that the operator makes between the bot's own exchange and the other exchange. An amount that leaves one
+ * account is in transit until it arrives in the other. The engine remembers the amount, also across runs. Differences
+ * from other causes remain for the comparison of balances with the ledger.
  */
 import {
   atPlace,
@@ -46,7 +46,9 @@ export class PlaceTransfers {
     this.#o = options;
   }
 
-  /** Whether a listed transfer of the bot's own exchange may be one side of a transfer between both exchanges. */
+  /**
+   * Whether a listed transfer of the bot's own exchange may be one side of a transfer to or from the other exchange.
+   */
   isBetween({ cause, currency, amount }: Pick<TransferEvent, 'cause' | 'currency' | 'amount'>): boolean {
     const { engine } = this.#o;
     if (!this.isTransferable(currency)) return false;
@@ -60,8 +62,8 @@ export class PlaceTransfers {
   }
 
   /**
-   * Whether a transfer between both exchanges can have the currency. Its account may be at an exchange that the bot no
-   * longer reads.
+   * Whether a transfer between the bot's two exchanges can have the currency. `name` may belong to any account, even at
+   * an exchange that the bot no longer reads.
    */
   isTransferable(name: string): boolean {
     return this.#o.currencies.includes(tickerInName(name)) && placeInName(name) !== TRANSIT;
@@ -73,7 +75,7 @@ export class PlaceTransfers {
     return placeInName(name) === place && engine.elsewhere?.view.isOpen !== true;
   }
 
-  /** Logs what is in transit after a transfer between both exchanges. */
+  /** Logs what is in transit after a transfer between the bot's two exchanges. */
   onTransfer({ source, currency: name, amount, inTransit }: TransferEvent): void {
     if (inTransit !== true && !name.endsWith(atPlace('', TRANSIT))) return;
     const { engine, run } = this.#o;

@@ -18,8 +18,8 @@ export type RotationOptions = Omit<RunOpening, 'rules' | 'venue'> & {
   readonly roll: {
     readonly afterMs: Millis;
     /**
-     * Size of a recording, in bytes, at which the run ends. At twice this size, the run ends even if orders are
-     * unknown.
+     * Size of a recording, in bytes, at which the run ends. At twice this size, the run ends even if the state of some
+     * orders is unknown.
      */
     readonly bytes: number;
     /** Maximum size of the recordings of earlier runs, in bytes. Default: the limit of the open journal. */
@@ -49,8 +49,8 @@ export type Reloaded =
   | { readonly kind: 'kept'; readonly why: string };
 
 /**
- * Request to change runs. `next` is `null` if the configuration stays; the change is then immediate, even if orders are
- * unknown.
+ * Request to change runs. `next` is `null` if the configuration stays; the change is then immediate, even if the state
+ * of some orders is unknown.
  */
 type Asked = { readonly next: RunSetup | null; readonly since: Millis; tell(end: Reloaded): void };
 
@@ -127,9 +127,9 @@ export class RecordingRotation {
   }
 
   /**
-   * Starts the next run with another configuration as soon as no order is unknown. If the new engine cannot be created,
-   * the current run continues. If the next run cannot start, a run with the old configuration starts. Accepts only one
-   * request at a time.
+   * Starts the next run with another configuration as soon as the state of every order is known. If the new engine
+   * cannot be created, the current run continues. If the next run cannot start, a run with the old configuration
+   * starts. Accepts only one request at a time.
    */
   reload(next: RunSetup): Promise<Reloaded> {
     return this.#ask(next);
@@ -137,7 +137,7 @@ export class RecordingRotation {
 
   /**
    * Ends the current run, which cancels and verifies its orders, and starts another run of the same configuration. The
-   * new run resolves unknown orders. If no run could start, resolves to `kept` and cancels nothing.
+   * new run looks up the orders whose state is unknown. If no run could start, resolves to `kept` and cancels nothing.
    */
   restartRun(): Promise<Reloaded> {
     return this.#ask(null);
@@ -225,8 +225,8 @@ export class RecordingRotation {
   }
 
   /**
-   * Returns the rules of the book if a next run is due and can start; otherwise `null`. Unknown orders delay the next
-   * run unless the change is urgent.
+   * Returns the rules of the book if a next run is due and can start; otherwise `null`. Orders whose state is unknown
+   * delay the next run, unless the change is urgent.
    */
   async #rulesToRollWith(): Promise<Rules | null> {
     const { roll, state } = this.#options;
@@ -291,7 +291,7 @@ export class RecordingRotation {
     const { bot, clock, log, venue } = before.options;
     let rules: Rules | null = known;
     while (!this.#stopping.signal.aborted) {
-      // Another request may arrive while this attempt waits for the exchange.
+      // Another request may arrive while this attempt waits for the exchange, so the attempt keeps its own request.
       const asked = this.#asked;
       const { setup = before.setup, ...parts } = asked?.next ?? {};
       const options = { ...before.options, ...parts };

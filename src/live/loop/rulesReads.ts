@@ -15,8 +15,8 @@ const AGAIN_MS = 15_000;
 const SOON_MS = 2_000;
 
 /**
- * Initial time for which unexpected fees cause no read, after a read that did not explain an unexpected fee. The time
- * doubles after each further read without an explanation, up to `EVERY_MS`.
+ * Initial pause after a read that did not explain an unexpected fee; during the pause, unexpected fees cause no read.
+ * The pause doubles after each further read without an explanation, up to `EVERY_MS`.
  */
 const IN_VAIN_MIN_MS = SOON_MS;
 /**

@@ -51,7 +51,7 @@ export type FollowerOptions = {
   readonly onBroken: (error: unknown) => void;
 };
 
-/** Number of read cycles without confirmation after which the followed market counts as stale. */
+/** Maximum number of read cycles since the book was last confirmed; after them, the followed market counts as stale. */
 const ROUNDS_FRESH = 1.5;
 const LOOK_EVERY_MS = 100;
 

@@ -1,6 +1,6 @@
 /**
- * Events from the books of the sources of the reference price. A changed price becomes an event at once; repetitions
- * and bursts are limited, because each event is recorded.
+ * Engine events with live prices, from the books that the reference price is computed from. A changed price becomes an
+ * event at once; repetitions and bursts are limited, because each event is recorded.
  */
 import type { EngineEvent, LiveReading, Millis, Timer } from '../../core/index.ts';
 import { ClockOffset } from '../../marketdata/index.ts';
@@ -39,7 +39,7 @@ const FIRST_READ_MAX_MS: Millis = 5_000;
 
 /**
  * Returns the last event of each book: its prices, or the reason why it cannot be read. Waits at most five seconds; a
- * book that has sent none by then is omitted.
+ * book without an event by then is omitted.
  */
 export async function readLivePrices(
   feeds: readonly LivePriceFeed[],

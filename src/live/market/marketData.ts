@@ -43,7 +43,7 @@ export class MarketData {
   #tradeAt: Millis = -Infinity;
   /**
    * Change of the book that was not reported to the engine yet; `null` if none. `startedAt` is the start time of the
-   * read of the book, or `null` for the stepped book of the stream, from which the bot's orders are removed.
+   * read of the book, or `null` for the book of the stream, from which the bot's orders are removed.
    */
   #untold: { readonly startedAt: Millis | null } | null = null;
   #toldAt: Millis = -Infinity;
@@ -128,7 +128,7 @@ export class MarketData {
   learn(event: EngineEvent): void {
     if (event.kind === 'book') return;
     const { engine } = this.#options;
-    // The stream may have reported trades of this taker order before its oid was known.
+    // The stream may have reported trades of this taker order before its oid was known, so the trades are read.
     if (event.kind === 'placed' && engine.liveOrders.some(({ id, takes }) => takes === true && id === event.id))
       this.#prompt.seen({ kind: 'traded', tid: null });
     let changed = false;

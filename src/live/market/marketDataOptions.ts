@@ -22,7 +22,7 @@ export type MarketDataOptions = {
   readonly instrument: () => Instrument;
   /** Sources of the reference price and interval of its reads. */
   readonly reference?: ReferenceOptions | undefined;
-  /** Creates the books of the sources of the reference price; absent if none are configured. */
+  /** Creates the feeds of live prices from which the reference price is computed; absent if none are configured. */
   readonly newLivePrices?: (() => readonly LivePriceFeed[]) | undefined;
   /** Pause between two polls of the book. If the stream sends nothing for this time, a poll checks the book. */
   readonly bookPollMs: Millis;

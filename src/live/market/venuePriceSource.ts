@@ -40,7 +40,7 @@ export type VenuePriceSourceOptions = {
  */
 const RESTART_AFTER_MS: Millis = 30_000;
 /**
- * Number of failed reads in a row after which the last price is dropped. Before, the price stays and only its age
+ * Number of failed reads in a row after which the last price is dropped. Until then, the price stays and only its age
  * grows.
  */
 const UNREAD_MAX = 2;

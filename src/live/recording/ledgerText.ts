@@ -254,8 +254,8 @@ const writtenCheck = ({ at, reported, differences }: BalanceCheck): WrittenCheck
 });
 
 /**
- * Returns the comparison of one exchange. An older Puntas wrote one comparison for both exchanges, with the time of the
- * comparison on the bot's own exchange.
+ * Returns the comparison of one exchange's balances with the ledger. An older Puntas wrote one comparison for both
+ * exchanges, with the time of the comparison on the bot's own exchange.
  */
 const checkOf = (
   { at, reported, differences }: WrittenCheck,

@@ -30,7 +30,7 @@ export function firstRules(dir: string, run: number): Rules | null {
 export type ReplayRunOptions = {
   /** Receives each input with the engine's answer. */
   readonly onInput?: (event: EngineEvent, commands: readonly Command[]) => void;
-  /** End time of the replay. The replay stops before the first later input. */
+  /** End time of the replay. The replay stops before the first input after this time. */
   readonly until?: Millis;
   /** Returns the meaning of a code of the exchange, for recordings without meanings. */
   readonly meaningOf?: ((code: string) => Meaning | undefined) | undefined;
