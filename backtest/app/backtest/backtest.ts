@@ -45,11 +45,11 @@ export type BacktestOptions = {
   /** Recordings of the books that the configured reference and hedge routes use. */
   readonly reference?: ReferenceTapes;
   readonly latencies: Latencies;
-  /** Latencies as requested, for the report. */
+  /** Latency flags as the operator entered them, for the report. */
   readonly latencyText: LatencyFlags;
   /** Request latencies in ms, ascending, for additional runs of the main model. */
   readonly latencySweep?: readonly number[];
-  /** Start and end of trading; earlier rows build the book, and later rows are ignored. */
+  /** Start and end of trading; rows before the start only build the book, and rows after the end are ignored. */
   readonly time?: TradedTime;
   /** Maximum number of parallel threads; models beyond that number wait. */
   readonly threads: number;
@@ -126,8 +126,8 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
 }
 
 /**
- * Returns the flaws of the recording that only the replay finds. The first report is enough, because the flaws do not
- * depend on the fill model.
+ * Returns the data flaws that only a replay of the recording finds. They do not depend on the fill model, so the first
+ * report is enough.
  */
 export function replayedFlaws([report]: readonly ReplayReport[]): readonly DataFlaw[] {
   const { ghosts, crossedSeconds } = report?.recorded ?? { ghosts: 0, crossedSeconds: 0 };

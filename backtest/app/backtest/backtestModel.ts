@@ -100,8 +100,8 @@ export const haveSameFeed = (
 
 /**
  * Runs jobs that can share a feed in one pass over the rows. Reports are in job order, and equal to those of separate
- * runs. `onProgress` receives the index of a job and its share that is done, 0 to 1. Rejects with `UsageError` if a CSV
- * file cannot be written, and with other errors for rows that cannot be replayed.
+ * runs. `onProgress` receives the index of a job and the completed share of that job, 0 to 1. Rejects with `UsageError`
+ * if a CSV file cannot be written, and with other errors for rows that cannot be replayed.
  */
 export async function runJobs(
   jobs: readonly ModelJob[],
@@ -133,7 +133,7 @@ export async function runJobs(
 
 function replayOf(job: ModelJob, rows: MarketRows): SideBySideOptions {
   const { model, instrument, latencies, seed } = job;
-  // A replay has no account on another exchange, so the configuration loses its hedges on that exchange.
+  // A replay has no account on another exchange, so hedges on another exchange are removed from the configuration.
   const config = withoutPlace(job.config);
   const draws = (salt: number, spec: LatencySpec) => travel(spec, randomOf(seed ^ salt));
   const setup = hedgePlanOf(config);

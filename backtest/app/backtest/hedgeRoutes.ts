@@ -12,8 +12,8 @@ type Pair = readonly [string, string];
 type Hedged = Pick<Config, 'hedge' | 'book'>;
 
 /**
- * Returns each third currency with the two pairs that a hedge over it exchanges. A pair can be served by a book of its
- * two currencies in either order.
+ * Returns each third currency with the two currency pairs that a hedge over it trades. A pair can be served by a book
+ * of its two currencies in either order.
  */
 function routesOf({ hedge, book }: Hedged): readonly { readonly via: string; readonly pairs: readonly Pair[] }[] {
   const [major, minor] = pairOf(book);
@@ -33,8 +33,8 @@ export const routeBooks = (config: Hedged): readonly string[] =>
   routesOf(config).flatMap(({ pairs }) => pairs.flatMap(namesOf));
 
 /**
- * Returns the recorded best prices of the books that complete routes use. A route is dropped if only one of its two
- * books has a recording. Throws `UsageError` for recordings that do not overlap `span`.
+ * Returns the recorded best prices of the books on hedge routes. A route is dropped unless both of its books have a
+ * recording. Throws `UsageError` for recordings that do not overlap `span`.
  */
 export function recordedRoutes(config: Hedged, tapes: ReferenceTapes, span: Span): readonly RecordedBests[] {
   const found = new Set<Tape>();

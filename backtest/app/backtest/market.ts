@@ -30,7 +30,7 @@ export type RecordedMarket = {
 
 /**
  * Prepares a market. A stored tape of levels is read in a sliding window; any other recording is loaded into memory.
- * Throws `UsageError` if the recording is insufficient.
+ * Throws `UsageError` if the recording has no order book or cannot be replayed.
  */
 export function marketOf(
   given: Tape | OpenedTape,

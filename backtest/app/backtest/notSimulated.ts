@@ -67,7 +67,7 @@ const UNSIMULATED: readonly string[] = [
 const BOOK_FEES = /^exchange\.market\.books\.[^.]+\.fees\b/;
 
 /**
- * Returns the listed key or section to which the key at `path` belongs; `null` if the key can have an effect in a
+ * Returns the entry of `UNSIMULATED` that is or contains the key at `path`; `null` if the key can have an effect in a
  * replay.
  */
 export const unsimulatedKey = (path: string): string | null =>

@@ -39,7 +39,7 @@ export function recordedElsewhere(config: Config, tapes: ReferenceTapes, span: S
   return { legs, mids, everyMs: Math.min(everyMs, SOURCE_EVERY_MS), feed: feed.key };
 }
 
-/** Interval of the readings of a recorded source, in ms. It is short, because a live source pushes its prices. */
+/** Interval between reads of a recorded price source, in ms. It is short, because a live source pushes its prices. */
 const SOURCE_EVERY_MS = 250;
 
 /**

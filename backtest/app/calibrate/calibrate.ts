@@ -50,10 +50,7 @@ export async function calibrate(
   return `${JSON.stringify({ ...about, ...(hedged !== null && { hedged }) })}\n`;
 }
 
-/**
- * Measures the tape with a hedge, at the mean latency of the virtual orders and at the maker fees of the verdicts
- * without a hedge.
- */
+/** Measures the tape with a hedge. Mean latency and maker fees are taken from the measurement without a hedge. */
 const hedgedIn = (
   tape: Tape,
   hedge: HedgeVenue,

@@ -1,5 +1,5 @@
 /**
- * YAML section `fairValue` from a recording: the micro-price, the share of a reference price, and predictors of the
+ * YAML section `fairValue` from a recording: the micro-price, the weight of a reference price, and predictors of the
  * next move.
  */
 import { shortDecimal } from '../../../src/core/index.ts';

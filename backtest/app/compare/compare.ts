@@ -264,7 +264,7 @@ function elsewhereIn(
   span: RecordedMarket['span'],
 ): ExternalReferenceOptions | string | undefined {
   const books = externalReferenceOf(config)?.legs.map(({ book }) => book) ?? [];
-  // Recordings do not name their exchange, so a recording of the traded book may be the tape itself.
+  // Recordings of the traded book are excluded: they do not name their exchange, so one may be the tape itself.
   const others = books.filter(book => book !== config.book);
   const tapes = tapesOf(others, all, span);
   if (books.length > 0 && tapes.size === books.length) return recordedElsewhere(config, tapes, span) ?? undefined;
@@ -391,8 +391,8 @@ function plannedAt(
 }
 
 /**
- * Returns the results of the later starts of each run; empty for a run that is not at the first tier, or had no fill
- * under the main model.
+ * Returns the results of each run's starts after the first; empty for a run that is not at the first tier, or had no
+ * fill under the main model.
  */
 async function staggeredOf(
   planned: readonly Planned[],

@@ -113,7 +113,7 @@ function configOf(terms: MarketTerms, strategy: object): object {
       orderValueMax: eightDecimals((4 * full * price) / ORDERS_IN_FULL),
       ordersMax: 2 * LEVELS_A_SIDE,
       collarBps: 1_000,
-      // A limit on losses would halt the run and hide its full loss.
+      // The limits on losses are out of reach, because a halt would hide the full loss of the run.
       drawdownMax: most,
       dayLossMax: most,
     },

@@ -25,7 +25,7 @@ export type VerdictTerms = {
    */
   readonly first: Tape;
   readonly whole: Tape;
-  /** End of the first part, in epoch ms. */
+  /** End of the first part of the recording, in epoch ms. */
   readonly until: number;
   /** Value of one order, in the quote currency. */
   readonly orderValue: number;
@@ -33,7 +33,7 @@ export type VerdictTerms = {
   readonly seed: number;
 };
 
-/** Advice to a strategy from the first part: the verdict, and the fills by distance. */
+/** Advice to a strategy from the first part of a recording: the verdict on quoting, and the fills by distance. */
 export type QuoteAdvice = { readonly verdict: QuoteVerdict; readonly profile: MarketProfile | null };
 
 /**
@@ -77,14 +77,14 @@ export class Verdicts {
         breakEvenFeeBps: verdict.breakEvenFeeBps,
         netPerHour: verdict.netPerHour,
         rest: after,
-        // A verdict is wrong if the profit in the rest of the recording differs significantly from zero in the opposite
-        // direction.
+        // A verdict to quote is right unless the profit in the rest of the recording is significantly negative. A
+        // verdict against quoting is right unless that profit is significantly positive.
         right: after === null ? null : verdict.quote ? after.high >= 0 : after.low <= 0,
       };
     });
   }
 
-  /** Measures orders placed after the first part; the earlier rows only build the book. */
+  /** Measures orders placed after the first part of the recording; the rows of the first part only build the book. */
   #restAt(distancesBps: readonly number[]): DistanceProfile {
     const { whole, until, orderValue } = this.#terms;
     const start = whole.columns.at[0] ?? until;

@@ -135,7 +135,7 @@ function replayedNet(least: number, { measures, interval, minor }: ReplayEvidenc
 
 /**
  * Prediction from an earlier stage: interval of the net profit, in bps of the traded volume, with each fill valued 60 s
- * later.
+ * after it.
  */
 export type PredictedNet = { readonly stage: string; readonly low: number; readonly high: number };
 
@@ -213,7 +213,7 @@ function profitFindings(least: number, traded: TradedStage, before: PredictedNet
 function profitFinding(least: number, { ratio, evidence }: TradedStage): CriterionFinding {
   const expected = `95% interval of the net entirely at or above ${digits(least)} bps of the volume ${VALUED}`;
   const { net60sBps, interval, fills, judged, hours } = evidence;
-  // Fills in the last 60 s of a run have no markout, because its recording ends before the mid price 60 s later.
+  // Fills in the last 60 s of a run have no markout, because the recording ends less than 60 s after them.
   const left = fills > judged ? `; ${fills - judged} fills in the last 60 s of a run are excluded` : '';
   if (net60sBps === null)
     return finding('net60s', expected, `no fill with a known mid price 60 s later${left}`, 'not yet');

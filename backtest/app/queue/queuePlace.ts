@@ -4,7 +4,7 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 
 export type QueuePlace = {
   readonly kind: 'redis' | 'postgres';
-  /** Address with the password, which is never shown. */
+  /** Address that contains the password; it is never shown. */
   readonly url: string;
   readonly shown: string;
 };

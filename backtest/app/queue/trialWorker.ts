@@ -44,7 +44,7 @@ export type WorkerOptions = {
   readonly stop: AbortSignal;
 };
 
-/** Time in ms without a heartbeat after which other workers take over the trials of a worker. */
+/** Maximum time in ms between heartbeats of a worker; after that time, other workers take over its trials. */
 const LOCK_MS = 15_000;
 const STALLED_LOOK_MS = 5_000;
 /** Maximum number of times that a trial is restarted because its worker died. */
@@ -100,7 +100,8 @@ async function attendUntilStopped(
             `this worker does not run the study of ${who}, because the study needs ${buildText({ version, code })} and the worker runs ${buildText(own)}; run the same build on both machines`,
           );
         }
-      // Announces the worker after the warnings, because a study of another version ends when it sees this worker.
+      // Announces the worker only after the warnings about studies of other versions, because such studies end when
+      // they see the worker.
       await board.say({ ...own, at: now() });
       health.works();
       if (!isThere)
@@ -240,7 +241,7 @@ class Trials {
       }
       const sentence = error instanceof Error ? error.message : String(error);
       log.error({}, `${name}: ${sentence}`);
-      // Another machine may have the missing file, or this machine may get it later.
+      // The pause delays the retry: another machine may have the missing file, or this machine may get it later.
       if (error instanceof StoreProblem) await paused(STORE_PAUSE_MS, this.#options.stop);
       throw trialError(error, sentence, this.#queues);
     } finally {

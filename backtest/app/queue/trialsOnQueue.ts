@@ -42,7 +42,7 @@ export type QueueOptions = {
   readonly stop: AbortSignal;
 };
 
-/** Connected queue that has not requested a trial yet. */
+/** Connected queue, before any trial is requested. */
 export type TrialQueue = {
   /**
    * Uploads the recordings and announces the study to the workers. Rejects with `UsageError` for errors that the
@@ -56,8 +56,8 @@ export type TrialQueue = {
 const ATTEMPTS = 8;
 const RETRY_MS = 3_000;
 /**
- * Polling interval for unfinished trials, as a share of the time since the batch started, from `LOOK_MIN_MS` to
- * `LOOK_MAX_MS`.
+ * Polling interval for unfinished trials, as a share of the time since the batch started; at least `LOOK_MIN_MS` and at
+ * most `LOOK_MAX_MS`.
  */
 const LOOK_SHARE = 0.02;
 const LOOK_MIN_MS = 25;

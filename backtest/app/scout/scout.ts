@@ -152,7 +152,7 @@ async function hedgedBooks(
   return { books, leftOut };
 }
 
-/** Records the market and returns the exchange's list entries of the recorded books. */
+/** Records the market. Returns the recorded books as the exchange lists them. */
 async function recordMarket(
   { config, books, seed, progress }: ScoutCommand,
   { addresses, clock, forMs, log, onStarted }: LiveMarket,
@@ -258,8 +258,8 @@ function tiersOf(
 const minorOf = (book: string): string => pairOf(book)[1];
 
 /**
- * Returns the maker fee and the 30-day volume to assume. The configured volume applies only if the fee tiers of the book
- * are those of a book that the configuration names: the traded book, or a live book of the embedded exchange.
+ * Returns the maker fee and the 30-day volume to assume. The configured volume applies only if the fee tiers of `book`
+ * count volume in the same currency as those of the traded book or of another live book of the embedded exchange.
  */
 function accountAt(
   { book: own, exchange, paper }: Config,

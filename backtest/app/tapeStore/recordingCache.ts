@@ -22,8 +22,8 @@ export type CacheOptions = {
 };
 
 /**
- * Age in ms at which a recording counts as unused. A process that uses or fetches a recording touches its folder every
- * few seconds.
+ * Time in ms since the last touch of a recording's folder; beyond it, the recording counts as unused. A process that
+ * uses or fetches a recording touches the folder every few seconds.
  */
 const GONE_AFTER_MS = 60_000;
 
@@ -47,8 +47,8 @@ export class RecordingCache {
   }
 
   /**
-   * Calls `work` with the paths of the recordings, by hash. The recordings are fetched and checked before, and not
-   * evicted during the call. Rejects with `StoreProblem` if a recording is unavailable, and with the errors of `work`.
+   * Calls `work` with the paths of the recordings, by hash. The recordings are fetched and checked before the call, and
+   * not evicted during it. Rejects with `StoreProblem` if a recording is unavailable, and with the errors of `work`.
    */
   async use<T>(hashes: readonly string[], work: (paths: Readonly<Record<string, string>>) => Promise<T>): Promise<T> {
     for (const hash of hashes) this.#used.set(hash, (this.#used.get(hash) ?? 0) + 1);
@@ -72,7 +72,7 @@ export class RecordingCache {
 
   /**
    * Removes unfinished folders of processes that were killed while fetching. Then evicts unused recordings, least
-   * recently used first, until the cache fits.
+   * recently used first, until the cache is within its maximum size.
    */
   async tidy(): Promise<void> {
     const { dir, now, bytesMost, tell } = this.#options;

@@ -111,13 +111,13 @@ export class Registry {
   }
 
   /**
-   * Returns all records in order. Records that other processes append appear at the next call. Throws `UsageError` for
-   * an invalid line.
+   * Returns all records in order, including those that other processes have appended so far. Throws `UsageError` for an
+   * invalid line.
    */
   records(): readonly RegistryRecord[] {
     const bytes = this.#appended();
     const end = bytes.lastIndexOf(0x0a) + 1;
-    // An incomplete last line was interrupted while it was written, so its writer never confirmed the record.
+    // An incomplete last line is not read, because its writer has not confirmed the record.
     for (const line of bytes.subarray(0, end).toString('utf8').split('\n').slice(0, -1)) {
       this.#lines++;
       const record = line === '' ? null : recordOf(line);

@@ -135,7 +135,8 @@ function hoursOf(study: Study, tapes: readonly TuneTape[], version: string): Stu
 }
 
 /**
- * Registers a study before its first trial. If a finished study has used its holdout, the study is only reported again.
+ * Registers a study before its first trial. Does nothing if all trials are finished and the holdout was opened, because
+ * the study is then only reported again.
  */
 function beginOrGoOn({ keys, file }: Study, hours: StudyHours, registry: Registry, options: TuneOptions): void {
   const { version, by, now, openHoldout } = options;

@@ -171,8 +171,8 @@ export type PieceKeys = Pick<StudyKeys, 'segments' | 'startsAfterSeconds'> & {
 };
 
 /**
- * Returns the tuning parts in equal pieces. The first piece of every tape precedes every second piece, so that early
- * pieces represent all tapes. The market of a piece has no rows after the tuning part.
+ * Returns the tuning parts in equal pieces. The first pieces of all tapes precede the second pieces, and so on, so that
+ * early pieces represent all tapes. The market of a piece has no rows after the tuning part.
  */
 export function piecesOf(
   tapes: readonly Pick<TuneTape, 'name' | 'given' | 'tuned'>[],
