@@ -77,7 +77,7 @@ export class Buckets<Name extends string> {
     for (const name in this.columns) {
       const column = this.columns[name];
       const keep = this.#keeps[name];
-      // Entries beyond `#length` are empty, so the last bucket of an odd number of buckets keeps its value.
+      // Entries beyond `#length` are empty, so if the number of buckets is odd, the last bucket keeps its value.
       for (let i = 0; i < half; i++) {
         const second = 2 * i + 1 < column.length ? column[2 * i + 1]! : emptyOf(keep);
         column[i] = merged(keep, column[2 * i]!, second);

@@ -84,7 +84,7 @@ export type Collected = {
   readonly wideHours: WideHours | null;
   /** Share of the samples with a resting bid, with a resting ask, and with both. */
   readonly quoted: { readonly bid: number; readonly ask: number; readonly both: number };
-  /** Maximum number of requests in any minute. */
+  /** Largest number of requests that were sent in any minute. */
   readonly requestsMost: number;
   readonly requestsAllowed: number;
   /** Reasons why a side had no live order, with their durations, longest first. */

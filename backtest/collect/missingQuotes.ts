@@ -43,7 +43,7 @@ export class Absence {
     return this.#noBid || this.#noAsk || this.#bid > 0 || this.#ask > 0;
   }
 
-  /** Excludes the time up to `at`, in which the market was closed: no side counts as missing. */
+  /** Excludes the time since the last sample up to `at`, because the market was closed: no side counts as missing. */
   skip(at: Millis): void {
     this.#lookedAt = at;
     this.#noBid = this.#noAsk = false;

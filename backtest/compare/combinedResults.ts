@@ -22,8 +22,8 @@ export type Together = {
   readonly after60: number;
   readonly after60Interval: Interval;
   /**
-   * Mean over runs of the net divided by the risk: the loss at full inventory if the price moves one standard deviation
-   * over the traded time. `null` if no risk was given.
+   * Mean over runs of the net divided by the risk. The risk is the loss at full inventory if the price moves one
+   * standard deviation over the traded time. `null` if no risk was given.
    */
   readonly inRisk: number | null;
 };

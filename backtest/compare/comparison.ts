@@ -138,7 +138,7 @@ export type ComparedRun = {
    * Volume of the bot, scaled to 30 days, and the exchange's fee tier for that volume; `null` if the bot did not run.
    */
   readonly pace: Pace | null;
-  /** Results of later starts under the main model; empty except at the first tier. */
+  /** Results of the starts after the first, under the main model; empty unless the run is at the first fee tier. */
   readonly staggered: readonly StaggeredStart[];
   /**
    * Net minus the net of the first bot that ran at this tier in the same hours, with a 95% interval from equal time

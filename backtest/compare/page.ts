@@ -446,7 +446,7 @@ const range = (of: Interval | null, currency: string): Html =>
 const againstText = (of: ComparedRun['againstFirst'], minor: string): Html | string =>
   of === null ? '–' : html`${gainText(of.value, minor)}${range(of.interval, minor)}`;
 
-/** Formats the lowest and the highest net over later starts. */
+/** Formats the lowest and the highest net over the starts after the first. */
 function startsText({ staggered }: ComparedRun, minor: string): string {
   const nets = staggered.map(({ net }) => Number(net));
   return nets.length === 0 ? '–' : `${gainText(Math.min(...nets), minor)} … ${gainText(Math.max(...nets), minor)}`;

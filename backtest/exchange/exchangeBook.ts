@@ -45,7 +45,7 @@ export class ExchangeBook {
   readonly unrecorded = new Unrecorded();
   /** Taker of the last execution. */
   readonly taker = new Sweep(SWEEP_MS);
-  /** Whether the last level row is from a snapshot, whose levels later executions may invalidate. */
+  /** Whether the last level row is from a snapshot; executions after the snapshot may invalidate its levels. */
   isPicture = false;
   /** Number of stale levels removed from the recorded book: levels that remained although executions passed them. */
   ghosts = 0;
@@ -204,7 +204,8 @@ export class ExchangeBook {
     if ((flags & FLAG.ghost) !== 0) this.ghosts++;
     if (((flags & FLAG.crossed) !== 0) !== this.#crossedSince < Infinity) this.#crossing(this.rows.at[row]!);
     const isPicture = (flags & FLAG.snapshot) !== 0;
-    // At this row, the first after a snapshot, it is certain that the snapshot was complete and unchanged until now.
+    // Only the first row after a snapshot shows that the snapshot is complete. That row is not applied yet, so the book
+    // still equals the snapshot.
     const goesOn = this.isPicture && !isPicture;
     if (goesOn) this.#seen();
     this.isPicture = isPicture;

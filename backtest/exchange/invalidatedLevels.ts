@@ -1,4 +1,4 @@
-/** Levels of the last book snapshot that later executions have invalidated and no later row has updated. */
+/** Levels of the last book snapshot that are invalid because of executions after it, until a row updates them. */
 import { BUY, SELL, type SideIndex } from '../rows/rows.ts';
 import type { TickBook } from '../rows/tickBook.ts';
 

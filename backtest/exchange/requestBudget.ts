@@ -9,9 +9,9 @@ export class RequestBudget {
   #next = 0;
   /** Number of requests since the start. */
   #taken = 0;
-  /** Number of requests that were older than the window at the last query. */
+  /** Number of requests that were older than the window at the last call of `usedAt`. */
   #gone = 0;
-  /** Time of the last query of the used requests. */
+  /** Time `at` of the last call of `usedAt`. */
   #askedAt = -Infinity;
 
   constructor(perMinute: number) {
@@ -29,7 +29,7 @@ export class RequestBudget {
   usedAt(at: number): number {
     const times = this.#times;
     const kept = Math.max(0, this.#taken - times.length);
-    // Expired requests remain expired, unless the query is for an earlier time than the last query.
+    // Expired requests remain expired, unless `at` is earlier than in the last call.
     let gone = at >= this.#askedAt ? Math.max(this.#gone, kept) : kept;
     while (gone < this.#taken && !(at - times[gone % times.length]! < WINDOW_MS)) gone++;
     this.#gone = gone;

@@ -28,7 +28,7 @@ export type HedgedBook = Omit<HedgedProfile, 'fitted' | 'heldOut' | 'positionMax
   readonly byFee: readonly HedgedVerdict[];
   /** Highest fee of both exchanges together at which quoting pays; `null` if it pays at none. */
   readonly payingFeeBps: number | null;
-  /** Results by distance, in the fitted part and in the rest of the time. */
+  /** Results by distance, in the fitted part of the recordings and in the rest. */
   readonly curve: readonly HedgedPoint[];
 };
 
@@ -38,7 +38,8 @@ export type HedgedPoint = {
   readonly fitted: HedgedPart;
   readonly heldOut: HedgedPart;
   /**
-   * Largest net position on the quoted exchange in the rest of the time, in orders; hedges give the opposite position.
+   * Largest net position on the quoted exchange outside the fitted part of the recordings, in orders. Hedges give the
+   * opposite position on the hedge exchange.
    */
   readonly positionMax: number;
 };

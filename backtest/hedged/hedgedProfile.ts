@@ -27,7 +27,10 @@ export type HedgedOptions = {
   readonly latencyMs?: Millis;
   /** Latency of the hedge exchange, each way, in ms. Default: 100, because it is often in another region. */
   readonly hedgeLatencyMs?: Millis;
-  /** Distances of the orders from the hedge price times e^basis, in bps. Default: derived from the fitted part. */
+  /**
+   * Distances of the orders from the hedge price times e^basis, in bps. Default: derived from the part of the
+   * recordings to which the basis is fitted.
+   */
   readonly distancesBps?: readonly number[];
   readonly seed?: number;
 };
@@ -75,12 +78,12 @@ export type HedgedProfile = {
   readonly moving: number;
   /** Lead of the hedge price over the quoted price; `null` if unknown. */
   readonly lead: LeadLag | null;
-  /** `null` if there is too little common time. */
+  /** Basis; `null` if the recordings have too little common time. */
   readonly basis: MeasuredBasis | null;
-  /** Results by distance, in the part that the fit uses and in the rest of the time. */
+  /** Results by distance, in the part of the recordings to which the basis is fitted, and in the rest. */
   readonly fitted: DistanceProfile;
   readonly heldOut: DistanceProfile;
-  /** Largest net position from fills on the quoted exchange in the rest of the time, by distance, in orders. */
+  /** Largest net position from fills on the quoted exchange outside the fitted part, by distance, in orders. */
   readonly positionMax: readonly number[];
   /** Limitations of the recordings, in sentences. */
   readonly limits: readonly string[];
@@ -90,7 +93,7 @@ export type HedgedProfile = {
 const FITTED_SHARE = 1 / 3;
 /**
  * Minimum number of differences before the basis is known. `REVERSIONS_MIN`: minimum duration of these differences, in
- * reversion times, after which the first differences have little weight.
+ * reversion times. After that duration, the first differences have little weight.
  */
 const STEPS_MIN = 30;
 const REVERSIONS_MIN = 5;
@@ -129,7 +132,7 @@ export function hedgedProfileOf(quoted: Tape, hedge: Tape, options: HedgedOption
     ...(options.distancesBps ?? distancesFor(quoted, anchorOf(own, difference, basis), split, 1e4 / price)),
   ].sort((a, b) => a - b);
   // A block is at least as long as the time from a fill to the valuation that the verdict uses. In recordings of five
-  // hours or more, the rest of the time has about 40 blocks or more, enough for an interval.
+  // hours or more, the time outside the fitted part has about 40 blocks or more, enough for an interval.
   const blockMs = Math.min(1_800_000, Math.max(1_000 * PAIR_HORIZON_S, (1_000 * known.length) / 60));
   const fills = hedgedFills({
     ...{ quoted, hedge, difference, basis, distances, lots, latencyMs, hedgeLatencyMs, resolutionMs },
@@ -165,7 +168,7 @@ export function hedgedProfileOf(quoted: Tape, hedge: Tape, options: HedgedOption
 /** Returns the logarithm of the quoted price divided by the hedge price, for the seconds that both recordings cover. */
 function differenceOf(quoted: LogSeconds, quotedTape: Tape, hedgeTape: Tape): LogSeconds {
   const hedge = logSecondsOf(hedgeTape);
-  // The values per second are logarithms of prices in ticks, so the ratio of both tick sizes is added.
+  // The values per second are logarithms of prices in ticks, so the logarithm of the ratio of the tick sizes is added.
   const ticks = Math.log(Number(quotedTape.instrument.tick) / Number(hedgeTape.instrument.tick));
   const from = Math.max(quoted.from, hedge.from);
   const to = Math.min(quoted.from + quoted.values.length, hedge.from + hedge.values.length);

@@ -15,18 +15,18 @@ export type HedgedVerdict = {
   readonly quote: boolean;
   /** Reason against quoting; empty if quoting pays. */
   readonly why: string;
-  /** Distance with the largest profit in the fitted part. */
+  /** Distance with the largest profit in the fitted part of the recordings. */
   readonly distanceBps: number | null;
-  /** Value of a fill at that distance in the fitted part. */
+  /** Value of a fill at `distanceBps` in the fitted part of the recordings. */
   readonly fittedBps: number | null;
-  /** Value of a fill at that distance in the rest of the time, with its 95% interval. */
+  /** Value of a fill at `distanceBps` outside the fitted part of the recordings, with its 95% interval. */
   readonly heldOutBps: { readonly value: number; readonly low: number; readonly high: number } | null;
-  /** Number of fills in the rest of the time, in total and per hour. */
+  /** Number of fills outside the fitted part of the recordings, in total and per hour. */
   readonly fills: number;
   readonly fillsPerHour: number;
   /**
-   * Net profit per hour in the rest of the time, in the quote currency, with its 95% interval; `null` if a recording
-   * lacks amounts.
+   * Net profit per hour outside the fitted part of the recordings, in the quote currency, with its 95% interval; `null`
+   * if a recording lacks amounts.
    */
   readonly netPerHour: { readonly value: number; readonly low: number; readonly high: number } | null;
 };
@@ -38,8 +38,9 @@ export type HedgedVerdict = {
 const MOVING_MIN = 0.1;
 
 /**
- * Judges fees. For each fee, the fitted part chooses the distance with the largest profit. Quoting pays if the value of
- * a fill there exceeds the fee in the fitted part, and its lower bound exceeds the fee in the rest of the time.
+ * Judges fees. For each fee, the distance with the largest profit in the fitted part of the recordings is chosen.
+ * Quoting pays if two values at that distance exceed the fee: the value of a fill in the fitted part, and the lower
+ * bound of this value in the rest.
  */
 export const hedgedVerdictsOf = (
   profile: HedgedProfile,
@@ -76,14 +77,14 @@ export function payingFeeOf(profile: HedgedProfile, seed = 1): number | null {
   return highest === null ? null : Math.floor(10 * highest) / 10;
 }
 
-/** Distance with enough fills in the fitted part. */
+/** Distance with enough fills in the fitted part of the recordings. */
 type JudgedDistance = {
   /** Index of the distance. */
   readonly at: number;
-  /** Filled value per hour, and value of a fill in bps, in the fitted part. */
+  /** Filled value per hour, and value of a fill in bps, in the fitted part of the recordings. */
   readonly perHour: number;
   readonly fitted: number;
-  /** Lower bound of the value of a fill in the rest of the time, in bps; `null` with too few fills. */
+  /** Lower bound of the value of a fill outside the fitted part, in bps; `null` with too few fills. */
   readonly lowBps: number | null;
 };
 

@@ -194,8 +194,8 @@ function distancesOf(
 }
 
 /**
- * Returns the interval of the net per hour. Each bound is a bound of the margin times the bound of the volume that
- * makes the interval wider, so it has the sign of the margin.
+ * Returns the interval of the net per hour. Each bound is a bound of the margin times whichever bound of the volume
+ * makes the interval wider. Its sign is therefore that of the bound of the margin.
  */
 function netOf(
   { perHour, perHourError, left, leftError, moves }: Part,

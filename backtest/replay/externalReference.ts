@@ -13,7 +13,7 @@ export type ExternalReferenceOptions = {
   readonly mids: readonly RecordedMids[];
   readonly everyMs: Millis;
   /**
-   * Key of the feed under which the engine receives the price, as a reading of a source; absent if the price is the
+   * Key under which the engine receives the price, if the price is a reading of one source; absent if the price is the
    * reference itself.
    */
   readonly feed?: string;

@@ -111,8 +111,8 @@ const SILENT_LOG = { info: () => undefined, warn: () => undefined };
 type Executed = {
   readonly at: Millis;
   /**
-   * Change of the base currency; `minor` is the change of the quote currency. The engine counts holdings of a third
-   * currency in the quote currency.
+   * Change of the base currency; `minor` is the change of the quote currency. The engine counts a third currency as
+   * quote currency of the same value.
    */
   readonly major: bigint;
   readonly minor: bigint;

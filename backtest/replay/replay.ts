@@ -62,7 +62,7 @@ export type ReplayOptions = {
   readonly balances: Readonly<Record<string, string>>;
   readonly decideEveryMs: Millis;
   readonly privatePollMs: Millis;
-  /** Limit of private requests in any 60 s that the bot applies to itself; cancels are exempt. */
+  /** Limit that the bot applies to its own private requests in any 60 s; cancels are exempt. */
   readonly privatePerMinute: number;
   /**
    * Limit of private requests at the exchange, and the exchange's reaction to excess requests. Default: limit and
@@ -75,8 +75,8 @@ export type ReplayOptions = {
     onNews: (news: EngineNews) => void,
   ) => Engine;
   /**
-   * Start of trading within the tape; `to` is its end. Defaults: the first and the last row. A sliding window requires
-   * `to`.
+   * Start (`from`) and end (`to`) of trading within the tape. Defaults: the first and the last row. A sliding window
+   * requires `to`.
    */
   readonly from?: Millis;
   readonly to?: Millis;
@@ -273,7 +273,7 @@ export class TapeReplay {
   /** Time that the exchange and the bot have reached. */
   #reached = 0;
   #now = 0;
-  /** Number of rows received from the feed; the next two fields count its levels and trades. */
+  /** Number of rows received from the feed; the next two fields count the levels and the trades among these rows. */
   #rowsHeard = 0;
   #levelsHeard = 0;
   #tradesHeard = 0;
@@ -336,7 +336,7 @@ export class TapeReplay {
   run(): ReplayResult {
     while (this.aim()) {
       const hedgeAt = this.turn(this.exchange.run());
-      // Only a replay with a hedger must be asynchronous.
+      // Hedges are asynchronous, so none may be due in a synchronous replay.
       if (hedgeAt !== null) throw new Error(`a synchronous replay cannot execute the hedge that is due at ${hedgeAt}`);
     }
     return this.result();
@@ -446,7 +446,7 @@ export class TapeReplay {
     if (onProgress && ++this.#turns % PROGRESS_EVERY === 0) onProgress((now - from) / (to - from));
   }
 
-  /** Sends the newest book to the engine, because the hedger prices its routes on that book. */
+  /** Sends the newest book to the engine, because the hedger prices its routes on that book. Returns `now`. */
   #hedgeAt(now: Millis): Millis {
     this.#showBook(now, false);
     return (this.#now = now);

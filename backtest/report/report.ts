@@ -40,7 +40,7 @@ export type BacktestReport = {
   readonly noReference?: string;
   /** Hedge routes and sections of the configuration that are not simulated, one sentence each. */
   readonly noRoutes?: readonly string[];
-  /** Latency of requests and market data, as requested: in ms, or the source of the values. */
+  /** Latency of requests and market data, as the operator entered it: in ms, or the source of the values. */
   readonly latencyMs: string;
   /** Latency of cancels; if absent, the latency of requests applies. */
   readonly cancelLatencyMs?: string;
@@ -152,8 +152,8 @@ export type ReplayReport = Headline & {
 };
 
 /**
- * Totals of the executed hedges; `begun` and `notDone` count all hedges. `cost` is against the mid price at the
- * execution, including taker fees.
+ * Totals of the executed hedges; `begun` and `notDone` also count hedges that were not executed. `cost` is against the
+ * mid price at the execution, including taker fees.
  */
 export type HedgeReport = {
   readonly requests: number;

@@ -187,7 +187,7 @@ const QUOTED_MIN = 0.9;
 
 function cautions(report: BacktestReport, main: ReplayReport): string[] {
   const { models, tape, noRoutes = [], latencyMs, cancelLatencyMs, fillLatencyMs, warmUpFrom } = report;
-  // Routes without recordings are listed with the flaws of the recording.
+  // Routes without recordings are already listed with the flaws of the recording, so they are not repeated.
   const listed: readonly string[] = tape.dirt.map(({ done }) => done);
   const unsimulated = noRoutes.filter(line => !listed.includes(line));
   const secondsOf = (gaps: typeof tape.gaps): number => gaps.reduce((sum, gap) => sum + (gap.to - gap.from) / 1000, 0);
