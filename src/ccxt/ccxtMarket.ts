@@ -18,8 +18,8 @@ export type CcxtMarketOptions = {
   /** Maximum number of levels per side. */
   readonly levels: number;
   /**
-   * Time without a change of a streamed book after which the thread is replaced, in ms. If `wants` is `prices`, a
-   * repeated book and a call of `confirm` count as changes, too.
+   * If a streamed book does not change for this time (ms), the thread is replaced. If `wants` is `prices`, a repeated
+   * book and a call of `confirm` count as changes, too.
    */
   readonly silentAfterMs: Millis;
   /** Maximum time of a request, in ms. Default: 10 s. */
@@ -42,7 +42,10 @@ export type CcxtMarketNews =
 
 const REQUEST_MS = 10_000;
 const PAUSES = { first: 1_000, longest: 60_000 };
-/** Maximum time until a thread has loaded its class and read the markets, in ms; some exchanges need many requests. */
+/**
+ * Maximum time until a thread has loaded the exchange's ccxt class and read the markets, in ms; some exchanges need
+ * many requests.
+ */
 const READY_WITHIN_MS = 90_000;
 /** Maximum number of requests that wait for answers. */
 const PENDING_MAX = 32;
@@ -159,8 +162,8 @@ export class CcxtMarket {
       if (this.#isClosed) return;
       const thread = new Worker(new URL('./ccxtThread.js', import.meta.url), {
         workerData,
-        // The thread gets no environment variable, because one may hold a key, and cannot write to the output of a
-        // command.
+        // The thread cannot write to the output of a command. It gets no environment variable, because one may hold a
+        // key.
         env: {},
         stdout: true,
         stderr: true,

@@ -71,8 +71,8 @@ async function created(): Promise<CcxtExchange> {
 }
 
 /**
- * Returns the addresses of a class with another origin. WebSocket addresses use `wss` if the origin uses `https`,
- * otherwise `ws`.
+ * Returns the addresses of a ccxt class, with the origin of each replaced by `origin`. WebSocket addresses use `wss` if
+ * `origin` uses `https`, otherwise `ws`.
  */
 function movedTo(origin: string, addresses: unknown): unknown {
   if (typeof addresses === 'string')

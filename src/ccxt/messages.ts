@@ -1,10 +1,13 @@
 /** Messages between the thread of ccxt and the thread of the bot. */
 import type { AvailableBook, DecimalText, Millis, Outcome } from '../core/index.ts';
 
-/** Price and amount as text, best price first. */
+/** Price and amount of a level, as text. */
 export type TextLevel = readonly [price: DecimalText, amount: DecimalText];
 
-/** Book by levels. `sentAt` is the book's time on the exchange's clock, in epoch ms; `null` if unknown. */
+/**
+ * Book by levels, best price first. `sentAt` is the book's time on the exchange's clock, in epoch ms; `null` if
+ * unknown.
+ */
 export type TextBook = {
   readonly bids: readonly TextLevel[];
   readonly asks: readonly TextLevel[];
@@ -25,11 +28,11 @@ export type TextTrade = {
 export type TradesRead = { readonly trades: readonly TextTrade[]; readonly unreadable: readonly string[] };
 
 export type CcxtThreadData = {
-  /** File of the class. */
+  /** File with the ccxt class of the exchange. */
   readonly file: string;
   readonly id: string;
   readonly book: string;
-  /** Origin that replaces the origin of every address of the class; absent for the exchange's own addresses. */
+  /** Origin that replaces the origin of every address of the ccxt class; absent for the exchange's own addresses. */
   readonly url?: string;
   /** Market of the book as an earlier thread read it, so that a restart does not read all markets again. */
   readonly market?: object;
@@ -41,8 +44,8 @@ export type CcxtThreadData = {
 };
 
 /**
- * Data that the thread streams if the class can: `prices` needs only the book. `tape` streams the book and trades or
- * nothing. `polls` never streams.
+ * Data that the thread streams if the ccxt class has the streams: `prices` needs only the book. `tape` streams the book
+ * and trades or nothing. `polls` never streams.
  */
 export type Wants = 'prices' | 'tape' | 'polls';
 
@@ -52,7 +55,7 @@ export type FromCcxt =
       readonly market: object;
       /** Whether the thread streams. Otherwise the books must be requested. */
       readonly streams: boolean;
-      /** Minimum time between two requests, from the class. */
+      /** Minimum time between two requests, as stated in the ccxt class, in ms. */
       readonly rateLimitMs: Millis;
     }
   | { readonly kind: 'book'; readonly book: TextBook }

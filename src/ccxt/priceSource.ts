@@ -1,10 +1,13 @@
-/** Live price of one book through ccxt: streamed if the class has a stream, otherwise polled within its rate limit. */
+/**
+ * Live price of one book through ccxt: streamed if ccxt has a stream, otherwise polled within the exchange's rate
+ * limit.
+ */
 import type { Clock, Millis, Timer } from '../core/index.ts';
 import { CcxtMarket, type CcxtMarketNews } from './ccxtMarket.ts';
 import type { TextBook, TextLevel } from './messages.ts';
 import { isSameBook } from './textBook.ts';
 
-/** Price and amount. A float suffices, because the price of another book is not an amount of money. */
+/** Price and amount. A float suffices, because no amount of money is computed from the price of another book. */
 type FloatLevel = readonly [price: number, amount: number];
 
 /** Age of a book, as `BookAge` in live/market/livePriceSource.ts. */
@@ -25,7 +28,7 @@ export type CcxtPriceOptions = {
   readonly id: string;
   /** Book, like `btc_usdt`. */
   readonly book: string;
-  /** Levels per side. With one level, a class with a stream of best prices sends only these. */
+  /** Levels per side. If 1, and the ccxt class has a stream of best prices, the source sends only these prices. */
   readonly levels: number;
   /** If the book is not confirmed for `pollMs` plus this time (ms), the connection is replaced. */
   readonly silentAfterMs: Millis;

@@ -21,7 +21,7 @@ export type RecordedBooksOptions = {
   readonly id: string;
   readonly books: readonly string[];
   readonly url?: string;
-  /** Whether to use the stream of the class, if it has one. */
+  /** Whether to use the stream of the exchange's ccxt class, if it has one. */
   readonly streams: boolean;
   readonly clock: Clock;
   readonly log: (line: string) => void;
@@ -32,9 +32,12 @@ export type RecordedExchange = Pick<Exchange, 'limits' | 'availableBooks' | 'ord
 
 /** Levels per side of a tape. */
 const LEVELS = 100;
-/** Time without a change of a streamed book after which its connection is replaced, in ms. */
+/** If a streamed book does not change for this time (ms), its connection is replaced. */
 const SILENT_AFTER_MS = 60_000;
-/** Number of books without a time of the exchange after which the exchange counts as one that sends no times. */
+/**
+ * If this many streamed books arrive and none has a time of the exchange, the exchange counts as one that sends no
+ * times.
+ */
 const UNTIMED_MAX = 3;
 
 export class RecordedBooks {
@@ -59,7 +62,8 @@ export class RecordedBooks {
   }
 
   /**
-   * Returns the stream of a book whose rules were read; `undefined` if the class does not stream both books and trades.
+   * Returns the stream of a book whose rules were read; `undefined` if the ccxt class does not stream both books and
+   * trades.
    */
   streamOf = (book: string): MarketStream | undefined => this.#books.get(book)?.stream;
 
@@ -118,7 +122,7 @@ class RecordedBook {
     this.#market.start(news => this.#hear(news));
   }
 
-  /** Stream of this book; `undefined` if the class has none. */
+  /** Stream of this book; `undefined` if the ccxt class does not stream both books and trades. */
   get stream(): MarketStream | undefined {
     if (!this.#streams) return undefined;
     return {

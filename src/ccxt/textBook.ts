@@ -9,11 +9,11 @@ export type CcxtBook = {
   readonly timestamp?: unknown;
 };
 
-/** Levels as the exchange sent them, by the book that ccxt made of them. */
+/** Levels as the exchange sent them. The key is the book that ccxt made from these levels. */
 const RAW = new WeakMap<CcxtBook, CcxtBook>();
 
 /**
- * Makes a class remember the levels of each REST answer as the exchange sent them. ccxt itself converts levels to
+ * Makes a ccxt class remember the levels of each REST answer as the exchange sent them. ccxt itself converts levels to
  * doubles, whatever its option `number` is.
  */
 export function withRawLevels(exchange: { parseOrderBook(...of: unknown[]): CcxtBook }): void {

@@ -5,7 +5,7 @@
 import type { PublicTrade } from '../core/index.ts';
 import type { TextTrade } from './messages.ts';
 
-/** Maximum number of remembered ids. */
+/** Maximum number of trades whose assigned numbers are remembered. */
 const REMEMBERED_MAX = 20_000;
 
 export class TradeNumbers {

@@ -11,7 +11,7 @@ export type RecordedVenueFlags = {
   readonly venue?: string;
   readonly url?: string;
   readonly streamUrl?: string;
-  /** False if books are polled although the exchange has a stream. */
+  /** Whether to use the exchange's stream, if it has one. If false, books are polled. Default: true. */
   readonly stream?: boolean;
   readonly book?: string;
   readonly config?: string;

@@ -9,7 +9,9 @@ import { KIND, RowBuffer, SIDE, sideCodeOf, type Chunk, type Recording } from '.
 import { UsageError } from '../../wiring/usageError.ts';
 
 const ROWS_AT_ONCE = 4_096;
-/** Time without a book that counts as a gap, in ms. A bot normally receives a book every few seconds. */
+/**
+ * Longest time between two books that does not count as a gap, in ms. A bot normally receives a book every few seconds.
+ */
 const SILENT_MS = 30_000;
 /** Levels per side that a run records. */
 const DEPTH = 50;
@@ -106,7 +108,7 @@ async function* rowsOfRuns(
       findings.line();
       rows.begin(place, number);
       if (line.kind === 'gap') {
-        // Changes in the gap are unknown, so the book after it would be wrong.
+        // Changes in the gap are unknown, so every book after the gap would be wrong, and nothing after it is read.
         findings.found(
           'runs whose recording ends early because the disk was full',
           'read up to that point',

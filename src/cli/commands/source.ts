@@ -18,7 +18,7 @@ export type Source = {
   readonly speed: number;
   readonly seed?: number;
   readonly paper?: boolean;
-  /** Hours of the recording to use. */
+  /** Trading hours of the recording that are used; if absent, the whole recording. */
   readonly session?: string;
 };
 

@@ -89,7 +89,8 @@ function addRun(program: Command): void {
           };
           if (options.config !== undefined && options.state === undefined)
             await assertNoOldState(shaped, file, process.cwd(), clock, log);
-          // Without -c, the state is in the working directory, and hints cannot name a file.
+          // Without -c, the state is in the working directory, and there is no configuration file that hints could
+          // name.
           const isNamed = options.config !== undefined && options.state === undefined && !options.paper;
           const configFile = isNamed ? file : undefined;
           const ended = await BotProcess.run({
