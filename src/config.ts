@@ -165,12 +165,12 @@ const givenTwice = ({ old, now }: RenamedKey): Problem => ({
  */
 export const recordedConfig = (setup: string): Config => withCurrentKeys(JSON.parse(setup)).value as Config;
 
-/** Value of the key `trial` of a trial order that leaves transfers to the bot. */
+/** Value of the key `trial` if the trial order leaves the booking of transfers to the bot. */
 const LEAVES_TRANSFERS = 'leaves transfers';
 
 /**
- * Returns the configuration of a trial order, so that its recording shows that it is not the operator's. `isLeaving`:
- * whether it leaves transfers and the operator's bookings to the bot.
+ * Returns the configuration of a trial order. Its key `trial` shows in the recording that it is not the operator's
+ * configuration. `isLeaving`: whether transfers and the operator's adjustments are left for the bot to book.
  */
 export const asTrialOrder = (config: Config, isLeaving: boolean): Config =>
   Object.assign({ ...config }, { trial: isLeaving ? LEAVES_TRANSFERS : true });
@@ -179,9 +179,9 @@ export const asTrialOrder = (config: Config, isLeaving: boolean): Config =>
 export const isTrialOrder = (config: Config): boolean => 'trial' in config;
 
 /**
- * Whether a run leaves listed transfers, the operator's bookings and unexplained differences of balances to a later run.
- * A trial order of a bot that hedges on another exchange does: it does not read that exchange, so it would book transfers
- * to it as losses, and its halt would remain for the bot.
+ * Whether a run leaves listed transfers, the operator's bookings and unexplained differences of balances to a later
+ * run. A trial order of a bot that hedges on another exchange does, because it does not read that exchange. It would
+ * book transfers to that exchange as losses, and a halt because of a difference would stay in effect for the bot.
  */
 export const leavesTransfers = (config: Config): boolean => 'trial' in config && config.trial === LEAVES_TRANSFERS;
 

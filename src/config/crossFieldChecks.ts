@@ -241,7 +241,7 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
   return problems;
 }
 
-/** Finds keys of a source that would change nothing, or would keep it from ever being used. */
+/** Finds keys of a source that have no effect. */
 function idleKeys(source: SourceConfig, book: string): readonly { readonly key: string; readonly message: string }[] {
   const { amount, books } = source;
   const legs = sourceLegs(source);
@@ -273,7 +273,10 @@ function idleKeys(source: SourceConfig, book: string): readonly { readonly key: 
   ];
 }
 
-/** Returns the books that a source reads with their whole places, as text. Sources of one text have one price. */
+/**
+ * Returns as text the books that a source reads, each with the complete address of its exchange or feed. Sources with
+ * equal texts have equal prices.
+ */
 function booksRead(config: Config, source: SourceConfig): string {
   const { exchange, reference, book: own } = config;
   const feeds = reference?.feeds ?? [];
@@ -282,7 +285,8 @@ function booksRead(config: Config, source: SourceConfig): string {
       const { url, file, price } = feeds[feedIndexOf(feeds, own, book, from)] ?? {};
       return [book, url, file, price];
     }
-    // The other exchange and an entry with its address are one place; a stream and polls give the same book.
+    // The REST address identifies an exchange: `elsewhere` equals an entry with that address, and a stream and polls
+    // give the same book.
     const [url] =
       from === 'exchange' && exchange.kind === 'remote' ? [exchange.restUrl] : placeOf(config, from, book).urls;
     return [book, url ?? from];
@@ -290,7 +294,7 @@ function booksRead(config: Config, source: SourceConfig): string {
   return JSON.stringify(legs);
 }
 
-/** Way in which a place is the traded exchange: by an address, or by its name alone. */
+/** Reason why an exchange or feed counts as the traded exchange: an equal address, or only an equal name. */
 type Sameness = 'address' | { readonly name: string };
 
 const ownBook = (what: string, sameness: Sameness): string =>
@@ -298,10 +302,10 @@ const ownBook = (what: string, sameness: Sameness): string =>
     ? `${what} is the bot's own book, which contains the bot's orders; use another exchange or book`
     : `${what} counts as the bot's own book, which contains the bot's orders: both exchanges have the name ${sameness.name}, and one exchange can have several addresses; use another exchange or book`;
 
-/** Name of an exchange, and addresses of a place. Without addresses, the place is the public one of the exchange. */
+/** Name and addresses of an exchange or feed. Without addresses, the public API of the exchange is meant. */
 type Place = { readonly name?: string | undefined; readonly urls: readonly (string | undefined)[] };
 
-/** Returns name and addresses of the place of a book. */
+/** Returns name and addresses of the exchange or feed from which a book is read. */
 function placeOf({ reference, elsewhere, book: own }: Config, from: SourceFrom, book: string): Place {
   if (from === 'exchange') return { urls: [] };
   if (from === 'elsewhere')
@@ -318,9 +322,9 @@ function placeOf({ reference, elsewhere, book: own }: Config, from: SourceFrom, 
 }
 
 /**
- * Returns how a place is the traded exchange, or `null` if it is another one: by the same host, or by the same name,
- * because an exchange may have several hosts. ccxt and `exchange.venue` have the same names. Another port of this
- * machine is another exchange.
+ * Returns why `place` counts as the traded exchange: it has the same host or, because an exchange may have several
+ * hosts, the same name. Returns `null` if it is another exchange. ccxt and `exchange.venue` use the same names. Another
+ * port of this machine is another exchange.
  */
 function samenessOf({ exchange }: Config, place: Place, venues?: readonly string[]): Sameness | null {
   const traded: Place =
@@ -335,7 +339,7 @@ function samenessOf({ exchange }: Config, place: Place, venues?: readonly string
 
 const urlsOf = ({ urls }: Place): readonly URL[] => urls.flatMap(url => (url === undefined ? [] : [new URL(url)]));
 
-/** Returns host and port; this machine has one name. */
+/** Returns host and port; every name of this machine becomes 127.0.0.1. */
 const hostOf = (url: URL): string => (isOnThisMachine(url) ? `127.0.0.1:${url.port || url.protocol}` : url.host);
 
 /** Finds keys that need every public trade, if no stream is configured. */
@@ -399,7 +403,10 @@ function hedgeProblems(config: Config): readonly Problem[] {
 const NO_ELSEWHERE =
   '"elsewhere" needs the section elsewhere; add that section with kind and book of the other exchange';
 
-/** Finds problems of hedges on the other exchange: the way, its keys, the other exchange, and the rate of its currency. */
+/**
+ * Finds problems of hedges on the other exchange: the hedge route and its keys, the other exchange, the rate of its
+ * currency.
+ */
 function placeProblems({ hedge, elsewhere, exchange, reference, book, limits }: Config): readonly Problem[] {
   const isWay = hedge?.venues.includes('elsewhere') === true;
   const keys = hedge?.elsewhere;
@@ -417,7 +424,8 @@ function placeProblems({ hedge, elsewhere, exchange, reference, book, limits }: 
     at(isWay ? ['venues'] : ['elsewhere'], NO_ELSEWHERE);
     return problems;
   }
-  // Orders there would hedge play money, and a restart would forget them with the account of the embedded exchange.
+  // Orders on a remote exchange would hedge play money, and a restart would forget these hedges with the account of the
+  // embedded exchange.
   if (exchange.kind === 'embedded' && elsewhere.kind === 'remote')
     problems.push({
       path: ['elsewhere', 'kind'],
@@ -436,7 +444,10 @@ function placeProblems({ hedge, elsewhere, exchange, reference, book, limits }: 
   return problems;
 }
 
-/** Whether the books after the first give the value of the quote currency of `book` on the other exchange. */
+/**
+ * Whether a chain of books starts with `book` and has more books, which then give the value of the quote currency of
+ * `book`.
+ */
 const isRate = (legs: readonly { readonly book: string }[], book: string): boolean =>
   legs.length > 1 && legs[0]?.book === book;
 
@@ -546,7 +557,9 @@ function exchangeProblems({ exchange, book }: Config, venues?: readonly string[]
   return [...unfunded, ...marketBookProblems({ exchange, book })];
 }
 
-/** Finds live books of the embedded exchange without another book than the traded one, and its fees set twice. */
+/**
+ * Finds `exchange.market.books` without a book besides the traded one, and fees of the traded book that are set twice.
+ */
 function marketBookProblems({ exchange, book }: Pick<Config, 'exchange' | 'book'>): readonly Problem[] {
   const books = marketBooksOf(exchange);
   if (books === undefined) return [];

@@ -206,7 +206,10 @@ export function idleProblems({ keys, hasEffect, message }: IdleRule, config: Con
 
 type Place = { readonly path: readonly string[]; readonly at: Section };
 
-/** Returns the places of a key, with the section that contains it. Without this section, there is none. */
+/**
+ * Returns every path that matches `[step, ...rest]`, where `*` matches each element, with the section that contains the
+ * key; empty if that section is absent.
+ */
 function keyPlaces([step, ...rest]: readonly string[], at: unknown, above: readonly string[] = []): readonly Place[] {
   if (typeof at !== 'object' || at === null || step === undefined) return [];
   const section = at as Section;

@@ -334,8 +334,8 @@ export const feedIndexOf = (
   );
 
 /**
- * Returns a digest of what a source reads: its books and their places, with the addresses of its feeds. A digest,
- * because an address may contain a secret.
+ * Returns a digest of what a source reads: its books, the exchange or feed of each book, and the addresses of the
+ * feeds. A digest, because an address may contain a secret.
  */
 function booksDigest(
   legs: ReturnType<typeof sourceLegs>,
@@ -377,8 +377,8 @@ export function placeText(place: SourceFrom): string {
 }
 
 /**
- * Returns a function that describes the place of a book, without secrets. Places of one book that differ only in what
- * `placeText` omits, such as two paths of one host, are told apart by a digest.
+ * Returns a function that describes the exchange or feed from which a book is read (its place), without secrets. If two
+ * places of one book differ only in what `placeText` omits, such as the path, a digest distinguishes them.
  */
 function placeTextsIn(books: ReturnType<typeof sourceLegs>): (place: SourceFrom, book: string) => string {
   const keyOf = (place: SourceFrom, book: string): string => `${placeText(place)} ${book}`;
@@ -392,12 +392,12 @@ function placeTextsIn(books: ReturnType<typeof sourceLegs>): (place: SourceFrom,
   };
 }
 
-/** Returns a text that is equal for two places only if the places are equal. */
+/** Returns an exchange or feed with all of its settings as text. Equal texts mean the same exchange or feed. */
 function wholePlace(place: SourceFrom): string {
   return JSON.stringify(typeof place === 'string' ? place : Object.entries(place).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Returns 16 hex digits that identify a place or several books, without their addresses, which may contain secrets. */
+/** Returns 16 hex digits that identify what is read, without the addresses in it, which may contain secrets. */
 const shortDigest = (read: unknown): string =>
   createHash('sha256').update(JSON.stringify(read)).digest('hex').slice(0, 16);
 

@@ -1,11 +1,11 @@
 /**
- * Keys of the strategy. The key `name` selects a strategy in the index; the other keys are the parameters of that
- * strategy.
+ * Keys of the strategy. The key `name` selects a strategy in strategies/index.ts; the other keys are the parameters of
+ * that strategy.
  */
 import { z } from 'zod';
 import { strategies, type StrategyName } from '../../../strategies/index.ts';
 
-/** Name and parameters of any strategy in the index. */
+/** Name and parameters of any strategy in strategies/index.ts. */
 export type StrategyConfig = {
   readonly [K in StrategyName]: z.infer<(typeof strategies)[K]['parameters']> & { readonly name: K };
 }[StrategyName];
