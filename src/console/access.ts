@@ -41,7 +41,10 @@ export type LoginEnd =
 
 /** Time after which a login expires, in ms. */
 export const SESSION_MS = 8 * 3_600_000;
-/** Number of wrong tokens per minute after which a sender is rejected, even with the right token. */
+/**
+ * Maximum number of wrong tokens per minute and sender. At this number, the sender is rejected even with the right
+ * token.
+ */
 export const WRONG_MAX = 5;
 const MINUTE_MS = 60_000;
 /**

@@ -58,16 +58,16 @@ export class Access {
   }
 
   /**
-   * Requests a preview of an action. `onShare` receives the replayed share of a long recording. Rejects with a message
-   * for the user.
+   * Requests a preview of an action. While a long recording is replayed, `onShare` receives the share that is done.
+   * Rejects with a message for the user.
    */
   preview(action: string, reason: string, typed: Typed, onShare: OnShare): Promise<ShownPreview> {
     return posted<ShownPreview>('/actions/preview', { action, reason, ...typed }, onShare);
   }
 
   /**
-   * Requests the current cost of a flatten. `onShare` receives the replayed share of a long recording. Rejects with a
-   * message for the user.
+   * Requests the current cost of a flatten. While a long recording is replayed, `onShare` receives the share that is
+   * done. Rejects with a message for the user.
    */
   async cost(onShare: OnShare): Promise<readonly string[]> {
     return (await lastOf<{ lines: string[] }>(await window.fetch('/actions/cost', { headers: keyed() }), onShare))

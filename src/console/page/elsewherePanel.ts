@@ -56,7 +56,7 @@ const sourcesParts = (sources: readonly ShownElsewhereSource[]): readonly Node[]
         ]),
       ];
 
-/** Formats who leads, with the correlation at the lead. */
+/** Formats the time by which the source leads or follows the bot's book, and the correlation at that lead. */
 const leaderText = ({ lead, noLead }: ShownElsewhereSource): string =>
   lead === null ? (noLead ?? 'lead unknown') : `${leadText(lead)}, correlation ${fixed(lead.correlation, 2)}`;
 

@@ -1,4 +1,4 @@
-/** Panels of the market and the bot's orders in it: the book, the levels with their price steps, orders. */
+/** Panels of the market and the bot's orders in it: the book, the computation of each level's price, orders. */
 import { div, h, none, sideText, small, tableOf, type Node, type Panel } from './elements.ts';
 import { age, trimmed, fixed, withSign } from './texts.ts';
 import type { DepthRow, ShownLevel, ShownStep } from './view.ts';
@@ -52,7 +52,7 @@ export const depthPanel: Panel = ({ depth: { bids, asks }, orders, decision, maj
 /** Returns the name of a level for `State.chosen`. */
 export const nameOfLevel = ({ side, level }: ShownLevel): string => `${side} ${level ?? 'all'}`;
 
-/** Steps from the fair value to the price of a level; each bar starts where the previous ends. */
+/** Computation of a level's price from the fair value, one bar per step; each bar starts where the previous ends. */
 export const levelsPanel: Panel = ({ decision: { levels: all, tick, refusal } }, state) => {
   if (all.length === 0) return none(refusal === null ? 'no decision yet' : `not quoting: ${refusal}`);
   const chosen =
@@ -154,7 +154,7 @@ export const ordersPanel: Panel = ({ orders: all, major, budgets }) =>
             ),
       ];
 
-/** Formats the amount of other traders that may be ahead at the same price. */
+/** Formats the maximum amount of other traders' orders ahead of an order of the bot. */
 const aheadText = (ahead: string): string => {
   const most = Number(ahead);
   if (!(most > 0)) return 'first';

@@ -21,7 +21,7 @@ export class State {
   problem: string | null = null;
   /** Whether the stream from the console is connected. */
   isUp = false;
-  /** Name of the selected level, whose price steps are shown. */
+  /** Name of the selected level, whose price is explained step by step. */
   chosen: string | null = null;
   #history: ConsoleHistory | null = null;
   #asking: AbortController | null = null;

@@ -119,7 +119,7 @@ export type ShownElsewhereSource = {
   readonly lagMs: number | null;
   readonly basisBps: number | null;
   readonly basisErrorBps: number | null;
-  /** Distance of the price from the mid price of the bot's book, without the basis. */
+  /** Distance of the source's price from the mid price of the bot's book, not corrected for the basis. */
   readonly fromMidBps: number | null;
   /**
    * Time by which the price leads the bot's book as the bot sees both, with the 95% interval; negative if the bot's book
