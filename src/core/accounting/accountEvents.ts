@@ -11,8 +11,8 @@ export type AccountLedger = {
   /** Sums of each currency by cause; the sums of a currency add up to its balance. */
   readonly causes: ReadonlyMap<string, Causes>;
   /**
-   * Sources of the latest entries for transfers, conversions and adjustments, so that a repeated event is not booked
-   * again.
+   * Names (`source`) of the latest entries for transfers, conversions and adjustments, so that a repeated event is not
+   * booked again.
    */
   readonly sources: readonly string[];
   /**
@@ -47,11 +47,14 @@ export type BalancesEvent = {
    */
   readonly quiet: boolean;
   /**
-   * Name of the other exchange that was read; absent for the bot's own exchange. Its currencies are named like
-   * `usdt@other`.
+   * Name of the other exchange that was read; absent for the bot's own exchange. Currencies on the other exchange are
+   * named like `usdt@other`.
    */
   readonly place?: string;
-  /** Value of one unit of the quote currency there, in the quote currency of the bot's book; absent if unknown. */
+  /**
+   * Value of one unit of the quote currency of the other exchange's book, in the quote currency of the bot's book;
+   * absent if unknown.
+   */
   readonly rate?: Money;
   readonly balances: readonly Balance[];
 };

@@ -45,8 +45,8 @@ export class Bookings {
   readonly #ledger: Ledger;
   readonly #reported = new Map<string, Money>();
   /**
-   * Totals of the currencies that are not in the ledger, from the latest settled balance read. Only for an account on
-   * another exchange.
+   * Totals of the currencies that are not in the ledger, from the latest balance read without unbooked trades. Only for
+   * an account on another exchange.
    */
   #unlisted: ReadonlyMap<string, Money> = new Map();
   readonly #seen = new Map<string, string>();
@@ -133,13 +133,13 @@ export class Bookings {
   }
 
   /**
-   * Opens the ledger with the first balance read; keeps later reads for comparison. `isSettled`: whether the balances
-   * contain no trade that is not booked yet.
+   * Opens the ledger with the first balance read. Keeps the balances of the latest read for comparison with the ledger.
+   * `isSettled`: whether the balances contain no trade that is not booked yet.
    */
   read(balances: readonly Balance[], at: Millis, isSettled = false): void {
     // A currency missing in this read is unknown, even if an earlier read had it.
     this.#reported.clear();
-    // A currency that appears only in later reads is not compared until something is booked in it.
+    // A currency that appears only in later reads is not compared with the ledger until something is booked in it.
     for (const { currency, total } of balances)
       if (!this.#isOpen || this.totals.has(currency)) this.#reported.set(currency, moneyOf(total));
     if (this.#isOpen) {
@@ -168,7 +168,7 @@ export class Bookings {
   }
 
   /**
-   * Books a trade of the account in any book; ignores repeats.
+   * Adds a trade of the account to the ledger, whichever order book it is in; ignores repeats.
    *
    * If the book's name does not reveal its currencies, only the fee is booked; the operator sees the unbooked amounts
    * as a balance difference. Throws Error if the trade was reported differently before.

@@ -67,7 +67,7 @@ export class Ledger {
     return this.#causes;
   }
 
-  /** Most recent sources of entries booked with `book`, oldest first. */
+  /** Names (`source`) of the latest entries that were booked with `book`, oldest first. */
   get sources(): readonly string[] {
     return [...this.#sources];
   }

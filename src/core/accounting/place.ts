@@ -21,7 +21,7 @@ export const isAtPlace = (name: string, place: string): boolean => name.endsWith
 export const bookOutCommand = (name: string, amount: Money): string =>
   `puntas ledger adjust -c FILE --currency ${name} --amount=${textOfMoney(money(-amount))} --reason "..."`;
 
-/** Rows of a ledger that belong to places. */
+/** Rows of a ledger for other exchanges and for money in transit, with names like `usdt@other`. */
 export type PlacedRows = Pick<AccountLedger, 'causes' | 'sources'>;
 
 /** Splits rows into those whose names `isWanted` accepts, and the others. */
@@ -37,8 +37,8 @@ export function splitRows(
 }
 
 /**
- * Returns the rows of all places in a ledger, and the ledger without them. The bot's own account must not restore the
- * rows of a place, even if this run has no account there.
+ * Splits the rows of other exchanges and of money in transit from a ledger; returns both parts. The bot's own account
+ * must never restore these rows, even if this run has no account on the other exchange.
  */
 export function splitPlaces<L extends AccountLedger>(ledger: L): readonly [placed: PlacedRows, own: L] {
   const places = new Set([...ledger.causes.keys()].flatMap(currency => currency.split('@').slice(1)));

@@ -30,7 +30,10 @@ export type PlaceLimits = {
   readonly drift?: {
     /** Maximum value, in the quote currency of the bot's book. */
     readonly max: Money;
-    /** Amount of that quote currency at which the drift is zero; if absent, the amount at the opening of the ledger. */
+    /**
+     * Amount of the other book's quote currency at which the drift is zero; if absent, the amount at the opening of the
+     * ledger.
+     */
     readonly target?: Money;
   };
   /** Maximum age of the other exchange's balances; absent for no maximum. The bot does not quote if they are older. */
@@ -42,7 +45,7 @@ export class PlaceAccount {
   readonly #account: TradingAccount;
   readonly #onChange: (change: PlacedChange) => void;
   readonly #limits: PlaceLimits;
-  /** Rate of the trades that are being booked. */
+  /** Value of one unit of the other book's quote currency, for the trades that are being booked. */
   #rate = money(0n);
   /** Latest value of one unit of the other book's quote currency; `null` if unknown. */
   #value: Money | null = null;
@@ -131,7 +134,9 @@ export class PlaceAccount {
     return { major: of(this.#book.major), minor: of(this.#book.minor) };
   }
 
-  /** Latest comparison of its balances with the ledger; `null` before the first comparison of this run. */
+  /**
+   * Latest comparison of the other exchange's balances with the ledger; `null` before the first comparison of this run.
+   */
   get checked(): PlaceCheck | null {
     const { checked } = this.#account;
     return checked && { ...checked, place: this.#book.place };
@@ -145,22 +150,22 @@ export class PlaceAccount {
     return this.#account.version;
   }
 
-  /** Held amount of the base currency of the book. */
+  /** Amount of the base currency held on the other exchange. */
   get held(): Money {
     return this.#account.total(atPlace(this.#book.major, this.#book.place));
   }
 
-  /** Held amount of the quote currency of the book. */
+  /** Amount of the other book's quote currency held on the other exchange. */
   get quoteHeld(): Money {
     return this.#account.total(atPlace(this.#book.minor, this.#book.place));
   }
 
-  /** Whether the currency is of this place. */
+  /** Whether the name is that of a currency on the other exchange, like `usdt@other`. */
   has(currency: string): boolean {
     return isAtPlace(currency, this.#book.place);
   }
 
-  /** Applies a balance read of this place. Returns the halt reason, or `null`. */
+  /** Applies a balance read of the other exchange. Returns the halt reason, or `null`. */
   read(event: BalancesEvent): LedgerHalt | null {
     const { place } = this.#book;
     this.#readAt = event.startedAt;

@@ -99,9 +99,8 @@ export class Position {
   readonly #early = { bought: 0n, paid: 0n, fees: 0n, flows: 0n, converted: 0n, cost: 0n };
 
   /**
-   * `inventory` is the amount held at the start minus the target. Moves of the mid price after the first mid price
-   * change the value of `inventory`. `earlierTwiceMid` is twice the last mid price of an earlier run; `null` if there
-   * was none.
+   * `inventory` is the amount held at the start minus the target. Its value changes with the mid price, from the first
+   * known mid price on. `earlierTwiceMid` is twice the last mid price of an earlier run; `null` if there was none.
    */
   constructor(instrument: Instrument, inventory: Money, earlierTwiceMid: Money | null = null) {
     this.#tickMoney = instrument.tickMoney;

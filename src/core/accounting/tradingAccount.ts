@@ -66,7 +66,7 @@ export class TradingAccount {
     return null;
   }
 
-  /** Books a trade of the account in any book; ignores repeats. */
+  /** Adds a trade of the account to the ledger, whichever order book it is in; ignores repeats. */
   trade(trade: OwnTrade): void {
     this.#bookings.trade(trade);
   }

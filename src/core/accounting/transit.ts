@@ -10,7 +10,7 @@ import type { PlacedChange } from './placeAccount.ts';
 import type { BalanceCheck } from './reconciliation.ts';
 import { money, textOfMoney, type Millis, type Money } from '../model/units.ts';
 
-/** Place of money in transit, in names of currencies. */
+/** Part after the @ in the name of a currency in transit, like `btc@transit`. */
 export const TRANSIT = 'transit';
 
 /**
@@ -35,7 +35,7 @@ export type TransitItem = {
 
 /** State for the next run. */
 export type TransitState = {
-  /** Transfers between both exchanges of which only one side is known, oldest first; absent if there are none. */
+  /** Transfers between both exchanges, each with only one known side, oldest first; absent if there are none. */
   readonly transit?: readonly TransitItem[];
   /**
    * Currencies whose opening balances on the other exchange may include amounts that are not booked as sent yet; absent
@@ -54,14 +54,14 @@ export type TransitLimits = {
    * other currencies.
    */
   readonly fallMax: ReadonlyMap<string, Money>;
-  /** Maximum time between both sides of a transfer. Later, only the operator can explain the amount. */
+  /** Maximum time between both sides of a transfer. After this time, the operator must find the transfer. */
   readonly waitMs: Millis;
 };
 
 const HOUR_MS = 3_600_000;
 /**
- * Maximum number of items among which complete transfers are sought, and of all items; beyond that number, items are
- * merged.
+ * `COMPARED_MAX`: maximum number of items among which complete transfers are sought. `ITEMS_MAX`: maximum number of all
+ * items; if there are more, items are merged.
  */
 const COMPARED_MAX = 10;
 const ITEMS_MAX = 100;
@@ -144,8 +144,8 @@ export class Transit {
   }
 
   /**
-   * Whether a fall of a balance that is in no transfer list may be a departure to another account. It may be if it
-   * completes a transfer, or if all open departures from `places`, with the fall, stay within the maximum.
+   * Whether a fall of a balance that is in no transfer list may be a departure to another account. This is possible if
+   * the fall completes a transfer, or if all open departures from `places`, with the fall, stay within the maximum.
    */
   mayDepart(fall: Moved, places: readonly (string | null)[]): boolean {
     if (this.completes(fall)) return true;
@@ -165,8 +165,9 @@ export class Transit {
   }
 
   /**
-   * Applies a comparison of the bot's own balances with the ledger. If they are equal in a currency, every departure in
-   * that currency is booked.
+   * Applies a comparison of the bot's own balances with the ledger. If they are equal in a currency, every departure of
+   * that currency from the bot's own exchange is booked. Departures from there after the comparison are not in doubt
+   * (`mayBeInOpening`).
    */
   compared({ at, reported, differences }: BalanceCheck): void {
     for (const [currency, since] of this.#openings)
@@ -180,9 +181,9 @@ export class Transit {
   }
 
   /**
-   * Books the other side of a transfer or adjustment as far as amounts in transit explain it, so that no money counts
-   * twice. An amount that completes a transfer, or returns one in full, is booked completely; otherwise at most the
-   * expected amount. The rest does not change the amounts in transit.
+   * Books the other side of a transfer or adjustment against the amounts in transit, so that no money counts twice. An
+   * amount that completes a transfer, or returns one in full, is booked completely; otherwise at most the expected
+   * amount. The part beyond the expected amount does not change the amounts in transit.
    */
   explain(transfer: BookedTransfer, at: Millis): void {
     const [currency, place] = [tickerInName(transfer.currency), placeInName(transfer.currency)];
@@ -222,7 +223,8 @@ export class Transit {
     if (doubted.length > 0) {
       const [all, left] = [this.#of(currency), this.#doubtful(currency)].map(sumOfItems) as [Money, Money];
       const doubtful = left > 0n ? left : sumOfItems(doubted);
-      // Some arrivals may be amounts in doubt. Then only the difference is missing in both accounts.
+      // Some of the amounts in doubt may have arrived already. Then only the sum of all items is missing in both
+      // accounts.
       const isRest = all > 0n && all < doubtful;
       const amount = isRest ? all : doubtful;
       const orFee = isRest ? ', or if the amount is the fee of a transfer that has arrived' : '';
@@ -249,7 +251,7 @@ export class Transit {
     return { causes, sources };
   }
 
-  /** Restores the amounts in transit from the rows of all places; returns the other rows. */
+  /** Restores the amounts in transit from the rows named like `btc@transit`; returns the other rows. */
   restore(placed: PlacedRows, { transit: items = [], openings = [] }: TransitState, at: Millis): PlacedRows {
     const [own, others] = splitRows(placed, name => isAtPlace(name, TRANSIT));
     this.#ledger.restore(own.causes, own.sources);
@@ -296,9 +298,9 @@ export class Transit {
   }
 
   /**
-   * Keeps the doubt after an arrival has ended a departure in doubt, directly or together with a booking of the
-   * operator. The arrival may belong to another departure. So every departure that fits the arrival is then in doubt,
-   * and so is an amount that is not booked as sent yet.
+   * Called after an arrival has ended a departure in doubt (`mayBeInOpening`), directly or together with a booking of
+   * the operator. The arrival may belong to another departure. So every departure that fits the arrival is then in
+   * doubt, and so is an amount that is not booked as sent yet.
    */
   #keepDoubt(last: TransitItem, ended: readonly TransitItem[], isReturn: boolean): void {
     const isArrival = ({ place, amount }: TransitItem) => amount < 0n && place !== TRANSIT;
@@ -370,7 +372,10 @@ export class Transit {
     return this.#of(currency).filter(item => this.#isLate(item, at) || item.amount < 0n || item.place === TRANSIT);
   }
 
-  /** Returns the items of a currency that are in doubt, and the amounts that the operator has booked out. */
+  /**
+   * Returns the items of a currency that are in doubt (`mayBeInOpening`), and the amounts that the operator has booked
+   * out.
+   */
   #doubtful(currency: string): readonly TransitItem[] {
     return this.#of(currency).filter(
       ({ mayBeInOpening, place, amount }) => mayBeInOpening === true || (place === TRANSIT && amount < 0n),

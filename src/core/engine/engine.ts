@@ -57,7 +57,7 @@ export class Engine {
   readonly #ids: OriginIds;
   readonly #orders: Orders;
   readonly #account: TradingAccount;
-  /** Account on the exchange of the hedges; `null` if there is none. */
+  /** Account on the other exchange where the bot hedges; `null` if there is none. */
   readonly #elsewhere: PlaceAccount | null;
   readonly #hedgeDebt: HedgeDebt | null;
   readonly #transit: Transit;
@@ -289,7 +289,7 @@ export class Engine {
     return this.#account;
   }
 
-  /** Account on the exchange of the hedges; `null` if there is none. */
+  /** Account on the other exchange where the bot hedges; `null` if there is none. */
   get elsewhere(): Pick<PlaceAccount, 'view' | 'checked' | 'funds' | 'held' | 'openOrders' | 'closedBecause'> | null {
     return this.#elsewhere;
   }
@@ -462,7 +462,7 @@ export class Engine {
       () => this.#operatorTask(at),
     );
     if (news !== null) this.#options.onNews?.(news);
-    // Cancels go first, because they are urgent and free funds for placements.
+    // Cancels go first, because they are urgent, and because they release funds for placements.
     const unknown = this.#unknownOrders.cancels(at, cancels);
     // Cancels of unknown orders go last: there may be many, and all may wait on a broken connection.
     const ordered: Approved<Command>[] = [...approveByIds('cancel', cancels), ...unknown];
@@ -578,8 +578,8 @@ export class Engine {
   }
 
   /**
-   * Adds the command that books a transfer to the other exchange, if a fall of a balance may be one. If the fall were
-   * booked as a loss, the bot would hedge it.
+   * Adds to a halt reason the command that books a transfer to the other exchange, if a fall of a balance may be a
+   * transfer. If the fall were booked as a loss, the bot would hedge it.
    */
   #ledgerHalt(halt: LedgerHalt | null, account: Pick<AccountView, 'differences'>): LedgerHalt | null {
     const { elsewhere } = this.#options;
@@ -707,7 +707,7 @@ export class Engine {
     const account = this.#accountOf(event.currency);
     const before = account.version;
     account.transfer(event);
-    // A repeated source changes nothing.
+    // A transfer that the account did not book, such as one with a repeated `source`, is not in transit.
     if (event.inTransit === true && account.version !== before) this.#transit.move(event);
   }
 

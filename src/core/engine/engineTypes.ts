@@ -62,8 +62,8 @@ export type EngineOptions = {
   /** Sources of the reference price; if absent, the reference price comes complete in events. */
   readonly livePrice?: LivePriceRules;
   /**
-   * Book on another exchange where the bot hedges, its bounds, and the limits of transfers between both exchanges; if
-   * absent, the bot has no account there.
+   * Book on another exchange where the bot hedges, bounds of the hedges, and limits of transfers between both
+   * exchanges; if absent, the bot has no account there.
    */
   readonly elsewhere?: PlacedBook & { readonly bounds: HedgeBounds; readonly transfers?: TransitLimits };
   readonly onNews?: (news: EngineNews) => void;

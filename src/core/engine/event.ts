@@ -37,9 +37,12 @@ export type RestoredLedger = AccountLedger &
     readonly adverse?: AdverseSelectionState;
     /** Window of past prices; absent if price moves are not limited. */
     readonly pastPrices?: PastPriceState;
-    /** Basis of this book to each source of the reference price; absent if none was measured. */
+    /** Basis between this book and each source of the reference price; absent if none was measured. */
     readonly bases?: Readonly<Record<string, BasisState>>;
-    /** Failed hedges on the other exchange and their band; absent if there are none. */
+    /**
+     * Number of consecutive failed hedges on the other exchange, and the hedge band of the latest hedge; absent if
+     * neither needs to be restored.
+     */
     readonly hedgeDebt?: HedgeDebtState;
     /** Profit since the opening of the ledger; absent in the state of an older Puntas. */
     readonly profit?: ProfitSinceOpening;
@@ -166,7 +169,7 @@ export type EngineEvent =
    * the taker order once no order of the bot would trade with it.
    */
   | ({ readonly kind: 'take'; readonly at: Millis } & TakerRequest)
-  /** Change of a hedge, for readers of the recording. The engine uses only the computed band. */
+  /** Change of a hedge, for readers of the recording. The engine uses only the hedge band, if hedges compute it. */
   | { readonly kind: 'hedge'; readonly at: Millis; readonly row: HedgeRow }
   | TransferEvent
   | ElsewhereEvent

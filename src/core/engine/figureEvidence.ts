@@ -8,7 +8,7 @@ import type { Millis } from '../model/units.ts';
 import { mayLive, type Orders } from '../orders/orders.ts';
 import type { RegimeState } from '../risk/regimes.ts';
 
-/** For each source of figures, the reason why its figures are unknown; `null` if they are exact. */
+/** Reasons why figures from trades and figures from holdings are unknown; `null` if they are exact. */
 export type MissingEvidence = { readonly trades: string | null; readonly holdings: string | null };
 
 export type EvidenceSources = {
@@ -29,7 +29,7 @@ const NOT_COMPARED = 'the balances were not compared with the ledger';
 
 export class FigureEvidence {
   #stoppedAt: Millis | null = null;
-  /** Time after the stop until which an order of the bot may have been live. */
+  /** Latest time after the stop at which an order of the bot may have been live. */
   #liveUntil: Millis = -Infinity;
 
   stopped(at: Millis): void {

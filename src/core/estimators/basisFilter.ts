@@ -51,7 +51,7 @@ export class BasisFilter {
     const gain = measured > 0 ? before / (before + measured) : 1;
     const away = log - this.#log;
     this.#log += gain * Math.max(-bound, Math.min(away, bound));
-    // A limited value is no evidence of the basis, so the error does not fall.
+    // A value beyond the bound is no evidence of the basis, so the error does not fall.
     this.#variance = Math.abs(away) > bound ? before : (1 - gain) * before;
     this.#at = at;
   }
@@ -71,7 +71,7 @@ export class BasisFilter {
     return Number.isNaN(this.#log) ? null : { at: this.#at, log: this.#log, variance: this.#variance };
   }
 
-  /** Continues the estimate of an earlier run. Ignores a state that is damaged or later than `at`. */
+  /** Continues the estimate of an earlier run. Ignores a state that is damaged or whose time is after `at`. */
   restore({ at: then, log, variance }: BasisState, at: Millis): void {
     if (!(then <= at && Number.isFinite(log) && variance > 0 && variance < Infinity)) return;
     this.#at = then;

@@ -14,7 +14,7 @@ export type BasisModel = {
   readonly noiseVariance: number;
 };
 
-/** Rules of the basis in a configuration. */
+/** Parameters of the basis, as configured. */
 export type BasisRules = {
   /** Standard deviation of the mispricing, in bps. */
   readonly sdBps: number;
@@ -28,7 +28,7 @@ const BPS = 1e-4;
 const HOUR_S = 3_600;
 const SECOND_MS = 1_000;
 
-/** Returns the model of the rules, in steps of one second. */
+/** Returns the model with the configured parameters, in steps of one second. */
 export const basisModelFor = ({ sdBps, revertMs, driftBps }: BasisRules): BasisModel => ({
   driftVariance: (driftBps * BPS) ** 2 / HOUR_S,
   deviation: sdBps * BPS,
@@ -38,9 +38,9 @@ export const basisModelFor = ({ sdBps, revertMs, driftBps }: BasisRules): BasisM
 
 /** Steady state of the filter. */
 export type BasisGain = {
-  /** Weight of a new difference. */
+  /** Weight of a new measurement (difference of the two logarithms) in the estimate of the basis. */
   readonly gain: number;
-  /** Standard error of the basis before a new difference. */
+  /** Standard error of the basis just before a new measurement. */
   readonly error: number;
 };
 

@@ -36,7 +36,7 @@ const BLOCKS = 30;
  */
 const ERRORS_MIN = 3.6;
 /**
- * Number of lags in each direction that are one step apart. The distance between larger lags is about a tenth of the
+ * Number of lags on each side of zero that are one step apart. The distance between larger lags is about a tenth of the
  * lag.
  */
 const EVEN_LAGS = 10;

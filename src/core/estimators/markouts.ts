@@ -53,7 +53,7 @@ export type MarkoutOptions = {
 export type MarkoutsState = {
   /** Values per fill: time, price, weight, group, mid price before the fill, index of the first unsettled horizon. */
   readonly waiting: readonly (readonly number[])[];
-  /** Index of each mean, with its sums. */
+  /** Means with at least one value: index of the mean, and its sums. */
   readonly means: readonly (readonly [place: number, state: MeanState])[];
 };
 
@@ -80,7 +80,7 @@ export class Markouts {
   #weight = new Float64Array(this.#size);
   #before = new Float64Array(this.#size);
   #group = new Uint8Array(this.#size);
-  /** Sequence number of the first fill that waits for each horizon. */
+  /** For each horizon, the sequence number of the first fill that waits for its mid price. */
   readonly #heads: Float64Array;
   #tail = 0;
   readonly #means: readonly ClusteredMean[];
