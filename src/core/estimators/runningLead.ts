@@ -9,7 +9,10 @@ import { leadLagOf, type LeadLag } from './leadLag.ts';
 export type LeadEstimate =
   { readonly lead: LeadLag; readonly reason: null } | { readonly lead: null; readonly reason: string };
 
-/** Smallest step between two tested lags. Of the reads within one step, only the last is kept. */
+/**
+ * Smallest difference between two tested lags. Time is divided into intervals of this length, and only the last read of
+ * each interval is kept.
+ */
 const STEP_MS: Millis = 250;
 const LAG_MAX_MS: Millis = 10_000;
 /** Time for which reads are kept. Most changes of a mid price are noise, so a lead shows only over many minutes. */
@@ -59,12 +62,12 @@ export class RunningLead {
   }
 }
 
-/** Adds a read. If the last read is in the same step, the new read replaces it. */
+/** Adds a read. If the previous read is in the same interval of `STEP_MS`, the new read replaces it. */
 function addRead({ at: times, log }: Reads, at: Millis, price: number): void {
   const last = times.at(-1) ?? -Infinity;
   if (!(price > 0 && price < Infinity && at >= last)) return;
-  // Steps are fixed on the clock. If each step started at the last read, frequent reads would replace each other
-  // forever.
+  // The intervals are fixed on the clock. If each interval started at the last read, frequent reads would replace each
+  // other forever.
   if (Math.floor(at / STEP_MS) === Math.floor(last / STEP_MS)) {
     log[log.length - 1] = Math.log(price);
     times[times.length - 1] = at;

@@ -1,12 +1,13 @@
 /**
- * Inventory band: the inventory that is left to the quotes instead of a hedge, and its holding cost. Computed from
- * risk, flow and hedge cost.
+ * Inventory band: the maximum inventory that is left to the quotes without a hedge, and the cost of holding inventory.
+ * Computed from risk, flow and hedge cost.
  */
 
 /** Inputs, with inventory in whole orders. Earnings and costs are shares of the value of one order. */
 export type BandInput = {
   /**
-   * Cost per second of holding one order: half of gamma sigma squared. Holding q orders costs q squared times as much.
+   * Cost per second of an inventory of one order: half of gamma (risk aversion) times sigma (volatility) squared. An
+   * inventory of q orders costs q squared times as much.
    */
   readonly riskPerS: number;
   /** Fills per second of one side at zero inventory. */

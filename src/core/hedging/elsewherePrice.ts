@@ -19,7 +19,7 @@ export type ElsewhereTerms = {
   readonly marginBps: number;
   /** Possible price move until the order arrives, in bps of the value (`latencyRiskBps`). */
   readonly riskBps: number;
-  /** Cost of converting back the change of the balance in the other book's quote currency, in bps of the value. */
+  /** Cost of moving quote currency back between the exchanges after the hedge, in bps of the hedged value. */
   readonly backBps: number;
   readonly bounds: Omit<TakerLimits, 'priceBound'>;
 };

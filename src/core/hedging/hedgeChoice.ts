@@ -24,8 +24,8 @@ export type HedgeRules = {
   /** Expected time for skewed quotes to reduce inventory of the band's size, in ms. */
   readonly unwindMs: Millis;
   /**
-   * Cost of keeping the amount to hedge, in basis points of that amount, if the band is computed from risk and flow. If
-   * absent, `carryBpsPerHour` applies.
+   * Cost of carrying the amount to hedge until quotes reduce it, in basis points of that amount; present if the band is
+   * computed from risk and flow. If absent, `carryBpsPerHour` applies.
    */
   readonly waitBps?: number;
   /** Maximum cost of the hedges of one UTC day, in the quote currency; absent for no limit. */

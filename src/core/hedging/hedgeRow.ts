@@ -24,7 +24,7 @@ export type HedgeWay = ConversionWay | 'book' | 'elsewhere' | `rfq via ${string}
 /** One line of the route comparison. */
 export type HedgeLine = {
   readonly way: string;
-  /** Cost in the quote currency; positive if paid. */
+  /** Cost in the quote currency; positive if paid, `null` if the route has no price. */
   readonly cost: string | null;
   readonly bps: number | null;
   /** Reason why this route was not chosen; `null` for the chosen route. */
@@ -60,8 +60,8 @@ export type HedgeRoute = {
 export type HedgeAccount = { readonly place: string; readonly account: string };
 
 /**
- * Order on another exchange. `rate` is the value of one unit of that book's quote currency, in the quote currency of
- * the bot's book.
+ * Order on another exchange. `rate` is the value of one unit of the other book's quote currency, in the quote currency
+ * of the bot's book.
  */
 export type PlacedOrder = HedgeAccount & { readonly order: ElsewhereOrder; readonly rate: string };
 
@@ -87,16 +87,16 @@ export type HedgeRow = {
   readonly costMax?: string;
   /** Band at the decision, in the base currency; absent if the configuration sets the band. */
   readonly band?: string;
-  /** Maximum cost of all earlier hedges of the same UTC day, in the quote currency. */
+  /** Sum of the maximum costs of all earlier hedges of the same UTC day, in the quote currency. */
   readonly dayCost?: string;
   /**
-   * Exchange of the last completed hedge elsewhere, and the number of completed hedges there in sequence before this
-   * hedge; absent if there was none.
+   * Other exchange on which a hedge was last completed, and the number of hedges completed there in sequence before
+   * this hedge; absent if no hedge was completed on another exchange.
    */
   readonly placed?: { readonly place: string; readonly count: number };
   /**
-   * The operator's flatten request for which the bot hedges: its id, and the maximum cost of earlier hedges for this
-   * request in the quote currency.
+   * The operator's flatten request for which the bot hedges: its id, and the sum of the maximum costs of earlier hedges
+   * for this request, in the quote currency.
    */
   readonly flatten?: { readonly id: string; readonly cost: string };
 };

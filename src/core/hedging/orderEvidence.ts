@@ -50,9 +50,7 @@ export class OrderEvidence {
   /** Monotonic time from which an order that is not listed counts as absent. */
   readonly #conclusiveFrom: Millis;
   readonly #apartMs: Millis;
-  /**
-   * First of consecutive conclusive look-ups that do not list the order and list equal trades; `null` if there is none.
-   */
+  /** First of the consecutive conclusive look-ups without the order and with equal trades; `null` if there is none. */
   #unlisted: { readonly trades: string; readonly at: Millis } | null = null;
 
   /**
@@ -70,7 +68,10 @@ export class OrderEvidence {
     return startedAt >= this.#conclusiveFrom;
   }
 
-  /** Whether a second look-up with an equal result, late enough, proves that the order ended or was never placed. */
+  /**
+   * Whether a second look-up with an equal result, if late enough, would prove that the order ended or was never
+   * placed.
+   */
   get isDeciding(): boolean {
     return this.#unlisted !== null;
   }

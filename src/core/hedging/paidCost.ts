@@ -11,7 +11,8 @@ export type PaidCost = {
   /** Cost relative to the value of the traded amount at the mid price; `null` if that value is 0. */
   readonly bps: number | null;
   /**
-   * Fees in currencies other than the two of the traded book, as text; `cost` does not include them. `null` if none.
+   * Fees in currencies other than the two of the traded book, as text; `null` if there are none. `cost` does not
+   * include these fees.
    */
   readonly otherFees: string | null;
 };

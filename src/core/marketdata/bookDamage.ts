@@ -8,8 +8,8 @@ import type { DecimalText, Price, Side } from '../model/units.ts';
  * Returns the price of a level in ticks. A price between two ticks, such as the price of an order older than a tick
  * change, is rounded towards the other side. So no quote crosses that order.
  *
- * Returns `null` for an ask above the largest countable tick, because it is behind all other asks. Throws RangeError
- * for any other uncountable price, and for text that is not decimal.
+ * Returns `null` for an ask too high to be counted in ticks, because it is behind all other asks. Throws RangeError for
+ * any other price that cannot be counted in ticks, and for text that is not decimal.
  */
 export function levelTick(instrument: Instrument, side: Side, price: DecimalText): Price | null {
   let ticks: Price;

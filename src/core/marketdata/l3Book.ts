@@ -250,7 +250,7 @@ export class L3Book {
 
   /**
    * Sets an order to its current state. An order keeps its queue position only if its side and price are unchanged and
-   * its amount did not rise. Skips an order with an uncountable price.
+   * its amount did not rise. Skips an order whose price cannot be counted in ticks.
    */
   #open(oid: string, side: Side, priceText: DecimalText, amountText: DecimalText | null): void {
     const before = this.#entries.get(oid);
@@ -279,7 +279,10 @@ export class L3Book {
     else this.#ownEntries.add(entry);
   }
 
-  /** An order that a complete book shows unchanged keeps its arrival number. */
+  /**
+   * Returns the arrival number of an order: its former number if the order kept its queue position while a snapshot was
+   * loaded, otherwise the next number.
+   */
   #bornNow(oid: string, side: Side, price: Price, lots: number): number {
     const former = this.#former.get(oid);
     const stays = former && former.side === side && former.price === price && lots <= former.lots;
@@ -351,7 +354,8 @@ export class L3Book {
   }
 
   /**
-   * Returns the tick of a price; `null` if uncountable, because no order at such a price can affect the bot's orders.
+   * Returns the tick of a price; `null` if the price cannot be counted in ticks. No order at such a price can affect
+   * the bot's orders.
    */
   #ticksOf(side: Side, price: DecimalText): Price | null {
     try {

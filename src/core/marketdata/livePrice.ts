@@ -63,20 +63,20 @@ export type LivePriceRules = {
    * the distance is from the farther of the two middle prices, so that two sources are compared with each other.
    */
   readonly divergenceMaxBps: number;
-  /** Minimum number of used sources. */
+  /** Minimum number of used sources; with fewer, there is no combined price. */
   readonly sourcesMin: number;
   /** Move of the price that causes an immediate decision, in bps. */
   readonly moveBps: number;
   /** Rules of the basis; `null` if the sources' prices are used without a basis. */
   readonly basis:
     | (BasisRules & {
-        /** Maximum standard deviation of a basis that is used. */
+        /** Maximum standard deviation of a usable basis. */
         readonly errorMaxBps: number;
         /** Treatment of a source without a basis: its price is not used, or used with a basis of 0. */
         readonly unknown: 'leave out' | 'zero';
         /**
-         * Limit on the distance of a measurement from the basis; a larger distance counts as this limit. `null` for the
-         * fees and half spreads of both books.
+         * Limit on the distance of a measurement from the basis; a larger distance counts as this limit. If `null`, the
+         * limit is the sum of the fees and half spreads of both books.
          */
         readonly bandBps: number | null;
       })
@@ -90,7 +90,7 @@ export type SourceRefusal =
 /** State of one source at a time. Prices are in ticks of the bot's book, `null` if unknown. */
 export type SourceStatus = {
   readonly name: string;
-  /** Reason why the source is not used; `null` if it is. `detail` has its numbers. */
+  /** Reason why the source is not used; `null` if the source is used. `detail` has the figures of the reason. */
   readonly refusal: SourceRefusal | null;
   readonly detail: string | null;
   /** Mid price across the source's books, without basis. */
@@ -103,7 +103,7 @@ export type SourceStatus = {
   readonly buy: number | null;
   /**
    * Value of one unit of the first book's quote currency, in the quote currency of the chain: the product of the mid
-   * prices of the later books. `null` with one book, if a later book is refused, and if the source is divergent.
+   * prices of the later books. `null` if the chain has one book, a later book is refused, or the source is divergent.
    */
   readonly quoteRate: number | null;
   /** Age of the oldest reading. */
@@ -160,8 +160,9 @@ export class LivePrice {
   }
 
   /**
-   * Records a reading that was current at `startedAt`, or the reason why the feed has none. A later call has the newer
-   * book, even if its `startedAt` is earlier: a frame that waited may follow the confirmation of an older book.
+   * Records a reading that was current at `startedAt`, or the reason why the feed has none. Of two calls, the later has
+   * the newer book, even if its `startedAt` is earlier: a delayed frame may arrive after a read that confirmed an older
+   * book.
    */
   read(feed: string, startedAt: Millis, reading: LiveReading | string): void {
     this.#version++;

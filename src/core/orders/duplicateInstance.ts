@@ -5,14 +5,14 @@
 import type { Millis } from '../model/units.ts';
 
 /**
- * Number of reads within one minute that must each show new orphan orders. The orders of a single delayed request
- * appear as new in only one read.
+ * Number of reads within one minute that must show new orphan orders to prove another process. The orders of a single
+ * delayed request appear as new in only one read.
  */
 const READS_MIN = 3;
 const WITHIN_MS: Millis = 60_000;
 /**
- * Time without new orphan orders that rules out another process, which would place orders again within seconds. This
- * time applies only after more than one orphan order.
+ * Time without new orphan orders after which another process is ruled out, because it would place orders again within
+ * seconds. A single orphan order is no sign of another process.
  */
 const QUIET_MS: Millis = 10_000;
 

@@ -33,8 +33,9 @@ export class ForeignOrders {
   }
 
   /**
-   * Applies a read of open orders; ignores a read that started before an earlier one. A complete or current read
-   * replaces the earlier reads. After any other read, the orders of earlier reads may still be open, so they remain.
+   * Applies a read of open orders; ignores a read that started before the last applied read. A complete read, or a
+   * `current` read (which lacks only unreadable orders), replaces the earlier reads. After any other read, the orders
+   * of earlier reads may still be open, so they remain.
    */
   read({ startedAt, complete, current, orders }: OpenOrdersRead, instrument: Instrument): void {
     if (startedAt < this.#readAt) return;

@@ -178,7 +178,7 @@ export class Orders {
   }
 
   /**
-   * Yields the orders that a book read started at `startedAt` may show: already sent, and not known to have ended
+   * Yields the orders that a book whose read started at `startedAt` may show: quotes that are not known to have ended
    * before the read.
    */
   *inBookSince(startedAt: Millis): IterableIterator<Order> {
@@ -285,9 +285,9 @@ export class Orders {
   /**
    * Applies the answer to a cancel.
    *
-   * The exchange processes cancels after it answers (public facts 8), so the listed orders may still be live. A look-up
-   * or read must confirm their end. If the request was for a single order without a known oid, a listed oid is the oid
-   * of that order.
+   * The exchange processes cancels after it answers (public facts 8), so the orders in the answer may still be live. A
+   * look-up or read must confirm their end. If the request was for a single order without a known oid, an oid in the
+   * answer is the oid of that order.
    */
   cancelAnswered(ids: readonly string[], outcome: Outcome<readonly string[]>, startedAt: Millis, at: Millis): void {
     if (outcome.kind !== 'done') return;

@@ -1,7 +1,7 @@
 /** Orders of earlier runs, as passed to a new run. */
 import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
 
-/** Order of an earlier run without a recorded end: it may be live. */
+/** Order of an earlier run; may be live, because no end of the order is recorded. */
 export type RestoredOrder = {
   readonly id: string;
   readonly side: Side;

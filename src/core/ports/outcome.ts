@@ -93,10 +93,12 @@ export type LocalRefusal =
   /** The client is closed. */
   | 'closed';
 
-/** Section of the configuration with an exchange: that of the bot, or that of its hedges. */
+/** Configuration section of an exchange: the exchange of the bot, or the exchange of its hedges. */
 export type VenueSection = 'exchange' | 'elsewhere';
 
-/** Remedies for rejections of the client itself. Section `elsewhere` has no key for budgets. */
+/**
+ * Remedies for rejections by the client itself. Section `elsewhere` has no key for budgets, so its remedies name none.
+ */
 const LOCAL_REMEDIES: Readonly<Record<VenueSection, Partial<Readonly<Record<LocalRefusal, string>>>>> = {
   exchange: {
     'not-sent': 'check exchange.restUrl, and that the exchange is running and reachable from this machine',

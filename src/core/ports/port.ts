@@ -50,7 +50,10 @@ export type BookEntry = {
   readonly oid?: string;
 };
 
-/** First row of a side whose price is unreadable or out of order. The row comes after the first `after` entries. */
+/**
+ * First damaged row of a side: its price is unreadable or out of order, or it belongs to another book. The row comes
+ * after the first `after` entries.
+ */
 export type SideDamage = { readonly after: number; readonly why: string };
 
 export type BookSnapshot = {
@@ -62,8 +65,8 @@ export type BookSnapshot = {
   readonly bids: readonly BookEntry[];
   readonly asks: readonly BookEntry[];
   /**
-   * Damaged rows; absent if every price was readable. Rows after a damaged row are included only if their price order
-   * is proven.
+   * Damaged rows; absent if there are none. `bids` and `asks` include a row after a damaged row only if its place in
+   * the price order is proven.
    */
   readonly damage?: { readonly bids?: SideDamage; readonly asks?: SideDamage };
 };
@@ -388,8 +391,9 @@ export type StreamNews =
   /** One step of an order-by-order book. */
   | { readonly kind: 'diff'; readonly diff: BookDiff }
   /**
-   * Complete book by levels, from an exchange that sends no steps. `sequence` grows with each book. `sentAt` is the send
-   * time in the frame; absent if the frame has none, or if the book was read instead. `updatedAt` is then an estimate.
+   * Complete book by levels, from an exchange that sends no steps. `sequence` grows with each book. `sentAt` is the
+   * send time in the frame; absent if the frame has none, or if the book was requested. If `sentAt` is absent,
+   * `updatedAt` is an estimate.
    */
   | { readonly kind: 'book'; readonly snapshot: BookSnapshot; readonly sentAt?: Millis }
   | { readonly kind: 'trades'; readonly trades: readonly StreamTrade[] }

@@ -55,7 +55,7 @@ export type Refundable = {
 export type RefundStep = {
   readonly step: string;
   readonly status: 'IN_PROGRESS' | 'COMPLETE' | 'FAILED';
-  /** Id of the step. Only a later event contains the id; for some failed steps, no event contains an id. */
+  /** Id of the step; absent while the step is in progress, and after some failed steps. */
   readonly id?: string;
 };
 type Converted = {

@@ -62,7 +62,7 @@ type VenueBasics = {
   readonly requestLifeMs?: (requestTimeoutMs: Millis) => Millis;
   /** Abilities that a hedge needs; absent if the venue has none of them. */
   readonly hedging?: HedgeAbilities;
-  /** Keys of the section `exchange` that this exchange reads, and others do not; absent if it reads none of them. */
+  /** Keys in `VENUE_KEYS` that this exchange reads; absent if it reads none of them. */
   readonly readsKeys?: readonly VenueKey[];
   /**
    * `doubles` if the client has traded only with test doubles of the exchange: real orders then need
@@ -77,7 +77,7 @@ export type VenueKey = (typeof VENUE_KEYS)[number];
 
 /**
  * Bounds on order ids `<instance>-<run>-<counter>`. The exchange accepts every id within all three bounds, for each
- * kind of order. It may also accept shorter ids that exceed a bound.
+ * kind of order. It may also accept an id with one part beyond its bound if the other parts are shorter.
  */
 export type OrderIdRule = {
   /** Maximum number of letters and digits of the instance. */
@@ -88,8 +88,8 @@ export type OrderIdRule = {
 
 export type HedgeAbilities = {
   /**
-   * Way to find an order after a lost answer: a look-up by the bot's order id, or complete lists of open and ended orders
-   * with that id.
+   * Way to find an order after a lost answer: a look-up by the bot's order id, or complete lists of open and ended
+   * orders with that id; `null` if there is no way.
    */
   readonly lookUp: 'by order id' | 'by complete lists' | null;
   readonly immediateOrCancel: boolean;
@@ -131,8 +131,8 @@ export type VenueCredentials = {
   /** Lower bound: every new nonce must be higher than this number. */
   readonly nonceAbove: bigint;
   /**
-   * Returns a nonce source that stores its nonces, so that nonces keep increasing after a restart; `unstored` for a
-   * client that ends with its command.
+   * Returns a nonce source that stores its nonces, so that nonces keep increasing after a restart. The client of a
+   * single command uses `unstored` instead.
    */
   readonly durable: (source: NonceSource) => NonceSource;
 };

@@ -66,9 +66,9 @@ const STEPS_PER_BPS = 10;
  * + d earns 2 d - xi. So widening each side by xi / 2 keeps the profit of the round trip, as in GLFT (E3).
  *
  * xi of a side is the value-weighted mean of a(horizon) = -s (M after - M before) over its fills (E8), each bounded. M
- * is the mid price; s is 1 for a buy and -1 for a sell. Let x be the excess of xi over the tolerated part and b the
- * band explained by chance. Then x - b^2 / x counts: 0 up to b, nearly x far above b (positive-part James-Stein
- * estimate, 1961).
+ * is the mid price; s is 1 for a buy and -1 for a sell. Let x be the excess of xi over `toleratedBps`, and b the
+ * largest excess that counts as chance. Then x - b^2 / x counts: 0 up to b, nearly x far above b (positive-part
+ * James-Stein estimate, 1961).
  *
  * xi does not depend on quote prices, so widening does not reduce the estimate. Old fills lose weight over time, so
  * that a side without new fills narrows again.

@@ -4,8 +4,8 @@ import type { Millis } from '../model/units.ts';
 /** Number of mid prices kept; a power of two. */
 const MIDS_MAX = 4_096;
 /**
- * Maximum time, in ms, between two updates that confirm one mid price, and between an update and a fill that uses its
- * mid price.
+ * Maximum time, in ms, for which a mid price is valid without an update: between two updates with the same mid price,
+ * and between an update and a fill that uses its mid price.
  */
 const GAP_MS = 5_000;
 

@@ -78,7 +78,8 @@ export class PostOnlyBackoff {
   }
 
   /**
-   * Applies the current book. `startedAt` is the start of the book's read; `null` for a book without the bot's orders.
+   * Applies the current book. `startedAt` is the start of the book's read; `null` for a book that excludes the bot's
+   * orders, and ends a pause only by its prices.
    */
   onBook(depth: Depth, startedAt: Millis | null): void {
     for (const side of ['buy', 'sell'] as const) {

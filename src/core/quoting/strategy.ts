@@ -60,7 +60,7 @@ export type Reference = {
   readonly at: Millis;
   readonly price: number;
   /**
-   * Combined price of the live sources before their basis, and the state of each source; absent if the price has no
+   * Combined price of the live sources without their basis, and the state of each source; absent if the price has no
    * live sources.
    */
   readonly live?: { readonly there: number; readonly sources: readonly SourceStatus[] };

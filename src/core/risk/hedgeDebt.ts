@@ -13,16 +13,16 @@ import { money, moneyOf, multiplyMoneyFloor, textOfMoney, type Money, type Side 
 /** Bounds on inventory that is not hedged. Amounts are in the base currency. */
 export type HedgeBounds = PlaceLimits & {
   /**
-   * Inventory beyond the target, in either direction, that needs no hedge. If hedges compute the band, this value is
-   * its maximum.
+   * Inventory beyond the target, in either direction, that needs no hedge. If the band is computed, this value is its
+   * maximum.
    */
   readonly band: Money;
-  /** Whether hedges compute the band. If omitted, the band is fixed. */
+  /** Whether each hedge decision computes the band. If omitted, the band is fixed. */
   readonly isBandComputed?: boolean;
   /** Maximum hedge debt, counted as if every possibly live order of the side that increases the debt had filled. */
   readonly debtMax: Money;
   /**
-   * Number of consecutive failed hedges from which the side that increases the debt is not quoted. If 0, this side is
+   * Number of consecutive failed hedges after which the side that increases the debt is not quoted. If 0, this side is
    * not quoted while an order on the other exchange is open.
    */
   readonly failuresMax: number;
@@ -36,7 +36,7 @@ export type HedgeBounds = PlaceLimits & {
 /** Reason why a side may not add to unhedged inventory. */
 export type HedgeRefusal = 'hedge debt limit' | 'waits for a hedge' | 'no hedge elsewhere';
 
-/** Room of one side, and the bound that limits it. */
+/** Room for orders on one side, and the bound that limits this room. */
 export type HedgeRoom = {
   /** Maximum lots of the side's possibly live orders together. Keeps room for a hedge that is due on this side. */
   readonly lots: number;
@@ -100,7 +100,7 @@ export type ElsewhereFigures = {
   /** Amount of `quoteCurrency` beyond its target, and its value in the quote currency of the bot's book. */
   readonly drift: Money;
   readonly driftValue: Money | null;
-  /** Reasons why no order of a side may be sent to the other exchange, because of drift; `null` if none. */
+  /** Reason why drift blocks orders on the other exchange, by side; `null` if drift does not block the side. */
   readonly closed: Readonly<Record<Side, string | null>>;
 };
 
@@ -263,8 +263,8 @@ export class HedgeDebt {
   }
 
   /**
-   * Returns the bound on inventory beyond the band until a hedge ends: a number of full sides of quotes, which grows
-   * with the number of consecutive failed hedges (E17).
+   * Returns the bound on inventory beyond the band until a hedge ends (E17): a multiple of the largest side of a quote,
+   * which grows with each consecutive failed hedge. The bound is 0 for a side in debt that must wait for a hedge.
    */
   #untilHedged({ instrument }: Exposure, isInDebt: boolean, fullSide: number): Bound {
     const { failuresMax } = this.#bounds;

@@ -83,7 +83,7 @@ export type QuotingRefusal = Extract<
   | 'too many unknown orders'
 >;
 
-/** Inputs of the gate. */
+/** Inputs of the risk gate. */
 export type RiskContext = {
   readonly instrument: Instrument;
   readonly limits: RiskLimits | null;
@@ -95,7 +95,9 @@ export type RiskContext = {
   readonly bookRefusal?: 'rules of the book changed' | 'book is not traded any more' | null;
   /** Data that is missing before the first quote, as text; `null` if complete. */
   readonly missing: string | null;
-  /** Reason why the sources of the reference price give none; absent or `null` if they do, or if none are configured. */
+  /**
+   * Reason why the live sources give no reference price; absent or `null` if they give one, or if none are configured.
+   */
   readonly livePriceMissing?: string | null;
   readonly bookAge: Millis;
   readonly privateAge: Millis;

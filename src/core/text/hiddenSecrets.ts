@@ -77,7 +77,7 @@ export type Hidden = {
   readonly parts: ReadonlySet<string>;
 };
 
-/** Returns the part of a URL after its host, which is to be hidden; the host may be shown. Returns other text unchanged. */
+/** Returns the part of a URL that must be hidden: everything after the host. Returns other text unchanged. */
 function withoutHost(secret: string): string {
   const address = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?[^/?#@]+(.*)$/is.exec(secret);
   return address === null ? secret : address[1]!;
@@ -85,7 +85,10 @@ function withoutHost(secret: string): string {
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Returns the segments of a secret whose parts are hidden: words of letters and digits, and each line in Base64. */
+/**
+ * Returns the segments of a secret whose parts are hidden: complete lines of Base64, otherwise words of letters and
+ * digits.
+ */
 function segmentsOf(secret: string): readonly string[] {
   const path = withoutHost(secret);
   const words = (text: string): readonly string[] => text.split(/[^A-Za-z0-9_-]+/);

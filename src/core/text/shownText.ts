@@ -63,7 +63,7 @@ function maskedAuthorization(text: string): string {
   return parts.join('') + text.slice(done);
 }
 
-/** Returns the index after the last character from `at` that may belong to a signature, at most `max`. */
+/** Returns the index after the characters from `at` on that may belong to a signature; at most `max`. */
 function endOfValue(text: string, at: number, max: number): number {
   let end = at;
   while (end < max && end < text.length && !/[\s"'\\,;]/.test(text[end]!)) end++;
