@@ -80,7 +80,10 @@ export const recvWindowMs = (deadlineMs: number): number =>
  * MAX_NUM_ORDERS), so a list never reaches `ordersPage`.
  */
 const PAGE_SIZES = { ordersPage: 20_000, tradesPage: 1_000, depth: 100 } as const;
-/** Levels per side of a complete book, with their weight (rest-api.md, Order book). */
+/**
+ * Levels per side of a complete book. The next two constants include the weights of the requests (rest-api.md, Order
+ * book).
+ */
 export const WHOLE_LEVELS = 1_000;
 const WHOLE_DEPTH = { levels: WHOLE_LEVELS, weight: 50 } as const;
 const SHORT_DEPTH = { levels: PAGE_SIZES.depth, weight: 5 } as const;
@@ -166,8 +169,8 @@ export function binanceClient(options: BinanceOptions): VenueClient {
   }
 
   /**
-   * Reads the symbols that trade; with `query`, only some of them. The names of all other symbols are remembered too,
-   * because orders on a symbol that does not trade can still be read.
+   * Reads the symbols that trade; with `query`, only some of them. The names of symbols that do not trade are
+   * remembered too, because their orders can still be read.
    */
   const readSymbols = async (query: Readonly<Record<string, string>>): Promise<Outcome<readonly AvailableBook[]>> => {
     const outcome = await ask({
@@ -181,8 +184,8 @@ export function binanceClient(options: BinanceOptions): VenueClient {
   };
 
   /**
-   * Returns the symbol of a book. The name that base and quote would have is requested, and used only if the exchange
-   * lists it with exactly this base and quote.
+   * Returns the symbol of a book. Requests the symbol made of base and quote, and uses it only if the exchange lists it
+   * with exactly this base and quote.
    */
   async function listed(book: string | undefined): Promise<Outcome<ListedSymbol>> {
     if (book === undefined) return notSent('the request needs a book, like btc_usdt');
@@ -283,8 +286,8 @@ export function binanceClient(options: BinanceOptions): VenueClient {
   ): Promise<Outcome<readonly OwnTrade[]>> {
     if (outcome.kind !== 'done') return outcome;
     const unknown = [...new Set(outcome.value.map(({ oid }) => oid))].filter(oid => !clientIds.has(oid));
-    // Without the client ids of their orders, the trades are useless. If one id is not answered, the trades are read
-    // again later.
+    // Without the client ids of their orders, the trades are useless. If the request for one id fails, the trades are
+    // read again later.
     const read = await Promise.all(unknown.map(oid => readClientId(symbol, oid)));
     const failed = read.find(each => each.kind !== 'done');
     if (failed)

@@ -128,7 +128,7 @@ export class DepthBook {
   take(update: DepthUpdate): DepthStep {
     if (this.#sequence === null) {
       const before = this.#waiting.at(-1);
-      // An update is missing between the two, so only a snapshot after the gap is of use.
+      // Updates between the last waiting update and this one are missing, so only a snapshot after the gap is usable.
       if (before && update.first > before.last + 1n) this.#waiting = [];
       this.#waiting.push(update);
       if (this.#waiting.length > WAITING_MAX) this.#waiting.shift();

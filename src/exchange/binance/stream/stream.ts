@@ -22,7 +22,7 @@ export type SpotStreamOptions = ReconnectOptions & {
 
 /** Pause before the first snapshot of a connection, so that an update arrives before it. */
 const FIRST_MS = 200;
-/** Pause before the next snapshot; it doubles with each snapshot until the book was good for a minute. */
+/** Pause before the next snapshot; it doubles with each snapshot until the book has stayed valid for a minute. */
 const AGAIN_MS = 1_000;
 const AGAIN_MAX_MS = 60_000;
 const GOOD_AFTER_MS = 60_000;
@@ -42,9 +42,12 @@ class CombinedStream implements MarketStream {
   readonly #levels: DepthBook;
   #timer: Timer | null = null;
   #isReading = false;
-  /** Number that increases with every connection, so that the snapshot of an earlier one is not used. */
+  /**
+   * Number that increases when a connection opens or is lost, so that a snapshot that was requested earlier is not
+   * used.
+   */
   #connection = 0;
-  /** Number of snapshots since the book was good for a minute. */
+  /** Number of requested snapshots since the book last stayed valid for a minute. */
   #snapshots = 0;
   #goodSince: Millis | null = null;
 

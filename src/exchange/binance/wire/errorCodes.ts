@@ -21,7 +21,7 @@ export type VenueCode = {
 
 const PAGE = 'errors.md';
 const ROWS: readonly (readonly [is: VenueCode['is'], meaning: Meaning | '', rows: readonly string[]])[] = [
-  // A code without an entry counts as unknown, too. The following codes are listed because the page lists them.
+  // A code without an entry counts as unknown, too. The following codes have entries only because errors.md lists them.
   [
     'unknown',
     '',

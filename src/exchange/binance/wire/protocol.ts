@@ -15,7 +15,7 @@ import { parsedJson } from '../../wire/json.ts';
 import { readContent } from '../../wire/parts.ts';
 import { binanceCode, binanceMeaning, binanceRemedy, isBinanceTransient, refinedCode } from './errorCodes.ts';
 
-/** Fields of a request that only this exchange knows. */
+/** Request fields that are specific to this exchange. */
 export type BinanceForm = {
   /** Parameters in order, unencoded; undefined ones are omitted. */
   readonly params: Readonly<Record<string, string | undefined>>;

@@ -22,7 +22,7 @@ import {
 import * as wire from '../../wire/wire.ts';
 import type { Row } from '../../wire/wire.ts';
 
-/** Symbol of the exchange with the book of this program. */
+/** Symbol of the exchange, and the name of its book in this program. */
 export type ListedSymbol = { readonly symbol: string; readonly book: string };
 
 /** Assets that a book's name can contain. The exchange also has assets with other characters (rest-api.md). */
@@ -244,8 +244,9 @@ export function orderOf({ symbol, book }: ListedSymbol, element: unknown): Order
 }
 
 /**
- * Reads only the client id of an order, so that no other field of a foreign order matters. An order without a client id
- * is not the bot's. `unreadable` is the reason if the id cannot be read; later replies are not expected to differ.
+ * Reads only the client id of an order, so that unreadable other fields of a foreign order do no harm. An order without
+ * a client id is not the bot's. `unreadable` is the reason why the id cannot be read; a repeated request is not
+ * expected to help.
  */
 export const clientIdOf =
   (oid: string) =>

@@ -3,7 +3,10 @@ import { moneyOf, type BookFee, type NonceSource } from '../../../core/index.ts'
 import type { Endpoints } from '../rest/endpoints.ts';
 import { judged, rejectedWith, valueIn, type Checks } from './checks.ts';
 
-/** Factories of clients of the same account with a wrong secret or other nonces. Their caller closes the clients. */
+/**
+ * Factories of clients for the same account, but with a wrong secret or with other nonces. The caller closes the
+ * clients.
+ */
 export type OtherClients = {
   readonly withWrongSecret: () => Endpoints;
   readonly withNonces: (nonces: (source: NonceSource) => NonceSource) => Endpoints;

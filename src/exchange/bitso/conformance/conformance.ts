@@ -93,7 +93,8 @@ const withoutChecks = (what: string, reason: string, checks: Checks): Promise<bo
 
 /**
  * Reads the open orders of the book before the checks place any order. Returns why checks of trades and exact balances
- * would mistake another program's orders for their own; `null` if there is no such order.
+ * must be skipped: the book has open orders of another program, or its orders are unknown. Returns `null` if there are
+ * no orders.
  */
 async function othersCheck(client: Endpoints, book: string, checks: Checks): Promise<string | null> {
   let reason: string | null = `the open orders of ${book} are not known`;

@@ -327,7 +327,7 @@ type OrderStage = {
   readonly own: CheckOrders;
   readonly checks: Checks;
   readonly start: readonly Balance[];
-  /** Runs a check of exact balances, or skips it because another program has orders. */
+  /** Runs a check of exact balances, or skips the check if another program has orders. */
   readonly ofBalances: (answer: () => Promise<CheckAnswer>) => Promise<CheckAnswer>;
 };
 
@@ -486,7 +486,7 @@ async function rejectionChecks({ client, market, own, checks, start, ofBalances 
   );
 }
 
-/** Returns a function that looks orders up until the first of them is final; by default, until it is live. */
+/** Returns a function that looks up orders until the first of them passes `isFinal`; by default, until it is live. */
 const finderIn =
   (client: Endpoints, checks: Checks) =>
   (of: Parameters<Endpoints['lookUp']>[0], isFinal: (order: OrderReport | undefined) => boolean = isLive) =>

@@ -76,9 +76,9 @@ const totalChange = (now: readonly Balance[], before: readonly Balance[], curren
 const lotsWithFee = (lots: Amount, rate: Money): Amount => Number((BigInt(lots) * ONE) / (ONE - rate) + 1n) as Amount;
 
 /**
- * Returns the amount that a buy added to the balance: at most the amount of its trades after the fee if they are
- * complete, otherwise at most the order's amount. If the balance cannot be read, returns the amount of complete trades
- * after the fee, or `null` if trades are missing.
+ * Returns the amount that a buy added to the balance, capped at the order's amount, or at the amount of its trades
+ * after the fee if they are complete. If the balance cannot be read, returns the amount of complete trades after the
+ * fee, or `null` if trades are missing.
  */
 async function boughtBy({ before, trades, amount, isWhole }: SideTrades, stage: TradeStage): Promise<Money | null> {
   const { major } = stage.market.instrument;

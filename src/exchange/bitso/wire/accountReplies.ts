@@ -89,8 +89,8 @@ export type AccountStatus = {
 };
 
 /**
- * Reads the orders of a look-up or of open orders (rest-api 2.4, public-facts 7). A market order without an amount gets
- * `0`. Throws a WireFault if the shape is wrong.
+ * Reads the orders of a look-up or of open orders (rest-api 2.4, public-facts 7). The missing amount of a market order
+ * is read as 0. Throws a WireFault if the shape is wrong.
  */
 export const orderList = (payload: unknown, unreadable?: UnreadableRow[]): readonly OrderDetails[] =>
   wire.rows(payload, order, unreadable);

@@ -1,4 +1,6 @@
-/** Sender of the exchange's requests: signatures, budgets and classification of replies behind the shared sender. */
+/**
+ * Sender of requests to the exchange: signatures, budgets and classification of replies, on top of the shared sender.
+ */
 import type { Clock, NonceSource, Observation, VenueSection } from '../../../core/index.ts';
 import { Budget } from '../../transport/budget.ts';
 import type { Lane, LaneLimits } from '../../transport/lanes.ts';

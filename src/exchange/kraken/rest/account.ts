@@ -37,8 +37,8 @@ const FEE_BOOKS_MAX = 50;
 
 /**
  * Maximum number of own trades that one call returns; the call reads pages of 50. A longer list is read from its end,
- * which costs two more requests. In the lowest tier, a call takes up to a minute. The next call continues after its
- * last trade.
+ * which costs two more requests. In the lowest tier, a call takes up to a minute. The next call continues after the
+ * last trade of this call.
  */
 export const TRADES_PER_CALL_MAX = 200;
 

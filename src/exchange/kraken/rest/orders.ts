@@ -42,8 +42,8 @@ const EARLIER_MS: Millis = 60_000;
 /**
  * Bounds of the time from the sending of an order to its `deadline`. The exchange allows 0.5 to 60 s from its own time,
  * and takes 5 s by default (docs.kraken.com/exchange/api-reference/spot-websocket-v2/batch_add). The bot's estimate of
- * that time is up to a second early, and a busy exchange may take some seconds for a placement (common knowledge, not
- * checked). So a minimum of 4 s leaves 3 s.
+ * the exchange's time is up to a second early, and a busy exchange may take some seconds for a placement (common
+ * knowledge, not checked). So a minimum of 4 s leaves 3 s for the placement.
  */
 const VALID_MS = { min: 4_000, max: 60_000 } as const;
 
@@ -281,7 +281,7 @@ export function orderEndpoints({ clock, ask, pairs, placed, serverClock, validMs
         ),
       );
 
-  /** Stores the facts about the orders of a reply that later requests need. */
+  /** Stores the facts that later requests need about the orders of a reply. */
   function remembered(outcome: OrderList): OrderList {
     if (outcome.kind === 'done')
       for (const { oid, originId, feeSide } of outcome.value) placed.seen(oid, { originId, feeSide });

@@ -66,7 +66,7 @@ export async function readOldest<T>(
   }
   return unknown(`the oldest ${PAGES_MAX} pages of the list contain fewer than ${minimum} matching rows`);
 
-  /** Reads a page counted from the end of the list; page 0 is the empty one after it. */
+  /** Reads a page counted from the end of the list; page 0 is the empty page after the end. */
   async function pageFromEnd(page: number): Promise<Outcome<ListPage<T>>> {
     for (let attempt = 0; attempt < TRIES; attempt++) {
       const before = count;
