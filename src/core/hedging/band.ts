@@ -91,7 +91,7 @@ export function computeBand({ riskPerS: h, fillsPerS, edge, cost, ordersMax }: B
 }
 
 /**
- * Returns H(-p) for p > 0: earnings per second of the side that reduces the position. The holder pays up to p to reduce
+ * Returns H(-p) for p > 0: earnings per second of the side that reduces the position. The bot pays up to p to reduce
  * the position by one order.
  */
 const earningsAtPrice = (most: number, edge: number, p: number): number =>

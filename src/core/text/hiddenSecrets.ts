@@ -5,10 +5,7 @@
  * by chance.
  */
 const PART_MIN = 8;
-/**
- * Minimum length of a secret whose parts are hidden, too. A shorter secret is hidden only if the complete secret
- * occurs.
- */
+/** Minimum length of a segment of a secret whose parts are hidden, too. A shorter segment is never hidden in part. */
 const LONG_MIN = 16;
 /** Minimum length of a secret. Hiding shorter secrets would hide too much other text. */
 const SECRET_MIN = 4;

@@ -66,7 +66,7 @@ export const listedSymbols = (
 
 const bookOfAssets = (base: string, quote: string): string => `${base.toLowerCase()}_${quote.toLowerCase()}`;
 
-/** Value of a maximum that the exchange does not limit. */
+/** Maximum that applies if the exchange sets none. */
 const UNLIMITED = '100000000000';
 
 /** Reads the rules of a symbol from its filters (filters.md). A maximum or step of zero disables that rule. */

@@ -417,7 +417,7 @@ async function crossingCheck(
       const originId = own.nextId();
       const outcome = await own.place('buy', { price: textOfPrice(instrument, ticks), major, originId });
       if (outcome.kind === 'refused') return rejectedWith(['1002'], outcome);
-      // The client treats this code as an unknown outcome.
+      // The client treats code 1002 as an unknown outcome.
       if (outcome.kind === 'unknown') return judged(outcomeText(outcome), /\b1002\b/.test(outcome.reason));
       const { oid } = outcome.value;
       return endAnswer({ client, checks, oid });

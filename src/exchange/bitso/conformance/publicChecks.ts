@@ -95,7 +95,7 @@ export async function publicChecks(client: Endpoints, book: string, checks: Chec
     : { row, instrument: instrumentOf(row), ...(best as Pick<CheckedMarket, 'bid' | 'ask'>) };
 }
 
-/** Whether no entry names an order. */
+/** Whether no entry has an order id. */
 const isGrouped = (entries: readonly { readonly oid?: string }[]): boolean =>
   entries.every(({ oid }) => oid === undefined);
 
