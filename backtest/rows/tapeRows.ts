@@ -9,7 +9,10 @@ import { RowWindow } from './rowWindow.ts';
 export type TapeRowsOptions = {
   /** Rows that define the book if a tape has both levels and single orders. Default: levels. */
   readonly from?: 'levels' | 'orders';
-  /** Minimum delay from the exchange to the bot, in ms, for tapes without receive times. */
+  /**
+   * Minimum delay from the exchange to the bot, in ms, at a given time; needed for tapes without receive times.
+   * Default: 0.
+   */
   readonly feed?: Travel;
 };
 
@@ -31,8 +34,8 @@ export function rowsOfTape(tape: Tape, options: TapeRowsOptions = {}): MarketRow
 }
 
 /**
- * Returns a sliding window over a stored tape of levels. The chunks of the tape are decoded ahead. Throws if the tape
- * has only single orders. Loading rows throws if the tick size changes.
+ * Returns a sliding window over a stored tape of levels. The chunks of the tape are decoded before they are needed.
+ * Throws if the tape has only single orders. Loading rows throws if the tick size changes within the tape.
  */
 export function windowOfLevels(tape: StoredTape, feed: Travel = AT_ONCE): RowWindow {
   refuseQuotes(tape);

@@ -4,7 +4,8 @@ import type { MarketRows } from './rows.ts';
 
 /**
  * Book in which a new level at or beyond the other side's best price hides the levels that it crosses, because
- * recordings contain stale levels. `bid` is 0 if there are no bids; `ask` is `places` - 1 if there are no asks.
+ * recordings contain stale levels. `bid` and `ask` are the indices of the best prices: `bid` is 0 without bids, and
+ * `ask` is `last` without asks.
  */
 export class TickBook {
   readonly bids: Float64Array;

@@ -46,8 +46,8 @@ export class TradeRows {
 
   /**
    * Whether trades near a row show that `lots` of an order at a price were executed; these lots then count as matched.
-   * A single trade of exactly `lots` is preferred to a larger trade or several trades, and a later trade to an earlier
-   * trade. Must be called in row order.
+   * A single trade of exactly `lots` is preferred to a larger trade or several trades; among such single trades, a
+   * trade after the row is preferred. Must be called in row order.
    */
   take(row: number, price: number, lots: number, side: number): boolean {
     const near = this.#near(row, price);

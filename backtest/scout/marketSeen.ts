@@ -132,7 +132,7 @@ class Sight {
     } else if (this.#logMids.at(-1)!.length > 0) this.#logMids.push([]);
   }
 
-  /** Returns the mid price in ticks at a time since the previous row; 0 before the first book and inside gaps. */
+  /** Returns the mid price in ticks at a time not before the previous row; 0 before the first book and inside gaps. */
   #midAt(at: Millis): number {
     const { gaps } = this.#tape;
     for (let i = this.#gap; i < gaps.length && gaps[i]!.from < at; i++) if (at < gaps[i]!.to) return 0;

@@ -1,4 +1,4 @@
-/** Page of a scout: text, a table, plots, and the results of each book by distance. */
+/** Page of `puntas scout`: text, a table, plots, and the results of each book by distance. */
 import {
   durationText,
   numberText,
@@ -23,8 +23,8 @@ import { bpsText } from '../profile/bpsText.ts';
 import { scoutWords, shownIn } from './summary.ts';
 
 /**
- * Returns a self-contained HTML file that includes library, style and script. Names and texts of the market are
- * escaped.
+ * Returns a self-contained HTML file: the chart library, its style and the script are embedded. Names and texts of the
+ * market are escaped.
  */
 export function scoutPage(scouting: Scouting, parts: PageParts): string {
   const { books, currency } = scouting;
@@ -174,7 +174,7 @@ const signedText = (x: number): string => {
 };
 
 /**
- * Returns a table row with the reason against quoting and the limitations of the recording; empty if there are none.
+ * Returns a table row with the reason against quoting and the limitations of the recording; empty if there is neither.
  */
 function note({ verdict, limits }: ScoutedBook, cells: number): Html {
   const words = [...(verdict.quote ? [] : [verdict.why]), ...limits];
@@ -215,8 +215,8 @@ function nets({ books, currency }: Scouting): Plot {
 }
 
 /**
- * Returns the range of a plot. Intervals are clipped to twice the largest value, because very wide intervals would
- * compress the plot.
+ * Returns the range of a plot. Confidence intervals are clipped to twice the largest value, because very wide intervals
+ * would compress the plot.
  */
 function rangeAround(lines: readonly Line[]): readonly [number, number] | null {
   const values = lines.flatMap(line => line.values);

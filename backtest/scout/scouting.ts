@@ -1,4 +1,6 @@
-/** Results of a scout as numbers and text for JSON: each book evaluated at the account's fee, best book first. */
+/**
+ * Results of `puntas scout` as numbers and text for JSON: each book evaluated at the account's fee, best book first.
+ */
 import { randomOf, type FeeTier, type Millis } from '../../src/core/index.ts';
 import { wideHoursOf, type Tape, type WideHours } from '../../src/tape/index.ts';
 import type { HedgedBook } from '../hedged/hedgedBook.ts';
@@ -32,7 +34,7 @@ export type Scouting = {
    */
   readonly books: readonly ScoutedBook[];
   readonly leftOut: readonly { readonly what: string; readonly why: string }[];
-  /** Books with a hedge on another exchange; absent unless a recording of it was given. */
+  /** Books with a hedge on another exchange; absent unless a recording of that exchange was given. */
   readonly hedged?: readonly HedgedBook[];
 };
 
@@ -62,7 +64,8 @@ export type ScoutedBook = Omit<MarketSeen, 'takerValue'> & {
   readonly verdict: QuoteVerdict;
   readonly curve: readonly CurvePoint[];
   /**
-   * Fee tier that the account reaches by quoting at the distance of the verdict; `null` if the verdict has no distance.
+   * Fee tier that the account reaches by quoting at the verdict's distance from the mid price; `null` if the verdict
+   * has no distance.
    */
   readonly reached: ReachedTier | null;
   /** Limitations of the recording, in sentences. */
@@ -75,9 +78,9 @@ export type CurvePoint = Pick<DistancePoint, 'distanceBps' | 'edgeBps' | 'fills'
   readonly left: { readonly value: number; readonly low: number; readonly high: number } | null;
 };
 
-/** Fee tier of the account after a month of quoting at the distance of the verdict. */
+/** Fee tier of the account after a month of quoting at the verdict's distance from the mid price. */
 export type ReachedTier = {
-  /** Volume of 30 days of quoting at this distance, plus the account's earlier volume. */
+  /** Volume of 30 days of quoting at the verdict's distance, plus the account's volume in the 30 days before. */
   readonly volume30d: number;
   readonly feeBps: number;
   /**
@@ -190,8 +193,8 @@ function comesBefore(a: ScoutedBook, b: ScoutedBook): number {
 const netOf = ({ verdict }: ScoutedBook): number => verdict.netPerHour?.value ?? Number.NEGATIVE_INFINITY;
 
 /**
- * Returns the excess of the fee over the remaining edge at the best distance, in bps. For a book without such a
- * distance, the excess is larger than for any other book.
+ * Returns the excess of the fee over the remaining edge at the best distance, in bps. For a book whose remaining edge
+ * is unknown, the result is larger than for any other book.
  */
 function short({ verdict, feeBps, curve }: ScoutedBook): number {
   const left = curve.find(({ distanceBps }) => distanceBps === verdictDistance(verdict))?.left;

@@ -1,4 +1,4 @@
-/** Summary of a scout in sentences, and formats of its numbers. */
+/** Summary of `puntas scout` in sentences, and formats of its numbers. */
 import { counted, durationText, gainText, sumText } from '../../src/pages/index.ts';
 import { wideHoursText } from '../../src/tape/index.ts';
 import { bpsText } from '../profile/bpsText.ts';
@@ -20,7 +20,8 @@ export function compact(x: number | null): string {
 export const signed = (x: number | null): string => `${x !== null && x > 0 ? '+' : ''}${compact(x)}`;
 
 /**
- * Returns the currency of the comparison with its rate if known, otherwise the book's quote currency with the rate 1.
+ * Returns the currency in which books are compared, with the rate from the book's quote currency. If this rate is
+ * unknown, returns the book's quote currency with the rate 1.
  */
 export const shownIn = (
   book: ScoutedBook,
@@ -80,7 +81,7 @@ function nothingPays(books: readonly ScoutedBook[]): string {
   return `${start} The closest is ${name}, which ${when}.`;
 }
 
-/** Describes the measured time of the books, without gaps. */
+/** Describes how long the books were recorded, without gaps. */
 function seenText({ books, looked }: Scouting): string {
   const times = books.map(({ seconds }) => seconds).sort((a, b) => a - b);
   const [least, most] = [times[0] ?? 0, times.at(-1) ?? 0].map(durationText);

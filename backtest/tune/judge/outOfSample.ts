@@ -52,7 +52,9 @@ export function chooseAndJudge(results: Results, { train, test }: TimeSplit, mea
   return { chosen, inSample: measure(train.map(span => row[span]!)), outOfSample: measure(values), values };
 }
 
-/** Result of the choices along one path through all groups. */
+/**
+ * Result of one path through all groups of spans, evaluated with the configurations that the splits of the path chose.
+ */
 export type PathResult = {
   readonly value: number;
   readonly values: readonly number[];

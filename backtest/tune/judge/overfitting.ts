@@ -39,7 +39,8 @@ export type Overfitting = {
   /** Share of splits in which the best configuration of one half had a loss in the other half. */
   readonly lossProbability: number;
   /**
-   * Score, per split, of the best configuration of one half in that half; `outOfSample` is its score in the other half.
+   * Score, per split, that the best configuration of one half has in that half; `outOfSample` has its score in the
+   * other half.
    */
   readonly inSample: readonly number[];
   readonly outOfSample: readonly number[];
@@ -110,7 +111,7 @@ function blocksOf(results: Results, spans: number, blocks: number): readonly Blo
   });
 }
 
-/** Returns each drawn block once, with its sums multiplied by the number of draws. */
+/** Returns each drawn block once, with its sums multiplied by the number of times that the block was drawn. */
 function joinedBlocks(drawn: readonly Block[]): readonly Block[] {
   const times = new Map<Block, number>();
   for (const block of drawn) times.set(block, (times.get(block) ?? 0) + 1);

@@ -16,8 +16,9 @@ export const stationaryInterval = (
 ): BootstrapInterval | null => blockBootstrap(values, measure, { meanRun: bestRun(values), ...options });
 
 /**
- * Returns the mean length of resampled runs that is best for the mean of `values`. The length is 1 without correlation,
- * and at most a third of the number of values (Politis, White 2004, corrected by Patton, Politis, White 2009).
+ * Returns the best mean length of resampled runs for an interval of the mean of `values`. The length is 1 without
+ * correlation, and at most a third of the number of values (Politis, White 2004, corrected by Patton, Politis, White
+ * 2009).
  */
 export function bestRun(values: readonly number[]): number {
   const n = values.length;

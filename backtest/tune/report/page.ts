@@ -22,7 +22,10 @@ import type { TunedTrial, Tuning } from './tuning.ts';
 import { tuningWords } from './summary.ts';
 import { share } from './tuningVerdict.ts';
 
-/** Returns a self-contained HTML file that includes library, style and script. Names and texts are escaped. */
+/**
+ * Returns a self-contained HTML file: the chart library, its style and the script are embedded. Names and texts are
+ * escaped.
+ */
 export function tuningPage(tuning: Tuning, parts: PageParts): string {
   const title = `Tuning ${tuning.strategy} on ${tuning.book}`;
   const figures = tuningFigures(tuning);

@@ -61,7 +61,7 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
 
 /**
  * Returns a sentence about the trials that are best in one half of the time blocks: their mean profit in the other
- * half, relative to their mean profit in the half of the choice.
+ * half, relative to their mean profit in the half in which they are best.
  */
 function keptText({ inSample, outOfSample }: NonNullable<Evidence['pbo']>): string {
   if (!(inSample > 0)) return '';

@@ -37,7 +37,7 @@ export type Tuning = {
     readonly refused: number;
     /** Number of trials that finished and satisfy every constraint. */
     readonly feasible: number;
-    /** Number of distinct configurations that any study in the registry tried on any of these hours. */
+    /** Number of distinct configurations that studies in the registry have tried on any hour of this study's tapes. */
     readonly onTheseTapes: number;
   };
   /** Trials in the order in which the search requested them. */
@@ -54,7 +54,8 @@ export type Tuning = {
 };
 
 /**
- * Tape with the start and end of its tuning part and of its holdout, in ISO 8601. `null` if the tape has no such part.
+ * Tape with the start and end of its tuning part and of its holdout, in ISO 8601; `null` for a part that the tape does
+ * not have.
  */
 export type TunedTape = {
   readonly name: string;

@@ -9,7 +9,7 @@ import { symmetricEigen, type Eigen } from './symmetricEigen.ts';
 export type AdaptedNormal = {
   /** Number of points in one generation. */
   readonly population: number;
-  /** Weight of each rank, best rank first; ranks beyond the end have weight 0. */
+  /** Weight of each rank, best rank first; ranks beyond the end of the list have weight 0. */
   readonly weights: readonly number[];
   mean: Float64Array;
   sigma: number;

@@ -7,7 +7,9 @@
 export type Course = readonly number[];
 
 export type MedianStopOptions = {
-  /** Minimum number of other trials that have completed as many steps as this trial. Default: 5. */
+  /**
+   * Minimum number of other trials that must have completed as many steps before a trial may be stopped. Default: 5.
+   */
   readonly trialsMin?: number;
   /** Minimum number of steps before a trial may be stopped. Default: 1. */
   readonly stepsMin?: number;
