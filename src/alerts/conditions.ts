@@ -220,8 +220,8 @@ function near(limit: LimitUse['limit'], words: string): Condition['cause'] {
 }
 
 /**
- * Returns a condition that, within five minutes, the count `all` rose by at least 20, and the count `which` by more
- * than the share `most` of the rise of `all`.
+ * Returns the condition that, within five minutes, the count `all` rose by at least 20, and the count `which` by more
+ * than `most` times the rise of `all`.
  */
 function share(all: Share[0], which: Share[1], most: number, words: string): Condition['cause'] {
   return (_, past) => {
@@ -293,7 +293,7 @@ type Held = {
 /**
  * Decides when to report an event:
  * - when its condition has lasted for the hold time,
- * - when sound is due,
+ * - when it must be reported with sound,
  * - when a new cause has lasted for `loudMs`,
  * - when the event ends.
  */

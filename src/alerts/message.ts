@@ -25,7 +25,7 @@ export type Message = {
   /** Id of the message, equal at each retry, so that receivers can detect duplicates. */
   readonly id: string;
   readonly at: Millis;
-  /** Text that identifies the bot: instance and book, after `paper:` in paper trading. */
+  /** Text that identifies the bot: instance and book, with the prefix `paper:` in paper trading. */
   readonly title: string;
   readonly isSilent: boolean;
   /** Entries of the message, most severe first. */

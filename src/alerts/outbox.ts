@@ -10,8 +10,8 @@ import type { Log } from '../live/log.ts';
 import type { Entry, Message } from './message.ts';
 
 /**
- * Outcome of one attempt to send a message. `later`: not delivered, to be retried after `afterMs` if the receiver
- * requests a delay.
+ * Outcome of one attempt to send a message. `later`: not delivered, to be retried; `afterMs` is the delay that the
+ * receiver requests, if any.
  */
 export type SendOutcome =
   | { readonly kind: 'delivered' }

@@ -137,7 +137,7 @@ export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis
 
 /**
  * Returns the newest evidence of open orders. While the bot runs and after a normal stop, the evidence is the bot's own
- * data. Otherwise, the evidence is a later read by another process, if there was such a read.
+ * data. Otherwise, the evidence is a read by another process after the bot's last heartbeat, if there was such a read.
  */
 function openOrdersOf(
   dir: string,

@@ -60,7 +60,7 @@ export type FlowSource = { readonly book: string; readonly instance: string; rea
 export class FlowCollector {
   readonly #orders = new Map<string, FlowOrder>();
   readonly #idByOid = new Map<string, string>();
-  /** Trades by id, side and order, because the exchange lists a trade again in later reads. */
+  /** Trades by id, side and order, so that a trade that the exchange lists again in later reads counts once. */
   readonly #trades = new Map<string, FlowTrade>();
   readonly #requests: Millis[] = [];
   readonly #runs: [Millis, Millis][] = [];

@@ -27,7 +27,10 @@ export type RecordingEvidence = {
   readonly bytes: number;
   /** SHA-256 of the bytes that were read, in hexadecimal digits. */
   readonly sha256: string;
-  /** First difference between the replay and the recording, or the error that ended the replay; `null` if none. */
+  /**
+   * First difference between the replay and the recording, or the error that ended the replay; `null` if there was
+   * neither.
+   */
   readonly difference: string | null;
   /** Whether the recording ends early because the disk was full. */
   readonly gap: boolean;
@@ -120,7 +123,7 @@ export function differenceIn({ recordings }: Pick<ReplayedRuns, 'recordings'>): 
 const runsIn = (recorded: readonly RecordedRun[], { from, to }: TimeRange): readonly RecordedRun[] =>
   recorded.filter(({ startedAt }, i) => startedAt < to && (recorded[i + 1]?.startedAt ?? Infinity) > from);
 
-/** Returns all recorded runs, oldest first, except those that ended at their start. */
+/** Returns all recorded runs, oldest first, except runs whose recording has no lines. */
 const recordedRuns = (dir: string): readonly RecordedRun[] =>
   (existsSync(dir) ? recordingsIn(dir) : []).flatMap(
     ({ run }) => readOfRun(dir, run, () => recordedRunOf(dir, run)) ?? [],

@@ -122,7 +122,7 @@ export class PastMoments {
     }
   }
 
-  /** Returns the last replay if the requested time is later, otherwise a new replay. */
+  /** Returns the last replay if it can continue to the requested time, otherwise a new replay. */
   #chainTo(at: Millis, runs: ConsoleView['runs']): RunChain {
     if (this.#last !== null && this.#lastFirst === runs[0]?.run && this.#lastAt <= at) return this.#last;
     this.close();

@@ -24,7 +24,7 @@ export function chainOf(runs: Runs): Runs {
 export class RunChain {
   readonly #dir: string;
   #replay: RunReplay | null = null;
-  /** Next run, until it has read the rules of its book; otherwise `null`. */
+  /** Run that replaces the current run once it has read the rules of its book; `null` if there is none. */
   #next: RunReplay | null = null;
   #left = 0;
   #taken = 0;

@@ -47,7 +47,7 @@ export class RunHistory {
   #waiting: Kept[] = [];
   readonly #markouts = { bid: { fills: 0, sum: 0, weight: 0 }, ask: { fills: 0, sum: 0, weight: 0 } };
   #events: ShownEvent[] = [];
-  /** Profit since the opening of the ledger at the end of each UTC hour. */
+  /** Profit since the opening of the ledger, as it was at the end of each UTC hour. */
   #hourEnds: ProfitSinceOpening[] = [];
   #startedAt: Millis | null = null;
   /** Totals of earlier runs: counts, profit and shares of time. */
@@ -68,7 +68,7 @@ export class RunHistory {
     this.#log = { debug: () => undefined, info: tell('info'), warn: tell('warn'), error: tell('error') };
   }
 
-  /** Sets the engine to read data from. */
+  /** Sets the engine from which the data is read. */
   watch(engine: Engine): void {
     this.#engine = engine;
     this.#depth = engine.riskContext(0).depth;
@@ -107,7 +107,9 @@ export class RunHistory {
     return this.#earlier.with(now, now.at - (this.#startedAt ?? now.at));
   }
 
-  /** Returns profit since the opening of the ledger at the end of each replayed UTC hour, oldest first. */
+  /**
+   * Returns the profit since the opening of the ledger, as it was at the end of each replayed UTC hour, oldest first.
+   */
   get hourEnds(): readonly ProfitSinceOpening[] {
     return this.#hourEnds;
   }
