@@ -357,8 +357,9 @@ const PAPER_COMMENT =
   'Used only by puntas run --paper: balances of play money, a state directory and, if known, the trading volume of your fee tier. The base balance is the target inventory, or twice the maximum position if no target is set. The quote balance is the value of twice the maximum position.';
 
 /**
- * Returns the configuration keys of a paper run: balances around the target that cover both sides, the fee tier, and a
- * separate state directory.
+ * Returns the configuration keys of a paper run: a base balance equal to the target (default: twice the maximum
+ * position), a quote balance worth twice the maximum position, the volume of the fee tier, and a separate state
+ * directory.
  */
 function paperKeys({ rules: { instrument: i, tier }, mid }: MarketRead, value: (name: QuestionName) => string): object {
   const position = 2n * moneyOf(value('position-max'));

@@ -69,7 +69,10 @@ export async function keyFindings(
   return [meaning === 'person' ? fail('key', says, todo) : warn('key', says, todo), ...unread, withdrawals];
 }
 
-/** Returns findings about the bounds of the book, and about each level that the bounds or a limit reject. */
+/**
+ * Returns findings about the book's bounds on order amount and value, and about each level that these bounds or a limit
+ * reject.
+ */
 export function bookFindings(
   { instrument: i }: Pick<Rules, 'instrument'>,
   { preview }: PreviewNow,

@@ -1,6 +1,6 @@
 /**
  * Difference between this machine's clock and the exchange's, computed from the times in the exchange's answers. Each
- * answer narrows the bounds.
+ * answer narrows the bounds of the difference.
  */
 import type { ExchangeVenue, Millis, Observation } from '../../core/index.ts';
 import { finding, type Finding } from './finding.ts';
@@ -9,7 +9,7 @@ const { pass, warn, fail } = finding;
 
 /** Smallest difference that can be detected from times in whole seconds, in ms. */
 const NEAR_MS = 2_000;
-/** Difference at which the check fails, in ms, because nonces and the rule for late records depend on the clock. */
+/** Difference at which the check fails, in ms, because nonces, and whether a record counts as late, use the clock. */
 const FAR_MS = 60_000;
 /** Remedy for a wrong clock. */
 export const SET_CLOCK = 'enable NTP on this machine (timedatectl set-ntp true)';

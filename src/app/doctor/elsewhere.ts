@@ -1,6 +1,6 @@
 /**
  * Doctor checks of the other exchange, on which the bot hedges: its support for hedges, the book, the key, the
- * balances, and a trial order that is looked up as a hedge is.
+ * balances, and a trial order that is looked up like a hedge.
  */
 import {
   bestOf,
@@ -171,7 +171,7 @@ function fundsFinding(funds: ReadonlyMap<string, Money>, name: string, { major, 
   return warn(CHECK, `${text}, so ${sides} can be hedged at ${name}`, `move ${lacks.join(' and ')} to ${name}`);
 }
 
-/** Places an immediate order far from the market, which executes nothing, and looks it up as a hedge does. */
+/** Places an immediate order so far from the market that it executes nothing, and looks it up like a hedge. */
 async function trialFinding(
   { config, clock }: Asking,
   { client, instrument, funds }: Place,

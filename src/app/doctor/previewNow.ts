@@ -93,8 +93,7 @@ const SILENT: Log = {
 };
 
 /**
- * Balances on the other exchange as an engine event, to which the value of the quote currency there (`rate`) is added
- * later.
+ * Balances on the other exchange as an engine event; `previewNow` adds `rate`, the value of the quote currency there.
  */
 export type BalancesThere = Extract<EngineEvent, { kind: 'balances' }>;
 

@@ -150,8 +150,8 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
 
 /**
  * Returns the bot's configuration with this order as its strategy and a sufficient price collar. Sections that do not
- * concern orders are removed. If the bot hedges on another exchange, the trial leaves the transfers for the bot to
- * book.
+ * concern orders are removed. If the bot hedges on another exchange, the trial books no transfers; the bot books them
+ * at its next start.
  */
 const trialConfig = (config: Config, { instrument, side, lots }: TrialPlan): Config =>
   asTrialOrder(

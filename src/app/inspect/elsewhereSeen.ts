@@ -1,4 +1,7 @@
-/** Replayed data about other exchanges that the engine does not store: readings, leads, and orders with their costs. */
+/**
+ * Data about other exchanges that a replay collects, because the engine does not store it: readings of sources, leads,
+ * and orders with costs.
+ */
 import {
   moneyOf,
   paidCost,

@@ -113,7 +113,7 @@ export type Asked = {
   readonly dir: string;
   /** Requested time; `null` for the last decision. */
   readonly at: Millis | null;
-  /** Run number before which the run is chosen. If absent, any run may be chosen. */
+  /** Only a run with a lower number may be chosen. If absent, any run may be chosen. */
   readonly before?: number;
   /** Called with the time of each input, for progress reports. */
   readonly onInput?: (at: Millis) => void;

@@ -37,7 +37,7 @@ export async function ledgerAt(dir: string, clock: Clock): Promise<LedgerFile> {
 
 /**
  * Writes the export of a ledger. An existing file is replaced only when the new file is complete. Resolves to a
- * summary, which also says what is unknown.
+ * summary, which also says whether the ledger has older entries only as a sum.
  */
 export async function exportLedger(dir: string, asked: LedgerExport, path: string, clock: Clock): Promise<string> {
   const bytes = path.endsWith('.parquet') ? parquetOf : path.endsWith('.csv') ? csvOf : null;

@@ -162,17 +162,17 @@ type Beside = Pick<Exchange, 'limits' | 'openOrders' | 'cancel' | 'lookUp'>;
 /** Maximum time for which the first cancel waits for the read that precedes it, in ms. */
 const READ_FIRST_MS = 1_000;
 /**
- * Nonces per second by which a later `puntas halt` starts above an earlier `puntas halt`, and the number of seconds
- * after which this increase restarts from 0.
+ * Increase of the first nonce with time, so that a later `puntas halt` has higher nonces than an earlier `puntas halt`:
+ * nonces per second, and the number of seconds after which the increase restarts from 0.
  */
 const [NONCES_PER_SECOND, HALF_DAY_S] = [20n, 43_200n];
 
 /**
  * Opens a client with the bot's key in a second process. Its nonces derive from the clock, like the bot's. An exchange
- * that requires rising nonces accepts the requests of both processes, except a request that a later one overtook. If
- * two nonces in a row are rejected, the bot's nonces are ahead of the clock. All further requests then have nonces
- * above every nonce that the bot may have used. A read before the first cancel tests the nonces, because many rejected
- * nonces can lock the key.
+ * that requires rising nonces accepts the requests of both processes, except a request that arrives after a request
+ * with a higher nonce. If two nonces in a row are rejected, the bot's nonces are ahead of the clock. All further
+ * requests then have nonces above every nonce that the bot may have used. A read before the first cancel tests the
+ * nonces, because many rejected nonces can lock the key.
  */
 async function besideTheBot(
   config: Config,

@@ -108,7 +108,7 @@ export type AdjustAsk = {
   readonly amount: string;
   readonly reason: string;
   readonly by?: string;
-  /** Whether the amount left this account for the other exchange, or arrived from it. */
+  /** Whether the amount was sent from this account to the other exchange, or back to this account. */
   readonly inTransit?: boolean;
 };
 

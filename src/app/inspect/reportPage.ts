@@ -20,8 +20,8 @@ import { approximately, textOfMoney, type Money } from '../../core/index.ts';
 import { dayText, minuteOf, notesOf, daysText, type ProfitDay, type ProfitReport } from './profitReport.ts';
 
 /**
- * Returns the HTML of a profit report, which includes library, style and script. All texts of the ledger are escaped.
- * `more` follows the table of days.
+ * Returns the HTML of a profit report, in which the chart library, its style and the script are embedded. All texts of
+ * the ledger are escaped. `more` follows the table of days.
  */
 export function profitPage(report: ProfitReport, parts: PageParts, more: Html = NO_HTML): string {
   const { book, days } = report;

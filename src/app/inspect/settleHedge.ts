@@ -30,7 +30,7 @@ import { UsageError } from '../../wiring/usageError.ts';
 import { hedgesIn, linesOf, type ListedHedge } from './hedges.ts';
 
 export type SettleAsk = Pick<MailMessage<'settle'>, 'id' | 'as' | 'reason' | 'by'> & {
-  /** Amounts that an order on another exchange executed, as decimal text; `fee` is like `0.61 usdt`. */
+  /** Amounts that an order on another exchange executed, as decimal text; `fee` has its currency (`0.61 usdt`). */
   readonly base?: string;
   readonly quote?: string;
   readonly fee?: string;
@@ -232,7 +232,7 @@ function legLines(
 const seenAtText = (seen: Seen | null): string => (seen === null ? '' : ` (${new Date(seen.at).toISOString()})`);
 const ENTRIES_SHOWN = 20;
 
-/** Returns the bookings since a time: the sum of all fills, and each transfer and each booking of the operator. */
+/** Returns the bookings since a time: the sums of trades and of fees, and the last `ENTRIES_SHOWN` other bookings. */
 function bookedSince(entries: readonly LedgerEntry[], since: number, currency: string): readonly string[] {
   const sums = new Map<string, bigint>();
   const single: string[] = [];

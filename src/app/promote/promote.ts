@@ -325,8 +325,8 @@ const candidateOf = ({ dir }: PromoteOptions, open: OpenPromotion): Candidate =>
 };
 
 /**
- * Returns the earlier check of the replay stage by this version, because a new check would have the same result;
- * otherwise `null`.
+ * Returns the earlier check of the replay stage by this version, because a new check would have the same result; `null`
+ * if there is no such check.
  */
 const replayedBefore = ({ stage, checked }: OpenPromotion, { version }: PromoteOptions): StageCheck | null =>
   stage === 'replay' && checked?.version === version ? { check: checked, traded: null } : null;

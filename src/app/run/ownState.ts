@@ -17,7 +17,7 @@ import type { RunOptions } from './runOptions.ts';
  * permission is missing.
  */
 export async function openOwnState({ config, venue, clock, seed }: RunOptions): Promise<Journal | DamagedState> {
-  // A state is restored only if the account name, which the first key gave, is unchanged.
+  // The state is stored under this name, unless an earlier key has already given the state its name.
   const account = accountName(venue);
   const setup = JSON.stringify(config);
   const { recordings } = recordingLimits(config.journal);
@@ -39,8 +39,8 @@ export async function openOwnState({ config, venue, clock, seed }: RunOptions): 
 }
 
 /**
- * Opens a state. Throws if a permission is missing, because the operator must fix it; returns the error of a damaged
- * state.
+ * Opens a state. Returns the error if the state is damaged or belongs to another key. Throws every other error as a
+ * `UsageError`, because the operator must fix the cause.
  */
 function openState(open: () => Journal): Journal | DamagedState | OtherKey {
   try {
@@ -97,8 +97,8 @@ async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: 
 type AccountProof =
   | { readonly kind: 'proven' }
   /**
-   * Every read has a final answer, and none is a proof. `rejected`: text of the reads that the exchange rejected for
-   * good; `null` if none.
+   * Every read has a final answer, and no answer is a proof. `rejected`: text of the reads that the exchange rejected
+   * for good; `null` if it rejected no read.
    */
   | { readonly kind: 'none'; readonly rejected: string | null }
   /** A read failed that may succeed at a later start. */

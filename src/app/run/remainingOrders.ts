@@ -1,5 +1,5 @@
 /**
- * Report of orders that may be live after a start failed before it opened its state, with the command that cancels
+ * Report of orders that may be live after a start that failed before it opened its state, with the command that cancels
  * these orders.
  */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';

@@ -12,7 +12,7 @@ import {
 const SIDES: readonly Side[] = ['buy', 'sell'];
 
 export class RunTotals {
-  /** Profit since the opening of the ledger at the start of the first run. */
+  /** Profit since the opening of the ledger, as it was at the start of the first run. */
   #found: Profit | null = null;
   #ended: { readonly snapshot: Snapshot; readonly ms: Millis } | null = null;
 

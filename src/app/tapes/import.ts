@@ -34,11 +34,11 @@ export type ImportOptions = {
   readonly mapping?: string;
   readonly tick?: string;
   readonly lot?: string;
-  /** Maximum delay of a late row that is still sorted into its place by time, in ms; at most one hour. */
+  /** Delay, in ms, up to which a late row is sorted into its place by time; a delay above one hour is rejected. */
   readonly sort?: Millis;
   /** Trading hours. Rows outside these hours are omitted. Overrides the hours in the mapping. */
   readonly session?: string;
-  /** Whether to continue an existing tape, or create a missing tape. */
+  /** Whether an existing tape may be continued. A missing tape is created in any case. */
   readonly append: boolean;
   readonly progress: Progress;
 };
@@ -139,7 +139,7 @@ async function opened(
 }
 
 /**
- * Returns the recording in the ticks and lots of the tape to continue.
+ * Returns the recording, converted to the ticks and lots of the tape that it continues.
  * @throws UsageError if tape and recording are not compatible.
  */
 async function continuing(

@@ -56,7 +56,7 @@ type Market = {
   readonly streams: 'orders' | 'levels';
   /** Whether pages of trades fill the gaps of the stream. */
   readonly hasTradePages: boolean;
-  /** Interval between two requests that the rate limits allow on average, in ms. */
+  /** Average interval between requests at the full rate limit, in ms. */
   readonly requestEveryMs: () => Millis;
   /** Origin of the rows, for the header of the tape. */
   readonly sourceOf: (isStreamed: boolean) => string;
@@ -69,8 +69,8 @@ type Recording = {
 };
 
 /**
- * Records books until stopped. Rejects with one line if the recording cannot start. A later error ends the recording
- * and is part of the result.
+ * Records books until stopped. Rejects with one line if the recording cannot start. An error after the start ends the
+ * recording and is part of the result.
  */
 export async function record(options: RecordOptions): Promise<Recorded> {
   const { clock, out, onProgress } = options;
