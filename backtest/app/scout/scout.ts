@@ -258,8 +258,8 @@ function tiersOf(
 const minorOf = (book: string): string => pairOf(book)[1];
 
 /**
- * Returns the maker fee and the 30-day volume to assume. The configured volume applies only if the fee tiers of `book`
- * count volume in the same currency as those of the traded book or of another live book of the embedded exchange.
+ * Returns the maker fee and the 30-day volume to assume. The configured volume applies to the fee tiers of the traded
+ * book and of other live books of the embedded exchange. It also applies to `book` if its tiers count the same volume.
  */
 function accountAt(
   { book: own, exchange, paper }: Config,
