@@ -66,7 +66,7 @@ export type BookEvent = {
   readonly trades: readonly BookTrade[];
 };
 
-/** Execution with an account on at least one side. */
+/** Execution in which at least one of the two orders belongs to an account. */
 export type Execution = {
   readonly tid: number;
   /** Number of the trade in its book, from 1, without gaps. */
@@ -82,7 +82,7 @@ export type Execution = {
 
 export type SyntheticFillListener = (id: number, side: Side, price: Price, amount: Amount, maker: boolean) => void;
 
-/** Members of the venue that a book uses. */
+/** Data and functions of the venue that each of its books uses. */
 export interface BookHost {
   readonly clock: Clock;
   readonly switches: Switches;
@@ -161,7 +161,7 @@ export class VenueBook implements ExecutionSink {
     this.queue = new EngineQueue(host.clock);
   }
 
-  /** Price step of new orders, in the quote currency: a multiple of the engine's tick. */
+  /** Tick for the prices of new orders, in the quote currency: a multiple of the matching engine's tick. */
   get orderTick(): Money {
     return moneyOf(this.rules.tickSize);
   }
@@ -206,7 +206,7 @@ export class VenueBook implements ExecutionSink {
     this.queue.submit(this.#host.engineDelay(), run);
   }
 
-  /** Enters a new order: matches it, or stores it until its stop is reached. */
+  /** Enters a new order: matches it, or stores a stop order until a trade reaches its stop price. */
   enter(order: VenueOrder): void {
     if (!isActive(order)) return;
     if (!isWaiting(order)) this.#execute(order);
@@ -214,7 +214,10 @@ export class VenueBook implements ExecutionSink {
     this.#runStops();
   }
 
-  /** Removes an order that rests in the book or waits for its stop. Does nothing if the order has finished. */
+  /**
+   * Removes an order that rests in the book, or a stop order that is not triggered. Does nothing if the order has
+   * finished.
+   */
   remove(order: VenueOrder): void {
     if (!isActive(order)) return;
     if (isWaiting(order)) this.#stops = this.#stops.filter(o => o !== order);
@@ -258,7 +261,7 @@ export class VenueBook implements ExecutionSink {
     if (rested > 0) this.#notifySyntheticFill(id, { side, price, at }, rested, 'open');
     this.#commit();
     if (traded > 0) this.#runStops();
-    // Stop orders may already have matched part of the resting amount.
+    // The stop orders that this order triggered may already have matched part of its resting amount.
     return { id, traded, rested: rested > 0 ? this.engine.leftOf(id) : rested };
   }
 

@@ -1,4 +1,4 @@
-/** Four-digit error codes of the embedded exchange, their HTTP status, and the results of checks. */
+/** Four-digit error codes of the embedded exchange, their HTTP status, and the results of request checks. */
 
 /** Message of each code. Puntas chose the messages; codes and meanings come from the documents (public-facts 10). */
 const MESSAGES = {

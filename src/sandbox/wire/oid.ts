@@ -16,8 +16,8 @@ export function randomOid(random: Random): string {
 }
 
 /**
- * Returns the order id of a simulator order, computed from the book's salt and the engine's id, so that it need not be
- * stored.
+ * Returns the order id of a simulator order, computed from the book's salt and the order's number in the matching
+ * engine, so that the id need not be stored.
  */
 export function derivedOid(salt: number, id: number): string {
   let word = mixed((id | 0) ^ salt);

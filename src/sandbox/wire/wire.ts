@@ -15,9 +15,7 @@ export const success = (payload: unknown): WireReply => reply(200, JSON.stringif
 /** Returns the reply of `success` for a payload that is already JSON text. */
 export const successText = (payload: string): WireReply => reply(200, `{"success":true,"payload":${payload}}`);
 
-/**
- * Returns an error reply. `details` is present and empty in every reply captured from the exchange (public-facts 3).
- */
+/** Returns an error reply. Its `details` are empty, as in every reply captured from the exchange (public-facts 3). */
 export const failure = ({ code, message }: Refused): WireReply =>
   reply(statusOf(code), JSON.stringify({ success: false, error: { code, message, details: [] } }));
 /** Returns the error reply of a code with its status; `about` is appended to the message of the code. */
