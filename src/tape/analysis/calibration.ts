@@ -37,7 +37,7 @@ export type Calibration = {
   readonly adverseBps: Estimate | null;
   readonly microprice: {
     readonly table: MicropriceTable;
-    /** Standard error of each correction, in ticks. */
+    /** Standard error of each price adjustment in `table`, in ticks. */
     readonly errors: readonly (readonly number[])[];
     /**
      * Number of samples of each state of imbalance and spread. A sample also counts for the state with bid and ask
@@ -186,8 +186,8 @@ function* withoutGaps(values: Float64Array): Generator<Float64Array> {
 }
 
 /**
- * Returns distances for the fit. The largest is the greater of two: the distance that 95% of trades do not exceed, and
- * 1.5 times the volatility in one window.
+ * Returns the distances at which arrivals are counted for the fit. The largest is 1.5 times the volatility in one
+ * window, or the distance that 95% of trades do not exceed, whichever is greater.
  */
 function distancesFor(taken: readonly Taken[], perWindow: number): readonly number[] | null {
   const aways = taken.map(({ away }) => away).sort((a, b) => a - b);

@@ -3,8 +3,8 @@ import { RowBook } from '../model/recordedBook.ts';
 import { KIND, SIDE } from '../model/tape.ts';
 
 /**
- * Called for each flaw. `what`: kind of flaw. `done`: treatment of the flaw. `isBook`: `true` for a flaw of the book
- * before the current row, `false` for a flaw of the row itself.
+ * Called for each flaw. `what`: kind of flaw. `done`: treatment of the flaw. `isBook`: `true` if the flaw is in the
+ * book as it was before the current row, `false` if it is in the row itself.
  */
 export type OnFlaw = (what: string, done: string, isBook: boolean) => void;
 

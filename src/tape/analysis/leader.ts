@@ -20,7 +20,7 @@ export const LEADER_HORIZONS = [1, 5, 15, 60, 300] as const;
 export type Leader = {
   readonly horizons: readonly { readonly seconds: number; readonly foretold: Prediction | null }[];
   /**
-   * Longest horizon with a valid prediction, in seconds, which determines the weight; `null` if the strongest
+   * Horizon that determines the weight, in seconds: the longest with a valid prediction. `null` if the strongest
    * prediction is not valid.
    */
   readonly chosen: number | null;

@@ -24,14 +24,11 @@ export type Prediction = {
   readonly high: number;
   /** Correlation of the predicting number with the move, on all data. */
   readonly r: number;
-  /**
-   * Correlation between the moves in the last third and their predictions. The fit for the predictions uses only the
-   * first two thirds.
-   */
+  /** Correlation of the moves in the last third of the data with their predictions by a fit on the first two thirds. */
   readonly rLater: number;
   /**
-   * Relative reduction of the squared error on the last third, compared with a fit without x. Negative if x makes the
-   * prediction worse.
+   * Relative reduction of the squared error in the last third of the data, compared with a fit without the predicting
+   * number. Negative if the predicting number makes the prediction worse.
    */
   readonly gainLater: number;
   /**
@@ -128,8 +125,8 @@ export function predictionOf(stretches: readonly PredictionSums[]): Prediction |
 }
 
 /**
- * Returns the predictor with the largest ratio of slope to error; `null` if there is none. The ratio comes from the
- * first two thirds, so the last third remains for the test.
+ * Returns the predictor with the largest ratio of slope to error; `null` if no predictor has a prediction. The ratio
+ * comes from the first two thirds of the data, so the last third remains for the test.
  */
 export function strongestPredictor<T extends { readonly foretold: Prediction | null }>(of: readonly T[]): T | null {
   let best: T | null = null;

@@ -6,7 +6,9 @@ import type { Millis } from '../../core/index.ts';
 import type { Tape } from '../model/tape.ts';
 import { walk } from '../model/walk.ts';
 
-/** Wide hours of the day in UTC, with the median spread in these hours and in the other hours, in bps. */
+/**
+ * Hours of the day in UTC with a much wider spread than usual; median spread in these and in the other hours, in bps.
+ */
 export type WideHours = { readonly hours: readonly number[]; readonly spreadBps: number; readonly otherBps: number };
 
 const HOUR_MS = 3_600_000;
@@ -61,7 +63,7 @@ export class SpreadHours {
   }
 }
 
-/** Describes wide hours, with the flag that drops these hours. */
+/** Describes hours with a wide spread, and names the command-line option that excludes them. */
 export function wideHoursText({ hours, spreadBps, otherBps }: WideHours): string {
   return `The median spread at ${hoursText(hours)} UTC is ${spreadBps} bps, against ${otherBps} bps in the other hours. The market may be closed during these hours; to exclude them, pass the market's hours, such as --session 09:30-16:00@America/New_York.`;
 }

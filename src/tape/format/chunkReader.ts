@@ -18,8 +18,8 @@ export type ReadOptions = {
   readonly to: Millis;
   readonly micros: boolean;
   /**
-   * Whether the rows include a book snapshot wherever the rows before it are unknown, in addition to the days' own
-   * rows. Default: true.
+   * Whether the reader also returns the book snapshots that the days store, wherever earlier rows are unknown. Default:
+   * true.
    */
   readonly snapshots?: boolean;
 };
@@ -38,7 +38,7 @@ export class ChunkReader {
   #file: FrameFile | null = null;
   /** Rows of the book at the requested start, and the remaining rows of the block that contains the start. */
   #made: Columns[] = [];
-  /** Index of the rules of `#made`. */
+  /** Index of the rules that apply to the rows in `#made`. */
   #madeRules = 0;
   #ended = false;
 

@@ -1,5 +1,5 @@
 /**
- * Chunks of a stored tape, which another thread decodes ahead into shared memory. The decoding continues even while the
+ * Chunks of a stored tape, decoded ahead by another thread into shared memory. The decoding continues even while the
  * reader blocks the event loop.
  */
 import { existsSync } from 'node:fs';

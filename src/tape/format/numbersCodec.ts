@@ -96,8 +96,8 @@ function planesOf(units: Float64Array, high: number): Plane[] {
 }
 
 /**
- * Minimum size of a plane to deflate, in bytes. Shorter planes are in blocks that are soon rewritten as part of a
- * longer block.
+ * Minimum size of a plane to deflate, in bytes. Deflating a shorter plane is not worthwhile, because its block is soon
+ * rewritten as part of a longer block.
  */
 const DEFLATE_MIN = 512;
 /**

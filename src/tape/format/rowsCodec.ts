@@ -9,8 +9,8 @@ import { KIND, type Columns } from '../model/tape.ts';
 export const BLOCK_ROWS = 65_536;
 
 /**
- * Summary of a block. Times are in whole microseconds. If no row has a price, the low bound is Infinity and the high
- * bound -Infinity.
+ * Summary of a block. Times are in whole microseconds. If no row has a price, the lowest price is Infinity and the
+ * highest price -Infinity.
  */
 export type BlockSummary = {
   readonly rows: number;

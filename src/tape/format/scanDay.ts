@@ -20,7 +20,7 @@ export type ScannedBlock = BlockSummary & {
   readonly isSnapshot: boolean;
   /** Whether rows before the snapshot were lost, so that readers need the snapshot. */
   readonly afterLoss: boolean;
-  /** Index of the day's rules that are in force for this block. */
+  /** Index in `ScannedDay.rules` of the rules in force for this block. */
   readonly rules: number;
 };
 

@@ -40,7 +40,9 @@ export type StoredDay = {
   readonly closed: boolean;
 };
 
-/** Rules in force from `at` on; the first entry is in force at the start of the tape. */
+/**
+ * Rules in force from the time `at` on. In a tape's list of rules, the first entry is in force from the tape's start.
+ */
 export type RulesChange = { readonly at: Millis; readonly rules: BookRules };
 
 export type StoredTape = {
@@ -89,8 +91,8 @@ export type StoredTape = {
    */
   chunksAhead(options?: ChunkOptions): Generator<TapeChunk, void, undefined>;
   /**
-   * Returns the hash of rows, gaps, rules and bounds. The division into blocks does not change the hash. Reads the rows
-   * of days that were not closed.
+   * Returns the hash of rows, gaps, rules and bounds. The division into blocks does not change the hash. Closed days
+   * store the hash of their rows; the rows of other days are read.
    */
   hash(): string;
 };

@@ -63,7 +63,7 @@ export type RepliesOfBook = {
   readonly rules: readonly BookRules[];
 };
 
-/** Returns the contents of the files by book; unreadable lines are reported later, by the readers. */
+/** Returns the contents of the files by book. Unreadable lines are ignored here, because the readers report them. */
 export async function surveyReplies(
   files: readonly string[],
   onBytes: (count: number) => void = () => undefined,

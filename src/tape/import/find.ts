@@ -195,7 +195,7 @@ async function replyBooks({ dir, files, onBytes }: Found): Promise<readonly Book
   const paths: string[] = [];
   for (const name of files.filter(file => /\.(jsonl|ndjson|json)(?:\.(?:gz|zst|lz4|zip))?$/.test(file))) {
     const path = join(dir, name);
-    // The importer of the format reports unreadable files later.
+    // The error of an unreadable file is ignored here, because the importer of the format reports it.
     const [first = ''] = await firstLines(path, 1).catch(() => []);
     // Lines of Binance recordings start with a time, so the test for a brace excludes them.
     if (first.trimStart().startsWith('{')) paths.push(path);

@@ -52,7 +52,10 @@ export type RecordingSink = {
   gap(gap: Gap): void;
 };
 
-/** End of a tape that the import continues: the time of its last row, a check of its book, and its gaps. */
+/**
+ * End of a tape that the import continues: time of the last row, a function that compares a book with the tape's last
+ * book, and the gaps of the tape.
+ */
 export type TapeEnd = {
   readonly at: Millis;
   readonly shows: (book: TapeSnapshot) => boolean;

@@ -6,7 +6,7 @@ import { WrongFile, type Findings } from './read/findings.ts';
 /** Rows of one file; times never decrease from chunk to chunk. `line` has one element per row. */
 export type Chunk = { readonly columns: Columns; readonly file: string; readonly line: Float64Array };
 
-/** Maximum delay in ms up to which a late row is set to the time of the previous row. */
+/** Maximum delay, in ms, of a late row that gets the time of the previous row. */
 const BACK_MAX_MS = 60_000;
 const FIRST_ROWS = 4_096;
 /** Maximum number of rows in the buffer. One line of a file can be a snapshot of a book with 100,000 orders. */
@@ -116,8 +116,8 @@ export class RowBuffer {
   }
 
   /**
-   * Yields the rows since the last call, if any. Until `isEnd`, the end of the file, the latest rows are kept, because
-   * late rows may precede them.
+   * Yields the rows since the last call, if any. `isEnd`: whether the file has ended. Before its end, the latest rows
+   * are kept, because late rows may precede them.
    */
   *take(isEnd = false): Generator<Chunk> {
     this.#findings.settle(this.#last);

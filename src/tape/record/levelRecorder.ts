@@ -51,7 +51,7 @@ export class LevelRecorder {
   readonly #levels = [new Map<number, number>(), new Map<number, number>()] as const;
   /** Exchange time of the last book that was read; `null` before the first book. */
   #readAt: Millis | null;
-  /** Elapsed time at which the last book was read, in ms. */
+  /** Time on the local elapsed-time clock at which the last book was read, in ms; Infinity before the first book. */
   #readElapsed: Millis = Infinity;
   #begunAt: Millis = Infinity;
   /** Exchange time of the last book before the stream was lost; `null` while the stream is up, and without a stream. */

@@ -17,7 +17,9 @@ type Resting = {
   readonly side: SideCode;
   price: number;
   lots: number;
-  /** Total amount of `fill` events that no later event has removed from the order yet, in lots. */
+  /**
+   * Executed amount, in lots, that `fill` events have reported and that no later event has removed from the order yet.
+   */
   filled: number;
 };
 

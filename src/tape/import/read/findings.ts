@@ -14,8 +14,8 @@ export const shown = (text: string): string => JSON.stringify(text.length > 80 ?
  */
 const READABLE_PER_UNREADABLE = 100;
 /**
- * Number of unreadable lines from which on each unreadable line triggers the check of the unreadable share. With fewer,
- * the share is checked only at the end of the last file.
+ * From this number of unreadable lines on, each one triggers a check of their share. With fewer, the share is checked
+ * only at the end of the last file.
  */
 const LOOK_AFTER = 1_000;
 

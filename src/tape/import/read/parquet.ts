@@ -294,8 +294,8 @@ function checkPageV2(
   const isPacked = details[7] !== false;
   const body = unpackedPage(bytes.subarray(definitions), unpacked - definitions, isPacked ? codec : 'UNCOMPRESSED');
   const isDictionary = encoding === ENCODING.plainDictionary || encoding === ENCODING.rleDictionary;
-  // If indices have a width of 0 bits, the decoder still reads their runs in a page of version 2, so they are checked
-  // here. In a page of version 1, it skips the runs.
+  // If indices have a width of 0 bits, the decoder reads their runs in a page of version 2, so the runs are checked
+  // here. In a page of version 1, the decoder skips the runs.
   if (isDictionary && body[0] === 0) checkRuns(body, 1, body.length, 0, count - nulls);
   else checkPage(body, encoding, count - nulls, 0, element);
 }
