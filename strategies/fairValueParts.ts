@@ -147,9 +147,9 @@ const BASIS_HERE = 'basis';
 const VOLATILITY_EVERY_MS = 1_000;
 
 /**
- * Returns a function that computes the cost of hedging a fill at a source (E17), as steps. The steps lead from the mid
- * price there to the average price of the source's `amount`. They add the taker fee, `riskZ` standard deviations of the
- * price until the hedge, and the edge.
+ * Returns a function that computes the cost of hedging a fill at a source (E17), as steps: from the source's mid price
+ * to its average price for `amount`, the taker fee, `riskZ` standard deviations of the price until the hedge, and the
+ * edge.
  */
 function leaving(p: NonNullable<Of<'reference'>['leave']>): NonNullable<Part['leave']> {
   const volatility = new EwmaVolatility({

@@ -82,13 +82,16 @@ export class FillCurve {
     this.decay = Math.log(this.rate(near) / this.rate(far)) / (far - near) || 1 / distances[last]!;
   }
 
-  /** Returns the number of fills per unit of time at a distance up to the last distance. */
+  /** Returns the number of fills per unit of time at a distance, which must not exceed the last measured distance. */
   rate(distance: number): number {
     const piece = this.#at(distance);
     return piece.rate * Math.exp(-piece.decay * (distance - piece.start));
   }
 
-  /** Returns the profit of a fill at a distance up to the last distance, after its fee and the adverse move. */
+  /**
+   * Returns the profit of a fill at a distance, after its fee and the adverse move. The distance must not exceed the
+   * last measured distance.
+   */
   net(distance: number): number {
     const piece = this.#at(distance);
     return piece.net + piece.rise * (distance - piece.start);

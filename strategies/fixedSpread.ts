@@ -37,7 +37,10 @@ export const SPREAD_STEPS = {
   'minimum edge': 'Outward shift of both sides, until a round trip earns `minEdgeBps` after both maker fees.',
 };
 
-/** Tunable parameters. The minimum edge is never negative, because only the user may choose losses for volume. */
+/**
+ * Tunable parameters. The minimum edge is never negative, because only the user may accept losses in exchange for
+ * volume.
+ */
 export const spreadTuning = {
   halfSpreadBps: linear(0, 300),
   levelSpacingBps: linear(0, 50),

@@ -45,8 +45,8 @@ export type StrategyKind = {
   readonly needsReference?: true;
 };
 /**
- * Returns the definition of a strategy, which does not quote prices that cannot earn the fees, unless a negative
- * minEdgeBps allows losses for volume.
+ * Returns the definition of a strategy. The strategy does not quote at prices that cannot earn the fees, unless a
+ * negative minEdgeBps allows losses for volume.
  */
 export function kindOf(name: StrategyName): StrategyKind {
   const kind: StrategyKind = strategies[name];
@@ -64,7 +64,7 @@ export const quotingAt = (distanceBps: number, feeBps: number, amount: string): 
   levels: 1,
   amount,
   refreshToleranceBps: fourDigits(Math.max(0.5, distanceBps / 20)),
-  // A round trip earns twice the distance minus two fees. The minimum edge is 95% of these earnings, and at most 1 bps.
+  // A round trip earns twice the distance minus two fees. The minimum edge is 95% of these earnings, capped at 1 bps.
   minEdgeBps: fourDigits(Math.max(0, Math.min(1, 1.9 * (distanceBps - feeBps)))),
   skew: { priceBpsAtLimit: fourDigits(distanceBps / 2) },
 });

@@ -30,8 +30,8 @@ export const DEVIATIONS = 3;
  * lambda), where lambda is the number of fills per second of one side at zero inventory. The result is the larger of
  * two values of r:
  * - Full inventory (`full` orders) at three deviations requires r = 9 / (2 k full^2).
- * - A return within `perS` seconds requires r = 1 / (2 k lambda perS), but at most 1 / k, the edge. If fills are rarer,
- *   no shift returns inventory in time; a larger shift would only move quotes out of reach.
+ * - A return within `perS` seconds requires r = 1 / (2 k lambda perS), capped at 1 / k, the edge. If fills are too rare
+ *   for this cap, no shift returns inventory in time; a larger shift would only move quotes out of reach.
  */
 export const shiftFor = (k: number, full: number, fillsPerS: number, perS: number): number =>
   Math.max((DEVIATIONS * DEVIATIONS) / (2 * k * full * full), Math.min(1, 1 / (2 * fillsPerS * perS)) / k);

@@ -77,7 +77,7 @@ const WINDOW_MS = 20_000;
 const DISTANCES = [0.4, 0.8, 1.2, 1.6, 2, 2.5, 3];
 /** Weight of the configured arrivals in a fit, as a share of the memory. */
 const PRIOR_SHARE = 0.5;
-/** Number of windows between two fits of arrivals: five minutes. */
+/** Number of windows of 20 s between two fits of arrivals: five minutes in all. */
 const REFIT_WINDOWS = 15;
 /** Maximum change of an estimate per fit, as a natural logarithm: 0.2 is 22%. */
 const REFIT_MAX = 0.2;

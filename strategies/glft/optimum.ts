@@ -33,7 +33,7 @@ export function askedByInventory(worth: Hamiltonian, sigma: number, gamma: numbe
     const next = newton > low && newton < high ? newton : turn === 0 ? high : (low + high) / 2;
     const enough = PRECISION * (next + risk);
     if (!(Math.abs(next - g) > enough && high - low > enough)) {
-      // Below the smallest g with a solution at q = 0, some differences were not computed.
+      // If g was too small for a solution, some differences were not computed, so all are computed again for `high`.
       if (missing === Infinity) inwards(worth, risk, high, asked);
       break;
     }
