@@ -74,7 +74,7 @@ export type VenueAccess = {
   readonly rfqUrl?: string;
   /** Address for webhook registration, if it differs from `restUrl`. */
   readonly webhookUrl?: string;
-  /** Address of the stream. Without this address or a stream transport, books are polled. */
+  /** Address of the stream. If neither this address nor a stream transport is set, books are polled. */
   readonly streamUrl?: string;
   readonly streamTransport?: StreamTransport;
   /** Access to the other exchange, if configured. */
@@ -124,10 +124,11 @@ export async function sentBesideBot<T>(send: () => Promise<Outcome<T>>): Promise
 }
 
 /**
- * Returns a client for the reads and test cancels of a command beside a running bot with the same key; `there`: access
- * of a client on the other exchange. The client's nonces derive from the clock: higher nonces would make those of the
- * bot invalid. After two rejected nonces in sequence, the client sends no more requests with the key, and returns the
- * second rejection. If the nonces of the bot are or can be ahead of the clock, the rejection says so.
+ * Returns a client for the reads and test cancels of a command beside a running bot with the same key. `there`: access
+ * to the other exchange, if the client is for that exchange. The client's nonces derive from the clock: higher nonces
+ * would make those of the bot invalid. After two rejected nonces in sequence, the client sends no more requests with
+ * the key, and answers each with the second rejection. If the nonces of the bot are or can be ahead of the clock, the
+ * rejection says so.
  */
 export function clientBesideBot(
   client: VenueClient,

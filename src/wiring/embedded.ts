@@ -48,7 +48,8 @@ export type EmbeddedOptions = {
   /** Seed that overrides the configured one. */
   readonly seed?: number;
   /**
-   * Whether every book of the built-in market has a flow, not only the configured book. A recording has only one book.
+   * Whether every book of the built-in market has a flow, not only the configured book. No effect with a recording,
+   * which has only one book.
    */
   readonly allBooks?: boolean;
   /** Token for the operator's calls. */
@@ -224,10 +225,10 @@ async function serveSecond(
 }
 
 /**
- * Returns the books beside the traded one whose markets share its hidden prices: those of `exchange.market.books` and
- * of the reference price, and with a second exchange the book between the quote currencies of both traded books.
- * Returns `null` if the traded book has a price of its own.
- * @throws UsageError for a book that has no market on hidden prices.
+ * Returns the books beside the traded one whose markets follow the same underlying price per currency: those of
+ * `exchange.market.books` and of the reference price, and with a second exchange the book between the quote currencies
+ * of both traded books. Returns `null` if the traded book has a price of its own.
+ * @throws UsageError for a book whose currencies have no underlying price, or that the exchange does not list.
  */
 function linkedBooksOf(config: Config): readonly string[] | null {
   const { book, exchange, elsewhere } = config;
@@ -246,7 +247,10 @@ function linkedBooksOf(config: Config): readonly string[] | null {
   return [...books];
 }
 
-/** Throws `UsageError` if a book has no market on hidden prices. `where`: start of the message. */
+/**
+ * Throws `UsageError` if a currency of the book has no underlying price, or if the exchange does not list the book.
+ * `where`: start of the message.
+ */
 function refuseUnlinked(book: string, where = ''): void {
   const books = Object.keys(FLOW_PROFILES);
   const unknown = pairOf(book).find(currency => !isLinkedCurrency(currency));
@@ -255,7 +259,10 @@ function refuseUnlinked(book: string, where = ''): void {
   throw new UsageError(`${where}the embedded exchange ${why}; expected one of ${books.join(', ')}`);
 }
 
-/** Returns the flows on hidden prices by book, with the lag and the noise of each book. */
+/**
+ * Returns a function that creates the market of a book from the underlying price per currency, with the lag and the
+ * noise of the book.
+ */
 function linkedMarkets(
   books: NonNullable<ReturnType<typeof marketBooksOf>>,
   seed: number,
@@ -271,8 +278,8 @@ function linkedMarkets(
 
 /**
  * Returns markets for the books of the configured reference price that are read from this exchange. If some of them
- * lead from the base to the quote currency, the first of these is linked, so that the price through them equals the
- * traded book's recent price. Each of the other books has its own flow.
+ * lead from the base to the quote currency, the first one follows the traded book. The price through these books then
+ * equals the traded book's recent price. Each of the other books has its own flow.
  */
 function referenceMarkets(
   config: Config,

@@ -114,8 +114,8 @@ function failureText(error: unknown): string {
 /** Access to the public market data of the sources. */
 export type SourceAccess = {
   /**
-   * Exchange of the sources `from: exchange`. On paper, it is the followed exchange, because the simulated exchange has
-   * only one book.
+   * Exchange of the sources `from: exchange`. In paper trading, this is the followed exchange, because the simulated
+   * exchange has only one book.
    */
   readonly exchange: PublicBooks;
   /** Creates a stream of a book of the traded exchange. If absent, its books are only polled. */
@@ -136,7 +136,7 @@ export const sourceAccessOf = (
 const LEVELS = 50;
 /** Maximum number of public requests per minute for one book of another exchange. */
 const REQUESTS_PER_MINUTE = 60;
-/** Time in ms, in addition to the polling interval, after which ccxt reconnects if nothing has confirmed a book. */
+/** Time in ms that is added to the polling interval: if nothing confirms a book for their sum, ccxt reconnects. */
 const CCXT_SILENT_AFTER_MS = 60_000;
 
 /**

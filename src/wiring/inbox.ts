@@ -92,7 +92,7 @@ const NOTHING: InboxState = {
  */
 const LINES_PER_SECOND = 5;
 
-/** Returns a handler that logs news of deliveries and triggers reads. `elapsed` returns ms. */
+/** Returns a handler that logs news of deliveries and calls `moved` and `converted`. `elapsed` returns ms. */
 export function inboxHearing(
   log: Log,
   { moved, converted }: InboxLooks,

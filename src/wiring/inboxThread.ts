@@ -40,8 +40,8 @@ export type FromThread =
 export type ToThread = { readonly kind: 'keys'; readonly keys: readonly WebhookKey[] } | { readonly kind: 'close' };
 
 /**
- * Maximum number (`rows`) and size (`bytes`) of the stored deliveries that a start reads to detect repeats and
- * contradictions.
+ * Maximum number (`rows`) and size (`bytes`) of the stored deliveries that the inbox reads at its start, to detect
+ * repeats and contradictions.
  */
 const REMEMBERED = { rows: 2_000, bytes: 4_000_000 };
 const STATE_EVERY_MS = 1_000;

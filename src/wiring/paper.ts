@@ -216,7 +216,7 @@ function balancesOf({ book, paper }: Config): Readonly<Record<string, string>> {
   return paper.balances;
 }
 
-/** Returns one line for each key of the section `paper` about fees that has no effect. */
+/** Returns one line for each fee key of the section `paper` that has no effect. */
 const unusedFees = ({ tiers, flatRate }: AvailableBook, { fees, volume30d }: Config['paper']): readonly string[] => [
   ...(fees !== undefined && (tiers.length > 0 || flatRate)
     ? ['paper.fees has no effect, because the followed exchange lists its own fees; remove this key']

@@ -45,8 +45,8 @@ const HOUR_MS = 3_600_000;
 const BUDGET_SHARE = 0.9;
 
 /**
- * Returns the book of the hedges on the other exchange, for the engine, with its bounds; `undefined` if the bot does
- * not hedge there. `band` is the largest band of the hedges.
+ * Returns the book on the other exchange in which the bot hedges, with the bounds of the hedges, for the engine;
+ * `undefined` if the bot does not hedge there. `band` is the largest band of the hedges.
  */
 export function placedBookOf({ hedge, elsewhere }: Config, band: Money): EngineOptions['elsewhere'] {
   const keys = hedge?.elsewhere;
@@ -83,8 +83,8 @@ const moneyByCurrency = (texts: Readonly<Record<string, string>>): ReadonlyMap<s
 export const placeNameOf = (elsewhere: ElsewhereSettings): string => venueElsewhere(elsewhere).name;
 
 /**
- * Returns the configuration without hedges on the other exchange, for commands that have no account there. The target
- * counts both exchanges, so it becomes the opening balance.
+ * Returns the configuration without hedges on the other exchange, for commands that have no account there. The
+ * inventory target counts the balances on both exchanges, so the opening balance replaces the target.
  */
 export function withoutPlace(config: Config): Config {
   const { hedge } = config;
@@ -94,7 +94,7 @@ export function withoutPlace(config: Config): Config {
   return { ...config, inventory: {}, hedge: venues.length === 0 ? undefined : { ...others, venues } };
 }
 
-/** Returns what a hedge needs and the venue lacks, as text; `null` if it lacks nothing. */
+/** Returns what a hedge needs and the venue lacks, as text; `null` if the venue lacks nothing. */
 export function hedgeObstacles({ hedging }: Pick<ExchangeVenue, 'hedging'>): string | null {
   const lacks = [
     ...(hedging?.immediateOrCancel === true ? [] : ['immediate-or-cancel orders']),
@@ -105,9 +105,9 @@ export function hedgeObstacles({ hedging }: Pick<ExchangeVenue, 'hedging'>): str
 }
 
 /**
- * Returns a client of the account on the other exchange, which sends nothing yet; `undefined` without access to it, as
- * in paper trading. With a journal, its nonces are higher than those of earlier runs; commands that only check pass
- * `null`.
+ * Returns a client of the account on the other exchange, which sends nothing yet; `undefined` if there is no access to
+ * that exchange, as in paper trading. With a journal, the nonces of the client are higher than those of earlier runs;
+ * commands that only check pass `null` as `journal`.
  * @throws UsageError if the venue lacks what a hedge needs.
  */
 export function placeClientOf(
@@ -142,14 +142,15 @@ export function placeClientOf(
     },
     budgets: {
       public: Math.floor(allows.public * BUDGET_SHARE),
-      // The configuration does not state the class of the account there, so the limit of the lowest class applies.
+      // The configuration does not state the account's class of request limits there, so the limit of the lowest class
+      // applies.
       private: Math.min(Math.floor(allows.private * BUDGET_SHARE), allows.privateLowest ?? Infinity),
     },
   });
 }
 
 /**
- * Time for the requests of the last look-ups before a stop, in ms, in addition to the times that prove an outcome
+ * Time that a stop allows for the requests of its last look-ups, in ms, in addition to the times that prove an outcome
  * (`EvidenceTimes`).
  */
 const LOOK_UPS_MS = 5_000;
@@ -289,8 +290,9 @@ export function hedgePlaceOf(config: Config, there: Omit<PlaceSide, 'start' | 'c
 }
 
 /**
- * Returns the names of the sources that convert the quote currency there to the quote currency of the bot's book: those
- * that start with the book there and lead on through other books. `null` if the quote currencies are equal.
+ * Returns the names of the reference sources that convert the quote currency on the other exchange to that of the bot's
+ * book: those that start with the hedge's book there and continue through other books. `null` if the quote currencies
+ * are equal.
  */
 export function rateSourcesOf(config: Config): readonly string[] | null {
   const there = config.elsewhere?.book ?? config.book;

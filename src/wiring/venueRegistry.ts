@@ -43,7 +43,8 @@ export function refuseUntried(
 }
 
 /**
- * Rejects a configured request delay that is too short, because the exchange may still execute an order after it.
+ * Rejects a `requestDelayMaxMs` shorter than the time in which the exchange may still execute an order after it was
+ * sent.
  * @throws UsageError with the smallest accepted value.
  */
 export function refuseShortDelay(config: Pick<Config, 'exchange' | 'timing'>): void {

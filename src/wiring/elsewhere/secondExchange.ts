@@ -12,14 +12,14 @@ import {
 export type SecondBox = {
   readonly exchange: SecondExchange;
   readonly account: { readonly id: string; readonly key: string; readonly secret: string };
-  /** Returns the flow of a book of the first exchange, linked to the second. */
+  /** Returns the market of a book of the first exchange. Its prices are linked to those of the second exchange. */
   marketHere(book: string): Market;
   /** Starts the markets of the second exchange. Markets of both exchanges must start at one time. */
   start(): void;
   stop(): void;
 };
 
-/** Spread of books of the second exchange other than the configured one, in bps. */
+/** Spread of the books of the second exchange that are not the configured book, in bps. */
 const OTHER_SPREAD_BPS = 4;
 /** Book in which commissions are converted. */
 const COMMISSION_BOOK = 'bnb_usdt';
@@ -30,7 +30,7 @@ export function secondProblem({ book }: SecondSettings): string | null {
   return names.includes(book) ? null : `elsewhere.book: expected one of ${names.join(', ')}, found ${book}`;
 }
 
-/** Returns the second exchange, for which `secondProblem` found none, without its markets started. */
+/** Returns the second exchange, whose markets are not started yet. `secondProblem` must have returned `null`. */
 export function openSecond(config: Config, settings: SecondSettings, clock: Clock, firstSeed: number): SecondBox {
   const names = SECOND_BOOKS.map(({ book }) => book);
   const seed = settings.seed ?? firstSeed + 1_009;
