@@ -22,8 +22,9 @@ import { millisOf } from './parameters.ts';
 import { clamp, totalOf } from './quoteLevels.ts';
 
 /**
- * Part of the fair value. `look` returns the distance in ticks, or the reason why the distance is unknown. `look` is
- * called at every decision, even if another part is unknown, so that the memory of the part is up to date.
+ * Part of the fair value. `look` returns the distance from the mid price in ticks, or the reason why the distance is
+ * unknown. `look` is called at every decision, even if another part is unknown, so that the memory of the part is up to
+ * date.
  */
 export type Part = {
   readonly name: string;

@@ -46,8 +46,8 @@ const NOTHING: Best = { distance: Infinity, worth: 0, slope: 0 };
 export class FillCurve {
   readonly #pieces: readonly Piece[];
   /**
-   * Best distance for a risk-neutral maker, at which rate times net is largest, with its rate, net and adverse move. If
-   * no distance pays, it is the distance with the smallest loss per fill.
+   * Best distance for a risk-neutral maker, at which rate times net profit is largest, with its rate, net profit and
+   * adverse move. If no distance pays, it is the distance with the smallest loss per fill.
    */
   readonly calm: { readonly distance: number; readonly rate: number; readonly net: number; readonly adverse: number };
   /** Decay of rates around the distance of `calm`: -d ln(rate) / d(distance). */

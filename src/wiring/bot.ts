@@ -229,7 +229,7 @@ export function marketStreamOf(
 
 /**
  * Returns the books and feeds of the configured reference price, with a function that closes the feeds; `undefined` if
- * no reference price is configured, or if it has live sources (`livePricesOf`).
+ * no reference price is configured, or if the reference price has live sources (`livePricesOf`).
  */
 export function referenceOf(config: Config): (ReferenceOptions & { close(): Promise<void> }) | undefined {
   const elsewhere = externalReferenceOf(config);

@@ -28,8 +28,8 @@ import { UsageError } from './usageError.ts';
 import { venueElsewhere, venueNamed, venueOf } from './venueRegistry.ts';
 
 /**
- * Number of hedges that must be completed before orders may exceed the smallest size, on an exchange whose client was
- * tried only with test doubles.
+ * On an exchange whose client was tried only with test doubles, orders have the smallest size until this number of
+ * hedges is completed.
  */
 const SMALLEST_UNTIL = 20;
 /** Maximum number of requests per minute at an exchange that publishes no limit; its client has limits of its own. */
@@ -184,7 +184,7 @@ export function assertVenuesFit(config: Config): void {
 
 /**
  * Checks that order ids of the exchanges can contain the number of a run.
- * @throws UsageError if the order ids of an exchange cannot.
+ * @throws UsageError if the order ids of an exchange cannot contain it.
  */
 export function assertRunFits(config: Config, run: number): void {
   for (const [section, { name, orderIds }] of Object.entries(venuesOfOrders(config)))

@@ -17,7 +17,7 @@ export const OPEN_FILES_MIN = 256;
  */
 export const HEAP_MIN_MB = 120;
 
-/** Commands that need less memory, because they read little or cancel orders. */
+/** Commands that run with less than the minimum heap, because they read little or cancel orders. */
 const SMALL = ['status', 'pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume', 'sentinel', 'alert', 'help'];
 
 /** Limits of this process. `openFiles` is `Infinity` if the limit cannot be read. */

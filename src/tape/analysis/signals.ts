@@ -1,6 +1,6 @@
 /**
  * Prediction of the mid price's next move from order flow and from book imbalance. Flow and imbalance are sampled once
- * per second, from the data that a bot has.
+ * per second, from data that a live bot also receives.
  */
 import {
   DEPTH_LEVELS,

@@ -10,8 +10,8 @@ import { BLOCK_ROWS, columnBuffers, firstRows, type ColumnBuffers } from './rows
 import type { ScannedDay } from './scanDay.ts';
 
 /**
- * Indices of the shared words: counts of produced and consumed chunks, and the state. `words` is the number of these
- * words.
+ * Indices of the words in shared memory: number of produced chunks, number of consumed chunks, and state. `words` is
+ * the number of these words.
  */
 export const SHARED = { produced: 0, consumed: 1, state: 2, words: 3 } as const;
 export const STATE = { running: 0, ended: 1, failed: 2, stopped: 3 } as const;

@@ -60,7 +60,7 @@ export class FrameFile {
   readonly path: string;
   readonly size: number;
   readonly #fd: number;
-  /** Bytes that the search for headers read last. */
+  /** Bytes that were read last in the search for headers. */
   #window: Buffer = Buffer.alloc(0);
   /** Offset of `#window` in the file. */
   #windowAt = 0;
