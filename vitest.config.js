@@ -217,6 +217,7 @@ const MANY = [
   'tape/stored',
   'tape/times',
   'tape/window',
+  'wiring/liveBooks',
   'wiring/place',
   'wiring/placeNonces',
 ].map(name => `test/${name}.test.ts`);
