@@ -319,6 +319,7 @@ const SLOWER = [
   'tape/recorder',
   'tape/session',
   'tape/times',
+  'wiring/liveBooks',
   'wiring/placeNonces',
   'wiring/streamedVenues',
 ].map(name => `test/${name}.test.ts`);
