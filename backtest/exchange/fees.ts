@@ -35,7 +35,7 @@ export const makerBpsOf = ({ maker }: FeeTier): number => signedRateCeil(maker) 
  */
 export function paceOf(traded: number, seconds: number, tiers: readonly FeeTier[]): Pace {
   const volume30d = seconds > 0 ? (traded * DAYS * DAY) / 1000 / seconds : 0;
-  const found = tiers.findIndex(({ volume }) => volume30d < Number(volume));
+  const found = tiers.findIndex(({ volume }) => volume30d <= Number(volume));
   const tier = found < 0 ? tiers.length - 1 : found;
   return { volume30d: Math.round(volume30d), tier, makerBps: makerBpsOf(tiers[tier]!) };
 }
@@ -55,7 +55,7 @@ function halfUp(value: bigint, unit: bigint): bigint {
 
 export class Fees {
   readonly #instrument: Instrument;
-  readonly #tiers: readonly { readonly below: Money; readonly maker: number; readonly taker: number }[];
+  readonly #tiers: readonly { readonly bound: Money; readonly maker: number; readonly taker: number }[];
   readonly #base: Money;
   readonly #days = new Map<number, bigint>();
   #traded = 0n;
@@ -66,7 +66,7 @@ export class Fees {
     this.#instrument = instrument;
     this.#base = moneyOf(volume30d);
     this.#tiers = tiers.map(({ volume, maker, taker }) => ({
-      below: moneyOf(volume),
+      bound: moneyOf(volume),
       maker: signedRateCeil(maker),
       taker: signedRateCeil(taker),
     }));
@@ -81,7 +81,7 @@ export class Fees {
   get tier(): AccountTier {
     const { makerRate } = this;
     const volume = money(this.#base + this.#traded);
-    const { below: above } = this.#tiers[this.#index]!;
+    const { bound: above } = this.#tiers[this.#index]!;
     const next = this.#tiers[this.#index + 1];
     const place = { currency: this.#instrument.minor, volume, makerRate };
     if (next === undefined || !(next.maker < makerRate)) return { ...place, next: null };
@@ -126,7 +126,7 @@ export class Fees {
 
   #choose(): boolean {
     const volume = this.#base + this.#traded;
-    const found = this.#tiers.findIndex(tier => volume < tier.below);
+    const found = this.#tiers.findIndex(tier => volume <= tier.bound);
     const index = found < 0 ? this.#tiers.length - 1 : found;
     const changed = index !== this.#index;
     this.#index = index;

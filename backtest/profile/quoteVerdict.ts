@@ -119,7 +119,10 @@ type Part = {
   readonly leftError: number;
   /** Degrees of freedom of `leftError`. */
   readonly freedom: number;
-  /** Contribution of each block to the deviation of the net per hour: first at a fee of 0, then per bps of the fee. */
+  /**
+   * Contribution of each block to the deviation of the net per hour: one array for a fee of 0, and one with the change
+   * per bps of the fee.
+   */
   readonly moves: readonly [Float64Array, Float64Array];
   /**
    * One value per bootstrap sample. `perHour`: filled value per hour. `left`: remaining edge. `off`: first-order

@@ -507,7 +507,10 @@ function timingProblems({ timing, exchange }: Config): readonly Problem[] {
   return problems;
 }
 
-/** Finds a window of past prices in which every price can expire while the book is still fresh. */
+/**
+ * Finds a window of `limits.priceMove` that is too short: all its prices could expire while the book still counts as
+ * fresh.
+ */
 function priceMoveProblems({ limits: { priceMove }, timing: { staleAfterMs } }: Config): readonly Problem[] {
   if (priceMove === undefined || priceMove.windowMs > staleAfterMs) return [];
   const message = `expected more than timing.staleAfterMs (${staleAfterMs}), found ${priceMove.windowMs}; every mid price in this window could expire before the next book`;

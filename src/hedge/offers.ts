@@ -46,7 +46,7 @@ export class Offers {
     return typeof second === 'string' || second.canConfirm ? second : TOO_MUCH;
   }
 
-  /** Requests an RFQ quote as `request` does, in steps that the pair's decimals allow. */
+  /** Requests an RFQ quote as `request` does. The amount is rounded down to the decimals of the pair. */
   async rfq(wish: OfferRequest): Promise<ConversionOffer | string> {
     const unit = await this.unit(wish);
     return typeof unit === 'string' ? unit : this.request('rfq', wish, unit);

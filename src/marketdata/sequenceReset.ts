@@ -5,8 +5,8 @@
 import type { Millis } from '../core/index.ts';
 
 /**
- * Minimum time for which every read must return a sequence number below the current book's number. A delayed or cached
- * answer is outdated for less time.
+ * The sequence numbers have restarted only if all reads for this long were below the number of the current book.
+ * Delayed and cached answers do not persist that long.
  */
 const RESET_AFTER_MS = 60_000;
 const READS_MIN = 5;

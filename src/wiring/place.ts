@@ -91,7 +91,11 @@ export function withoutPlace(config: Config): Config {
   if (hedge?.elsewhere === undefined) return config;
   const { elsewhere: _there, ...others } = hedge;
   const venues = hedge.venues.filter(way => way !== 'elsewhere');
-  return { ...config, inventory: {}, hedge: venues.length === 0 ? undefined : { ...others, venues } };
+  return {
+    ...config,
+    inventory: {},
+    hedge: venues.length === 0 && hedge.routes === undefined ? undefined : { ...others, venues },
+  };
 }
 
 /** Returns what a hedge needs and the venue lacks, as text; `null` if the venue lacks nothing. */

@@ -78,7 +78,10 @@ export async function withVenue<T>(
   }
 }
 
-/** Runs `work` as `withVenue` does, for paper trading with its own configuration. */
+/**
+ * Runs `work` as `withVenue` does, but on paper: `work` receives the configuration of paper trading instead of
+ * `config`.
+ */
 async function withPaper<T>(config: Config, options: VenueChoice, clock: Clock, work: VenueWork<T>): Promise<T> {
   const { banner, onPaper, openPaper } = await import('./paper.ts');
   const plain = options.openLog(config.log.level, []);

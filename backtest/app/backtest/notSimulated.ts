@@ -50,7 +50,6 @@ const UNSIMULATED: readonly string[] = [
   ...[
     'hedge.elsewhere',
     'reference.sourcesMin',
-    'exchange.market',
     'exchange.engineDelayMs',
     'exchange.seed',
     'exchange.port',
@@ -63,12 +62,9 @@ const UNSIMULATED: readonly string[] = [
   'rfqReference.capsSkew',
 ];
 
-/** Fees of a live book, which apply in a replay of this book. */
-const BOOK_FEES = /^exchange\.market\.books\.[^.]+\.fees\b/;
-
 /**
  * Returns the entry of `UNSIMULATED` that is or contains the key at `path`; `null` if the key can have an effect in a
  * replay.
  */
 export const unsimulatedKey = (path: string): string | null =>
-  BOOK_FEES.test(path) ? null : (UNSIMULATED.find(key => path === key || path.startsWith(`${key}.`)) ?? null);
+  UNSIMULATED.find(key => path === key || path.startsWith(`${key}.`)) ?? null;

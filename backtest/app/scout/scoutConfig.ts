@@ -153,7 +153,14 @@ function exchangeOf({ exchange, book: traded }: Config, book: string, path: stri
   const { fees: _own, ...best } = books?.[book] ?? {};
   const others = { ...books, [traded]: { ...(exchange.fees && { fees: exchange.fees }), ...books?.[traded] } };
   const shared = books && { books: { ...others, [book]: best } };
-  return { kind: 'embedded', seed, engineDelayMs, market: { kind: 'flow', ...shared }, ...account };
+  return {
+    kind: 'embedded',
+    seed,
+    engineDelayMs,
+    market: { kind: 'flow', ...shared },
+    ...(shared && { volume30d: exchange.volume30d }),
+    ...account,
+  };
 }
 
 /**

@@ -4,6 +4,7 @@ import { shortDecimal } from '../../../src/core/index.ts';
 import { stringify } from 'yaml';
 import { flawOfSpace, type Point, type Space, type SpaceParameter } from '../../index.ts';
 import { configSchema, loadConfig, type Config } from '../../../src/config.ts';
+import { ownFees } from '../backtest/backtest.ts';
 import { unsimulatedKey } from '../backtest/notSimulated.ts';
 import { IDLE_RULES, idleProblems } from '../../../src/config/idleKeys.ts';
 import { problemsOf, type Problem } from '../../../src/config/problems.ts';
@@ -66,15 +67,37 @@ export function parameterProblems(parameters: Keys, base: Tree): readonly Proble
   });
 }
 
+/** Keys of which a replay uses only the fees of the traded book. */
+const FEE_KEYS = /^exchange\.(?:fees|volume30d|market)\b/;
+
 /** Returns the problem of a parameter that no replay of recordings simulates. */
 function unsimulated(parameter: SpaceParameter, space: Space, parameters: Keys, base: Tree): readonly Problem[] {
   const { key } = parameter;
   const section =
     unsimulatedKey(key) ??
-    (isDropped(parameter, space, parameters, base) ? 'hedges on the other exchange, and ignores this key' : null);
+    (FEE_KEYS.test(key) && hasSameFees(parameter, space, parameters, base)
+      ? `${key}, except for the fees of the traded book, which stay the same`
+      : isDropped(parameter, space, parameters, base)
+        ? 'hedges on the other exchange, and ignores this key'
+        : null);
   if (section === null) return [];
   const message = `all trials would be the same bot: a replay of recordings does not simulate ${section}`;
   return [{ path: ['parameters', key], message, aboutKey: true }];
+}
+
+/** Whether a replay charges the same fees at both ends of the parameter's range, or for each of several choices. */
+function hasSameFees(parameter: SpaceParameter, space: Space, parameters: Keys, base: Tree): boolean {
+  if (endsOf(parameter).length < 2) return false;
+  for (const point of surroundings(parameter, space)) {
+    const charged = endsOf(parameter).map(end => {
+      const parsed = configSchema.safeParse(treeOf({ ...point, [parameter.key]: end }, parameters, base));
+      if (!parsed.success) return null;
+      const { exchange } = parsed.data;
+      return JSON.stringify(ownFees(parsed.data) ?? (exchange.kind === 'embedded' ? exchange.volume30d : null));
+    });
+    if (charged.includes(null) || new Set(charged).size > 1) return false;
+  }
+  return true;
 }
 
 /** Whether a replay has no value of the parameter in any trial, because it removes hedges on the other exchange. */

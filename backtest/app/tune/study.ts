@@ -57,7 +57,7 @@ function keyProblems({ tapes, holdout, objectives, models }: StudyKeys): readonl
       : [
           {
             path: ['holdout', 'tapes', unknown],
-            message: `no tape has the name ${holdout.tapes![unknown]}; ${names.some(Boolean) ? `the tapes have the names ${names.filter(Boolean).join(', ')}` : 'give the tape this name with the key name under tapes'}`,
+            message: `no tape has the name ${holdout.tapes![unknown]}; ${names.some(Boolean) ? `the tapes have the names ${names.filter(Boolean).join(', ')}` : `add name: ${holdout.tapes![unknown]} to this tape in the list tapes`}`,
           },
         ]),
     ...(trained

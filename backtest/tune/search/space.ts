@@ -126,8 +126,9 @@ export function valueAt(parameter: Parameter, coordinate: number): ParameterValu
 }
 
 /**
- * Returns the coordinates of a point, each in the center of its value's share; `null` for parameters whose condition is
- * false. Throws a RangeError for a missing value.
+ * Returns the coordinates (0 to 1) of a point; `null` for parameters whose condition is false. A listed or whole value
+ * has an equal part of this range, and its coordinate is the center of the part. Throws a RangeError for a missing
+ * value.
  */
 export const cubeOf = (space: Space, point: Point): readonly (number | null)[] =>
   space.map(parameter => (holdsAt(parameter, point) ? coordinateOf(parameter, point[parameter.key]) : null));

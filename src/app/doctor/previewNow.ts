@@ -98,14 +98,15 @@ const SILENT: Log = {
 export type BalancesThere = Extract<EngineEvent, { kind: 'balances' }>;
 
 /**
- * Reads the balances on the other exchange for a preview. Rejects with one line for the operator if they cannot be read.
+ * Reads the balances on the other exchange for a preview. Rejects with one line for the operator if they cannot be
+ * read.
  */
 export async function balancesThere(
   { elsewhere }: Config,
   client: Pick<VenueClient, 'balances'>,
   clock: Clock,
 ): Promise<BalancesThere> {
-  if (elsewhere === undefined) throw new Error('expected the section elsewhere in the configuration, found none');
+  if (elsewhere === undefined) throw new Error('expected the section `elsewhere` in the configuration, found none');
   const place = placeNameOf(elsewhere);
   const startedAt = clock.now();
   const read = await client.balances();
@@ -151,8 +152,8 @@ async function uncountedIn(config: Config, clock: Clock, read: string | null): P
 
 /**
  * Returns a preview of the quotes. Sources of the reference price count with a basis of 0. `there` has the balances on
- * the other exchange; `null` shows the quotes without hedges there, as if inventory were at its target. Rejects with one
- * line for the operator if the exchange cannot be read, or if the quotes cannot earn the account's fees.
+ * the other exchange; `null` shows the quotes without hedges there, as if inventory were at its target. Rejects with
+ * one line for the operator if the exchange cannot be read, or if the quotes cannot earn the account's fees.
  */
 export async function previewNow(
   config: Config,

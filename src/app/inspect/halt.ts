@@ -220,9 +220,12 @@ async function besideTheBot(
         if (wasAbove || !isNonceRefused(outcome)) return outcome;
         // A read, not another cancel, tests the nonces, because a cancel of a young order takes much of the rate
         // budget. This read does not wait for the first read.
-        if (!isAbove && isNonceRefused(await below.openOrders({ book: config.book }))) isAbove = true;
-        const again = await (isAbove ? above : below).cancel(ids);
-        if (isAbove || !isNonceRefused(again)) return again;
+        const read = isAbove ? null : await below.openOrders({ book: config.book });
+        if (read !== null && isNonceRefused(read)) isAbove = true;
+        const wentAbove = isAbove;
+        const again = await (wentAbove ? above : below).cancel(ids);
+        // A read with an answer shows that nonces of the clock are accepted: another request overtook the cancel.
+        if (wentAbove || read?.kind === 'done' || !isNonceRefused(again)) return again;
         isAbove = true;
         return above.cancel(ids);
       },

@@ -112,7 +112,10 @@ export async function runPromoteCommand<T extends object = never>(
 /** Returns the message of a command whose work was already done by an interrupted run. */
 export const doneEarlier = (what: string): string => `${what} (by an interrupted run of this command)`;
 
-/** Writes the decided text into the live file, then records the write in the journal. */
+/**
+ * Writes the content of the pending promotion into the live file, or removes the file if there is none; then records
+ * this in the journal.
+ */
 export function place(
   options: PromoteOptions,
   decided: PromotionState,

@@ -32,7 +32,8 @@ export function startCommand(
 ): UnfinishedCommand & { readonly isRepeated: boolean } {
   const ask = digestOf(JSON.stringify(asked));
   const left = unfinishedIn(dir);
-  // The journal may be shorter, if it was restored from an older copy in the meantime.
+  // A journal restored from an older copy can have fewer records than the killed command found; then this is no
+  // repetition.
   if (left !== null && left.ask === ask && left.records <= records) return { ...left, isRepeated: true };
   const command = { id: randomUUID(), ask, records };
   writeDurably(fileOf(dir), JSON.stringify(command));

@@ -39,9 +39,7 @@ const feeRates = z.strictObject({
 });
 
 const marketBook = z.strictObject({
-  lagMs: millis(0, 60_000)
-    .default(0)
-    .describe('Delay with which the prices of this book follow those of books without a delay.'),
+  lagMs: millis(0, 60_000).default(0).describe('Lag of this book behind the books with lagMs 0.'),
   noiseBps: z
     .number()
     .min(0)

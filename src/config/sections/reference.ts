@@ -322,7 +322,10 @@ export function liveSourcesOf({ reference: wanted, book, elsewhere }: Wanted): L
   };
 }
 
-/** Returns the index of the feed that a book of a source names; -1 if there is none. `own` is the traded book. */
+/**
+ * Returns the index of the feed that gives the prices of a source's book: the feed named `from.feed`, or for `'feed'`,
+ * the unnamed feed of this book. Returns -1 if there is none. `own` is the traded book.
+ */
 export const feedIndexOf = (
   feeds: readonly FeedConfig[],
   own: string,

@@ -135,8 +135,7 @@ export function sumOfCauses(causes: Causes): Money {
 }
 
 /**
- * Sums the changes of entries by currency and cause. The result equals the causes of a ledger that booked these
- * entries.
+ * Sums the changes of entries by currency and cause. A ledger that booked these entries has the same sums in `causes`.
  */
 export function causesFrom(entries: Iterable<Pick<LedgerEntry, 'changes'>>): Map<string, Record<Cause, Money>> {
   const all = new Map<string, Record<Cause, Money>>();

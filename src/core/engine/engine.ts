@@ -701,7 +701,9 @@ export class Engine {
     this.#adverseSelection?.market(at, mid);
   }
 
-  /** Books a transfer in the account of its currency; one side of a transfer between both exchanges is also in transit. */
+  /**
+   * Books a transfer in the account of its currency; one side of a transfer between both exchanges is also in transit.
+   */
   #transfer(event: TransferEvent): void {
     if (this.#transit.has(event.currency)) return this.#transit.transfer(event);
     const account = this.#accountOf(event.currency);
@@ -726,7 +728,9 @@ export class Engine {
     if (change.kind === 'transfer' && change.transfer) this.#transit.explain(change.transfer, this.#at);
   }
 
-  /** Applies a booked change to the position; a trade in this book may fill an order of the bot. */
+  /**
+   * Applies a booked change to the position, and a trade in this book also to the bot's order that it filled, if any.
+   */
   #booked(booked: Booked): void {
     if (booked.kind === 'trade' && booked.trade.book === this.#rules.instrument.symbol)
       this.#trade(booked.trade, this.#at);

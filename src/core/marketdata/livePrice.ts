@@ -256,8 +256,8 @@ export class LivePrice {
     const looked = sources.map((source, i) => this.#sourceAt(source, i, at));
     const candidates = looked.flatMap(({ candidate }) => (candidate === null ? [] : [candidate]));
     const [low, high] = middlePrices(candidates.map(({ adjusted }) => adjusted));
-    // All distances are in bps of the same price. So two sources that are far from each other have the same distance,
-    // and neither is used.
+    // All distances are in bps of one price, the middle of `low` and `high`. So with two sources, both distances are
+    // equal, and both sources are used or neither is.
     const awayBps = ({ adjusted }: Candidate): number =>
       ((adjusted - (adjusted - low > high - adjusted ? low : high)) / ((low + high) / 2)) * BPS;
     const used = candidates.filter(one => Math.abs(awayBps(one)) <= divergenceMaxBps);

@@ -5,7 +5,10 @@
  * by chance.
  */
 const PART_MIN = 8;
-/** Minimum length of a segment of a secret whose parts are hidden, too. A shorter segment is never hidden in part. */
+/**
+ * Minimum length from which a segment of a secret (a word or a Base64 line) is also hidden where only a part of it
+ * occurs.
+ */
 const LONG_MIN = 16;
 /** Minimum length of a secret. Hiding shorter secrets would hide too much other text. */
 const SECRET_MIN = 4;

@@ -126,8 +126,7 @@ class FeedEvents {
       if (this.#told !== news.reason) this.#tellLost(news.reason, now);
       return;
     }
-    // A frame that waited in a queue is old on arrival: its age is the part of its delay beyond that of the fastest
-    // frame.
+    // A frame that waited in a queue is old on arrival: its age is its delay minus the delay of the fastest frame.
     const waitedMs = news.sentAt === null ? 0 : this.#offset.recordMessage(now, news.sentAt);
     const lagMs = news.sentAt === null ? (this.#newest?.reading.lagMs ?? null) : now - news.sentAt;
     const reading = readingFrom(news, this.#feed.amount, lagMs);

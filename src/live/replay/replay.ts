@@ -130,7 +130,7 @@ export class Replaying {
   }
 }
 
-/** Answer without commands, which recordings omit. */
+/** Answer of the engine without commands. Recordings have no line for such an answer. */
 const NO_COMMANDS: Answer = { kind: 'commands', commands: [] };
 
 function answerOf(engine: Engine, event: EngineEvent): Answer {

@@ -108,7 +108,10 @@ class KrakenSubscription implements MarketStream {
     this.#send('ping');
   }
 
-  /** Reports the news of a frame itself, because one frame can have several; always returns `null`. */
+  /**
+   * Reports every event of a frame directly and always returns `null`, because a return value could hold only one
+   * event.
+   */
   #newsOf(text: string): null {
     try {
       this.#take(krakenFrame(text));

@@ -39,7 +39,7 @@ export class MappingCheck {
     for (const [column, counts] of this.#all) countWord(counts, cells(column));
   }
 
-  /** Counts the words of a row that the table selects. */
+  /** Counts the words of a row, if the `where` of the table selects the row. */
   ownRow(cells: Cells): void {
     this.#rows++;
     for (const [column, counts] of this.#own) countWord(counts, cells(column));

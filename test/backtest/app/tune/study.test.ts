@@ -39,6 +39,13 @@ describe('a study', () => {
   });
 
   test.each([
+    'exchange.market.books.btc_mxn.fees: { choice: { low: { maker: "0.0004", taker: "0.0005" }, high: { maker: "0.0008", taker: "0.0009" } } }',
+    'exchange.volume30d: { choice: ["0", "200000000"] }',
+  ])('may choose between fees of the traded book: %s', parameter => {
+    expect(refused(withParameters(`  ${parameter}`).replace('SANDBOX', shippedConfig('desk-exchange')))).toEqual([]);
+  });
+
+  test.each([
     [withParameters('  strategy.levels: { integer: [1, 3] }\nspeeds: 3'), [/^6:1 speeds: unknown key/]],
     [
       'config: SANDBOX\ntapes: []\nsearch: { trials: 4 }\nparameters: { a: { choice: [1] } }',
@@ -124,6 +131,15 @@ describe('a study', () => {
     ].map(([key, unsimulated]): [string, RegExp[]] => [
       withParameters(`  ${key}: { integer: [1, 3] }`),
       [RegExp(`^5:3 parameters\\.${key}: all trials would be the same bot: .* does not simulate ${unsimulated}$`)],
+    ]),
+    ...[
+      'exchange.market.books.eth_usd.fees.maker: { choice: ["0.0004", "0.0008"] }',
+      'exchange.market.books.btc_mxn.lagMs: { integer: [0, 9] }',
+    ].map((parameter): [string, RegExp[]] => [
+      withParameters(`  ${parameter}`).replace('SANDBOX', shippedConfig('desk-exchange')),
+      [
+        /^5:3 parameters\.exchange\.market\.books\S+: all trials would be the same bot: .* fees of the traded book, which stay/,
+      ],
     ]),
     ...['hedge.band: { choice: ["0.001", "0.002"] }', 'inventory.target: { choice: ["1", "2"] }'].map(
       (parameter): [string, RegExp[]] => [
