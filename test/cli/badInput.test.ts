@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 test('puntas exchange prints the keys that its page lists, those of a second exchange and of several books too', async () => {
-  const several = replaced('market: { kind: flow }', 'market: { kind: flow, books: { btc_usd: {} } }');
+  const several = replaced('    kind: flow\n', '    kind: flow\n    books: { btc_usd: {} }\n');
   const two = puntas(['exchange', '--port', '0', '-c', bench.config('elsewhere', several)]);
   const [line] = await two.sees(/\{"url".*\}/);
   two.signal('SIGTERM');
