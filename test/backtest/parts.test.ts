@@ -148,7 +148,9 @@ describe('fees', () => {
   test('fall with the volume of thirty days, and rise again when it has left them', () => {
     const fees = new Fees(instrument, { tiers, volume30d: '500' });
     expect(fees.traded(moneyOf('499'), 0)).toBe(false);
-    expect(fees.traded(moneyOf('1'), day)).toBe(true);
+    // The bound of a tier belongs to it; the next tier starts above it (rest-api 2.8).
+    expect(fees.traded(moneyOf('1'), day)).toBe(false);
+    expect(fees.traded(moneyOf('0.5'), day)).toBe(true);
     expect([fees.makerRate, fees.takerRate]).toEqual([100_000, 200_000]);
     expect(fees.traded(moneyOf('1'), 29 * day)).toBe(false);
     expect(fees.traded(moneyOf('1'), 30 * day)).toBe(true);

@@ -23,7 +23,7 @@ test('the engine shows it to strategies as it was read last, and a backtest tell
   fees.traded(moneyOf('300'), 0);
   desk.step({ kind: 'rules', ...told() });
   desk.rounds(3);
-  fees.traded(moneyOf('300'), 0);
+  fees.traded(moneyOf('300.01'), 0);
   desk.step({ kind: 'rules', ...told() });
   desk.rounds(3);
   expect(fees.tier.next).toBeNull();
