@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
 import { configSchema, type Config } from './schema.ts';
-import { embeddedFeesOf, marketBooksOf } from './sections/exchange.ts';
+import { embeddedFeesOf, liveBooksOf } from './sections/exchange.ts';
 import { sourceLegs } from './sections/reference.ts';
 import { schemaAt } from './shape.ts';
 
@@ -34,9 +34,7 @@ export const IDLE_RULES: readonly IdleRule[] = [
   {
     keys: ['exchange.volume30d'],
     hasEffect: ({ exchange, book }) =>
-      [book, ...Object.keys(marketBooksOf(exchange) ?? {})].some(
-        name => embeddedFeesOf(exchange, book, name) === undefined,
-      ),
+      [...liveBooksOf(exchange, book)].some(name => embeddedFeesOf(exchange, book, name) === undefined),
     message:
       'has no effect, because the fees of exchange.fees or exchange.market.books replace the fee tiers; remove these fees, or remove this key',
   },

@@ -1,6 +1,6 @@
 /** Embedded exchange with its configured market and one funded account. */
 import { lotOf, moneyOf, pairOf, priceAcross, Secret, type Clock, type Millis } from '../core/index.ts';
-import { externalReferenceOf, marketBooksOf, type Config } from '../config.ts';
+import { embeddedFeesOf, externalReferenceOf, liveBooksOf, marketBooksOf, type Config } from '../config.ts';
 import {
   createVenue,
   feesOf,
@@ -113,11 +113,13 @@ export function openBox(
     ...(tape === null ? {} : { books: [{ ...tape.rules, ...countedIn(tape) }] }),
     ...(options.deliveries && { deliveries: options.deliveries }),
   });
-  const groups = [book, ...Object.keys(shared ?? {})].map(name => feesOf(pairOf(name)[1]).group);
-  const volume30d = Object.fromEntries(groups.map(group => [group, exchange.volume30d]));
+  const live = [...liveBooksOf(exchange, book)];
+  const volume30d = Object.fromEntries(live.map(name => [feesOf(pairOf(name)[1]).group, exchange.volume30d]));
   const account = venue.openAccount({ balances: exchange.balances, volume30d });
-  if (exchange.fees) venue.venue.changeBook(book, {}, exchange.fees);
-  for (const [name, { fees }] of Object.entries(shared ?? {})) if (fees) venue.venue.changeBook(name, {}, fees);
+  for (const name of live) {
+    const fees = embeddedFeesOf(exchange, book, name);
+    if (fees) venue.venue.changeBook(name, {}, fees);
+  }
   const markets = new Map<string, Market>();
   const start = (name: string, each: Market) => {
     each.start(venue.marketplace(name));

@@ -16,7 +16,7 @@ import {
   type ScoutedBook,
   type Scouting,
 } from '../../index.ts';
-import { embeddedFeesOf, marketBooksOf, type Config } from '../../../src/config.ts';
+import { embeddedFeesOf, liveBooksOf, type Config } from '../../../src/config.ts';
 import { pairOf, type AvailableBook, type BookRules, type Clock, type FeeTier } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import { loadStoredTape } from '../../../src/tape/index.ts';
@@ -268,8 +268,8 @@ function accountAt(
   fees: FeesAsked,
 ): { readonly feeBps: number; readonly volume30d: number } {
   if (typeof fees === 'number') return { feeBps: fees, volume30d: 0 };
-  const known30d = [own, ...Object.keys(marketBooksOf(exchange) ?? {})];
-  const isSame = known30d.some(name => feesOf(minorOf(name)).group === feesOf(minorOf(book)).group);
+  const { group } = feesOf(minorOf(book));
+  const isSame = [...liveBooksOf(exchange, own)].some(name => feesOf(minorOf(name)).group === group);
   const known = exchange.kind === 'embedded' ? exchange.volume30d : paper.volume30d;
   const volume30d = fees === 'config' && isSame ? Number(known) : 0;
   const at = fees === 'config' ? tiers.find(({ volume }) => volume30d <= Number(volume)) : undefined;

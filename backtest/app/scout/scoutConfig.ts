@@ -21,13 +21,8 @@ export function scoutConfig({ scouting, found }: Scouted, config: Config): Scout
   const about = best && found.get(best.name);
   if (best === undefined || about === undefined || !best.verdict.quote) return null;
   const charge = chargeOf(best, about.tiers, config, scouting.fees);
-  const note = !charge.hasRebate
-    ? null
-    : isEmbedded(config, about.path)
-      ? ONLY_BACKTEST
-      : about.tiers.length === 0
-        ? NO_PAPER_REBATE
-        : null;
+  const uncharged = isEmbedded(config, about.path) ? ONLY_BACKTEST : about.tiers.length === 0 ? NO_PAPER_REBATE : null;
+  const note = charge.hasRebate ? uncharged : null;
   const text = [...heading(scouting, best, note), stringify(configOf(best, about, config, charge)).trimEnd(), ''].join(
     '\n',
   );

@@ -89,13 +89,12 @@ function unsimulated(parameter: SpaceParameter, space: Space, parameters: Keys, 
 function hasSameFees(parameter: SpaceParameter, space: Space, parameters: Keys, base: Tree): boolean {
   if (endsOf(parameter).length < 2) return false;
   for (const point of surroundings(parameter, space)) {
-    const charged = endsOf(parameter).map(end => {
-      const parsed = configSchema.safeParse(treeOf({ ...point, [parameter.key]: end }, parameters, base));
-      if (!parsed.success) return null;
-      const { exchange } = parsed.data;
-      return JSON.stringify(ownFees(parsed.data) ?? (exchange.kind === 'embedded' ? exchange.volume30d : null));
+    const configs = configsAt(parameter, point, parameters, base);
+    const charged = configs?.map(config => {
+      const { exchange } = config;
+      return JSON.stringify(ownFees(config) ?? (exchange.kind === 'embedded' ? exchange.volume30d : null));
     });
-    if (charged.includes(null) || new Set(charged).size > 1) return false;
+    if (charged === undefined || new Set(charged).size > 1) return false;
   }
   return true;
 }
@@ -104,12 +103,20 @@ function hasSameFees(parameter: SpaceParameter, space: Space, parameters: Keys, 
 function isDropped(parameter: SpaceParameter, space: Space, parameters: Keys, base: Tree): boolean {
   const path = parameter.key.split('.');
   if (path[0] !== 'hedge' && path[0] !== 'inventory') return false;
-  for (const point of surroundings(parameter, space))
-    for (const end of endsOf(parameter)) {
-      const parsed = configSchema.safeParse(treeOf({ ...point, [parameter.key]: end }, parameters, base));
-      if (!parsed.success || valueIn(withoutPlace(parsed.data), path) !== undefined) return false;
-    }
+  for (const point of surroundings(parameter, space)) {
+    const configs = configsAt(parameter, point, parameters, base);
+    if (configs === null || configs.some(config => valueIn(withoutPlace(config), path) !== undefined)) return false;
+  }
   return true;
+}
+
+/** Returns the configurations at both ends of the parameter's range, or with each choice; `null` if one is invalid. */
+function configsAt(parameter: SpaceParameter, point: Point, parameters: Keys, base: Tree): readonly Config[] | null {
+  const configs = endsOf(parameter).flatMap(end => {
+    const parsed = configSchema.safeParse(treeOf({ ...point, [parameter.key]: end }, parameters, base));
+    return parsed.success ? [parsed.data] : [];
+  });
+  return configs.length === endsOf(parameter).length ? configs : null;
 }
 
 /** Returns the bounds of a parameter's range, or its choices. */

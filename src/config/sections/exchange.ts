@@ -115,6 +115,10 @@ export const marketBooksOf = (
 ): Readonly<Record<string, z.infer<typeof marketBook>>> | undefined =>
   exchange.kind === 'embedded' && exchange.market.kind === 'flow' ? exchange.market.books : undefined;
 
+/** Returns the books that the configuration names as live: the traded book, and those of `exchange.market.books`. */
+export const liveBooksOf = (exchange: z.infer<typeof exchangeKeys>, traded: string): ReadonlySet<string> =>
+  new Set([traded, ...Object.keys(marketBooksOf(exchange) ?? {})]);
+
 /**
  * Returns the fees that the embedded exchange charges in `book` instead of its fee tiers; `undefined` if none are set.
  * `traded`: the traded book.
