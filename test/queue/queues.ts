@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Queue, UnrecoverableError, Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { recordFlow, type Tuning } from '../../backtest/index.ts';
 import { connectQueues } from '../../backtest/app/queue/bullQueues.ts';
 import { HELLO_QUEUE, PresenceBoard } from '../../backtest/app/queue/presence.ts';
@@ -100,11 +100,22 @@ function tapeOf(book: string): string {
   return dir;
 }
 
-/** Of flow and of a recording, and with one of another book, so that workers fetch two. */
+/** Of flow and of a recording, with the recordings of the two books of its reference price, so that workers fetch three. */
 function tapedStudy(name: string): string {
+  const sandbox = parse(readFileSync(shippedConfig('sandbox'), 'utf8')) as { readonly timing?: object };
+  const config = bench.file(
+    `${name}-bot.yaml`,
+    stringify({
+      ...sandbox,
+      timing: { ...sandbox.timing, bookPollMs: 2_500 },
+      reference: { books: ['btc_usd', 'usd_mxn'], everyMs: 4_000 },
+      fairValue: { mid: { weight: 1 }, reference: { weight: 1 } },
+    }),
+  );
   const keys = {
+    config,
     tapes: [{ name: 'flow', flow: { seconds: 900, seed: 11 } }, { path: tapeOf('btc_mxn') }],
-    reference: { eth_mxn: tapeOf('eth_mxn') },
+    reference: { btc_usd: tapeOf('btc_usd'), usd_mxn: tapeOf('usd_mxn') },
     search: { algorithm: 'tpe', seed: 3, trials: 6, batch: 3 },
     pruning: { startAfterTrials: 3 },
     models: ['pessimistic', 'expected'],
