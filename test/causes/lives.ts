@@ -404,7 +404,7 @@ export const LIVES: readonly Life[] = [
       {
         of: ['regime: wide', 'wide: the price moves fast'],
         cause: 'the flow market moves, with `volatilityBps: 1`',
-        log: ['regime: wide (the price moves fast), was normal'],
+        log: ['regime: wide (the price moves fast), was …'],
         explain: 'regime: wide since …: the price moves fast',
         metrics: ['puntas_regime{book="btc_mxn",regime="wide"} 1'],
         ready: true,
@@ -683,7 +683,7 @@ export const LIVES: readonly Life[] = [
         cause: '0.05 btc too much, and the price falls by 1,800, with `drawdownShare: 0.5`',
         does: ({ market }) => market.show({ mid: 1_498_200 }),
         log: [
-          'regime: reduce only (drawdown: profit fell … from its peak; from a drawdown of 50, orders only reduce inventory), was normal',
+          'regime: reduce only (drawdown: profit fell … from its peak; from a drawdown of 50, orders only reduce inventory), was …',
         ],
         explain:
           'regime: reduce only since …: drawdown: profit fell … from its peak; from a drawdown of 50, orders only reduce inventory',
@@ -749,7 +749,7 @@ export const LIVES: readonly Life[] = [
         does: scene => scene.deposit('btc', '0.06'),
         log: [
           'booked under deposits: 0.06 btc (…); not counted as profit',
-          'regime: reduce only (inventory is near its limit), was normal',
+          'regime: reduce only (inventory is near its limit), was …',
         ],
         explain: 'regime: reduce only since …: inventory is near its limit',
       },
