@@ -63,6 +63,7 @@ type Row = {
 
 /** Returns the ledger as lines for stdout. Rejects with one line if there is nothing to show. */
 export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise<string[]> {
+  const requested = new NumberedMailbox(dir, 'adjust').waiting();
   const file = await ledgerAt(dir, clock);
   const { since = -Infinity } = ask;
   const shown = file.entries.filter(({ at }) => at >= since);
@@ -87,7 +88,7 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
     return ask.form === 'csv' ? [csvHead(ENTRY_COLUMNS), ...lines] : lines;
   }
   if (ask.form === 'csv') return csvOf(rows);
-  const waiting = new NumberedMailbox(dir, 'adjust').waiting();
+  const waiting = requested.filter(one => bookedIn(file, one) === undefined);
   const profit = profitAt(lastMoment(dir), file);
   if (ask.form === 'json')
     return [JSON.stringify(ledgerJson(dir, file, rows, mine.length, ask, waiting.length, profit))];
@@ -128,13 +129,15 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
       `--currency: expected a ticker like btc, or usdt@PLACE for a currency on another exchange, found ${ask.currency}`,
     );
   const amount = amountOf(ask.amount);
-  const file = await ledgerFileIn(dir, clock);
-  const { inTransit = false } = ask;
-  assertKnown(file, currency, inTransit);
   const box = new NumberedMailbox(dir, 'adjust');
+  // The bot removes a request after its booking, so a request that is booked meanwhile is found in the ledger only if the
+  // requests are read first.
   const same = box
     .waiting()
     .find(one => one.currency === currency && one.amount === amount && one.reason === reason && one.by === by);
+  const file = await ledgerFileIn(dir, clock);
+  const { inTransit = false } = ask;
+  assertKnown(file, currency, inTransit);
   const isWaiting = same !== undefined;
   if (isWaiting && (same.inTransit ?? false) !== inTransit)
     throw new UsageError(

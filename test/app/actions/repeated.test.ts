@@ -189,6 +189,18 @@ describe('a command that is killed at any write and repeated leaves what one lea
     );
   });
 
+  test('ledger adjust, which is not requested again if the bot books the first request meanwhile', async () => {
+    writeFileSync(join(dir, STATE_FILE), '');
+    const ask = { currency: 'btc', amount: '0.5', reason: 'a gift', by: 'ann' };
+    await adjust(dir, ask, clock);
+    const again = adjust(dir, ask, clock);
+    // The bot has booked the request, and removes its file, while the repeated command reads the ledger.
+    const box = new NumberedMailbox(dir, 'adjust');
+    for (const request of box.waiting()) box.done(request.id);
+    await again;
+    expect(holds().adjustments).toEqual([]);
+  });
+
   test('flatten, which is one request with one sum to spend', async () => {
     await leftBy(hedgedWorld(3, { band: '0.09', venues: ['book'] }));
     const flatten = (id: string) =>
