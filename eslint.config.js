@@ -35,6 +35,12 @@ const shortTimeouts = [
   `CallExpression > ObjectExpression.arguments:nth-child(2) > Property[key.name='timeout'] > Literal${SHORT}`,
 ].map(selector => ({ selector, message: 'Leave the time limit to vitest.config.js, or take a longer one.' }));
 
+// fc.double draws by the exponent: of its numbers between 0 and 1, 97% are below 1e-10.
+const unevenDraws = [':not([value.type="Literal"])', '[value.value=0]'].map(min => ({
+  selector: `CallExpression[callee.object.name='fc'][callee.property.name=/^(double|float)$/] > ObjectExpression > Property[key.name='min']${min}`,
+  message: 'Draw with between of test/draws.ts: fc.double between these bounds draws almost only numbers near 0.',
+}));
+
 export default tseslint.config(
   { ignores: ['website/', 'dist/', 'coverage/', 'node_modules/', '*.js', 'bin/', 'config/'] },
   ...tseslint.configs.recommendedTypeChecked,
@@ -63,7 +69,8 @@ export default tseslint.config(
       'no-console': 'error',
     },
   },
-  { files: ['test/**/*.test.ts'], rules: { 'no-restricted-syntax': ['error', ...shortTimeouts] } },
+  { files: ['test/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...unevenDraws] } },
+  { files: ['test/**/*.test.ts'], rules: { 'no-restricted-syntax': ['error', ...shortTimeouts, ...unevenDraws] } },
   {
     files: ['src/guard/files.ts', 'src/console/page/**/*.ts'],
     rules: { 'no-console': 'error', 'no-restricted-syntax': ['error', outputOnly] },

@@ -26,9 +26,10 @@ import {
 import { engineOf, rows, run, tape } from './ladderRun.ts';
 import { rowsOf, syntheticMarket } from './syntheticMarket.ts';
 import { runsOf } from '../many.ts';
+import { between } from '../draws.ts';
 
 describe('stretches of time', () => {
-  const puts = fc.array(fc.tuple(fc.nat({ max: 20_000 }), fc.double({ min: -1e6, max: 1e6, noNaN: true })), {
+  const puts = fc.array(fc.tuple(fc.nat({ max: 20_000 }), between(-1e6, 1e6)), {
     minLength: 1,
     maxLength: 200,
   });
@@ -64,20 +65,17 @@ describe('stretches of time', () => {
 describe('distributions', () => {
   test('of time by value: the times add up, and none is further than half a bar from its value', () => {
     fc.assert(
-      fc.property(
-        fc.array(fc.tuple(fc.double({ min: -1e7, max: 1e7, noNaN: true }), fc.nat({ max: 1000 })), { minLength: 1 }),
-        list => {
-          const held = new TimeByValue(1);
-          for (const [value, time] of list) held.add(value, time);
-          const { width, values, times } = held.bars();
-          const total = list.reduce((sum, [, time]) => sum + time, 0);
-          expect(times.reduce((sum, time) => sum + time, 0)).toBeCloseTo(total, 6);
-          const mean = list.reduce((sum, [value, time]) => sum + value * time, 0);
-          const shown = times.reduce((sum, time, i) => sum + time * (values[i] ?? 0), 0);
-          // Each widening moves a value by at most a bar; the sum of all of them is below one of the last width.
-          expect(Math.abs(shown - mean)).toBeLessThanOrEqual(width * total + 1e-6);
-        },
-      ),
+      fc.property(fc.array(fc.tuple(between(-1e7, 1e7), fc.nat({ max: 1000 })), { minLength: 1 }), list => {
+        const held = new TimeByValue(1);
+        for (const [value, time] of list) held.add(value, time);
+        const { width, values, times } = held.bars();
+        const total = list.reduce((sum, [, time]) => sum + time, 0);
+        expect(times.reduce((sum, time) => sum + time, 0)).toBeCloseTo(total, 6);
+        const mean = list.reduce((sum, [value, time]) => sum + value * time, 0);
+        const shown = times.reduce((sum, time, i) => sum + time * (values[i] ?? 0), 0);
+        // Each widening moves a value by at most a bar; the sum of all of them is below one of the last width.
+        expect(Math.abs(shown - mean)).toBeLessThanOrEqual(width * total + 1e-6);
+      }),
       runsOf(200, 60),
     );
   });

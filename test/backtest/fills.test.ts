@@ -16,6 +16,7 @@ import {
 } from '../../src/fills/index.ts';
 import { runsOf } from '../many.ts';
 import { wholeOrders } from '../scripts/wholeOrders.ts';
+import { between } from '../draws.ts';
 
 /** A resting ask of ours with so much ahead of it, there since `restedAt`. */
 function ask(place: number, lots: number, front: number, joined = 0, restedAt = -1): OwnOrder {
@@ -239,7 +240,7 @@ test('our orders never take more of one execution than it had, and never more th
   const order = fc.record({
     place: fc.integer({ min: 95, max: 105 }),
     lots: fc.integer({ min: 1, max: 50 }),
-    front: fc.double({ min: 0, max: 80, noNaN: true }),
+    front: between(0, 80),
   });
   fc.assert(
     fc.property(

@@ -19,6 +19,7 @@ import { bestsOf, type RecordedBests } from '../../src/tape/index.ts';
 import { engineOf, run, runHedged, tape, type HedgedRun } from './ladderRun.ts';
 import { exponentialLatency } from './exponentialLatency.ts';
 import { runsOf } from '../many.ts';
+import { between } from '../draws.ts';
 
 const DESK: ReplayDeskOptions = { timeoutMs: 5_000, refusedShare: 0, lostShare: 0, seed: 1 };
 const RULES = {
@@ -49,8 +50,8 @@ function hedge(desk: Partial<ReplayDeskOptions> = {}, setup: Partial<HedgeOption
 /** Quarters of an hour of a desk that is slow, small, unwilling and loses answers. */
 const desks = fc.record({
   seed: fc.integer({ min: 1, max: 1e6 }),
-  refusedShare: fc.double({ min: 0, max: 0.4, noNaN: true }),
-  lostShare: fc.double({ min: 0, max: 0.4, noNaN: true }),
+  refusedShare: between(0, 0.4),
+  lostShare: between(0, 0.4),
   capacity: fc.constantFrom('5000', '30000', '10000000'),
   latencyMs: fc.integer({ min: 0, max: 3_000 }),
   switches: fc.record({
@@ -170,7 +171,7 @@ describe('a backtest with a hedger', () => {
         done += completed.length;
         failed += hedges.length - completed.length;
       }),
-      { ...runsOf(6, 4), seed: 7 },
+      { ...runsOf(6, 4), seed: 1 },
     );
     expect(done).toBeGreaterThan(20);
     expect(failed).toBeGreaterThan(20);

@@ -7,6 +7,7 @@ import { amount, instrumentOf, price, type Strategy, type View } from '../../src
 import { kindOf, strategies, type StrategyName } from '../../strategies/index.ts';
 import type { TuningRange } from '../../strategies/tuning.ts';
 import { bookRules, depthOf } from '../core/market.ts';
+import { between } from '../draws.ts';
 
 /** Tick 10, lot 10^-8: at a middle of 150,000 ticks one bps is 15 ticks. */
 export const instrument = instrumentOf(bookRules({ tickSize: '10', minimumPrice: '10', maximumPrice: '20000000' }));
@@ -143,7 +144,7 @@ export const anyView: fc.Arbitrary<View> = fc
     bid: fc.integer({ min: 2, max: 1_900_000 }),
     gap: fc.integer({ min: 1, max: 2_000 }),
     amounts: fc.array(fc.integer({ min: 1, max: 50 * COIN }), { minLength: 6, maxLength: 6 }),
-    positionShare: fc.double({ min: -1.5, max: 1.5, noNaN: true }),
+    positionShare: between(-1.5, 1.5),
     makerRate: fc.integer({ min: 0, max: 700_000 }),
     referenceOff: fc.integer({ min: -50, max: 50 }),
   })

@@ -8,6 +8,7 @@ import {
   groundState,
   shiftPerOrder,
 } from '../../strategies/glft/formula.ts';
+import { between } from '../draws.ts';
 
 /** The example of the paper: sigma .3, A .9, k .3, gamma .01. */
 const MARKET = { sigma: 0.3, a: 0.9, k: 0.3, drift: 0, adverse: 0, fee: 0 };
@@ -50,12 +51,12 @@ describe('the published table', () => {
 });
 
 const markets = fc.record({
-  sigma: fc.double({ min: 0.01, max: 5, noNaN: true }),
-  a: fc.double({ min: 0.01, max: 5, noNaN: true }),
-  k: fc.double({ min: 0.05, max: 3, noNaN: true }),
+  sigma: between(0.01, 5),
+  a: between(0.01, 5),
+  k: between(0.05, 3),
   drift: fc.constant(0),
-  adverse: fc.double({ min: 0, max: 1, noNaN: true }),
-  fee: fc.double({ min: 0, max: 2, noNaN: true }),
+  adverse: between(0, 1),
+  fee: between(0, 2),
 });
 const gammas = fc.double({ min: 1e-4, max: 2, noNaN: true });
 const caps = fc.integer({ min: 1, max: 60 });
@@ -63,7 +64,7 @@ const caps = fc.integer({ min: 1, max: 60 });
 describe('the exact solution', () => {
   test('is a positive vector, and times the matrix it is a multiple of itself: the one ground state', () => {
     fc.assert(
-      fc.property(fc.array(fc.double({ min: -5, max: 50, noNaN: true }), { minLength: 2, maxLength: 30 }), diagonal => {
+      fc.property(fc.array(between(-5, 50), { minLength: 2, maxLength: 30 }), diagonal => {
         const beside = 0.7;
         const logs = groundState(Float64Array.from(diagonal), beside);
         // Each entry over its own f: the same number everywhere.

@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { FillCurve, type FillProfile } from '../../strategies/fillCurve.ts';
 import { exactDistances } from '../../strategies/glft/formula.ts';
 import { askedByInventory } from '../../strategies/glft/optimum.ts';
+import { between } from '../draws.ts';
 import { runsOf } from '../many.ts';
-
-const number = (min: number, max: number) => fc.double({ min, max, noNaN: true });
 
 /** Distances of bids and asks at q = 0 … cap - 1 and 1 … cap. */
 function quotesOf(profile: FillProfile, fee: number, sigma: number, gamma: number, cap: number) {
@@ -20,12 +19,12 @@ function quotesOf(profile: FillProfile, fee: number, sigma: number, gamma: numbe
 
 describe('an exponential curve with a constant move', () => {
   const cases = fc.record({
-    sigma: number(0.01, 5),
-    a: number(0.01, 5),
-    k: number(0.05, 3),
-    adverse: number(0, 1),
-    fee: number(0, 2),
-    gamma: number(1e-4, 2),
+    sigma: between(0.01, 5),
+    a: between(0.01, 5),
+    k: between(0.05, 3),
+    adverse: between(0, 1),
+    fee: between(0, 2),
+    gamma: fc.double({ min: 1e-4, max: 2, noNaN: true }),
     cap: fc.integer({ min: 1, max: 60 }),
     shares: fc.uniqueArray(fc.integer({ min: 1, max: 99 }), { minLength: 1, maxLength: 8 }),
   });
@@ -148,15 +147,15 @@ describe('fills and moves that depend on the distance in any way', () => {
     },
   );
 
-  const points = fc.array(fc.record({ step: number(1, 6), fall: number(0.2, 0.95), move: number(-1, 1.3) }), {
+  const points = fc.array(fc.record({ step: between(1, 6), fall: between(0.2, 0.95), move: between(-1, 1.3) }), {
     minLength: 2,
     maxLength: 7,
   });
   const cases = fc.record({
     points,
-    fee: number(0, 4),
-    sigma: number(0.5, 2),
-    gamma: number(0.02, 0.2),
+    fee: between(0, 4),
+    sigma: between(0.5, 2),
+    gamma: between(0.02, 0.2),
     cap: fc.integer({ min: 1, max: 3 }),
   });
   test('the same for any of them', () => {

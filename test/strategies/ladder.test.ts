@@ -14,6 +14,7 @@ import {
 import { ladder } from '../../strategies/ladder/strategy.ts';
 import { bookRules, depthOf } from '../core/market.ts';
 import { runsOf } from '../many.ts';
+import { between } from '../draws.ts';
 
 /** Tick 10, lot 10^-8: at a middle of 150,000 ticks one bps is 15 ticks. */
 const instrument = instrumentOf(bookRules({ tickSize: '10', minimumPrice: '10', maximumPrice: '20000000' }));
@@ -257,7 +258,7 @@ const views = fc
     bid: fc.integer({ min: 2, max: 1_900_000 }),
     gap: fc.integer({ min: 1, max: 2_000 }),
     amounts: fc.array(fc.integer({ min: 1, max: 50 * COIN }), { minLength: 6, maxLength: 6 }),
-    positionShare: fc.double({ min: -1.5, max: 1.5, noNaN: true }),
+    positionShare: between(-1.5, 1.5),
     makerRate: fc.integer({ min: 0, max: 700_000 }),
     lastTradeOff: fc.integer({ min: -50, max: 50 }),
   })
@@ -304,7 +305,7 @@ describe('for any parameters, book and inventory', () => {
   });
 
   test('the more is held the lower both sides and the smaller the bids and the larger the asks', () => {
-    const share = fc.double({ min: -0.99, max: 0.99, noNaN: true });
+    const share = between(-0.99, 0.99);
     fc.assert(
       fc.property(both, share, share, ([p, view], a, b) => {
         const at = (x: number) => strategyOf(p).quote({ ...view, position: Math.trunc(x * COIN) });

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { aversionFor, askDistance, bidDistance, closedForm, shiftPerOrder } from '../../strategies/glft/formula.ts';
 import { fullLots, shiftFor, usualOrders } from '../../strategies/riskAversion.ts';
 import { COIN, strategyOf, viewOf } from './examples.ts';
+import { between } from '../draws.ts';
 
 const market = { volatilityBps: 80, arrivalsPerMinute: 8, decayPerBps: 0.15, estimate: 'fixed' };
 const glft = (risk: object) => strategyOf('glft', { amount: '0.004', levels: 1, risk, market });
@@ -42,11 +43,11 @@ describe('risk in money and time', () => {
 
 describe('the lean that follows', () => {
   const cases = fc.record({
-    k: fc.double({ min: 500, max: 5_000, noNaN: true }),
-    full: fc.double({ min: 3, max: 60, noNaN: true }),
+    k: between(500, 5_000),
+    full: between(3, 60),
     fills: fc.double({ min: 1e-4, max: 1, noNaN: true }),
     per: fc.double({ min: 60, max: 86_400, noNaN: true }),
-    sigma: fc.double({ min: 1e-5, max: 1e-3, noNaN: true }),
+    sigma: between(1e-5, 1e-3),
   });
 
   test('is such that inventory stays three deviations inside, by the balance of fills at the quotes of GLFT', () => {

@@ -19,6 +19,7 @@ import { amount, price } from '../../src/core/index.ts';
 import { openStoredTape, SIDE, TapeWriter } from '../../src/tape/index.ts';
 import { FrameFile, jsonFrame, TAG } from '../../src/tape/format/frames.ts';
 import { fromChunks, plainRows, RULES, START } from './storedRows.ts';
+import { between } from '../draws.ts';
 
 const DAY = 86_400_000;
 let dir = '';
@@ -71,7 +72,7 @@ describe('a writer that died', () => {
       fc.property(
         fc.integer({ min: 1, max: 60 }),
         fc.integer({ min: 1, max: 25 }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
+        between(0, 1),
         fc.boolean(),
         (first, second, cut, sealing) => {
           rmSync(join(dir, 'book=btc_mxn'), { recursive: true, force: true });

@@ -16,6 +16,7 @@ import {
 } from '../../src/tape/index.ts';
 import { fromChunks, plainColumns, plainRows, RULES, START } from './storedRows.ts';
 import { runsOf } from '../many.ts';
+import { between } from '../draws.ts';
 
 const DAY = 86_400_000;
 
@@ -94,8 +95,8 @@ describe('a part of a stored tape', () => {
       fc.property(
         fc.array(marketRow, { minLength: 1, maxLength: 150 }),
         fc.integer({ min: 1, max: 12 }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
+        between(0, 1),
+        between(0, 1),
         (rows, blockRows, begin, length) => {
           const inside = mkdtempSync(join(dir, 'case-'));
           const columns = columnsOf(rows);

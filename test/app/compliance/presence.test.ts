@@ -34,6 +34,7 @@ import { UTC_DAY_MS } from '../../../src/messages/timeText.ts';
 import { keysOf } from '../../cli/jsonPage.ts';
 import { Folders } from '../../live/states.ts';
 import { started, worldOf } from '../../live/world.ts';
+import { between } from '../../draws.ts';
 
 const folders = new Folders();
 afterAll(() => folders.clear());
@@ -50,7 +51,7 @@ const presence = fc.constantFrom<QuotePresence>(
   { bid: false, ask: false, absence: 'halted: a loss', isStop: true },
   NOT_RUNNING,
 );
-const history = fc.array(fc.record({ after: fc.double({ min: -20, max: 90, noNaN: true }), next: presence }), {
+const history = fc.array(fc.record({ after: between(-20, 90), next: presence }), {
   minLength: 1,
   maxLength: 12,
 });

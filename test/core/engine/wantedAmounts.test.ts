@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Amount, Level, Side, Strategy } from '../../../src/core/index.ts';
 import { Desk } from '../desk.ts';
+import { between } from '../../draws.ts';
 
 type Wanted = { readonly away: number; readonly lots: number };
 
@@ -27,12 +28,10 @@ function quoting(): { now: readonly Wanted[]; readonly strategy: Strategy } {
 
 /** Levels a fraction of a tick apart: some of them share a tick. */
 const spacings = (lots: fc.Arbitrary<number>) =>
-  fc
-    .array(fc.record({ gap: fc.double({ min: 0, max: 1.2, noNaN: true }), lots }), { minLength: 1, maxLength: 5 })
-    .map(parts => {
-      let away = 12;
-      return parts.map(({ gap, lots: of }) => ({ away: (away += gap), lots: of }));
-    });
+  fc.array(fc.record({ gap: between(0, 1.2), lots }), { minLength: 1, maxLength: 5 }).map(parts => {
+    let away = 12;
+    return parts.map(({ gap, lots: of }) => ({ away: (away += gap), lots: of }));
+  });
 
 function settled(
   steps: readonly (readonly Wanted[])[],

@@ -7,6 +7,7 @@ import {
   type MarkoutOptions,
   type Side,
 } from '../../../src/core/index.ts';
+import { between } from '../../draws.ts';
 
 const sides = fc.constantFrom<Side[]>('buy', 'sell');
 const lives = fc.array(
@@ -93,13 +94,10 @@ describe('markouts', () => {
 });
 
 describe('a mean that forgets', () => {
-  const values = fc.array(
-    fc.tuple(fc.double({ min: -50, max: 50, noNaN: true }), fc.integer({ min: 1, max: 9 }), fc.nat({ max: 3 })),
-    {
-      minLength: 2,
-      maxLength: 40,
-    },
-  );
+  const values = fc.array(fc.tuple(between(-50, 50), fc.integer({ min: 1, max: 9 }), fc.nat({ max: 3 })), {
+    minLength: 2,
+    maxLength: 40,
+  });
 
   test('is the mean under weights that fade by e with each memory', () => {
     fc.assert(

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { computeBand, type BandInput } from '../../../src/core/index.ts';
 import { runsOf } from '../../many.ts';
+import { between } from '../../draws.ts';
 
 /** Relative value iteration of the same control problem on -Q..Q: quotes from a grid of distances, and a jump to any other inventory. */
 function solved(
@@ -45,8 +46,7 @@ const inputs: readonly BandInput[] = [
   { riskPerS: 0.001, fillsPerS: 0.02, edge: 6, cost: 15, ordersMax: 50 },
 ];
 
-const log = (from: number, to: number) =>
-  fc.double({ min: Math.log10(from), max: Math.log10(to), noNaN: true }).map(x => 10 ** x);
+const log = (from: number, to: number) => between(Math.log10(from), Math.log10(to)).map(x => 10 ** x);
 const anyInput = fc.record({
   riskPerS: log(1e-4, 10),
   fillsPerS: log(1e-3, 10),
@@ -82,7 +82,7 @@ describe('the band', () => {
 
   test('widens with flow and with the cost of the way out, and narrows with risk', () => {
     fc.assert(
-      fc.property(anyInput, fc.double({ min: 1.01, max: 30, noNaN: true }), (input, times) => {
+      fc.property(anyInput, between(1.01, 30), (input, times) => {
         const { orders } = computeBand(input);
         expect(computeBand({ ...input, fillsPerS: input.fillsPerS * times }).orders).toBeGreaterThanOrEqual(orders);
         expect(computeBand({ ...input, cost: input.cost * times }).orders).toBeGreaterThanOrEqual(orders);

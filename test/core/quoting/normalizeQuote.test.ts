@@ -13,6 +13,7 @@ import {
 } from '../../../src/core/index.ts';
 import { bookRules, depthOf, plain } from '../market.ts';
 import { runsOf } from '../../many.ts';
+import { between } from '../../draws.ts';
 
 const REFUSALS: readonly LevelRefusal[] = [
   'price is not a number',
@@ -56,7 +57,7 @@ const anyInstrument: fc.Arbitrary<Instrument> = fc
 const anyNumber = fc.oneof(
   fc.constantFrom(Number.NaN, Infinity, -Infinity, 0, -0, -1, 2 ** 53, 1e300, -1e300, 5e-324, Number.MAX_SAFE_INTEGER),
   fc.integer({ min: 1, max: 10_000_000 }),
-  fc.double({ min: 0, max: 10_000_000, noNaN: true }),
+  between(0, 10_000_000),
   fc.double(),
 );
 const anyLevel: fc.Arbitrary<Level> = fc
@@ -143,7 +144,7 @@ describe('normalized levels', () => {
   });
 
   it('have steps that add up to their price', () => {
-    const tick = fc.double({ min: -1000, max: 1000, noNaN: true });
+    const tick = between(-1000, 1000);
     fc.assert(
       fc.property(
         anyDepth,

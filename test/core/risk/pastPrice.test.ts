@@ -6,6 +6,7 @@ import { farthestPrice, isNearPast, PastPrice, type PastPriceState } from '../..
 import { ledgerOf, textOfLedger } from '../../../src/live/recording/ledgerText.ts';
 import { runsOf } from '../../many.ts';
 import { Desk, quoteAround } from '../desk.ts';
+import { between } from '../../draws.ts';
 
 const WINDOW = 60_000;
 const SAMPLE = 1_000;
@@ -104,7 +105,7 @@ describe('the past price', () => {
   });
 
   test('has one sample per interval, none twice, and none of before the window, whatever fractions its times have', () => {
-    const later = fc.array(fc.double({ min: 0, max: 1_500, noNaN: true }), { minLength: 100, maxLength: 150 });
+    const later = fc.array(between(0, 1_500), { minLength: 100, maxLength: 150 });
     fc.assert(
       fc.property(later, fc.integer({ min: 60_000, max: 61_000 }), (steps, windowMs) => {
         const past = new PastPrice('1', windowMs, HOLD);

@@ -15,9 +15,10 @@ import {
   type Side,
 } from '../../../src/core/index.ts';
 import { Desk, quoteAround, type Fate } from '../desk.ts';
+import { between } from '../../draws.ts';
 
 const RULES = { leaveShare: 0.8, calmMs: 1_000 };
-const load = fc.oneof(fc.double({ min: 0, max: 2, noNaN: true }), fc.constantFrom(0, 0.79, 0.8, 1, Number.NaN));
+const load = fc.oneof(between(0, 2), fc.constantFrom(0, 0.79, 0.8, 1, Number.NaN));
 const anyEvent: fc.Arbitrary<(at: number) => RegimeEvent> = fc.oneof(
   { weight: 8, arbitrary: looks() },
   fc
@@ -200,9 +201,9 @@ describe('the transition', () => {
   });
 
   it('does not flap: a load between leaving and coming changes nothing, and calm must last', () => {
-    const between = fc.array(fc.double({ min: 0.8, max: 0.999, noNaN: true }), { maxLength: 30 });
+    const calmNorWide = fc.array(between(0.8, 0.999), { maxLength: 30 });
     fc.assert(
-      fc.property(between, fc.boolean(), (loads, wasWide) => {
+      fc.property(calmNorWide, fc.boolean(), (loads, wasWide) => {
         const look = (wide: number) => (at: number) =>
           ({ kind: 'look', at, refusal: null, wide, wideWhy: 'thin', near: wide, loss: null }) as const;
         const { states } = lived([look(wasWide ? 1 : 0), ...loads.map(look)]);
@@ -239,7 +240,7 @@ describe('a wide quote', () => {
   it('is never nearer than the narrow one, keeps its waterfall, and multiplies the spread', () => {
     const levels = fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 4 });
     fc.assert(
-      fc.property(levels, levels, fc.double({ min: 1, max: 5, noNaN: true }), (bids, asks, factor) => {
+      fc.property(levels, levels, between(1, 5), (bids, asks, factor) => {
         const side = (away: readonly number[], sign: number) =>
           [...away]
             .sort((a, b) => a - b)

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { runsOf } from '../../many.ts';
 import { Budget, type Slot } from '../../../src/exchange/transport/budget.ts';
+import { between } from '../../draws.ts';
 
 type Call = {
   readonly after: number;
@@ -68,7 +69,7 @@ describe('a budget', () => {
     const call = fc.record({
       after: fc.integer({ min: 0, max: 20_000 }),
       takes: fc.integer({ min: 0, max: 15_000 }),
-      arrives: fc.double({ min: 0, max: 1, noNaN: true }),
+      arrives: between(0, 1),
       priority: fc.nat(2),
       waitMs: fc.integer({ min: 0, max: 120_000 }),
     });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { Budget, type Slot } from '../../../src/exchange/transport/budget.ts';
 import { decayingMeter, windowMeter } from '../../../src/exchange/transport/meters.ts';
+import { between } from '../../draws.ts';
 
 const WINDOWS = [
   { limit: 10, ms: 10_000 },
@@ -17,7 +18,7 @@ describe('a budget of weights', () => {
     const call = fc.record({
       after: fc.integer({ min: 0, max: 5_000 }),
       takes: fc.integer({ min: 0, max: 4_000 }),
-      arrives: fc.double({ min: 0, max: 1, noNaN: true }),
+      arrives: between(0, 1),
       priority: fc.nat(2),
       weight: fc.integer({ min: 1, max: 11 }),
       waitMs: fc.integer({ min: 0, max: 60_000 }),
@@ -107,7 +108,7 @@ describe('a counter that decays', () => {
     const call = fc.record({
       after: fc.integer({ min: 0, max: 3_000 }),
       takes: fc.integer({ min: 0, max: 4_000 }),
-      arrives: fc.double({ min: 0, max: 1, noNaN: true }),
+      arrives: between(0, 1),
       weight: fc.integer({ min: 1, max: 4 }),
       waitMs: fc.integer({ min: 0, max: 60_000 }),
     });

@@ -12,6 +12,7 @@ import {
 import type { ReplayEvidence, RunEvidence } from '../../../../src/app/promote/evidence.ts';
 import type { TradedStage } from '../../../../backtest/app/promote/runEvidence.ts';
 import type { TunedEvidence } from '../../../../src/app/promote/tunedEvidence.ts';
+import { between } from '../../../draws.ts';
 
 const HOUR = 3_600_000;
 const tuned: TunedEvidence = {
@@ -105,7 +106,7 @@ describe('what a stage that is traded is held against', () => {
 
   test('an undecided net says how many fills are missing, and fewer are missing the further it is from what is asked for', () => {
     fc.assert(
-      fc.property(fc.double({ min: 0.02, max: 0.15, noNaN: true }), net => {
+      fc.property(between(0.02, 0.15), net => {
         const found = (mean: number) => of(tradedFindings(paper, traded(40, mean), null), 'net60s')!;
         const missing = (mean: number) => {
           const { result, found: text } = found(mean);

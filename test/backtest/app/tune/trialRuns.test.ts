@@ -5,6 +5,7 @@ import { prunerBy, pruningBounds } from '../../../../backtest/app/tune/pruner.ts
 import type { TrialRecord } from '../../../../backtest/app/tune/registry.ts';
 import type { StudyKeys } from '../../../../backtest/app/tune/studySchema.ts';
 import { blocksOf } from '../../../../backtest/app/tune/trialRuns.ts';
+import { between } from '../../../draws.ts';
 
 describe('blocks of a piece', () => {
   const run = (fromS: number, seconds: number, after60: readonly number[]) => ({
@@ -37,7 +38,7 @@ test('each measure is the worse of the fill models', () => {
   const one = { ...NO_SUMS, net60s: 5, fills: 9, drawdown: 3, inventoryMost: 1, seconds: 10, quotedSeconds: 9 };
   const other = { ...NO_SUMS, net60s: 7, fills: 4, drawdown: 8, inventoryMost: 2, seconds: 10, quotedSeconds: 8 };
   expect(measuresOf([one, other])).toMatchObject({ net60s: 5, fills: 4, drawdown: 8, inventoryMost: 2, uptime: 0.8 });
-  const number = fc.double({ min: 0, max: 1e6, noNaN: true });
+  const number = between(0, 1e6);
   const sums = fc.record(
     Object.fromEntries(Object.keys(NO_SUMS).map(key => [key, number])) as Record<keyof typeof NO_SUMS, typeof number>,
   );
