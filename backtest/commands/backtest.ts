@@ -213,17 +213,16 @@ function addCalibrate(program: Command): void {
 async function chosenTape({ config, tape, book, session }: BacktestFlags) {
   if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
   const stored = chosenStored(tape, config, book, session);
-  return (
-    stored ??
-    (await selectedInputs({
-      ...(config === undefined ? {} : { config }),
-      ...(tape === undefined ? {} : { tape }),
-      ...(book === undefined ? {} : { book }),
-      ...(session === undefined ? {} : { session }),
-      speed: 1,
-      isBacktest: true,
-    }))
-  );
+  if (stored !== null) return stored;
+  const { tapes, ...chosen } = await selectedInputs({
+    ...(config === undefined ? {} : { config }),
+    ...(tape === undefined ? {} : { tape }),
+    ...(book === undefined ? {} : { book }),
+    ...(session === undefined ? {} : { session }),
+    speed: 1,
+    isBacktest: true,
+  });
+  return { ...chosen, tape: tapes[0] ?? null };
 }
 
 const SESSION_ALONE = '--session needs a recording; pass the recording with --tape (the built-in market never closes)';

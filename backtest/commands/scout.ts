@@ -127,7 +127,7 @@ async function look(
   const clock = realClock(flags.speed);
   const log = logger(config.log.level, []);
   let scouted: Scouted | null = null;
-  await withMarketOf(config, null, { ...flags, tape: '', allBooks: true }, clock, async (addresses, seed) => {
+  await withMarketOf(config, [], { ...flags, tape: '', allBooks: true }, clock, async (addresses, seed) => {
     scouted = await scoutMarket(asked(seed), {
       ...{ addresses, clock, forMs: flags.for * flags.speed },
       log: line => log.debug({}, line),

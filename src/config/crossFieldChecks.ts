@@ -17,7 +17,7 @@ import {
   type SourceConfig,
   type SourceFrom,
 } from './sections/reference.ts';
-import { marketBooksOf } from './sections/exchange.ts';
+import { marketBooksOf, recordedBooksOf } from './sections/exchange.ts';
 import { isOnThisMachine } from './sections/values.ts';
 import type { Config } from './schema.ts';
 
@@ -561,10 +561,18 @@ function exchangeProblems({ exchange, book }: Config, venues?: readonly string[]
 }
 
 /**
- * Finds `exchange.market.books` without a book besides the traded one, and fees of the traded book that are set twice.
+ * Finds `exchange.market.books` without a book besides the traded one, a second recording of the traded book, and fees of
+ * the traded book that are set twice.
  */
 function marketBookProblems({ exchange, book }: Pick<Config, 'exchange' | 'book'>): readonly Problem[] {
-  const books = marketBooksOf(exchange);
+  if (recordedBooksOf(exchange)?.[book] !== undefined)
+    return [
+      {
+        path: ['exchange', 'market', 'books', book],
+        message: `${book} is the traded book, whose recording is exchange.market.dir; remove this entry`,
+      },
+    ];
+  const books = marketBooksOf(exchange) ?? recordedBooksOf(exchange);
   if (books === undefined) return [];
   const path = ['exchange', 'market', 'books'];
   const names = Object.keys(books);
@@ -572,7 +580,7 @@ function marketBookProblems({ exchange, book }: Pick<Config, 'exchange' | 'book'
     return [
       {
         path,
-        message: `expected a book other than ${book}, the traded book, like btc_usd: {}; found ${names.length === 0 ? 'none' : `only ${book}`}; add a book, or remove this key`,
+        message: `expected a book other than ${book}, the traded book, like btc_usd: ${marketBooksOf(exchange) ? '{}' : '{ dir: … }'}; found ${names.length === 0 ? 'none' : `only ${book}`}; add a book, or remove this key`,
       },
     ];
   if (books[book]?.fees === undefined || exchange.kind !== 'embedded' || exchange.fees === undefined) return [];

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
 import { configSchema, type Config } from './schema.ts';
-import { embeddedFeesOf, liveBooksOf } from './sections/exchange.ts';
+import { embeddedFeesOf, liveBooksOf, marketBooksOf } from './sections/exchange.ts';
 import { sourceLegs } from './sections/reference.ts';
 import { schemaAt } from './shape.ts';
 
@@ -37,6 +37,17 @@ export const IDLE_RULES: readonly IdleRule[] = [
       [...liveBooksOf(exchange, book)].some(name => embeddedFeesOf(exchange, book, name) === undefined),
     message:
       'has no effect, because the fees of exchange.fees or exchange.market.books replace the fee tiers; remove these fees, or remove this key',
+  },
+  {
+    keys: ['exchange.market.correlation'],
+    hasEffect: ({ exchange, elsewhere }) => marketBooksOf(exchange) !== undefined || elsewhere?.kind === 'embedded',
+    message:
+      'has no effect without exchange.market.books or a second embedded exchange; add one of these, or remove this one',
+  },
+  {
+    keys: ['exchange.market.arbitrageur'],
+    hasEffect: ({ exchange }) => marketBooksOf(exchange) !== undefined,
+    message: 'has no effect without exchange.market.books; add this key with more books, or remove this one',
   },
   {
     keys: ['elsewhere'],

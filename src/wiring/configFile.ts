@@ -87,7 +87,18 @@ function pathsFrom(folder: string, config: Config): Config {
     ...config,
     ...(exchange.kind === 'embedded' &&
       exchange.market.kind === 'tape' && {
-        exchange: { ...exchange, market: { ...exchange.market, dir: at(exchange.market.dir) } },
+        exchange: {
+          ...exchange,
+          market: {
+            ...exchange.market,
+            dir: at(exchange.market.dir),
+            ...(exchange.market.books && {
+              books: Object.fromEntries(
+                Object.entries(exchange.market.books).map(([book, own]) => [book, { ...own, dir: at(own.dir) }]),
+              ),
+            }),
+          },
+        },
       }),
     paper: { ...paper, stateDir: at(paper.stateDir) },
     state: { ...state, dir: at(state.dir) },

@@ -1,7 +1,15 @@
 /** Embedded exchange with its configured market and one funded account. */
-import { lotOf, moneyOf, pairOf, priceAcross, Secret, type Clock, type Millis } from '../core/index.ts';
-import { embeddedFeesOf, externalReferenceOf, liveBooksOf, marketBooksOf, type Config } from '../config.ts';
+import { cyclesOf, lotOf, moneyOf, pairOf, priceAcross, Secret, type Clock, type Millis } from '../core/index.ts';
 import {
+  embeddedFeesOf,
+  externalReferenceOf,
+  liveBooksOf,
+  marketBooksOf,
+  recordedBooksOf,
+  type Config,
+} from '../config.ts';
+import {
+  arbitrageur,
   createVenue,
   feesOf,
   FLOW_PROFILES,
@@ -12,6 +20,7 @@ import {
   serve,
   SECOND_VENUE,
   tapeMarket,
+  TapeRounds,
   withOperator,
   withSecondOperator,
   type DeliveryPort,
@@ -39,17 +48,21 @@ export type Embedded = {
   stop(): Promise<void>;
 };
 
+type MarketSettings = Extract<Config['exchange'], { readonly kind: 'embedded' }>['market'];
+
 export type EmbeddedOptions = {
-  /** Recording that serves as the market; `null` for the seeded flow of the configured book. */
-  readonly tape: Tape | null;
+  /**
+   * Recordings that serve as the market, that of the traded book first; empty for the seeded flow of the configured
+   * books.
+   */
+  readonly tapes: readonly Tape[];
   readonly port: number;
   /** Name of the setting with which the operator changes the port, for errors. */
   readonly portFrom: string;
   /** Seed that overrides the configured one. */
   readonly seed?: number;
   /**
-   * Whether every book of the built-in market has a flow, not only the configured book. No effect with a recording,
-   * which has only one book.
+   * Whether every book of the built-in market has a flow, not only the configured books. No effect with recordings.
    */
   readonly allBooks?: boolean;
   /** Token for the operator's calls. */
@@ -70,16 +83,18 @@ export type Box = {
 
 /**
  * Returns the exchange with its market and one funded account.
- * @throws UsageError for a remote exchange, for a book without a market, or for a configured recording without a tape.
+ * @throws UsageError for a remote exchange, for a book without a market, for configured recordings without their tapes,
+ *   or for tapes that cannot be replayed together.
  */
 export function openBox(
   config: Config,
   clock: Clock,
-  options: Pick<EmbeddedOptions, 'tape' | 'seed' | 'allBooks'> & { readonly deliveries?: DeliveryPort },
+  options: Pick<EmbeddedOptions, 'tapes' | 'seed' | 'allBooks'> & { readonly deliveries?: DeliveryPort },
 ): Box {
   const { exchange, book } = config;
   if (exchange.kind !== 'embedded') throw new UsageError(`exchange.kind: expected embedded, found ${exchange.kind}`);
-  const { tape } = options;
+  const { tapes } = options;
+  const [tape = null] = tapes;
   if (tape === null && exchange.market.kind === 'tape')
     throw new UsageError(
       `exchange.market: this command does not replay a recording, but the configuration has the recording ${exchange.market.dir}; remove the section market for the built-in market`,
@@ -93,14 +108,19 @@ export function openBox(
     throw new UsageError(
       'exchange.market.books: the market is a recording (--tape), which has one book; remove the key books, or run without --tape',
     );
+  if (tape !== null && tapes.length !== 1 + Object.keys(recordedBooksOf(exchange) ?? {}).length)
+    throw new UsageError(
+      'exchange.market.books: --tape replaces the recordings of the configuration by one recording; remove the key books, or run without --tape',
+    );
   const seed = options.seed ?? exchange.seed;
   const linkedBooks = tape === null ? linkedBooksOf(config) : null;
+  const openArbitrage = shared && linkedBooks && arbitrageOf(exchange.market, [book, ...linkedBooks]);
   const second = tape === null ? secondOf(config, clock, seed) : null;
-  const linked = linkedBooks && linkedMarkets(shared ?? {}, seed, second);
-  const market =
-    tape === null
-      ? (linked?.(book) ?? flowOf(book, seed))
-      : tapeMarket(tape, { loop: exchange.market.kind === 'tape' ? exchange.market.loop : true });
+  const linked = linkedBooks && linkedMarkets(exchange.market, shared ?? {}, seed, second);
+  const loop = exchange.market.kind === 'tape' ? exchange.market.loop : true;
+  const recorded = tape === null ? null : recordedMarkets(tapes, loop);
+  if (recorded !== null) refuseUnrecorded(config, recorded);
+  const market = recorded?.get(book) ?? linked?.(book) ?? flowOf(book, seed);
   const venue = createVenue({
     clock,
     seed,
@@ -110,7 +130,7 @@ export function openBox(
       // A recording already includes the delay of its market data.
       ...(tape !== null && { feedDelayMinMs: 0, feedDelayMaxMs: 0 }),
     },
-    ...(tape === null ? {} : { books: [{ ...tape.rules, ...countedIn(tape) }] }),
+    ...(tape === null ? {} : { books: tapes.map(each => ({ ...each.rules, ...countedIn(each) })) }),
     ...(options.deliveries && { deliveries: options.deliveries }),
   });
   const live = [...liveBooksOf(exchange, book)];
@@ -122,30 +142,37 @@ export function openBox(
   }
   const markets = new Map<string, Market>();
   const start = (name: string, each: Market) => {
-    each.start(venue.marketplace(name));
     markets.set(name, each);
+    each.start(venue.marketplace(name));
   };
-  start(book, market);
-  second?.start();
-  if (linked === null) for (const [name, each] of referenceMarkets(config, venue, seed)) start(name, each);
-  else for (const name of linkedBooks ?? []) start(name, linked(name));
-  if (tape === null && options.allBooks === true)
-    Object.keys(FLOW_PROFILES).forEach((name, i) => {
-      if (markets.has(name)) return;
-      start(name, linked === null || shared === undefined ? flowOf(name, seed + 101 + i) : linked(name));
-    });
-  return {
-    exchange: venue,
-    account,
-    seed,
-    books: [...markets.keys()],
-    second,
-    stop: () => {
-      for (const each of markets.values()) each.stop();
-      second?.stop();
-      venue.close();
-    },
+  let arbitrage: ReturnType<typeof arbitrageur> | undefined;
+  const stop = () => {
+    arbitrage?.stop();
+    for (const each of markets.values()) each.stop();
+    second?.stop();
+    venue.close();
   };
+  try {
+    start(book, market);
+    second?.start();
+    const others =
+      recorded ??
+      (linked === null
+        ? referenceMarkets(config, venue, seed)
+        : (linkedBooks ?? []).map((name): [string, Market] => [name, linked(name)]));
+    for (const [name, each] of others) if (name !== book) start(name, each);
+    if (tape === null && options.allBooks === true)
+      Object.keys(FLOW_PROFILES).forEach((name, i) => {
+        if (markets.has(name)) return;
+        start(name, linked === null || shared === undefined ? flowOf(name, seed + 101 + i) : linked(name));
+      });
+    arbitrage = openArbitrage?.(venue, seed);
+    arbitrage?.start();
+  } catch (error) {
+    stop();
+    throw error;
+  }
+  return { exchange: venue, account, seed, books: [...markets.keys()], second, stop };
 }
 
 /**
@@ -154,7 +181,13 @@ export function openBox(
  */
 export async function startEmbedded(config: Config, clock: Clock, options: EmbeddedOptions): Promise<Embedded> {
   const deliveries = httpDeliveries();
-  const box = openBox(config, clock, { ...options, deliveries });
+  let box: Box;
+  try {
+    box = openBox(config, clock, { ...options, deliveries });
+  } catch (error) {
+    await deliveries.close();
+    throw error;
+  }
   const { exchange, account, seed, books, second } = box;
   const { operatorToken } = options;
   const servers: Served[] = [];
@@ -262,20 +295,64 @@ function refuseUnlinked(book: string, where = ''): void {
 }
 
 /**
+ * Returns the replay of each recording by its book, all on one clock.
+ * @throws UsageError if a recording cannot be replayed, or if the recordings have no time in common.
+ */
+function recordedMarkets(tapes: readonly Tape[], loop: boolean): ReadonlyMap<string, Market> {
+  const markets = new Map<string, Market>();
+  try {
+    const rounds = new TapeRounds(tapes);
+    for (const tape of tapes) markets.set(tape.instrument.symbol, tapeMarket(tape, { loop, rounds }));
+  } catch (error) {
+    if (error instanceof RangeError) throw new UsageError(error.message);
+    throw error;
+  }
+  return markets;
+}
+
+/** Throws `UsageError` if the reference price reads a book of this exchange that is not among the recorded ones. */
+function refuseUnrecorded(config: Config, recorded: ReadonlyMap<string, Market>): void {
+  const missing = (externalReferenceOf(config)?.read ?? []).filter(name => !recorded.has(name)).join(', ');
+  if (missing === '') return;
+  throw new UsageError(
+    `reference: expected a recording of ${missing}, because the market of this exchange is a recording; name all recordings in exchange.market (kind: tape, dir, books) and run without --tape, or remove the section reference`,
+  );
+}
+
+/**
  * Returns a function that creates the market of a book from the underlying price per currency, with the lag and the
  * noise of the book.
  */
 function linkedMarkets(
+  market: MarketSettings,
   books: NonNullable<ReturnType<typeof marketBooksOf>>,
   seed: number,
   second: SecondBox | null,
 ): (book: string) => Market {
   if (second) return book => second.marketHere(book);
-  const flows = linkedFlows({ seed });
+  const flows = linkedFlows({ seed, correlation: market.kind === 'flow' ? market.correlation : undefined });
   return book => {
     const [base, quote] = pairOf(book);
     return flows.here(base, quote, false, books[book]);
   };
+}
+
+/**
+ * Returns the configured arbitrageur, which is not started yet; `null` if none is configured. `books`: the live books.
+ * @throws UsageError if no three of the books form a cycle.
+ */
+function arbitrageOf(
+  market: MarketSettings,
+  books: readonly string[],
+): ((venue: EmbeddedExchange, seed: number) => ReturnType<typeof arbitrageur>) | null {
+  if (market.kind !== 'flow' || market.arbitrageur === undefined) return null;
+  const settings = market.arbitrageur;
+  if (cyclesOf(books).length === 0)
+    throw new UsageError(
+      `exchange.market.arbitrageur: expected three live books that form a cycle, like btc_mxn, btc_usd and usd_mxn; found ${books.join(', ')}; add books to exchange.market.books, or remove this key`,
+    );
+  return (venue, seed) =>
+    arbitrageur(new Map(books.map(book => [book, venue.marketplace(book)])), { seed, ...settings });
 }
 
 /**

@@ -36,7 +36,7 @@ type VenueWork<T> = (venue: VenueAccess, log: Log, seed: number, config: Config)
  */
 export async function withVenue<T>(
   config: Config,
-  tape: Tape | null,
+  tapes: readonly Tape[],
   options: VenueChoice,
   clock: Clock,
   work: VenueWork<T>,
@@ -48,7 +48,7 @@ export async function withVenue<T>(
     if (config.exchange.kind === 'embedded') {
       const { startEmbedded } = await import('./embedded.ts');
       embedded = await startEmbedded(config, clock, {
-        tape,
+        tapes,
         port: config.exchange.port,
         portFrom: 'exchange.port',
         ...(options.seed === undefined ? {} : { seed: options.seed }),
@@ -110,7 +110,7 @@ async function withPaper<T>(config: Config, options: VenueChoice, clock: Clock, 
 /** Runs `work` as `withVenue` does, for market data only, without a key. */
 export async function withMarket(
   config: Config,
-  tape: Tape | null,
+  tapes: readonly Tape[],
   { seed, allBooks = false }: { readonly seed?: number; readonly allBooks?: boolean },
   clock: Clock,
   work: (addresses: { readonly restUrl: string; readonly streamUrl?: string }, seed: number) => Promise<void>,
@@ -123,7 +123,7 @@ export async function withMarket(
   }
   const { startEmbedded } = await import('./embedded.ts');
   const embedded = await startEmbedded(config, clock, {
-    tape,
+    tapes,
     port: exchange.port,
     portFrom: 'exchange.port',
     allBooks,

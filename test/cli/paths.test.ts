@@ -25,14 +25,19 @@ function written(folder: string, changes: object, name = 'sandbox'): string {
 describe('a relative path in a configuration', () => {
   test('is taken from the folder of the file, for every path that it can name', () => {
     const file = written('a', {
-      exchange: { kind: 'embedded', market: { kind: 'tape', dir: '../tapes/btc' } },
+      exchange: {
+        kind: 'embedded',
+        market: { kind: 'tape', dir: '../tapes/btc', books: { eth_mxn: { dir: '../tapes/eth' } } },
+      },
       state: { dir: './kept' },
       paper: { stateDir: 'on-paper' },
     });
     const config = readConfig(file);
     expect(config.state.dir).toBe(bench.path('a/kept'));
     expect(config.paper.stateDir).toBe(bench.path('a/on-paper'));
-    expect(config.exchange).toMatchObject({ market: { dir: bench.path('tapes/btc') } });
+    expect(config.exchange).toMatchObject({
+      market: { dir: bench.path('tapes/btc'), books: { eth_mxn: { dir: bench.path('tapes/eth') } } },
+    });
   });
 
   test('of a feed is taken from there too, and an absolute one stays', () => {

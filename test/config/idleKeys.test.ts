@@ -44,6 +44,17 @@ const CASES: readonly (readonly [key: string, idle: object, says: string, withEf
     'because the fees of exchange.fees or exchange.market.books replace the fee tiers',
     { exchange: { kind: 'embedded', volume30d: '5' } },
   ],
+  ...(
+    [
+      ['correlation', 0.5, 'has no effect without exchange.market.books or a second embedded exchange'],
+      ['arbitrageur', {}, 'has no effect without exchange.market.books; add this key with more books'],
+    ] as const
+  ).map(([key, value, says]) => {
+    const market = (changes: object) => ({
+      exchange: { kind: 'embedded', market: { kind: 'flow', [key]: value, ...changes } },
+    });
+    return [`exchange.market.${key}`, market({}), says, market({ books: { btc_usd: {}, usd_mxn: {} } })] as const;
+  }),
   [
     'elsewhere',
     { exchange: REMOTE, elsewhere: PLACE },
@@ -309,6 +320,7 @@ const OTHERS: readonly (readonly [section: string, keys: string])[] = [
   ],
   ['exchange.market', 'loop books'],
   ['exchange.market.books.*', 'lagMs noiseBps fees'],
+  ['exchange.market.arbitrageur', 'costBps everyMs'],
   ['exchange.budgets', 'publicPerMinute privatePerMinute'],
   ['elsewhere', 'requestTimeoutMs stream seed port balances fees latencyMs leadMs spreadBps acceptUntried streamUrl'],
   ['elsewhere.noiseBps', 'here there'],

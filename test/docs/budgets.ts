@@ -7,9 +7,10 @@
  * exchanges as venue, price and second market: 1,500 as planned for each capability, and 1,150 too many, most of them keys. It was
  * raised by 900 for hedges on another exchange and transfers to it, most of them keys. It was raised by 330 for descriptions of
  * keys, options, switches and metrics that say whose figure they mean, and in which unit, and by another 230 for the same.
- * It was raised by 160 for several live books of the embedded exchange: their keys, and one paragraph.
+ * It was raised by 160 for several live books of the embedded exchange: their keys, and one paragraph; and by another 150 for
+ * their correlation, their arbitrageur, and recordings of several books.
  */
-export const WORDS_MAX = 40_390;
+export const WORDS_MAX = 40_540;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -24,13 +25,13 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/cli.md': 2_800,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 4_865,
+  'docs/configuration.md': 4_965,
   'docs/console.md': 600,
   'docs/container.md': 575,
   'docs/contents.md': 200,
   'docs/controls.md': 875,
   'docs/doctor.md': 475,
-  'docs/embedded-exchange.md': 1_970,
+  'docs/embedded-exchange.md': 2_015,
   'docs/environment.md': 280,
   'docs/exchanges.md': 620,
   'docs/fair-value.md': 575,

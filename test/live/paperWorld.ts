@@ -57,7 +57,7 @@ export async function paperWorld(options: PaperWorldOptions = {}) {
   const clock = new VirtualClock();
   const stateDir = mkdtempSync(join(tmpdir(), 'puntas-paper-'));
   const config = paperConfig({ stateDir, ...options.paper }, options.more);
-  const followed = openBox(sandboxConfig(options.followed), clock, { tape: null, seed });
+  const followed = openBox(sandboxConfig(options.followed), clock, { tapes: [], seed });
   const asked: WireRequest[] = [];
   const rest = wireTo({
     exchange: followed.exchange,

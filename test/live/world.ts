@@ -55,7 +55,7 @@ export function worldOf(
 ): World {
   const stateDir = mkdtempSync(join(tmpdir(), 'puntas-world-'));
   const config = sandboxConfig(merged(changes, { state: { dir: stateDir } }), name);
-  const box = openBox(config, clock, { tape, seed });
+  const box = openBox(config, clock, { tapes: tape === null ? [] : [tape], seed });
   return {
     clock,
     config,

@@ -73,7 +73,7 @@ new Command('tape-parity')
 
 async function throughSockets(tape: Tape, config: Config, speed: number, seconds: number): Promise<Live> {
   const clock = realClock(speed);
-  const box = openBox(config, clock, { tape });
+  const box = openBox(config, clock, { tapes: [tape] });
   // Its market begins at the end of that.
   const begun = clock.now();
   const server = await serve(

@@ -75,7 +75,7 @@ type Levels = { readonly bids: readonly (readonly number[])[]; readonly asks: re
 function worldOf(seed: number, epoch = Date.parse('2026-11-21T12:00:00Z')) {
   const clock = new VirtualClock(epoch);
   const dir = mkdtempSync(join(tmpdir(), 'puntas-record-'));
-  const box = openBox(sandboxConfig(), clock, { tape: null, seed });
+  const box = openBox(sandboxConfig(), clock, { tapes: [], seed });
   ended.push(() => {
     box.stop();
     rmSync(dir, { recursive: true, force: true });

@@ -13,7 +13,7 @@ async function pricesWith(reference: object): Promise<Readonly<Record<string, nu
   const loaded = loadConfig(stringify({ ...SANDBOX, reference }), 'my.yaml');
   if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
   const clock = new VirtualClock();
-  const box = openBox(loaded.config, clock, { tape: null });
+  const box = openBox(loaded.config, clock, { tapes: [] });
   await clock.advance(60_000);
   const prices = BOOKS.flatMap(book => {
     const place = box.exchange.marketplace(book);

@@ -19,7 +19,7 @@ afterEach(async () => {
 const both = (changes = {}): Config => sandboxConfig({ elsewhere: changes }, 'elsewhere');
 const start = async (config: Config): Promise<Embedded> => {
   running = await startEmbedded(config, realClock(), {
-    tape: null,
+    tapes: [],
     port: 0,
     portFrom: '--port',
     operatorToken: TOKEN,
@@ -75,7 +75,7 @@ describe('config/elsewhere.yaml', () => {
   test('is one world for one seed; without the section there is no second exchange', async () => {
     const books = async (config: Config, seconds: number) => {
       const clock = new VirtualClock();
-      const box = openBox(config, clock, { tape: null });
+      const box = openBox(config, clock, { tapes: [] });
       await clock.advance(seconds * 1_000);
       const place = box.exchange.marketplace('btc_mxn');
       const there = box.second?.exchange.marketplace('btc_usdt');
@@ -93,7 +93,7 @@ describe('config/elsewhere.yaml', () => {
     const { exchange } = config;
     if (exchange.kind !== 'embedded') throw new Error('the configuration is of another kind');
     const fees = { maker: '0.0002', taker: '0.0004' };
-    const box = openBox({ ...config, exchange: { ...exchange, fees } }, new VirtualClock(), { tape: null });
+    const box = openBox({ ...config, exchange: { ...exchange, fees } }, new VirtualClock(), { tapes: [] });
     expect(box.exchange.venue.books.get('btc_mxn')!.fees.tiers).toMatchObject([fees]);
     box.stop();
   });
@@ -112,7 +112,7 @@ describe('config/elsewhere.yaml', () => {
   });
 
   test('with a recording as market is refused', () => {
-    const open = () => openBox(both(), new VirtualClock(), { tape: {} as never });
+    const open = () => openBox(both(), new VirtualClock(), { tapes: [{} as never] });
     expect(open).toThrow(
       /elsewhere: there is no second exchange if the market is a recording \(--tape\); remove the section elsewhere/,
     );

@@ -1,5 +1,5 @@
 /** Settings of a configuration that a replay of recordings does not simulate. */
-import { marketBooksOf, type Config } from '../../../src/config.ts';
+import { marketBooksOf, recordedBooksOf, type Config } from '../../../src/config.ts';
 
 /**
  * Returns a sentence for each section of the configuration that has no effect in a replay, or a different effect than
@@ -9,6 +9,9 @@ export function notSimulated({ exchange, hedge, rfqReference, reference }: Confi
   const sources = reference?.sources ?? [];
   const [first] = sources;
   return [
+    ...(recordedBooksOf(exchange) === undefined
+      ? []
+      : ['exchange.market.books: only the traded book is replayed, without the recordings of these books']),
     ...(marketBooksOf(exchange) === undefined
       ? []
       : [
@@ -51,6 +54,8 @@ const UNSIMULATED: readonly string[] = [
     'hedge.elsewhere',
     'reference.sourcesMin',
     'exchange.engineDelayMs',
+    'exchange.market.arbitrageur',
+    'exchange.market.correlation',
     'exchange.seed',
     'exchange.port',
     'timing.bookPollMs',

@@ -101,7 +101,7 @@ export async function init(options: InitOptions): Promise<string | null> {
     const settings = { ...base.exchange, balances };
     return withVenue(
       { ...base, book, exchange: settings },
-      null,
+      [],
       { speed: 1, openLog: () => options.openLog('error', []) },
       options.clock,
       venue => asked(options, answers, { kind: 'embedded', balances }, venue, { ...base, book, exchange: settings }),

@@ -40,8 +40,8 @@ export type DoctorOptions = {
    */
   readonly mayOrder?: (what: string) => Promise<boolean>;
   readonly onStarted: RunOptions['onStarted'];
-  /** Opens the recording that an embedded exchange replays; `null` for the built-in market. */
-  readonly openMarket?: () => Promise<Tape | null>;
+  /** Opens the recordings that an embedded exchange replays; empty for the built-in market. */
+  readonly openMarket?: () => Promise<readonly Tape[]>;
 };
 
 export type Diagnosis = {
@@ -112,8 +112,8 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
 /** Starts the embedded exchange with its configured market for `withKey`. Rejects if the market cannot be read. */
 async function withEmbedded(options: Asking): Promise<readonly string[]> {
   const { config, clock, openLog } = options;
-  const tape = (await options.openMarket?.()) ?? null;
-  return withVenue(config, tape, { speed: 1, openLog }, clock, (venue, log) => withKey(options, venue, log));
+  const tapes = (await options.openMarket?.()) ?? [];
+  return withVenue(config, tapes, { speed: 1, openLog }, clock, (venue, log) => withKey(options, venue, log));
 }
 
 type Asking = Omit<DoctorOptions, 'tell'> & { readonly tell: (found: Finding | readonly Finding[]) => void };

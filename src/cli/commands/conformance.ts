@@ -11,7 +11,7 @@ import { withVenue } from '../../wiring/venueAccess.ts';
 import { logger } from '../terminal/logger.ts';
 import { outputTerminal, print } from '../terminal/output.ts';
 import { signalsToStop } from '../terminal/signals.ts';
-import { configuredTape } from './source.ts';
+import { configuredTapes } from './source.ts';
 
 type ConformanceFlags = {
   readonly config?: string;
@@ -43,12 +43,12 @@ export function addConformanceCommand(program: Command): void {
       if (trade && !yes && !isEmbedded) throw new UsageError('--trade needs --yes');
       // Any free port is used, because a bot may already use the configured port.
       const config = isEmbedded ? { ...given, exchange: { ...exchange, port: 0 } } : given;
-      const tape = await configuredTape(config);
+      const tapes = await configuredTapes(config);
       let isStopped = false;
       signalsToStop().tell(() => (isStopped = true));
       const clock = realClock();
       const openLog = (_: string, secrets: readonly string[]) => logger('error', secrets);
-      process.exitCode = await withVenue(config, tape, { speed: 1, openLog }, clock, async (venue, _, seed) => {
+      process.exitCode = await withVenue(config, tapes, { speed: 1, openLog }, clock, async (venue, _, seed) => {
         const { checks, left } = await checkConformance({
           ...{ config, venue, clock, seed },
           mayOrder: isEmbedded || yes,

@@ -55,13 +55,13 @@ export function addRecordCommands(program: Command): void {
       const signals = signalsToStop('exiting immediately; data of the last second may be lost', EXIT.broken);
       const { book: names, ...source } = options;
       const recorded = recordedVenue(options);
-      const { config, tape } = recorded ? { config: recorded.config, tape: null } : await selectedInputs(source);
+      const { config, tapes } = recorded ? { config: recorded.config, tapes: [] } : await selectedInputs(source);
       const clock = realClock(options.speed);
       const log = logger(config.log.level, []);
       const books = names?.split(',') ?? [config.book];
       // The embedded exchange has a market only in the configured book unless others are needed.
       const allBooks = books.some(book => book !== config.book);
-      await withMarketOf(config, tape, { ...options, allBooks }, clock, async (addresses, seed) => {
+      await withMarketOf(config, tapes, { ...options, allBooks }, clock, async (addresses, seed) => {
         const isTerminal = errorTerminal().isTTY === true;
         const result = await record({
           config,

@@ -17,7 +17,7 @@ import { logger } from '../terminal/logger.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
 import { errorTerminal, outputTerminal, print, printError } from '../terminal/output.ts';
-import { configuredTape } from './source.ts';
+import { configuredTapes } from './source.ts';
 
 /**
  * Adds `init` and `doctor`. `doctor` ends with exit code 1 if a check failed, 3 if an order may remain; wrong use is a
@@ -131,7 +131,7 @@ function addDoctor(program: Command): void {
         seed: Math.floor(Math.random() * 2 ** 31),
         version: version(),
         openLog: (_, secrets) => logger('error', secrets),
-        openMarket: () => configuredTape(config),
+        openMarket: () => configuredTapes(config),
         tell: found => (options.json ? undefined : print(findingText(found))),
         ...(options.order && {
           mayOrder: async (what: string) => options.yes || saysYes(await asked.ask(`${what}: place it? [y/N] `)),

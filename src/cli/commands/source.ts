@@ -1,5 +1,5 @@
 /** Inputs of a command from its flags: configuration, recording, exchange. */
-import type { Config } from '../../config.ts';
+import { recordedBooksOf, type Config } from '../../config.ts';
 import type { Clock } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 import { openTape, type Tape } from '../../tape/index.ts';
@@ -23,13 +23,14 @@ export type Source = {
 };
 
 /**
- * Returns the configuration with its file, and the recording of --tape. Without -c, the configuration is a shipped
+ * Returns the configuration with its file, and the recordings that serve as the market: that of --tape, or those of the
+ * configuration with the traded book's first. A backtest gets only the traded book's. Without -c, the configuration is a shipped
  * file: for the recording's book, for paper, or for the sandbox. Rejects with `UsageError` if the inputs contradict
  * each other or cannot be read.
  */
 export async function selectedInputs(
   options: Source & { readonly isBacktest?: boolean },
-): Promise<{ config: Config; file: string; tape: Tape | null }> {
+): Promise<{ config: Config; file: string; tapes: readonly Tape[] }> {
   if (options.paper && options.tape !== undefined)
     throw new UsageError(
       '--tape needs the embedded exchange, but --paper trades the market of a remote exchange; remove --tape or --paper',
@@ -47,19 +48,32 @@ export async function selectedInputs(
       throw new UsageError(
         `--book ${options.book}: without --tape, the book is ${chosen.config.book}, from ${chosen.file}; add --tape with a recording of ${options.book}, or -c with a configuration for ${options.book}`,
       );
-    return { ...chosen, tape: null };
+    return { ...chosen, tapes: [] };
   }
   if (given?.exchange.kind === 'remote' && !options.isBacktest)
     throw new UsageError(
       '--tape needs the embedded exchange, but this configuration has a remote exchange; remove --tape',
     );
   const tape = await tapeOf(dir, bookOf(given, options.book), options.session);
-  return { ...shipped(nameFor(tape.instrument.symbol)), tape };
+  const others = given === null || options.tape !== undefined || options.isBacktest ? [] : await otherTapes(given);
+  return { ...shipped(nameFor(tape.instrument.symbol)), tapes: [tape, ...others] };
 }
 
-/** Opens the recording that the configuration names as the market of its embedded exchange; `null` if it names none. */
-export const configuredTape = async ({ exchange, book }: Config): Promise<Tape | null> =>
-  exchange.kind === 'embedded' && exchange.market.kind === 'tape' ? tapeOf(exchange.market.dir, book) : null;
+/**
+ * Opens the recordings that the configuration names as the market of its embedded exchange, that of the traded book
+ * first; empty if it names none.
+ */
+export async function configuredTapes(config: Config): Promise<readonly Tape[]> {
+  const { exchange, book } = config;
+  if (exchange.kind !== 'embedded' || exchange.market.kind !== 'tape') return [];
+  return [await tapeOf(exchange.market.dir, book), ...(await otherTapes(config))];
+}
+
+async function otherTapes({ exchange }: Config): Promise<readonly Tape[]> {
+  const tapes: Tape[] = [];
+  for (const [book, { dir }] of Object.entries(recordedBooksOf(exchange) ?? {})) tapes.push(await tapeOf(dir, book));
+  return tapes;
+}
 
 /**
  * Returns the book of the configuration or, without a configuration, the book of --book; `undefined` if neither is
@@ -103,7 +117,7 @@ export function tapeUsageError(error: unknown): UsageError {
  */
 export async function withVenueOf(
   config: Config,
-  tape: Tape | null,
+  tapes: readonly Tape[],
   options: Source,
   clock: Clock,
   work: (venue: VenueAccess, log: Log, seed: number, config: Config) => Promise<number>,
@@ -116,7 +130,7 @@ export async function withVenueOf(
         'no API key in the environment; set PUNTAS_API_KEY and PUNTAS_API_SECRET, or PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE, or add --paper',
       );
   }
-  process.exitCode = await withVenue(config, tape, { ...options, openLog: logger }, clock, work);
+  process.exitCode = await withVenue(config, tapes, { ...options, openLog: logger }, clock, work);
 }
 
 /**
@@ -125,13 +139,13 @@ export async function withVenueOf(
  */
 export async function withMarketOf(
   config: Config,
-  tape: Tape | null,
+  tapes: readonly Tape[],
   options: Source & { readonly allBooks?: boolean },
   clock: Clock,
   work: (addresses: { readonly restUrl: string; readonly streamUrl?: string }, seed: number) => Promise<void>,
 ): Promise<void> {
   if (config.exchange.kind === 'remote') refuseEmbedded(options);
-  await withMarket(config, tape, options, clock, work);
+  await withMarket(config, tapes, options, clock, work);
 }
 
 /** Throws `UsageError` if a flag that needs the embedded exchange was given. */

@@ -12,7 +12,7 @@ import { EXIT } from '../../messages/exits.ts';
 import { durationFlag, portFlag, sources, tapeBook } from '../terminal/flags.ts';
 import { lineRoom, logger } from '../terminal/logger.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
-import { marketBooksOf } from '../../config.ts';
+import { marketBooksOf, recordedBooksOf } from '../../config.ts';
 import { remoteVenue } from '../../wiring/venueAccess.ts';
 import { refuseShortDelay, refuseUntried } from '../../wiring/venueRegistry.ts';
 import { signalsToStop } from '../terminal/signals.ts';
@@ -73,7 +73,7 @@ function addRun(program: Command): void {
       const clock = realClock(options.speed);
       let isOpened = false;
       const started = async () => {
-        const { config: given, tape, file } = await selectedInputs(options);
+        const { config: given, tapes, file } = await selectedInputs(options);
         if (given.paper.only && !options.paper)
           throw new UsageError('this configuration is for paper trading only (paper.only); run it with --paper');
         if (!options.paper) {
@@ -81,7 +81,7 @@ function addRun(program: Command): void {
           refuseShortDelay(given);
         }
         const { BotProcess } = await import('../../app/run/botProcess.ts');
-        await withVenueOf(given, tape, options, clock, async (venue, log, seed, shaped) => {
+        await withVenueOf(given, tapes, options, clock, async (venue, log, seed, shaped) => {
           const config = {
             ...shaped,
             ...(options.state === undefined ? {} : { state: { dir: options.state } }),
@@ -154,10 +154,10 @@ function addCheck(program: Command): void {
   )
     .option('--paper', 'read the remote market without a key', false)
     .action(async (options: Source) => {
-      const { config, tape, file } = await selectedInputs(options);
+      const { config, tapes, file } = await selectedInputs(options);
       const { check } = await import('../../app/doctor/check.ts');
       const clock = realClock(options.speed);
-      await withVenueOf(config, tape, options, clock, async (venue, _log, seed) => {
+      await withVenueOf(config, tapes, options, clock, async (venue, _log, seed) => {
         const configFile = options.config === undefined || options.paper ? undefined : file;
         const { text, problem } = await check(config, venue, clock, seed, configFile);
         print(text);
@@ -179,7 +179,7 @@ function addExchange(program: Command): void {
     .option('--port <n>', 'port (default: exchange.port, or 8080)', portFlag)
     .action(async (options: Source & { port?: number }) => {
       const signals = signalsToStop();
-      const { config, tape } = await selectedInputs(options);
+      const { config, tapes } = await selectedInputs(options);
       if (config.exchange.kind !== 'embedded')
         throw new UsageError(
           'this configuration has a remote exchange; use a configuration with exchange.kind: embedded',
@@ -188,7 +188,7 @@ function addExchange(program: Command): void {
       const operatorToken = randomBytes(24).toString('base64url');
       const { startEmbedded } = await import('../../wiring/embedded.ts');
       const embedded = await startEmbedded(config, clock, {
-        tape,
+        tapes,
         port: options.port ?? (config.exchange.port || EXCHANGE_PORT),
         portFrom: '--port',
         operatorToken,
@@ -203,7 +203,7 @@ function addExchange(program: Command): void {
         key,
         secret: secret.reveal(),
         book: config.book,
-        ...(marketBooksOf(config.exchange) && { books: books.join(',') }),
+        ...((marketBooksOf(config.exchange) ?? recordedBooksOf(config.exchange)) && { books: books.join(',') }),
         ...(elsewhere && {
           elsewhere: elsewhere.restUrl,
           elsewhereStream: elsewhere.streamUrl ?? '',

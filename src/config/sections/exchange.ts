@@ -51,6 +51,11 @@ const marketBook = z.strictObject({
   fees: feeRates.optional().describe('Fees of this book, as fractions. If omitted, the fee tier of volume30d.'),
 });
 
+const recordedBook = z.strictObject({
+  dir: z.string().min(1).max(4_096).describe('Folder of the recording of this book, relative to this file.'),
+  fees: feeRates.optional().describe('Fees of this book, as fractions. If omitted, the fee tier of volume30d.'),
+});
+
 const market = z.discriminatedUnion('kind', [
   z
     .strictObject({
@@ -61,12 +66,33 @@ const market = z.discriminatedUnion('kind', [
         .describe(
           'More books with simulated traders, whose cross prices agree; may include the traded book. If omitted, only the traded book has traders.',
         ),
+      correlation: z
+        .number()
+        .min(0)
+        .max(0.99)
+        .optional()
+        .describe(
+          'Correlation of the price moves, in usdt, of any two of btc, eth, xrp, sol, ltc and bnb. If omitted, 0.',
+        ),
+      arbitrageur: z
+        .strictObject({
+          costBps: z.number().min(0).max(1_000).default(10).describe('Cost of each trade of the arbitrageur.'),
+          everyMs: millis(10, 3_600_000).default(1_000).describe('Mean time between two looks at the prices.'),
+        })
+        .optional()
+        .describe(
+          'Trader that takes from three of the books when their prices disagree by more than the costs of three trades. If omitted, there is none.',
+        ),
     })
     .describe('Market of simulated traders.'),
   z
     .strictObject({
       kind: z.literal('tape').describe('Replay of a recording.'),
       dir: z.string().min(1).max(4_096).describe('Folder of the recording, relative to this file.'),
+      books: z
+        .record(z.string().regex(BOOK_NAME, 'expected <base>_<quote>, like btc_usd'), recordedBook)
+        .optional()
+        .describe('Recordings of more books, replayed at the times at which they were recorded. If omitted, none.'),
       loop: z.boolean().default(true).describe('Whether to repeat the recording.'),
     })
     .describe('Recorded market.'),
@@ -115,9 +141,15 @@ export const marketBooksOf = (
 ): Readonly<Record<string, z.infer<typeof marketBook>>> | undefined =>
   exchange.kind === 'embedded' && exchange.market.kind === 'flow' ? exchange.market.books : undefined;
 
+/** Returns the recorded books besides the traded one that the embedded exchange replays; `undefined` if there are none. */
+export const recordedBooksOf = (
+  exchange: z.infer<typeof exchangeKeys>,
+): Readonly<Record<string, z.infer<typeof recordedBook>>> | undefined =>
+  exchange.kind === 'embedded' && exchange.market.kind === 'tape' ? exchange.market.books : undefined;
+
 /** Returns the books that the configuration names as live: the traded book, and those of `exchange.market.books`. */
 export const liveBooksOf = (exchange: z.infer<typeof exchangeKeys>, traded: string): ReadonlySet<string> =>
-  new Set([traded, ...Object.keys(marketBooksOf(exchange) ?? {})]);
+  new Set([traded, ...Object.keys(marketBooksOf(exchange) ?? recordedBooksOf(exchange) ?? {})]);
 
 /**
  * Returns the fees that the embedded exchange charges in `book` instead of its fee tiers; `undefined` if none are set.
@@ -129,7 +161,7 @@ export const embeddedFeesOf = (
   book: string,
 ): z.infer<typeof feeRates> | undefined =>
   (exchange.kind === 'embedded' && book === traded ? exchange.fees : undefined) ??
-  marketBooksOf(exchange)?.[book]?.fees;
+  (marketBooksOf(exchange) ?? recordedBooksOf(exchange))?.[book]?.fees;
 
 /** Keys that both kinds of the other exchange have. */
 const there = {

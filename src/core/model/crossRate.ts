@@ -1,4 +1,7 @@
-/** Price of a book across other books: a chain of books that leads from the base to the quote currency. */
+/**
+ * Price of a book across other books: a chain of books that leads from the base to the quote currency; and cycles
+ * through three books.
+ */
 import { pairOf } from './bookName.ts';
 
 /**
@@ -30,3 +33,23 @@ export const priceAcross = (legs: readonly Leg[], mids: readonly number[]): numb
     const mid = mids[i] ?? Number.NaN;
     return divides ? price / mid : price * mid;
   }, 1);
+
+/**
+ * Returns all cycles through three of `books`, each in both directions. A cycle is a chain that ends with the currency
+ * that it starts with.
+ */
+export function cyclesOf(books: readonly string[]): readonly (readonly Leg[])[] {
+  const cycles: (readonly Leg[])[] = [];
+  books.forEach((book, i) => {
+    const later = books.slice(i + 1);
+    later.forEach((second, j) => {
+      for (const third of later.slice(j + 1)) {
+        const legs = legsOf(book, [second, third]) ?? legsOf(book, [third, second]);
+        if (legs === null) continue;
+        const back = legs.toReversed().map(leg => ({ ...leg, divides: !leg.divides }));
+        cycles.push([...legs, { book, divides: true }], [{ book, divides: false }, ...back]);
+      }
+    });
+  });
+  return cycles;
+}

@@ -12,6 +12,9 @@ const KEPT_S = 150;
 const KEPT = Math.round(KEPT_S / GRID_S);
 /** Time constant with which a move becomes public in linked markets, in seconds. Makers add their own lags. */
 const PUBLICATION_S = 0.5;
+/** Name of the path that several currencies share; not the name of a currency. */
+const COMMON = '*';
+
 type Point = { readonly log: number; readonly publicLog: number; readonly mood: number };
 
 /** Path of one currency's price, relative to its start. */
@@ -51,6 +54,11 @@ export type HiddenPriceOptions = {
   readonly seed: number;
   /** Root mean square move per minute against the common currency, in bps, by currency. Other currencies do not move. */
   readonly volatilityBps: Readonly<Record<string, number>>;
+  /**
+   * Currencies that share a part of their moves, and the correlation of the moves of any two of them, from 0 to 1.
+   * Default: no currency shares moves.
+   */
+  readonly common?: { readonly currencies: ReadonlySet<string>; readonly correlation: number };
 };
 
 /** Hidden efficient prices of several currencies. Equal seeds give equal paths, whatever reads them. */
@@ -64,7 +72,7 @@ export class HiddenPrices {
 
   /** Returns the logarithm of (price of base in quote / start price) and its public part at a time. */
   at(base: string, quote: string, seconds: number): Point {
-    const [over, under] = [this.#pathOf(base)?.at(seconds), this.#pathOf(quote)?.at(seconds)];
+    const [over, under] = [this.#pointOf(base, seconds), this.#pointOf(quote, seconds)];
     return {
       log: (over?.log ?? 0) - (under?.log ?? 0),
       publicLog: (over?.publicLog ?? 0) - (under?.publicLog ?? 0),
@@ -72,13 +80,28 @@ export class HiddenPrices {
     };
   }
 
-  #pathOf(currency: string): HiddenPath | undefined {
-    const volatility = this.#options.volatilityBps[currency];
+  /** Returns the point of a currency's own path, mixed with the common path; `undefined` if the currency does not move. */
+  #pointOf(currency: string, seconds: number): Point | undefined {
+    const { volatilityBps, common } = this.#options;
+    const volatility = volatilityBps[currency];
     if (volatility === undefined) return undefined;
-    let path = this.#paths.get(currency);
+    const own = this.#pathOf(currency, volatility).at(seconds);
+    const correlation = common?.currencies.has(currency) === true ? common.correlation : 0;
+    if (correlation === 0) return own;
+    const shared = this.#pathOf(COMMON, 1).at(seconds);
+    const weights = [Math.sqrt(1 - correlation), volatility * Math.sqrt(correlation)] as const;
+    return {
+      log: weights[0] * own.log + weights[1] * shared.log,
+      publicLog: weights[0] * own.publicLog + weights[1] * shared.publicLog,
+      mood: (1 - correlation) * own.mood + correlation * shared.mood,
+    };
+  }
+
+  #pathOf(name: string, volatilityBps: number): HiddenPath {
+    let path = this.#paths.get(name);
     if (path) return path;
-    path = new HiddenPath(randomOf(saltedSeed(this.#options.seed, currency)), volatility);
-    this.#paths.set(currency, path);
+    path = new HiddenPath(randomOf(saltedSeed(this.#options.seed, name)), volatilityBps);
+    this.#paths.set(name, path);
     return path;
   }
 }

@@ -23,6 +23,8 @@ export type LinkOptions = {
   readonly basis?: BasisOptions;
   /** Standard deviations of the noise of each exchange's prices, in bps. Default: 0.5 and 0.2. */
   readonly noiseBps?: { readonly here: number; readonly there: number };
+  /** Correlation of the moves of any two coins, valued in usdt, from 0 to 1. Default: 0. */
+  readonly correlation?: number | undefined;
 };
 
 /** Differences of one book of the first exchange from the others. */
@@ -51,6 +53,9 @@ const MAKER_SPEED = 4;
  */
 type Value = { readonly start: number; readonly volatilityBps: number };
 
+const PROFILED_COINS = ['btc', 'eth', 'xrp', 'sol', 'ltc'];
+const COINS: ReadonlySet<string> = new Set([...PROFILED_COINS, 'bnb']);
+
 const VALUES: Readonly<Record<string, Value>> = {
   [UNIT]: { start: 1, volatilityBps: 0 },
   usd: { start: 1, volatilityBps: 0 },
@@ -58,7 +63,7 @@ const VALUES: Readonly<Record<string, Value>> = {
   brl: { start: 1 / 5.5, volatilityBps: 3 },
   bnb: { start: 600, volatilityBps: 12 },
   ...Object.fromEntries(
-    ['btc', 'eth', 'xrp', 'sol', 'ltc'].map((base): [string, Value] => {
+    PROFILED_COINS.map((base): [string, Value] => {
       const { startPrice, volatilityBps } = FLOW_PROFILES[`${base}_mxn`]!;
       return [base, { start: Number(startPrice) / MXN_PER_UNIT, volatilityBps }];
     }),
@@ -85,7 +90,7 @@ export const isLinkedCurrency = (currency: string): boolean => VALUES[currency] 
  * market is the same whichever others run.
  */
 export function linkedFlows(options: LinkOptions): LinkedFlows {
-  const { seed, leadMs = 0, basis = NO_BASIS, noiseBps = { here: 0.5, there: 0.2 } } = options;
+  const { seed, leadMs = 0, basis = NO_BASIS, noiseBps = { here: 0.5, there: 0.2 }, correlation = 0 } = options;
   const hidden = new HiddenPrices({
     seed: saltedSeed(seed, 'hidden'),
     volatilityBps: Object.fromEntries(
@@ -93,6 +98,7 @@ export function linkedFlows(options: LinkOptions): LinkedFlows {
         volatilityBps > 0 ? [[currency, volatilityBps]] : [],
       ),
     ),
+    common: { currencies: COINS, correlation },
   });
   const startPrice = (base: string, quote: string): number => VALUES[base]!.start / VALUES[quote]!.start;
   const flow = (

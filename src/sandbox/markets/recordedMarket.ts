@@ -1,4 +1,7 @@
-/** Replay of a recorded market as simulator orders. Account orders rest among these orders and trade with them. */
+/**
+ * Replay of recorded markets as simulator orders, one market per book. Account orders rest among these orders and trade
+ * with them.
+ */
 import { opposite, type Amount, type Millis, type Price, type Side, type Timer } from '../../core/index.ts';
 import { Sweep, SWEEP_MS } from '../../fills/index.ts';
 import { KIND, RecordedBook, SIDE, type RecordedSide, type Tape } from '../../tape/index.ts';
@@ -38,11 +41,49 @@ const SKIP_MS = 600_000;
  *
  * If the tape has snapshots or limited depth, unrecorded orders may be ahead of account orders. `RecordedQueues` then
  * decides which account orders fill. Time intervals equal those of the recording. Throws if the tape has no amounts, or
- * if its tick or lot differs from the book's.
+ * if its tick or lot differs from the book's. `rounds`: shared by all tapes that are replayed together, on one clock.
  */
-export function tapeMarket(tape: Tape, options: { readonly loop: boolean }): Market & { counts(): ReplayCounts } {
-  return new Replay(tape, options.loop);
+export function tapeMarket(
+  tape: Tape,
+  options: { readonly loop: boolean; readonly rounds?: TapeRounds },
+): Market & { counts(): ReplayCounts } {
+  return new Replay(tape, options.loop, options.rounds ?? new TapeRounds([tape]));
 }
+
+/**
+ * Rounds of tapes that are replayed together: all tapes start and end a round at one time, and equal recorded times are
+ * replayed at equal times.
+ */
+export class TapeRounds {
+  /** Recorded time at which a round starts: that of the first row with a book, of any tape. */
+  readonly from: Millis;
+  /** Recorded time at which a round ends: that of the last row, of any tape. */
+  readonly to: Millis;
+  readonly #starts: Millis[] = [];
+
+  /** Throws a RangeError if a tape has no book, or if the tapes have no time in common. */
+  constructor(tapes: readonly Tape[]) {
+    const spans = tapes.map(tape => {
+      const { at, length } = tape.columns;
+      return { tape, first: at[firstBookRow(tape, new RecordedBook(tape.columns))]!, last: at[length - 1]! };
+    });
+    this.from = Math.min(...spans.map(({ first }) => first));
+    this.to = Math.max(...spans.map(({ last }) => last));
+    const latest = spans.reduce((a, b) => (b.first > a.first ? b : a));
+    const earliest = spans.reduce((a, b) => (b.last < a.last ? b : a));
+    if (latest.first > earliest.last)
+      throw new RangeError(
+        `${latest.tape.source}: starts at ${isoTime(latest.first)}, after ${earliest.tape.source} ends at ${isoTime(earliest.last)}; replay recordings of the same time together`,
+      );
+  }
+
+  /** Returns the elapsed time of the clock at which a round starts. The first tape to ask sets it, to `proposed`. */
+  startOf(round: number, proposed: Millis): Millis {
+    return (this.#starts[round] ??= proposed);
+  }
+}
+
+const isoTime = (at: Millis): string => new Date(at).toISOString();
 
 class Replay implements Market {
   readonly #tape: Tape;
@@ -57,7 +98,8 @@ class Replay implements Market {
    */
   #queues: RecordedQueues | null = null;
   #timer: Timer | undefined;
-  /** Elapsed time of the marketplace's clock at which the row `#first` is due in this round. */
+  readonly #rounds: TapeRounds;
+  /** Elapsed time of the marketplace's clock at which this round starts. */
   #origin: Millis = 0;
   #row: number;
   #stopped = false;
@@ -76,11 +118,12 @@ class Replay implements Market {
   #lastSide: Side = 'buy';
   #counts = { wraps: 0, trades: 0, inferredSides: 0, shortTrades: 0, shortLots: 0, hiddenBooks: 0 };
 
-  constructor(tape: Tape, loop: boolean) {
+  constructor(tape: Tape, loop: boolean, rounds: TapeRounds) {
     if (tape.quotesOnly)
       throw new RangeError(`${tape.source}: cannot be replayed, because the recording has best prices without amounts`);
     this.#tape = tape;
     this.#loop = loop;
+    this.#rounds = rounds;
     this.#book = new RecordedBook(tape.columns);
     this.#first = firstBookRow(tape, this.#book);
     this.#row = this.#first;
@@ -104,7 +147,8 @@ class Replay implements Market {
     place.onSyntheticFill((_id, _side, price, lots, maker) => {
       if (maker) this.#met.push({ price, lots });
     });
-    this.#origin = place.clock.elapsed();
+    this.#origin = this.#rounds.startOf(0, place.clock.elapsed());
+    this.#silenceUntilFirst();
     this.#playDue();
   }
 
@@ -120,18 +164,20 @@ class Replay implements Market {
   /** Plays all due times and sets the timer for the next time. */
   #playDue(): void {
     const { columns } = this.#tape;
-    const clock = this.#place!.clock;
-    const start = columns.at[this.#first]!;
+    const { from, to } = this.#rounds;
+    const { clock, feed } = this.#place!;
     let played = 0;
     while (!this.#stopped) {
       if (this.#row >= columns.length) {
+        const end = this.#loop ? this.#origin + (to - from) + WRAP_PAUSE_MS : Infinity;
+        // A tape that ends before the others has no data until the next round.
+        if (columns.at[columns.length - 1]! < to) feed.silentUntil = end;
         if (!this.#loop) return;
-        const end = this.#origin + (columns.at[columns.length - 1]! - start) + WRAP_PAUSE_MS;
         if (end > clock.elapsed() || played >= ROWS_AT_ONCE) return this.#sleepUntil(end);
         // Rounds missed while the machine was suspended are skipped.
         this.#wrap(clock.elapsed() - end > SKIP_MS ? clock.elapsed() : end);
       }
-      const due = this.#origin + (columns.at[this.#row]! - start);
+      const due = this.#origin + (columns.at[this.#row]! - from);
       if (due > clock.elapsed() || played >= ROWS_AT_ONCE) return this.#sleepUntil(due);
       played += this.#playTime();
     }
@@ -145,9 +191,9 @@ class Replay implements Market {
 
   /** Stops public data during a gap of the recording. Returns the elapsed time at which the next gap starts. */
   #fallSilent(): Millis {
-    const { gaps, columns } = this.#tape;
+    const { gaps } = this.#tape;
     const { clock, feed } = this.#place!;
-    const shift = this.#origin - columns.at[this.#first]!;
+    const shift = this.#origin - this.#rounds.from;
     for (let gap = gaps[this.#gap]; gap !== undefined; gap = gaps[++this.#gap]) {
       if (gap.from + shift > clock.elapsed()) return gap.from + shift;
       feed.silentUntil = Math.max(feed.silentUntil, gap.to + shift);
@@ -155,16 +201,24 @@ class Replay implements Market {
     return Infinity;
   }
 
-  #wrap(origin: Millis): void {
+  /** Starts the next round. `proposed`: elapsed time of its start, unless another tape has already started it. */
+  #wrap(proposed: Millis): void {
     this.#house!.clear();
     this.#book.clear();
     this.#touched.buy.clear();
     this.#touched.sell.clear();
     this.#all = true;
-    this.#origin = origin;
     this.#row = this.#first;
     this.#gap = 0;
     this.#counts.wraps++;
+    this.#origin = this.#rounds.startOf(this.#counts.wraps, proposed);
+    this.#silenceUntilFirst();
+  }
+
+  /** Stops public data until the first row, if another tape starts the round earlier. */
+  #silenceUntilFirst(): void {
+    const first = this.#tape.columns.at[this.#first]!;
+    if (first > this.#rounds.from) this.#place!.feed.silentUntil = this.#origin + (first - this.#rounds.from);
   }
 
   /** Plays the rows of one recorded time. Returns the number of rows. */
@@ -291,7 +345,7 @@ class Replay implements Market {
   /** Returns the time on the marketplace's clock that corresponds to time 0 of the rows. */
   #startedAt(): Millis {
     const { clock } = this.#place!;
-    return clock.now() - clock.elapsed() + this.#origin - this.#tape.columns.at[this.#first]!;
+    return clock.now() - clock.elapsed() + this.#origin - this.#rounds.from;
   }
 
   /** Reduces each level at a better price than the execution to the amount that the sweep has left there. */

@@ -47,7 +47,9 @@ export function openSecond(config: Config, settings: SecondSettings, clock: Cloc
       streamDelayMs: latencyMs,
     },
   });
-  const flows = linkedFlows({ seed, leadMs, basis, noiseBps });
+  const market = config.exchange.kind === 'embedded' ? config.exchange.market : null;
+  const correlation = market?.kind === 'flow' ? market.correlation : undefined;
+  const flows = linkedFlows({ seed, leadMs, basis, noiseBps, correlation });
   const between = bookBetween(names, pairOf(config.book)[1], pairOf(settings.book)[1]);
   const books = new Set([settings.book, ...(between === null ? [] : [between]), COMMISSION_BOOK]);
   const markets: Market[] = [];

@@ -47,7 +47,7 @@ test.each([
     inventory: { target },
   };
   const config = sandboxConfig({ ...changes, state: { dir } }, 'elsewhere');
-  const { text } = await withVenue(config, null, { speed: 1, openLog }, clock, venue =>
+  const { text } = await withVenue(config, [], { speed: 1, openLog }, clock, venue =>
     check(config, venue, clock, 5, undefined),
   );
   const said = /^inventory on both exchanges: ([+-][\d.]+) btc from its target$/m.exec(text)?.[1];
@@ -75,7 +75,7 @@ test('what a run counts in transit is named beside quotes that do not count it',
   const config = sandboxConfig({ ...changes, state: { dir: stateDir } }, 'elsewhere');
   const told: string[] = [];
   const checked = () =>
-    withVenue(config, null, { speed: 1, openLog }, clock, async venue => {
+    withVenue(config, [], { speed: 1, openLog }, clock, async venue => {
       told.push(...(await check(config, venue, clock, 5, undefined)).text.split('\n'));
     });
   await checked();
@@ -144,7 +144,7 @@ test.each(ROWS.map(rows => [rows.map(([currency, amount]) => `${amount} ${curren
     await run.stop();
     expect([status?.recorded.fills, box.waiting()]).toEqual([0, []]);
     const config = sandboxConfig({ ...changes, state: { dir: stateDir } }, 'elsewhere');
-    const { text } = await withVenue(config, null, { speed: 1, openLog }, clock, venue =>
+    const { text } = await withVenue(config, [], { speed: 1, openLog }, clock, venue =>
       check(config, venue, clock, 5, undefined),
     );
     const shown = /^inventory on both exchanges: ([+-][\d.]+) btc from its target$/m.exec(text)?.[1];

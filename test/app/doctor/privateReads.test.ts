@@ -77,9 +77,7 @@ state: { dir: '${dir}' }
 const COMMANDS: Readonly<Record<string, (config: Config, clock?: Clock) => Promise<string>>> = {
   check: (config, clock = realClock()) => {
     setKeys();
-    return withVenue(config, null, { speed: 1, openLog }, clock, venue =>
-      check(config, venue, clock, 1, undefined),
-    ).then(
+    return withVenue(config, [], { speed: 1, openLog }, clock, venue => check(config, venue, clock, 1, undefined)).then(
       ({ text }) => text,
       (error: unknown) => sentenceOf(error),
     );

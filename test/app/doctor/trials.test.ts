@@ -37,7 +37,7 @@ const openLog = () => memoryLog().log;
 
 beforeAll(async () => {
   // The bot has run before, so that there is something that a trial could change.
-  await withVenue(config, null, { speed: 1, openLog }, clock, (venue, log, seed) =>
+  await withVenue(config, [], { speed: 1, openLog }, clock, (venue, log, seed) =>
     BotProcess.run({
       ...{ config, venue, clock, seed, log, version: 'test', openingApartMs: 0 },
       onStarted: stop => void setTimeout(() => stop('the test is over'), 1_000),

@@ -55,6 +55,11 @@ test('each such section has a sentence, and a configuration without one has none
   expect(notSimulated(readShipped('desk-exchange'))).toEqual([
     'exchange.market.books: only the traded book is simulated; the seeded flow of a backtest does not follow the hidden prices of these books',
   ]);
+  const market = { kind: 'tape' as const, dir: 'a', loop: true, books: { btc_usd: { dir: 'b' } } };
+  expect(plain.exchange.kind).toBe('embedded');
+  expect(notSimulated({ ...plain, exchange: { ...plain.exchange, market } as typeof plain.exchange })).toEqual([
+    'exchange.market.books: only the traded book is replayed, without the recordings of these books',
+  ]);
   const { hedge } = elsewhere;
   expect(hedge?.elsewhere).toBeDefined();
   expect(notSimulated({ ...plain, hedge })).toEqual([

@@ -99,7 +99,11 @@ const SWITCHES_INTRODUCTION = `Switches decide what the interface documents leav
 
 const SEVERAL = `\`exchange.market.books\` starts markets in more books than the traded one, as in \`config/desk-exchange.yaml\`. All
 follow one hidden price per currency, so \`btc_mxn\` agrees with \`btc_usd\` times \`usd_mxn\`, up to the lag and the noise of
-each book. Their makers are four times faster than in the default market, so the earnings in the heads of \`config/*.yaml\` do not apply.`;
+each book. \`correlation\` moves the coins together, and \`arbitrageur\` trades around three books whose prices disagree.
+Makers are four times faster than in the default market, so the earnings in the heads of \`config/*.yaml\` do not apply.
+
+With \`kind: tape\`, \`exchange.market.books\` names recordings of more books. All are replayed on one clock, at the recorded
+times; a recording that ends first has no public data until the last one ends.`;
 
 const SECOND = `With \`elsewhere: { kind: embedded }\`, a second exchange runs in the same process. It has its own address, accounts, books,
 matching and fees, and supports Binance's spot interface. To run both: \`puntas run -c config/elsewhere.yaml\`.

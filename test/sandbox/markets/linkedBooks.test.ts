@@ -7,6 +7,7 @@ import { createVenue, FLOW_PROFILES, isLinkedCurrency, linkedFlows, SECOND_BOOKS
 import { HiddenPrices, hiddenView, NO_BASIS } from '../../../src/sandbox/markets/hiddenPrices.ts';
 import { BOOKS } from '../../../src/sandbox/venue/books.ts';
 import { few, runsOf, sized } from '../../many.ts';
+import { between } from '../../draws.ts';
 
 const NAMES = Object.keys(FLOW_PROFILES);
 
@@ -16,10 +17,16 @@ type Own = { readonly lagMs?: number; readonly noiseBps?: number };
  * The flows of these books on one exchange: a hash of the events of each book without the exchange's numbers of trades,
  * and logarithms of its mid prices at each step.
  */
-function together(seed: number, books: Readonly<Record<string, Own>>, seconds: number, stepMs = 1_000) {
+function together(
+  seed: number,
+  books: Readonly<Record<string, Own>>,
+  seconds: number,
+  stepMs = 1_000,
+  correlation = 0,
+) {
   const clock = new VirtualClock();
   const exchange = createVenue({ clock, seed });
-  const flows = linkedFlows({ seed });
+  const flows = linkedFlows({ seed, correlation });
   const names = Object.keys(books);
   const hashes = new Map(names.map(name => [name, createHash('sha256')]));
   exchange.venue.onBookEvent(({ book, at, sequence, changes, trades }) => {
@@ -80,18 +87,20 @@ describe('books on one set of hidden prices', () => {
   it('are each the same alone and beside any others, in any order', () => {
     const own = fc.record({
       lagMs: fc.integer({ min: 0, max: 60_000 }),
-      noiseBps: fc.double({ min: 0, max: 50, noNaN: true }),
+      noiseBps: between(0, 50),
     });
     const drawn = fc.record({
       seed: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
       names: fc.shuffledSubarray(NAMES, { minLength: 2 }),
       owns: fc.array(own, { minLength: NAMES.length, maxLength: NAMES.length }),
+      correlation: fc.constantFrom(0, 0.3, 0.99),
     });
     fc.assert(
-      fc.property(drawn, ({ seed, names, owns }) => {
+      fc.property(drawn, ({ seed, names, owns, correlation }) => {
         const books = Object.fromEntries(names.map((name, i) => [name, owns[i]!]));
-        const { hashes } = together(seed, books, 20);
-        const alone = names.map(name => [name, together(seed, { [name]: books[name]! }, 20).hashes[name]]);
+        const run = (some: typeof books) => together(seed, some, 20, 1_000, correlation).hashes;
+        const hashes = run(books);
+        const alone = names.map(name => [name, run({ [name]: books[name]! })[name]]);
         expect(hashes).toEqual(Object.fromEntries(alone));
         expect(new Set(Object.values(hashes)).size).toBe(names.length);
         expect(together(seed ^ 1, { [names[0]!]: {} }, 20).hashes[names[0]!]).not.toBe(hashes[names[0]!]);
@@ -101,7 +110,7 @@ describe('books on one set of hidden prices', () => {
   });
 
   it('have prices that differ from their cross price by exactly the planted noise', () => {
-    const noise = fc.double({ min: 0.1, max: 50, noNaN: true });
+    const noise = between(0.1, 50);
     fc.assert(
       fc.property(fc.integer(), noise, noise, noise, (seed, ...noises) => {
         const hidden = new HiddenPrices({ seed, volatilityBps: { btc: 10, mxn: 2.5 } });
@@ -117,6 +126,42 @@ describe('books on one set of hidden prices', () => {
         expect(Math.abs(deviation(apart) / Math.hypot(...noises) - 1)).toBeLessThan(0.1);
       }),
       runsOf(40, 2),
+    );
+  });
+
+  it('have moves with the planted correlation, and the volatility of each coin stays', () => {
+    const hours = sized(60, 12);
+    const volatilityBps = { btc: 10, eth: 13, mxn: 2.5 };
+    const CURRENCIES = ['btc', 'eth', 'mxn'] as const;
+    /** Moves of each minute, in bps. */
+    const movesOf = (hidden: HiddenPrices) => {
+      const logs = Array.from({ length: hours * 60 }, (_, minute) =>
+        CURRENCIES.map(currency => hidden.at(currency, 'usdt', minute * 60).log * 1e4),
+      );
+      return CURRENCIES.map((_, i) => logs.slice(1).map((log, minute) => log[i]! - logs[minute]![i]!));
+    };
+    fc.assert(
+      fc.property(fc.integer(), fc.constantFrom(0, 0.3, 0.7, 0.95), (seed, correlation) => {
+        const common = { currencies: new Set(['btc', 'eth']), correlation };
+        const free = movesOf(new HiddenPrices({ seed, volatilityBps }));
+        const tied = movesOf(new HiddenPrices({ seed, volatilityBps, common }));
+        const [btc, eth, mxn] = tied.map(moves => deviation(moves));
+        const mean = tied[0]!.reduce((total, move, i) => total + move * tied[1]![i]!, 0) / tied[0]!.length;
+        // News is rare and large, and volatility varies, so the error is several times that of normal moves.
+        const error = 8 / Math.sqrt(tied[0]!.length);
+        expect(Math.abs(mean / (btc! * eth!) - correlation)).toBeLessThan(error);
+        expect(Math.abs(btc! / 10 - 1)).toBeLessThan(1.5 * error);
+        expect(Math.abs(eth! / 13 - 1)).toBeLessThan(1.5 * error);
+        expect(mxn).toBe(deviation(free[2]!));
+        if (correlation === 0) expect(tied).toEqual(free);
+      }),
+      {
+        ...runsOf(8, 2),
+        examples: [
+          [5, 0.7],
+          [5, 0],
+        ],
+      },
     );
   });
 

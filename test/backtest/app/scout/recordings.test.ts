@@ -136,7 +136,10 @@ describe('the configuration that a scout writes', () => {
   test('keeps the live books of the embedded exchange that was measured, with the fees of each', async () => {
     const desk = readShipped('desk-exchange');
     const { exchange: place } = desk;
-    if (place.kind !== 'embedded') throw new Error('the shipped configuration has another exchange');
+    if (place.kind !== 'embedded' || place.market.kind !== 'flow')
+      throw new Error('the shipped configuration has another exchange');
+    const { market: flow } = place;
+    const { correlation, arbitrageur } = flow;
     const config: Config = { ...desk, exchange: { ...place, fees } };
     const found = await scouted(config, 12.3, null, generous);
     const live = new Map([...found.found].map(([name, about]) => [name, { ...about, path: null }]));
@@ -152,7 +155,17 @@ describe('the configuration that a scout writes', () => {
       expect(Object.keys(after).sort()).toEqual(Object.keys(before).sort());
       expect(embeddedFeesOf(kept, traded, traded)).toMatchObject({ maker: '0.00123000' });
       if (traded !== 'btc_mxn') expect(after['btc_mxn']).toEqual({ ...before['btc_mxn'], fees });
+      expect(correlation).toBeGreaterThan(0);
+      expect(kept).toMatchObject({ market: { correlation, arbitrageur } });
     }
+    // An arbitrageur needs three books that form a cycle, which the books of a reference price are not part of here.
+    const market = { ...flow, books: { btc_usd: { lagMs: 0 } } };
+    const two: Config = { ...config, exchange: { ...place, fees, market } };
+    const written = scoutConfig({ scouting: found.scouting, found: live }, two)!;
+    const loaded = loadConfig(written.text, 'written');
+    if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+    expect(loaded.config.exchange).toMatchObject({ market: { correlation: 0.7 } });
+    expect(loaded.config.exchange).not.toHaveProperty('market.arbitrageur');
   });
 
   test.each<readonly [string, number, Config['paper']['fees'], string | null]>([
