@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Buckets, BUCKETS_MAX, type Keep } from '../../backtest/collect/buckets.ts';
-import { Collector } from '../../backtest/collect/collect.ts';
+import { Collector, type SeriesName } from '../../backtest/collect/collect.ts';
 import { Durations, TimeByValue } from '../../backtest/collect/distributions.ts';
 import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
 import { makerBpsOf, constantLatency, fillModel, reportOf, RowBuilder } from '../../backtest/index.ts';
 import { MESSAGE } from '../../backtest/exchange/messageRing.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
+import { netAfterMinute, stretchesOf } from '../../backtest/report/headline.ts';
 import { RequestBudget } from '../../backtest/exchange/requestBudget.ts';
 import { Returns } from '../../backtest/collect/returns.ts';
 import { BUY, SELL } from '../../backtest/rows/rows.ts';
@@ -58,6 +59,68 @@ describe('stretches of time', () => {
         }
       }),
       runsOf(60, 20),
+    );
+  });
+
+  test('of a run have the gains, the fees and the markouts of their own fills; a fill without a markout has the mean of the others', () => {
+    const fill = fc.record({
+      second: fc.nat({ max: 959 }),
+      value: fc.integer({ min: 1, max: 5_000 }),
+      bps: fc.option(between(-50, 50), { freq: 3 }),
+      fee: between(-3, 3),
+      gain: between(-9, 9),
+    });
+    const total = (values: readonly number[]): number => values.reduce((sum, x) => sum + x, 0);
+    fc.assert(
+      fc.property(
+        fc.array(fill, { minLength: 1, maxLength: 40 }),
+        fc.integer({ min: 1, max: 16 }),
+        (drawn, minutes) => {
+          const fills = drawn.map(one => ({ ...one, second: one.second % (60 * minutes) }));
+          fills.sort((a, b) => a.second - b.second);
+          const series = new Buckets<SeriesName>(0, 1_000, {
+            ...(Object.fromEntries(['profit', 'fees'].map(name => [name, 'last'])) as Record<SeriesName, Keep>),
+            kept60: 'sum',
+          });
+          let [fees, profit] = [0, 0];
+          for (const { second, value, bps, fee, gain } of fills) {
+            series.put('profit', 1_000 * second, (profit += gain));
+            series.put('fees', 1_000 * second, (fees += fee));
+            if (bps !== null) series.put('kept60', 1_000 * second, (bps * value) / 1e4);
+          }
+          series.put('kept60', 60_000 * minutes - 1, 0);
+          const known = fills.filter(({ bps }) => bps !== null);
+          const [traded, settled] = [fills, known].map(of => total(of.map(({ value }) => value))) as [number, number];
+          const keptOf = (of: typeof fills): number => total(of.map(({ bps, value }) => ((bps ?? 0) * value) / 1e4));
+          // The total has nine digits: markouts that all but cancel each other out leave too few of them.
+          const sizes = total(known.map(one => Math.abs(keptOf([one]))));
+          fc.pre(known.length === 0 || Math.abs(keptOf(known)) > 0.05 * sizes);
+          const bps = known.length === 0 ? null : (1e4 * keptOf(known)) / settled;
+          const curve = {
+            side: null,
+            level: null,
+            seconds: [0, 60],
+            bps: [0, bps],
+            fills: [fills.length, known.length],
+          };
+          const net = netAfterMinute([curve] as never, (-1e4 * fees) / traded, traded);
+          const collected = { series, profit: { fees: moneyOf(fees.toFixed(15)) } } as never;
+          const found = stretchesOf(collected, net, 60 * minutes);
+          expect([found.seconds, found.net.length, found.after60.length]).toEqual([60, minutes, minutes]);
+          for (let minute = 0; minute < minutes; minute++) {
+            const own = fills.filter(({ second }) => Math.floor(second / 60) === minute);
+            const paid = total(own.map(({ fee }) => fee));
+            const kept = known.length === 0 ? 0 : (keptOf(own) * traded) / settled;
+            expect(found.net[minute]).toBeCloseTo(total(own.map(({ gain }) => gain)), 5);
+            expect(found.after60[minute]).toBeCloseTo(kept + paid, 3);
+          }
+          // Together they are the whole of the run.
+          expect(total(found.net)).toBeCloseTo(profit, 5);
+          if (net !== null) expect(total(found.after60)).toBeCloseTo(net.total, 3);
+          expect(net?.fills).toBe(known.length === 0 ? undefined : known.length);
+        },
+      ),
+      runsOf(300, 60),
     );
   });
 });

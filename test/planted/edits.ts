@@ -2002,4 +2002,13 @@ export const EDITS: readonly Edit[] = [
     test: 'test/strategies/fairValue.test.ts',
     title: 'is, while all of it is known, what it would be had the reference never been away',
   },
+  {
+    name: 'the fees of a time block grow with the fills whose markout is not known',
+    file: 'backtest/report/headline.ts',
+    from: '    after60: kept.map((x, i) => short(scale * x + fees[i]!)),',
+    to: '    after60: kept.map((x, i) => short(scale * (x + fees[i]!))),',
+    test: 'test/backtest/collect.test.ts',
+    title:
+      'of a run have the gains, the fees and the markouts of their own fills; a fill without a markout has the mean of the others',
+  },
 ];
