@@ -2011,4 +2011,13 @@ export const EDITS: readonly Edit[] = [
     title:
       'of a run have the gains, the fees and the markouts of their own fills; a fill without a markout has the mean of the others',
   },
+  {
+    name: 'the adverse move is that of the last fee that pays',
+    file: 'backtest/app/calibrate/measuredDistances.ts',
+    from: 'verdicts.find(each => each.verdict.quote)',
+    to: 'verdicts.findLast(each => each.verdict.quote)',
+    test: 'test/backtest/profile/whatCannotBeMeasured.test.ts',
+    title:
+      'the adverse move that calibrate prints is that at the distance of the first fee that pays, else of the last fee',
+  },
 ];

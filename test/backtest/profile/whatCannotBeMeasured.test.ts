@@ -1,12 +1,19 @@
 /** Tapes that tell less than a profile wants, and what `puntas calibrate` makes of one. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { distanceProfileOf, quoteVerdictOf } from '../../../backtest/index.ts';
 import { fragment } from '../../../backtest/app/calibrate/calibrate.ts';
-import { distancesIn, distancesText, verdictSentence } from '../../../backtest/app/calibrate/measuredDistances.ts';
+import {
+  adverseAtBest,
+  distancesIn,
+  distancesText,
+  verdictSentence,
+} from '../../../backtest/app/calibrate/measuredDistances.ts';
 import { amount, price, randomOf } from '../../../src/core/index.ts';
 import { calibrationOf, finishTape, KIND, SIDE, TapeBuilder, type Tape } from '../../../src/tape/index.ts';
 import { strategies } from '../../../strategies/index.ts';
+import { between } from '../../draws.ts';
 import { plantedMarket } from './plantedMarket.ts';
 
 const TRUTH = { perMinute: 6, decayPerBps: 0.12, move: 1, moveOfReach: 0.3, volatilityBps: 20 };
@@ -114,4 +121,37 @@ test('calibrate prints a table of at most 80 columns, a sentence for each fee, a
   const { market } = parse(text) as { market: object };
   const read = strategies.glft.parameters.parse({ amount: '0.01', risk: { amount: '500 mxn' }, market });
   expect(read.market.profile!.distancesBps.length).toBeGreaterThan(8);
+});
+
+test('the adverse move that calibrate prints is that at the distance of the first fee that pays, else of the last fee', () => {
+  const horizonsS = [1, 60, 300];
+  const left = fc.option(fc.record({ value: between(-40, 40), error: between(0, 5) }), { freq: 6 });
+  const point = fc.record({ distanceBps: fc.nat(60), markoutBps: fc.tuple(left, left, left) });
+  const points = fc.uniqueArray(point, { minLength: 1, maxLength: 6, selector: ({ distanceBps }) => distanceBps });
+  // Each fee: whether quoting pays, and the place of its best distance.
+  const fees = fc.array(fc.tuple(fc.boolean(), fc.option(fc.nat(5), { freq: 6 })), { maxLength: 5 });
+  fc.assert(
+    fc.property(points, fees, (drawn, asked) => {
+      const verdicts = asked.map(([pays, nth], i) => {
+        const at = nth === null ? null : drawn[nth % drawn.length]!.distanceBps;
+        const verdict = pays && at !== null ? { quote: true, distanceBps: at } : { quote: false, bestDistanceBps: at };
+        return { feeBps: 10 * i, verdict };
+      });
+      const found = (some: typeof verdicts) =>
+        adverseAtBest({ profile: { points: drawn, horizonsS }, verdicts: some } as never);
+      const paying = verdicts.filter(({ verdict }) => verdict.quote);
+      const [counts = verdicts.at(-1)] = paying;
+      const all = found(verdicts);
+      expect(all).toEqual(counts === undefined ? null : found([counts]));
+      const at = counts?.verdict.distanceBps ?? counts?.verdict.bestDistanceBps ?? null;
+      const known = drawn.find(({ distanceBps }) => distanceBps === at)?.markoutBps[1] ?? null;
+      // The move is what a fill lost of its distance within a minute.
+      if (at === null || known === null) expect(all).toBeNull();
+      else expect(all).toEqual({ distanceBps: at, value: at - known.value, error: known.error });
+      // Fees after the first that pays, and fees before it, are of no account.
+      const first = verdicts.findIndex(({ verdict }) => verdict.quote);
+      if (first >= 0) expect([found(verdicts.slice(0, first + 1)), found(verdicts.slice(first))]).toEqual([all, all]);
+    }),
+    { numRuns: 300 },
+  );
 });
