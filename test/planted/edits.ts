@@ -2020,4 +2020,13 @@ export const EDITS: readonly Edit[] = [
     title:
       'the adverse move that calibrate prints is that at the distance of the first fee that pays, else of the last fee',
   },
+  {
+    name: 'a replay at the best tier is taken for one at the own tier',
+    file: 'backtest/app/compare/compareRuns.ts',
+    from: '`${planned.setup.name} ${JSON.stringify(planned.account.fees)} ${model} ${from}`',
+    to: '`${planned.setup.name} ${planned.tier} ${model} ${from}`',
+    test: 'test/backtest/app/compare/compareRuns.test.ts',
+    title:
+      'each run has the report of its own bot, fees, model and start, whatever was replayed before, and none is replayed twice',
+  },
 ];
