@@ -84,6 +84,7 @@ const MANY = [
   'backtest/app/promote/runMeter',
   'backtest/app/queue/presence',
   'backtest/app/queue/trialThreads',
+  'backtest/app/scout/recordings',
   'backtest/app/tapeStore/recordingCache',
   'backtest/app/tapeStore/recordingFiles',
   'backtest/app/tune/evidence',

@@ -2029,4 +2029,13 @@ export const EDITS: readonly Edit[] = [
     title:
       'each run has the report of its own bot, fees, model and start, whatever was replayed before, and none is replayed twice',
   },
+  {
+    name: 'a scout of several books writes the old volume over that of the measured tier',
+    file: 'backtest/app/scout/scoutConfig.ts',
+    from: '    ...(shared && { volume30d: exchange.volume30d }),\n    ...account,\n',
+    to: '    ...account,\n    ...(shared && { volume30d: exchange.volume30d }),\n',
+    test: 'test/backtest/app/scout/recordings.test.ts',
+    title:
+      'charges the measured fee in its book and the old ones in other live books, whichever tier was asked for and whatever the volume was',
+  },
 ];

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { ownFees } from '../../../../backtest/app/backtest/backtest.ts';
@@ -14,6 +15,7 @@ import { feesOf } from '../../../../src/sandbox/index.ts';
 import { TapeWriter } from '../../../../src/tape/index.ts';
 import { readShipped, shippedConfig } from '../../../../src/wiring/configFile.ts';
 import { NO_PROGRESS } from '../../../app/noProgress.ts';
+import { runsOf } from '../../../many.ts';
 import { plantedMarket } from '../../profile/plantedMarket.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'puntas-scout-recordings-'));
@@ -166,6 +168,51 @@ describe('the configuration that a scout writes', () => {
     if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
     expect(loaded.config.exchange).toMatchObject({ market: { correlation: 0.7 } });
     expect(loaded.config.exchange).not.toHaveProperty('market.arbitrageur');
+  });
+
+  test('charges the measured fee in its book and the old ones in other live books, whichever tier was asked for and whatever the volume was', async () => {
+    const desk = readShipped('desk-exchange');
+    const { exchange: place } = desk;
+    if (place.kind !== 'embedded') throw new Error('the shipped configuration has another exchange');
+    const found = await scouted(desk, 'best', null, generous);
+    const chargedBy = (kept: typeof place, traded: string, book: string): number => {
+      const { tiers } = feesOf(pairOf(book)[1]);
+      const tier = tiers.find(({ volume }) => Number(kept.volume30d) <= Number(volume)) ?? tiers.at(-1)!;
+      return signedRateCeil((embeddedFeesOf(kept, traded, book) ?? tier).maker);
+    };
+    const any = fc.record({
+      book: fc.constantFrom('btc_mxn', 'eth_mxn', 'eth_usd'),
+      volume30d: fc.constantFrom('0', '2000000', '45000000', '200000000'),
+      own: fc.constantFrom(undefined, fees),
+      // A tier by its name or by its fee, and fees between, above and below all tiers.
+      ask: fc.constantFrom<FeesAsked[]>('entry', 'best', 'config', 0, 5),
+      nth: fc.nat({ max: 30 }),
+    });
+    fc.assert(
+      fc.property(any, ({ book, volume30d, own, ask, nth }) => {
+        const [major, minor] = pairOf(book);
+        const { tiers } = feesOf(minor);
+        const rates = tiers.map(({ maker }) => signedRateCeil(maker));
+        const at = { entry: 0, best: tiers.length - 1, config: tiers.findIndex(tier => +volume30d <= +tier.volume) };
+        const rate = typeof ask === 'string' ? rates[at[ask]]! : (rates[nth] ?? 100 * nth) + 100 * ask;
+        const fee = typeof ask === 'string' ? ask : rate / 1e4;
+        const before = { ...place, volume30d, ...(own && { fees: own }) };
+        const books = found.scouting.books.map(one => ({ ...one, book, major, minor, feeBps: rate / 1e4 }));
+        const live = new Map([...found.found].map(([name, about]) => [name, { ...about, path: null, tiers }]));
+        const scouting = { ...found.scouting, fees: String(fee), books };
+        const written = scoutConfig({ scouting, found: live }, { ...desk, exchange: before })!;
+        const loaded = loadConfig(written.text, 'written');
+        if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+        const { exchange: kept } = loaded.config;
+        if (kept.kind !== 'embedded') throw new Error('the exchange that was measured is embedded');
+        expect(chargedBy(kept, book, book)).toBe(rate);
+        if (kept.fees) expect(kept.volume30d).toBe(volume30d);
+        for (const other of Object.keys(marketBooksOf(kept)!))
+          if (other !== book && (kept.volume30d === volume30d || embeddedFeesOf(before, desk.book, other)))
+            expect([other, chargedBy(kept, book, other)]).toEqual([other, chargedBy(before, desk.book, other)]);
+      }),
+      runsOf(500, 30),
+    );
   });
 
   test.each<readonly [string, number, Config['paper']['fees'], string | null]>([
