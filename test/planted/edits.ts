@@ -2038,4 +2038,13 @@ export const EDITS: readonly Edit[] = [
     title:
       'charges the measured fee in its book and the old ones in other live books, whichever tier was asked for and whatever the volume was',
   },
+  {
+    name: 'walking forward names another trial after one that was tried twice',
+    file: 'backtest/app/tune/evidence.ts',
+    from: 'distinct(feasible)[choice.chosen]!.number',
+    to: 'feasible[choice.chosen]!.number',
+    test: 'test/backtest/app/tune/evidence.test.ts',
+    title:
+      'walking forward names the trial that was best before, and a configuration that was tried again, whenever it was, changes nothing',
+  },
 ];

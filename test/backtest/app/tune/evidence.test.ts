@@ -1,9 +1,10 @@
 /** Evidence about the best trial: what it depends on, and what it must not depend on. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { evidenceOf, type EvidenceTerms } from '../../../../backtest/app/tune/evidence.ts';
+import { evidenceOf, spansInTime, type EvidenceTerms } from '../../../../backtest/app/tune/evidence.ts';
 import type { TrialRecord } from '../../../../backtest/app/tune/registry.ts';
 import { expectedMaximumSharpe } from '../../../../backtest/tune/judge/sharpe.ts';
+import { walkForwardSplits } from '../../../../backtest/tune/judge/timeSplits.ts';
 import { runsOf } from '../../../many.ts';
 
 const T0 = 1_700_000_000_000;
@@ -51,5 +52,49 @@ test('luck is judged by all configurations ever tried on these hours, not by tho
       expect(evidenceOf(best, [...feasible, ...feasible], termsOf(trials))).toEqual(evidence);
     }),
     runsOf(1_000, 40),
+  );
+});
+
+test('walking forward names the trial that was best before, and a configuration that was tried again, whenever it was, changes nothing', () => {
+  const order = [
+    ...Array.from({ length: BLOCKS }, (_, i) => BLOCKS + i),
+    ...Array.from({ length: BLOCKS }, (_, i) => i),
+  ];
+  // The only span before the first fold ends too late to choose by.
+  const folds = walkForwardSplits(spansInTime(pieces).spans, { folds: 6 }).filter(({ train }) => train.length > 0);
+  expect(folds).toHaveLength(5);
+  fc.assert(
+    fc.property(rows, fc.array(fc.nat(), { maxLength: 8 }), (drawn, again) => {
+      fc.pre(!drawn.some(isSteady));
+      const once = drawn.map((row, i) => trialOf(row, 7 + 3 * i));
+      // Each of the repeated trials comes at a place after the first of its configuration, with a number of its own.
+      const all: TrialRecord[] = [...once];
+      for (const [i, nth] of again.entries()) {
+        const first = all[nth % all.length]!;
+        const at = all.indexOf(first) + 1 + (nth % (all.length - all.indexOf(first)));
+        all.splice(at, 0, { ...first, number: 100 + i });
+      }
+      const [best] = once;
+      const named = (evidence: ReturnType<typeof evidenceOf>, trials: readonly TrialRecord[]) => ({
+        ...evidence,
+        walkForward: evidence.walkForward.map(({ chosen, net }) => ({
+          config: trials.find(({ number }) => number === chosen)?.config,
+          net,
+        })),
+      });
+      const plain = named(evidenceOf(best!, once, termsOf(20)), once);
+      const repeated = evidenceOf(best!, all, termsOf(20));
+      expect(named(repeated, all)).toEqual(plain);
+      expect(plain.walkForward).toHaveLength(once.length < 2 ? 0 : folds.length);
+      repeated.walkForward.forEach(({ chosen, net }, fold) => {
+        const { train, test: tested } = folds[fold]!;
+        const sumOf = ({ blocks }: TrialRecord, over: readonly number[]): number =>
+          over.reduce((sum, span) => sum + blocks[order[span]!]!, 0);
+        const trial = all.find(({ number }) => number === chosen)!;
+        expect(net).toBe(sumOf(trial, tested));
+        expect(sumOf(trial, train)).toBe(Math.max(...all.map(one => sumOf(one, train))));
+      });
+    }),
+    runsOf(1_000, 60),
   );
 });
