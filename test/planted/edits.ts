@@ -2047,4 +2047,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'walking forward names the trial that was best before, and a configuration that was tried again, whenever it was, changes nothing',
   },
+  {
+    name: 'a refused approval ends with 0 for a script',
+    file: 'backtest/commands/promote.ts',
+    from: "  if (json) printLine(JSON.stringify(promotedJson(promoted, config, promotionsDir(config))));\n  else printLine(promotedText(promoted, config).join('\\n'));\n",
+    to: "  if (json) {\n    printLine(JSON.stringify(promotedJson(promoted, config, promotionsDir(config))));\n    return;\n  }\n  printLine(promotedText(promoted, config).join('\\n'));\n",
+    test: 'test/cli/exitCodes.test.ts',
+    title: 'of puntas promote, for a stage whose criteria are failed',
+  },
 ];
