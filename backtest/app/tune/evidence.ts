@@ -120,10 +120,11 @@ function overfitting(results: readonly (readonly number[])[]): NonNullable<Evide
   };
 }
 
-/** Returns one trial per distinct configuration. */
-export const distinct = (trials: readonly TrialRecord[]): readonly TrialRecord[] => [
-  ...new Map(trials.map(trial => [trial.config, trial])).values(),
-];
+/** Returns one trial per distinct configuration, the first of each, like the best trial of a study. */
+export const distinct = (trials: readonly TrialRecord[]): readonly TrialRecord[] => {
+  const tried = new Set<TrialRecord['config']>();
+  return trials.filter(({ config }) => !tried.has(config) && tried.add(config));
+};
 
 /**
  * Sorts the time blocks of all pieces of the recordings by start. The span of a block ends when the last markout of its
