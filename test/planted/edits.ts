@@ -2054,5 +2054,12 @@ export const EDITS: readonly Edit[] = [
     to: "  if (json) {\n    printLine(JSON.stringify(promotedJson(promoted, config, promotionsDir(config))));\n    return;\n  }\n  printLine(promotedText(promoted, config).join('\\n'));\n",
     test: 'test/cli/exitCodes.test.ts',
     title: 'of puntas promote, for a stage whose criteria are failed',
+    name: 'a ring of messages that grows gives fills the lots of others',
+    file: 'backtest/exchange/messageRing.ts',
+    from: 'lots[n] = this.#lots[i]!;',
+    to: 'lots[n] = this.#lots[n]!;',
+    test: 'test/backtest/parts.test.ts',
+    title:
+      'are what a plain list has, each with all its own numbers, however many come and go before more are on their way than ever',
   },
 ];
