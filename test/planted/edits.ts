@@ -2062,4 +2062,13 @@ export const EDITS: readonly Edit[] = [
     title:
       'are what a plain list has, each with all its own numbers, however many come and go before more are on their way than ever',
   },
+  {
+    name: 'a buy changed by price alone counts what is filled once less',
+    file: 'src/sandbox/venue/modification.ts',
+    from: 'return (order.filled + Number(value / BigInt(price))) as Amount;',
+    to: 'return Number(value / BigInt(price)) as Amount;',
+    test: 'test/sandbox/venue/orders.test.ts',
+    title:
+      'leaves open and locked what the same change leaves of a new order that is as much as was left, again and again',
+  },
 ];

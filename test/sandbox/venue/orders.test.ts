@@ -1,5 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { amount, price } from '../../../src/core/index.ts';
+import { amount, money, price, textOfMoney, type Side } from '../../../src/core/index.ts';
+import type { Switches } from '../../../src/sandbox/index.ts';
+import { SMALLEST } from '../../../src/sandbox/wire/rounding.ts';
+import { runsOf } from '../../many.ts';
 import { arena, publicCall } from '../trader.ts';
 
 type Row = Record<string, string | null>;
@@ -272,5 +276,85 @@ describe('v3 replace', () => {
     expect(ann.order(old)!['status']).toBe('completed');
     expect(ann.order(oid)).toMatchObject({ status: 'open', price: '1510000', original_amount: '0.10000000' });
     expect(ann.order(oid)!['origin_id']).toBeUndefined();
+  });
+});
+
+describe('a change of an order that is partly filled', () => {
+  const text = (lots: number) => textOfMoney(money(BigInt(lots) * SMALLEST), 8);
+  const lotsOf = (shown: string | null | undefined) => Math.round(Number(shown) * 1e8);
+  const ticks = fc.integer({ min: 100_000, max: 200_000 });
+  const lots = fc.integer({ min: 1_000_000, max: 5_000_000 });
+  const change = fc.oneof(
+    fc.record({ ticks }),
+    fc.record({ lots }),
+    fc.record({ ticks, lots }),
+    fc.record({ ticks, value: lots }),
+    fc.record({ value: lots }),
+  ) as fc.Arbitrary<{ readonly ticks?: number; readonly lots?: number; readonly value?: number }>;
+  type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
+  const mode = fc.constantFrom<Switches['modifyMajor']>('original', 'remaining');
+
+  it('leaves open and locked what the same change leaves of a new order that is as much as was left, again and again', () => {
+    /** The body of a change; `filled` is what its amount or value has to count besides. */
+    const bodyOf = ({ ticks: to, lots: major, value }: Change, at: number, filled: number) => ({
+      price: to === undefined ? undefined : String(to * 10),
+      major: major === undefined ? undefined : text(major + filled),
+      // The value in lots at one price, and some that is not worth a lot more.
+      minor:
+        value === undefined
+          ? undefined
+          : textOfMoney(money(BigInt(value + filled) * BigInt(at) * 10n * SMALLEST + 7n * SMALLEST), 8),
+    });
+    const run = (side: Side, modifyMajor: Switches['modifyMajor'], first: readonly [number, number]) => {
+      const { ann, bob } = arena({ modifyMajor });
+      const oid = ann.limit('btc_mxn', side, String(first[0] * 10), text(first[1]));
+      const seen = () => {
+        const { unfilled_amount, original_amount, price: at } = ann.order(oid)!;
+        const locked = ann.balance(side === 'buy' ? 'mxn' : 'btc').locked;
+        return { left: lotsOf(unfilled_amount), original: lotsOf(original_amount), at: Number(at) / 10, locked };
+      };
+      const changed = (body: ReturnType<typeof bodyOf>) => {
+        const { status, text: reply } = ann.call('PATCH', `/api/v4/orders/${oid}`, body);
+        return status === 200 ? 'changed' : reply;
+      };
+      const fill = (some: number) => {
+        const against = side === 'buy' ? 'sell' : 'buy';
+        const at = String(seen().at * 10);
+        const taker = bob.limit('btc_mxn', against, at, text(some), { time_in_force: 'immediateorcancel' });
+        return some - lotsOf(bob.order(taker)!['unfilled_amount']);
+      };
+      return { seen, changed, fill };
+    };
+    const turn = fc.record({ part: fc.integer({ min: 0, max: 90 }), change });
+    fc.assert(
+      fc.property(
+        fc.constantFrom<Side>('buy', 'sell'),
+        mode,
+        fc.tuple(ticks, lots),
+        fc.array(turn, { minLength: 1, maxLength: 3 }),
+        (side, modifyMajor, first, turns) => {
+          const order = run(side, modifyMajor, first);
+          let filled = 0;
+          for (const { part, change: asked } of turns) {
+            const before = order.seen();
+            const some = Math.floor((before.left * part) / 100);
+            if (some > 0) expect(order.fill(some)).toBe(some);
+            filled += some;
+            const { left, at, original } = order.seen();
+            expect([left, original - left]).toEqual([before.left - some, filled]);
+            const fresh = run(side, modifyMajor, [at, left]);
+            const to = asked.ticks ?? at;
+            const outcome = fresh.changed(bodyOf(asked, to, 0));
+            expect(order.changed(bodyOf(asked, to, modifyMajor === 'original' ? filled : 0))).toBe(outcome);
+            expect(outcome).toBe('changed');
+            const wanted = fresh.seen();
+            expect(order.seen()).toEqual({ ...wanted, original: wanted.original + filled });
+          }
+          const { left } = order.seen();
+          expect(order.fill(left + 1_000_000)).toBe(left);
+        },
+      ),
+      runsOf(200, 25),
+    );
   });
 });
