@@ -2071,4 +2071,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'leaves open and locked what the same change leaves of a new order that is as much as was left, again and again',
   },
+  {
+    name: 'short gaps of a recording add up until its averages begin anew',
+    file: 'src/tape/analysis/leader.ts',
+    from: '    if (missed > basisMemoryS) seen = 0;\n    missed = 0;\n',
+    to: '    if (missed > basisMemoryS) {\n      seen = 0;\n      missed = 0;\n    }\n',
+    test: 'test/tape/leader.test.ts',
+    title: 'count for nothing while there are no more in a row than the memory, however many rows there are',
+  },
 ];

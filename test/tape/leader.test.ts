@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { calibrate } from '../../backtest/app/calibrate/calibrate.ts';
 import { latenciesOf } from '../../backtest/app/backtest/latencyFlags.ts';
@@ -71,6 +72,76 @@ describe('a leader that was planted', () => {
     expect(found).toMatchObject({ weight: 0, chosen: null });
     expect(found.moving).toBeLessThan(0.001);
     expect(found.horizons.every(({ foretold }) => foretold === null)).toBe(true);
+  });
+});
+
+describe('seconds without a price', () => {
+  const MEMORY = 40;
+  const LONG = 700;
+  type Stretch = { readonly known: number; readonly missing: number; readonly whose: 'own' | 'leader' | 'both' };
+  /** Fewer seconds than the averages need before a prediction is tried, though in several stretches. */
+  const stretches = (missing: fc.Arbitrary<number>) =>
+    fc.array(
+      fc.record({
+        known: fc.integer({ min: 1, max: 9 }),
+        missing,
+        whose: fc.constantFrom<Stretch['whose']>('own', 'leader', 'both'),
+      }),
+      { minLength: 1, maxLength: 4 },
+    );
+  const short = fc.integer({ min: 1, max: MEMORY });
+
+  /** What is found when stretches of another basis, each with the seconds after it in which a price is missing, stand before a long one. */
+  function found(before: readonly Stretch[], seed: number, ageS: number, from: number) {
+    const world = worldOf(seed, 0.05, LONG + 36);
+    const [own, leader]: [number[], number[]] = [[], []];
+    const add = (i: number, offset: number, whose?: Stretch['whose']) => {
+      own.push(whose === 'own' || whose === 'both' ? Number.NaN : world.own.values[i]! + offset);
+      leader.push(whose === 'leader' || whose === 'both' ? Number.NaN : world.leader.values[i]!);
+    };
+    // Each known second has the same prices, wherever the stretches end.
+    let i = 36 - before.reduce((sum, { known }) => sum + known, 0);
+    for (const { known, missing, whose } of before) {
+      for (const end = i + known; i < end; i++) add(i, 0.01);
+      for (let n = 0; n < missing; n++) add(n, 1, whose);
+    }
+    for (; i < 36 + LONG; i++) add(i, 0);
+    return leaderIn(
+      { from, values: Float64Array.from(own) },
+      // As much earlier as it is old when it is used.
+      { from: from - ageS, values: Float64Array.from(leader) },
+      { ageS, basisMemoryS: MEMORY },
+    );
+  }
+  const seed = fc.integer({ min: 1, max: 1_000 });
+  const age = fc.integer({ min: 0, max: 3 });
+  const from = fc.integer({ min: -5, max: 1_000_000 });
+
+  test('count for nothing while there are no more in a row than the memory, however many rows there are', () => {
+    fc.assert(
+      fc.property(stretches(short), seed, age, from, (before, world, ageS, first) => {
+        const gapless = before.map(stretch => ({ ...stretch, missing: 0 }));
+        const wanted = found(gapless, world, 0, 0);
+        expect(wanted.horizons[0]!.foretold).not.toBeNull();
+        expect(found(before, world, ageS, first)).toEqual({ ...wanted, ageS });
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('let everything before them be forgotten when there are more in a row than the memory', () => {
+    const longer = fc.integer({ min: MEMORY + 1, max: 3 * MEMORY });
+    fc.assert(
+      fc.property(stretches(short), longer, seed, age, from, (before, missing, world, ageS, first) => {
+        const forgotten = [...before.slice(0, -1), { ...before.at(-1)!, missing }];
+        const wanted = found([], world, 0, 0).horizons.map(({ foretold }) => foretold?.slope.value);
+        found(forgotten, world, ageS, first).horizons.forEach(({ foretold }, h) => {
+          if (wanted[h] === undefined) expect(foretold).toBeNull();
+          else expect(foretold!.slope.value).toBeCloseTo(wanted[h], 9);
+        });
+      }),
+      { numRuns: 100 },
+    );
   });
 });
 
