@@ -55,6 +55,137 @@ describe('the rows of a tape', () => {
     );
   });
 
+  describe('of pictures of a limited depth', () => {
+    const levelsWithin = (ticks: number, most: number) =>
+      fc.uniqueArray(
+        fc.record({
+          side: fc.constantFrom(SIDE.buy, SIDE.sell),
+          away: fc.integer({ min: 1, max: ticks }),
+          lots: fc.integer({ min: 0, max: most }),
+        }),
+        { maxLength: 2 * ticks, selector: ({ side, away }) => `${side} ${away}` },
+      );
+    const levels = levelsWithin(8, 9);
+    type Level = (typeof levels extends fc.Arbitrary<infer T> ? T : never)[number];
+    const tick = ({ side, away }: Level) => (side === SIDE.buy ? 1_000 - away : 1_000 + away);
+
+    test('say that a level which left a picture may still exist only if its own side is full and it is deeper than all of it', () => {
+      const moment = fc.record({ picture: fc.boolean(), levels });
+      fc.assert(
+        fc.property(fc.array(moment, { maxLength: 12 }), fc.integer({ min: 1, max: 5 }), (moments, depth) => {
+          const rows = rowsOfTape(
+            tapeOf(builder => {
+              builder.level(1, 1, SIDE.buy, price(1_000), amount(5));
+              moments.forEach(({ picture, levels: all }, i) => {
+                if (picture) builder.clear(10 * (i + 1), 10 * (i + 1));
+                for (const one of all)
+                  builder.level(10 * (i + 1), 10 * (i + 1), one.side, price(tick(one)), amount(one.lots));
+              });
+            }, depth),
+          );
+          const wanted: string[] = [];
+          const book = new Map([['buy 1000', { side: SIDE.buy, away: 0, lots: 5 }]]);
+          moments.forEach(({ picture, levels: all }, i) => {
+            const there = all.filter(({ lots }) => lots > 0);
+            if (picture)
+              for (const [name, gone] of book) {
+                const same = there.filter(({ side }) => side === gone.side);
+                if (same.some(({ away }) => away === gone.away)) continue;
+                const isUnseen = same.length >= depth && same.every(({ away }) => away < gone.away);
+                wanted.push(`${10 * (i + 1)}: ${name}${isUnseen ? ' may exist' : ' is gone'}`);
+                book.delete(name);
+              }
+            for (const one of all) {
+              const name = `${one.side === SIDE.buy ? 'buy' : 'sell'} ${tick(one)}`;
+              if (one.lots > 0) book.set(name, one);
+              else if (book.delete(name)) wanted.push(`${10 * (i + 1)}: ${name} is gone`);
+            }
+          });
+          const said = listed(rows).flatMap(({ at, side, tick: where, lots }, i) =>
+            lots === 0 && (rows.flags[i]! & FLAG.end) === 0
+              ? [`${at}: ${side} ${where}${(rows.flags[i]! & FLAG.unseen) !== 0 ? ' may exist' : ' is gone'}`]
+              : [],
+          );
+          expect(said.sort()).toEqual(wanted.sort());
+        }),
+      );
+    });
+
+    test('are of a market in a mirror the same in the mirror, stale and crossed levels among them', () => {
+      const trade = fc.record({
+        side: fc.constantFrom(SIDE.buy, SIDE.sell),
+        tick: fc.integer({ min: 995, max: 1_005 }),
+        lots: fc.integer({ min: 1, max: 9 }),
+      });
+      // So few prices and amounts that a level comes back as it was.
+      const moment = fc.record({
+        wait: fc.constantFrom(0, 1, 4_000, 11_000),
+        picture: fc.boolean(),
+        // Now and then a bid above an ask.
+        shift: fc.constantFrom(0, 0, 0, 3),
+        levels: levelsWithin(3, 2),
+        trades: fc.array(trade, { maxLength: 3 }),
+      });
+      fc.assert(
+        fc.property(
+          fc.array(moment, { maxLength: 20, size: 'max' }),
+          fc.integer({ min: 1, max: 5 }),
+          (moments, depth) => {
+            const told = (isMirrored: boolean) => {
+              const at = (n: number) => price(isMirrored ? 2_000 - n : n);
+              const of = (side: Level['side']) => (isMirrored ? (side === SIDE.buy ? SIDE.sell : SIDE.buy) : side);
+              const rows = rowsOfTape(
+                tapeOf(builder => {
+                  let time = 1;
+                  for (const side of [SIDE.buy, SIDE.sell] as const)
+                    builder.level(time, time, of(side), at(side === SIDE.buy ? 999 : 1_001), amount(5));
+                  for (const { wait, picture, shift, levels: all, trades } of moments) {
+                    time += wait;
+                    for (const { side, tick: where, lots } of trades)
+                      builder.trade(time, time, of(side), at(where), amount(lots));
+                    if (picture) builder.clear(time, time);
+                    for (const one of all) {
+                      const where = one.side === SIDE.buy ? tick(one) + shift : tick(one) - shift;
+                      builder.level(time, time, of(one.side), at(where), amount(one.lots));
+                    }
+                  }
+                }, depth),
+              );
+              return listed(rows)
+                .map(({ at: when, local, trade: isTrade, side, tick: where, lots }, i) => {
+                  const flags = rows.flags[i]! & ~FLAG.sell;
+                  // Levels that one picture or one execution takes away are told side by side, in no meant order.
+                  const isLeft = lots === 0 && (flags & (FLAG.snapshot | FLAG.ghost)) !== 0;
+                  return {
+                    line: [
+                      when,
+                      local,
+                      isTrade,
+                      (side === 'sell') !== isMirrored,
+                      isMirrored ? 2_000 - where : where,
+                      lots,
+                    ]
+                      .concat(isLeft ? flags & ~FLAG.crossed : flags)
+                      .join(' '),
+                    isLeft,
+                  };
+                })
+                .reduce<string[][]>((groups, { line, isLeft }) => {
+                  const last = groups.at(-1);
+                  if (isLeft && last) last.push(line);
+                  else groups.push([line]);
+                  return groups;
+                }, [])
+                .flatMap(([first, ...left]) => [first, ...left.sort()]);
+            };
+            expect(told(true)).toEqual(told(false));
+          },
+        ),
+        { numRuns: 300 },
+      );
+    });
+  });
+
   test('say nothing of a level that a picture shows unchanged: our place in its queue stays', () => {
     const rows = rowsOfTape(
       tapeOf(tape => {

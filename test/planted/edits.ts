@@ -2079,4 +2079,13 @@ export const EDITS: readonly Edit[] = [
     test: 'test/tape/leader.test.ts',
     title: 'count for nothing while there are no more in a row than the memory, however many rows there are',
   },
+  {
+    name: 'asks that left a picture are beyond its depth because its bids are full',
+    file: 'backtest/rows/levelRows.ts',
+    from: '    for (const code of [SIDE.buy, SIDE.sell]) {\n      const shown = new Set<number>();\n      for (const { side, tick, lots } of levels) if (lots > 0 && sideOf(side) === code) shown.add(tick);\n      const sign = code === SIDE.sell ? 1 : -1;\n      this.#ghosts.pictured(code === SIDE.sell ? SELL : BUY, place => shown.has(place + base));\n      let worst = Infinity;\n',
+    to: '    let worst = Infinity;\n    for (const code of [SIDE.buy, SIDE.sell]) {\n      const shown = new Set<number>();\n      for (const { side, tick, lots } of levels) if (lots > 0 && sideOf(side) === code) shown.add(tick);\n      const sign = code === SIDE.sell ? 1 : -1;\n      this.#ghosts.pictured(code === SIDE.sell ? SELL : BUY, place => shown.has(place + base));\n',
+    test: 'test/backtest/tapeRows.test.ts',
+    title:
+      'say that a level which left a picture may still exist only if its own side is full and it is deeper than all of it',
+  },
 ];
