@@ -2088,4 +2088,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'say that a level which left a picture may still exist only if its own side is full and it is deeper than all of it',
   },
+  {
+    name: 'a recording by levels keeps its trades in the old ticks',
+    file: 'src/tape/record/levelRecorder.ts',
+    from: '    this.#trades.rules(this.#instrument);\n',
+    to: '',
+    test: 'test/tape/recorder.test.ts',
+    title: 'has every trade once and every level of each moment at the price that the exchange told: poll',
+  },
 ];

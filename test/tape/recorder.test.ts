@@ -25,6 +25,7 @@ import {
   Recorder,
   rulesOf,
   SIDE,
+  TapeBuilder,
   TapeWriter,
   loadStoredTape,
   type RecordSink,
@@ -151,7 +152,7 @@ function worldOf(seed: number, epoch = Date.parse('2026-11-21T12:00:00Z')) {
       recorder.start();
       return { recorder, stop: () => closed(recorder, writer) };
     },
-    async poll(exchange: Partial<Exchange> = {}) {
+    async poll(exchange: Partial<Exchange> = {}, rulesEveryMs?: number) {
       const of = await rules();
       const writer = writerOf(of);
       const recorder = new LevelRecorder({
@@ -161,6 +162,7 @@ function worldOf(seed: number, epoch = Date.parse('2026-11-21T12:00:00Z')) {
         rules: of,
         resumedFrom: writer.resumedFrom,
         pollMs: 2_500,
+        ...(rulesEveryMs !== undefined && { rulesEveryMs }),
       });
       recorder.start();
       return { recorder, stop: () => closed(recorder, writer) };
@@ -186,6 +188,7 @@ function worldOf(seed: number, epoch = Date.parse('2026-11-21T12:00:00Z')) {
   };
 }
 
+type TradeRow = { readonly tid: number; readonly price: string; readonly amount: string };
 type Entry = { readonly price: string; readonly amount: string | null };
 const inUnits = ({ bids, asks }: { readonly bids: readonly Entry[]; readonly asks: readonly Entry[] }): Levels => {
   const side = (entries: readonly Entry[]) =>
@@ -199,7 +202,7 @@ function closed(recorder: { stop(): void }, writer: TapeWriter): void {
 }
 
 const tapeIn = (dir: string): Tape => loadStoredTape(openStoredTape(dir));
-function bookOf({ columns }: Tape): Levels {
+function bookOf({ columns }: Pick<Tape, 'columns'>): Levels {
   const book = new RecordedBook(columns);
   for (let row = 0; row < columns.length; row++) book.apply(row);
   const side = (of: typeof book.bids) => Array.from({ length: of.length }, (_, i) => [of.priceAt(i), of.amountAt(i)]);
@@ -466,6 +469,71 @@ describe('a recording from the stream', () => {
     expect(String(broken[0])).toMatch(/ENOSPC/);
     await settle();
   });
+});
+
+describe('a book whose tick changes again and again', () => {
+  const TICKS = ['5', '1', '2', '10'];
+  const EVERY = 7 * SECOND;
+  test.each(['record', 'poll'] as const)(
+    'has every trade once and every level of each moment at the price that the exchange told: %s',
+    async way => {
+      const world = worldOf(9);
+      let reads = 0;
+      let polled: Levels = { bids: [], asks: [] };
+      const exchange: Partial<Exchange> = {
+        availableBooks: async () => {
+          const outcome = await world.client.availableBooks();
+          if (outcome.kind !== 'done') return outcome;
+          const tickSize = TICKS[reads++ % TICKS.length]!;
+          return { ...outcome, value: outcome.value.map(row => (row.book === BOOK ? { ...row, tickSize } : row)) };
+        },
+        orderBook: async (...of) => {
+          const outcome = await world.client.orderBook(...of);
+          if (outcome.kind === 'done') polled = inUnits(outcome.value);
+          return outcome;
+        },
+      };
+      const started = way === 'record' ? world.record({ exchange, rulesEveryMs: EVERY }) : world.poll(exchange, EVERY);
+      const { stop } = await started;
+      await world.time(3 * SECOND);
+      const from = world.newest();
+      await world.time(120 * SECOND);
+      const told = world
+        .trades(from)
+        .map(id => world.payload<TradeRow[]>(`/api/v3/trades?book=${BOOK}&sort=asc&limit=1&marker=${id - 1}`)[0]!)
+        .map(({ tid, price, amount }) => [tid, Number(price), Math.round(Number(amount) * 1e8)]);
+      await world.time(3 * SECOND);
+      await world.quiet();
+      const whole = way === 'record' ? world.book() : polled;
+      stop();
+      const stored = openStoredTape(world.dir);
+      expect(stored.rules.length).toBeGreaterThan(16);
+      const recorded: number[][] = [];
+      // The rows since the tick changed.
+      let sameTick = new TapeBuilder();
+      let before = '';
+      for (const { columns, rules } of stored.chunks()) {
+        const tick = Number(rules.tickSize);
+        if (rules.tickSize !== before) sameTick = new TapeBuilder();
+        before = rules.tickSize;
+        sameTick.append(columns);
+        for (let row = 0; row < columns.length; row++) {
+          const [kind, price] = [columns.kind[row]!, columns.price[row]! * tick];
+          if (kind === KIND.trade) recorded.push([columns.id[row]!, price, columns.amount[row]!]);
+          // The exchange itself has only prices of its own tick.
+          if (kind !== KIND.clear) expect(price % 10).toBe(0);
+        }
+      }
+      const first = recorded.findIndex(([id]) => id! > from);
+      expect(told.length).toBeGreaterThan(20);
+      expect(recorded.slice(first, first + told.length)).toEqual(told);
+      const tick = Number(stored.rules.at(-1)!.rules.tickSize);
+      const inTens = (side: readonly (readonly number[])[]) =>
+        side.map(([price, lots]) => [(price! * tick) / 10, lots!]);
+      const { bids, asks } = bookOf({ columns: sameTick.columns() });
+      expect(best({ bids: inTens(bids), asks: inTens(asks) })).toEqual(best(whole));
+    },
+  );
 });
 
 describe('the record of single orders', () => {

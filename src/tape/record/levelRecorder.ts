@@ -49,6 +49,8 @@ export class LevelRecorder {
   #rules: BookRules;
   #instrument: Instrument;
   readonly #levels = [new Map<number, number>(), new Map<number, number>()] as const;
+  /** Last book that was recorded; `null` before the first book. */
+  #last: BookSnapshot | null = null;
   /** Exchange time of the last book that was read; `null` before the first book. */
   #readAt: Millis | null;
   /** Time on the local elapsed-time clock at which the last book was read, in ms; Infinity before the first book. */
@@ -171,13 +173,23 @@ export class LevelRecorder {
     this.#tradesLostFrom = null;
     this.#resumed = false;
     this.#readAt = at;
-    if (this.#begunAt === Infinity) {
-      this.#outlet.book(KIND.clear, SIDE.unknown, at, local, 0, 0, 0);
+    if (this.#last === null) {
+      this.#begin(at, local);
       this.#begunAt = at;
     }
-    this.#show(SIDE.buy, book.bids, at, local);
-    this.#show(SIDE.sell, book.asks, at, local);
+    this.#last = book;
+    this.#write(book, at, local);
     return null;
+  }
+
+  #begin(at: Millis, local: Millis): void {
+    for (const side of this.#levels) side.clear();
+    this.#outlet.book(KIND.clear, SIDE.unknown, at, local, 0, 0, 0);
+  }
+
+  #write({ bids, asks }: BookSnapshot, at: Millis, local: Millis): void {
+    this.#show(SIDE.buy, bids, at, local);
+    this.#show(SIDE.sell, asks, at, local);
   }
 
   /** Returns the gap that ends with the book that has just been read; `null` if no data is missing before it. */
@@ -220,14 +232,16 @@ export class LevelRecorder {
     const rules = await changedRules(exchange, this.#rules, log);
     if (rules === null || this.#stopped) return;
     const isOtherTick = rules.tickSize !== this.#rules.tickSize;
+    const at = this.#outlet.lastAt;
     this.#rules = rules;
     this.#instrument = instrumentOf(rules, this.#lot);
-    this.#outlet.rules(rules, this.#outlet.lastAt);
+    this.#outlet.rules(rules, at);
     this.#trades.rules(this.#instrument);
-    if (!isOtherTick) return;
-    // The next book is recorded completely, in the new ticks.
-    for (const side of this.#levels) side.clear();
-    this.#begunAt = Infinity;
+    if (!isOtherTick || this.#last === null) return;
+    // The last book is recorded again in the new ticks, so that trades before the next book have a book.
+    const local = this.#options.clock.now();
+    this.#begin(at, local);
+    this.#write(this.#last, at, local);
   }
 }
 
