@@ -2095,5 +2095,12 @@ export const EDITS: readonly Edit[] = [
     to: '',
     test: 'test/tape/recorder.test.ts',
     title: 'has every trade once and every level of each moment at the price that the exchange told: poll',
+    name: 'absences of an order on both sides of one look-up that lists it prove its end',
+    file: 'src/core/hedging/orderEvidence.ts',
+    from: '    this.#unlisted = null;\n    if (report.status',
+    to: '    if (report.status',
+    test: 'test/core/hedging/orderEvidence.test.ts',
+    title:
+      'an order that is not listed is proven by two look-ups alone: late, apart, equal, and nothing else seen between them',
   },
 ];
