@@ -6,6 +6,8 @@ import {
   moneyOf,
   randomOf,
   Secret,
+  sleep,
+  VirtualClock,
   type ElsewhereOrder,
   type ElsewhereVerdict,
   type WireRequest,
@@ -13,6 +15,7 @@ import {
 import { exchangeClient } from '../../src/exchange/index.ts';
 import { ElsewhereDesk, type SendResult } from '../../src/hedge/index.ts';
 import { wireTo, type Fate } from '../live/inProcess.ts';
+import { between } from '../draws.ts';
 import { isMany, runsOf } from '../many.ts';
 import { arena } from '../sandbox/trader.ts';
 
@@ -126,6 +129,133 @@ test('whatever happens to an order there, it is sent once, and its end is told w
     'unknown ended filled',
     'unknown not placed',
   ]);
+});
+
+/** Mostly as early or as late as may be. */
+const share = fc.oneof(fc.constantFrom(0, 1, 1), between(0, 1));
+
+/** One order at an exchange that is as late as its times allow, and at times later or blind. */
+const slowWorlds = fc.record({
+  /** Time that `place` takes: the request waits for its turn, leaves at some moment, and its answer is lost or arrives. */
+  placeMs: fc.constantFrom(0, 2_000, 34_000, 90_000),
+  leaves: share,
+  said: fc.constantFrom('unknown', 'unknown', 'done', 'duplicate id', 'refused'),
+  /** Shares of the life of a request and of the delay of a list; `null`: the order never arrives. */
+  executes: fc.option(share, { nil: null, freq: 6 }),
+  listed: share,
+  tradesListed: fc.array(share, { maxLength: 3 }),
+  /** Time for which the order stays in the book although it may not, and whether its cancels arrive. */
+  restsMs: fc.constantFrom(0, 5_000, 100_000),
+  cancels: fc.boolean(),
+  /** Time after its end from which the order, but not its trades, is listed no longer. */
+  keptMs: fc.constantFrom(0, 3_000, Infinity),
+  /** Look-ups in a row that meet the same fate. */
+  looks: fc.array(
+    fc.tuple(
+      fc.constantFrom('sees', 'blind', 'no orders', 'no trades', 'a row is unreadable'),
+      fc.integer({ min: 1, max: 12 }),
+    ),
+    {
+      maxLength: 4,
+    },
+  ),
+  everyMs: fc.constantFrom(1_000, 4_000, 15_000),
+  restartsAt: fc.option(fc.integer({ min: 0, max: 20 }), { nil: null, freq: 2 }),
+});
+
+test('however long a request hangs before it leaves and lists lag, the end of its order is told late or truly', async () => {
+  const cameUp = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(slowWorlds, async world => {
+      const clock = new VirtualClock();
+      const { placeMs, said, executes, restsMs, keptMs } = world;
+      const order: ElsewhereOrder = { id: 'mmh1x1', book: 'btc_mxn', side: 'buy', price: '1000', amount: '3' };
+      const arrives = said === 'refused' ? null : executes;
+      const at = world.leaves * placeMs + (arrives ?? 0) * TIMES.requestLifeMs;
+      const listedAt = at + world.listed * TIMES.listingDelayMs;
+      const trades = arrives === null ? [] : world.tradesListed;
+      let endsAt = at + restsMs;
+      const refused = (meaning: string) => ({ kind: 'refused', code: 'x', message: 'no', meaning, status: 400 });
+      const failed = { kind: 'unknown', reason: 'no answer' };
+      const looks = world.looks.flatMap(([what, count]) => Array.from({ length: count }, () => what));
+      let look: (typeof looks)[number] = 'sees';
+      let wasBlind = false;
+      const report = () => {
+        const now = clock.elapsed();
+        const isEnded = now >= endsAt;
+        const isListed = arrives !== null && now >= listedAt && !(now >= endsAt + keptMs && now >= listedAt + keptMs);
+        if (!isListed || look === 'blind' || look === 'a row is unreadable') return [];
+        const status = !isEnded ? 'open' : trades.length === 3 ? 'completed' : 'cancelled';
+        return [
+          {
+            ...{ book: 'btc_mxn', oid: 'o1', originId: order.id, side: 'buy', type: 'limit', status, price: '1000' },
+            ...{ originalAmount: '3', unfilledAmount: String(3 - trades.length), createdAt: 0 },
+          },
+        ];
+      };
+      const answered = <T>(value: readonly T[]) => ({
+        ...{ kind: 'done', value },
+        ...(look === 'a row is unreadable' ? { unreadable: [{ reason: 'a row' }] } : {}),
+      });
+      let sends = 0;
+      const client = {
+        orderBook: () => Promise.reject(new Error('no book is read')),
+        place: async () => {
+          sends++;
+          await sleep(clock, placeMs);
+          return said === 'done' ? { kind: 'done', value: { oid: 'o1' } } : said === 'unknown' ? failed : refused(said);
+        },
+        lookUp: () => {
+          // One look-up misses what the one before it and the one after it see.
+          const next = looks.shift() ?? 'sees';
+          look = next === 'blind' && wasBlind ? 'sees' : next;
+          if (look === 'blind' || look === 'sees') wasBlind = look === 'blind';
+          return Promise.resolve(look === 'no orders' ? failed : answered(report()));
+        },
+        orderTrades: () => {
+          const shown = trades.flatMap((share, number) =>
+            clock.elapsed() < at + share * TIMES.listingDelayMs
+              ? []
+              : [
+                  {
+                    ...{ book: 'btc_mxn', tid: `${number}`, oid: 'o1', createdAt: 0, side: 'buy', price: '1000' },
+                    ...{ major: '1', minor: '1000', feeAmount: '0', feeCurrency: 'btc', maker: false },
+                  },
+                ],
+          );
+          return Promise.resolve(look === 'no trades' ? failed : answered(shown));
+        },
+        cancel: () => {
+          if (world.cancels) endsAt = Math.min(endsAt, clock.elapsed());
+          return Promise.resolve({ kind: 'done', value: [] });
+        },
+      };
+      const instrument = () => expect.unreachable('no book is read');
+      const newDesk = () => new ElsewhereDesk({ client: client as never, clock, instrument, times: TIMES });
+      let desk = newDesk();
+      const sending = desk.send(order);
+      await clock.advance(placeMs);
+      const told = (await sending).kind;
+      expect(told).toBe(said === 'done' ? 'sent' : said === 'refused' ? 'refused' : 'unknown');
+      for (let turn = 0; desk.isOpen && clock.elapsed() < 900_000; turn++) {
+        if (turn === world.restartsAt) (desk = newDesk()).restore(order);
+        const verdict = await desk.find();
+        cameUp.add(verdict.kind);
+        const isOver = verdict.kind === 'not placed' || verdict.kind === 'ended';
+        // An order that was accepted and has ended without a trade may be told as not placed.
+        if (isOver && arrives !== null) expect(clock.elapsed()).toBeGreaterThanOrEqual(endsAt);
+        if (isOver)
+          expect(verdict.kind === 'ended' ? verdict.trades.map(({ tid }) => tid) : []).toEqual(
+            trades.map((_, number) => `${number}`),
+          );
+        expect(desk.isOpen).toBe(!isOver);
+        await clock.advance(world.everyMs);
+      }
+      expect([desk.isOpen, sends]).toEqual([false, 1]);
+    }),
+    runsOf(3_000, 150),
+  );
+  expect([...cameUp].toSorted()).toEqual(['ended', 'live', 'not placed', 'unknown']);
 });
 
 test('a streamed book is used while it is young and of the same grid; otherwise the book is read', async () => {

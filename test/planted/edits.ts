@@ -2103,4 +2103,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'an order that is not listed is proven by two look-ups alone: late, apart, equal, and nothing else seen between them',
   },
+  {
+    name: 'the life of a request elsewhere counts from before it waits for its turn',
+    file: 'src/hedge/elsewhereDesk.ts',
+    from: "      const { id, book, side, price, amount } = order;\n      const outcome = await this.#options.client.place({\n        book,\n        side,\n        price,\n        major: amount,\n        originId: id,\n        timeInForce: 'immediate or cancel',\n      });\n      // A rejection for a duplicate id proves that an earlier request for this order arrived, so the order is tracked.\n      if (outcome.kind === 'refused' && outcome.meaning !== 'duplicate id')\n        return { kind: 'refused', why: `${outcome.code}: ${outcome.message}` };\n      this.#track(order);\n",
+    to: "      const { id, book, side, price, amount } = order;\n      this.#track(order);\n      const outcome = await this.#options.client.place({\n        book,\n        side,\n        price,\n        major: amount,\n        originId: id,\n        timeInForce: 'immediate or cancel',\n      });\n      // A rejection for a duplicate id proves that an earlier request for this order arrived, so the order is tracked.\n      if (outcome.kind === 'refused' && outcome.meaning !== 'duplicate id') {\n        this.drop();\n        return { kind: 'refused', why: `${outcome.code}: ${outcome.message}` };\n      }\n",
+    test: 'test/hedge/elsewhereDesk.test.ts',
+    title: 'however long a request hangs before it leaves and lists lag, the end of its order is told late or truly',
+  },
 ];
