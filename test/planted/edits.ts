@@ -2111,4 +2111,13 @@ export const EDITS: readonly Edit[] = [
     test: 'test/hedge/elsewhereDesk.test.ts',
     title: 'however long a request hangs before it leaves and lists lag, the end of its order is told late or truly',
   },
+  {
+    name: 'pauses between connections begin again with every subscription',
+    file: 'src/exchange/transport/reconnectingStream.ts',
+    from: "    this.#isUp = true;\n    return { kind: 'up' };",
+    to: "    this.#isUp = true;\n    this.#pauses = 0;\n    return { kind: 'up' };",
+    test: 'test/exchange/transport/reconnectingStream.test.ts',
+    title:
+      'pauses between connections double up to their bound, whatever ends them, and begin again only after one that was up and lasted a minute',
+  },
 ];

@@ -1,16 +1,24 @@
-/** Errors of any kind while a frame is read, and errors of the listener. */
+/** Errors of any kind while a frame is read, errors of the listener, and the pauses between connections. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { randomOf, VirtualClock, type StreamListener, type StreamNews } from '../../../src/core/index.ts';
+import { randomOf, VirtualClock, type Random, type StreamListener, type StreamNews } from '../../../src/core/index.ts';
 import { ReconnectingStream } from '../../../src/exchange/transport/reconnectingStream.ts';
 import { WireFault } from '../../../src/exchange/wire/wire.ts';
+import { runsOf } from '../../many.ts';
 
 /** A stream whose protocol returns trades for each frame, after it has thrown the error that the frame names. */
-function streamOf(listener: (news: StreamNews) => void) {
+function streamOf(
+  listener: (news: StreamNews) => void,
+  {
+    random = randomOf(1),
+    isUp = () => true,
+  }: { readonly random?: Pick<Random, 'next'>; readonly isUp?: () => boolean } = {},
+) {
   const clock = new VirtualClock();
   const lines: StreamListener[] = [];
   const stream = new ReconnectingStream(
     {
-      ...{ clock, random: randomOf(1) },
+      ...{ clock, random: random as Random },
       transport: {
         connect: line => {
           lines.push(line);
@@ -19,7 +27,7 @@ function streamOf(listener: (news: StreamNews) => void) {
       },
     },
     {
-      open: () => stream.notify(stream.up()),
+      open: () => void (isUp() && stream.notify(stream.up())),
       newsOf: frame => {
         if (frame === 'wire') throw new WireFault('price: expected digits');
         if (frame === 'defect') throw new TypeError('of is undefined');
@@ -62,4 +70,68 @@ test.each(['good', 'inside'])('an error of the listener is not taken for one of 
   });
   expect(() => lines[0]!.text(frame)).toThrow('the listener broke');
   expect(kinds).toEqual(['up', 'trades']);
+});
+
+/** Lives of connections: whether the subscriptions are confirmed, after how long the connection ends, and by what. */
+const lives = fc.array(
+  fc.record({
+    upAfterMs: fc.option(fc.constantFrom(0, 1_000, 59_000), { nil: null, freq: 4 }),
+    livesMs: fc.constantFrom(0, 0, 1, 10_000, 59_999, 60_000, 60_001, 300_000),
+    by: fc.constantFrom('closed', 'restart', 'defect'),
+  }),
+  { minLength: 1, maxLength: 14 },
+);
+
+test('pauses between connections double up to their bound, whatever ends them, and begin again only after one that was up and lasted a minute', async () => {
+  let grown = 0;
+  await fc.assert(
+    fc.asyncProperty(lives, fc.constantFrom(0, 0.5, 1), async (history, share) => {
+      let next: (typeof history)[number] | null = null;
+      const { stream, clock, lines } = streamOf(() => undefined, {
+        random: { next: () => share },
+        isUp: () => next?.upAfterMs === 0,
+      });
+      let losses = 0;
+      for (const [number, life] of history.entries()) {
+        next = life;
+        const line = lines.at(-1)!;
+        expect(lines).toHaveLength(number + 1);
+        if (number > 0) line.open();
+        else if (life.upAfterMs === 0) stream.up();
+        const isUp = life.upAfterMs !== null && life.upAfterMs <= life.livesMs;
+        let lived = 0;
+        const pass = async (ms: number) => {
+          for (; lived < ms; lived += Math.min(10_000, ms - lived)) {
+            line.ping();
+            await clock.advance(Math.min(10_000, ms - lived));
+          }
+        };
+        if (isUp && life.upAfterMs! > 0) {
+          await pass(life.upAfterMs!);
+          stream.up();
+        }
+        // A connection that is not up after a minute is lost by itself.
+        const isLate = !isUp && life.livesMs >= 60_000;
+        await pass(isLate ? 60_000 : life.livesMs);
+        if (isUp && life.livesMs >= 60_000) losses = 0;
+        if (isLate) expect(stream.isUp).toBe(false);
+        else if (life.by === 'restart') stream.restart('a test');
+        else if (life.by === 'closed') line.closed('reset');
+        else line.text('defect');
+        // What a lost connection says later changes nothing.
+        line.closed('late');
+        line.text('good');
+        const pause = Math.min(30_000, 1_000 * 2 ** losses++) * (1 - share / 2);
+        await clock.advance(pause - 1);
+        expect(lines).toHaveLength(number + 1);
+        await clock.advance(1);
+        expect(lines).toHaveLength(number + 2);
+        if (losses > 5) grown++;
+      }
+      expect(stream.counts().connections).toBe(history.length + 1);
+      stream.close();
+    }),
+    runsOf(2_000, 40),
+  );
+  expect(grown).toBeGreaterThan(0);
 });
