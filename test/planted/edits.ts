@@ -2120,4 +2120,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'pauses between connections double up to their bound, whatever ends them, and begin again only after one that was up and lasted a minute',
   },
+  {
+    name: 'the time of the exchange counts from the request for it',
+    file: 'src/exchange/binance/wire/serverTime.ts',
+    from: '    const outcome = await this.#read();\n    const at = this.#clock.elapsed();\n',
+    to: '    const at = this.#clock.elapsed();\n    const outcome = await this.#read();\n',
+    test: 'test/exchange/binance/serverTime.test.ts',
+    title: 'a timestamp is never ahead of the exchange, and behind it by at most the round trip of the measurement',
+  },
 ];
