@@ -2054,6 +2054,8 @@ export const EDITS: readonly Edit[] = [
     to: "  if (json) {\n    printLine(JSON.stringify(promotedJson(promoted, config, promotionsDir(config))));\n    return;\n  }\n  printLine(promotedText(promoted, config).join('\\n'));\n",
     test: 'test/cli/exitCodes.test.ts',
     title: 'of puntas promote, for a stage whose criteria are failed',
+  },
+  {
     name: 'a ring of messages that grows gives fills the lots of others',
     file: 'backtest/exchange/messageRing.ts',
     from: 'lots[n] = this.#lots[i]!;',
@@ -2095,6 +2097,8 @@ export const EDITS: readonly Edit[] = [
     to: '',
     test: 'test/tape/recorder.test.ts',
     title: 'has every trade once and every level of each moment at the price that the exchange told: poll',
+  },
+  {
     name: 'absences of an order on both sides of one look-up that lists it prove its end',
     file: 'src/core/hedging/orderEvidence.ts',
     from: '    this.#unlisted = null;\n    if (report.status',
