@@ -2131,5 +2131,12 @@ export const EDITS: readonly Edit[] = [
     to: '    const at = this.#clock.elapsed();\n    const outcome = await this.#read();\n',
     test: 'test/exchange/binance/serverTime.test.ts',
     title: 'a timestamp is never ahead of the exchange, and behind it by at most the round trip of the measurement',
+    name: 'a late reply of older trades brings the next ones twice',
+    file: 'src/tape/import/bitsoReplies.ts',
+    from: '    last = fresh.at(-1)?.tid ?? last;',
+    to: '    last = page.at(-1)?.tid ?? last;',
+    test: 'test/tape/foreign.test.ts',
+    title:
+      'have each trade once, from the first reply that shows it, whether replies come late, twice, by pages, or with trades of other books',
   },
 ];

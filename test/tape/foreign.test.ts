@@ -464,6 +464,71 @@ describe('recorded replies of the exchange', () => {
       ],
     });
 
+  it('have each trade once, from the first reply that shows it, whether replies come late, twice, by pages, or with trades of other books', async () => {
+    const TRADES = 60;
+    const tradeOf = (tid: number) => ({ at: MS + 1_000 * tid, ticks: 100 + (tid % 7), lots: tid, buy: tid % 3 === 0 });
+    const reply = fc.record({
+      newest: fc.integer({ min: 1, max: TRADES }),
+      count: fc.integer({ min: 1, max: 25 }),
+      isAscending: fc.boolean(),
+      isPage: fc.boolean(),
+      /** Trades of another book in the same reply, newer and older than all. */
+      others: fc.subarray([1, 30, 1_000]),
+      isSpelledOut: fc.boolean(),
+    });
+    const rowOf = (tid: number, of: string, spelledOut: boolean) => {
+      const { at, ticks, lots, buy } = tradeOf(tid);
+      return {
+        book: of,
+        tid: spelledOut ? String(tid) : tid,
+        created_at: iso(at).replace('.000Z', '+0000'),
+        price: p(ticks),
+        amount: a(lots),
+        maker_side: buy ? 'sell' : 'buy',
+      };
+    };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(reply, { minLength: 1, maxLength: 12 }),
+        fc.integer({ min: 0, max: 12 }),
+        async (replies, split) => {
+          const wanted: number[][] = [];
+          let [newest, unconnected] = [0, 0];
+          const lines = replies.map(({ isAscending, isPage, others, isSpelledOut, ...of }, i) => {
+            const local = MS + 100_000 + i * 1_000;
+            const first = Math.max(1, of.newest - of.count + 1);
+            const ids = Array.from({ length: of.newest - first + 1 }, (_, n) => first + n);
+            if (newest > 0 && !isPage && first > newest) unconnected++;
+            for (const tid of ids.filter(id => id > newest)) {
+              const { at, ticks, lots, buy } = tradeOf(tid);
+              wanted.push([tid, buy ? SIDE.buy : SIDE.sell, at, local, ticks, lots]);
+            }
+            newest = Math.max(newest, of.newest);
+            const rows = ids.map(tid => rowOf(tid, 'eth_usd', isSpelledOut));
+            const payload = [
+              ...(isAscending ? rows : rows.reverse()),
+              ...others.map(tid => rowOf(tid, 'btc_usd', isSpelledOut)),
+            ];
+            const path = `/api/v3/trades?book=eth_usd${isPage ? `&marker=${first - 1}` : ''}`;
+            return JSON.stringify({ at: local, path, body: { success: true, payload } });
+          });
+          const [one, two] = [lines.slice(0, split), lines.slice(split)];
+          const files = {
+            'a.jsonl': [rules('0.01'), book(1, MS), ...one].join('\n'),
+            'b.jsonl': [...two, ''].join('\n'),
+          };
+          const { 'a.jsonl': start } = files;
+          const tape = await withFolder(two.length > 0 ? files : { 'a.jsonl': start }, dir => openTape(dir));
+          const { id } = tape.columns;
+          const trades = rowsOf(tape).flatMap(([kind, ...row], i) => (kind === KIND.trade ? [[id[i]!, ...row]] : []));
+          expect(trades).toEqual(wanted);
+          expect(flawsIn(tape)['trade replies that share no trade with the previous reply'] ?? 0).toBe(unconnected);
+        },
+      ),
+      runsOf(100, 25),
+    );
+  });
+
   it('take the rules from the recording, and leave out books that say nothing new or come late', async () => {
     const lines = [rules('0.05'), book(5, MS), book(5, MS + 1_000), book(4, MS + 2_000), book(7, MS + 60_000)];
     await withFolder({ 'x.jsonl': lines.join('\n') }, async dir => {
