@@ -84,7 +84,7 @@ describe('the rows of a tape', () => {
             }, depth),
           );
           const wanted: string[] = [];
-          const book = new Map([['buy 1000', { side: SIDE.buy, away: 0, lots: 5 }]]);
+          const book = new Map<string, Level>([['buy 1000', { side: SIDE.buy, away: 0, lots: 5 }]]);
           moments.forEach(({ picture, levels: all }, i) => {
             const there = all.filter(({ lots }) => lots > 0);
             if (picture)
