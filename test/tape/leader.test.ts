@@ -91,7 +91,7 @@ describe('seconds without a price', () => {
     );
   const short = fc.integer({ min: 1, max: MEMORY });
 
-  /** What is found when stretches of another basis, each with the seconds after it in which a price is missing, stand before a long one. */
+  /** The prediction of a long stretch behind stretches of another basis, each followed by seconds in which a price is missing. */
   function found(before: readonly Stretch[], seed: number, ageS: number, from: number) {
     const world = worldOf(seed, 0.05, LONG + 36);
     const [own, leader]: [number[], number[]] = [[], []];
