@@ -2139,4 +2139,40 @@ export const EDITS: readonly Edit[] = [
     title:
       'have each trade once, from the first reply that shows it, whether replies come late, twice, by pages, or with trades of other books',
   },
+  {
+    name: 'a rejected request that could not be removed is never tried again',
+    file: 'src/live/mailbox/mailbox.ts',
+    from: '      if (sentence !== this.#kept) onRefused(sentence);\n      try {\n',
+    to: '      if (sentence === this.#kept) return void (kept = sentence);\n      onRefused(sentence);\n      try {\n',
+    test: 'test/live/mailbox/mailbox.test.ts',
+    title:
+      'every rejected file is told when it is first seen, once, and is gone then, unless it cannot be removed; each good one waits',
+  },
+  {
+    name: 'a second rejected request like the first is removed without a word',
+    file: 'src/live/mailbox/mailbox.ts',
+    from: '        kept = sentence;\n      }\n',
+    to: '      }\n      kept = sentence;\n',
+    test: 'test/live/mailbox/mailbox.test.ts',
+    title:
+      'every rejected file is told when it is first seen, once, and is gone then, unless it cannot be removed; each good one waits',
+  },
+  {
+    name: 'balances of the other exchange that were not read are said to match at a stop',
+    file: 'src/live/loop/run.ts',
+    from: '    return found.includes(null) ? null : true;',
+    to: '    return found[0] === null ? null : true;',
+    test: 'test/live/loop/stopTruth.test.ts',
+    title:
+      "a stop says that the ledger matches two exchanges only where both are read and equal, and that it differs where either does ('equal' here, 'unread' there)",
+  },
+  {
+    name: 'a difference at one exchange is not told where the other is not read',
+    file: 'src/live/loop/run.ts',
+    from: '    if (found.includes(false)) return false;\n    return found.includes(null) ? null : true;\n',
+    to: '    if (found.includes(null)) return null;\n    return !found.includes(false);\n',
+    test: 'test/live/loop/stopTruth.test.ts',
+    title:
+      "a stop says that the ledger matches two exchanges only where both are read and equal, and that it differs where either does ('unread' here, 'different' there)",
+  },
 ];

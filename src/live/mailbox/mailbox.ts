@@ -146,7 +146,8 @@ export class NumberedMailbox<K extends NumberedMailKind> {
 export class RequestBox<R extends MailKind, A extends MailKind> {
   readonly #request: Mailbox<R>;
   readonly #answer: Mailbox<A>;
-  #lastRefused: string | null = null;
+  /** Sentence about the rejected file that could not be removed at the last look; `null` if there was none. */
+  #kept: string | null = null;
 
   constructor(dir: string, request: R, answer: A) {
     this.#request = new Mailbox(dir, request);
@@ -155,15 +156,18 @@ export class RequestBox<R extends MailKind, A extends MailKind> {
 
   /** Returns the waiting request, or `null`. Removes a rejected file; if the removal fails, reports the file once. */
   waiting(onRefused: OnRefused = () => undefined): MailMessage<R> | null {
-    return this.#request.message(sentence => {
-      if (sentence !== this.#lastRefused) onRefused(sentence);
-      this.#lastRefused = sentence;
+    let kept: string | null = null;
+    const request = this.#request.message(sentence => {
+      if (sentence !== this.#kept) onRefused(sentence);
       try {
         this.take();
       } catch {
         // A folder at this path, or a disk that accepts no writes, prevents the removal.
+        kept = sentence;
       }
     });
+    this.#kept = kept;
+    return request;
   }
 
   /** Writes a request as `Mailbox.put` does. */

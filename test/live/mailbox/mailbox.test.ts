@@ -290,6 +290,95 @@ describe('a request that a kill interrupts', () => {
   });
 });
 
+describe.skipIf(!isOwned)('a request of either kind, over every history of its file', () => {
+  /** Texts of a file and whether they are a request; each with the mode with which it is written. */
+  const FILES = {
+    good: { text: (kind: 'cancel' | 'reload') => boxOf(kind).textOf(MESSAGES[kind]), mode: 0o600 },
+    cut: { text: () => '{', mode: 0o600 },
+    list: { text: () => '[]', mode: 0o600 },
+    open: { text: (kind: 'cancel' | 'reload') => boxOf(kind).textOf(MESSAGES[kind]), mode: 0o622 },
+  };
+  const steps = fc.array(
+    fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom('good', 'cut', 'list', 'open') },
+      { weight: 1, arbitrary: fc.constantFrom('folder', 'pipe', 'chmod', 'gone', 'restart', 'taken') },
+      { weight: 4, arbitrary: fc.constant('look') },
+    ),
+    { maxLength: 20 },
+  );
+
+  test('every rejected file is told when it is first seen, once, and is gone then, unless it cannot be removed; each good one waits', () => {
+    fc.assert(
+      fc.property(fc.constantFrom('cancel', 'reload'), steps, (kind, history) => {
+        dir = fresh();
+        const newBox = () => new RequestBox(dir, kind, kind === 'cancel' ? 'cancelAnswer' : 'reloadAnswer');
+        const path = boxOf(kind).path();
+        let box = newBox();
+        /** State of the file, and whether its rejection was told. */
+        let is: 'good' | 'bad' | 'pipe' | 'folder' | null = null;
+        let isTold = false;
+        const put = (now: typeof is) => {
+          // Nothing but a person removes a folder.
+          if (is === 'folder') rmSync(path, { recursive: true });
+          is = now;
+        };
+        for (const step of history) {
+          if (step === 'look') {
+            const told: string[] = [];
+            const found = box.waiting(sentence => told.push(sentence));
+            expect(found).toEqual(is === 'good' ? MESSAGES[kind] : null);
+            // A pipe in place of a folder is rejected with the same words.
+            const isNew = is === 'bad' || ((is === 'folder' || is === 'pipe') && !isTold);
+            expect([step, is, told.length]).toEqual([step, is, Number(isNew)]);
+            for (const sentence of told) expect(sentence).toContain(`${path}: `);
+            isTold = is === 'folder';
+            if (is === 'bad' || is === 'pipe') is = null;
+            expect(readdirSync(dir)).toHaveLength(is === null ? 0 : 1);
+          } else if (step === 'restart') {
+            box = newBox();
+            isTold = false;
+          } else if (step === 'gone') {
+            put(null);
+            rmSync(path, { force: true });
+          } else if (step === 'taken') {
+            if (is !== 'folder') {
+              box.take();
+              is = null;
+            }
+          } else if (step === 'chmod') {
+            if (is === 'folder' || is === null) continue;
+            chmodSync(path, 0o622);
+            if (is === 'good') is = 'bad';
+          } else if (step === 'pipe') {
+            put('pipe');
+            rmSync(path, { force: true });
+            expect(spawnSync('mkfifo', [path]).status).toBe(0);
+          } else if (step === 'folder') {
+            // The same folder again, unless something else was there.
+            if (is === 'folder') continue;
+            rmSync(path, { force: true });
+            put('folder');
+            mkdirSync(path);
+          } else {
+            const { text, mode } = FILES[step];
+            put(step === 'good' ? 'good' : 'bad');
+            rmSync(path, { force: true });
+            writeFileSync(path, text(kind));
+            chmodSync(path, mode);
+          }
+        }
+      }),
+      {
+        ...runsOf(2_000, 60),
+        examples: [
+          ['cancel', ['cut', 'look', 'cut', 'look', 'look']],
+          ['reload', ['folder', 'look', 'gone', 'look', 'folder', 'look', 'look', 'pipe', 'look']],
+        ],
+      },
+    );
+  });
+});
+
 describe('numbered messages', () => {
   test('are found oldest first, and other files are not taken for them', () => {
     const box = new NumberedMailbox(dir, 'adjust');
