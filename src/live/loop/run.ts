@@ -334,10 +334,11 @@ export class Run {
     };
   }
 
-  /** Whether the balances of both exchanges equal the ledger; `null` if they could not be read. */
+  /** Whether the balances of both exchanges equal the ledger; `null` if some could not be read and the others equal it. */
   async #match(): Promise<boolean | null> {
-    const [here, there] = [await this.#balances.match(), await this.#placeReads?.match()];
-    return here === true && there !== undefined ? there : here;
+    const found = [await this.#balances.match(), await this.#placeReads?.match()];
+    if (found.includes(false)) return false;
+    return found.includes(null) ? null : true;
   }
 
   /**

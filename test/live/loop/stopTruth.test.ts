@@ -65,6 +65,46 @@ describe('a stop', () => {
   );
 });
 
+/** What the last comparison of one account with the ledger can find. */
+const FOUND = ['equal', 'different', 'unread'] as const;
+const pairs = FOUND.flatMap(here => FOUND.map(there => ({ here, there })));
+
+test.each(pairs)(
+  'a stop says that the ledger matches two exchanges only where both are read and equal, and that it differs where either does ($here here, $there there)',
+  async ({ here, there }) => {
+    const world = worldOf(7, { timing: { shutdownMs: 20_000 } }, 'elsewhere');
+    ends.push(() => world.end());
+    let isStopping = false;
+    const unread = (found: (typeof FOUND)[number], list: RegExp) => (request: { readonly target: string }) =>
+      isStopping && found === 'unread' && list.test(request.target) ? ('not sent' as const) : ('arrives' as const);
+    const running = await started(world, {
+      fate: unread(here, LISTS.balances),
+      fateThere: unread(there, /\/account\?/),
+    });
+    await world.clock.advance(20_000);
+    isStopping = true;
+    const stopping = running.stop();
+    const { box } = world;
+    const { second } = box;
+    if (here === 'different')
+      box.exchange.venue.deposit(box.exchange.venue.accounts.get(box.account.id)!, 'mxn', moneyOf('7'), null);
+    if (there === 'different')
+      second!.exchange.venue.deposit(
+        second!.exchange.venue.accounts.get(second!.account.id)!,
+        'usdt',
+        moneyOf('7'),
+        null,
+      );
+    const { summary } = await stopping;
+    const found = [here, there];
+    const isDifferent = found.includes('different');
+    expect(summary.ledgerMatches).toBe(isDifferent ? false : found.includes('unread') ? null : true);
+    const text = describeSummary(summary, 'puntas resume');
+    expect(/THE LEDGER DIFFERS/.test(text)).toBe(isDifferent);
+    expect(/the ledger equals/.test(text)).toBe(summary.ledgerMatches === true);
+  },
+);
+
 test('a stop verifies that no order is left only by two whole reads in a row, whichever reads fail in between', async () => {
   const told = { yes: 0, no: 0 };
   await fc.assert(
