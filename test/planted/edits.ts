@@ -2175,4 +2175,13 @@ export const EDITS: readonly Edit[] = [
     title:
       "a stop says that the ledger matches two exchanges only where both are read and equal, and that it differs where either does ('unread' here, 'different' there)",
   },
+  {
+    name: 'a polled book of Kraken is numbered as its answer arrives',
+    file: 'src/exchange/kraken/rest/market.ts',
+    from: 'result => depth(pair, number, clock.now())(result)',
+    to: 'result => depth(pair, nextSequence(), clock.now())(result)',
+    test: 'test/exchange/kraken/snapshot.test.ts',
+    title:
+      'a polled book comes before each book of the stream that arrives once it is asked for, and after all earlier ones',
+  },
 ];

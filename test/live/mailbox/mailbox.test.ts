@@ -315,7 +315,7 @@ describe.skipIf(!isOwned)('a request of either kind, over every history of its f
         const path = boxOf(kind).path();
         let box = newBox();
         /** State of the file, and whether its rejection was told. */
-        let is: 'good' | 'bad' | 'pipe' | 'folder' | null = null;
+        let is = null as 'good' | 'bad' | 'pipe' | 'folder' | null;
         let isTold = false;
         const put = (now: typeof is) => {
           // Nothing but a person removes a folder.
