@@ -101,7 +101,8 @@ export class MarketDataSupervisor {
   /** Whether the stream has just confirmed that the book is current. */
   get isFresh(): boolean {
     const { clock, pollMs } = this.#options;
-    return this.#source === 'stream' && clock.elapsed() - this.#freshAt < pollMs();
+    // The same sum as in `#pollWhenDue`: a difference may round to less, and the poll would be due for ever.
+    return this.#source === 'stream' && clock.elapsed() < this.#freshAt + pollMs();
   }
 
   /** Polls whenever a poll is due, until `stop`. */

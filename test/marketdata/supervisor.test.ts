@@ -1,6 +1,13 @@
 /** The supervisor of market data, answer by answer: which book is the market of now, for who quotes and for who follows, with steps and without. */
 import { describe, expect, test } from 'vitest';
-import { StepSequence, VirtualClock, type BookSnapshot, type Outcome, type StreamNews } from '../../src/core/index.ts';
+import {
+  settle,
+  StepSequence,
+  VirtualClock,
+  type BookSnapshot,
+  type Outcome,
+  type StreamNews,
+} from '../../src/core/index.ts';
 import { MarketDataSupervisor, PublicTradeTail, type MarketDataSupervisorOptions } from '../../src/marketdata/index.ts';
 
 const SECOND = 1_000;
@@ -134,6 +141,24 @@ describe('a book by steps', () => {
     const stopped = supervisor.stop();
     await clock.advance(300);
     await stopped;
+  });
+
+  test('is polled as soon as its last frame is old, whatever the last digits of that time are', async () => {
+    for (let i = 1; i <= 30; i++) {
+      const { clock, asked, step, supervisor } = await streaming();
+      await clock.advance(0.7301 * i);
+      step(2);
+      const [due, before] = [clock.elapsed() + SECOND, asked.length];
+      supervisor.keepPolling();
+      for (let timers = 0; timers < 5 && asked.length === before; timers++) {
+        clock.runNext();
+        await settle();
+      }
+      expect([asked.length, Math.abs(clock.elapsed() - due) < 1e-6]).toEqual([before + 1, true]);
+      const stopped = supervisor.stop();
+      await clock.advance(SECOND);
+      await stopped;
+    }
   });
 
   test('is read whole less and less often while no stream comes of it', async () => {

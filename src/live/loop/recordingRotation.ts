@@ -235,7 +235,8 @@ export class RecordingRotation {
     const bytes = this.#journal.recordedBytes();
     if (this.#asked === null && !this.#isDue()) return null;
     // The next run needs a ledger, and would lose a halt that is not on disk.
-    if (engine.ledger([]) === null || (engine.haltedBecause !== null && state.latch.read() === null)) return null;
+    const losesHalt = () => engine.haltedBecause !== null && state.latch.read() === null;
+    if (engine.ledger([]) === null || losesHalt()) return null;
     const { account, elsewhere } = engine;
     const isConverting = account.isConverting || (elsewhere?.openOrders ?? 0) > 0;
     const isCalm = account.isReconciled && !isConverting && engine.unfinished.every(isFound);
@@ -248,7 +249,8 @@ export class RecordingRotation {
     // run, which continues if the next one cannot start.
     const rules = await this.#run.readRules();
     this.#isUnread = rules === null;
-    return rules;
+    // The run may have halted meanwhile.
+    return losesHalt() ? null : rules;
   }
 
   async #roll(known: Rules): Promise<void> {
