@@ -5,6 +5,7 @@ import { GAP_MS, LINES_MAX, Outbox, WINDOW_MS, type SendOutcome } from '../../sr
 import { cut, messageText, type Entry, type Message } from '../../src/alerts/message.ts';
 import { ALERT_EVENT_NAMES, alertKind, type AlertEvent, type AlertMode } from '../../src/config.ts';
 import { sleep, VirtualClock } from '../../src/core/index.ts';
+import { runsOf } from '../many.ts';
 import { memoryLog } from '../memoryLog.ts';
 
 const MODES = Object.fromEntries(ALERT_EVENT_NAMES.map(event => [event, 'on'])) as Record<AlertEvent, AlertMode>;
@@ -117,6 +118,76 @@ test('a critical event is told within five seconds in any flood of others, while
     ),
     { numRuns: 60 },
   );
+});
+
+/** Returns the ms that a duration such as 40 s, 12 min or 5 h stands for, and its unit in ms. */
+function msOf(text: string): readonly [ms: number, unit: number] {
+  const [, count, unit] = /, for (\d+) (s|min|h)$/.exec(text) ?? [];
+  const unitMs = unit === 's' ? 1_000 : unit === 'min' ? 60_000 : 3_600_000;
+  return [Number(count) * unitMs, unitMs];
+}
+
+test('a message has sound exactly if it is the first about something loud since its event began or its text changed, and how long an event lasted is counted from its own start', async () => {
+  const modes = fc.record(
+    Object.fromEntries(
+      ALERT_EVENT_NAMES.map(event => [event, fc.constantFrom<AlertMode>('on', 'on', 'silent', 'off')]),
+    ),
+  );
+  let owedAgain = 0;
+  await fc.assert(
+    fc.asyncProperty(happenings, modes, async (flood, drawn) => {
+      const { clock, outbox, begun } = rig(15, arrives, drawn as typeof MODES);
+      type State = { text: string; start: number; end: number | null; hasBeenLoud: boolean; owesSound: boolean };
+      const states = new Map<AlertEvent, State>();
+      let checked = 0;
+      const check = (): void => {
+        for (const { at, message } of begun.slice(checked)) {
+          const told = message.entries.map(entry => ({ ...entry, event: entry.event as AlertEvent }));
+          expect(message.isSilent).toBe(!told.some(({ event }) => states.get(event)?.owesSound === true));
+          for (const { event, times, text } of told) {
+            const state = states.get(event)!;
+            expect(drawn[event]).not.toBe('off');
+            state.owesSound = false;
+            if (times > 0 || alertKind(event).isMoment === true) expect(text).toBe(state.text);
+            else {
+              const [ms, unit] = msOf(text);
+              expect(text.startsWith(`${state.text}, for `)).toBe(true);
+              // Rounded to seconds first.
+              expect(Math.abs(ms - ((state.end ?? at) - state.start))).toBeLessThanOrEqual(unit / 2 + 500);
+            }
+          }
+        }
+        checked = begun.length;
+      };
+      for (const { event, what, text, afterMs } of flood) {
+        await clock.advance(afterMs);
+        check();
+        const known = states.get(event);
+        const isOn = known !== undefined && known.end === null && alertKind(event).isMoment !== true;
+        if (what === 'end') {
+          outbox.end(event);
+          if (isOn) known.end = clock.elapsed();
+        } else {
+          const isLoud = drawn[event] === 'on' && what === 'raise';
+          const isNews = !isOn || known.text !== text || !known.hasBeenLoud;
+          const hasBeenLoud = isLoud || (isOn && known.hasBeenLoud);
+          const owesSound = (isLoud && isNews) || known?.owesSound === true;
+          if (isLoud && isNews && known !== undefined) owedAgain++;
+          const start = isOn ? known.start : clock.elapsed();
+          states.set(event, { text, start, end: null, hasBeenLoud, owesSound });
+          outbox.raise(event, text, what === 'quiet');
+        }
+        check();
+      }
+      await clock.advance(WINDOW_MS);
+      check();
+      await clock.advance(6 * 3_600_000);
+      check();
+      expect([...states].filter(([, { owesSound }]) => owesSound)).toEqual([]);
+    }),
+    runsOf(200, 30),
+  );
+  expect(owedAgain).toBeGreaterThan(50);
 });
 
 describe('one event', () => {
