@@ -36,7 +36,6 @@ export const HEDGES = [
     name: 'puntas_elsewhere_funds',
     help: 'Spendable funds on the other exchange, in the base and quote currency of its book.',
     labels: ['book', 'place', 'currency'],
-    whenUnset: 'gone',
     read: ({ elsewhere }) => {
       if (elsewhere === null) return [];
       const { place, funds } = elsewhere;
@@ -49,7 +48,6 @@ export const HEDGES = [
     name: 'puntas_elsewhere_in_transit',
     help: 'Amount in transit between the two exchanges, in the base and quote currency.',
     labels: ['book', 'currency'],
-    whenUnset: 'gone',
     read: ({ elsewhere }) =>
       elsewhere === null
         ? []

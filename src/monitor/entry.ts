@@ -43,13 +43,10 @@ type EventHandler<L extends string> = {
 };
 
 type Gauge<L extends string> = Named<L> &
-  // A sample with the value `null` removes its series.
+  // A sample with the value `null` is no series.
   Read<NoInfer<L>, number | null> & {
-    /**
-     * Treatment of a series for which the snapshot has no sample: remove it, or set it to 0. If omitted, the series
-     * keeps its value.
-     */
-    readonly whenUnset?: 'gone' | 'zero';
+    /** Whether a series for which the snapshot has no sample any more is 0. If omitted, it is removed. */
+    readonly isZeroWhenUnset?: true;
   };
 type Total<L extends string> = Named<L> & Read<NoInfer<L>, number>;
 type Counter<L extends string> = Named<L> &

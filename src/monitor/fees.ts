@@ -16,21 +16,18 @@ export const FEES = [
     name: 'puntas_volume_30d',
     help: '30-day traded volume that determines the fee tier; absent if unknown.',
     labels,
-    whenUnset: 'gone',
     read: now => tierSamples(now, ({ volume }) => volume),
   }),
   gauge({
     name: 'puntas_next_tier_missing',
     help: 'Additional 30-day volume required for the next fee tier; absent in the best tier.',
     labels,
-    whenUnset: 'gone',
     read: now => tierSamples(now, ({ next }) => next?.missing),
   }),
   gauge({
     name: 'puntas_next_tier_monthly',
     help: 'Maker fees that the next tier would save per month; absent in the best tier.',
     labels,
-    whenUnset: 'gone',
     read: now => tierSamples(now, ({ next }) => next?.monthly),
   }),
 ];

@@ -96,7 +96,6 @@ const QUOTING = [
     help: 'Holdings in each currency; absent if unknown.',
     labels: ['book', 'currency'],
     bounded: ['currency'],
-    whenUnset: 'gone',
     read: now => [...(now.position ?? [])].map(([currency, sum]) => [{ currency }, approximately(sum)]),
   }),
   counter({
@@ -205,7 +204,6 @@ const QUOTING = [
     help: 'Model values that puntas check shows; the label unit is their unit or source.',
     labels: ['book', 'name', 'unit'],
     bounded: ['name'],
-    whenUnset: 'gone',
     read: now => now.figures.map(({ name, value, unit }) => [{ name, unit }, value]),
   }),
   gauge({
@@ -214,7 +212,7 @@ const QUOTING = [
     help: '1 if the reason prevents a quote that the strategy wants, else 0.',
     labels: ['book', 'reason'],
     bounded: ['reason'],
-    whenUnset: 'zero',
+    isZeroWhenUnset: true,
     read: now => now.notQuoting.map(reason => [{ reason }, 1]),
   }),
   gauge({

@@ -93,19 +93,19 @@ type Full = Record<string, string>;
 
 function refreshed(
   metric: Gauge,
-  { read, whenUnset }: Extract<MetricEntry, { type: 'gauge' }>,
+  { read, isZeroWhenUnset }: Extract<MetricEntry, { type: 'gauge' }>,
   full: (labels: Labels<string>) => Full,
   version: string,
 ): (now: Monitored) => void {
   const seen = new Map<string, Full>();
   return now => {
-    if (whenUnset === 'gone') metric.reset();
+    metric.reset();
     for (const labels of seen.values()) metric.set(labels, 0);
     for (const [given, value] of rowsOf(read(now, version))) {
+      if (value === null) continue;
       const labels = full(given);
-      if (whenUnset === 'zero') seen.set(JSON.stringify(labels), labels);
-      if (value === null) metric.remove(labels);
-      else metric.set(labels, value);
+      if (isZeroWhenUnset === true) seen.set(JSON.stringify(labels), labels);
+      metric.set(labels, value);
     }
   };
 }

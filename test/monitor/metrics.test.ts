@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { moneyOf } from '../../src/core/index.ts';
-import { ALERT_NAMES, METRICS, metrics, showProcess } from '../../src/monitor/index.ts';
+import { moneyOf, type AccountTier } from '../../src/core/index.ts';
+import { ALERT_NAMES, METRICS, metrics, showProcess, type Monitored } from '../../src/monitor/index.ts';
+import { runsOf } from '../many.ts';
 import { calm } from './calm.ts';
 
 const bought = [
@@ -87,6 +89,75 @@ describe('the page', () => {
     expect(line(second, 'puntas_stopped_cleanly{')).toMatch(/ 1$/);
     now = { ...now, limits: { ...now.limits, sentinelAgeMs: Infinity } };
     expect(line(await shown.text(), 'puntas_sentinel_age_seconds{')).toMatch(/ \+Inf$/);
+  });
+
+  test('after any snapshots shows of each gauge and total what a new page shows of the last one; only a reason why nothing is quoted stays, at 0', async () => {
+    const base = calm();
+    const [tier, elsewhere, inbox, markouts] = [base.fees.tier!, base.elsewhere!, base.disk.inbox!, base.markouts!];
+    const one = <T>(...of: readonly T[]) => fc.constantFrom(...of);
+    const some = <T>(all: readonly T[]) => fc.subarray([...all]);
+    const { fees, limits, disk, ...changes } = {
+      quotesLive: one({ buy: 3, sell: 3 }, { buy: 0, sell: 1 }),
+      quotePrice: one(base.quotePrice, { buy: null, sell: moneyOf('5') }, { buy: null, sell: null }),
+      mid: one(base.mid, null),
+      position: one(base.position, null, new Map([['btc', moneyOf('2')]]), new Map([['eth', moneyOf('3')]])),
+      pnl: one(base.pnl, null),
+      profitSinceOpening: one(base.profitSinceOpening, null),
+      profitOfRun: one(base.profitOfRun, null),
+      spreadBps: one(22, null),
+      marketSpreadBps: one(17.2, null),
+      bookAgeMs: one(400, null),
+      streamUp: one(true, false, null),
+      queueAhead: one(base.queueAhead, { buy: null, sell: moneyOf('2') }, { buy: null, sell: null }),
+      notQuoting: some(['stale-book', 'position limit', 'paused']),
+      decisions: one<Monitored['decisions']>([], [{ side: 'sell', action: 'kept', reason: 'too old', count: 7 }]),
+      regime: one<Monitored['regime']>('normal', 'wide', 'halted'),
+      figures: some([...base.figures, { name: 'kappa', value: 3, unit: '1/s' }]),
+      sources: some([
+        ...base.sources,
+        { ...base.sources[0]!, name: 'near', basisBps: null, ageMs: null, lagMs: null, basisErrorBps: null },
+      ]),
+      elsewhere: one(elsewhere, null, { ...elsewhere, driftValue: null }, { ...elsewhere, place: 'near' }),
+      markouts: one(
+        markouts,
+        null,
+        { ...markouts, curves: [] },
+        { ...markouts, curves: markouts.curves.map(curve => ({ ...curve, bps: [null, 2], errorBps: [3, null] })) },
+      ),
+      fees: one<AccountTier | null>(tier, null, { ...tier, next: null }, { ...tier, currency: 'usd' }),
+      limits: fc.record({
+        uses: some(base.limits.uses),
+        sentinelAgeMs: one(1_500, null, Infinity),
+        diskFreeBytes: one(2e10, null),
+      }),
+      disk: one(inbox, null, { ...inbox, problem: 'disk full' }),
+    };
+    const snapshots = fc
+      .tuple(fc.record(changes), fees, limits, disk)
+      .map(([changed, ofTier, limit, ofInbox]): Monitored => ({
+        ...{ ...base, ...changed, limits: limit },
+        fees: { makerRate: 1, tier: ofTier },
+        disk: { journalWritable: true, inbox: ofInbox },
+      }));
+    await fc.assert(
+      fc.asyncProperty(fc.array(snapshots, { minLength: 2, maxLength: 5 }), async shown => {
+        let now = shown[0]!;
+        const page = metrics('btc_mxn', '1', () => now);
+        let text = '';
+        for (now of shown) text = await page.text();
+        const isReason = (each: string): boolean => each.startsWith('puntas_not_quoting{');
+        const fresh = (await metrics('btc_mxn', '1', () => now).text()).split('\n');
+        const seen = new Set(shown.flatMap(({ notQuoting }) => notQuoting));
+        const reasons = [...seen].map(
+          reason =>
+            `puntas_not_quoting{book="btc_mxn",reason="${reason}"} ${now.notQuoting.includes(reason) ? '1' : '0'}`,
+        );
+        const lines = text.split('\n');
+        expect(lines.filter(isReason).sort()).toEqual(reasons.sort());
+        expect(lines.filter(each => !isReason(each)).sort()).toEqual(fresh.filter(each => !isReason(each)).sort());
+      }),
+      runsOf(300, 30),
+    );
   });
 
   test('shows the process by the usual names when asked to', async () => {
