@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { readFileSync } from 'node:fs';
 import { liveSourcesOf, loadConfig } from '../../src/config.ts';
+import { runsOf } from '../many.ts';
 
 const SANDBOX = parse(readFileSync(new URL('../../config/sandbox.yaml', import.meta.url), 'utf8')) as object;
 const SOURCES = [{ name: 'far', books: ['btc_usd', 'usd_mxn'], from: 'exchange', staleAfterMs: 120_000 }];
@@ -144,6 +145,87 @@ test('polls have a minimum interval, which is longer on another exchange', () =>
   ]);
   expect([pollsOf('feed', 250), pollsOf('exchange', 500, 5_000)]).toEqual([[100], [200, 200]]);
   expect(pollsOf(far, 20_000, 5_000)).toEqual([5_000, 5_000]);
+});
+
+test('sources that share books read each as often as the one that needs it most, in whatever order they are written, and each leg names its book', () => {
+  // Each book has its own place, so that the same price of it is one read.
+  const books = ['btc_usd', 'usd_mxn', 'btc_eur', 'eur_mxn', 'usd_eur'] as const;
+  const places = ['exchange', { ccxt: 'kraken' }, { ccxt: 'binance' }, 'exchange', { feed: 'fx' }] as const;
+  const feeds = [{ name: 'fx', book: 'usd_eur', file: 'price' }];
+  const chains: readonly (readonly number[])[] = [
+    [0, 1],
+    [2, 3],
+    [0, 4, 3],
+    [2, 4, 1],
+  ];
+  const leg = fc.constantFrom(3_800, 5_000, 8_000, 20_000, 60_000);
+  const drawn = fc
+    .uniqueArray(
+      fc.record({
+        chain: fc.constantFrom(...chains),
+        stale: fc.tuple(leg, leg, leg),
+        amount: fc.constantFrom('0.5', '1', undefined),
+      }),
+      {
+        minLength: 2,
+        maxLength: 5,
+        selector: ({ chain, amount, stale }) => `${chain.join()} ${amount} ${stale.join()}`,
+      },
+    )
+    .chain(all => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })));
+  let shared = 0;
+  fc.assert(
+    fc.property(drawn, fc.constantFrom(1_000, 3_000, 6_000, 30_000), ([all, shuffled], everyMs) => {
+      const sourcesOf = (of: typeof all) => {
+        const sources = of.map(({ chain, stale, amount }) => ({
+          name: `s${all.findIndex(one => one.chain === chain && one.stale === stale && one.amount === amount)}`,
+          books: chain.map((n, i) => ({ book: books[n], from: places[n], staleAfterMs: stale[i] })),
+          ...(amount !== undefined && { amount }),
+        }));
+        const loaded = loadConfig(
+          stringify({
+            ...SANDBOX,
+            exchange: REMOTE,
+            reference: { sources, everyMs, ...(of.some(({ chain }) => chain.includes(4)) && { feeds }) },
+          }),
+          'my.yaml',
+          VENUES,
+        );
+        if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+        return liveSourcesOf(loaded.config)!;
+      };
+      const byKey = ({ feeds: read }: ReturnType<typeof sourcesOf>) => new Map(read.map(feed => [feed.key, feed]));
+      const [one, other] = [sourcesOf(all), sourcesOf(shuffled)];
+      expect(byKey(other)).toEqual(byKey(one));
+      expect(other.rules.sources.toSorted((a, b) => a.name.localeCompare(b.name))).toEqual(one.rules.sources);
+      const read = byKey(one);
+      expect(read.size).toBe(one.feeds.length);
+      // What each source would read alone, the shortest intervals of them together.
+      const alone = all.map(source => byKey(sourcesOf([source])));
+      for (const [key, feed] of read) {
+        const users = alone.flatMap(each => each.get(key) ?? []);
+        if (users.length > 1) shared++;
+        const least = (of: 'pollMs' | 'confirmEveryMs') => Math.min(...users.map(user => user[of]));
+        expect(feed).toEqual({ ...users[0], pollMs: least('pollMs'), confirmEveryMs: least('confirmEveryMs') });
+      }
+      for (const [i, { legs }] of one.rules.sources.entries()) {
+        const { chain, stale, amount } = all[i]!;
+        for (const [j, { feed: key, staleAfterMs }] of legs.entries()) {
+          const feed = read.get(key)!;
+          expect([feed.book, feed.from, feed.amount]).toEqual([
+            books[chain[j]!],
+            places[chain[j]!],
+            j === 0 ? amount : undefined,
+          ]);
+          expect(staleAfterMs).toBe(stale[j]);
+          expect(feed.pollMs).toBeLessThanOrEqual(Math.max(1_500, Math.min(everyMs, stale[j]! / 2.5)));
+          expect(feed.confirmEveryMs).toBeLessThanOrEqual(Math.min(1_000, stale[j]! / 4));
+        }
+      }
+    }),
+    runsOf(150, 25),
+  );
+  expect(shared).toBeGreaterThan(20);
 });
 
 test('the cost of hedging at a source needs sources, and the name of one of them', () => {
