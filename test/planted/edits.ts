@@ -2183,5 +2183,48 @@ export const EDITS: readonly Edit[] = [
     test: 'test/exchange/kraken/snapshot.test.ts',
     title:
       'a polled book comes before each book of the stream that arrives once it is asked for, and after all earlier ones',
+    name: 'the sound of an event that ended counts for the next one',
+    file: 'src/alerts/outbox.ts',
+    from: '    known.wasLoud = isLoud || (known.isOn && known.wasLoud);\n    known.isOn = !isMoment;\n',
+    to: '    known.isOn = !isMoment;\n    known.wasLoud = isLoud || (known.isOn && known.wasLoud);\n',
+    test: 'test/alerts/outbox.test.ts',
+    title:
+      'a message has sound exactly if it is the first about something loud since its event began or its text changed, and how long an event lasted is counted from its own start',
+  },
+  {
+    name: 'a gauge keeps a series that the snapshot has no more',
+    file: 'src/monitor/registry.ts',
+    from: '    metric.reset();\n    for (const labels of seen',
+    to: '    for (const labels of seen',
+    test: 'test/monitor/metrics.test.ts',
+    title:
+      'after any snapshots shows of each gauge and total what a new page shows of the last one; only a reason why nothing is quoted stays, at 0',
+  },
+  {
+    name: 'the minute of a preview begins before it is ready',
+    file: 'src/console/approvals.ts',
+    from: '    const prepared = await this.#actions.prepare(request, onShare);\n    const id = this.#newId();\n    this.#all.set(id, { session, prepared, endsAt: this.#now() + APPROVAL_MS, outcome: null });\n',
+    to: '    const endsAt = this.#now() + APPROVAL_MS;\n    const prepared = await this.#actions.prepare(request, onShare);\n    const id = this.#newId();\n    this.#all.set(id, { session, prepared, endsAt, outcome: null });\n',
+    test: 'test/console/access.test.ts',
+    title:
+      'is confirmed exactly if its own login asks first, within a minute after the preview was ready, and it is among the newest 64',
+  },
+  {
+    name: 'the bot does not look at deliveries that are not logged',
+    file: 'src/wiring/inbox.ts',
+    from: '    if (mayDescribe()) logTransaction(news, log);\n    contradicted(news, log);\n',
+    to: '    if (!mayDescribe()) return;\n    logTransaction(news, log);\n    contradicted(news, log);\n',
+    test: 'test/wiring/inboxHearing.test.ts',
+    title:
+      'each transaction makes the bot look once, each conversion is told, and each contradiction and problem is said, however many come in a second; of the rest at most five lines a second, and how many are missing',
+  },
+  {
+    name: 'a shared book is polled as its last source needs',
+    file: 'src/config/sections/reference.ts',
+    from: 'Math.min(everyMs, staleAfterMs / POLLS_PER_AGE, feeds.get(key)?.pollMs ?? Infinity)',
+    to: 'Math.min(everyMs, staleAfterMs / POLLS_PER_AGE)',
+    test: 'test/config/livePriceKeys.test.ts',
+    title:
+      'sources that share books read each as often as the one that needs it most, in whatever order they are written, and each leg names its book',
   },
 ];
