@@ -1389,8 +1389,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the change of runs forgets a halt that is not on disk',
     file: 'src/live/loop/recordingRotation.ts',
-    from: ' || (engine.haltedBecause !== null && state.latch.read() === null)) return null;',
-    to: ') return null;',
+    from: 'const losesHalt = () => engine.haltedBecause !== null && state.latch.read() === null;',
+    to: 'const losesHalt = () => false;',
     test: 'test/live/loop/recordingRotation.test.ts',
     title:
       'a halted run gives way to no next one until its halt is on disk, whatever asks for it; the next one is halted too',
@@ -2131,6 +2131,8 @@ export const EDITS: readonly Edit[] = [
     to: '    const at = this.#clock.elapsed();\n    const outcome = await this.#read();\n',
     test: 'test/exchange/binance/serverTime.test.ts',
     title: 'a timestamp is never ahead of the exchange, and behind it by at most the round trip of the measurement',
+  },
+  {
     name: 'a late reply of older trades brings the next ones twice',
     file: 'src/tape/import/bitsoReplies.ts',
     from: '    last = fresh.at(-1)?.tid ?? last;',
@@ -2183,6 +2185,8 @@ export const EDITS: readonly Edit[] = [
     test: 'test/exchange/kraken/snapshot.test.ts',
     title:
       'a polled book comes before each book of the stream that arrives once it is asked for, and after all earlier ones',
+  },
+  {
     name: 'the sound of an event that ended counts for the next one',
     file: 'src/alerts/outbox.ts',
     from: '    known.wasLoud = isLoud || (known.isOn && known.wasLoud);\n    known.isOn = !isMoment;\n',
