@@ -2231,4 +2231,13 @@ export const EDITS: readonly Edit[] = [
     title:
       'sources that share books read each as often as the one that needs it most, in whatever order they are written, and each leg names its book',
   },
+  {
+    name: 'a delivery counts for its address, not for its network',
+    file: 'src/live/inbox/store.ts',
+    from: 'added.push({ sender: senderOf(from), bytes: body.length + ROW_BYTES })',
+    to: 'added.push({ sender: from, bytes: body.length + ROW_BYTES })',
+    test: 'test/live/inbox/flood.test.ts',
+    title:
+      'of any senders is within its limits and counted as it lies on disk, also after a start: no more is deleted than must be, of who has most, the oldest first',
+  },
 ];

@@ -186,9 +186,15 @@ function makeRoom(db: Database.Database, shares: Shares, keep: InboxBounds): voi
   let after = 0;
   for (let sender = shares.largest(); sender !== null && (shares.rows > rows || shares.bytes > bytes);) {
     const seen = page.all(after, FORGET_ROWS) as { n: number; sender: string; bytes: number }[];
-    const theirs = seen.filter(row => senderOf(row.sender) === sender);
-    forgetAll(theirs.map(({ n }) => n));
-    for (const row of theirs) shares.take(sender, row.bytes + ROW_BYTES);
+    let [moreRows, moreBytes] = [shares.rows - rows, shares.bytes - bytes];
+    const gone = seen.filter(row => {
+      if ((moreRows <= 0 && moreBytes <= 0) || senderOf(row.sender) !== sender) return false;
+      moreRows--;
+      moreBytes -= row.bytes + ROW_BYTES;
+      return true;
+    });
+    forgetAll(gone.map(({ n }) => n));
+    for (const row of gone) shares.take(sender, row.bytes + ROW_BYTES);
     const largest = shares.largest();
     after = largest === sender ? (seen.at(-1)?.n ?? 0) : 0;
     sender = seen.length === 0 ? null : largest;

@@ -4,15 +4,17 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import Database from 'libsql';
 import { afterEach, describe, expect, test } from 'vitest';
 import { senderOf } from '../../../src/guard/index.ts';
 import { inboxReader } from '../../../src/wiring/inboxReader.ts';
 import { delivery } from '../../../src/exchange/index.ts';
 import { DeliveryQueue, RESERVE_BYTES } from '../../../src/live/inbox/deliveryQueue.ts';
 import { KNOWN_SENDERS, Rates, ROW_BYTES, UNKNOWN_SENDERS } from '../../../src/live/inbox/rates.ts';
-import { openInboxStore } from '../../../src/live/inbox/store.ts';
+import { inboxStoreIn, openInboxStore } from '../../../src/live/inbox/store.ts';
 import { heartbeatIn, readHeartbeat } from '../../../src/live/safety/heartbeat.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
+import { runsOf } from '../../many.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -46,6 +48,89 @@ describe('what is kept of deliveries', () => {
     expect(kept.has(bodyOf(39 * 50 + 49, 16_000).toString('utf8'))).toBe(true);
     const sizes = ['inbox.db', 'inbox.db-wal'].map(name => statSync(join(dir, name)).size);
     expect(sizes[0]! + sizes[1]!).toBeLessThan(3 * keep.bytes);
+  });
+
+  test('of any senders is within its limits and counted as it lies on disk, also after a start: no more is deleted than must be, of who has most, the oldest first', () => {
+    // One IPv4 address in two spellings, and one IPv6 network in three.
+    const addresses = [
+      '192.0.2.1',
+      '::ffff:192.0.2.1',
+      '2001:db8::1',
+      '2001:db8:0:0:9::9',
+      '2001:db8:0::2',
+      '2001:db8:0:7::1',
+    ];
+    const batches = fc.array(
+      fc.record({
+        isRestart: fc.constantFrom(true, ...Array<boolean>(9).fill(false)),
+        batch: fc.array(
+          fc.record({
+            from: fc.constantFrom(...addresses),
+            n: fc.nat({ max: 400 }),
+            bytes: fc.constantFrom(10, 200, 2_000, 9_000),
+          }),
+          { minLength: 1, maxLength: 8 },
+        ),
+      }),
+      { minLength: 10, maxLength: 60, size: 'max' },
+    );
+    const limits = fc.constantFrom(
+      { rows: 40, bytes: 1e9 },
+      { rows: 1e6, bytes: 150_000 },
+      { rows: 60, bytes: 200_000 },
+    );
+    let deletions = 0;
+    fc.assert(
+      fc.property(batches, limits, (all, keep) => {
+        const db = new Database(':memory:');
+        let store = inboxStoreIn(db, keep);
+        type Row = { readonly n: number; readonly sender: string; readonly size: number };
+        const rows = (): readonly Row[] =>
+          [...store.all()].map(({ n, from, body }) => ({ n, sender: senderOf(from), size: body.length + ROW_BYTES }));
+        const sum = (of: readonly Row[]): number => of.reduce((total, { size }) => total + size, 0);
+        let before: readonly Row[] = [];
+        for (const { isRestart, batch } of all) {
+          if (isRestart) store = inboxStoreIn(db, keep);
+          const fresh = store.put(batch.map(({ from, n, bytes }) => ({ at: 1, from, body: bodyOf(n, bytes) })));
+          const after = rows();
+          expect([store.count(), store.bytes()]).toEqual([after.length, sum(after)]);
+          expect([after.length <= keep.rows, sum(after) <= keep.bytes]).toEqual([true, true]);
+          const come = batch.filter((_, i) => fresh[i]);
+          const newest = after.slice(after.length - come.length);
+          expect(newest.map(({ sender }) => sender)).toEqual(come.map(({ from }) => senderOf(from)));
+
+          const left = new Set(after.map(({ n }) => n));
+          const gone = before.filter(({ n }) => !left.has(n));
+          const kept = before.filter(({ n }) => left.has(n));
+          const senders = [...new Set(before.map(({ sender }) => sender))].map(sender => ({
+            share: sum(before.filter(row => row.sender === sender)),
+            // Oldest first: true for each that was deleted.
+            deleted: before.filter(row => row.sender === sender).map(({ n }) => !left.has(n)),
+          }));
+          before = after;
+          if (gone.length === 0) continue;
+          deletions++;
+          const least = Math.min(...senders.filter(({ deleted }) => deleted[0]).map(({ share }) => share));
+          for (const { share, deleted } of senders) {
+            expect(deleted.lastIndexOf(true)).toBe(
+              deleted.indexOf(false) < 0 ? deleted.length - 1 : deleted.indexOf(false) - 1,
+            );
+            if (!deleted[0]) expect(share).toBeLessThanOrEqual(least);
+          }
+          // With one delivery more of those that were deleted, the store would have been above 31/32 of its limits.
+          const coming = batch.reduce((total, { n, bytes }) => total + bodyOf(n, bytes).length + ROW_BYTES, 0);
+          const most = Math.max(...gone.map(({ size }) => size));
+          expect(
+            kept.length + 1 > ((keep.rows - batch.length) * 31) / 32 ||
+              sum(kept) + most > ((keep.bytes - coming) * 31) / 32,
+          ).toBe(true);
+        }
+        db.close();
+      }),
+      // Shrinking takes minutes.
+      { ...runsOf(150, 15), endOnFailure: true },
+    );
+    expect(deletions).toBeGreaterThan(15);
   });
 
   test('is counted anew at a start, which reads a few of the newest and not all', () => {
