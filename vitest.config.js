@@ -176,6 +176,7 @@ const MANY = [
   'live/account/transferSelection',
   'live/demo',
   'live/hedge/hedger',
+  'live/inbox/flood',
   'live/loop/charged',
   'live/loop/lostAtStart',
   'live/loop/placeTransfers',
