@@ -101,6 +101,16 @@ function worldOf(seed: number, epoch = Date.parse('2026-11-21T12:00:00Z')) {
         payload: T;
       }
     ).payload;
+  /** All public trades after the first `from`, oldest first. */
+  const tradeRows = (from: number): TradeRow[] => {
+    const all: TradeRow[] = [];
+    for (let marker = from; ;) {
+      const page = payload<TradeRow[]>(`/api/v3/trades?book=${BOOK}&sort=asc&limit=100&marker=${marker}`);
+      all.push(...page);
+      if (page.length < 100) return all;
+      marker = page.at(-1)!.tid;
+    }
+  };
   const rules = async (): Promise<BookRules> => {
     const books = client.availableBooks();
     await time(200);
@@ -130,7 +140,6 @@ function worldOf(seed: number, epoch = Date.parse('2026-11-21T12:00:00Z')) {
     client,
     time,
     rules,
-    payload,
     async record(
       changes: {
         readonly exchange?: Partial<Exchange>;
@@ -175,15 +184,8 @@ function worldOf(seed: number, epoch = Date.parse('2026-11-21T12:00:00Z')) {
     /** The exchange's own book now, in ticks and lots. */
     book: (): Levels => inUnits(payload(`/api/v3/order_book?book=${BOOK}&aggregate=true`)),
     /** Ids of all public trades after the first `from`, oldest first. */
-    trades(from: number): number[] {
-      const all: number[] = [];
-      for (let marker = from; ;) {
-        const page = payload<{ tid: number }[]>(`/api/v3/trades?book=${BOOK}&sort=asc&limit=100&marker=${marker}`);
-        all.push(...page.map(({ tid }) => tid));
-        if (page.length < 100) return all;
-        marker = page.at(-1)!.tid;
-      }
-    },
+    trades: (from: number): number[] => tradeRows(from).map(({ tid }) => tid),
+    tradeRows,
     newest: (): number => payload<{ tid: number }[]>(`/api/v3/trades?book=${BOOK}&limit=1`)[0]?.tid ?? 0,
   };
 }
@@ -499,8 +501,7 @@ describe('a book whose tick changes again and again', () => {
       const from = world.newest();
       await world.time(120 * SECOND);
       const told = world
-        .trades(from)
-        .map(id => world.payload<TradeRow[]>(`/api/v3/trades?book=${BOOK}&sort=asc&limit=1&marker=${id - 1}`)[0]!)
+        .tradeRows(from)
         .map(({ tid, price, amount }) => [tid, Number(price), Math.round(Number(amount) * 1e8)]);
       await world.time(3 * SECOND);
       await world.quiet();
