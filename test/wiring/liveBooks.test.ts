@@ -219,11 +219,14 @@ test('recordings of several books are replayed at their recorded times, each wit
   expect(box.books).toEqual(['btc_mxn', 'eth_mxn']);
   expect([tierIn(box, 'btc_mxn'), tierIn(box, 'eth_mxn')]).toEqual([TOP_MXN, fees]);
   const bids = () => box.books.map(book => box.exchange.marketplace(book).bestBid());
-  expect(bids()).toEqual([150_000_000, 0]);
-  await clock.advance(5_000);
+  // From 5 to 50 s of recorded time, both have a book.
   expect(bids()).toEqual([150_000_000, 6_000_005]);
-  await clock.advance(55_000);
-  expect(bids()).toEqual([150_000_060, 6_000_050]);
+  await clock.advance(44_999);
+  expect(bids()).toEqual([150_000_000, 6_000_005]);
+  await clock.advance(1);
+  expect(bids()).toEqual([150_000_000, 6_000_050]);
+  await clock.advance(1_000);
+  expect(bids()).toEqual([150_000_000, 6_000_005]);
   box.stop();
   expect(clock.nextDue()).toBeUndefined();
 });

@@ -51,13 +51,13 @@ export function tapeMarket(
 }
 
 /**
- * Rounds of tapes that are replayed together: all tapes start and end a round at one time, and equal recorded times are
- * replayed at equal times.
+ * Rounds of tapes that are replayed together. A round has the time that all tapes have in common, and equal recorded
+ * times are replayed at equal times.
  */
 export class TapeRounds {
-  /** Recorded time at which a round starts: that of the first row with a book, of any tape. */
+  /** Recorded time at which a round starts: the latest of the tapes' first rows with a book. */
   readonly from: Millis;
-  /** Recorded time at which a round ends: that of the last row, of any tape. */
+  /** Recorded time at which a round ends: the earliest of the tapes' last rows. */
   readonly to: Millis;
   readonly #starts: Millis[] = [];
 
@@ -67,11 +67,11 @@ export class TapeRounds {
       const { at, length } = tape.columns;
       return { tape, first: at[firstBookRow(tape, new RecordedBook(tape.columns))]!, last: at[length - 1]! };
     });
-    this.from = Math.min(...spans.map(({ first }) => first));
-    this.to = Math.max(...spans.map(({ last }) => last));
     const latest = spans.reduce((a, b) => (b.first > a.first ? b : a));
     const earliest = spans.reduce((a, b) => (b.last < a.last ? b : a));
-    if (latest.first > earliest.last)
+    this.from = latest.first;
+    this.to = earliest.last;
+    if (this.from > this.to)
       throw new RangeError(
         `${latest.tape.source}: starts at ${isoTime(latest.first)}, after ${earliest.tape.source} ends at ${isoTime(earliest.last)}; replay recordings of the same time together`,
       );
@@ -148,7 +148,7 @@ class Replay implements Market {
       if (maker) this.#met.push({ price, lots });
     });
     this.#origin = this.#rounds.startOf(0, place.clock.elapsed());
-    this.#silenceUntilFirst();
+    this.#skipToStart();
     this.#playDue();
   }
 
@@ -165,14 +165,12 @@ class Replay implements Market {
   #playDue(): void {
     const { columns } = this.#tape;
     const { from, to } = this.#rounds;
-    const { clock, feed } = this.#place!;
+    const { clock } = this.#place!;
     let played = 0;
     while (!this.#stopped) {
-      if (this.#row >= columns.length) {
-        const end = this.#loop ? this.#origin + (to - from) + WRAP_PAUSE_MS : Infinity;
-        // A tape that ends before the others has no data until the next round.
-        if (columns.at[columns.length - 1]! < to) feed.silentUntil = end;
+      if (this.#row >= columns.length || columns.at[this.#row]! > to) {
         if (!this.#loop) return;
+        const end = this.#origin + (to - from) + WRAP_PAUSE_MS;
         if (end > clock.elapsed() || played >= ROWS_AT_ONCE) return this.#sleepUntil(end);
         // Rounds missed while the machine was suspended are skipped.
         this.#wrap(clock.elapsed() - end > SKIP_MS ? clock.elapsed() : end);
@@ -208,17 +206,23 @@ class Replay implements Market {
     this.#touched.buy.clear();
     this.#touched.sell.clear();
     this.#all = true;
-    this.#row = this.#first;
     this.#gap = 0;
     this.#counts.wraps++;
     this.#origin = this.#rounds.startOf(this.#counts.wraps, proposed);
-    this.#silenceUntilFirst();
+    this.#skipToStart();
   }
 
-  /** Stops public data until the first row, if another tape starts the round earlier. */
-  #silenceUntilFirst(): void {
-    const first = this.#tape.columns.at[this.#first]!;
-    if (first > this.#rounds.from) this.#place!.feed.silentUntil = this.#origin + (first - this.#rounds.from);
+  /** Applies the rows before the start of the round to the book at once, without their trades. */
+  #skipToStart(): void {
+    const { columns } = this.#tape;
+    this.#row = this.#first;
+    for (; columns.at[this.#row]! < this.#rounds.from; this.#row++)
+      if (this.#book.concerns(this.#row)) this.#book.apply(this.#row);
+    if (this.#row === this.#first) return;
+    this.#all = true;
+    this.#sync();
+    this.#queues?.onSnapshot();
+    this.#house!.regrow();
   }
 
   /** Plays the rows of one recorded time. Returns the number of rows. */

@@ -102,8 +102,8 @@ follow one hidden price per currency, so \`btc_mxn\` agrees with \`btc_usd\` tim
 each book. \`correlation\` moves the coins together, and \`arbitrageur\` trades around three books whose prices disagree.
 Makers are four times faster than in the default market, so the earnings in the heads of \`config/*.yaml\` do not apply.
 
-With \`kind: tape\`, \`exchange.market.books\` names recordings of more books. All are replayed on one clock, at the recorded
-times; a recording that ends first has no public data until the last one ends.`;
+With \`kind: tape\`, \`exchange.market.books\` names recordings of more books. All are replayed on one clock, for the
+time that the recordings have in common.`;
 
 const SECOND = `With \`elsewhere: { kind: embedded }\`, a second exchange runs in the same process. It has its own address, accounts, books,
 matching and fees, and supports Binance's spot interface. To run both: \`puntas run -c config/elsewhere.yaml\`.

@@ -23,11 +23,11 @@ function tapeAt(source: string, times: readonly number[]): Tape {
 }
 
 /** The best bids of some tapes that are replayed together. `clock` measures time for the replay. */
-function open(tapes: readonly Tape[], clock: Clock, loop = true) {
+function open(tapes: readonly Tape[], clock: Clock) {
   const rounds = new TapeRounds(tapes);
   const places = tapes.map(tape => {
     const place = new ReferenceMarketplace(tape.instrument, clock, randomOf(1));
-    tapeMarket(tape, { loop, rounds }).start(place);
+    tapeMarket(tape, { loop: true, rounds }).start(place);
     return place;
   });
   return { places, bids: () => places.map(place => place.bestBid()) };
@@ -53,13 +53,12 @@ describe('tapes that are replayed together', () => {
           rows.map((each, i) => tapeAt(`tape ${i}`, each)),
           clock,
         );
-        const from = Math.min(...rows.map(each => each[0]!));
-        const to = Math.max(...rows.map(each => each.at(-1)!));
+        const from = Math.max(...rows.map(each => each[0]!));
+        const to = Math.min(...rows.map(each => each.at(-1)!));
         for (let round = 0; round < 3; round++) {
           for (let now = from; now < to + PAUSE; now++) {
-            // The latest row of each tape until now; before its first row in a round, a tape has no book.
-            const expected = rows.map(each => 99 + each.filter(time => time <= now).length);
-            expect(bids()).toEqual(expected.map(bid => (bid === 99 ? 0 : bid)));
+            // The latest row of each tape until now, and none after the round.
+            expect(bids()).toEqual(rows.map(each => 99 + each.filter(time => time <= Math.min(now, to)).length));
             await clock.advance(1);
           }
         }
@@ -67,33 +66,31 @@ describe('tapes that are replayed together', () => {
       runsOf(60, 4),
     ));
 
-  it('have no public data before the first row of a shorter tape, nor from its last row until the next round', async () => {
+  it('start with the book of the common start, and no trade before it is executed', async () => {
     const clock = new VirtualClock();
-    const { places } = open([tapeAt('long', [0, 5_000]), tapeAt('short', [1_000, 2_000])], clock);
-    const silence = () => places.map(({ feed }) => Math.max(0, feed.silentUntil - clock.elapsed()));
-    const seen: unknown[] = [];
-    for (let second = 0; second <= 8; second++) {
-      seen.push(silence());
-      await clock.advance(1_000);
-    }
-    const round = [
-      [0, 1_000],
-      [0, 0],
-      [0, 4_000],
-      [0, 3_000],
-      [0, 2_000],
-      [0, 1_000],
-    ];
-    // The next round starts a second after the last row of all.
-    expect(seen).toEqual([...round, ...round.slice(0, 3)]);
-  });
-
-  it('have no public data of a shorter tape ever again if they are not repeated', async () => {
-    const clock = new VirtualClock();
-    const { places } = open([tapeAt('long', [0, 5_000]), tapeAt('short', [0, 2_000])], clock, false);
-    await clock.advance(60_000);
-    expect(places.map(({ feed }) => feed.silentUntil > clock.elapsed())).toEqual([false, true]);
-    expect(clock.nextDue()).toBeUndefined();
+    const builder = new TapeBuilder();
+    const level = (at: number, bid: number, lots: number) =>
+      builder.level(EPOCH + at, EPOCH + at, SIDE.buy, price(bid), amount(lots));
+    level(0, 100, 50);
+    builder.trade(EPOCH + 500, EPOCH + 500, SIDE.sell, price(100), amount(20));
+    level(500, 100, 30);
+    level(2_000, 101, 5);
+    const columns = builder.columns();
+    const early = finishTape({ source: 'early', book: 'eth_usd', tick: '0.01', columns, depth: Infinity });
+    const { places } = open([early, tapeAt('late', [1_000, 3_000])], clock);
+    const fills: number[] = [];
+    places[0]!.onFill = ({ amount: lots }) => void fills.push(lots);
+    expect(places.map(place => [place.bestBid(), place.amountAt('buy', place.bestBid())])).toEqual([
+      [100, 30],
+      [100, 5],
+    ]);
+    places[0]!.placeFor('user', 'buy', price(100), 10, 'GTC');
+    // The round ends at 2 s of recorded time, and the next one starts a second later with the same books.
+    await clock.advance(1_000);
+    expect(places[0]!.bestBid()).toBe(101);
+    await clock.advance(1_000);
+    expect(places[0]!.amountAt('buy', price(100))).toBe(40);
+    expect(fills).toEqual([]);
   });
 
   it('stay together after a suspension of the machine, though each wakes at its own time', async () => {
