@@ -24,7 +24,14 @@ export { CONSOLE_DEFAULTS } from './config/sections/console.ts';
 export type { ConsoleSettings } from './config/sections/console.ts';
 export { ALERT_EVENTS, ALERT_EVENT_NAMES, alertKind } from './config/sections/alerts.ts';
 export type { AlertEvent, AlertMode, AlertSettings } from './config/sections/alerts.ts';
-export { embeddedFeesOf, liveBooksOf, marketBooksOf, recordedBooksOf } from './config/sections/exchange.ts';
+export {
+  embeddedFeesOf,
+  flowMarketOf,
+  liveBooksOf,
+  marketBooksOf,
+  namedBooksOf,
+  recordedBooksOf,
+} from './config/sections/exchange.ts';
 export type { ElsewhereSettings, RemoteSettings, SecondSettings } from './config/sections/exchange.ts';
 export type { Config } from './config/schema.ts';
 export type { StrategyConfig } from './config/sections/strategy.ts';

@@ -17,7 +17,7 @@ import {
   type SourceConfig,
   type SourceFrom,
 } from './sections/reference.ts';
-import { marketBooksOf, recordedBooksOf } from './sections/exchange.ts';
+import { marketBooksOf, namedBooksOf, recordedBooksOf } from './sections/exchange.ts';
 import { isOnThisMachine } from './sections/values.ts';
 import type { Config } from './schema.ts';
 
@@ -572,7 +572,7 @@ function marketBookProblems({ exchange, book }: Pick<Config, 'exchange' | 'book'
         message: `${book} is the traded book, whose recording is exchange.market.dir; remove this entry`,
       },
     ];
-  const books = marketBooksOf(exchange) ?? recordedBooksOf(exchange);
+  const books = namedBooksOf(exchange);
   if (books === undefined) return [];
   const path = ['exchange', 'market', 'books'];
   const names = Object.keys(books);

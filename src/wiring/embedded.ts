@@ -3,6 +3,7 @@ import { cyclesOf, lotOf, moneyOf, pairOf, priceAcross, Secret, type Clock, type
 import {
   embeddedFeesOf,
   externalReferenceOf,
+  flowMarketOf,
   liveBooksOf,
   marketBooksOf,
   recordedBooksOf,
@@ -47,8 +48,6 @@ export type Embedded = {
   readonly elsewhere?: ElsewhereAccess;
   stop(): Promise<void>;
 };
-
-type MarketSettings = Extract<Config['exchange'], { readonly kind: 'embedded' }>['market'];
 
 export type EmbeddedOptions = {
   /**
@@ -114,9 +113,9 @@ export function openBox(
     );
   const seed = options.seed ?? exchange.seed;
   const linkedBooks = tape === null ? linkedBooksOf(config) : null;
-  const openArbitrage = shared && linkedBooks && arbitrageOf(exchange.market, [book, ...linkedBooks]);
+  const openArbitrage = shared && linkedBooks && arbitrageOf(exchange, [book, ...linkedBooks]);
   const second = tape === null ? secondOf(config, clock, seed) : null;
-  const linked = linkedBooks && linkedMarkets(exchange.market, shared ?? {}, seed, second);
+  const linked = linkedBooks && linkedMarkets(exchange, seed, second);
   const loop = exchange.market.kind === 'tape' ? exchange.market.loop : true;
   const recorded = tape === null ? null : recordedMarkets(tapes, loop);
   if (recorded !== null) refuseUnrecorded(config, recorded);
@@ -323,17 +322,13 @@ function refuseUnrecorded(config: Config, recorded: ReadonlyMap<string, Market>)
  * Returns a function that creates the market of a book from the underlying price per currency, with the lag and the
  * noise of the book.
  */
-function linkedMarkets(
-  market: MarketSettings,
-  books: NonNullable<ReturnType<typeof marketBooksOf>>,
-  seed: number,
-  second: SecondBox | null,
-): (book: string) => Market {
+function linkedMarkets(exchange: Config['exchange'], seed: number, second: SecondBox | null): (book: string) => Market {
   if (second) return book => second.marketHere(book);
-  const flows = linkedFlows({ seed, correlation: market.kind === 'flow' ? market.correlation : undefined });
+  const { correlation, books } = flowMarketOf(exchange) ?? {};
+  const flows = linkedFlows({ seed, correlation });
   return book => {
     const [base, quote] = pairOf(book);
-    return flows.here(base, quote, false, books[book]);
+    return flows.here(base, quote, false, books?.[book]);
   };
 }
 
@@ -342,11 +337,11 @@ function linkedMarkets(
  * @throws UsageError if no three of the books form a cycle.
  */
 function arbitrageOf(
-  market: MarketSettings,
+  exchange: Config['exchange'],
   books: readonly string[],
 ): ((venue: EmbeddedExchange, seed: number) => ReturnType<typeof arbitrageur>) | null {
-  if (market.kind !== 'flow' || market.arbitrageur === undefined) return null;
-  const settings = market.arbitrageur;
+  const settings = flowMarketOf(exchange)?.arbitrageur;
+  if (settings === undefined) return null;
   if (cyclesOf(books).length === 0)
     throw new UsageError(
       `exchange.market.arbitrageur: expected three live books that form a cycle, like btc_mxn, btc_usd and usd_mxn; found ${books.join(', ')}; add books to exchange.market.books, or remove this key`,

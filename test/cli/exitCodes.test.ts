@@ -13,7 +13,7 @@ import { codeOf } from '../../src/messages/exits.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { checked, started } from '../app/promote/records.ts';
 
-/** What the commands wrote on both outputs, which stay empty. */
+/** Text that the commands wrote on both outputs, which stay empty. */
 let told = '';
 beforeAll(() => {
   const { writeSync } = fs;

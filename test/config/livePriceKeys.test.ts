@@ -200,7 +200,7 @@ test('sources that share books read each as often as the one that needs it most,
       expect(other.rules.sources.toSorted((a, b) => a.name.localeCompare(b.name))).toEqual(one.rules.sources);
       const read = byKey(one);
       expect(read.size).toBe(one.feeds.length);
-      // What each source would read alone, the shortest intervals of them together.
+      // The feeds of each source alone, each with the shortest interval of any source.
       const alone = all.map(source => byKey(sourcesOf([source])));
       for (const [key, feed] of read) {
         const users = alone.flatMap(each => each.get(key) ?? []);

@@ -100,7 +100,7 @@ function tapeOf(book: string): string {
   return dir;
 }
 
-/** Of flow and of a recording, with the recordings of the two books of its reference price, so that workers fetch three. */
+/** A study of flow and of a recording, with the recordings of the two books of its reference price, so that workers fetch three. */
 function tapedStudy(name: string): string {
   const sandbox = parse(readFileSync(shippedConfig('sandbox'), 'utf8')) as { readonly timing?: object };
   const config = bench.file(

@@ -2,13 +2,11 @@
 import { stringify } from 'yaml';
 import { bpsText, type ScoutedBook, type Scouting } from '../../index.ts';
 import { eightDecimals, fourDigits, quotingAt } from '../../../strategies/index.ts';
-import { loadConfig, marketBooksOf, type Config } from '../../../src/config.ts';
+import { flowMarketOf, loadConfig, marketBooksOf, type Config } from '../../../src/config.ts';
 import { cyclesOf, pairOf, type BookRules, type FeeTier } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import type { VenueFees } from '../backtest/backtest.ts';
 import type { Scouted } from './scout.ts';
-
-type EmbeddedMarket = Extract<Config['exchange'], { readonly kind: 'embedded' }>['market'];
 
 const ORDERS_PER_SIDE = 10;
 /** Maximum loss before a halt, as a share of the account's value. */
@@ -154,7 +152,7 @@ function exchangeOf({ exchange, book: traded }: Config, book: string, path: stri
     kind: 'embedded',
     seed,
     engineDelayMs,
-    market: { kind: 'flow', ...(shared && commonOf(exchange.market, Object.keys(shared.books))), ...shared },
+    market: { kind: 'flow', ...(shared && commonOf(exchange, Object.keys(shared.books))), ...shared },
     ...(shared && { volume30d: exchange.volume30d }),
     ...account,
   };
@@ -164,9 +162,8 @@ function exchangeOf({ exchange, book: traded }: Config, book: string, path: stri
  * Returns what all live books of the market share: its correlation, and its arbitrageur, unless no three of `books` form
  * a cycle.
  */
-function commonOf(market: EmbeddedMarket, books: readonly string[]): object {
-  if (market.kind !== 'flow') return {};
-  const { correlation, arbitrageur } = market;
+function commonOf(exchange: Config['exchange'], books: readonly string[]): object {
+  const { correlation, arbitrageur } = flowMarketOf(exchange) ?? {};
   return {
     ...(correlation !== undefined && { correlation }),
     ...(arbitrageur && cyclesOf(books).length > 0 && { arbitrageur }),

@@ -12,7 +12,7 @@ import { EXIT } from '../../messages/exits.ts';
 import { durationFlag, portFlag, sources, tapeBook } from '../terminal/flags.ts';
 import { lineRoom, logger } from '../terminal/logger.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
-import { marketBooksOf, recordedBooksOf } from '../../config.ts';
+import { namedBooksOf } from '../../config.ts';
 import { remoteVenue } from '../../wiring/venueAccess.ts';
 import { refuseShortDelay, refuseUntried } from '../../wiring/venueRegistry.ts';
 import { signalsToStop } from '../terminal/signals.ts';
@@ -203,7 +203,7 @@ function addExchange(program: Command): void {
         key,
         secret: secret.reveal(),
         book: config.book,
-        ...((marketBooksOf(config.exchange) ?? recordedBooksOf(config.exchange)) && { books: books.join(',') }),
+        ...(namedBooksOf(config.exchange) && { books: books.join(',') }),
         ...(elsewhere && {
           elsewhere: elsewhere.restUrl,
           elsewhereStream: elsewhere.streamUrl ?? '',

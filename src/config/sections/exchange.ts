@@ -132,24 +132,29 @@ export const exchangeKeys = z.discriminatedUnion('kind', [embedded, remote]).des
 
 export type RemoteSettings = z.infer<typeof remote>;
 
+type ExchangeSettings = z.infer<typeof exchangeKeys>;
+
+/** Returns the market of simulated traders of the embedded exchange; `undefined` for another market or exchange. */
+export const flowMarketOf = (exchange: ExchangeSettings) =>
+  exchange.kind === 'embedded' && exchange.market.kind === 'flow' ? exchange.market : undefined;
+
 /**
  * Returns the books of the embedded exchange that are simulated from the same underlying prices as the traded book;
  * `undefined` if there are none.
  */
-export const marketBooksOf = (
-  exchange: z.infer<typeof exchangeKeys>,
-): Readonly<Record<string, z.infer<typeof marketBook>>> | undefined =>
-  exchange.kind === 'embedded' && exchange.market.kind === 'flow' ? exchange.market.books : undefined;
+export const marketBooksOf = (exchange: ExchangeSettings) => flowMarketOf(exchange)?.books;
 
 /** Returns the recorded books besides the traded one that the embedded exchange replays; `undefined` if there are none. */
-export const recordedBooksOf = (
-  exchange: z.infer<typeof exchangeKeys>,
-): Readonly<Record<string, z.infer<typeof recordedBook>>> | undefined =>
+export const recordedBooksOf = (exchange: ExchangeSettings) =>
   exchange.kind === 'embedded' && exchange.market.kind === 'tape' ? exchange.market.books : undefined;
 
+/** Returns `exchange.market.books`, simulated or recorded; `undefined` without this key. */
+export const namedBooksOf = (exchange: ExchangeSettings) =>
+  exchange.kind === 'embedded' ? exchange.market.books : undefined;
+
 /** Returns the books that the configuration names as live: the traded book, and those of `exchange.market.books`. */
-export const liveBooksOf = (exchange: z.infer<typeof exchangeKeys>, traded: string): ReadonlySet<string> =>
-  new Set([traded, ...Object.keys(marketBooksOf(exchange) ?? recordedBooksOf(exchange) ?? {})]);
+export const liveBooksOf = (exchange: ExchangeSettings, traded: string): ReadonlySet<string> =>
+  new Set([traded, ...Object.keys(namedBooksOf(exchange) ?? {})]);
 
 /**
  * Returns the fees that the embedded exchange charges in `book` instead of its fee tiers; `undefined` if none are set.
@@ -160,8 +165,7 @@ export const embeddedFeesOf = (
   traded: string,
   book: string,
 ): z.infer<typeof feeRates> | undefined =>
-  (exchange.kind === 'embedded' && book === traded ? exchange.fees : undefined) ??
-  (marketBooksOf(exchange) ?? recordedBooksOf(exchange))?.[book]?.fees;
+  (exchange.kind === 'embedded' && book === traded ? exchange.fees : undefined) ?? namedBooksOf(exchange)?.[book]?.fees;
 
 /** Keys that both kinds of the other exchange have. */
 const there = {

@@ -5,6 +5,7 @@
 import {
   cyclesOf,
   exponential,
+  opposite,
   randomOf,
   type Amount,
   type Clock,
@@ -135,16 +136,15 @@ class Arbitrageur {
     const offers: Offer[] = [];
     for (const { book, divides } of cycle) {
       const place = this.#places.get(book)!;
+      const side = divides ? 'buy' : 'sell';
       const price = divides ? place.bestAsk() : place.bestBid();
       if (price <= 0) return null;
       const { instrument } = place;
       const quoted = price * Number(instrument.tick);
       const lot = Number(instrument.lot);
       offers.push({
-        place,
-        side: divides ? 'buy' : 'sell',
-        price,
-        lots: Math.min(place.amountAt(divides ? 'sell' : 'buy', price), instrument.amountMax),
+        ...{ place, side, price },
+        lots: Math.min(place.amountAt(opposite(side), price), instrument.amountMax),
         rate: (divides ? 1 / quoted : quoted) * this.#keptShare,
         paidPerLot: divides ? lot * quoted : lot,
       });

@@ -89,10 +89,11 @@ export class HiddenPrices {
     const correlation = common?.currencies.has(currency) === true ? common.correlation : 0;
     if (correlation === 0) return own;
     const shared = this.#pathOf(COMMON, 1).at(seconds);
-    const weights = [Math.sqrt(1 - correlation), volatility * Math.sqrt(correlation)] as const;
+    const ofOwn = Math.sqrt(1 - correlation);
+    const ofShared = volatility * Math.sqrt(correlation);
     return {
-      log: weights[0] * own.log + weights[1] * shared.log,
-      publicLog: weights[0] * own.publicLog + weights[1] * shared.publicLog,
+      log: ofOwn * own.log + ofShared * shared.log,
+      publicLog: ofOwn * own.publicLog + ofShared * shared.publicLog,
       mood: (1 - correlation) * own.mood + correlation * shared.mood,
     };
   }

@@ -1,6 +1,6 @@
 /** Second embedded exchange with its markets, linked to those of the first, and one funded account. */
 import { pairOf, type Clock } from '../../core/index.ts';
-import { marketBooksOf, type Config, type SecondSettings } from '../../config.ts';
+import { flowMarketOf, marketBooksOf, type Config, type SecondSettings } from '../../config.ts';
 import {
   createSecondExchange,
   linkedFlows,
@@ -47,8 +47,7 @@ export function openSecond(config: Config, settings: SecondSettings, clock: Cloc
       streamDelayMs: latencyMs,
     },
   });
-  const market = config.exchange.kind === 'embedded' ? config.exchange.market : null;
-  const correlation = market?.kind === 'flow' ? market.correlation : undefined;
+  const correlation = flowMarketOf(config.exchange)?.correlation;
   const flows = linkedFlows({ seed, leadMs, basis, noiseBps, correlation });
   const between = bookBetween(names, pairOf(config.book)[1], pairOf(settings.book)[1]);
   const books = new Set([settings.book, ...(between === null ? [] : [between]), COMMISSION_BOOK]);

@@ -1,4 +1,4 @@
-/** What look-ups of an order on another exchange prove, over every history of their answers. */
+/** Look-ups of an order on another exchange, and the evidence that they give over every history of their answers. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {

@@ -32,7 +32,7 @@ test('a timestamp is never ahead of the exchange, and behind it by at most the r
       const exchange = (): Millis => epoch + offset + jumped + clock.elapsed();
       let next = history[0]!;
       let [underWay, measurements] = [0, 0];
-      /** What the last answer allows: the exchange's clock has not jumped since it was read. */
+      /** Round trip of the last measurement, and the sum of the jumps of the exchange's clock until then; `null` before it. */
       let good: { readonly roundMs: Millis; readonly jumped: Millis } | null = null;
       let [dueAt, isTrusted] = [-Infinity, false];
       const time = new ServerTime(clock, async (): Promise<Outcome<Millis>> => {

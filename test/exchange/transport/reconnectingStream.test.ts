@@ -118,7 +118,7 @@ test('pauses between connections double up to their bound, whatever ends them, a
         else if (life.by === 'restart') stream.restart('a test');
         else if (life.by === 'closed') line.closed('reset');
         else line.text('defect');
-        // What a lost connection says later changes nothing.
+        // Late news of a lost connection changes nothing.
         line.closed('late');
         line.text('good');
         const pause = Math.min(30_000, 1_000 * 2 ** losses++) * (1 - share / 2);

@@ -65,7 +65,7 @@ describe('a stop', () => {
   );
 });
 
-/** What the last comparison of one account with the ledger can find. */
+/** Possible results of the last comparison of one account with the ledger. */
 const FOUND = ['equal', 'different', 'unread'] as const;
 const pairs = FOUND.flatMap(here => FOUND.map(there => ({ here, there })));
 

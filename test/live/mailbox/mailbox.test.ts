@@ -318,7 +318,7 @@ describe.skipIf(!isOwned)('a request of either kind, over every history of its f
         let is = null as 'good' | 'bad' | 'pipe' | 'folder' | null;
         let isTold = false;
         const put = (now: typeof is) => {
-          // Nothing but a person removes a folder.
+          // Only a person removes a folder.
           if (is === 'folder') rmSync(path, { recursive: true });
           is = now;
         };
