@@ -26,7 +26,7 @@ import { feesOf } from '../../src/sandbox/index.ts';
 import { strategies } from '../../strategies/index.ts';
 import { runHedgedReplay, runReplay } from './runReplay.ts';
 
-export const tape = recordFlow('btc_mxn', 7, 900);
+export const tape = recordFlow('btc_mxn', 3, 900);
 export const rows = rowsOfTape(tape);
 const LATENCY = constantLatency(20, 30);
 

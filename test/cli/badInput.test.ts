@@ -71,7 +71,7 @@ const CASES: Readonly<Record<string, Case>> = {
     says: /\.yaml:\d+:\d+ not valid YAML: /,
   },
   'a tab in YAML, after which a parser is lost': {
-    args: () => run(sandbox('  seed: 3', '\tseed: 3')),
+    args: () => run(sandbox('  seed: 5', '\tseed: 5')),
     code: 2,
     says: /\.yaml:\d+:\d+ not valid YAML: Tabs are not allowed/,
   },
@@ -128,7 +128,7 @@ const CASES: Readonly<Record<string, Case>> = {
     says: /^--seed needs the embedded exchange; a remote exchange has no seed/,
   },
   'a busy port for the embedded exchange': {
-    args: () => run(sandbox('  seed: 3', `  seed: 3\n  port: ${port}`)),
+    args: () => run(sandbox('  seed: 5', `  seed: 5\n  port: ${port}`)),
     code: 2,
     says: /cannot listen on 127\.0\.0\.1:\d+: the port is in use by another program; choose another port with exchange\.port/,
   },

@@ -31,7 +31,7 @@ describe('the simulation', () => {
     },
   );
 
-  it.each(few([18, 10], 1))(
+  it.each(few([10, 20], 1))(
     'of seed %i with a configuration that changes every few seconds breaks no law',
     async seed => {
       const { violations, reloads } = await simulate(seed, { ...SHORT, reloads: true });
@@ -65,7 +65,7 @@ describe('the simulation', () => {
     },
   );
 
-  it.each(few([10, 6, 8, 14], 1))('of seed %i with hedges on a second exchange breaks no law', async seed => {
+  it.each(few([10, 11, 12, 14], 1))('of seed %i with hedges on a second exchange breaks no law', async seed => {
     const { violations, elsewhere } = await simulate(seed, { ...SHORT, elsewhere: true });
     expect(violations).toEqual([]);
     expect(elsewhere!.sent).toBeGreaterThan(0);

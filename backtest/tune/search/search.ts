@@ -1,5 +1,5 @@
 /** Interface of searches, which propose points and receive their values. */
-import { randomOf, type Random } from '../../../src/core/index.ts';
+import { mixed, randomOf, type Random } from '../../../src/core/index.ts';
 import type { Point } from './space.ts';
 
 /**
@@ -37,12 +37,4 @@ export function drawOf(seed: number, ...numbers: readonly number[]): Random {
   let hash = 0x9e3779b9 ^ (seed | 0);
   for (const number of [seed / 2 ** 32, ...numbers]) hash = mixed(hash ^ (number | 0)) + 0x9e3779b9;
   return randomOf(mixed(hash));
-}
-
-/** Mixes all bits of a 32-bit number bijectively (finalizer of MurmurHash3, Appleby 2011). */
-function mixed(value: number): number {
-  let x = value | 0;
-  x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
-  x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);
-  return x ^ (x >>> 16);
 }

@@ -3,11 +3,23 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import type { Random } from './port.ts';
 
-/** Returns a generator; equal seeds give equal sequences in any process. */
+/**
+ * Returns a generator; equal seeds give equal sequences in any process. The seed is a 32-bit integer.
+ *
+ * The seed is mixed, because the first outputs of xoroshiro128+ are nearly the same for all small seeds.
+ */
 export function randomOf(seed: number): Random {
-  const generator = xoroshiro128plus(seed | 0);
+  const generator = xoroshiro128plus(mixed((seed | 0) + 0x9e3779b9));
   const next = () => uniformFloat64(generator);
   return { next, integer: (from, to) => from + Math.floor(next() * (to - from + 1)) };
+}
+
+/** Mixes all bits of a 32-bit number bijectively (finalizer of MurmurHash3, Appleby 2011). */
+export function mixed(value: number): number {
+  let x = value | 0;
+  x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
+  x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);
+  return x ^ (x >>> 16);
 }
 
 /**

@@ -279,7 +279,7 @@ describe('the printed ledger', () => {
   test('says the same while the bot runs and when it is stopped: every column leads to the exchange’s balance', async () => {
     const at = world(50);
     const running = await started(at);
-    await at.clock.advance(90 * SECOND);
+    await at.clock.advance(240 * SECOND);
     deposit(at, 'mxn', '10.5');
     await at.clock.advance(30 * SECOND);
     const lines = await ledger(at.stateDir, { entries: false, form: 'text' }, realClock());

@@ -419,7 +419,7 @@ test('a trial order that is not sent because a transfer is in doubt says so, as 
 });
 
 test('puntas ledger compares each account at its own time, and says nothing of one that was not read', async () => {
-  const at = worldOf(7, {}, 'elsewhere');
+  const at = worldOf(13, {}, 'elsewhere');
   world = at;
   const { clock, stateDir } = at;
   type Shown = {

@@ -164,7 +164,7 @@ describe('a new configuration for a bot that runs', () => {
   test('of what recordings may take holds for those of earlier runs from there on', async () => {
     const bot = await botOf(98);
     const bytes = () => recordingsIn(bot.world.stateDir).reduce((sum, each) => sum + each.bytes, 0);
-    await bot.world.clock.advance(400 * SECOND);
+    await bot.world.clock.advance(800 * SECOND);
     expect(bytes()).toBeGreaterThan(100_000);
     bot.change({ journal: { keepMb: 0.1 } });
     expect((await bot.ask()).end).toBe('taken');
@@ -177,7 +177,7 @@ describe('a new configuration for a bot that runs', () => {
     ['a bad value', { limits: { ordersMax: -1 } }, /limits.ordersMax/],
     ['what contradicts itself', { limits: { ordersMax: 2 } }, /ordersMax/],
     ['the instance', { instance: 'other' }, /^instance: "demo" -> "other": takes effect only after a restart$/],
-    ['the exchange', { exchange: { seed: 5 } }, /^exchange.seed: 3 -> 5: takes effect only after a restart$/],
+    ['the exchange', { exchange: { seed: 6 } }, /^exchange.seed: 5 -> 6: takes effect only after a restart$/],
     ['a spread that cannot pay the fee', { strategy: { halfSpreadBps: 9 } }, /widen the spread to at least 21 bps/],
     ['orders that cannot be', { strategy: { amount: '0.00000001', levelAmountStep: '0' } }, /the bot would not quote/],
   ])('with %s is refused by name, whole, and nothing moves', async (_, changes, told) => {

@@ -64,7 +64,7 @@ describe('the seeded flow', () => {
   });
 
   it('has the spread, the rates and the bursts that docs/development/evidence/market-model.md states, at little cost', () => {
-    const { tape, timers, cpuMs } = recordMarket(seededFlow({ seed: 3, profile: PROFILE }), RULES, 4 * HOUR);
+    const { tape, timers, cpuMs } = recordMarket(seededFlow({ seed: 1, profile: PROFILE }), RULES, 4 * HOUR);
     const s = statisticsOf(tape);
     expect(tape.flaws).toEqual([]);
     expect(s.spreadBps.median).toBeGreaterThan(8);

@@ -13,6 +13,10 @@ const part =
 /** Changes the settings of a ladder. Other strategies remain unchanged, because they have other settings. */
 const ladder = (change: object): Change =>
   part('strategy', strategy => (strategy.name === 'ladder' ? { ...strategy, ...change } : strategy));
+const without = <T extends object>(all: T, name: keyof T): object => {
+  const { [name]: _, ...rest } = all;
+  return rest;
+};
 const timing = (change: object): Change => part('timing', all => ({ ...all, ...change }));
 
 const noFairValue: Change = scenario =>
@@ -20,10 +24,12 @@ const noFairValue: Change = scenario =>
 
 /** Settings that need a stream go with it. */
 const noStream: Change = scenario => {
-  const { fairValue } = scenario.config;
-  const { lastTrades: _, ...rest } = fairValue ?? {};
+  const { fairValue, pull } = scenario.config;
   const polled = part('exchange', exchange => ({ ...exchange, stream: false }))({ ...scenario, usesStream: false });
-  return fairValue ? part('fairValue', () => rest)(polled) : polled;
+  return part(
+    'fairValue',
+    () => fairValue && without(fairValue, 'lastTrades'),
+  )(part('pull', () => pull && without(pull, 'print'))(polled));
 };
 
 const noHedge: Change = scenario =>

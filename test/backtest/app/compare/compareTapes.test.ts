@@ -13,7 +13,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 test('stored tapes are one each, also where their names could be hours of one recording', async () => {
   for (const [i, name] of ['1', '2', '2026-01-03'].entries()) {
-    const flow = recordFlow('btc_mxn', i + 1, 10);
+    const flow = recordFlow('btc_mxn', i + 1, 60);
     const writer = new TapeWriter({ dir: join(dir, name), rules: flow.rules, source: 'flow' });
     writer.append(flow.columns);
     writer.close();
