@@ -7,8 +7,22 @@ import { isOver, mayStillExecute } from './hedgeText.ts';
 import type { EarlierHedges } from './roomAndBudget.ts';
 import type { HedgeRun, RestoredHedges } from './setup.ts';
 
-/** Maximum number of stored hedges that have ended. */
+/** Maximum number of stored hedges that have ended: of those that were sent, and of those that were not. */
 const ROWS_KEPT = 20;
+
+/**
+ * Returns the hedges that have ended and are kept. Hedges that were never sent do not displace sent ones: while the disk
+ * is full none is sent, so the end of a sent hedge remains until it can be stored.
+ */
+function keptRows(rows: readonly HedgeRow[]): readonly HedgeRow[] {
+  const ended = rows.filter(isOver);
+  const isSent = ({ acceptedAt }: HedgeRow): boolean => acceptedAt !== null;
+  const kept = new Set([
+    ...ended.filter(isSent).slice(-ROWS_KEPT),
+    ...ended.filter(row => !isSent(row)).slice(-ROWS_KEPT),
+  ]);
+  return ended.filter(row => kept.has(row));
+}
 
 export class HedgeHistory {
   readonly #run: Pick<HedgeRun, 'time' | 'step'>;
@@ -64,7 +78,7 @@ export class HedgeHistory {
       why: null,
       ...known,
     };
-    this.#list = [...this.#list.filter(isOver).slice(-ROWS_KEPT), row];
+    this.#list = [...keptRows(this.#list), row];
     this.#note(row);
   }
 

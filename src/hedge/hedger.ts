@@ -47,6 +47,9 @@ const SECOND_LEG_EVERY_MS = 5_000;
 /** Maximum wait, in ms, for the second leg of an earlier run's route if the configuration no longer has routes. */
 const SECOND_LEG_WAIT_MS = 600_000;
 
+/** Reason of a hedge that was ready to be sent and was not. */
+const NOT_SENT = 'the hedge could not be written to disk, or trading was stopped';
+
 const NOTHING = money(0n);
 
 export class Hedger {
@@ -340,7 +343,7 @@ export class Hedger {
     this.#tell('in flight', conversionOf(row));
     if (row.route?.leg === 1) this.#plan(row);
     if (!this.#options.persist() || !this.#options.mayAct()) {
-      this.#handleNotExecuted(row, 'the hedge could not be written to disk, or trading was stopped');
+      this.#handleNotExecuted(this.#recordUnsent(row), NOT_SENT);
       return;
     }
     const outcome = await desk.accept({ way, id });
@@ -357,15 +360,21 @@ export class Hedger {
     this.#options.persist();
   }
 
+  /** Records that a hedge was not sent after all. The first leg of a route remains sent if its second was not. */
+  #recordUnsent(row: HedgeRow): HedgeRow {
+    return row.route?.leg === 2 ? row : this.#rows.change({ acceptedAt: null });
+  }
+
   /** Starts a taker order for a hedge. The order and the hedge are stored on disk together before the order is sent. */
   #take({ take, out }: Extract<ExecutableRoute, { by: 'take' }>, costMax: Money): void {
     const { kept, persist, mayAct } = this.#options;
     const { time, step } = this.#run;
     const id = orderIdOf(kept.orders!, 'taker', ++this.#takes);
     const offer = { way: 'book', id, give: out.give, get: out.get, lifeMs: TAKE_WITHIN_MS } as const;
-    this.#rows.change({ state: 'accepted', offer, acceptedAt: time(), costMax: textOfMoney(costMax) });
+    const row = this.#rows.change({ state: 'accepted', offer, acceptedAt: time(), costMax: textOfMoney(costMax) });
     if (!persist() || !mayAct()) {
-      this.#end('failed', 'the hedge could not be written to disk, or trading was stopped');
+      this.#recordUnsent(row);
+      this.#end('failed', NOT_SENT);
       return;
     }
     this.#order = { id, state: 'waiting' };
@@ -385,13 +394,7 @@ export class Hedger {
       costMax: textOfMoney(costMax),
     });
     this.#there.fly(row);
-    if (!persist() || !mayAct()) {
-      return this.#endElsewhere(
-        row,
-        NOTHING_EXECUTED,
-        'the hedge could not be written to disk, or trading was stopped',
-      );
-    }
+    if (!persist() || !mayAct()) return this.#endElsewhere(this.#recordUnsent(row), NOTHING_EXECUTED, NOT_SENT);
     const sent = await this.#there.send(row);
     if (sent.kind === 'refused') return this.#endElsewhere(row, NOTHING_EXECUTED, `refused: ${sent.why}`);
     if (sent.kind === 'sent') {

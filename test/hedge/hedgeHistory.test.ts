@@ -31,31 +31,36 @@ test.each(states)('a hedge that is %s is over, may execute, waits between its le
 });
 
 describe('the list of hedges', () => {
-  test('has the last twenty that ended and the one that has not; every change is told once, with all of it', () => {
+  test('has the last twenty that ended of those that were sent, the last twenty of those that were not, and the one that has not ended; every change is told once, with all of it', () => {
     const ends = fc.constantFrom<HedgeState>('completed', 'failed', 'stranded');
     const step = fc.record({
       end: ends,
+      isSent: fc.boolean(),
       changes: fc.integer({ min: 0, max: 3 }),
       later: fc.integer({ min: 1, max: 9 }),
     });
     fc.assert(
-      fc.property(fc.array(step, { minLength: 18, maxLength: 30 }), steps => {
+      fc.property(fc.array(step, { minLength: 30, maxLength: 60 }), steps => {
         const { history, told, passes } = made();
         let model: HedgeRow[] = [];
         const events: unknown[] = [];
         let at = NOW;
-        steps.forEach(({ end, changes, later }, n) => {
+        steps.forEach(({ end, isSent, changes, later }, n) => {
           at = passes(later);
           const begun = rowOf({ id: `mm-h7-${n + 1}`, at, amount: '-3', ...{ dayCost: String(n) } });
-          model = [...model.slice(-20), begun];
+          const ofThoseSent = (sent: boolean) => model.filter(row => (row.acceptedAt !== null) === sent);
+          for (const group of [ofThoseSent(true), ofThoseSent(false)])
+            if (group.length > 20) model = model.filter(row => row !== group[0]);
+          model = [...model, begun];
           events.push({ kind: 'hedge', at, row: begun });
           history.begin(money(-3n * 10n ** 18n), { dayCost: String(n) });
-          for (const to of [...Array.from({ length: changes }, (_, i) => ({ why: `change ${i}` })), { state: end }]) {
+          const changed = Array.from({ length: changes }, (_, i) => ({ why: `change ${i}` }));
+          for (const to of [...changed, { state: end, acceptedAt: isSent ? at : null }]) {
             at = passes(1);
-            const changed = { ...model.at(-1)!, ...to };
-            model = [...model.slice(0, -1), changed];
-            events.push({ kind: 'hedge', at, row: changed });
-            expect(history.change(to)).toEqual(changed);
+            const row = { ...model.at(-1)!, ...to };
+            model = [...model.slice(0, -1), row];
+            events.push({ kind: 'hedge', at, row });
+            expect(history.change(to)).toEqual(row);
           }
           expect(history.list).toEqual(model);
         });

@@ -210,8 +210,8 @@ class Simulation {
     this.#store = new Store(
       world,
       {
-        beat: (whose, state, isRead) => {
-          if (whose === 'bot') this.#judge?.botBeat(state, isRead);
+        beat: (whose, state, read) => {
+          if (whose === 'bot') this.#judge?.botBeat(state, read);
           else this.#judge?.sentinelBeat();
         },
         readUntold: () => this.#judge?.readUntold(),

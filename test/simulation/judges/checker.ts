@@ -98,6 +98,8 @@ class Witness {
   frozenUntil = -Infinity;
   wokeAt = -Infinity;
   openOrdersAt = -Infinity;
+  /** Live orders which the last list of open orders omitted, because it lagged behind. */
+  readonly omitted = new Set<string>();
   tradesAt = -Infinity;
   /**
    * The newest book that this life has taken: when it was asked for, and whether both sides were there without our
@@ -431,9 +433,21 @@ export class Checker {
     if (!witness || !isSuccess(reply)) return;
     if (topic === 'books') this.#seeList(witness, reply);
     if (topic === 'fees') this.#seeFees(witness, reply);
-    if (topic === 'open orders') witness.openOrdersAt = Math.max(witness.openOrdersAt, sentAt);
+    if (topic === 'open orders') {
+      witness.openOrdersAt = Math.max(witness.openOrdersAt, sentAt);
+      this.#seeOmitted(witness, reply, sentAt);
+    }
     if (topic === 'trades') witness.tradesAt = Math.max(witness.tradesAt, sentAt);
     if (topic === 'book') this.#seeBook(witness, reply, sentAt);
+  }
+
+  #seeOmitted(witness: Witness, reply: Reply, sentAt: number): void {
+    const listed = JSON.stringify(envelopeOf(reply)!.payload);
+    for (const lost of this.#lost) {
+      const isOmitted = (this.#arrivedAt.get(lost) ?? Infinity) < sentAt && !listed.includes(`"${lost}"`);
+      if (isOmitted) witness.omitted.add(lost);
+      else witness.omitted.delete(lost);
+    }
   }
 
   /** Must be called after every event of the world. */
@@ -672,7 +686,11 @@ export class Checker {
     }
     const { activeOrigins } = this.#options.exchange.venue.accounts.get(this.#options.accountId)!;
     for (const lost of this.#lost)
-      if (activeOrigins.has(lost) && (this.#arrivedAt.get(lost) ?? Infinity) < witness.startedAt)
+      if (
+        activeOrigins.has(lost) &&
+        (this.#arrivedAt.get(lost) ?? Infinity) < witness.startedAt &&
+        !witness.omitted.has(lost)
+      )
         this.#break('D2', `${id} was sent while ${lost} lived, which the disk has lost`);
     witness.placements.push(at);
     if (witness.placements.length > promises.messagesPerMinute + promises.levels * 2) {

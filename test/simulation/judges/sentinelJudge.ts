@@ -70,7 +70,7 @@ export class SentinelJudge {
     this.#options = options;
   }
 
-  botBeat(state: HeartbeatRecord['state'], isRead: boolean): void {
+  botBeat(state: HeartbeatRecord['state'], read: 'now' | 'earlier' | null): void {
     const at = state === 'stopped' ? null : this.#options.now();
     if (this.#beatAt === null && at !== null) this.#watchedAt = at;
     if (at !== null && !(at - (this.#beatAt ?? -Infinity) <= SILENCE_MS)) this.#livesSince = at;
@@ -78,7 +78,8 @@ export class SentinelJudge {
     // The last statement holds until the next one.
     if (state === 'kept out' || this.#isKeptOut) this.#keptOutAt = this.#options.now();
     this.#isKeptOut = state === 'kept out';
-    if (isRead || at === null) this.#readAt = at;
+    if (read === 'now' || at === null) this.#readAt = at;
+    else if (read === 'earlier') this.#readAt = this.#untoldReadAt;
   }
 
   readUntold(): void {

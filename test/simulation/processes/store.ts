@@ -31,7 +31,8 @@ export type Lost = { readonly orders: readonly string[]; readonly hedges: readon
 
 /** Receiver of the changes that bot and sentinel write for each other. */
 export type StoreEvents = {
-  beat(whose: 'bot' | 'sentinel', state: HeartbeatRecord['state'], isRead: boolean): void;
+  /** `read`: whether this beat tells of a read of the orders, which was `now` or, while the disk was full, `earlier`. */
+  beat(whose: 'bot' | 'sentinel', state: HeartbeatRecord['state'], read: 'now' | 'earlier' | null): void;
   /** Called if the bot has read its orders but cannot report it, because the disk is full. */
   readUntold(): void;
   /** Called if the sentinel or an operator sets a hold on quotes, or removes it (`null`). */
@@ -194,14 +195,17 @@ export class Store {
     const born = life.number;
     let reads = 0;
     let readAt = life.clock.elapsed();
+    let isUntold = false;
     const beat = (state: HeartbeatRecord['state'], isRead: boolean) => {
       if (!life.isAlive) return;
       if (this.#isFull) {
+        isUntold ||= isRead;
         if (isRead && whose === 'bot') this.#events.readUntold();
         return;
       }
       this.#pulses[whose] = { counter: counter++, state, born, reads, unreadMs: life.clock.elapsed() - readAt };
-      this.#events.beat(whose, state, isRead);
+      this.#events.beat(whose, state, isRead ? 'now' : isUntold ? 'earlier' : null);
+      isUntold = false;
     };
     return {
       beat: state => beat(state, false),
