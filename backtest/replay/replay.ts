@@ -197,6 +197,8 @@ type Placed = {
    */
   report: OrderReport | null;
   reportedFilled: number;
+  /** Lots that remained when the order ended, if the bot learned of this end before the notices of earlier fills. */
+  leftAtEnd: number | null;
 };
 
 /**
@@ -215,6 +217,8 @@ type Heard = {
   readonly sent: Millis;
   readonly mid: number;
   readonly place: number;
+  /** Whether the bot learned of this end before the notices of the fills that precede it. */
+  readonly isAnswered: boolean;
 };
 
 /**
@@ -621,17 +625,22 @@ export class TapeReplay {
     const { answers } = this.exchange;
     if (answers.headAt > now && this.#notices.dueAt > now) return;
     const heard = [...this.#notices.due(now)];
-    const closed: { readonly placed: Placed; readonly left: number }[] = [];
+    const missed: Placed[] = [];
+    const canceled: Placed[] = [];
     while (answers.headAt <= now) {
       const { kind, order, lots, sent, mid, place } = answers;
       answers.shift();
       const placed = this.#byOrder.get(order);
       if (placed === undefined) throw new Error(`received an answer for order ${order.id}, which was never placed`);
-      const message = { kind, placed, order, lots, sent, mid, place };
-      if (!this.#notices.holdBack(message, now)) heard.push(message);
-      // Although the fill notice is still waiting, the bot looks up the order. The bot learns that the order has ended
-      // and how much was filled, but not the trades.
-      else if (kind === MESSAGE.canceled || kind === MESSAGE.missed) closed.push({ placed, left: lots });
+      const isEnd = kind === MESSAGE.canceled || kind === MESSAGE.missed;
+      const message = { kind, placed, order, lots, sent, mid, place, isAnswered: isEnd };
+      if (!this.#notices.holdBack(message, now)) heard.push({ ...message, isAnswered: false });
+      // Although the fill notice is still waiting, the exchange answers the cancel request, and the bot looks up the
+      // order. The bot learns that the order has ended and how much was filled, but not the trades.
+      else if (isEnd) {
+        placed.leftAtEnd = lots;
+        (kind === MESSAGE.missed ? missed : canceled).push(placed);
+      }
     }
     for (const { kind, order, lots, place } of heard) {
       this.#orders.learn(kind, order, lots);
@@ -639,9 +648,9 @@ export class TapeReplay {
     }
     this.#showBook(now, false);
     const trades: OwnTrade[] = [];
-    const canceled: Placed[] = [];
     const gone: Placed[] = [];
-    for (const { kind, placed, lots, sent, mid, place } of heard) {
+    const ended: Placed[] = [];
+    for (const { kind, placed, lots, sent, mid, place, isAnswered } of heard) {
       if (kind === MESSAGE.accepted || kind === MESSAGE.refused) {
         const outcome = { kind: 'done', value: { oid: placed.oid } } as const;
         this.#step({ kind: 'placed', at: now, id: placed.id, outcome });
@@ -652,38 +661,30 @@ export class TapeReplay {
         }
       } else if (kind === MESSAGE.filled) trades.push(this.#tradeOf(placed, lots as Amount, sent, now, mid, place));
       else if (kind === MESSAGE.spent) gone.push(placed);
-      else if (kind === MESSAGE.canceled) canceled.push(placed);
-      else
-        this.#step({
-          kind: 'canceled',
-          at: now,
-          startedAt: now,
-          ids: [placed.id],
-          outcome: { kind: 'done', value: [] },
-        });
+      else if (isAnswered) continue;
+      else if (kind === MESSAGE.canceled) {
+        canceled.push(placed);
+        ended.push(placed);
+      } else this.#tellCanceled([placed], [], now);
     }
     if (trades.length > 0) this.#tellTrades(trades, now);
-    if (canceled.length > 0) {
-      const outcome = { kind: 'done', value: canceled.map(({ oid }) => oid) } as const;
-      this.#step({ kind: 'canceled', at: now, startedAt: now, ids: canceled.map(({ id }) => id), outcome });
-    }
-    this.#tellEnds(gone.length === 0 ? canceled : [...gone, ...canceled], closed, now);
+    for (const placed of missed) this.#tellCanceled([placed], [], now);
+    if (canceled.length > 0) this.#tellCanceled(canceled, canceled, now);
+    this.#tellEnds(gone.length === 0 ? ended : [...gone, ...ended], now);
     this.#forget();
   }
 
-  /** Reports orders that ended. For the orders in `closed`, the bot has not received a fill notice yet. */
-  #tellEnds(
-    ended: readonly Placed[],
-    closed: readonly { readonly placed: Placed; readonly left: number }[],
-    now: Millis,
-  ): void {
-    if (ended.length === 0 && closed.length === 0) return;
+  /** Reports the answer to a request to cancel `asked`, of which the exchange canceled `done`. */
+  #tellCanceled(asked: readonly Placed[], done: readonly Placed[], now: Millis): void {
+    const outcome = { kind: 'done', value: done.map(({ oid }) => oid) } as const;
+    this.#step({ kind: 'canceled', at: now, startedAt: now, ids: asked.map(({ id }) => id), outcome });
+  }
+
+  /** Reports orders that ended. */
+  #tellEnds(ended: readonly Placed[], now: Millis): void {
+    if (ended.length === 0) return;
     const reports = ended.map(one => this.#reportOf(one, 'cancelled', now));
     const ids = ended.map(({ id }) => id);
-    for (const { placed: one, left } of closed) {
-      reports.push(this.#reportAs(one, left > 0 ? 'cancelled' : 'completed', one.order.lots - left, now));
-      ids.push(one.id);
-    }
     this.#step({ kind: 'looked up', at: now, startedAt: now, ids, outcome: { kind: 'done', value: reports } });
   }
 
@@ -837,8 +838,12 @@ export class TapeReplay {
     const reports: OrderReport[] = [];
     for (const id of ids) {
       const placed = this.#byId.get(id);
-      if (placed && placed.order.state !== LOCAL.sent && placed.order.state !== LOCAL.done) {
-        reports.push(this.#reportOf(placed, placed.order.filled > 0 ? 'partially filled' : 'open', at));
+      if (!placed) continue;
+      const { order, leftAtEnd } = placed;
+      if (leftAtEnd !== null) {
+        reports.push(this.#reportAs(placed, leftAtEnd > 0 ? 'cancelled' : 'completed', order.lots - leftAtEnd, at));
+      } else if (order.state !== LOCAL.sent && order.state !== LOCAL.done) {
+        reports.push(this.#reportOf(placed, order.filled > 0 ? 'partially filled' : 'open', at));
       }
     }
     return { kind: 'looked up', at, startedAt: at, ids, outcome: { kind: 'done', value: reports } };
@@ -902,7 +907,7 @@ export class TapeReplay {
     const order = this.#orders.place(at, side === 'buy' ? BUY : SELL, price - this.#rows.base, amount, takes);
     order.level = this.#levels.get(id) ?? (takes ? -1 : 0);
     this.#levels.delete(id);
-    const placed: Placed = { id, oid: `r${order.id}`, order, amount, report: null, reportedFilled: 0 };
+    const placed: Placed = { id, oid: `r${order.id}`, order, amount, report: null, reportedFilled: 0, leftAtEnd: null };
     this.#byId.set(id, placed);
     this.#byOrder.set(order, placed);
   }

@@ -87,6 +87,8 @@ const FEE_HEEDED_MS = 4_000;
 const FEE_PAIR_MS = 20_000;
 const LIVES_KEPT = 3;
 const VIOLATIONS_MAX = 20;
+/** Maximum time between the arrival of a list and its use: the trades are read after the list. */
+const ADOPTED_MS = 3_000;
 /** A quote that must go has been asked for by then. */
 const WITHDRAWN_MS = 8_000;
 
@@ -98,8 +100,8 @@ class Witness {
   frozenUntil = -Infinity;
   wokeAt = -Infinity;
   openOrdersAt = -Infinity;
-  /** Live orders which the last list of open orders omitted, because it lagged behind. */
-  readonly omitted = new Set<string>();
+  /** Maps each lost order that a list of open orders omitted, because it lagged behind, to the time by which the bot must know it. */
+  readonly omitted = new Map<string, number>();
   tradesAt = -Infinity;
   /**
    * The newest book that this life has taken: when it was asked for, and whether both sides were there without our
@@ -445,8 +447,8 @@ export class Checker {
     const listed = JSON.stringify(envelopeOf(reply)!.payload);
     for (const lost of this.#lost) {
       const isOmitted = (this.#arrivedAt.get(lost) ?? Infinity) < sentAt && !listed.includes(`"${lost}"`);
-      if (isOmitted) witness.omitted.add(lost);
-      else witness.omitted.delete(lost);
+      if (isOmitted) witness.omitted.set(lost, Infinity);
+      else if (witness.omitted.get(lost) === Infinity) witness.omitted.set(lost, this.#options.now() + ADOPTED_MS);
     }
   }
 
@@ -689,7 +691,7 @@ export class Checker {
       if (
         activeOrigins.has(lost) &&
         (this.#arrivedAt.get(lost) ?? Infinity) < witness.startedAt &&
-        !witness.omitted.has(lost)
+        at > (witness.omitted.get(lost) ?? -Infinity)
       )
         this.#break('D2', `${id} was sent while ${lost} lived, which the disk has lost`);
     witness.placements.push(at);

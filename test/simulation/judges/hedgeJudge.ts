@@ -209,7 +209,7 @@ export class HedgeJudge {
       ...{ flatten: row?.flatten?.id ?? null, begunAt: row?.at ?? -Infinity, ...cost },
       // The maximum cost of the first leg includes the second leg.
       most: first === null ? units(row?.costMax ?? '0') : 0n,
-      mayCost: () => acceptance.end !== 'failed' && (!acceptance.refused || acceptance.conversion !== null),
+      mayCost: () => acceptance.end !== 'failed' && (acceptance.conversion !== null || this.#mayMove(acceptance)),
     });
     if (this.#acceptances.size > 1) marks.see('several hedges in one seed');
   }
