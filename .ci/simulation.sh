@@ -50,7 +50,7 @@ for part in "$@"; do
         [s.actions.asked >= 500, 'five hundred actions of operators, found ' + s.actions.asked],
         [s.actions.refused >= 50 && s.actions.wrong >= 10, 'some that were refused or asked wrongly, found ' + s.actions.refused + ' and ' + s.actions.wrong],
         [s.actions.unseen.length === 0, 'everything that must happen where operators act, never seen: ' + s.actions.unseen.join('; ')],
-      ]" --seeds 10 --actions ;;
+      ]" --seeds 20 --actions ;;
     elsewhere)
       simulated elsewhere "[
         [s.elsewhere.sent >= 200, 'two hundred hedges on the second exchange, found ' + s.elsewhere.sent],

@@ -926,9 +926,14 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'collar not looked at',
-    mistake: 'how far an order is from the market is left to the strategy',
-    only: ['drawn configuration'],
-    seams: () => limits({ collarBps: 5_000 }),
+    mistake: 'how far an order is from the market is left to the strategy, which is far from it',
+    seams: () => ({
+      engineConfig: config => ({
+        ...config,
+        limits: { ...config.limits, collarBps: 5_000 },
+        ...(config.strategy.name === 'ladder' && { strategy: { ...config.strategy, halfSpreadBps: 300 } }),
+      }),
+    }),
   },
   {
     name: 'amount of an order not looked at',
