@@ -42,7 +42,7 @@ export const amountTolerance = z
   .max(1)
   .optional()
   .describe(
-    'Maximum amount change (share) without replacing a live order; merged levels: at most 0.1. If omitted, 0.5.',
+    'A live order is kept if its amount differs from the wanted amount by at most this share; if levels merge or split, by at most 0.1. If omitted, 0.5.',
   );
 
 /** Parameter `minEdgeBps` of strategies without a model. */

@@ -435,7 +435,7 @@ export class Collector implements Watcher {
     this.#fallAt = at;
   }
 
-  /** Adds the time until `at` to the time at the current position. */
+  /** Counts the time since the last update, until `at`, as spent at the current position. */
   #hold(at: Millis): void {
     const passed = at - this.#since;
     this.#since = at;

@@ -97,9 +97,7 @@ const FITTED_SHARE = 1 / 3;
  */
 const STEPS_MIN = 30;
 const REVERSIONS_MIN = 5;
-/**
- * Limit on the distance of a difference from the basis, in standard deviations; a larger distance counts as this limit.
- */
+/** Differences of the two prices are clipped to within this number of standard deviations of the basis. */
 const BAND_DEVIATIONS = 3;
 /** Ratio of the farthest default distance to the nearest. */
 const DISTANCE_RANGE = 20;

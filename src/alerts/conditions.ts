@@ -167,7 +167,7 @@ function nothingShown({ snapshot: { quoting, unshown, emptySidesText } }: Look):
 function inHedgeDebt({ snapshot: { elsewhere } }: Look): Cause | null {
   if (elsewhere === null || elsewhere.debt === 0n) return null;
   const { place, debt, debtMax, baseCurrency, openOrders, failures } = elsewhere;
-  const text = `hedge debt at ${place}: ${textOfMoney(debt)} ${baseCurrency} of at most ${textOfMoney(debtMax)} (hedge.elsewhere.debtMax); open orders at ${place}: ${openOrders}; hedges failed in sequence: ${failures}; for the reason, run puntas hedges`;
+  const text = `hedge debt at ${place}: ${textOfMoney(debt)} ${baseCurrency} of at most ${textOfMoney(debtMax)} (hedge.elsewhere.debtMax); open orders at ${place}: ${openOrders}; consecutive failed hedges: ${failures}; for the reason, run puntas hedges`;
   return { key: 'debt', text };
 }
 

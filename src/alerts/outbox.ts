@@ -65,7 +65,7 @@ type Known = {
   isTold: boolean;
   /** Whether an occurrence since the last report was loud. */
   isLoud: boolean;
-  /** Whether an occurrence since the start of the event was loud. */
+  /** Whether any occurrence of this event since its start was loud. */
   wasLoud: boolean;
   text: string;
   at: Millis;

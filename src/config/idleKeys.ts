@@ -91,7 +91,7 @@ export const IDLE_RULES: readonly IdleRule[] = [
   },
   {
     keys: ['reference'],
-    // Sources also stop quotes, if too few of them can be used.
+    // `reference.sources` has an effect even if no price depends on it: quoting stops if too few sources are usable.
     hasEffect: ({ reference, strategy, fairValue, pull }) =>
       reference?.sources !== undefined ||
       kindOf(strategy.name).needsReference === true ||

@@ -9,7 +9,7 @@ const WAIT_MAX_MS = 15_000;
 /** Maximum relative difference between intervals of regular scrapes. Less regular scrapes count as manual. */
 const REGULAR_SHARE = 0.5;
 /**
- * Interval in ms of wall time within which scrapes of a client count as one. After a suspension, a process answers all
+ * Interval in ms of wall time within which scrapes by one client count as one. After a suspension, a process answers all
  * abandoned requests together.
  */
 const AT_ONCE_MS = 250;

@@ -101,7 +101,7 @@ function debtText({ debt, debtMax, currency, open, failures, place }: ShownHedgi
     open === null
       ? 'no open hedge'
       : `hedge ${open.id} open at ${place} for ${ago(at - open.since)}${open.isUnknown ? ', OUTCOME UNKNOWN' : ''}`;
-  const failed = failures === 0 ? '' : `; hedges failed in sequence: ${failures}`;
+  const failed = failures === 0 ? '' : `; consecutive failed hedges: ${failures}`;
   return `${shortDecimal(debt)} of ${shortDecimal(debtMax)} ${currency}; ${hedge}${failed}`;
 }
 

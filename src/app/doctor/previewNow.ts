@@ -194,8 +194,8 @@ export async function previewNow(
     if (newLivePrices)
       for (const event of await readLivePrices(newLivePrices(), { clock, log: SILENT, time })) engine.step(event);
     if (there !== null) {
-      // The sources of the reference price give the value of the other exchange's quote currency, so the engine
-      // receives the balances there after the sources.
+      // The other exchange's quote currency is valued with the sources of the reference price, so the engine receives
+      // the balances of that exchange only after the sources are read.
       const rate = rateOf(rateSourcesOf(config), engine.livePrice(time())?.sources ?? []);
       engine.step({ ...there, at: time(), ...(rate === null ? {} : { rate }) });
     }

@@ -83,7 +83,7 @@ function debtParts(of: ShownHedging, at: number): readonly Node[] {
             `hedge ${open.id} open for ${span(at - open.since)}${open.isUnknown ? ', outcome unknown' : ''}`,
           ),
       (open?.why ?? null) === null ? '' : small('soft', `: ${open?.why ?? ''}`),
-      failures === 0 ? '' : small('bad', `; hedges failed in sequence: ${failures}`),
+      failures === 0 ? '' : small('bad', `; consecutive failed hedges: ${failures}`),
     ),
     h('p', null, whyNotQuoted === null ? small('soft', 'both sides are quoted') : small('fair', whyNotQuoted)),
     tableOf(

@@ -133,7 +133,7 @@ const SILENCES: readonly (readonly [string, SilenceReason])[] = [
   ['hedge debt is ', 'hedge debt limit'],
   ['hedge due at ', 'waits for a hedge'],
   ['a hedge is open at ', 'waits for a hedge'],
-  ['hedges failed in sequence: ', 'waits for a hedge'],
+  ['consecutive failed hedges: ', 'waits for a hedge'],
   ['no hedge at ', 'no hedge elsewhere'],
   ['inventory is at ', 'at the cap'],
   ['one order is more inventory than the risk allows', 'at the cap'],

@@ -85,7 +85,7 @@ export type ElsewhereFigures = {
   readonly rate: Money | null;
   /** Number of orders on the other exchange whose end is not proven. */
   readonly openOrders: number;
-  /** Number of hedges in sequence that executed nothing, since inventory was last within the band. */
+  /** Number of consecutive hedges that executed nothing, since inventory was last within the band. */
   readonly failures: number;
   /**
    * Hedge debt of the side with the larger debt, as if every pending conversion and open order on the other exchange
@@ -107,7 +107,7 @@ export type ElsewhereFigures = {
 /** State between two runs. */
 export type HedgeDebtState = {
   readonly place: string;
-  /** Number of hedges in sequence that executed nothing. */
+  /** Number of consecutive hedges that executed nothing. */
   readonly failures: number;
   /** Band of the latest hedge, in the base currency. */
   readonly band: string;
@@ -276,7 +276,7 @@ export class HedgeDebt {
         beyond: 0n,
         refusal,
         why: () =>
-          `hedges failed in sequence: ${failures}; with hedge.elsewhere.failuresMax ${failuresMax}, this side waits until a hedge executes or inventory is within its band`,
+          `consecutive failed hedges: ${failures}; with hedge.elsewhere.failuresMax ${failuresMax}, this side waits until a hedge executes or inventory is within its band`,
       };
     if (isInDebt && failuresMax === 0 && this.#account.openOrders > 0)
       return {

@@ -9,7 +9,7 @@ export type DeliveryQueueOptions = {
   readonly store: Pick<InboxStore, 'put'>;
   /** Returns monotonic time in ms. */
   readonly elapsed: () => Millis;
-  /** Runs the call later, when the queue has every delivery that has arrived by now. */
+  /** Defers the call until the queue has all deliveries that have already arrived. */
   readonly soon: (call: () => void) => void;
   /** Called once for each new delivery, when it is on disk. */
   readonly onStored: (arrived: Arrived) => void;

@@ -15,8 +15,8 @@ export type SettlingRun = {
   /** `null` if the run has no hedger. */
   readonly hedger: Hedger | null;
   /**
-   * Hedges that a run without a hedger passes on unchanged to the next run, including hedges that a settlement ended
-   * when the run started.
+   * Hedges that a run without a hedger passes on unchanged to the next run, including hedges that were settled at the
+   * start of the run.
    */
   readonly kept: readonly HedgeRow[];
   /** Makes ledger and recording durable; returns whether it succeeded. */

@@ -180,7 +180,8 @@ export class FollowedMarket {
     const before = shown.get(price) ?? 0;
     if (after > 0) shown.set(price, after);
     else shown.delete(price);
-    // An unchanged level does not include the latest trades at its price yet, so the queues keep their state.
+    // If the amount of a level has not changed, the followed book does not show its latest trades yet, so the queues
+    // remain as they are.
     if (after !== before) {
       for (const order of this.#own[side]) {
         if (order.place === price) this.#model.queue.changed(order, before, after, 0);

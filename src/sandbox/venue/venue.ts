@@ -258,7 +258,7 @@ export class Venue implements BookHost {
     return order;
   }
 
-  /** Modifies an order (v4): locks the funds that the change adds. Returns false if these funds are not available. */
+  /** Modifies an order (v4) and locks the funds that the change needs. Returns false if they are not available. */
   modify(order: VenueOrder, book: VenueBook, change: Modification): boolean {
     const target = resolved(order, change, this.#switches);
     const extra = target === null ? 0n : target.lock - order.locked;

@@ -293,7 +293,7 @@ describe('bounds on inventory that is not hedged', () => {
       });
       expect(two.why('buy')).toBe(
         failuresMax === 3
-          ? 'waits for a hedge (hedges failed in sequence: 5; with hedge.elsewhere.failuresMax 3, this side waits until a hedge executes or inventory is within its band)'
+          ? 'waits for a hedge (consecutive failed hedges: 5; with hedge.elsewhere.failuresMax 3, this side waits until a hedge executes or inventory is within its band)'
           : 'waits for a hedge (hedge due at binance: until the hedge ends, inventory may exceed the band by at most 18 btc, one full side of quotes)',
       );
       two.hedge();
@@ -313,7 +313,7 @@ describe('bounds on inventory that is not hedged', () => {
       two.desk.rounds(2);
     }
     const pulled =
-      'waits for a hedge (hedges failed in sequence: 2; with hedge.elsewhere.failuresMax 2, this side waits until a hedge executes or inventory is within its band)';
+      'waits for a hedge (consecutive failed hedges: 2; with hedge.elsewhere.failuresMax 2, this side waits until a hedge executes or inventory is within its band)';
     expect([two.live('buy'), two.why('buy')]).toEqual([0, pulled]);
     two.startsAgain();
     expect([two.live('buy'), two.why('buy')]).toEqual([0, pulled]);
