@@ -197,8 +197,10 @@ type Placed = {
    */
   report: OrderReport | null;
   reportedFilled: number;
-  /** Lots that remained when the order ended, if the bot learned of this end before the notices of earlier fills. */
-  leftAtEnd: number | null;
+  /** Filled lots of a canceled order, from the answer to the cancel until the bot has looked the order up. */
+  filledAtEnd: number | null;
+  /** Whether the answer to a look-up is in transit. */
+  isLookedUp: boolean;
 };
 
 /**
@@ -225,7 +227,11 @@ type Heard = {
  * Answer in transit. `event` is evaluated on arrival. If all orders in `ids` have ended before, the answer is dropped.
  * `ids` is `null` for an answer that is never dropped.
  */
-type Later = { readonly at: Millis; readonly event: () => EngineEvent; readonly ids: readonly string[] | null };
+type Later = {
+  readonly at: Millis;
+  readonly event: (at: Millis) => EngineEvent | null;
+  readonly ids: readonly string[] | null;
+};
 
 type ConsumedLevel = { readonly side: Side; readonly price: Price; readonly amount: Amount };
 const NO_LEVELS: readonly ConsumedLevel[] = [];
@@ -623,10 +629,12 @@ export class TapeReplay {
   /** Processes all answers and notices that have arrived. */
   #hear(now: Millis): void {
     const { answers } = this.exchange;
+    const { fillNotice } = this.#options;
     if (answers.headAt > now && this.#notices.dueAt > now) return;
     const heard = [...this.#notices.due(now)];
     const missed: Placed[] = [];
     const canceled: Placed[] = [];
+    let shownAt = now;
     while (answers.headAt <= now) {
       const { kind, order, lots, sent, mid, place } = answers;
       answers.shift();
@@ -634,11 +642,13 @@ export class TapeReplay {
       if (placed === undefined) throw new Error(`received an answer for order ${order.id}, which was never placed`);
       const isEnd = kind === MESSAGE.canceled || kind === MESSAGE.missed;
       const message = { kind, placed, order, lots, sent, mid, place, isAnswered: isEnd };
-      if (!this.#notices.holdBack(message, now)) heard.push({ ...message, isAnswered: false });
-      // Although the fill notice is still waiting, the exchange answers the cancel request, and the bot looks up the
-      // order. The bot learns that the order has ended and how much was filled, but not the trades.
-      else if (isEnd) {
-        placed.leftAtEnd = lots;
+      // A fill notice may still be waiting when the exchange answers the cancel request. By a look-up the bot learns that
+      // the order has ended and how much was filled, but not the trades.
+      const isHeldBack = this.#notices.holdBack(message, now);
+      if (!isHeldBack) heard.push({ ...message, isAnswered: isEnd && kind !== MESSAGE.missed });
+      if (kind === MESSAGE.canceled || (kind === MESSAGE.missed && isHeldBack)) {
+        placed.filledAtEnd = placed.amount - lots;
+        shownAt = Math.max(shownAt, sent + (fillNotice?.(sent) ?? 0));
         (kind === MESSAGE.missed ? missed : canceled).push(placed);
       }
     }
@@ -649,7 +659,6 @@ export class TapeReplay {
     this.#showBook(now, false);
     const trades: OwnTrade[] = [];
     const gone: Placed[] = [];
-    const ended: Placed[] = [];
     for (const { kind, placed, lots, sent, mid, place, isAnswered } of heard) {
       if (kind === MESSAGE.accepted || kind === MESSAGE.refused) {
         const outcome = { kind: 'done', value: { oid: placed.oid } } as const;
@@ -661,16 +670,15 @@ export class TapeReplay {
         }
       } else if (kind === MESSAGE.filled) trades.push(this.#tradeOf(placed, lots as Amount, sent, now, mid, place));
       else if (kind === MESSAGE.spent) gone.push(placed);
-      else if (isAnswered) continue;
-      else if (kind === MESSAGE.canceled) {
-        canceled.push(placed);
-        ended.push(placed);
-      } else this.#tellCanceled([placed], [], now);
+      else if (!isAnswered) this.#tellCanceled([placed], [], now);
     }
     if (trades.length > 0) this.#tellTrades(trades, now);
     for (const placed of missed) this.#tellCanceled([placed], [], now);
-    if (canceled.length > 0) this.#tellCanceled(canceled, canceled, now);
-    this.#tellEnds(gone.length === 0 ? ended : [...gone, ...ended], now);
+    if (canceled.length > 0) {
+      this.#tellCanceled(canceled, canceled, now);
+      this.#lookUpGone(canceled, shownAt);
+    }
+    this.#tellEnds(gone, now);
     this.#forget();
   }
 
@@ -678,6 +686,21 @@ export class TapeReplay {
   #tellCanceled(asked: readonly Placed[], done: readonly Placed[], now: Millis): void {
     const outcome = { kind: 'done', value: done.map(({ oid }) => oid) } as const;
     this.#step({ kind: 'canceled', at: now, startedAt: now, ids: asked.map(({ id }) => id), outcome });
+  }
+
+  /**
+   * Looks up the canceled orders that the engine itself does not look up yet, because its last look-up was recent. The
+   * stream of the book shows that they are gone as late as it would show fills.
+   */
+  #lookUpGone(canceled: readonly Placed[], shownAt: Millis): void {
+    if (canceled.every(({ isLookedUp }) => isLookedUp)) return;
+    this.#answerAt(shownAt, at => {
+      const ids = canceled.flatMap(({ id, isLookedUp, filledAtEnd }) =>
+        isLookedUp || filledAtEnd === null ? [] : [id],
+      );
+      if (ids.length > 0) this.#lookUp(ids, at);
+      return null;
+    });
   }
 
   /** Reports orders that ended. */
@@ -830,7 +853,10 @@ export class TapeReplay {
   #answerLater(now: Millis): void {
     for (let next = this.#later[0]; next && next.at <= now; next = this.#later[0]) {
       this.#later.shift();
-      this.#step(next.event());
+      const event = next.event(next.at);
+      if (event === null) continue;
+      this.#showBook(now, false);
+      this.#step(event);
     }
   }
 
@@ -839,9 +865,13 @@ export class TapeReplay {
     for (const id of ids) {
       const placed = this.#byId.get(id);
       if (!placed) continue;
-      const { order, leftAtEnd } = placed;
-      if (leftAtEnd !== null) {
-        reports.push(this.#reportAs(placed, leftAtEnd > 0 ? 'cancelled' : 'completed', order.lots - leftAtEnd, at));
+      const { order, filledAtEnd } = placed;
+      placed.isLookedUp = false;
+      if (filledAtEnd !== null) {
+        const status = filledAtEnd < placed.amount ? 'cancelled' : 'completed';
+        reports.push(this.#reportAs(placed, status, filledAtEnd, at));
+        placed.filledAtEnd = null;
+        if (!this.#byOrder.has(order)) this.#byId.delete(id);
       } else if (order.state !== LOCAL.sent && order.state !== LOCAL.done) {
         reports.push(this.#reportOf(placed, order.filled > 0 ? 'partially filled' : 'open', at));
       }
@@ -873,24 +903,30 @@ export class TapeReplay {
           this.#orders.cancel(at, placed.order);
         }
         return;
-      case 'look': {
-        const { latency } = this.#options;
-        const { ids } = command;
-        // A request over the budget is not sent, and the engine requests the look-up again.
-        if (!this.#budget.take(at, 1)) return;
-        const answeredAt = at + latency.there(at) + latency.back(at);
-        const admitted = this.#isAdmitted(1);
-        this.#answerAt(
-          answeredAt,
-          () =>
-            admitted
-              ? this.#lookedUp(ids, answeredAt)
-              : { kind: 'looked up', at: answeredAt, startedAt: at, ids, outcome: LOCKED_OUT },
-          ids,
-        );
+      case 'look':
+        this.#lookUp(command.ids, at);
         return;
-      }
     }
+  }
+
+  #lookUp(ids: readonly string[], at: Millis): void {
+    const { latency } = this.#options;
+    // A request over the budget is not sent, and the engine requests the look-up again.
+    if (!this.#budget.take(at, 1)) return;
+    for (const id of ids) {
+      const placed = this.#byId.get(id);
+      if (placed) placed.isLookedUp = true;
+    }
+    const answeredAt = at + latency.there(at) + latency.back(at);
+    const admitted = this.#isAdmitted(1);
+    this.#answerAt(
+      answeredAt,
+      () =>
+        admitted
+          ? this.#lookedUp(ids, answeredAt)
+          : { kind: 'looked up', at: answeredAt, startedAt: at, ids, outcome: LOCKED_OUT },
+      ids,
+    );
   }
 
   /** Answers a placement that the exchange rejects during a lockout. */
@@ -907,7 +943,16 @@ export class TapeReplay {
     const order = this.#orders.place(at, side === 'buy' ? BUY : SELL, price - this.#rows.base, amount, takes);
     order.level = this.#levels.get(id) ?? (takes ? -1 : 0);
     this.#levels.delete(id);
-    const placed: Placed = { id, oid: `r${order.id}`, order, amount, report: null, reportedFilled: 0, leftAtEnd: null };
+    const placed: Placed = {
+      id,
+      oid: `r${order.id}`,
+      order,
+      amount,
+      report: null,
+      reportedFilled: 0,
+      filledAtEnd: null,
+      isLookedUp: false,
+    };
     this.#byId.set(id, placed);
     this.#byOrder.set(order, placed);
   }
@@ -916,12 +961,12 @@ export class TapeReplay {
   #forget(): void {
     for (const order of this.#orders.orders) {
       if (order.state !== LOCAL.done || order.messages > 0) continue;
-      this.#byId.delete(this.#byOrder.get(order)!.id);
+      const { id, filledAtEnd } = this.#byOrder.get(order)!;
+      if (filledAtEnd === null) this.#byId.delete(id);
       this.#byOrder.delete(order);
     }
     this.#orders.forgetDone();
-    // Drops answers to look-ups whose orders have all ended. A canceled order is also looked up, but the answer to its
-    // cancel has already reported the end, so the look-up adds nothing.
+    // Drops answers to look-ups of orders whose ends the bot knows already.
     for (let i = this.#later.length - 1; i >= 0; i--) {
       const { ids } = this.#later[i]!;
       if (ids !== null && !ids.some(id => this.#byId.has(id))) this.#later.splice(i, 1);

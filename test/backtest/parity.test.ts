@@ -3,7 +3,7 @@ import { recordFlow } from '../../backtest/index.ts';
 import type { Config } from '../../src/config.ts';
 import { openTape, type Tape } from '../../src/tape/index.ts';
 import { sandboxConfig } from '../live/world.ts';
-import { few, isMany } from '../many.ts';
+import { few } from '../many.ts';
 import { itOnRecording } from '../tape/folder.ts';
 import { inBacktest, onEmbedded } from './parity.ts';
 
@@ -158,13 +158,10 @@ describe('the bot on the embedded exchange and the backtest do the same, command
     expect(box.commands.length).toBeGreaterThan(50);
     expect(box.fills.length).toBeGreaterThan(0);
   };
-  test.each(few([1, 2, 3, 4, 5, 7, 9, 10], 1))(
+  test.each(few([1, 2, 3, 4, 5, 7, 8, 9, 10], 1))(
     'with fills, of which it hears from a feed that is late by 426 ms, on flow %i',
     withLateFills,
   );
-  // At 31372.635 the bot on the exchange does not look up what it canceled, because it has looked up another order in the
-  // last second. The backtest hears of the ends together with the answer to the cancel: to be mended.
-  if (isMany) test.fails('the same on flow 8', () => withLateFills(8));
 
   const real = [
     ['binance-spot-2024-08-08', 'btc_usdt', 60, '0.0001', { commands: 15, fills: 10 }],

@@ -15,7 +15,7 @@ import type { Amount, Instrument, Strategy } from '../../../src/core/index.ts';
 import { openTape } from '../../../src/tape/index.ts';
 import { isMany } from '../../many.ts';
 import { itOnRecording } from '../../tape/folder.ts';
-import { engineOf, rows, run, tape } from '../ladderRun.ts';
+import { engineOf, rows, run, tape, type Run } from '../ladderRun.ts';
 
 type Row = {
   readonly at: number;
@@ -145,11 +145,19 @@ function expectShifted(
 function expectTwice(market: Market, model: ModelName, fills: readonly Seen[]): void {
   const all = listed(market.rows);
   const end = all.at(-1)!.local;
-  const later = 2_000 * Math.ceil((end - all[0]!.at + 120_000) / 2_000);
+  const pause = 2_000 * Math.ceil((end - all[0]!.at + 120_000) / 2_000);
   const levels = new Map(all.filter(row => !isTrade(row)).map(row => [`${row.tick} ${row.flags & FLAG.sell}`, row]));
   const emptied = [...levels.values()].map(({ tick, flags }) => ({ at: end, local: end, tick, lots: 0, flags }));
-  const again = all.map(row => ({ ...row, at: row.at + later, local: row.local + later }));
-  const twice = seenOn({ ...market, rows: rowsOf([...all, ...emptied, ...again], market.rows.depth) }, model);
+  const twiceAfter = (later: number) => {
+    const again = all.map(row => ({ ...row, at: row.at + later, local: row.local + later }));
+    return runAround({ ...market, rows: rowsOf([...all, ...emptied, ...again], market.rows.depth) }, model);
+  };
+  // Decisions are half a second apart. The second tape begins as long before one as the first did.
+  const placedFrom = ({ orders }: Run, at: number) => orders.map(({ placedAt }) => placedAt).find(time => time >= at)!;
+  const start = all[0]!.at;
+  const first = placedFrom(runAround(market, model), start);
+  const later = pause + (placedFrom(twiceAfter(pause), start + pause) - pause - first);
+  const twice = seen(twiceAfter(later).fills, { tickSize: Number(market.instrument.tick) });
   const second = fills.map(fill => ({ ...fill, at: fill.at + later, heardAt: fill.heardAt + later }));
   expect(twice).toEqual([...fills, ...second]);
 }
