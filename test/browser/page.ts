@@ -41,7 +41,7 @@ beforeAll(async () => {
   // Nearer than it ships: as many fills in five minutes that the three models differ.
   traded = await report('traded.html', quoting('10.6'), '--latency-sweep', '0,500');
   silent = await report('silent.html', quoting('150'));
-  const flow = recordFlow('btc_mxn', 3, 480);
+  const flow = recordFlow('btc_mxn', 5, 480);
   const writer = new TapeWriter({ dir: bench.path('flow'), rules: flow.rules, source: 'flow' });
   writer.append(flow.columns);
   writer.close();

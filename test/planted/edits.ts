@@ -86,7 +86,8 @@ export const EDITS: readonly Edit[] = [
     from: '    if (!persist()) return;\n',
     to: '    persist();\n',
     test: 'test/live/account/balanceReads.test.ts',
-    title: 'a booking of an operator is waiting or on disk, over full disks and crashes, and in the ledger once',
+    title:
+      'a booking of an operator is waiting, on disk or refused, over full disks and crashes, and in the ledger once',
   },
   {
     name: 'the end of a hold alone is a resume for the engine',
@@ -1679,7 +1680,7 @@ export const EDITS: readonly Edit[] = [
     to: '',
     test: 'test/live/state/units.test.ts',
     title:
-      'is never less exposure than it was, and its fills are exact, at the first and the next change of the book’s units',
+      'is never less exposure than it was, and its fills and its target are exact, at the first and the next change of the book’s units',
   },
   {
     name: 'lines that the disk refused are dropped from the recording',

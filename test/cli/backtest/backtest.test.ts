@@ -49,7 +49,7 @@ describe('puntas backtest', () => {
 
   test('gives the same report whatever the number of threads, in memory and from a stored tape, with latencies that are drawn and a desk that fails', async () => {
     const dir = bench.path('tape');
-    const tape = recordFlow('btc_mxn', 3, 70);
+    const tape = recordFlow('btc_mxn', 5, 70);
     const writer = new TapeWriter({ dir, rules: tape.rules, source: 'flow', blockRows: 900 });
     writer.append(tape.columns);
     writer.close();
@@ -62,7 +62,7 @@ describe('puntas backtest', () => {
       '3',
     ];
     for (const market of [
-      ['--flow-seconds', '70', '--seed', '3'],
+      ['--flow-seconds', '70', '--seed', '5'],
       ['--tape', dir],
     ]) {
       const args = ['backtest', '-c', bench.config('sandbox', hedged), ...market, ...drawn, '--json'];
@@ -77,7 +77,7 @@ describe('puntas backtest', () => {
   });
 
   test('trades a part of a recording as if it ended there, alike from memory and from a stored tape, and says what the rows before were for', async () => {
-    const tape = recordFlow('btc_mxn', 3, 120);
+    const tape = recordFlow('btc_mxn', 5, 120);
     const stored = (name: string, until: number): string => {
       const dir = bench.path(name);
       const writer = new TapeWriter({ dir, rules: tape.rules, source: 'flow', blockRows: 900 });
@@ -100,7 +100,7 @@ describe('puntas backtest', () => {
         'expected',
         '--json',
         '--seed',
-        '3',
+        '5',
         ...args,
       ]);
       expect([ended.code, ended.stderr]).toEqual([0, '']);

@@ -15,7 +15,7 @@ import { Bench, complaints, printed, ran, type Ended } from '../program.ts';
 import { NO_PROGRESS } from '../../app/noProgress.ts';
 
 const bench = new Bench();
-const flow = recordFlow('btc_mxn', 3, 480);
+const flow = recordFlow('btc_mxn', 5, 480);
 const tapes = bench.path('tapes');
 
 beforeAll(() => {
@@ -165,7 +165,8 @@ describe('puntas compare', () => {
       expect(tape).toMatchObject({ tapeFrom: time(0), from: time(300) });
       expect(Date.parse(tape?.to ?? '')).toBeLessThanOrEqual(from + 400_000);
     }
-    expect(compared(derived).tapes[0]?.measured?.seconds).toBeCloseTo(300, 0);
+    // Up to the last row before that.
+    expect(Math.abs((compared(derived).tapes[0]?.measured?.seconds ?? 0) - 300)).toBeLessThan(3);
     expect(early.code).toBe(2);
     expect(early.stderr).toMatch(/expected at least 240 s of recording before --since/);
   });
