@@ -215,7 +215,10 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
       used.add(at);
       const missing = from === 'feed' ? `the book ${leg.book}` : `the name ${from.feed}`;
       if (at < 0)
-        wrong(['sources', i, 'from'], `reference.feeds has no feed with ${missing}; add this feed, or change the key from`);
+        wrong(
+          ['sources', i, 'from'],
+          `reference.feeds has no feed with ${missing}; add this feed, or change the key from`,
+        );
       else if (from !== 'feed' && (feeds[at]!.book ?? book) !== leg.book)
         wrong(
           ['sources', i, 'from'],
