@@ -871,7 +871,7 @@ export class TapeReplay {
         const status = filledAtEnd < placed.amount ? 'cancelled' : 'completed';
         reports.push(this.#reportAs(placed, status, filledAtEnd, at));
         placed.filledAtEnd = null;
-        if (!this.#byOrder.has(order)) this.#byId.delete(id);
+        if (this.#byOrder.get(order) !== placed) this.#byId.delete(id);
       } else if (order.state !== LOCAL.sent && order.state !== LOCAL.done) {
         reports.push(this.#reportOf(placed, order.filled > 0 ? 'partially filled' : 'open', at));
       }
@@ -898,7 +898,8 @@ export class TapeReplay {
       case 'cancel':
         for (const id of command.ids) {
           const placed = this.#byId.get(id);
-          if (!placed || placed.order.state === LOCAL.done) continue;
+          // Until its look-up, an order that ended keeps its id, but not its object, which a later order may have.
+          if (!placed || this.#byOrder.get(placed.order) !== placed || placed.order.state === LOCAL.done) continue;
           this.#canceled++;
           this.#orders.cancel(at, placed.order);
         }
