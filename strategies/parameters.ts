@@ -41,9 +41,7 @@ export const amountTolerance = z
   .min(0)
   .max(1)
   .optional()
-  .describe(
-    'A live order is kept if its amount differs from the wanted amount by at most this share; if levels merge or split, by at most 0.1. If omitted, 0.5.',
-  );
+  .describe('Maximum amount change (share) without replacing an order; if levels merge: at most 0.1. If omitted, 0.5.');
 
 /** Parameter `minEdgeBps` of strategies without a model. */
 export const minEdge = z
