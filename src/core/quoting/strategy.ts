@@ -31,10 +31,7 @@ export type Quote = {
   readonly asks: readonly Level[];
   readonly noBid?: string;
   readonly noAsk?: string;
-  /**
-   * Named values from which the strategy computed the quote, for display and metrics. The list stays the same object
-   * until a value changes.
-   */
+  /** Named values from which the strategy computed the quote, for display and metrics. */
   readonly figures?: readonly Figure[];
   /** Fair value from which the quote was computed; absent if the configuration has no `fairValue`. */
   readonly fair?: Fair;
