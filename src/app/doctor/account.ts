@@ -124,19 +124,26 @@ export function bookFindings(
  * Compares the amounts of all configured levels with the available balances. Amounts that other programs lock are not
  * available.
  */
-export function balanceFindings({ preview, riskContext, uncounted }: PreviewNow): readonly Finding[] {
+export function balanceFindings({ preview, riskContext, uncounted, differences }: PreviewNow): readonly Finding[] {
   const { instrument: i } = riskContext;
   const levels = preview.levels.map(({ level }) => level);
-  const others =
-    uncounted.length === 0
-      ? []
-      : [
-          warn(
-            'inventory',
-            `the quotes above do not count ${uncounted.map(({ text }) => text).join(', ')}, but a run does`,
-            `${uncounted.map(({ remedy }) => remedy).join('; ')}; puntas ledger shows the amounts`,
-          ),
-        ];
+  const others: Finding[] = [];
+  if (uncounted.length > 0)
+    others.push(
+      warn(
+        'inventory',
+        `the quotes above do not count ${uncounted.map(({ text }) => text).join(', ')}, but a run does`,
+        `${uncounted.map(({ remedy }) => remedy).join('; ')}; puntas ledger shows the amounts`,
+      ),
+    );
+  if (differences.length > 0)
+    others.push(
+      warn(
+        'inventory',
+        `the balances differ from the ledger by ${differences.join(', ')} (balance minus ledger); a run does not quote until it knows the cause`,
+        'if you know the cause and no list shows it, book the amounts with puntas ledger adjust',
+      ),
+    );
   if (levels.length === 0)
     return [
       ...others,

@@ -29,6 +29,7 @@ import { clockProblemThere } from './elsewhere.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { sourceOfStop } from '../inspect/botLife.ts';
 import { balancesThere, previewNow } from './previewNow.ts';
+import { storedStateOf } from './storedState.ts';
 
 export type CheckResult = {
   /** Lines for stdout. */
@@ -67,10 +68,17 @@ export async function check(
     if (problem !== null) throw new CannotStart(problem, null, false, SET_CLOCK);
     assertTwoAccounts(config, await oneAccountProblem(config, venue, client, there));
     const rules = await readRules(client, config.book);
-    const { preview, own, uncounted, riskContext } = await previewNow(config, client, rules, clock, {
-      ...sourceAccessOf(venue, client),
-      there: there ? await balancesThere(config, there, clock) : null,
-    });
+    const { preview, own, uncounted, isBasisZero, differences, riskContext } = await previewNow(
+      config,
+      client,
+      rules,
+      clock,
+      {
+        ...sourceAccessOf(venue, client),
+        there: there ? await balancesThere(config, there, clock) : null,
+        stored: await storedStateOf(config, venue, clock),
+      },
+    );
     const text = [
       '# configuration, including all defaults',
       stringify(config).trimEnd(),
@@ -83,9 +91,7 @@ export async function check(
         : [
             `the live orders of ${config.instance} (${own}) are treated as canceled, because a run cancels them at its start`,
           ]),
-      ...(config.reference?.basis === undefined
-        ? []
-        : ['the basis of each reference source is not measured yet and counts as 0']),
+      ...(isBasisZero ? ['the basis of each reference source is not measured yet and counts as 0'] : []),
       ...(there
         ? [
             `inventory on both exchanges: ${signedLots(rules.instrument, riskContext.position)} ${rules.instrument.major} from its target`,
@@ -95,6 +101,11 @@ export async function check(
         ? []
         : [
             `not counted in these quotes, but counted by a run: ${uncounted.map(({ text }) => text).join(', ')} (from the ledger of ${config.state.dir})`,
+          ]),
+      ...(differences.length === 0
+        ? []
+        : [
+            `the balances differ from the ledger of ${config.state.dir} by ${differences.join(', ')} (balance minus ledger); a run does not quote until it knows the cause`,
           ]),
       ...(riskContext.livePriceMissing ? [riskContext.livePriceMissing] : []),
       ...previewLines(rules.instrument, preview),

@@ -5,6 +5,7 @@ import { readBookRow, readRules } from '../../live/loop/opening.ts';
 import type { Log } from '../../live/log.ts';
 import { openHedgeOf } from '../../live/state/stateSummary.ts';
 import { balancesThere, previewNow, type PreviewNow } from './previewNow.ts';
+import { storedStateOf } from './storedState.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import type { Tape } from '../../tape/index.ts';
@@ -197,7 +198,10 @@ async function accountFindings(
     tell(await keyFindings(client, config.instance));
     // If these balances cannot be read, `checkElsewhere` reports the error.
     const there = place && (await balancesThere(config, place.client, clock).catch(() => null));
-    seen = await previewNow(config, client, rules, clock, { ...sourceAccessOf(venue, client), there });
+    seen = await previewNow(config, client, rules, clock, {
+      ...sourceAccessOf(venue, client),
+      ...{ there, stored: await storedStateOf(config, venue, clock) },
+    });
     tell(bookFindings(rules, seen));
     tell(balanceFindings(seen));
     tell(feeFindings(rules, seen));

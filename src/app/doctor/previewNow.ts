@@ -2,16 +2,10 @@
  * Quotes that a configuration would place now, computed by an engine with the data that a start reads. Places nothing.
  */
 import {
-  bookOutCommand,
   moneyOf,
   pairOf,
-  placeInName,
-  sumOfCauses,
-  textOfError,
   textOfFailure,
   textOfMoney,
-  tickerInName,
-  TRANSIT,
   type Balance,
   type Clock,
   type EngineEvent,
@@ -30,7 +24,6 @@ import { missingBalance, Reads } from '../../live/account/reads.ts';
 import { unreadableOf } from '../../live/unreadableRows.ts';
 import { isFailed, type Failed } from '../../live/failedRequest.ts';
 import type { Log } from '../../live/log.ts';
-import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { readLivePrices } from '../../live/market/livePriceReads.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
@@ -38,6 +31,7 @@ import { engineOf, referenceOf } from '../../wiring/bot.ts';
 import { placeNameOf, rateSourcesOf, withoutPlace } from '../../wiring/place.ts';
 import { livePricesOf, type SourceAccess } from '../../wiring/feeds.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import { bookArrivals, restoreIn, uncountedIn, type StoredState, type Uncounted } from './storedState.ts';
 
 export type PreviewNow = {
   readonly preview: Preview;
@@ -49,14 +43,18 @@ export type PreviewNow = {
    */
   readonly own: number;
   /**
-   * Amounts of base currency in the ledger that a run counts as held but the preview does not, because they are on no
-   * exchange that was read. If the ledger is unreadable, one text that says this.
+   * Amounts of base currency in the ledger that a run counts as held but the preview does not, because the balances on
+   * the other exchange could not be read. If the ledger is unreadable, one text that says this.
    */
   readonly uncounted: readonly Uncounted[];
+  /** Whether the basis of each reference source counts as 0, because no earlier run has measured it. */
+  readonly isBasisZero: boolean;
+  /**
+   * Amounts by which the balances differ from the ledger, such as `-0.5 btc`; empty if there are none. A run places no
+   * quote until it has found the cause.
+   */
+  readonly differences: readonly string[];
 };
-
-/** Amount that a run counts, such as `0.03 btc in transit`, with the remedy as a clause. */
-type Uncounted = { readonly text: string; readonly remedy: string };
 
 const isOwn = ({ book, originId }: OrderReport, config: Config): boolean =>
   book === config.book && originId?.startsWith(`${config.instance}-`) === true;
@@ -95,7 +93,8 @@ const SILENT: Log = {
 /**
  * Balances on the other exchange as an engine event; `previewNow` adds `rate`, the value of the quote currency there.
  */
-export type BalancesThere = Extract<EngineEvent, { kind: 'balances' }>;
+export type BalancesThere = BalancesEvent;
+type BalancesEvent = Extract<EngineEvent, { kind: 'balances' }>;
 
 /**
  * Reads the balances on the other exchange for a preview. Rejects with one line for the operator if they cannot be
@@ -123,70 +122,56 @@ const unreadThere = (place: string, failed: Failed): UsageError =>
   );
 
 /**
- * Returns the amounts of base currency in the ledger that a run counts as held but that are on no exchange that was
- * read. If the ledger is unreadable, returns one text that says this.
- */
-async function uncountedIn(config: Config, clock: Clock, read: string | null): Promise<readonly Uncounted[]> {
-  const { state, book, elsewhere, hedge } = config;
-  const own = hedge?.elsewhere === undefined || elsewhere === undefined ? null : placeNameOf(elsewhere);
-  let ledger: LedgerFile | null;
-  try {
-    ledger = await ledgerFileIn(state.dir, clock);
-  } catch (error) {
-    const text = `any amounts on other exchanges (the ledger of ${state.dir} is unreadable: ${textOfError(error)})`;
-    return [{ text, remedy: 'run puntas doctor again' }];
-  }
-  return [...(ledger?.causes ?? [])].flatMap(([name, causes]) => {
-    const [currency, place, amount] = [tickerInName(name), placeInName(name), sumOfCauses(causes)];
-    if (place === null || place === read || amount === 0n || currency !== pairOf(book)[0]) return [];
-    const text = `${textOfMoney(amount)} ${currency} ${place === TRANSIT ? 'in transit' : `at ${place}`}`;
-    const remedy =
-      place === TRANSIT
-        ? 'run puntas doctor again after the transfer has arrived'
-        : place === own
-          ? `run puntas doctor again when the balances at ${place} can be read`
-          : `remove from the ledger any amount that is no longer at ${place}, for example with ${bookOutCommand(name, amount)}`;
-    return [{ text, remedy }];
-  });
-}
-
-/**
- * Returns a preview of the quotes. Sources of the reference price count with a basis of 0. `there` has the balances on
- * the other exchange; `null` shows the quotes without hedges there, as if inventory were at its target. Rejects with
- * one line for the operator if the exchange cannot be read, or if the quotes cannot earn the account's fees.
+ * Returns a preview of the quotes that a run would place if it continued `stored`. Sources of the reference price
+ * without a measured basis count with a basis of 0. `there` has the balances on the other exchange; `null` shows the
+ * quotes without hedges there and without `stored`, as if inventory were at its target. Rejects with one line for the
+ * operator if the exchange cannot be read, or if the quotes cannot earn the account's fees.
  */
 export async function previewNow(
   config: Config,
   client: Exchange,
   rules: Rules,
   clock: Clock,
-  { there, ...access }: SourceAccess & { readonly there: BalancesThere | null },
+  { there, stored, ...access }: SourceAccess & { readonly there: BalancesThere | null; readonly stored: StoredState },
 ): Promise<PreviewNow> {
   const around = referenceOf(config);
+  const isWhole = there !== null || config.hedge?.elsewhere === undefined;
+  const left = isWhole && stored !== null && !('unreadable' in stored) ? stored : null;
   try {
     const time = () => clock.now();
     const engine = engineOf(withoutBasis(there === null ? withoutPlace(config) : config), rules, 0);
     const opening = await readOpening(client, time);
-    const reads = new Reads(client, config.book, opening.lastTid, time);
+    const reads =
+      left === null
+        ? new Reads(client, config.book, opening.lastTid, time)
+        : new Reads(client, config.book, left.marker, time, 0, [...(left.ledger?.seen.keys() ?? [])]);
     const open = await reads.openOrders();
     const own = isFailed(open) ? [] : open.orders.filter(order => isOwn(order, config));
+    if (left !== null) restoreIn(engine, left, rules.instrument, time());
     engine.step({ kind: 'rules', at: time(), ...rules });
-    engine.step({
+    const trades = await reads.trades();
+    if (isFailed(trades)) throw unreadHere(trades);
+    const [before, after] = splitAt(trades, left === null ? undefined : opening.lastTid);
+    if (before !== null) engine.step(before);
+    const home: BalancesEvent = {
       kind: 'balances',
       at: time(),
       startedAt: opening.startedAt,
       quiet: true,
-      balances: opening.balances.map(balance => unlocked(balance, own)),
-    });
+      balances: opening.balances
+        .filter(({ currency }) => left?.uncounted.includes(currency) !== true)
+        .map(balance => unlocked(balance, own)),
+    };
+    engine.step(home);
+    engine.step({ ...after, at: time() });
     for (const read of [
       ...(around ? [readReference({ exchange: client, instrument: () => rules.instrument, time }, around)] : []),
-      reads.trades(),
       isFailed(open) ? open : { ...open, orders: open.orders.filter(order => !isOwn(order, config)) },
       reads.publicTrade(rules.instrument),
       reads.book(rules.instrument),
     ]) {
       const event = await read;
-      if (isFailed(event)) throw new UsageError(`the exchange could not be read: ${textOfFailure(event)}`, 1);
+      if (isFailed(event)) throw unreadHere(event);
       if (event?.kind === 'feed failed') throw new UsageError(`the feed ${event.name} has no price: ${event.why}`, 1);
       if (event !== null) engine.step(event);
     }
@@ -197,7 +182,9 @@ export async function previewNow(
       // The other exchange's quote currency is valued with the sources of the reference price, so the engine receives
       // the balances of that exchange only after the sources are read.
       const rate = rateOf(rateSourcesOf(config), engine.livePrice(time())?.sources ?? []);
-      engine.step({ ...there, at: time(), ...(rate === null ? {} : { rate }) });
+      const rated = { ...there, ...(rate === null ? {} : { rate }) };
+      engine.step({ ...rated, at: time() });
+      if (left !== null) bookArrivals(engine, config, [home, rated], { clock, log: SILENT, time });
     }
     const reducing = latchIn(config.state.dir).readReduce();
     if (reducing !== null) engine.step({ kind: 'reduce', at: time(), reason: reducing.reason });
@@ -207,9 +194,32 @@ export async function previewNow(
       riskContext: engine.riskContext(at),
       balances: opening.balances,
       own: own.length,
-      uncounted: await uncountedIn(config, clock, there?.place ?? null),
+      uncounted: left === null ? uncountedIn(config, stored) : [],
+      isBasisZero: config.reference?.basis !== undefined && left?.ledger?.bases === undefined,
+      differences: [engine.account, ...(engine.elsewhere === null ? [] : [engine.elsewhere.view])].flatMap(view =>
+        view.differences().map(({ currency, difference }) => `${textOfMoney(difference)} ${currency}`),
+      ),
     };
   } finally {
     await around?.close();
   }
+}
+
+const unreadHere = (failed: Failed): UsageError =>
+  new UsageError(`the exchange could not be read: ${textOfFailure(failed)}`, 1);
+
+type TradesEvent = Extract<EngineEvent, { kind: 'trades' }>;
+
+/**
+ * Splits trades into those up to `tid`, which the balances include, and later ones. Without `tid`, all trades are later
+ * than the balances.
+ */
+function splitAt(
+  event: TradesEvent,
+  tid: string | undefined,
+): readonly [before: TradesEvent | null, after: TradesEvent] {
+  if (tid === undefined) return [null, event];
+  const isBefore = (trade: { readonly tid: string }) => BigInt(trade.tid) <= BigInt(tid);
+  const before = { ...event, complete: false, trades: event.trades.filter(isBefore) };
+  return [before, { ...event, trades: event.trades.filter(trade => !isBefore(trade)) }];
 }

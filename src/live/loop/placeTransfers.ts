@@ -96,6 +96,14 @@ export class PlaceTransfers {
     this.#bookArrivals();
   }
 
+  /**
+   * Books every increase that completes a transfer, without waiting until the difference has lasted. For a preview,
+   * which shows what a run does after it has waited.
+   */
+  bookCompleted(): void {
+    for (const { place, view } of this.#sides) if (!view.isConverting) this.#bookComplete(place, differencesOf(view));
+  }
+
   /** Accounts without transfer lists. */
   get #sides(): readonly Side[] {
     const { engine, place, hasLists } = this.#o;
@@ -104,11 +112,7 @@ export class PlaceTransfers {
   }
 
   #bookArrivals(): void {
-    for (const { place, view } of this.#sides)
-      for (const { currency, difference: amount } of this.#differences(view))
-        // An increase that completes a transfer is its arrival, even if other balances also differ.
-        if (amount > 0n && this.#o.engine.transit.completes({ place, currency, amount }))
-          this.#book('deposits', place, currency, amount);
+    for (const { place, view } of this.#sides) this.#bookComplete(place, this.#differences(view));
     for (const { place, view } of this.#sides)
       for (const { currency, difference } of this.#lasting(view, amount => amount > 0n))
         if (this.#o.engine.transit.expectedAt(place, currency) >= difference)
@@ -116,6 +120,13 @@ export class PlaceTransfers {
         // A withdrawal that the exchange refused comes back in full.
         else if (this.#o.engine.transit.returns({ place, currency, amount: difference }))
           this.#book('refunds', place, currency, difference);
+  }
+
+  /** Books each increase that completes a transfer. It is the arrival, even if other balances also differ. */
+  #bookComplete(place: string | null, differences: readonly Difference[]): void {
+    for (const { currency, difference: amount } of differences)
+      if (amount > 0n && this.#o.engine.transit.completes({ place, currency, amount }))
+        this.#book('deposits', place, currency, amount);
   }
 
   #bookDepartures(): void {
@@ -139,7 +150,7 @@ export class PlaceTransfers {
 
   #differences(view: Side['view']): readonly Difference[] {
     if (view.unexplained === null || view.isConverting) return [];
-    return view.differences().map(({ currency, difference }) => ({ currency: tickerInName(currency), difference }));
+    return differencesOf(view);
   }
 
   /**
@@ -200,3 +211,7 @@ export class PlaceTransfers {
     }
   }
 }
+
+/** Differences of an account, with plain currency names. */
+const differencesOf = (view: Side['view']): readonly Difference[] =>
+  view.differences().map(({ currency, difference }) => ({ currency: tickerInName(currency), difference }));

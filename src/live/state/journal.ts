@@ -8,6 +8,7 @@ import {
   moneyOf,
   NO_PROFIT,
   type Amount,
+  type Clock,
   type LedgerEntry,
   type Millis,
   type Money,
@@ -23,10 +24,11 @@ import { commitMarkIn, lossOf, stalenessOf, type CommitMark } from './knownCommi
 import { foldEntries, ledgerByEntries, writeEntries } from './ledgerEntries.ts';
 import { writeHours } from './profitHours.ts';
 import { checkpointOf, textOfCheckpoint, type LedgerCheckpoint } from '../recording/ledgerText.ts';
-import { noteClient, NotOurs, ownerIn, takeOwnership, type Owner } from './owner.ts';
+import { noteClient, NotOurs, ownedAccountIn, ownerIn, takeOwnership, type Owner } from './owner.ts';
 import { GAP } from '../recording/recording.ts';
 import { forgetOld, recorderIn, recordingsIn, RUNS_MAX, type RunRecorder } from '../recording/recordings.ts';
 import { claimStateDir } from '../files/stateDir.ts';
+import { fromCopy } from './stateCopy.ts';
 import type { StateUnits } from './unitConversion.ts';
 import {
   atomically,
@@ -365,6 +367,21 @@ function nonceMarkIn(db: Database.Database, account: string): bigint {
   const row = db.prepare('SELECT mark FROM nonces WHERE account = ?').get(account) as { mark: string } | undefined;
   return BigInt(row?.mark ?? '0');
 }
+
+/**
+ * Returns what the next run of this bot would continue, from a copy of the state file; `null` if there is no state of
+ * this bot. Rejects if the file cannot be trusted.
+ */
+export const leftoversOf = (
+  dir: string,
+  clock: Clock,
+  { owner, account }: { readonly owner: Owner; readonly account: string },
+): Promise<Leftovers | null> =>
+  fromCopy(dir, clock, db => {
+    const isThere = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'marks'").get() !== undefined;
+    const name = isThere ? ownedAccountIn(db, owner, account) : null;
+    return name === null ? null : leftoversIn(db, name);
+  });
 
 function leftoversIn(db: Database.Database, account: string): Leftovers {
   const row = db.prepare('SELECT mark FROM marks WHERE account = ?').get(account) as { mark: string } | undefined;

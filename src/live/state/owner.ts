@@ -81,6 +81,16 @@ export function takeOwnership(
   return name;
 }
 
+/**
+ * Returns the name under which the rows of this bot are stored, as `takeOwnership` does, but without a change of the
+ * state; `null` if the state belongs to another bot.
+ */
+export function ownedAccountIn(db: Database.Database, owner: Owner, account: string): string | null {
+  const before = ownerIn(db);
+  if (before === null || before.venue === null) return account;
+  return ownerText(before) === ownerText(owner) ? (lastAccountIn(db) ?? account) : null;
+}
+
 /** Stores the account number that the exchange reported. */
 export function noteClient(db: Database.Database, client: string): void {
   const before = ownerIn(db);

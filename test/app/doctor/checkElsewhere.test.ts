@@ -5,14 +5,15 @@ import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { doctor } from '../../../src/app/doctor/doctor.ts';
-import { adjust } from '../../../src/app/inspect/ledger.ts';
 import { check } from '../../../src/app/doctor/check.ts';
-import { money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
+import { moneyOf, randomOf, Secret, settle } from '../../../src/core/index.ts';
 import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
 import { STATE_FILE } from '../../../src/live/state/stateFile.ts';
+import { SECOND_VENUE } from '../../../src/sandbox/index.ts';
 import { realClock } from '../../../src/live/realClock.ts';
 import { withVenue } from '../../../src/wiring/venueAccess.ts';
 import { memoryLog } from '../../memoryLog.ts';
+import { wireTo, type Wire } from '../../live/inProcess.ts';
 import { sandboxConfig, started, worldOf, type World } from '../../live/world.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'puntas-check-there-'));
@@ -55,113 +56,164 @@ test.each([
   expect({ inventory: Number(said), halted }).toEqual(await inventoryOfRun(changes));
 });
 
-test('what a run counts in transit is named beside quotes that do not count it', async () => {
-  const changes = {
-    exchange: { balances: { btc: '1.5', mxn: '2000000' } },
-    elsewhere: { balances: { btc: '1.54', usdt: '120000' } },
-    hedge: { band: '0.05' },
-    inventory: { target: '3' },
-  };
-  world = worldOf(7, changes, 'elsewhere');
-  const { stateDir } = world;
-  const run = await started(world);
-  await world.clock.advance(2_000);
-  const ask = { reason: 'left before the first run', by: 'ann', inTransit: false };
-  await adjust(stateDir, { ...ask, currency: 'btc@transit', amount: '-0.03' }, clock);
-  await world.clock.advance(2_000);
-  const { run: status } = await botStatus(stateDir, clock);
-  await run.stop();
-  expect([status?.recorded.fills, status?.recorded.inventory]).toEqual([0, '0.01']);
-  const config = sandboxConfig({ ...changes, state: { dir: stateDir } }, 'elsewhere');
-  const told: string[] = [];
-  const checked = () =>
-    withVenue(config, [], { speed: 1, openLog }, clock, async venue => {
-      told.push(...(await check(config, venue, clock, 5, undefined)).text.split('\n'));
+const TWO = {
+  exchange: { balances: { btc: '1.5', mxn: '2000000' } },
+  elsewhere: { balances: { btc: '1.54', usdt: '120000' } },
+  hedge: { band: '0.05' },
+  inventory: { target: '3' },
+};
+
+/** What `puntas check` shows for the state and the exchanges of a world. */
+async function checkIn({ box, clock, config, seed }: World): Promise<string> {
+  const [wire, wireThere] = [box.exchange, box.second!.exchange].map((exchange, n) =>
+    wireTo({ exchange, clock, random: randomOf(seed + n) }),
+  ) as [Wire, Wire];
+  let text: string | null = null;
+  const asked = check(
+    config,
+    {
+      ...{ restUrl: 'http://127.0.0.1/api', key: box.account.key, secret: new Secret(box.account.secret), speed: 1 },
+      transport: wire,
+      elsewhere: {
+        ...{ venue: SECOND_VENUE, book: config.elsewhere!.book, restUrl: 'http://127.0.0.1', transport: wireThere },
+        ...{ key: box.second!.account.key, secret: new Secret(box.second!.account.secret) },
+      },
+    },
+    clock,
+    5,
+    undefined,
+  ).then(result => (text = result.text));
+  asked.catch(() => undefined);
+  for (let turns = 0; text === null; turns++) {
+    if (turns > 20_000) throw new Error('check did not end');
+    await settle();
+    if (text === null) clock.runNext();
+  }
+  return text;
+}
+
+const inventoryIn = (text: string): string | undefined =>
+  /^inventory on both exchanges: ([+-][\d.]+) btc from its target$/m.exec(text)?.[1];
+
+/** Passes the bookings of the operator to a bot, which books them when it runs. */
+function asks({ stateDir, clock: time }: World, rows: readonly (readonly [currency: string, amount: string])[]): void {
+  const box = new NumberedMailbox(stateDir, 'adjust');
+  for (const [n, [currency, amount]] of rows.entries())
+    box.put({
+      ...{ id: `a0a0a0a0-${n + 1}`, at: time.now(), currency, amount: moneyOf(amount) },
+      ...{ reason: 'left before the first run', by: 'ann' },
     });
-  await checked();
-  expect(told).toContain('inventory on both exchanges: +0.04000000 btc from its target');
-  expect(told).toContain(
-    `not counted in these quotes, but counted by a run: -0.03 btc in transit (from the ledger of ${stateDir})`,
+}
+
+function arrivesThere({ box }: World, btc: string): void {
+  const { venue } = box.second!.exchange;
+  venue.deposit(venue.accounts.get(box.second!.account.id)!, 'btc', moneyOf(btc));
+}
+
+/** Inventory that the next run of the world's state has before its first fill. */
+async function inventoryOfNextRun(of: World): Promise<string | undefined> {
+  const run = await started(of);
+  await of.clock.advance(2_000);
+  const { run: status } = await botStatus(of.stateDir, of.clock);
+  await run.stop();
+  expect(status?.recorded.fills).toBe(0);
+  return status?.recorded.inventory;
+}
+
+/** Rows of the ledger beyond both accounts. */
+const ROWS: readonly (readonly (readonly [currency: string, amount: string])[])[] = [
+  [
+    ['btc@transit', '-0.03'],
+    ['usdt@transit', '500'],
+  ],
+  [
+    ['btc@kraken', '0.02'],
+    ['usdt@kraken', '-12'],
+    ['eth@kraken', '3'],
+  ],
+  [
+    ['btc@kraken', '-0.02'],
+    ['btc@transit', '0.01'],
+    ['mxn@transit', '7'],
+  ],
+];
+
+test.each(ROWS.map(rows => [rows.map(([currency, amount]) => `${amount} ${currency}`).join(', '), rows] as const))(
+  'with %s in the ledger, check shows the inventory and the quotes of the next run',
+  async (_, rows) => {
+    world = worldOf(7, TWO, 'elsewhere');
+    const first = await started(world);
+    await world.clock.advance(2_000);
+    asks(world, rows);
+    await world.clock.advance(2_000);
+    await first.stop();
+    const text = await checkIn(world);
+    expect(text).not.toMatch(/^not counted in these quotes|^the balances differ/m);
+    expect(Number(inventoryIn(text))).toBe(Number(await inventoryOfNextRun(world)));
+  },
+);
+
+test('what has left one exchange counts once in check, before and after it arrives at the other', async () => {
+  world = worldOf(7, TWO, 'elsewhere');
+  const first = await started(world);
+  await world.clock.advance(2_000);
+  asks(world, [['btc@transit', '0.03']]);
+  await world.clock.advance(2_000);
+  await first.stop();
+  const before = await checkIn(world);
+  arrivesThere(world, '0.03');
+  const after = await checkIn(world);
+  expect([before, after].map(inventoryIn)).toEqual(['+0.07000000', '+0.07000000']);
+  expect(after).not.toMatch(/^the balances differ/m);
+  expect(Number(await inventoryOfNextRun(world))).toBe(0.07);
+});
+
+test('a difference that no transfer explains is named, and check shows that a run would not quote', async () => {
+  world = worldOf(7, TWO, 'elsewhere');
+  const first = await started(world);
+  await world.clock.advance(2_000);
+  await first.stop();
+  arrivesThere(world, '0.2');
+  const text = await checkIn(world);
+  expect(text).toMatch(/^the balances differ from the ledger of \S+ by 0\.2 btc@/m);
+  expect(text).toMatch(/^no quote would be placed now \(not ready\)/m);
+  expect(inventoryIn(text)).toBe('+0.04000000');
+});
+
+test('the state of an embedded exchange that no longer exists is not counted, because no run continues it', async () => {
+  world = worldOf(7, TWO, 'elsewhere');
+  const first = await started(world);
+  await world.clock.advance(2_000);
+  asks(world, [['btc@transit', '-0.03']]);
+  await world.clock.advance(2_000);
+  await first.stop();
+  const config = sandboxConfig({ ...TWO, state: { dir: world.stateDir } }, 'elsewhere');
+  const { text } = await withVenue(config, [], { speed: 1, openLog }, clock, venue =>
+    check(config, venue, clock, 5, undefined),
+  );
+  expect(text).not.toMatch(/^not counted/m);
+  expect(inventoryIn(text)).toBe('+0.04000000');
+});
+
+test('a ledger that cannot be read is named beside quotes that do not count it, by check and doctor', async () => {
+  const stateDir = mkdtempSync(join(dir, 'unreadable-'));
+  const config = sandboxConfig({ ...TWO, state: { dir: stateDir } }, 'elsewhere');
+  writeFileSync(join(stateDir, STATE_FILE), 'no database');
+  const { text } = await withVenue(config, [], { speed: 1, openLog }, clock, venue =>
+    check(config, venue, clock, 5, undefined),
+  );
+  expect(text).toMatch(
+    /^not counted in these quotes, but counted by a run: any amounts on other exchanges \(the ledger of \S+ is unreadable: /m,
   );
   const { findings } = await doctor({
     ...{ config, which: { configFile: undefined, stateDir }, clock, seed: 5, version: 'test', openLog },
     tell: () => undefined,
     onStarted: () => undefined,
   });
-  expect(findings.map(({ says }) => says)).toContain(
-    'the quotes above do not count -0.03 btc in transit, but a run does',
-  );
-  writeFileSync(join(stateDir, STATE_FILE), 'no database');
-  await checked();
-  expect(told.filter(line => line.startsWith('not counted in these quotes')).at(-1)).toMatch(
-    /: any amounts on other exchanges \(the ledger of \S+ is unreadable: /,
+  expect(findings.map(({ says }) => says)).toContainEqual(
+    expect.stringMatching(/^the quotes above do not count any amounts on other exchanges/),
   );
 });
-
-/** Rows of the ledger beyond both accounts, with the remedy that doctor names for each counted one. */
-const ROWS: readonly (readonly (readonly [currency: string, amount: string, todo: RegExp | null])[])[] = [
-  [
-    ['btc@transit', '-0.03', /after the transfer has arrived/],
-    ['usdt@transit', '500', null],
-  ],
-  [
-    [
-      'btc@kraken',
-      '0.02',
-      /^remove from the ledger any amount that is no longer at kraken, for example with puntas ledger adjust -c FILE --currency btc@kraken --amount=-0\.02 --reason "\.\.\."; /,
-    ],
-    ['usdt@kraken', '-12', null],
-    ['eth@kraken', '3', null],
-  ],
-  [
-    ['btc@kraken', '-0.02', /--amount=0\.02/],
-    ['btc@transit', '0.01', /after the transfer has arrived/],
-    ['mxn@transit', '7', null],
-  ],
-];
-
-test.each(ROWS.map(rows => [rows.map(([currency, amount]) => `${amount} ${currency}`).join(', '), rows] as const))(
-  'with %s in the ledger, the inventory of check and the amounts that it names are the inventory of a run',
-  async (_, rows) => {
-    const changes = {
-      exchange: { balances: { btc: '1.5', mxn: '2000000' } },
-      elsewhere: { balances: { btc: '1.54', usdt: '120000' } },
-      hedge: { band: '0.05' },
-      inventory: { target: '3' },
-    };
-    world = worldOf(7, changes, 'elsewhere');
-    const { stateDir } = world;
-    const run = await started(world);
-    await world.clock.advance(2_000);
-    const box = new NumberedMailbox(stateDir, 'adjust');
-    for (const [n, [currency, amount]] of rows.entries())
-      box.put({
-        ...{ id: `a0a0a0a0-${n + 1}`, at: world.clock.now(), currency, amount: moneyOf(amount) },
-        ...{ reason: 'left before the first run', by: 'ann' },
-      });
-    await world.clock.advance(2_000);
-    const { run: status } = await botStatus(stateDir, clock);
-    await run.stop();
-    expect([status?.recorded.fills, box.waiting()]).toEqual([0, []]);
-    const config = sandboxConfig({ ...changes, state: { dir: stateDir } }, 'elsewhere');
-    const { text } = await withVenue(config, [], { speed: 1, openLog }, clock, venue =>
-      check(config, venue, clock, 5, undefined),
-    );
-    const shown = /^inventory on both exchanges: ([+-][\d.]+) btc from its target$/m.exec(text)?.[1];
-    const named = /^not counted in these quotes, but counted by a run: (.*) \(from/m.exec(text)?.[1] ?? '';
-    const amounts = named.split(', ').map(each => /^(-?[\d.]+) btc (?:in transit|at \w+)$/.exec(each)?.[1]);
-    const sum = [shown, ...amounts].reduce((all, each) => all + moneyOf((each ?? 'none').replace('+', '')), 0n);
-    expect(textOfMoney(money(sum))).toBe(status?.recorded.inventory);
-    const { findings } = await doctor({
-      ...{ config, which: { configFile: undefined, stateDir }, clock, seed: 5, version: 'test', openLog },
-      tell: () => undefined,
-      onStarted: () => undefined,
-    });
-    const todo = findings.find(({ check: of }) => of === 'inventory')?.todo;
-    for (const [, , says] of rows) if (says !== null) expect(todo).toMatch(says);
-    expect(todo).not.toMatch(rows.some(([currency]) => currency === 'btc@transit') ? /usdt|mxn/ : /arrival|usdt|eth/);
-  },
-);
 
 test('doctor fails if the inventory of both exchanges would halt a run', async () => {
   const config = sandboxConfig({ inventory: { target: '10' }, state: { dir } }, 'elsewhere');
