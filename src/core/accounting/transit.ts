@@ -46,6 +46,13 @@ export type TransitState = {
 
 type Moved = Pick<TransitItem, 'place' | 'currency' | 'amount'>;
 
+/**
+ * Way in which items can end a transfer: `arrival` in the other account, `return` in full to the account that they
+ * left, or `charged return`, less at most a fee for each item. Only a transfer list can show a charged return, because
+ * an unlisted increase may have another cause.
+ */
+type Pairing = 'arrival' | 'return' | 'charged return';
+
 export type TransitLimits = {
   /** Maximum fee of one transfer, by currency; 0 for other currencies. */
   readonly feeMax: ReadonlyMap<string, Money>;
@@ -135,12 +142,16 @@ export class Transit {
 
   /** Whether `amount`, booked in the account at `place`, would complete a transfer. */
   completes({ place, currency, amount }: Moved): boolean {
-    return this.#endedBy({ source: '', currency, place, amount: money(-amount), since: 0 }, false) !== null;
+    return this.#endedBy({ source: '', currency, place, amount: money(-amount), since: 0 }, 'arrival') !== null;
   }
 
-  /** Whether `amount`, booked in the account at `place`, would return in full what left or arrived there. */
-  returns({ place, currency, amount }: Moved): boolean {
-    return this.#endedBy({ source: '', currency, place, amount: money(-amount), since: 0 }, true) !== null;
+  /**
+   * Whether `amount`, booked in the account at `place`, would return what left or arrived there: in full or, if a list
+   * shows it as returned (`isListed`), less the fees.
+   */
+  returns({ place, currency, amount }: Moved, isListed = false): boolean {
+    const item = { source: '', currency, place, amount: money(-amount), since: 0 };
+    return this.#endedBy(item, 'return') !== null || (isListed && this.#endedBy(item, 'charged return') !== null);
   }
 
   /**
@@ -275,12 +286,17 @@ export class Transit {
     const item = this.#mayBeOlder(sent) ? inDoubt(sent) : sent;
     this.#add(item);
     const { currency } = item;
-    const isReturn = cause === 'refunds';
-    const ended = this.#endedBy(item, isReturn) ?? this.#withoutRest(item);
-    this.#keepDoubt(item, ended, isReturn);
+    const pairing = this.#pairingOf(item, cause);
+    const ended = this.#endedBy(item, pairing) ?? this.#withoutRest(item);
+    this.#keepDoubt(item, ended, pairing);
     this.#items = this.#items.filter(each => !ended.includes(each));
     const fee = money(-sumOfItems(ended));
     if (fee !== 0n) this.#post(`${source} fee`, 'fees', occurredAt, 'fee of the transfer', { currency, amount: fee });
+  }
+
+  #pairingOf(item: TransitItem, cause: Cause): Pairing {
+    if (cause !== 'refunds') return 'arrival';
+    return this.#endedBy(item, 'return') === null ? 'charged return' : 'return';
   }
 
   /** Whether the amount left an account from which it can arrive at the other exchange. */
@@ -302,18 +318,18 @@ export class Transit {
    * the operator. The arrival may belong to another departure. So every departure that fits the arrival is then in
    * doubt, and so is an amount that is not booked as sent yet.
    */
-  #keepDoubt(last: TransitItem, ended: readonly TransitItem[], isReturn: boolean): void {
+  #keepDoubt(last: TransitItem, ended: readonly TransitItem[], pairing: Pairing): void {
     const isArrival = ({ place, amount }: TransitItem) => amount < 0n && place !== TRANSIT;
     if (last.amount > 0n || !ended.some(isArrival)) return;
     if (ended.every(({ mayBeInOpening }) => mayBeInOpening !== true)) return;
     const { currency, since } = last;
     this.#openings.set(currency, since);
-    const fitting = new Set([...this.#completeSets(last, isReturn)].flat());
+    const fitting = new Set([...this.#completeSets(last, pairing)].flat());
     const isFitting = (item: TransitItem) =>
       last.place === TRANSIT
         ? this.#mayArriveThere(item)
         : item.amount > 0n &&
-          (fitting.has(item) || this.#areComplete([item, last], isReturn) || mayInclude(item, last, isReturn));
+          (fitting.has(item) || this.#areComplete([item, last], pairing) || mayInclude(item, last, pairing));
     const isDoubtful = (item: TransitItem) => item.currency === currency && isFitting(item) && !ended.includes(item);
     this.#items = this.#items.map(item => (isDoubtful(item) ? inDoubt(item) : item));
   }
@@ -391,9 +407,9 @@ export class Transit {
    * none. Among sets of equal size, the one with the lowest fee is returned. If the fees are equal too, a booking of
    * the operator ends items in doubt first, and an arrival ends them last.
    */
-  #endedBy(item: TransitItem, isReturn: boolean): readonly TransitItem[] | null {
+  #endedBy(item: TransitItem, pairing: Pairing): readonly TransitItem[] | null {
     let ended: readonly TransitItem[] | null = null;
-    for (const some of this.#completeSets(item, isReturn)) {
+    for (const some of this.#completeSets(item, pairing)) {
       const isBetter =
         ended === null ||
         some.length < ended.length ||
@@ -404,7 +420,7 @@ export class Transit {
   }
 
   /** Yields every set of items that form complete transfers together with `item`. */
-  *#completeSets(item: TransitItem, isReturn: boolean): Generator<readonly TransitItem[]> {
+  *#completeSets(item: TransitItem, pairing: Pairing): Generator<readonly TransitItem[]> {
     const sign = item.place === TRANSIT ? -1 : 1;
     const others = this.#items
       .filter(each => each !== item && each.currency === item.currency)
@@ -412,21 +428,22 @@ export class Transit {
       .slice(0, COMPARED_MAX);
     for (let chosen = 1; chosen < 1 << others.length; chosen++) {
       const some = [...others.filter((_, i) => (chosen & (1 << i)) !== 0), item];
-      if (this.#areComplete(some, isReturn)) yield some;
+      if (this.#areComplete(some, pairing)) yield some;
     }
   }
 
   /**
    * Whether the amounts that left one account arrived in the other, less at most a fee for each. Amounts that were
-   * returned or that the operator booked must be equal.
+   * returned without a fee or that the operator booked must be equal.
    */
-  #areComplete(items: readonly TransitItem[], isReturn: boolean): boolean {
+  #areComplete(items: readonly TransitItem[], pairing: Pairing): boolean {
     const lost = sumOfItems(items);
-    if (isReturn) return lost === 0n && items.every(({ place }) => place === items[0]!.place);
+    if (pairing === 'return') return lost === 0n && items.every(({ place }) => place === items[0]!.place);
     if (items.some(({ place }) => place === TRANSIT)) return lost === 0n;
     const [left, arrived] = [items.filter(({ amount }) => amount > 0n), items.filter(({ amount }) => amount < 0n)];
     const [from, to] = [left, arrived].map(side => new Set(side.map(({ place }) => place)));
-    const isOneWay = from!.size === 1 && to!.size === 1 && ![...from!].some(place => to!.has(place));
+    const isSame = [...from!].some(place => to!.has(place));
+    const isOneWay = from!.size === 1 && to!.size === 1 && isSame === (pairing === 'charged return');
     const feeMax = this.#limits?.feeMax.get(items[0]!.currency) ?? 0n;
     return isOneWay && lost >= 0n && lost <= feeMax * BigInt(Math.max(left.length, arrived.length));
   }
@@ -439,8 +456,10 @@ export const FALL_SOURCE = 'departure';
  * Whether the departure is known only from a fall of a balance. It may then be several transfers, and `arrival` the
  * arrival or return of one of them.
  */
-const mayInclude = ({ source, place, amount }: TransitItem, arrival: TransitItem, isReturn: boolean): boolean =>
-  source.startsWith(`${FALL_SOURCE} `) && amount > -arrival.amount && (place === arrival.place) === isReturn;
+const mayInclude = ({ source, place, amount }: TransitItem, arrival: TransitItem, pairing: Pairing): boolean =>
+  source.startsWith(`${FALL_SOURCE} `) &&
+  amount > -arrival.amount &&
+  (place === arrival.place) === (pairing !== 'arrival');
 
 const inDoubt = (item: TransitItem): TransitItem => ({ ...item, mayBeInOpening: true });
 

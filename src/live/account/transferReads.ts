@@ -71,9 +71,11 @@ export class TransferReads {
     for (const list of this.#lists.lists) {
       const moved = await this.#newest(list);
       if (isFailed(moved)) return moved;
-      for (const each of moved) {
+      for (const each of moved) ids.push(`${list.name} ${each.id}`);
+      // Lists are newest first. The sort keeps the sequence of lines with the same time, and a withdrawal must come
+      // before its return: a return that ends no withdrawal would leave the withdrawal in transit.
+      for (const each of moved.toReversed()) {
         const id = `${list.name} ${each.id}`;
-        ids.push(id);
         if (this.#known !== null && !this.#known.has(id)) transfers.push(...transfersOf(list, each, id));
       }
     }

@@ -54,11 +54,7 @@ export class PlaceTransfers {
     if (!this.isTransferable(currency)) return false;
     if (cause === 'deposits' || cause === 'withdrawals') return true;
     // A returned withdrawal or a reversed deposit ends the transfer that it had started.
-    const isReturned = cause === 'refunds';
-    return (
-      isReturned &&
-      engine.transit.items.some(item => item.place === null && item.currency === currency && item.amount === amount)
-    );
+    return cause === 'refunds' && engine.transit.returns({ place: null, currency, amount }, true);
   }
 
   /**

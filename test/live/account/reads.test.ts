@@ -567,3 +567,30 @@ describe('every read', () => {
     );
   });
 });
+
+it('lines of one list with the same time keep its order, oldest first: a withdrawal comes before its return', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 6 }), async times => {
+      const oldestFirst = times.toSorted().map((createdAt, n) => {
+        const amount = money(n % 2 === 0 ? -5n : 5n);
+        return { id: String(n), createdAt, updates: [{ currency: 'btc', amount }] };
+      });
+      const reads = new TransferReads(
+        {
+          ...{ lists: [{ name: 'withdrawals', of: 'withdrawals' }], linesPage: 2 },
+          transferLines: async (_, { marker, limit }) => {
+            const newestFirst = oldestFirst.toReversed();
+            const from = marker === undefined ? 0 : newestFirst.findIndex(({ id }) => id === marker) + 1;
+            return { kind: 'done', value: newestFirst.slice(from, from + limit) };
+          },
+        },
+        [],
+        0,
+      );
+      const event = await reads.look();
+      if (isFailed(event)) throw new Error('the list was read');
+      expect(event.transfers.map(({ id }) => id)).toEqual(oldestFirst.map(({ id }) => `withdrawals ${id}`));
+    }),
+    runsOf(200, 20),
+  );
+});

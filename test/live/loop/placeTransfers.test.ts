@@ -147,13 +147,14 @@ class World {
   }
 
   /** A withdrawal comes back in full, unless it could be an arrival from the other side. */
-  returns(isOut: boolean): boolean {
+  returns(isOut: boolean, fee = 0): boolean {
     const transfer = this.onItsWay.find(each => each.isOut === isOut);
     if (transfer === undefined) return false;
     const { currency, sent } = transfer;
     if (this.onItsWay.some(each => each.currency === currency && each.isOut !== isOut)) return false;
     this.onItsWay = this.onItsWay.filter(each => each !== transfer);
-    this.#move(isOut, currency, sent, 'refunds');
+    this.#move(isOut, currency, sent - fee, 'refunds');
+    if (currency === 'btc') this.fees += fee;
     return true;
   }
 
@@ -290,7 +291,8 @@ describe('transfers between both exchanges', () => {
             // Without lists, one of two transfers that left together cannot be recognized when it returns.
             if (what === 'returns' && (isApart || (hasLists && isOut))) {
               world.reads(20_000);
-              if (world.returns(isOut)) cameUp.add(isOut ? 'returned here' : 'returned there');
+              // Only a list shows that an amount less than what left is a return.
+              if (world.returns(isOut, hasLists && isOut ? fee : 0)) cameUp.add(isOut ? 'returned here' : 'returned there');
               world.reads(20_000);
             }
             if (what === 'resumes') {
@@ -816,6 +818,21 @@ describe('transfers between both exchanges', () => {
     books(world, `-${lost?.[1]}`);
     world.reads(2_000);
     expect([world.missing, state(world)[1]]).toEqual([null, []]);
+  });
+
+  test.each([0, 1, FEE_MAX])('that a list shows as returned less a fee of %i lots count once, and the fee is lost', fee => {
+    const world = new World(true);
+    world.sends(sends(20, 0, true));
+    world.sends(sends(40, 0, true));
+    world.reads(30_000);
+    expect(state(world)[0]).toBe('0');
+    expect(world.returns(true, fee)).toBe(true);
+    world.reads(30_000);
+    expect(world.inventory).toBe(-lots(fee));
+    world.arrives(0);
+    world.reads(30_000);
+    expect(state(world)).toEqual([textOfMoney(-lots(fee) as Money), []]);
+    world.expectExact();
   });
 
   test('are joined with others of their kind beyond a hundred, the oldest first, and nothing of them is forgotten', () => {
