@@ -15,6 +15,8 @@ export class ServerTime {
   #dueAt: Millis = -Infinity;
   /** Whether the exchange has rejected a timestamp since the last measurement. */
   #isRejected = false;
+  /** Whether the exchange has rejected a timestamp since the start of the measurement under way. */
+  #isStale = false;
   #measuring: Promise<void> | null = null;
 
   /** `read` requests the time of the exchange. */
@@ -47,20 +49,31 @@ export class ServerTime {
     this.#measuring ??= this.#measure().finally(() => (this.#measuring = null));
   }
 
-  /** Starts a measurement, after the exchange rejected a timestamp. */
+  /**
+   * Starts a measurement, after the exchange rejected a timestamp. A measurement under way may have read the clock
+   * before the rejection, so another one follows it.
+   */
   distrust(): void {
     this.#isRejected = true;
+    this.#isStale = true;
     this.#dueAt = -Infinity;
     this.refresh();
   }
 
   async #measure(): Promise<void> {
+    do {
+      this.#isStale = false;
+      await this.#measureOnce();
+    } while (this.#isStale);
+  }
+
+  async #measureOnce(): Promise<void> {
     const outcome = await this.#read();
     const at = this.#clock.elapsed();
     this.#dueAt = at + (outcome.kind === 'done' ? MEASURE_EVERY_MS : RETRY_MS);
     // The exchange read its clock before the answer arrived, so its clock now shows at least this time.
     if (outcome.kind !== 'done') return;
     this.#known = { time: outcome.value, at };
-    this.#isRejected = false;
+    this.#isRejected = this.#isStale;
   }
 }
