@@ -46,12 +46,25 @@ export class ClockGap {
         'no answer contained the time of the exchange, so the clocks could not be compared',
         'make sure that NTP sets the clock of this machine',
       );
-    const gap = this.#least > 0 ? this.#least : this.#most < 0 ? this.#most : 0;
-    const away = Math.abs(gap);
-    if (away < NEAR_MS)
+    const says = this.difference('the exchange clock');
+    if (says === null)
       return pass(check, `this machine's clock agrees with the exchange clock within ${NEAR_MS / 1_000} s`);
-    const says = `this machine's clock is ${(away / 1_000).toFixed(0)} s ${gap > 0 ? 'behind' : 'ahead of'} the exchange clock`;
     const todo = SET_CLOCK;
-    return away < FAR_MS ? warn(check, says, todo) : fail(check, says, todo);
+    return Math.abs(this.#gap) < FAR_MS ? warn(check, says, todo) : fail(check, says, todo);
+  }
+
+  /**
+   * Returns by how much this machine's clock differs from another one, as text with the name of that clock; `null` if
+   * no difference was detected.
+   */
+  difference(name: string): string | null {
+    const away = Math.abs(this.#gap);
+    if (away < NEAR_MS) return null;
+    return `this machine's clock is ${(away / 1_000).toFixed(0)} s ${this.#gap > 0 ? 'behind' : 'ahead of'} ${name}`;
+  }
+
+  /** Smallest difference that all answers allow: the exchange's clock minus the machine's, in ms. */
+  get #gap(): Millis {
+    return this.#least > 0 ? this.#least : this.#most < 0 ? this.#most : 0;
   }
 }

@@ -33,6 +33,7 @@ import {
   hedgePlaceOf,
   oneAccountProblem,
   placeSideOf,
+  venuesOfOrders,
   type PlaceSide,
 } from '../../wiring/place.ts';
 import { refuseUntried } from '../../wiring/venueRegistry.ts';
@@ -43,6 +44,7 @@ import { ownCommand } from '../../messages/ownCommand.ts';
 import { PAPER_PREFIX } from '../../wiring/paper.ts';
 import { status } from '../../messages/status.ts';
 import { summaryOf, type Summary } from '../../messages/summary.ts';
+import { ClockGap, SET_CLOCK } from '../doctor/clockGap.ts';
 import { superviseChild } from './childProcess.ts';
 import { startCanceling } from './cancelRequests.ts';
 import { Reloading } from './reloading.ts';
@@ -73,6 +75,8 @@ export class BotProcess {
   readonly #client: VenueClient;
   /** Other exchange; `undefined` if the bot has no access to it. */
   readonly #elsewhere: PlaceSide | undefined;
+  /** Differences between the clocks of this machine and of both exchanges, from the answers to the first requests. */
+  readonly #gaps = { here: new ClockGap(), there: new ClockGap() };
   readonly #runTotals = new RunTotals();
   /** Journal of the current run. One process can have several runs in sequence. */
   #journal: Journal;
@@ -128,14 +132,18 @@ export class BotProcess {
     this.#heartbeat = heartbeatIn(config.state.dir, 'bot', clock, venue.speed);
     this.#client = clientOf(config, venue, clock, seed, {
       journal,
-      onRequest: ({ endpoint, outcome, ms }) => {
+      onRequest: seen => {
+        const { endpoint, outcome, ms } = seen;
+        this.#gaps.here.hear(seen, clock.now());
         this.#requests++;
         this.#metrics?.request(endpoint, outcome, ms);
         this.#alerts?.request(ms, outcome === 'done');
       },
     });
     ends.push(() => this.#client.close());
-    this.#elsewhere = placeSideOf(config, venue, clock, seed, journal, ({ endpoint, outcome, ms }) => {
+    this.#elsewhere = placeSideOf(config, venue, clock, seed, journal, seen => {
+      const { endpoint, outcome, ms } = seen;
+      this.#gaps.there.hear(seen, clock.now());
       this.#requests++;
       this.#metrics?.request(`elsewhere ${endpoint}`, outcome, ms);
     });
@@ -183,11 +191,32 @@ export class BotProcess {
         this.#options.onNews?.(news, instrument);
       },
     });
+    this.#warnAboutClock();
     if (this.#journal.client === null && ownerOf(config, venue).venue !== null) {
       const id = await client.account?.id();
       if (id?.kind === 'done') this.#journal.ownedBy(id.value);
     }
     return rotation;
+  }
+
+  /**
+   * Logs by how much this machine's clock differs from those of the exchanges. The clients do not rely on this clock:
+   * their timestamps and deadlines follow the time of the exchange, and their nonces only increase.
+   */
+  #warnAboutClock(): void {
+    const { config, log } = this.#options;
+    const { exchange, elsewhere } = venuesOfOrders(config);
+    for (const [venue, gap] of [
+      [exchange, this.#gaps.here],
+      [elsewhere, this.#gaps.there],
+    ] as const) {
+      const difference = venue && gap.difference(`the clock of ${venue.name}`);
+      if (difference)
+        log.warn(
+          { venue: venue.name },
+          `${difference}; the bot's requests there stay valid, but times in logs and in the ledger, days of loss limits and the age of records are wrong, and other programs with the same key may be rejected; ${SET_CLOCK}`,
+        );
+    }
   }
 
   /** Returns the parts of a run that depend on its configuration. Throws `UsageError` if a part is unavailable. */

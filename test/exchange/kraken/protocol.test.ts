@@ -1,7 +1,9 @@
 /** Counters, order of requests and deadlines of Kraken's senders. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { settle, TransportFailure, VirtualClock, type NewOrder, type WireReply } from '../../../src/core/index.ts';
 import { tierByCalls } from '../../../src/exchange/kraken/wire/protocol.ts';
+import { runsOf } from '../../many.ts';
 import { reply, scriptedKraken, type Seen } from './scripted.ts';
 
 let counter = 0;
@@ -235,5 +237,50 @@ describe('the deadline of an order', () => {
       expect(valid).toBeLessThanOrEqual(5_000);
       expect(valid).toBeGreaterThan(4_000);
     }
+  });
+});
+
+describe('a cancel of several orders', () => {
+  const ANSWERS = {
+    canceled: () => reply({ count: 1 }),
+    'none canceled': () => reply({ count: 0 }),
+    pending: () => reply({ count: 1, pending: true }),
+    'not open': () => reply(undefined, ['EOrder:Unknown order']),
+    refused: () => reply(undefined, ['EGeneral:Permission denied']),
+    busy: () => reply(undefined, ['EService:Unavailable']),
+    unreadable: () => ({ status: 200, headers: {}, body: '<html>' }),
+    lost: () => Promise.reject(new TransportFailure('no answer', true)),
+    'no number': () => reply({ count: 'many' }),
+  } as const;
+  const fates = fc.array(fc.constantFrom(...(Object.keys(ANSWERS) as (keyof typeof ANSWERS)[])), {
+    minLength: 1,
+    maxLength: 6,
+  });
+
+  test('has each order canceled only on the evidence of its own answer, by either id', async () => {
+    await fc.assert(
+      fc.asyncProperty(fates, fc.boolean(), async (drawn, isByOid) => {
+        const oids = drawn.map((_, n) => `OA-${n}`);
+        const originIds = drawn.map((_, n) => `mm-1-${n + 1}`);
+        let placed = 0;
+        const of = new Map<string, keyof typeof ANSWERS>();
+        const { client, clock } = scriptedKraken(({ name, form }) => {
+          if (name === 'AddOrder') {
+            const oid = oids[placed]!;
+            of.set(form['cl_ord_id']!, drawn[placed]!).set(oid, drawn[placed++]!);
+            return reply({ txid: [oid] });
+          }
+          return ANSWERS[of.get(form['txid'] ?? form['cl_ord_id']!)!]();
+        });
+        for (const originId of originIds) await client.place(order({ originId }));
+        let outcome: Awaited<ReturnType<typeof client.cancel>> | null = null;
+        void client.cancel(isByOid ? { oids } : { originIds }).then(result => (outcome = result));
+        await clock.advance(600_000);
+        const answered = drawn.filter(fate => ['canceled', 'none canceled', 'not open'].includes(fate));
+        if (answered.length === 0) expect(outcome).not.toMatchObject({ kind: 'done' });
+        else expect(outcome).toEqual({ kind: 'done', value: oids.filter((_, n) => drawn[n] === 'canceled') });
+      }),
+      runsOf(300, 30),
+    );
   });
 });
