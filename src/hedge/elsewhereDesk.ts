@@ -136,23 +136,18 @@ export class ElsewhereDesk {
   }
 
   /**
-   * Sends an order, which the caller must have stored on disk. Throws if an earlier order is still open, because its
-   * amount could be hedged twice.
+   * Sends an order, which the caller must have stored on disk. The client calls `isWanted` just before sending, because
+   * the order may wait there; if it returns false, the order is not sent and counts as refused. Throws if an earlier
+   * order is still open, because its amount could be hedged twice.
    */
-  async send(order: ElsewhereOrder): Promise<SendResult> {
+  async send(order: ElsewhereOrder, isWanted: () => boolean = () => true): Promise<SendResult> {
     if (this.isOpen)
       throw new Error(`cannot send order ${order.id}: an earlier order on the other exchange is still open`);
     this.#isSending = true;
     try {
       const { id, book, side, price, amount } = order;
-      const outcome = await this.#options.client.place({
-        book,
-        side,
-        price,
-        major: amount,
-        originId: id,
-        timeInForce: 'immediate or cancel',
-      });
+      const sent = { book, side, price, major: amount, originId: id, timeInForce: 'immediate or cancel' } as const;
+      const outcome = await this.#options.client.place(sent, isWanted);
       // A rejection for a duplicate id proves that an earlier request for this order arrived, so the order is tracked.
       if (outcome.kind === 'refused' && outcome.meaning !== 'duplicate id')
         return { kind: 'refused', why: `${outcome.code}: ${outcome.message}` };

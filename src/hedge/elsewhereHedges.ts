@@ -90,7 +90,7 @@ export class ElsewhereHedges {
     const terms = { ...this.#setup, bounds: { ...bounds, ...limited }, rate: now, midHere: mid, riskBps };
     const priced = priceElsewhere(instrument.minor, read.depth, sells ? size : money(-size), terms);
     if ('unavailableReason' in priced) return { by: 'nothing', out: priced };
-    return { by: 'elsewhere', out: priced.out, take: priced.take, rate: now };
+    return { by: 'elsewhere', out: priced.out, take: priced.take, rate: now, pricedAt: read.startedAt };
   }
 
   /**
@@ -123,9 +123,9 @@ export class ElsewhereHedges {
     this.fly(row);
   }
 
-  /** Sends the order of a hedge that is stored on disk. */
-  send(row: HedgeRow): Promise<SendResult> {
-    return this.#setup.desk.send(placedOf(row).order);
+  /** Sends the order of a hedge that is stored on disk; see `ElsewhereDesk.send`. */
+  send(row: HedgeRow, isWanted: () => boolean): Promise<SendResult> {
+    return this.#setup.desk.send(placedOf(row).order, isWanted);
   }
 
   /** Whether only the operator can state the outcome of the open order. */

@@ -41,6 +41,8 @@ import { bookRoute, requestRoutes, type ExecutableRoute } from './pricedRoutes.t
 
 /** Maximum time that a taker order waits for the bot's own quotes to be canceled. */
 const TAKE_WITHIN_MS = 15_000;
+/** Maximum age of the book on the other exchange from which an order is priced, when the order is sent. */
+const PRICED_WITHIN_MS = 15_000;
 /** Minimum time between two checks that notifications of conversions trigger. */
 const SOON_EVERY_MS = 1_000;
 const SECOND_LEG_EVERY_MS = 5_000;
@@ -395,7 +397,9 @@ export class Hedger {
     });
     this.#there.fly(row);
     if (!persist() || !mayAct()) return this.#endElsewhere(this.#recordUnsent(row), NOTHING_EXECUTED, NOT_SENT);
-    const sent = await this.#there.send(row);
+    // The order may wait in its client: for the rules of the book, the time of the exchange, or request budget.
+    const isWanted = () => mayAct() && this.#run.clock.elapsed() - taken.pricedAt <= PRICED_WITHIN_MS;
+    const sent = await this.#there.send(row, isWanted);
     if (sent.kind === 'refused') return this.#endElsewhere(row, NOTHING_EXECUTED, `refused: ${sent.why}`);
     if (sent.kind === 'sent') {
       const executing = this.#rows.change({ state: 'executing' });

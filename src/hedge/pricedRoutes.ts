@@ -4,6 +4,7 @@ import {
   sweepCost,
   type ConversionOffer,
   type Instrument,
+  type Millis,
   type Money,
   type PricedRoute,
   type Take,
@@ -19,7 +20,14 @@ export type ExecutableRoute =
   | { readonly by: 'offer'; readonly out: PricedRoute; readonly offer: ConversionOffer }
   | { readonly by: 'route'; readonly out: PricedRoute; readonly route: RouteOffer }
   | { readonly by: 'take'; readonly out: PricedRoute; readonly take: Take }
-  | { readonly by: 'elsewhere'; readonly out: PricedRoute; readonly take: Take; readonly rate: Money }
+  /** `pricedAt`: time of the book from which the order is priced, on the monotonic clock. */
+  | {
+      readonly by: 'elsewhere';
+      readonly out: PricedRoute;
+      readonly take: Take;
+      readonly rate: Money;
+      readonly pricedAt: Millis;
+    }
   | { readonly by: 'nothing'; readonly out: RouteOption };
 
 type RouteSources = Pick<HedgeSetup, 'venues' | 'routes'>;

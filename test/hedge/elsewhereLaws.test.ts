@@ -8,6 +8,7 @@ import {
   moneyOf,
   randomOf,
   Secret,
+  sleep,
   isAtPlace,
   sumOfCauses,
   textOfMoney,
@@ -42,6 +43,8 @@ class BotOfTwo {
   fateOfLook: Fate = 'arrives';
   accepts = true;
   mayAct = true;
+  /** Delays an order before its client sends it, as a wait for the budget or for the rules of the book does. */
+  beforePlace = (): Promise<void> => Promise.resolve();
   /** Lots of a quote here that fill while the book there is read next. */
   fillsAtRead = 0;
   /** Rows, and the ledger as text. */
@@ -99,7 +102,10 @@ class BotOfTwo {
     const elsewhereDesk = new ElsewhereDesk({
       client: {
         orderBook: (...of) => heard(client.orderBook(...of)),
-        place: (...of) => heard(client.place(...of)),
+        place: async (...of) => {
+          await this.beforePlace();
+          return heard(client.place(...of));
+        },
         lookUp: (...of) => heard(client.lookUp(...of)),
         orderTrades: (...of) => heard(client.orderTrades(...of)),
         cancel: (...of) => heard(client.cancel(...of)),
@@ -320,6 +326,29 @@ test('inventory below the minimum value of a hedge there leaves no row and no wr
     expect([less.hedger.rows, less.disk.ledger]).toEqual([[], null]);
     expect(more.hedger.rows.map(({ state }) => state)).toEqual(['completed']);
   }
+});
+
+test.each([
+  ['not if the bot may no longer act', 1_000, false, false],
+  ['not if its price is older than 15 s', 16_000, true, false],
+  ['if its price is younger than 15 s', 14_000, true, true],
+] as const)('an order that waits in its client is sent %s', async (_, waitsMs, mayAct, isSent) => {
+  const bot = new BotOfTwo(LOTS, '1');
+  const { clock, hedger, maker } = bot;
+  maker.limit('btc_usd', 'buy', '50000', '20');
+  maker.limit('btc_usd', 'sell', '50010', '20');
+  await clock.advance(1_000);
+  bot.beforePlace = async () => {
+    bot.mayAct = mayAct;
+    await sleep(clock, waitsMs);
+  };
+  bot.look();
+  void hedger.turn();
+  await clock.advance(waitsMs + 2_000);
+  if (isSent) await bot.passes(4_000);
+  expect(bot.sent.length).toBe(isSent ? 1 : 0);
+  expect(hedger.rows.map(({ state }) => state)).toEqual([isSent ? 'completed' : 'failed']);
+  expect(bot.balances.get('btc') === moneyOf('500')).toBe(!isSent);
 });
 
 test('a hedge that fails again and again is tried less often', async () => {
