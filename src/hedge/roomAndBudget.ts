@@ -57,7 +57,8 @@ const roomMoney = ({ sides, instrument }: HedgeView, side: Side): bigint =>
  */
 export function spentOnDay(rows: readonly HedgeRow[], at: Millis): Money {
   const last = rows.at(-1);
-  if (last === undefined || dayNumber(last.at) !== dayNumber(at)) return money(0n);
+  // A hedge of a later day is from before the clock was set back. A day that starts again has no new budget.
+  if (last === undefined || dayNumber(last.at) < dayNumber(at)) return money(0n);
   return money(moneyOf(last.dayCost ?? '0') + ownCost(last));
 }
 
