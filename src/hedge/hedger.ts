@@ -9,6 +9,7 @@ import {
   sleep,
   textOfMoney,
   amountToHedge,
+  atOtherMid,
   compareRoutes,
   type Conversion,
   type ConversionOffer,
@@ -279,11 +280,13 @@ export class Hedger {
       here === 0n ? [] : requestRoutes(this.#offers, this.#setup, instrument, here, before.mid),
       this.#elsewhere?.price(before, amount, { completed, isAll }) ?? null,
     ]);
-    const priced = [...atHome, ...(there === null ? [] : [there])];
     // The comparison of offers needs the book as it is after the requests.
     const seen = this.#options.view();
     const { mid } = seen;
     if (seen.refusal !== null) return this.#fail(`the book cannot be used: ${seen.refusal}`);
+    const priced = [...atHome];
+    if (there?.by === 'elsewhere') priced.push({ ...there, out: atOtherMid(there.out, amount > 0n, before.mid, mid) });
+    else if (there !== null) priced.push(there);
     if (here !== 0n) priced.push(bookRoute(this.#setup, orders !== undefined, seen, here));
     const outs = priced.map(({ out }) => out);
     const by = (other: Partial<typeof rules>) =>

@@ -45,6 +45,8 @@ class BotOfTwo {
   mayAct = true;
   /** Delays an order before its client sends it, as a wait for the budget or for the rules of the book does. */
   beforePlace = (): Promise<void> => Promise.resolve();
+  /** Mid price here from the next read of the book there on; absent if it stays. */
+  midAtRead: number | undefined;
   /** Lots of a quote here that fill while the book there is read next. */
   fillsAtRead = 0;
   /** Rows, and the ledger as text. */
@@ -84,7 +86,10 @@ class BotOfTwo {
         random: randomOf(life + 100),
         deadlineMs: 2_000,
         fate: request => {
-          if (request.target.includes('order_book')) this.#fills();
+          if (request.target.includes('order_book')) {
+            this.#fills();
+            this.#moves();
+          }
           if (!isOrder(request)) return this.fateOfLook;
           const id = (JSON.parse(request.body) as { origin_id: string }).origin_id;
           this.sent.push(id);
@@ -207,6 +212,15 @@ class BotOfTwo {
     this.desk.fill(quote.id, lots);
     this.desk.readPrivate();
     this.#keep();
+  }
+
+  #moves(): void {
+    const mid = this.midAtRead;
+    if (mid === undefined) return;
+    this.midAtRead = undefined;
+    [this.desk.bids, this.desk.asks] = [[[mid - 1, 50]], [[mid + 1, 50]]];
+    this.desk.now = this.clock.now();
+    this.desk.round(0);
   }
 
   look(): void {
@@ -349,6 +363,29 @@ test.each([
   expect(bot.sent.length).toBe(isSent ? 1 : 0);
   expect(hedger.rows.map(({ state }) => state)).toEqual([isSent ? 'completed' : 'failed']);
   expect(bot.balances.get('btc') === moneyOf('500')).toBe(!isSent);
+});
+
+test('a hedge costs at most what was counted for it, against the mid price of its decision, wherever that moves meanwhile', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(-LOTS, LOTS), fc.integer({ min: 985, max: 1_015 }), async (lots, mid) => {
+      const bot = new BotOfTwo(lots, '1');
+      bot.maker.limit('btc_usd', 'buy', '50000', '20');
+      bot.maker.limit('btc_usd', 'sell', '50010', '20');
+      await bot.clock.advance(1_000);
+      bot.midAtRead = mid;
+      await bot.passes(10_000);
+      const { trades } = bot.at.exchange.truth().accounts.get(bot.there.id)!;
+      const [row] = bot.hedger.rows;
+      if (trades.length === 0) return expect(row?.state).not.toBe('completed');
+      expect([row?.state, row?.middle]).toEqual(['completed', String(mid)]);
+      const there = bot.balances;
+      const base = there.get('btc')! - moneyOf('500');
+      const cash = (there.get('usd')! - moneyOf('20000000')) / 50n;
+      const paid = -(base * BigInt(mid) + cash);
+      expect(paid <= moneyOf(row!.costMax!)).toBe(true);
+    }),
+    runsOf(100, 12),
+  );
 });
 
 test('a hedge that fails again and again is tried less often', async () => {

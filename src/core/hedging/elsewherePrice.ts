@@ -75,6 +75,19 @@ export function priceElsewhere(
 }
 
 /**
+ * Returns a priced hedge with its maximum cost at another mid price of the bot's book, because that price may have moved
+ * while the hedge was priced. `sells`: whether the hedge sells the base currency.
+ */
+export function atOtherMid(out: PricedRoute, sells: boolean, before: Money, now: Money): PricedRoute {
+  if (out.costMax === undefined) return out;
+  const traded = moneyOf((sells ? out.give : out.get).amount);
+  const dearer = traded * (sells ? now - before : before - now);
+  // Rounded up also below 0, so that the cost is never understated.
+  const rounded = dearer > 0n ? (dearer + ONE - 1n) / ONE : dearer / ONE;
+  return { ...out, costMax: money(out.costMax + rounded) };
+}
+
+/**
  * Returns the possible price move until an order arrives, in bps: `z` standard deviations of a price whose volatility
  * is `perRootSecond` (a fraction, per square root of a second). Source: E17.
  */
