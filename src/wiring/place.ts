@@ -199,7 +199,10 @@ export function assertRunFits(config: Config, run: number): void {
 }
 
 /** Returns the exchanges that receive orders, by the section that names them. */
-export function venuesOfOrders(config: Config): { readonly exchange: ExchangeVenue; readonly elsewhere?: ExchangeVenue } {
+export function venuesOfOrders(config: Config): {
+  readonly exchange: ExchangeVenue;
+  readonly elsewhere?: ExchangeVenue;
+} {
   const { hedge, elsewhere } = config;
   const isPlaced = hedge?.elsewhere !== undefined && elsewhere !== undefined;
   return { exchange: venueOf(config), ...(isPlaced ? { elsewhere: venueElsewhere(elsewhere) } : {}) };

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { findingText } from '../../src/cli/commands/setup.ts';
-import { ClockGap } from '../../src/app/doctor/clockGap.ts';
+import { clockFinding } from '../../src/app/doctor/clockFinding.ts';
+import { ClockGap } from '../../src/messages/clockGap.ts';
 import type { Finding } from '../../src/app/doctor/finding.ts';
 import { withOpenHedge } from '../live/openHedge.ts';
 import { keysOf } from './jsonPage.ts';
@@ -241,7 +242,7 @@ test('a clock is near, behind or ahead by what no answer contradicts', () => {
   const told = (...answers: readonly (readonly [answeredAt: number, now: number, ms: number])[]) => {
     const gap = new ClockGap();
     for (const [answeredAt, now, ms] of answers) gap.hear({ answeredAt, ms }, now);
-    return `${gap.finding.result}: ${gap.finding.says}`;
+    return `${clockFinding(gap).result}: ${clockFinding(gap).says}`;
   };
   expect(told([10_000, 10_900, 50])).toMatch(/^pass/);
   expect(told([10_000, 18_000, 50])).toBe("warn: this machine's clock is 7 s ahead of the exchange clock");

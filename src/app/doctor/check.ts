@@ -24,7 +24,7 @@ import { clientBesideBot, clientOf, type VenueAccess } from '../../wiring/bot.ts
 import { sourceAccessOf } from '../../wiring/feeds.ts';
 import { assertTwoAccounts, assertVenuesFit, oneAccountProblem, placeClientOf } from '../../wiring/place.ts';
 import { venueElsewhere, venueOf } from '../../wiring/venueRegistry.ts';
-import { ClockGap, SET_CLOCK } from './clockGap.ts';
+import { ClockGap, SET_CLOCK } from '../../messages/clockGap.ts';
 import { clockProblemThere } from './elsewhere.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { sourceOfStop } from '../inspect/botLife.ts';

@@ -4,6 +4,7 @@ import { ccxtIdsOf, type Config } from '../../config.ts';
 import { readBookRow, readRules } from '../../live/loop/opening.ts';
 import type { Log } from '../../live/log.ts';
 import { openHedgeOf } from '../../live/state/stateSummary.ts';
+import { clockFinding } from './clockFinding.ts';
 import { balancesThere, previewNow, type PreviewNow } from './previewNow.ts';
 import { storedStateOf } from './storedState.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
@@ -16,7 +17,7 @@ import { remoteAccess, remoteElsewhere, withVenue } from '../../wiring/venueAcce
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { balanceFindings, bookFindings, budgetFindings, feeFindings, feesTooHigh, keyFindings } from './account.ts';
 import { ccxtFindings } from './ccxt.ts';
-import { ClockGap, SET_CLOCK } from './clockGap.ts';
+import { ClockGap, SET_CLOCK } from '../../messages/clockGap.ts';
 import { checkElsewhere, clockProblemThere, openPlace, type OpenPlace } from './elsewhere.ts';
 import { encryptionFindings } from './encryption.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
@@ -127,7 +128,7 @@ async function withoutKey({ config, clock, seed, tell }: Asking, restUrl: string
   try {
     await readBookRow(client, config.book);
     tell(pass('exchange', `the exchange answers and lists ${config.book}`));
-    tell(gap.finding);
+    tell(clockFinding(gap));
   } catch (error) {
     tell(checkAborted('exchange', error));
   } finally {
@@ -159,7 +160,7 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
     } catch (error) {
       tell(checkAborted('exchange', error));
     }
-    tell(gap.finding);
+    tell(clockFinding(gap));
     tell(budgetFindings(config, seen?.preview.levels.length ?? 0));
     tell(await streamFinding(options, venue));
     const problem = problems();

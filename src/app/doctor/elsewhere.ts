@@ -32,7 +32,7 @@ import { clientBesideBot, type VenueAccess } from '../../wiring/bot.ts';
 import { evidenceTimesOf, oneAccountProblem, placeClientOf, provenAfterMs } from '../../wiring/place.ts';
 import { venueElsewhere } from '../../wiring/venueRegistry.ts';
 import { keyFindings } from './account.ts';
-import { ClockGap, SET_CLOCK } from './clockGap.ts';
+import { ClockGap, SET_CLOCK } from '../../messages/clockGap.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;

@@ -36,6 +36,7 @@ import {
   venuesOfOrders,
   type PlaceSide,
 } from '../../wiring/place.ts';
+import { ClockGap, SET_CLOCK } from '../../messages/clockGap.ts';
 import { refuseUntried } from '../../wiring/venueRegistry.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitoredState.ts';
@@ -44,7 +45,6 @@ import { ownCommand } from '../../messages/ownCommand.ts';
 import { PAPER_PREFIX } from '../../wiring/paper.ts';
 import { status } from '../../messages/status.ts';
 import { summaryOf, type Summary } from '../../messages/summary.ts';
-import { ClockGap, SET_CLOCK } from '../doctor/clockGap.ts';
 import { superviseChild } from './childProcess.ts';
 import { startCanceling } from './cancelRequests.ts';
 import { Reloading } from './reloading.ts';

@@ -573,7 +573,7 @@ it('lines of one list with the same time keep its order, oldest first: a withdra
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 6 }), async times => {
       const oldestFirst = times.toSorted().map((createdAt, n) => {
         const amount = money(n % 2 === 0 ? -5n : 5n);
-        return { id: String(n), createdAt, updates: [{ currency: 'btc', amount }] };
+        return { id: String(n), createdAt, operation: 'withdrawal', updates: [{ currency: 'btc', amount }] };
       });
       const reads = new TransferReads(
         {

@@ -292,7 +292,8 @@ describe('transfers between both exchanges', () => {
             if (what === 'returns' && (isApart || (hasLists && isOut))) {
               world.reads(20_000);
               // Only a list shows that an amount less than what left is a return.
-              if (world.returns(isOut, hasLists && isOut ? fee : 0)) cameUp.add(isOut ? 'returned here' : 'returned there');
+              if (world.returns(isOut, hasLists && isOut ? fee : 0))
+                cameUp.add(isOut ? 'returned here' : 'returned there');
               world.reads(20_000);
             }
             if (what === 'resumes') {
@@ -820,20 +821,23 @@ describe('transfers between both exchanges', () => {
     expect([world.missing, state(world)[1]]).toEqual([null, []]);
   });
 
-  test.each([0, 1, FEE_MAX])('that a list shows as returned less a fee of %i lots count once, and the fee is lost', fee => {
-    const world = new World(true);
-    world.sends(sends(20, 0, true));
-    world.sends(sends(40, 0, true));
-    world.reads(30_000);
-    expect(state(world)[0]).toBe('0');
-    expect(world.returns(true, fee)).toBe(true);
-    world.reads(30_000);
-    expect(world.inventory).toBe(-lots(fee));
-    world.arrives(0);
-    world.reads(30_000);
-    expect(state(world)).toEqual([textOfMoney(-lots(fee) as Money), []]);
-    world.expectExact();
-  });
+  test.each([0, 1, FEE_MAX])(
+    'that a list shows as returned less a fee of %i lots count once, and the fee is lost',
+    fee => {
+      const world = new World(true);
+      world.sends(sends(20, 0, true));
+      world.sends(sends(40, 0, true));
+      world.reads(30_000);
+      expect(state(world)[0]).toBe('0');
+      expect(world.returns(true, fee)).toBe(true);
+      world.reads(30_000);
+      expect(world.inventory).toBe(-lots(fee));
+      world.arrives(0);
+      world.reads(30_000);
+      expect(state(world)).toEqual([textOfMoney(-lots(fee) as Money), []]);
+      world.expectExact();
+    },
+  );
 
   test('are joined with others of their kind beyond a hundred, the oldest first, and nothing of them is forgotten', () => {
     const world = new World(true);

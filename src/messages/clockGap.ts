@@ -2,14 +2,11 @@
  * Difference between this machine's clock and the exchange's, computed from the times in the exchange's answers. Each
  * answer narrows the bounds of the difference.
  */
-import type { ExchangeVenue, Millis, Observation } from '../../core/index.ts';
-import { finding, type Finding } from './finding.ts';
-
-const { pass, warn, fail } = finding;
+import type { ExchangeVenue, Millis, Observation } from '../core/index.ts';
 
 /** Smallest difference that can be detected from times in whole seconds, in ms. */
-const NEAR_MS = 2_000;
-/** Difference at which the check fails, in ms, because nonces, and whether a record counts as late, use the clock. */
+export const NEAR_MS = 2_000;
+/** Difference from which the clock counts as wrong, in ms, because nonces, and whether a record counts as late, use the clock. */
 const FAR_MS = 60_000;
 /** Remedy for a wrong clock. */
 export const SET_CLOCK = 'enable NTP on this machine (timedatectl set-ntp true)';
@@ -38,19 +35,14 @@ export class ClockGap {
     return `this machine's clock is ${aheadS} s ahead of the exchange clock, so no request with the key was sent; after such a request, the exchange would reject the key for ${aheadS} s once the clock is correct`;
   }
 
-  get finding(): Finding {
-    const check = 'clock';
-    if (this.#least === -Infinity)
-      return warn(
-        check,
-        'no answer contained the time of the exchange, so the clocks could not be compared',
-        'make sure that NTP sets the clock of this machine',
-      );
-    const says = this.difference('the exchange clock');
-    if (says === null)
-      return pass(check, `this machine's clock agrees with the exchange clock within ${NEAR_MS / 1_000} s`);
-    const todo = SET_CLOCK;
-    return Math.abs(this.#gap) < FAR_MS ? warn(check, says, todo) : fail(check, says, todo);
+  /** Whether no answer contained the time of the exchange. */
+  get isUnknown(): boolean {
+    return this.#least === -Infinity;
+  }
+
+  /** Whether the clock is so wrong that the bot must not rely on it. */
+  get isFar(): boolean {
+    return !(Math.abs(this.#gap) < FAR_MS);
   }
 
   /**
