@@ -31,7 +31,14 @@ import { engineOf, referenceOf } from '../../wiring/bot.ts';
 import { placeNameOf, rateSourcesOf, withoutPlace } from '../../wiring/place.ts';
 import { livePricesOf, type SourceAccess } from '../../wiring/feeds.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { bookArrivals, restoreIn, uncountedIn, type StoredState, type Uncounted } from './storedState.ts';
+import {
+  bookAdjustments,
+  bookArrivals,
+  restoreIn,
+  uncountedIn,
+  type StoredState,
+  type Uncounted,
+} from './storedState.ts';
 
 export type PreviewNow = {
   readonly preview: Preview;
@@ -147,7 +154,11 @@ export async function previewNow(
         : new Reads(client, config.book, left.marker, time, 0, [...(left.ledger?.seen.keys() ?? [])]);
     const open = await reads.openOrders();
     const own = isFailed(open) ? [] : open.orders.filter(order => isOwn(order, config));
-    if (left !== null) restoreIn(engine, left, rules.instrument, time());
+    const driver = { clock, log: SILENT, time };
+    if (left !== null) {
+      restoreIn(engine, left, rules.instrument, time());
+      bookAdjustments(engine, config, driver);
+    }
     engine.step({ kind: 'rules', at: time(), ...rules });
     const trades = await reads.trades();
     if (isFailed(trades)) throw unreadHere(trades);
@@ -176,15 +187,14 @@ export async function previewNow(
       if (event !== null) engine.step(event);
     }
     const newLivePrices = livePricesOf(config, access, clock, 0);
-    if (newLivePrices)
-      for (const event of await readLivePrices(newLivePrices(), { clock, log: SILENT, time })) engine.step(event);
+    if (newLivePrices) for (const event of await readLivePrices(newLivePrices(), driver)) engine.step(event);
     if (there !== null) {
       // The other exchange's quote currency is valued with the sources of the reference price, so the engine receives
       // the balances of that exchange only after the sources are read.
       const rate = rateOf(rateSourcesOf(config), engine.livePrice(time())?.sources ?? []);
       const rated = { ...there, ...(rate === null ? {} : { rate }) };
       engine.step({ ...rated, at: time() });
-      if (left !== null) bookArrivals(engine, config, [home, rated], { clock, log: SILENT, time });
+      if (left !== null) bookArrivals(engine, config, [home, rated], driver);
     }
     const reducing = latchIn(config.state.dir).readReduce();
     if (reducing !== null) engine.step({ kind: 'reduce', at: time(), reason: reducing.reason });

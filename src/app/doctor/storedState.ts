@@ -22,6 +22,7 @@ import { conversionOf, mayStillExecute } from '../../hedge/index.ts';
 import type { Log } from '../../live/log.ts';
 import { CannotStart } from '../../live/loop/opening.ts';
 import { PlaceTransfers } from '../../live/loop/placeTransfers.ts';
+import { NumberedMailbox } from '../../live/mailbox/mailbox.ts';
 import { leftoversOf, type Leftovers } from '../../live/state/journal.ts';
 import { inUnitsOf } from '../../live/state/unitConversion.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
@@ -89,23 +90,44 @@ export function restoreIn(engine: Engine, stored: Leftovers, instrument: Instrum
     }
 }
 
+type Driver = { readonly clock: Clock; readonly log: Log; readonly time: () => Millis };
+
+/** Returns the transfers between both exchanges in the engine of a preview; `null` if the bot has one exchange. */
+function transfersOf(engine: Engine, { elsewhere }: Pick<Config, 'elsewhere'>, driver: Driver): PlaceTransfers | null {
+  if (elsewhere === undefined || engine.elsewhere === null) return null;
+  const run = { ...driver, step: (event: EngineEvent) => void engine.step(event) };
+  // The own exchange counts as one without transfer lists: a run finds the arrival in the list, and books the same.
+  return new PlaceTransfers({
+    ...{ run, engine, hasLists: false, place: placeNameOf(elsewhere), currencies: pairOf(elsewhere.book) },
+  });
+}
+
+/** Books the adjustments of the operator that wait for the next run, in the engine only. */
+export function bookAdjustments(engine: Engine, config: Config, driver: Driver): void {
+  const transfers = transfersOf(engine, config, driver);
+  for (const request of new NumberedMailbox(config.state.dir, 'adjust').waiting()) {
+    const { id, at: occurredAt, currency, amount, reason, by, inTransit = false } = request;
+    // A run books the first kind later, and rejects the second.
+    if (transfers?.isUnread(currency) === true) continue;
+    if (inTransit && transfers?.isTransferable(currency) !== true) continue;
+    engine.step({
+      ...{ kind: 'transfer', at: driver.time(), source: `adjust ${id}`, cause: 'adjustments', currency, amount },
+      ...{ occurredAt, why: `${by}: ${reason}`, ...(inTransit ? { inTransit: true } : {}) },
+    });
+  }
+}
+
 /**
  * Books the arrivals that complete a transfer between both exchanges, and compares the balances with the ledger again
  * if it booked any. `balances`: the events of both exchanges, which the engine has applied.
  */
 export function bookArrivals(
   engine: Engine,
-  { elsewhere }: Pick<Config, 'elsewhere'>,
+  config: Pick<Config, 'elsewhere'>,
   balances: readonly Extract<EngineEvent, { kind: 'balances' }>[],
-  { clock, log, time }: { readonly clock: Clock; readonly log: Log; readonly time: () => Millis },
+  driver: Driver,
 ): void {
-  if (elsewhere === undefined || engine.elsewhere === null) return;
   const before = engine.ledgerVersion;
-  const run = { clock, log, time, step: (event: EngineEvent) => void engine.step(event) };
-  // The own exchange counts as one without transfer lists: a run finds the arrival in the list, and books the same.
-  const transfers = new PlaceTransfers({
-    ...{ run, engine, hasLists: false, place: placeNameOf(elsewhere), currencies: pairOf(elsewhere.book) },
-  });
-  transfers.bookCompleted();
-  if (engine.ledgerVersion !== before) for (const event of balances) engine.step({ ...event, at: time() });
+  transfersOf(engine, config, driver)?.bookCompleted();
+  if (engine.ledgerVersion !== before) for (const event of balances) engine.step({ ...event, at: driver.time() });
 }

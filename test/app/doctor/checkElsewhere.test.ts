@@ -153,6 +153,21 @@ test.each(ROWS.map(rows => [rows.map(([currency, amount]) => `${amount} ${curren
   },
 );
 
+test('bookings of the operator that wait for the next run count in check, and remain for that run', async () => {
+  world = worldOf(7, TWO, 'elsewhere');
+  const first = await started(world);
+  await world.clock.advance(2_000);
+  await first.stop();
+  asks(world, [
+    ['btc@transit', '-0.03'],
+    ['btc@kraken', '0.01'],
+  ]);
+  const text = await checkIn(world);
+  expect(inventoryIn(text)).toBe('+0.02000000');
+  expect(new NumberedMailbox(world.stateDir, 'adjust').waiting().length).toBe(2);
+  expect(Number(await inventoryOfNextRun(world))).toBe(0.02);
+});
+
 test('what has left one exchange counts once in check, before and after it arrives at the other', async () => {
   world = worldOf(7, TWO, 'elsewhere');
   const first = await started(world);
