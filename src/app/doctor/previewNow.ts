@@ -31,14 +31,7 @@ import { engineOf, referenceOf } from '../../wiring/bot.ts';
 import { placeNameOf, rateSourcesOf, withoutPlace } from '../../wiring/place.ts';
 import { livePricesOf, type SourceAccess } from '../../wiring/feeds.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import {
-  bookAdjustments,
-  bookArrivals,
-  restoreIn,
-  uncountedIn,
-  type StoredState,
-  type Uncounted,
-} from './storedState.ts';
+import { bookWaiting, bookArrivals, restoreIn, uncountedIn, type StoredState, type Uncounted } from './storedState.ts';
 
 export type PreviewNow = {
   readonly preview: Preview;
@@ -157,7 +150,7 @@ export async function previewNow(
     const driver = { clock, log: SILENT, time };
     if (left !== null) {
       restoreIn(engine, left, rules.instrument, time());
-      bookAdjustments(engine, config, driver);
+      bookWaiting(engine, config, driver);
     }
     engine.step({ kind: 'rules', at: time(), ...rules });
     const trades = await reads.trades();

@@ -93,7 +93,11 @@ export function restoreIn(engine: Engine, stored: Leftovers, instrument: Instrum
 type Driver = { readonly clock: Clock; readonly log: Log; readonly time: () => Millis };
 
 /** Returns the transfers between both exchanges in the engine of a preview; `null` if the bot has one exchange. */
-function transfersOf(engine: Engine, { elsewhere }: Pick<Config, 'elsewhere'>, driver: Driver): PlaceTransfers | null {
+function transfersBetween(
+  engine: Engine,
+  { elsewhere }: Pick<Config, 'elsewhere'>,
+  driver: Driver,
+): PlaceTransfers | null {
   if (elsewhere === undefined || engine.elsewhere === null) return null;
   const run = { ...driver, step: (event: EngineEvent) => void engine.step(event) };
   // The own exchange counts as one without transfer lists: a run finds the arrival in the list, and books the same.
@@ -103,8 +107,8 @@ function transfersOf(engine: Engine, { elsewhere }: Pick<Config, 'elsewhere'>, d
 }
 
 /** Books the adjustments of the operator that wait for the next run, in the engine only. */
-export function bookAdjustments(engine: Engine, config: Config, driver: Driver): void {
-  const transfers = transfersOf(engine, config, driver);
+export function bookWaiting(engine: Engine, config: Config, driver: Driver): void {
+  const transfers = transfersBetween(engine, config, driver);
   for (const request of new NumberedMailbox(config.state.dir, 'adjust').waiting()) {
     const { id, at: occurredAt, currency, amount, reason, by, inTransit = false } = request;
     // A run books the first kind later, and rejects the second.
@@ -128,6 +132,6 @@ export function bookArrivals(
   driver: Driver,
 ): void {
   const before = engine.ledgerVersion;
-  transfersOf(engine, config, driver)?.bookCompleted();
+  transfersBetween(engine, config, driver)?.bookCompleted();
   if (engine.ledgerVersion !== before) for (const event of balances) engine.step({ ...event, at: driver.time() });
 }
