@@ -351,7 +351,7 @@ export class Hedger {
       this.#handleNotExecuted(this.#recordUnsent(row), NOT_SENT);
       return;
     }
-    const outcome = await desk.accept({ way, id });
+    const outcome = await desk.accept({ way, id }, this.#options.mayAct);
     if (outcome.kind === 'done') this.#rows.change({ state: 'executing', conversionId: outcome.value.conversionId });
     // The hedger accepts each offer only once. If the exchange reports that the quote was executed before, this request
     // itself has executed it.

@@ -177,7 +177,7 @@ export class HedgedBot {
     const desk: ConversionDesk = {
       pairs: () => heard(toy.pairs()),
       offer: (...of) => heard(toy.offer(...of)),
-      accept: of => heard(toy.accept(of)),
+      accept: (...of) => heard(toy.accept(...of)),
       state: (...of) => heard(toy.state(...of)),
       find: (...of) => heard(toy.find(...of)),
     };

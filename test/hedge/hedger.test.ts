@@ -300,6 +300,19 @@ describe('a hedge with an unknown outcome', () => {
   });
 });
 
+test.each([true, false])(
+  'an acceptance that waits in its client is sent only if the bot may still act: %s',
+  async mayAct => {
+    const bot = new HedgedBot(12);
+    bot.toy.beforeAccept = async () => {
+      bot.mayAct = mayAct;
+    };
+    await bot.turned();
+    expect(bot.toy.accepted.length).toBe(mayAct ? 1 : 0);
+    expect(bot.last.state).toBe(mayAct ? 'executing' : 'failed');
+  },
+);
+
 describe('a conversion that nobody can look up', () => {
   const unknown = async (fate: 'untold' | 'lost', canLook: boolean) => {
     const bot = new HedgedBot(12, { venues: ['conversion'] });

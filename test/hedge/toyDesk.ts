@@ -45,6 +45,8 @@ export class ToyDesk implements ConversionDesk {
   readonly asked: Asked[] = [];
   readonly offers = new Map<string, ConversionOffer & { readonly at: number }>();
   readonly accepted: string[] = [];
+  /** Delays an acceptance before its client sends it, as a wait for request budget does. */
+  beforeAccept = (): Promise<void> => Promise.resolve();
   readonly executed: Execution[] = [];
   readonly calls: string[] = [];
   onAccept: (offer: ConversionOffer) => void = () => undefined;
@@ -101,8 +103,13 @@ export class ToyDesk implements ConversionDesk {
     return { kind: 'done', value: offer };
   }
 
-  async accept({ way, id }: Pick<ConversionOffer, 'way' | 'id'>): Promise<Outcome<{ readonly conversionId: string }>> {
+  async accept(
+    { way, id }: Pick<ConversionOffer, 'way' | 'id'>,
+    isWanted = () => true,
+  ): Promise<Outcome<{ readonly conversionId: string }>> {
     this.calls.push('accept');
+    await this.beforeAccept();
+    if (!isWanted()) return { kind: 'refused', code: 'not-sent', message: 'no longer needed' };
     const offer = this.offers.get(id);
     if (offer?.way !== way) throw new Error(`no quote ${id} of ${way}`);
     if (!offer.canConfirm) throw new Error(`${id} cannot be confirmed`);

@@ -292,9 +292,13 @@ export interface ConversionDesk {
   ): Promise<Outcome<ConversionOffer>>;
   /**
    * Accepts an offer. If the outcome is `refused`, the offer is certainly not executed, unless the field `meaning` is
-   * `executed before`.
+   * `executed before`. Calls `isWanted` just before sending; if `isWanted` returns false, resolves to `refused` with code
+   * `not-sent`.
    */
-  accept(offer: Pick<ConversionOffer, 'way' | 'id'>): Promise<Outcome<{ readonly conversionId: string }>>;
+  accept(
+    offer: Pick<ConversionOffer, 'way' | 'id'>,
+    isWanted?: () => boolean,
+  ): Promise<Outcome<{ readonly conversionId: string }>>;
   state(way: ConversionWay, conversionId: string): Promise<Outcome<ConversionState>>;
   /**
    * Finds the conversion of a quote; `null` if the exchange has none. `rfq` searches every page of its list.

@@ -17,6 +17,7 @@ import {
   type AskOptions,
   type BitsoRequest,
 } from '../../../src/exchange/bitso/wire/protocol.ts';
+import { conversionDesk } from '../../../src/exchange/bitso/rest/desk.ts';
 import { WireFault } from '../../../src/exchange/wire/wire.ts';
 import { runsOf } from '../../many.ts';
 import { credentials, json, ok, ScriptedTransport, scriptedClient, type Answer } from '../bitso/fakes.ts';
@@ -32,6 +33,15 @@ const order: NewOrder = {
 };
 
 describe('a request that waits for its turn', () => {
+  it.each(['rfq', 'conversion'] as const)(
+    'is not sent if it accepts an offer (%s) that is no longer wanted',
+    async way => {
+      const { client, transport } = scriptedClient(() => Promise.resolve(ok({ oid: 'x' })));
+      expect(await conversionDesk(client).accept({ way, id: 'q-1' }, () => false)).toMatchObject({ code: 'not-sent' });
+      expect(transport.requests).toEqual([]);
+    },
+  );
+
   it.each([true, false])('is asked then whether it is still wanted, and leaves only if so: %s', async isWantedThen => {
     const answers: ((reply: WireReply) => void)[] = [];
     const { client, transport } = scriptedClient(() => new Promise(resolve => answers.push(resolve)), {

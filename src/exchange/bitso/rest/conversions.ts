@@ -50,8 +50,11 @@ export function conversions(ask: BitsoAsk) {
     requestConversion: (of: ConversionRequest) =>
       buildAndSend(ask, () => question('POST', '', 'POST currency_conversions', quote, conversionBody(of))),
     /** Executes a quote. The execution is asynchronous and cannot be undone; poll its result with `conversion`. */
-    executeConversion: (quoteId: string) =>
-      buildAndSend(ask, () => question('PUT', `/${quotePart(quoteId)}`, 'PUT currency_conversions', started)),
+    executeConversion: (quoteId: string, isWanted: () => boolean = () => true) =>
+      buildAndSend(ask, () => ({
+        ...question('PUT', `/${quotePart(quoteId)}`, 'PUT currency_conversions', started),
+        isWanted,
+      })),
     /** Looks up a conversion by its own id, from the answer to its execution. */
     conversion: (conversionId: string) =>
       buildAndSend(ask, () => question('GET', `/${quotePart(conversionId)}`, 'GET currency_conversions', conversion)),

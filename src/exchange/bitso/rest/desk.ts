@@ -55,10 +55,10 @@ export function conversionDesk(client: ConversionEndpoints & { readonly rfq: Rfq
         canConfirm: true,
       }));
     },
-    accept: async ({ way, id }) =>
+    accept: async ({ way, id }, isWanted) =>
       way === 'rfq'
-        ? mapOutcome(await rfq.convert(id), conversion => ({ conversionId: conversion.id }))
-        : client.executeConversion(id),
+        ? mapOutcome(await rfq.convert(id, isWanted), conversion => ({ conversionId: conversion.id }))
+        : client.executeConversion(id, isWanted),
     state: async (way, conversionId) =>
       way === 'rfq'
         ? mapOutcome(await rfq.conversion(conversionId), stateOf)

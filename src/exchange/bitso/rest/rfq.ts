@@ -74,10 +74,18 @@ export function rfq(ask: BitsoAsk) {
     requestQuote: (of: RfqRequest) =>
       buildAndSend(ask, () => question('POST', 'quotes', 'POST rfq quotes', quote, quoteBody(of))),
     quote: (id: string) => buildAndSend(ask, () => question('GET', `quotes/${quotePart(id)}`, 'GET rfq quotes', quote)),
-    convert: (quoteId: string) =>
-      buildAndSend(ask, () =>
-        question('POST', 'conversions', 'POST rfq conversions', conversion, { quote_id: quotePart(quoteId) }, 'write'),
-      ),
+    convert: (quoteId: string, isWanted: () => boolean = () => true) =>
+      buildAndSend(ask, () => ({
+        ...question(
+          'POST',
+          'conversions',
+          'POST rfq conversions',
+          conversion,
+          { quote_id: quotePart(quoteId) },
+          'write',
+        ),
+        isWanted,
+      })),
     conversion: (id: string) =>
       buildAndSend(ask, () => question('GET', `conversions/${quotePart(id)}`, 'GET rfq conversion', conversion)),
     conversions: (of: RfqPageQuery = {}) =>
