@@ -3,7 +3,7 @@
  * clock (formulas-desk E13). A horizon of many steps avoids the short intervals in which prices look unrelated.
  */
 import { CONFIDENCE_LEVEL } from './blockBootstrap.ts';
-import { symmetricEigenvalues } from './eigenvalues.ts';
+import { symmetricEigenvalues } from './linear.ts';
 import { normalQuantile } from './normalDistribution.ts';
 
 /** Correlation with its 95% interval, and the number of independent intervals that would give this interval. */

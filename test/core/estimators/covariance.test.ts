@@ -17,7 +17,7 @@ import {
   usableCorrelations,
   type Correlation,
 } from '../../../src/core/index.ts';
-import { symmetricEigenvalues } from '../../../src/core/estimators/eigenvalues.ts';
+import { symmetricEigenvalues } from '../../../src/core/estimators/linear.ts';
 
 describe('check values of E13', () => {
   test('the factor of random reads: .5 and .2 per second over 30 s and 60 s', () => {
