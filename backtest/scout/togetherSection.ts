@@ -63,7 +63,7 @@ function heatTable({ pairs }: JointMoves, names: readonly string[]): Html {
 
 function pairTable(pairs: readonly BookPair[]): Html {
   const rows = pairs.map(pair => {
-    const { correlation, seconds, horizonS, sameSide, oppositeSides, implied } = pair;
+    const { correlation, seconds, horizonS, sameSide, oppositeSides } = pair;
     const between =
       correlation === null ? '–' : `${correlationText(correlation.low)} to ${correlationText(correlation.high)}`;
     const isShown = correlation !== null;
@@ -76,9 +76,7 @@ function pairTable(pairs: readonly BookPair[]): Html {
       <td>${horizonS === null ? '–' : durationText(horizonS)}</td>
       <td>${isShown ? riskText(sameSide) : '–'}</td>
       <td>${isShown ? riskText(oppositeSides) : '–'}</td>
-      <td class="text">
-        ${meaning.charAt(0).toUpperCase() + meaning.slice(1)} ${implied === null ? '' : impliedText(pair, implied)}
-      </td>
+      <td class="text">${meaning.charAt(0).toUpperCase() + meaning.slice(1)} ${impliedText(pair) ?? ''}</td>
     </tr>`;
   });
   const names = ['correlation', '95% interval', 'common time', 'horizon', 'risk, same side', 'risk, opposite sides'];

@@ -1,7 +1,7 @@
 /** Joint moves of the books of a scout in sentences, and formats of their numbers. */
 import { counted, durationText } from '../../src/pages/index.ts';
 import { bpsText } from '../profile/bpsText.ts';
-import type { BookPair, ImpliedBook, JointMoves } from './together.ts';
+import type { BookPair, JointMoves } from './together.ts';
 
 /** Maximum number of pairs of one kind that a sentence names. */
 const NAMED_MAX = 3;
@@ -27,22 +27,16 @@ export function togetherWords({ pairs, allSameSide }: JointMoves): readonly stri
         ? 'How the books move together is unknown.'
         : `No two books move together beyond chance (${counted(known.length, 'pair')}).`
       : `${namedPair(strongest)} move ${strongest.usedCorrelation > 0 ? 'together' : 'against each other'}: ${pairMeaning(strongest)}`;
-  const count = 1 + new Set(pairs.map(({ b }) => b)).size;
+  const count = new Set(pairs.flatMap(({ a, b }) => [a, b])).size;
+  const zeros = known.length < pairs.length ? ' Unknown pairs count as unrelated.' : '';
   const all =
     count < 3 || related.length === 0
       ? []
       : [
-          `Inventory of equal risk on the same side of all ${count} books carries ${riskText(allSameSide)} times the risk of one; ${riskText(Math.sqrt(count))} if they were independent.`,
+          `Inventory of equal risk on the same side of all ${count} books carries ${riskText(allSameSide)} times the risk of one; ${riskText(Math.sqrt(count))} if they were independent.${zeros}`,
         ];
-  const implied = pairs
-    .filter(pair => pair.implied !== null && pair.implied.volatilityBps !== null)
-    .slice(0, NAMED_MAX);
-  return [
-    first,
-    ...all,
-    ...implied.flatMap(pair => (pair.implied === null ? [] : [impliedText(pair, pair.implied)])),
-    ...unknownWords(pairs),
-  ];
+  const implied = pairs.flatMap(pair => impliedText(pair) ?? []);
+  return [first, ...all, ...implied.slice(0, NAMED_MAX), ...unknownWords(pairs)];
 }
 
 /** Describes what a pair means for inventory in both books, in one sentence. */
@@ -58,14 +52,17 @@ export function pairMeaning(pair: BookPair): string {
     : `too little common time to say: ${durationText(seconds)} of ${durationText(neededSeconds)}.`;
 }
 
-/** Describes the book that the prices of a pair imply, with its volatility. */
-export function impliedText(
-  { a, b }: BookPair,
-  { book, isSecondShort, volatilityBps, recordedBps }: ImpliedBook,
-): string {
+/**
+ * Describes the book that the prices of a pair imply, with its volatility; `null` if there is none, if the volatility is
+ * unknown, and for unrelated books whose implied book was not recorded.
+ */
+export function impliedText(pair: BookPair): string | null {
+  const { a, b, implied } = pair;
+  if (implied === null) return null;
+  const { book, isSecondShort, volatilityBps, recordedBps } = implied;
+  if (volatilityBps === null || (recordedBps === null && !isRelated(pair))) return null;
   const recorded = recordedBps === null ? '' : ` (recorded there: ${bpsText(recordedBps)} bps)`;
-  const vola = volatilityBps === null ? '' : `, with a volatility of ${bpsText(volatilityBps)} bps per hour${recorded}`;
-  return `Long ${a} and ${isSecondShort ? 'short' : 'long'} ${b} of the same value is a position in ${book}${vola}.`;
+  return `Long ${a} and ${isSecondShort ? 'short' : 'long'} ${b} of the same value is a position in ${book}, with a volatility of ${bpsText(volatilityBps)} bps per hour${recorded}.`;
 }
 
 /** Joins the names of a pair for a sentence. */

@@ -222,7 +222,8 @@ async function measured(
     }
   }
   const [, minor] = pairOf(config.book);
-  const together = await withProgress(progress, 'comparing the books', () => booksTogether(timed));
+  const together =
+    timed.length < 2 ? null : await withProgress(progress, 'comparing the books', () => booksTogether(timed));
   const preferred = books.some(book => book.minor === minor) ? minor : undefined;
   return {
     scouting: {

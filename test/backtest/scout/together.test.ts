@@ -177,6 +177,8 @@ describe('what is said', () => {
     expect(words[1]).toBe(
       `Inventory of equal risk on the same side of all 3 books carries ${found.allSameSide.toFixed(2)} times the risk of one; 1.73 if they were independent.`,
     );
+    const isOneUnknown = found.pairs.map((pair, i) => (i === 2 ? { ...pair, correlation: null } : pair));
+    expect(togetherWords({ ...found, pairs: isOneUnknown })[1]).toBe(`${words[1]} Unknown pairs count as unrelated.`);
     expect(words.slice(2)).toContainEqual(
       expect.stringMatching(
         /^Long btc_mxn and short usd_mxn of the same value is a position in btc_usd, with a volatility of [\d.]+ bps per hour \(recorded there: [\d.]+ bps\)\.$/,
@@ -186,6 +188,16 @@ describe('what is said', () => {
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
     expect(lines[0]).toMatch(/^pair +corr +low +high +time +over +both +opp\. +needs$/);
     for (const { a, b } of found.pairs) expect(lines.some(line => line.startsWith(`${a} ${b} `))).toBe(true);
+  });
+
+  test('names an implied book of unrelated books only if it was recorded', () => {
+    const pair: BookPair = { ...pairIn(found, 'btc_mxn', 'usd_mxn'), usedCorrelation: 0 };
+    const implied = { ...pair.implied!, recordedBps: null };
+    const said = (of: BookPair) => togetherWords({ pairs: [of], allSameSide: Math.SQRT2 }).join(' ');
+    expect(said(pair)).toContain('is a position in btc_usd');
+    expect(said({ ...pair, implied })).not.toContain('is a position in');
+    expect(said({ ...pair, implied, usedCorrelation: 0.5 })).toContain('is a position in btc_usd');
+    expect(said({ ...pair, implied: { ...pair.implied!, volatilityBps: null } })).not.toContain('is a position in');
   });
 
   test('names zero as zero: the pair counts as unrelated, with the time that would show its correlation', () => {
