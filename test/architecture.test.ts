@@ -79,7 +79,6 @@ const REUSED_NAMES: Readonly<Record<string, number>> = {
     costOf: 3,
     configOf: 3,
     endOf: 3,
-    wrapped: 3,
     table: 3,
     ledgerOf: 3,
     timeText: 3,

@@ -21,6 +21,7 @@ import { secondsText } from '../report/plots.ts';
 import type { ScoutedBook, Scouting } from './scouting.ts';
 import { bpsText } from '../profile/bpsText.ts';
 import { scoutWords, shownIn } from './summary.ts';
+import { togetherSection } from './togetherSection.ts';
 
 /**
  * Returns a self-contained HTML file: the chart library, its style and the script are embedded. Names and texts of the
@@ -62,6 +63,10 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
               ${across.map(plot => placesOf([plot]))}`,
           )
     }
+    ${togetherSection(
+      scouting.together,
+      books.map(({ name }) => name),
+    )}
     ${plotted(
       'Net by distance',
       `Net profit per hour, after fees, of orders at each distance from the mid price. The orders are re-pegged every ${secondsText(scouting.cadenceMs / 1_000)}. Bars are 95% confidence intervals, one per distance, computed from the edge that remains ${secondsText(scouting.horizonS)} after a fill.`,

@@ -8,6 +8,7 @@ import { distanceProfileOf, type DistancePoint } from '../profile/distanceProfil
 import { quoteVerdictOf, type QuoteVerdict } from '../profile/quoteVerdict.ts';
 import { constantLatency } from '../rows/latency.ts';
 import { marketSeen, type MarketSeen } from './marketSeen.ts';
+import type { JointMoves } from './together.ts';
 
 /** Result of a scout. Equal recordings and options give equal fields, except `made`. */
 export type Scouting = {
@@ -33,6 +34,8 @@ export type Scouting = {
    * the remaining edge.
    */
   readonly books: readonly ScoutedBook[];
+  /** Joint moves of the books; absent with fewer than two books. */
+  readonly together?: JointMoves;
   readonly leftOut: readonly { readonly what: string; readonly why: string }[];
   /** Books with a hedge on another exchange; absent unless a recording of that exchange was given. */
   readonly hedged?: readonly HedgedBook[];

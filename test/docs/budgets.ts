@@ -8,9 +8,10 @@
  * raised by 900 for hedges on another exchange and transfers to it, most of them keys. It was raised by 330 for descriptions of
  * keys, options, switches and metrics that say whose figure they mean, and in which unit, and by another 230 for the same.
  * It was raised by 160 for several live books of the embedded exchange: their keys, and one paragraph; and by another 150 for
- * their correlation, their arbitrageur, and recordings of several books.
+ * their correlation, their arbitrageur, and recordings of several books. It was raised by 140 for the joint moves of books in
+ * a scout.
  */
-export const WORDS_MAX = 40_540;
+export const WORDS_MAX = 40_680;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -43,7 +44,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/hedging-band.md': 575,
   'docs/hedging.md': 990,
   'docs/importing.md': 800,
-  'docs/json.md': 2_015,
+  'docs/json.md': 2_060,
   'docs/ledger.md': 500,
   'docs/mapping-files.md': 775,
   'docs/market-model.md': 475,
@@ -58,7 +59,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/reload.md': 375,
   'docs/report.md': 525,
   'docs/runbook.md': 2_775,
-  'docs/scout.md': 675,
+  'docs/scout.md': 735,
   'docs/sentinel.md': 325,
   'docs/state-directory.md': 325,
   'docs/states.md': 865,

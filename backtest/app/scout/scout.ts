@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import {
+  booksTogether,
   hedgedBookOf,
   HORIZON_S,
   ranked,
@@ -15,11 +16,12 @@ import {
   type HedgeVenue,
   type ScoutedBook,
   type Scouting,
+  type TimedBook,
 } from '../../index.ts';
 import { embeddedFeesOf, liveBooksOf, type Config } from '../../../src/config.ts';
 import { pairOf, type AvailableBook, type BookRules, type Clock, type FeeTier } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
-import { loadStoredTape } from '../../../src/tape/index.ts';
+import { loadStoredTape, logSecondsOf } from '../../../src/tape/index.ts';
 import { withProgress, type Progress } from '../../../src/messages/progress.ts';
 import { record, type RecordOptions } from '../../../src/app/tapes/record.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
@@ -190,6 +192,7 @@ async function measured(
   const { config, fees, latencyMs, seed, version, progress, isStopped } = command;
   const cadenceMs = config.timing.decideEveryMs;
   const books: ScoutedBook[] = [];
+  const timed: TimedBook[] = [];
   const out = [...leftOut];
   const about = new Map<string, { rules: BookRules; path: string | null; tiers: readonly FeeTier[] }>();
   for (const { name: own, path, given } of found) {
@@ -208,7 +211,9 @@ async function measured(
         await withProgress(progress, `measuring ${name}`, onShare => {
           const tape = 'options' in given ? loadStoredTape(given.tape) : given;
           about.set(name, { rules: tape.rules, path: listed === null ? path : null, tiers });
-          return scoutedBook(name, tape, { ...account, tiers, cadenceMs, latencyMs, seed, onShare });
+          const scouted = scoutedBook(name, tape, { ...account, tiers, cadenceMs, latencyMs, seed, onShare });
+          if (scouted.mid !== null && found.length > 1) timed.push({ book: scouted, log: logSecondsOf(tape) });
+          return scouted;
         }),
       );
     } catch (error) {
@@ -217,12 +222,15 @@ async function measured(
     }
   }
   const [, minor] = pairOf(config.book);
+  const together =
+    timed.length < 2 ? null : await withProgress(progress, 'comparing the books', () => booksTogether(timed));
   const preferred = books.some(book => book.minor === minor) ? minor : undefined;
   return {
     scouting: {
       made: { puntas: version, node: process.versions.node },
       ...{ looked, fees: typeof fees === 'number' ? `${fees} bps` : fees, cadenceMs, latencyMs, horizonS: HORIZON_S },
       ...ranked(books, preferred),
+      ...(together !== null && { together }),
       leftOut: out.map(({ path, why }) => ({ what: path, why })),
     },
     found: about,

@@ -1,4 +1,4 @@
-/** Text of `puntas scout`: sentences, and one table, in at most 80 columns. */
+/** Text of `puntas scout`: sentences and tables, in at most 80 columns. */
 import {
   bpsText,
   compact,
@@ -10,25 +10,28 @@ import {
   type ScoutedBook,
   type Scouting,
 } from '../../index.ts';
+import { wrapped } from '../../../src/messages/wrapped.ts';
+import { textTable, WIDTH, type Heads } from './textTable.ts';
+import { togetherLines } from './togetherText.ts';
 
-/** Width of a default terminal, in columns. */
-const WIDTH = 80;
-
-type Column = { readonly heads: readonly [string, string]; readonly cell: (book: ScoutedBook) => string };
+type Column = { readonly heads: Heads; readonly cell: (book: ScoutedBook) => string };
 
 /** Describes the result of a scout, without a line break at the end. */
 export function describeScouting(scouting: Scouting): string {
-  const { books, leftOut, hedged = [] } = scouting;
+  const { books, leftOut, together, hedged = [] } = scouting;
   const [verdict, ...rest] = scoutWords(scouting);
   return [
-    ...wrapped(verdict ?? ''),
+    ...lines(verdict ?? ''),
     ...(books.length === 0 ? [] : ['', ...tableOf(scouting), '']),
-    ...rest.flatMap(line => wrapped(line)),
-    ...(books.length === 0 ? [] : wrapped(LEGEND)),
-    ...leftOutLines(leftOut).flatMap(wrapped),
-    ...hedged.flatMap(book => ['', ...hedgedWords(book).flatMap(wrapped), '', ...hedgedTable(book)]),
+    ...rest.flatMap(lines),
+    ...(books.length === 0 ? [] : lines(LEGEND)),
+    ...leftOutLines(leftOut).flatMap(lines),
+    ...(together === undefined ? [] : ['', ...togetherLines(together)]),
+    ...hedged.flatMap(book => ['', ...hedgedWords(book).flatMap(lines), '', ...hedgedTable(book)]),
   ].join('\n');
 }
+
+const lines = (text: string): readonly string[] => wrapped(text, WIDTH);
 
 /** Groups the books that were left out by reason. */
 function leftOutLines(leftOut: Scouting['leftOut']): readonly string[] {
@@ -62,34 +65,9 @@ function tableOf({ books, currency }: Scouting): readonly string[] {
     { heads: ['needs', currency ?? ''], cell: sum(({ capital }) => capital, compact) },
     { heads: ['tier', ''], cell: ({ reached }) => bpsText(reached?.feeBps ?? null) },
   ];
-  const cells = books.map(book => columns.map(({ cell }) => cell(book)));
-  const widths = columns.map(
-    ({ heads }, i) => 1 + Math.max(...heads.map(head => head.length), ...cells.map(row => row[i]!.length)),
+  return textTable(
+    'book',
+    columns.map(({ heads }) => heads),
+    books.map(book => ({ name: book.name, cells: columns.map(({ cell }) => cell(book)) })),
   );
-  const row = (texts: readonly string[]) => texts.map((text, i) => text.padStart(widths[i]!)).join('');
-  const names = Math.max(4, ...books.map(({ name }) => name.length));
-  // If the names do not fit next to the cells, each name gets a line of its own.
-  const room = WIDTH - widths.reduce((all, width) => all + width, 0);
-  const isInside = names <= room;
-  const lines = books.flatMap(({ name }, i) =>
-    isInside ? [`${name.padEnd(names)}${row(cells[i]!)}`] : [name, row(cells[i]!)],
-  );
-  const heads = [0, 1].map(
-    h =>
-      `${(h === 0 && isInside ? 'book' : '').padEnd(isInside ? names : 0)}${row(columns.map(({ heads: of }) => of[h]!))}`,
-  );
-  return [...heads, ...lines].map(line => line.trimEnd());
-}
-
-/** Wraps a sentence into lines. */
-function wrapped(text: string): readonly string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > WIDTH) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
 }

@@ -19,4 +19,5 @@ export { overlappingChanges } from './hayashiYoshida.ts';
 export type { PriceReads } from './hayashiYoshida.ts';
 export * from './leadLag.ts';
 export * from './runningLead.ts';
+export * from './covariance.ts';
 export * from './basisFilter.ts';

@@ -8,7 +8,7 @@ import { parse, stringify } from 'yaml';
 import { ownFees } from '../../../../backtest/app/backtest/backtest.ts';
 import { scoutRecordings, type FeesAsked } from '../../../../backtest/app/scout/scout.ts';
 import { scoutConfig } from '../../../../backtest/app/scout/scoutConfig.ts';
-import { bpsText } from '../../../../backtest/index.ts';
+import { bpsText, type BookPair } from '../../../../backtest/index.ts';
 import { edgeProblem, embeddedFeesOf, loadConfig, marketBooksOf, type Config } from '../../../../src/config.ts';
 import { pairOf, signedRateCeil } from '../../../../src/core/index.ts';
 import { feesOf } from '../../../../src/sandbox/index.ts';
@@ -75,6 +75,35 @@ describe('the maker fee that a scout of a recording assumes', () => {
   ])('is that %s', async (_, config, asked, feeBps) => {
     const { scouting } = await scouted(config, asked);
     expect(scouting.books.map(book => book.feeBps)).toEqual([expect.closeTo(feeBps, 9)]);
+  });
+});
+
+describe('a scout of several recordings', () => {
+  const two = mkdtempSync(join(tmpdir(), 'puntas-scout-two-'));
+  afterAll(() => rmSync(two, { recursive: true, force: true }));
+  beforeAll(() => {
+    plant(join(two, 'one'), 0.1);
+    plant(join(two, 'other'), 0.1);
+  });
+
+  test('says how they move together, with the keys of the page on JSON', async () => {
+    const { together } = (await scouted(shipped, 4, null, two)).scouting;
+    // Both recordings are of one market.
+    expect(together?.pairs).toHaveLength(1);
+    expect(together?.pairs[0]?.correlation?.value).toBeCloseTo(1, 9);
+    expect(together?.pairs[0]?.sameSide).toBeGreaterThan(1.9);
+    const [, section = ''] = readFileSync('docs/json.md', 'utf8').split('## `puntas scout --json`');
+    const told = section.split('\n## ')[0] ?? '';
+    const implied: Required<NonNullable<BookPair['implied']>> = {
+      ...{ book: '', isSecondShort: true, volatilityBps: null, recordedBps: null },
+    };
+    for (const key of ['together', ...[together!, together!.pairs[0]!, implied].flatMap(of => Object.keys(of))])
+      expect(told).toContain(`\`${key}\``);
+  });
+
+  test('says nothing of it for a single recording', async () => {
+    const { scouting } = await scouted(shipped, 4);
+    expect('together' in scouting).toBe(false);
   });
 });
 
