@@ -45,10 +45,10 @@ export type StrategyKind = {
   readonly needsReference?: true;
 };
 /**
- * Returns the definition of a strategy. The strategy does not quote at prices that cannot earn the fees, unless a
- * negative minEdgeBps allows losses for volume.
+ * Returns the definition of the strategy that a `strategy` section selects. The strategy does not quote at prices that
+ * cannot earn the fees, unless a negative minEdgeBps allows losses for volume.
  */
-export function kindOf(name: StrategyName): StrategyKind {
+export function kindOf({ name }: { readonly name: StrategyName }): StrategyKind {
   const kind: StrategyKind = strategies[name];
   const paysForVolume = (p: StrategyParameters): boolean => 'minEdgeBps' in p && p.minEdgeBps < 0;
   return { ...kind, make: (p, instrument) => earningFees(kind.make(p, instrument), paysForVolume(p)) };

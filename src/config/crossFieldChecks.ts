@@ -72,7 +72,7 @@ export const isSection = (value: unknown): value is Record<PropertyKey, unknown>
  * the spreads cover the fee. For callers that have read the account's fees.
  */
 export function edgeProblem(config: Config, makerRate: number): string | null {
-  const problem = kindOf(config.strategy.name).edgeProblem(config.strategy, makerRate);
+  const problem = kindOf(config.strategy).edgeProblem(config.strategy, makerRate);
   return problem === null ? null : `strategy: ${problem}`;
 }
 
@@ -100,9 +100,7 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
     message: `${who} needs a reference price; add reference: { books: [...] }`,
   });
   return [
-    ...(kindOf(strategy.name).needsReference === true
-      ? [missing(['strategy', 'name'], `strategy ${strategy.name}`)]
-      : []),
+    ...(kindOf(strategy).needsReference === true ? [missing(['strategy', 'name'], `strategy ${strategy.name}`)] : []),
     ...(fairValue?.reference ? [missing(['fairValue', 'reference'], 'this part of the fair value')] : []),
     ...(pull?.leader
       ? [{ path: ['pull', 'leader'], message: 'needs a reference price; add reference: { books: [...] }' }]
@@ -361,7 +359,7 @@ function missingTrades({ fairValue, pull, exchange }: Config): readonly Problem[
 }
 
 const strategyProblems = ({ strategy, limits, book, fairValue }: Config): readonly Problem[] =>
-  kindOf(strategy.name)
+  kindOf(strategy)
     .limitProblems(strategy, { ...limits, ...(fairValue && { fairValueBps: fairValueReachBps(fairValue) }) }, book)
     .map(({ key, message }) => ({ path: ['strategy', key], message }));
 

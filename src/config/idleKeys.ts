@@ -94,7 +94,7 @@ export const IDLE_RULES: readonly IdleRule[] = [
     // `reference.sources` has an effect even if no price depends on it: quoting stops if too few sources are usable.
     hasEffect: ({ reference, strategy, fairValue, pull }) =>
       reference?.sources !== undefined ||
-      kindOf(strategy.name).needsReference === true ||
+      kindOf(strategy).needsReference === true ||
       fairValue?.reference !== undefined ||
       pull?.leader !== undefined,
     message:

@@ -303,12 +303,12 @@ describe.each(NAMES)('%s', name => {
   test('its parameters are told apart from those of the others, and wanted limits are checked', () => {
     const parameters = strategies[name].parameters.parse(EXAMPLES[name]);
     const limits = { positionMax: '0.001', ordersMax: 1, collarBps: 0.001 };
-    const keys = kindOf(name)
+    const keys = kindOf({ name })
       .limitProblems(parameters, limits, 'btc_mxn')
       .map(({ key }) => key);
     expect(keys).toEqual(expect.arrayContaining(['amount', 'levels']));
     expect(
-      kindOf(name).limitProblems(parameters, { positionMax: '1', ordersMax: 20, collarBps: 900 }, 'btc_mxn'),
+      kindOf({ name }).limitProblems(parameters, { positionMax: '1', ordersMax: 20, collarBps: 900 }, 'btc_mxn'),
     ).toEqual([]);
   });
 });
@@ -323,7 +323,7 @@ function deskOf(name: StrategyName, showsOwn: boolean): Desk {
     ...('levelAmountStep' in EXAMPLES[name] ? { levelAmountStep: '1', skew: { priceBpsAtLimit: 10 } } : {}),
     ...('risk' in EXAMPLES[name] ? { risk: { amount: '100000 mxn', per: '1h' } } : {}),
   });
-  const kind = kindOf(name);
+  const kind = kindOf({ name });
   const desk = new Desk({
     instrument: plain,
     strategy: kind.make(parameters, plain),
