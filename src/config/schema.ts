@@ -20,7 +20,7 @@ import { reference } from './sections/reference.ts';
 import { regimes } from './sections/regimes.ts';
 import { rfqReference } from './sections/rfqReference.ts';
 import { sentinelKeys } from './sections/sentinel.ts';
-import { strategyKeys } from './sections/strategy.ts';
+import { strategyFileKeys, strategyKeys } from './sections/strategy.ts';
 import { AT_ONCE, AT_RELOAD, ELSEWHERE } from './sections/takesEffect.ts';
 import { timing } from './sections/timing.ts';
 import { nextTierCounts } from './sections/values.ts';
@@ -94,3 +94,9 @@ export const configSchema = z
 
 /** Checked configuration with defaults. */
 export type Config = z.infer<typeof configSchema>;
+
+/** Returns the schema of a parsed configuration. The parameters of a strategy file are known only from the file. */
+export function schemaFor(value: unknown): typeof configSchema {
+  const keys = strategyFileKeys((value as { readonly strategy?: unknown } | null | undefined)?.strategy);
+  return keys === null ? configSchema : configSchema.extend({ strategy: keys.meta(AT_RELOAD) });
+}

@@ -34,6 +34,8 @@ export type WorkerOptions = {
   /** Maximum size of the cache in bytes; recordings in use may exceed it. */
   readonly cacheBytesMost: number;
   readonly threads: number;
+  /** Whether the worker runs the code of strategy files, which studies send. */
+  readonly runsStrategyFiles: boolean;
   /** Time in ms that a running trial may take after a stop. After this time, the trial is returned to the queue. */
   readonly graceMs: number;
   readonly version: string;
@@ -256,6 +258,10 @@ class Trials {
     if (job.code !== this.#code)
       throw this.#queues.hopeless(
         'the version of this worker differs from the version that the trial needs; run the same build on both machines',
+      );
+    if (job.strategyText !== undefined && !this.#options.runsStrategyFiles)
+      throw this.#queues.hopeless(
+        'the study has a strategy file, and a worker runs the code of others only with --strategy-files; start the worker with this flag',
       );
     if (await isExpired(this.#options.now() - timestamp, job.run, () => this.#seen()))
       throw this.#queues.hopeless(

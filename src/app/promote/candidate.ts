@@ -9,7 +9,7 @@ import { textOfMoney } from '../../core/index.ts';
 import { tunedEvidenceIn, withoutEvidence, type TunedEvidence } from './tunedEvidence.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { movePaths } from '../../wiring/movedPaths.ts';
-import { readConfigText } from '../../wiring/configFile.ts';
+import { readConfigText, strategyFilesIn } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { VENUES } from '../../wiring/venueRegistry.ts';
 import type { LastTraded } from './promotionJudge.ts';
@@ -73,6 +73,7 @@ export function readLive(text: string, liveFile: string, called = `what would be
     text,
     called,
     VENUES.map(({ name }) => name),
+    strategyFilesIn(dirname(liveFile)),
   );
   if (!loaded.ok) return loaded;
   const { config } = loaded;
