@@ -59,11 +59,14 @@ export function definitionIn({ file, code }: Omit<StrategyFile, 'name'>): FileDe
   if (known !== undefined) return known;
   const evaluate = compiled(file, code);
   const first = definitionOf(file, evaluate());
-  const definition = withDefaults(file, {
+  const definition: FileDefinition = {
     ...first,
+    edgeProblem: first.edgeProblem ?? (() => null),
+    limitProblems: first.limitProblems ?? ((p, limits) => levelProblems({ ...LEVELS, ...p }, limits)),
+    tolerance: first.tolerance ?? (p => toleranceOf({ ...LEVELS, ...p })),
     // A new evaluation for each strategy, because variables of the file would connect runs in one process.
     make: (parameters, instrument) => definitionOf(file, evaluate()).make(parameters, instrument),
-  });
+  };
   if (remembered.size >= REMEMBERED_MAX) remembered.clear();
   remembered.set(key, definition);
   return definition;
@@ -71,35 +74,6 @@ export function definitionIn({ file, code }: Omit<StrategyFile, 'name'>): FileDe
 
 /** Values of usual keys that a file does not have. */
 const LEVELS = { amount: '0', levels: 1, refreshToleranceBps: 2, maxOrderAgeMs: 1_800_000 };
-
-/** Returns the definition with all members. The checks return the errors of the file as problems. */
-function withDefaults(file: string, definition: OwnDefinition): FileDefinition {
-  const failed = (key: string, error: unknown): string => `${file}: ${key} failed: ${textOfError(error)}`;
-  return {
-    ...definition,
-    edgeProblem: (p, makerRate) => {
-      try {
-        return textOrNull(definition.edgeProblem?.(p, makerRate) ?? null);
-      } catch (error) {
-        return failed('edgeProblem', error);
-      }
-    },
-    limitProblems: (p, limits, book) => {
-      try {
-        const problems = definition.limitProblems?.(p, limits, book) ?? levelProblems({ ...LEVELS, ...p }, limits);
-        return problems.map(({ key, message }) => ({ key: String(key), message: String(message) }));
-      } catch (error) {
-        return [{ key: 'file', message: failed('limitProblems', error) }];
-      }
-    },
-    tolerance: definition.tolerance ?? (p => toleranceOf({ ...LEVELS, ...p })),
-  };
-}
-
-function textOrNull(value: unknown): string | null {
-  if (value === null || typeof value === 'string') return value;
-  throw new Error(`expected text or null, found ${shownValue(value)}`);
-}
 
 /** Returns the schema of a section that selects this file. */
 export const sectionSchema = ({ parameters, tolerance }: FileDefinition): z.ZodObject =>
@@ -230,6 +204,16 @@ function withoutModules(file: string, code: string): string {
     const [, names, all] = /^import\s*(?:\{([^}]*)\}|\*\s*as\s+([\w$]+))\s*from\s*$/.exec(clause) ?? [];
     if (names === undefined && all === undefined)
       throw fail(one.importStart, 'puntas/strategy has no default export; write import { defineStrategy } from it');
+    const unknown = (names ?? '')
+      .replace(/\/\*[^]*?\*\/|\/\/.*/g, '')
+      .split(',')
+      .flatMap(one => /[\w$]+/.exec(one) ?? [])
+      .find(one => !(one in contract));
+    if (unknown !== undefined)
+      throw fail(
+        one.importStart,
+        `puntas/strategy has no value ${unknown}; correct the name, or write type ${unknown} if it is a type`,
+      );
     const constant = all ?? `{${names?.replace(/\bas\b/g, ':')}}`;
     // Line breaks behind the braces are kept too, so that all lines keep their numbers.
     const breaks = '\n'.repeat(lineBreaks(code.slice(one.importStart, one.importEnd)) - lineBreaks(constant));

@@ -38,7 +38,11 @@ export const configSchema = z
       .describe('Bot name in order ids: 1 to 12 letters and digits, unique per account.'),
     exchange: exchangeKeys,
     elsewhere: elsewhere.optional(),
-    strategy: strategyKeys.meta(AT_RELOAD).describe('Strategy and its parameters.'),
+    strategy: strategyKeys
+      .meta(AT_RELOAD)
+      .describe(
+        'Strategy and its parameters. `file: PATH` instead of `name` selects a strategy file, relative to this file.',
+      ),
     fairValue: fairValueParameters.optional().meta(AT_RELOAD),
     paper: paper.prefault({}).describe('Settings of puntas run --paper.'),
     limits: limitKeys.meta(AT_RELOAD).describe('Hard limits.'),
