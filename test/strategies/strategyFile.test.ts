@@ -311,7 +311,7 @@ describe('while a bot runs', () => {
     const kind = kindOf(strategy);
     const desk = new Desk({
       instrument: plain,
-      strategy: kind.make({ ...strategy, ...parameters } as never, plain),
+      strategy: kind.make({ ...strategy, ...parameters }, plain),
       tolerance: kind.tolerance(strategy),
       limits: {
         positionMax: amount(100),
