@@ -22,7 +22,7 @@ export type StrategyVerdict = {
 };
 
 /** Number of drawn series of views for each law, and of views in a series. */
-const SERIES = 100;
+const SERIES = 40;
 const VIEWS = 8;
 
 /** Values of common parameters without a default. */
