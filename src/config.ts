@@ -6,7 +6,7 @@ import { crossProblems, isSection, withoutValues } from './config/crossFieldChec
 import { problemsOf, type Problem } from './config/problems.ts';
 import { pathInFile, OLD_KEYS_END, withCurrentKeys, type RenamedKey } from './config/renamedKeys.ts';
 import { schemaFor, type Config } from './config/schema.ts';
-import { withStrategyFile } from './config/sections/strategy.ts';
+import { withStrategyFile } from './config/strategyFiles.ts';
 import { readYaml, YAML_LENGTH_MAX } from './config/text/yamlText.ts';
 
 export { configChanges } from './config/changes.ts';
@@ -21,7 +21,7 @@ export {
 } from './config/sections/reference.ts';
 export type { ExternalReference, FeedConfig, LiveFeed } from './config/sections/reference.ts';
 export { configSchema, schemaFor } from './config/schema.ts';
-export { withoutStrategyText, withStrategyFile } from './config/sections/strategy.ts';
+export { withoutStrategyText, withStrategyFile } from './config/strategyFiles.ts';
 export { CONSOLE_DEFAULTS } from './config/sections/console.ts';
 export type { ConsoleSettings } from './config/sections/console.ts';
 export { ALERT_EVENTS, ALERT_EVENT_NAMES, alertKind } from './config/sections/alerts.ts';

@@ -18,7 +18,7 @@ export type OwnDefinition<Schema extends z.ZodObject = z.ZodObject> = {
    * base currency, as decimal text.
    */
   readonly parameters: Schema;
-  /** Returns a strategy without a past. Variables of the file start anew for each strategy. */
+  /** Returns a strategy without a past. Variables of the file are new for each strategy. */
   readonly make: (parameters: z.infer<Schema>, instrument: Instrument) => Strategy;
   /** Returns why the parameters cannot earn the maker fee (in parts of 10^-8); `null` if they can. Default: `null`. */
   readonly edgeProblem?: (parameters: z.infer<Schema>, makerRate: number) => string | null;
@@ -34,9 +34,10 @@ export type OwnDefinition<Schema extends z.ZodObject = z.ZodObject> = {
 };
 
 /** Returns the definition unchanged. The call lets the compiler check that the types of its members match. */
-export const defineStrategy = <Schema extends z.ZodObject>(definition: OwnDefinition<Schema>): OwnDefinition<Schema> =>
+const defineOwnStrategy = <Schema extends z.ZodObject>(definition: OwnDefinition<Schema>): OwnDefinition<Schema> =>
   definition;
 
+export { defineOwnStrategy as defineStrategy };
 export { z } from 'zod';
 export {
   amountFloor,

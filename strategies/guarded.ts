@@ -28,7 +28,7 @@ export function guarded(file: string, make: () => Strategy): Strategy {
   const strategy = attempt(() => strategyOf(make()));
   return {
     quote(view) {
-      const quote = attempt(() => strategy?.quote(copyOf(view)));
+      const quote = attempt(() => strategy?.quote(withOwnDepth(view)));
       const problem = failure ?? attempt(() => quoteProblem(quote));
       if (failure !== null) return silent(failure);
       return problem === null ? quote! : silent(`${file} returned an invalid quote: ${problem}`);
@@ -46,7 +46,7 @@ function strategyOf(made: unknown): Strategy {
 }
 
 /** Returns a view whose book the strategy can change without an effect on the engine. */
-function copyOf(view: View): View {
+function withOwnDepth(view: View): View {
   const { bidPrices, bidAmounts, askPrices, askAmounts } = view.depth;
   const depth: Depth = {
     ...view.depth,

@@ -82,14 +82,14 @@ export const sectionSchema = ({ parameters, tolerance }: FileDefinition): z.ZodO
     .safeExtend({ name: z.string(), file: z.string(), code: z.string() })
     .superRefine((section, context) => {
       const wrong = (message: string) => context.addIssue({ code: 'custom', path: ['file'], message });
-      if (!isJson(section))
+      if (!survivesJson(section))
         wrong('the parameters of a strategy file must be JSON values after the check; remove the transformation');
       const { priceBps, amountShare, maxAgeMs } = tolerance(section);
       if (!(priceBps >= 0 && amountShare >= 0 && maxAgeMs >= 0))
         wrong('tolerance: expected priceBps, amountShare and maxAgeMs, numbers of at least 0');
     });
 
-function isJson(value: unknown): boolean {
+function survivesJson(value: unknown): boolean {
   try {
     return isDeepStrictEqual(JSON.parse(JSON.stringify(value)), value);
   } catch {

@@ -7,7 +7,7 @@ import { strategyFileOf, type StrategyFile } from '../../../strategies/index.ts'
 import { readConfig, strategyFilesIn } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import type { StrategyVerdict } from './strategyCheck.ts';
-import type { CheckedStrategy, CheckResult } from './strategyCheckThread.ts';
+import type { CheckedStrategy, StrategyCheckResult } from './strategyCheckThread.ts';
 
 export type StrategyReport = {
   /** Name of the strategy with the hash of its file. */
@@ -32,7 +32,7 @@ export async function checkStrategy(
   });
   try {
     const signal = AbortSignal.timeout(timeoutMs);
-    const [result] = (await once(thread, 'message', { signal })) as [CheckResult];
+    const [result] = (await once(thread, 'message', { signal })) as [StrategyCheckResult];
     if ('fault' in result) throw new UsageError(result.fault);
     return { name: of.name, verdicts: result.verdicts };
   } catch (error) {

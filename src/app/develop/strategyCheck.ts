@@ -17,7 +17,7 @@ import { definitionIn, STRATEGY_LAWS, StrategyFileError, type StrategyFile } fro
 export type StrategyVerdict = {
   /** Sentence of the law. */
   readonly law: string;
-  /** How the strategy breaks the law; `null` if it obeys. */
+  /** Text with the violation; `null` if the strategy obeys. */
   readonly violation: string | null;
 };
 

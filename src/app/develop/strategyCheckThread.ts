@@ -10,9 +10,9 @@ export type CheckedStrategy = {
 };
 
 /** Verdicts, or why the file is no strategy. */
-export type CheckResult = { readonly verdicts: readonly StrategyVerdict[] } | { readonly fault: string };
+export type StrategyCheckResult = { readonly verdicts: readonly StrategyVerdict[] } | { readonly fault: string };
 
-function resultOf({ of, parameters }: CheckedStrategy): CheckResult {
+function checkedResult({ of, parameters }: CheckedStrategy): StrategyCheckResult {
   try {
     return { verdicts: strategyVerdicts(of, parameters) };
   } catch (error) {
@@ -21,4 +21,4 @@ function resultOf({ of, parameters }: CheckedStrategy): CheckResult {
   }
 }
 
-parentPort?.postMessage(resultOf(workerData as CheckedStrategy));
+parentPort?.postMessage(checkedResult(workerData as CheckedStrategy));
