@@ -1,9 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { parseDocument } from 'yaml';
 import { amount, silenceReason } from '../../src/core/index.ts';
 import { configChanges, recordedConfig, type Config } from '../../src/config.ts';
 import { readConfig } from '../../src/wiring/configFile.ts';
+import { movePaths } from '../../src/wiring/movedPaths.ts';
 import { kindOf, strategyFileOf } from '../../strategies/index.ts';
 import { Desk } from '../core/desk.ts';
 import { plain } from '../core/market.ts';
@@ -333,4 +335,15 @@ describe('while a bot runs', () => {
       './own.ts failed: too high; correct the file, then run puntas reload',
     );
   });
+});
+
+test('a configuration that moves to another folder still finds its strategy file', () => {
+  const { dir, yaml } = folderWith(OWN_STRATEGY);
+  const document = parseDocument(readFileSync(yaml, 'utf8'));
+  const below = join(dir, 'live');
+  movePaths(document, dir, below);
+  expect(document.getIn(['strategy', 'file'])).toBe('../own.ts');
+  mkdirSync(below);
+  writeFileSync(join(below, 'bot.yaml'), String(document));
+  expect(readConfig(join(below, 'bot.yaml')).strategy).toMatchObject({ code: OWN_STRATEGY });
 });
