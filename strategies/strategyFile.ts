@@ -151,7 +151,7 @@ function compiled(file: string, code: string): () => unknown {
   return () => {
     const found: { default?: unknown } = {};
     try {
-      (script.runInThisContext() as (puntas: unknown, exports: typeof found) => void)(contract, found);
+      (script.runInThisContext() as (puntas: unknown, exports: typeof found) => void)(MODULE, found);
     } catch (error) {
       throw new StrategyFileError(
         `${file}${lineIn(error, file)}: threw at load: ${textOfError(error)}; correct the file`,
@@ -160,6 +160,15 @@ function compiled(file: string, code: string): () => unknown {
     return found.default;
   };
 }
+
+/** Module `puntas/strategy` for strategy files. The use of a name that it lacks throws. */
+const MODULE = new Proxy(contract, {
+  get: (module, name) => {
+    if (typeof name === 'string' && !(name in module))
+      throw new Error(`puntas/strategy has no value ${name}; correct the name, or write type ${name} if it is a type`);
+    return Reflect.get(module, name) as unknown;
+  },
+});
 
 /** Returns `:line` of an error in the file, from its stack; empty if unknown. */
 export function lineIn(error: unknown, file: string): string {
@@ -204,16 +213,6 @@ function withoutModules(file: string, code: string): string {
     const [, names, all] = /^import\s*(?:\{([^}]*)\}|\*\s*as\s+([\w$]+))\s*from\s*$/.exec(clause) ?? [];
     if (names === undefined && all === undefined)
       throw fail(one.importStart, 'puntas/strategy has no default export; write import { defineStrategy } from it');
-    const unknown = (names ?? '')
-      .replace(/\/\*[^]*?\*\/|\/\/.*/g, '')
-      .split(',')
-      .flatMap(one => /[\w$]+/.exec(one) ?? [])
-      .find(one => !(one in contract));
-    if (unknown !== undefined)
-      throw fail(
-        one.importStart,
-        `puntas/strategy has no value ${unknown}; correct the name, or write type ${unknown} if it is a type`,
-      );
     const constant = all ?? `{${names?.replace(/\bas\b/g, ':')}}`;
     // Line breaks behind the braces are kept too, so that all lines keep their numbers.
     const breaks = '\n'.repeat(lineBreaks(code.slice(one.importStart, one.importEnd)) - lineBreaks(constant));

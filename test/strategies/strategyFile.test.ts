@@ -140,7 +140,7 @@ describe('a fault of a strategy file is one line that says what was expected, wh
     [
       'an unknown name of the module',
       changedOwn('fairSteps,', 'fairStep,'),
-      /:2: puntas\/strategy has no value fairStep; correct the name, or write type fairStep if it is a type/,
+      /own\.ts:\d+: threw at load: puntas\/strategy has no value fairStep; correct the name, or write type fairStep/,
     ],
     [
       'no export',

@@ -181,7 +181,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   'check-strategy': [
     ['puntas check-strategy my-strategy.ts', 'uses the default parameters'],
-    ['puntas check-strategy my-strategy.ts -c my.yaml', 'uses the parameters in my.yaml'],
+    ['puntas check-strategy my-strategy.ts --timeout 10s', 'ends a strategy that loops after 10 s'],
   ],
   'webhooks register': [['puntas webhooks register -c my.yaml', 'registers the callback URL']],
   'webhooks list': [['puntas webhooks list -c my.yaml', 'lists transactions']],
