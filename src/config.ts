@@ -21,7 +21,7 @@ export {
 } from './config/sections/reference.ts';
 export type { ExternalReference, FeedConfig, LiveFeed } from './config/sections/reference.ts';
 export { configSchema, schemaFor } from './config/schema.ts';
-export { withoutStrategyText, withStrategyFile } from './config/strategyFiles.ts';
+export { strategyTextIn, withoutStrategyText, withStrategyFile } from './config/strategyFiles.ts';
 export { CONSOLE_DEFAULTS } from './config/sections/console.ts';
 export type { ConsoleSettings } from './config/sections/console.ts';
 export { ALERT_EVENTS, ALERT_EVENT_NAMES, alertKind } from './config/sections/alerts.ts';

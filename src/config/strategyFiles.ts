@@ -60,3 +60,7 @@ export function withoutStrategyText<T extends Tree>(tree: T): T {
   const { name: _, code: __, ...written } = section;
   return { ...tree, strategy: written };
 }
+
+/** Returns the text of the strategy file of a configuration, checked or as parsed; `undefined` if it has none. */
+export const strategyTextIn = ({ strategy }: { readonly strategy?: unknown }): string | undefined =>
+  hasCode(strategy) ? strategy.code : undefined;

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
 import { amount, silenceReason } from '../../src/core/index.ts';
-import { configChanges, recordedConfig, type Config } from '../../src/config.ts';
-import { readConfig } from '../../src/wiring/configFile.ts';
+import { digestOfYaml } from '../../src/app/promote/tunedEvidence.ts';
+import { digestOf } from '../../src/app/run/reloading.ts';
+import { configChanges, recordedConfig, strategyTextIn, type Config } from '../../src/config.ts';
+import { readConfig, readConfigText } from '../../src/wiring/configFile.ts';
 import { movePaths } from '../../src/wiring/movedPaths.ts';
 import { kindOf, strategyFileOf } from '../../strategies/index.ts';
 import { Desk } from '../core/desk.ts';
@@ -346,4 +348,17 @@ test('a configuration that moves to another folder still finds its strategy file
   mkdirSync(below);
   writeFileSync(join(below, 'bot.yaml'), String(document));
   expect(readConfig(join(below, 'bot.yaml')).strategy).toMatchObject({ code: OWN_STRATEGY });
+});
+
+test('a preview of a reload, and the evidence of a study, count for the text of the strategy file too', () => {
+  const { dir, yaml } = folderWith(OWN_STRATEGY);
+  const digests = () => {
+    const { config, text } = readConfigText(yaml);
+    return [digestOf(text, config), digestOfYaml(text, strategyTextIn(config))];
+  };
+  const before = digests();
+  expect(digests()).toEqual(before);
+  writeFileSync(join(dir, 'own.ts'), `${OWN_STRATEGY}\n`);
+  const after = digests();
+  for (const [i, digest] of before.entries()) expect(after[i]).not.toBe(digest);
 });

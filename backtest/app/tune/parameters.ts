@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { shortDecimal } from '../../../src/core/index.ts';
 import { stringify } from 'yaml';
 import { flawOfSpace, type Point, type Space, type SpaceParameter } from '../../index.ts';
-import { loadConfig, schemaFor, withoutStrategyText, type Config } from '../../../src/config.ts';
+import { loadConfig, schemaFor, strategyTextIn, withoutStrategyText, type Config } from '../../../src/config.ts';
 import { ownFees } from '../backtest/backtest.ts';
 import { unsimulatedKey } from '../backtest/notSimulated.ts';
 import { IDLE_RULES, idleProblems } from '../../../src/config/idleKeys.ts';
@@ -318,12 +318,6 @@ export const configAt = (point: Point, parameters: Keys, base: Tree): Config | s
 /** Returns the configuration of a point as YAML, unvalidated and without the text of a strategy file. */
 export const configTextAt = (point: Point, parameters: Keys, base: Tree): string =>
   stringify(withoutStrategyText(treeOf(point, parameters, base)));
-
-/** Returns the text of the strategy file of a configuration; `undefined` if it has none. */
-export function strategyTextIn(base: Tree): string | undefined {
-  const { code } = (base['strategy'] ?? {}) as { readonly code?: string };
-  return code;
-}
 
 /**
  * Parses a trial's configuration; returns an error in one line if it is invalid. `strategyText`: text of its strategy

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import type { Space } from '../../index.ts';
-import { externalReferenceOf, withStrategyFile, type Config } from '../../../src/config.ts';
+import { externalReferenceOf, strategyTextIn, withStrategyFile, type Config } from '../../../src/config.ts';
 import type { Problem } from '../../../src/config/problems.ts';
 import { readConfigText } from '../../../src/wiring/configFile.ts';
 import { readYamlFile } from '../../../src/wiring/yamlFile.ts';
@@ -31,9 +31,11 @@ export function readStudy(path: string): Study {
   });
   const configFile = resolve(dirname(resolve(path)), keys.config);
   const { config, text: configText } = readConfigText(configFile);
-  const { strategy } = config;
   const written: unknown = parse(configText);
-  const base = ('code' in strategy ? withStrategyFile(written, () => strategy.code).value : written) as Study['base'];
+  const strategyText = strategyTextIn(config);
+  const base = (
+    strategyText === undefined ? written : withStrategyFile(written, () => strategyText).value
+  ) as Study['base'];
   const problems = [
     ...keyProblems(keys),
     ...referenceProblems(keys, config),

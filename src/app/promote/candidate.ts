@@ -4,7 +4,7 @@
  */
 import { dirname, join, resolve } from 'node:path';
 import { isMap, isScalar, parseDocument, type Document } from 'yaml';
-import { loadConfig, type Config } from '../../config.ts';
+import { loadConfig, strategyTextIn, type Config } from '../../config.ts';
 import { textOfMoney } from '../../core/index.ts';
 import { tunedEvidenceIn, withoutEvidence, type TunedEvidence } from './tunedEvidence.ts';
 import { wrapped } from '../../messages/wrapped.ts';
@@ -31,7 +31,7 @@ export type Candidate = {
  */
 export function readCandidate(path: string): Candidate {
   const { config, text } = readConfigText(path);
-  const tuned = tunedEvidenceIn(text);
+  const tuned = tunedEvidenceIn(text, strategyTextIn(config));
   if (typeof tuned === 'string')
     throw new UsageError(
       `${path}: ${tuned}; tune again, or remove the line "# evidence:" to use the candidate without evidence`,

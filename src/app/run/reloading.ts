@@ -3,7 +3,7 @@
  * effect at a change of runs. On any error, the previous configuration stays in force.
  */
 import { createHash } from 'node:crypto';
-import { configChanges, type Config, type ConfigChange } from '../../config.ts';
+import { configChanges, strategyTextIn, type Config, type ConfigChange } from '../../config.ts';
 import type { Clock, Engine, EngineEvent, Millis, VenueClient } from '../../core/index.ts';
 import { readOnce, readRules } from '../../live/loop/opening.ts';
 import type { Reloaded } from '../../live/loop/recordingRotation.ts';
@@ -174,7 +174,7 @@ export class Reloading {
 export const digestOf = (text: string, config?: Config): string =>
   createHash('sha256')
     .update(text)
-    .update(config !== undefined && 'code' in config.strategy ? config.strategy.code : '')
+    .update((config && strategyTextIn(config)) ?? '')
     .digest('hex');
 
 /** Returns a line for each change that needs a restart. `onlyAtStart` lists additional keys that need a restart. */

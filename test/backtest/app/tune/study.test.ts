@@ -1,13 +1,8 @@
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import {
-  configAt,
-  configOf,
-  configTextAt,
-  settingsOf,
-  strategyTextIn,
-} from '../../../../backtest/app/tune/parameters.ts';
+import { configAt, configOf, configTextAt, settingsOf } from '../../../../backtest/app/tune/parameters.ts';
+import { strategyTextIn } from '../../../../src/config.ts';
 import { readStudy, studyDigest } from '../../../../backtest/app/tune/study.ts';
 import { shippedConfig } from '../../../../src/wiring/configFile.ts';
 import { folderWith, OWN_STRATEGY } from '../../../strategies/ownFile.ts';
