@@ -5,7 +5,7 @@ import { strategyFileOf } from '../../strategies/index.ts';
 import { folderWith } from '../strategies/ownFile.ts';
 import { ownStrategyOnPage } from './ownStrategy.ts';
 
-test('the strategy file of docs/strategies.md obeys every law, and a configuration with the printed keys selects it', () => {
+test('the strategy file of docs/strategies.md obeys every law, and a configuration selects it', () => {
   const code = ownStrategyOnPage();
   const verdicts = strategyVerdicts(strategyFileOf('my-strategy.ts', code), null);
   expect(verdicts.filter(({ violation }) => violation !== null)).toEqual([]);
