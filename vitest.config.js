@@ -24,6 +24,7 @@ const LONG = [
   'oldNames',
   'package',
   'output',
+  'ownStrategy',
   'processLimits',
   'promote',
   'promotePlanted',

@@ -4,6 +4,7 @@ import type { Document } from 'yaml';
 
 /** Keys of paths relative to the file's folder; paths of feeds are handled separately. */
 const PATHS: readonly (readonly string[])[] = [
+  ['strategy', 'file'],
   ['exchange', 'market', 'dir'],
   ['paper', 'stateDir'],
   ['state', 'dir'],

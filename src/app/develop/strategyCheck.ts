@@ -1,0 +1,109 @@
+/** Check of a strategy file: every law with drawn views, without a test runner. The draws are the same at each check. */
+import {
+  amount,
+  emptyDepth,
+  instrumentOf,
+  price,
+  randomOf,
+  textOfError,
+  type Depth,
+  type Instrument,
+  type Random,
+  type Side,
+  type View,
+} from '../../core/index.ts';
+import { definitionIn, STRATEGY_LAWS, StrategyFileError, type StrategyFile } from '../../../strategies/index.ts';
+
+export type StrategyVerdict = {
+  /** Sentence of the law. */
+  readonly law: string;
+  /** Text with the violation; `null` if the strategy obeys. */
+  readonly violation: string | null;
+};
+
+/** Number of drawn series of views for each law, and of views in a series. */
+const SERIES = 40;
+const VIEWS = 8;
+
+/** Values of common parameters without a default. */
+const USUAL: Readonly<Record<string, unknown>> = { amount: '0.01', halfSpreadBps: 30 };
+
+/**
+ * Checks a strategy file. `parameters`: its keys in a configuration; `null` for their defaults.
+ * @throws StrategyFileError if the file is no strategy, or a parameter has no value.
+ */
+export function strategyVerdicts(
+  of: StrategyFile,
+  parameters: Readonly<Record<string, unknown>> | null,
+): readonly StrategyVerdict[] {
+  const definition = definitionIn(of);
+  const { shape } = definition.parameters;
+  const usual = Object.fromEntries(Object.entries(USUAL).filter(([key]) => key in shape));
+  const parsed = definition.parameters.safeParse(parameters ?? usual);
+  if (!parsed.success) {
+    const [first] = parsed.error.issues;
+    const key = first?.path.map(String).join('.');
+    throw new StrategyFileError(
+      `${of.file}: parameters: ${key}: ${first?.message}; pass -c CONFIG, a configuration with the values of this strategy`,
+    );
+  }
+  const instrument = checkedInstrument();
+  const make = () => definition.make(parsed.data, instrument);
+  return STRATEGY_LAWS.map(({ name: law, violation }) => {
+    const random = randomOf(1);
+    for (let n = 0; n < SERIES; n++) {
+      const views = drawnViews(random, instrument, n === 0 ? 1 : VIEWS);
+      try {
+        const found = violation(make, views);
+        if (found !== null) return { law, violation: found };
+      } catch (error) {
+        return { law, violation: `threw ${textOfError(error)}` };
+      }
+    }
+    return { law, violation: null };
+  });
+}
+
+/** Book like btc_mxn: one bps at a price of 150,000 ticks is 15 ticks. */
+const checkedInstrument = (): Instrument =>
+  instrumentOf({
+    ...{ book: 'btc_mxn', tickSize: '10', minimumPrice: '10', maximumPrice: '20000000' },
+    ...{ minimumAmount: '0.00001', maximumAmount: '500', minimumValue: '10', maximumValue: '200000000' },
+  });
+
+const COIN = 100_000_000;
+
+/** Returns a series of two-sided books around a moving price, with any inventory. */
+function drawnViews(random: Random, instrument: Instrument, count: number): readonly View[] {
+  const nullable = <T>(value: T): T | null => (random.next() < 0.3 ? null : value);
+  let bid = random.integer(1_000, 1_900_000);
+  let at = 1_000_000;
+  return Array.from({ length: count }, (): View => {
+    bid = Math.max(1_000, bid + random.integer(-30, 30));
+    at += random.integer(1, 5_000);
+    const gap = random.integer(1, 2_000);
+    const mid = bid + gap / 2;
+    const fill = (side: Side) => nullable({ at: at - random.integer(0, 60_000), side, price: price(bid) });
+    return {
+      ...{ at, instrument, mid, depth: drawnDepth(random, bid, bid + gap) },
+      ...{ lastTrade: price(random.next() < 0.2 ? 0 : bid), hearsTrades: random.next() < 0.8 },
+      reference: nullable({ at: at - random.integer(0, 10_000), price: mid + random.integer(-50, 50) }),
+      ...{ position: random.integer(-COIN, COIN), positionMax: amount(COIN) },
+      ...{ makerRate: random.integer(0, 700_000), takerRate: 800_000 },
+      widenBps: { buy: random.integer(0, 3), sell: random.integer(0, 3) },
+      ...{ lastBuy: fill('buy'), lastSell: fill('sell') },
+    };
+  });
+}
+
+function drawnDepth(random: Random, bid: number, ask: number): Depth {
+  const levels = random.integer(1, 50);
+  const depth = emptyDepth(levels);
+  for (let i = 0; i < levels; i++) {
+    depth.bidPrices[i] = bid - 3 * i;
+    depth.askPrices[i] = ask + 3 * i;
+    depth.bidAmounts[i] = random.integer(1, 50 * COIN);
+    depth.askAmounts[i] = random.integer(1, 50 * COIN);
+  }
+  return Object.assign(depth, { bids: levels, asks: levels });
+}
