@@ -11,15 +11,13 @@ import { Decisions, type Decision } from './decisions.ts';
 import type { EngineOptions, Preview, Snapshot } from './engineTypes.ts';
 import type { AccountEvent, EngineEvent, RestoredLedger } from './event.ts';
 import { ReadTimes } from '../marketdata/readTimes.ts';
-import { OtherPlaces } from '../accounting/otherPlaces.ts';
-import { placeInName, splitPlaces, tickerInName, withRows } from '../accounting/place.ts';
-import { PlaceAccount, type PlacedChange } from '../accounting/placeAccount.ts';
-import { TradingAccount, type AccountView } from '../accounting/tradingAccount.ts';
-import { Transit } from '../accounting/transit.ts';
+import { Accounts } from '../accounting/accounts.ts';
+import type { PlaceAccount } from '../accounting/placeAccount.ts';
+import type { AccountView } from '../accounting/tradingAccount.ts';
+import type { Transit } from '../accounting/transit.ts';
 import { FigureEvidence } from './figureEvidence.ts';
 import { ForeignOrders } from '../orders/foreignOrders.ts';
 import { HourEnds, type ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
-import type { BalancesEvent, TransferEvent } from '../accounting/accountEvents.ts';
 import type { Booked } from '../accounting/bookings.ts';
 import type { LedgerEntry } from '../accounting/ledger.ts';
 import { HedgeDebt, type Exposure, type HedgeRooms } from '../risk/hedgeDebt.ts';
@@ -46,8 +44,7 @@ import { Quoter } from './quoter.ts';
 import { snapshotOf } from './snapshot.ts';
 import { OrphanOrders } from '../orders/orphanOrders.ts';
 import type { LastFill, Quote, Reference, View } from '../quoting/strategy.ts';
-import type { LedgerHalt } from '../model/halts.ts';
-import { money, moneyOf, type Amount, type Millis, type Side } from '../model/units.ts';
+import { money, moneyOf, type Amount, type Millis, type Money, type Side } from '../model/units.ts';
 
 const NOTHING: readonly Approved<Command>[] = [];
 
@@ -56,12 +53,8 @@ export class Engine {
   readonly #market = new MarketView();
   readonly #ids: OriginIds;
   readonly #orders: Orders;
-  readonly #account: TradingAccount;
-  /** Account on the other exchange where the bot hedges; `null` if there is none. */
-  readonly #elsewhere: PlaceAccount | null;
+  readonly #accounts: Accounts;
   readonly #hedgeDebt: HedgeDebt | null;
-  readonly #transit: Transit;
-  readonly #otherPlaces: OtherPlaces;
   readonly #inventory: Inventory;
   /** Detector of the ends of UTC hours, which reports the profit at the end of each hour. */
   readonly hourEnds = new HourEnds();
@@ -123,20 +116,14 @@ export class Engine {
       ? new PastPrice(instrument.tick, limits.priceMove.windowMs, limits.staleAfterMs)
       : null;
     this.#inventory = new Inventory(options.instrument, options.target);
-    this.#account = new TradingAccount(
-      options.timing,
-      booked => this.#booked(booked),
-      trade => this.#fillOf(trade),
-    );
-    const { elsewhere, timing } = options;
-    this.#elsewhere = elsewhere
-      ? new PlaceAccount(elsewhere, elsewhere.bounds, timing, change => this.#bookedElsewhere(change))
-      : null;
-    this.#otherPlaces = new OtherPlaces(instrument.major, change => this.#bookedElsewhere(change));
-    this.#transit = new Transit(instrument.major, elsewhere?.place ?? null, elsewhere?.transfers ?? null, change =>
-      this.#inventory.placed(change),
-    );
-    this.#hedgeDebt = elsewhere && this.#elsewhere ? new HedgeDebt(elsewhere, elsewhere.bounds, this.#elsewhere) : null;
+    const { elsewhere } = options;
+    this.#accounts = new Accounts(instrument.major, elsewhere, options.timing, {
+      booked: (booked, at) => this.#booked(booked, at),
+      placed: change => this.#inventory.placed(change),
+      fillOf: trade => this.#fillOf(trade),
+    });
+    const account = this.#accounts.elsewhere;
+    this.#hedgeDebt = elsewhere && account ? new HedgeDebt(elsewhere, elsewhere.bounds, account) : null;
     this.#decisions = new Decisions(options.isTraced ?? false);
     this.#risk = new RiskSupervisor(options, this.#inventory, news => options.onNews?.(news));
     this.#adverseSelection = options.adverseSelection
@@ -195,15 +182,11 @@ export class Engine {
         this.#readAccount(event);
         break;
       case 'conversion':
-        this.#account.convert(event);
+        this.#accounts.convert(event);
         this.#isDecisionDue = true;
         break;
       case 'elsewhere':
-        if (this.#elsewhere === null)
-          throw new Error(
-            'an order of another exchange was reported, but the engine has no account on another exchange',
-          );
-        this.#elsewhere.apply(event);
+        this.#accounts.orderElsewhere(event);
         this.#hedgeDebt?.apply(event);
         this.#isDecisionDue = true;
         break;
@@ -215,7 +198,7 @@ export class Engine {
         this.#hedgeDebt?.decided(event.row);
         return NOTHING;
       case 'transfer':
-        this.#transfer(event);
+        this.#accounts.transfer(event);
         this.#isDecisionDue = true;
         break;
       case 'stop':
@@ -246,8 +229,7 @@ export class Engine {
         break;
       case 'resume':
         this.#risk.resume(event);
-        this.#account.resumed(event.at);
-        this.#elsewhere?.resumed(event.at);
+        this.#accounts.resumed(event.at);
         break;
     }
     // Drivers wait until exactly `decidesAt`, so the comparison must use `decidesAt` itself: one that rounds
@@ -286,49 +268,44 @@ export class Engine {
   }
 
   get account(): AccountView {
-    return this.#account;
+    return this.#accounts.own;
   }
 
   /** Account on the other exchange where the bot hedges; `null` if there is none. */
   get elsewhere(): Pick<PlaceAccount, 'view' | 'checked' | 'funds' | 'held' | 'openOrders' | 'closedBecause'> | null {
-    return this.#elsewhere;
+    return this.#accounts.elsewhere;
   }
 
   /** Amounts on their way between both exchanges. */
   get transit(): Pick<Transit, 'items' | 'expectedAt' | 'completes' | 'returns' | 'mayDepart' | 'held'> {
-    return this.#transit;
+    return this.#accounts.transit;
   }
 
   /** Number that increases with every ledger entry and every change of the adverse-selection state. */
   get ledgerVersion(): number {
-    return [...this.#ledgers, this.#adverseSelection].reduce((sum, part) => sum + (part?.version ?? 0), 0);
+    return this.#accounts.version + (this.#adverseSelection?.version ?? 0);
   }
 
   /** Calls `call` with every later entry of the ledger, whichever account has it. */
   onEntry(call: (entry: LedgerEntry) => void): void {
-    for (const each of this.#ledgers) each.onEntry(call);
-  }
-
-  /** Ledgers of all accounts. `ledger` combines their rows. */
-  get #ledgers() {
-    const elsewhere = this.#elsewhere === null ? [] : [this.#elsewhere];
-    return [this.#account, this.#transit, this.#otherPlaces, ...elsewhere];
+    this.#accounts.onEntry(call);
   }
 
   /** Returns the ledger for the next run. `recent` holds ids of trades that the exchange may report again. */
   ledger(recent: readonly string[]): RestoredLedger | null {
-    if (!this.#account.isOpen) return null;
+    if (!this.account.isOpen) return null;
     const adverse = this.#adverseSelection?.state() ?? this.#keptAdverseState;
     const pastPrices = this.#pastPrice?.state() ?? this.#keptPastPrices;
     const bases = this.#livePrice?.bases() ?? this.#keptBases;
-    const own = withRows(withRows(this.#account.stateToSave(recent), this.#transit.rows), this.#otherPlaces.rows);
     const hedgeDebt = this.#hedgeDebt === null ? this.#keptHedgeDebt : this.#hedgeDebt.state;
+    const { transit, openings, ...rows } = this.#accounts.stateToSave(recent);
     return {
-      ...(this.#elsewhere?.addTo(own) ?? own),
+      ...rows,
       ...storedTarget(this.#options.instrument, this.#inventory.target(this.#held)),
       guard: this.#risk.killSwitch?.state(this.#inventory.totalProfit()) ?? null,
       profit: this.#inventory.profitSinceOpening(this.#at),
-      ...this.#transit.state,
+      ...(transit ? { transit } : {}),
+      ...(openings ? { openings } : {}),
       ...(hedgeDebt ? { hedgeDebt } : {}),
       ...(adverse ? { adverse } : {}),
       ...(pastPrices ? { pastPrices } : {}),
@@ -403,7 +380,7 @@ export class Engine {
       riskContext: this.riskContext(at),
       regimes: this.#risk.regimes,
       decisions: this.#decisions,
-      account: this.#account,
+      account: this.#accounts.own,
       inventory: this.#inventory,
       lastEventAt: this.#at,
       market: this.#market,
@@ -412,11 +389,11 @@ export class Engine {
       quoteUptime: this.#quoteUptime,
       figures: this.#quoter.figures,
       livePrice: this.livePrice(at),
-      elsewhere: this.#hedgeDebt?.figures(this.#exposure, this.#transit) ?? null,
+      elsewhere: this.#hedgeDebt?.figures(this.#exposure, this.#accounts.transit) ?? null,
       fills: this.#fills,
       missing: this.#evidence.missing(
         {
-          account: this.#account,
+          account: this.#accounts.own,
           fresh: this.#fresh,
           orders: this.#orders,
           regime: this.#risk.regimes.state,
@@ -484,21 +461,11 @@ export class Engine {
         this.#isDecisionDue = true;
         break;
       case 'balances':
-        if (event.place !== undefined) {
-          if (this.#elsewhere) this.#readElsewhere(this.#elsewhere, event);
-          break;
-        }
-        this.#risk.regimes.apply({ kind: 'balances', at: event.at, unread: null });
-        this.#halt(
-          this.#ledgerHalt(
-            this.#account.read(event, lockedByOrders(this.#rules.instrument, this.#orders.live)),
-            this.#account,
-          ),
-        );
-        if (this.#account.checked?.at === event.startedAt) this.#transit.compared(this.#account.checked);
+        if (event.place === undefined) this.#risk.regimes.apply({ kind: 'balances', at: event.at, unread: null });
+        this.#halt(this.#accounts.read(event, lockedByOrders(this.#rules.instrument, this.#orders.live)));
         break;
       case 'trades':
-        for (const trade of event.trades) this.#account.trade(trade);
+        for (const trade of event.trades) this.#accounts.trade(trade, event.at);
         if (event.complete) {
           this.#orders.tradesRead(event.startedAt);
           this.#fresh.read('trades', event.startedAt);
@@ -531,13 +498,6 @@ export class Engine {
     }
   }
 
-  /** Applies a balance read of the other exchange. The first read may already include amounts that were in transit. */
-  #readElsewhere(elsewhere: PlaceAccount, event: BalancesEvent): void {
-    const wasOpen = elsewhere.isOpen;
-    this.#halt(this.#ledgerHalt(elsewhere.read(event), elsewhere.view));
-    if (!wasOpen && elsewhere.isOpen) this.#transit.opened([...elsewhere.view.totals.keys()], event.at);
-  }
-
   /** Records which orders the exchange reports in the book. */
   #markInBook(reports: readonly OrderReport[]): void {
     for (const { originId, oid } of reports)
@@ -547,10 +507,7 @@ export class Engine {
   #restore({ orders, ledger, at }: Extract<EngineEvent, { kind: 'restore' }>): void {
     for (const order of orders) this.#orders.restore(order, at);
     if (ledger === null) return;
-    const [placed, own] = splitPlaces(ledger);
-    const others = this.#transit.restore(placed, ledger, at);
-    this.#otherPlaces.restore(this.#elsewhere?.restore(others) ?? others);
-    this.#account.restore(own);
+    this.#accounts.restore(ledger, at);
     this.#inventory.restore(this.#held, targetMoney(this.#options.instrument, ledger), ledger.profit);
     this.#endEarlierHour(ledger.profit ?? null, at);
     if (ledger.guard !== null) this.#risk.killSwitch?.restore(ledger.guard);
@@ -575,21 +532,6 @@ export class Engine {
     if (reason === null) return;
     this.#isDecisionDue = true;
     this.#risk.halt(this.#at, reason);
-  }
-
-  /**
-   * Adds to a halt reason the command that books a transfer to the other exchange, if a fall of a balance may be a
-   * transfer. If the fall were booked as a loss, the bot would hedge it.
-   */
-  #ledgerHalt(halt: LedgerHalt | null, account: Pick<AccountView, 'differences'>): LedgerHalt | null {
-    const { elsewhere } = this.#options;
-    if (halt === null || elsewhere?.transfers === undefined) return halt;
-    const { major, minor } = elsewhere;
-    const mayBeSent = account
-      .differences()
-      .some(({ currency, difference }) => difference < 0n && [major, minor].includes(tickerInName(currency)));
-    if (!mayBeSent) return halt;
-    return `${halt}; book what you sent to the other exchange with puntas ledger adjust --in-transit before you resume`;
   }
 
   /** Returns the strategy's quote for a decision, adjusted to the regime and without pulled sides. */
@@ -625,7 +567,7 @@ export class Engine {
     return {
       instrument,
       inventory: this.#inventory.position(),
-      converting: this.#converting(),
+      converting: this.#accounts.converting(instrument),
       mid: money((BigInt(2 * mid) * instrument.tickMoney) / 2n),
     };
   }
@@ -702,40 +644,11 @@ export class Engine {
   }
 
   /**
-   * Books a transfer in the account of its currency; one side of a transfer between both exchanges is also in transit.
-   */
-  #transfer(event: TransferEvent): void {
-    if (this.#transit.has(event.currency)) return this.#transit.transfer(event);
-    const account = this.#accountOf(event.currency);
-    const before = account.version;
-    account.transfer(event);
-    // A transfer that the account did not book, such as one with a repeated `source`, is not in transit.
-    if (event.inTransit === true && account.version !== before) this.#transit.move(event);
-  }
-
-  /**
-   * Returns the account that has the currency. One common account has the currencies of all exchanges where this run
-   * has no account.
-   */
-  #accountOf(currency: string): TradingAccount | PlaceAccount | OtherPlaces {
-    if (placeInName(currency) === null) return this.#account;
-    return this.#elsewhere?.has(currency) === true ? this.#elsewhere : this.#otherPlaces;
-  }
-
-  /** Applies a booked change on another exchange to the position and to the amounts in transit. */
-  #bookedElsewhere(change: PlacedChange): void {
-    this.#inventory.placed(change);
-    if (change.kind === 'transfer' && change.transfer) this.#transit.explain(change.transfer, this.#at);
-  }
-
-  /**
    * Applies a booked change to the position, and a trade in this book also to the bot's order that it filled, if any.
    */
-  #booked(booked: Booked): void {
-    if (booked.kind === 'trade' && booked.trade.book === this.#rules.instrument.symbol)
-      this.#trade(booked.trade, this.#at);
-    else this.#inventory.moved(booked, this.#at);
-    if (booked.kind === 'transfer' && booked.transfer) this.#transit.explain(booked.transfer, this.#at);
+  #booked(booked: Booked, at: Millis): void {
+    if (booked.kind === 'trade' && booked.trade.book === this.#rules.instrument.symbol) this.#trade(booked.trade, at);
+    else this.#inventory.moved(booked, at);
   }
 
   #trade(trade: OwnTrade, at: Millis): void {
@@ -823,17 +736,17 @@ export class Engine {
       privateStaleAfterMs: timing.privateStaleAfterMs,
       sentinelMissing: !this.#sentinel.alive,
       heldBySentinel: this.#sentinel.holds === true,
-      ledgerDiffers: this.#account.differs || this.#elsewhere?.differs === true,
-      differenceElsewhere: this.#elsewhere?.difference ?? null,
+      ledgerDiffers: this.#accounts.differs,
+      differenceElsewhere: this.#accounts.elsewhere?.difference ?? null,
       depth: this.#market.depth,
       pastPrice: this.#pastPrice?.at(at) ?? 0,
       foreignBests: this.#foreignOrders.bests,
       position: this.#isInventoryKnown ? this.#inventory.positionLots() : 0,
-      converting: this.#converting(),
+      converting: this.#accounts.converting(this.#rules.instrument),
       hedgeRooms: this.#hedgeRooms(),
       orders: this.#orders.live,
-      majorFunds: this.#account.funds(major),
-      minorFunds: this.#account.funds(minor),
+      majorFunds: this.#accounts.own.funds(major),
+      minorFunds: this.#accounts.own.funds(minor),
       unknownMax: unknownMax ?? 2,
       reduceOnly: this.#risk.regimes.isReduceOnly,
     };
@@ -844,20 +757,12 @@ export class Engine {
    * order is placed, and no limit is checked.
    */
   get #isInventoryKnown(): boolean {
-    return this.#elsewhere === null || this.#elsewhere.view.isOpen;
+    return this.#accounts.isElsewhereOpen;
   }
 
-  /** Held amount of the base currency on all exchanges together, also where this run has no account. */
-  get #held() {
-    const { major } = this.#rules.instrument;
-    const elsewhere = (this.#elsewhere?.held ?? 0n) + this.#transit.held(major) + this.#otherPlaces.held(major);
-    return money(this.#account.total(major) + elsewhere);
-  }
-
-  #converting(): RiskContext['converting'] {
-    const own = this.#account.converting(this.#rules.instrument);
-    const there = this.#elsewhere?.converting(this.#rules.instrument);
-    return there === undefined ? own : { buy: own.buy + there.buy, sell: own.sell + there.sell };
+  /** Held amount of the base currency on all exchanges together. */
+  get #held(): Money {
+    return this.#accounts.held(this.#rules.instrument.major);
   }
 
   /**
@@ -867,7 +772,7 @@ export class Engine {
   #missing(at: Millis): string | null {
     return describeMissingData({
       fees: this.#rules.hasFees,
-      balances: this.#account.missing ?? this.#elsewhere?.missing(at) ?? this.#transit.overdue(at),
+      balances: this.#accounts.missing(at),
       account: this.#fresh.account !== -Infinity,
       isAlone: !this.#orphanOrders.mayPlaceAgain(at),
       hasNoEarlierOrders: this.#isAlone,
@@ -876,7 +781,7 @@ export class Engine {
 
   /** Returns what the operator must do before the first quote, once nothing else is missing; `null` if nothing. */
   #operatorTask(at: Millis): string | null {
-    const task = this.#transit.overdue(at);
+    const task = this.#accounts.transit.overdue(at);
     return task !== null && task === this.#missing(at) ? task : null;
   }
 
