@@ -248,7 +248,7 @@ export const LIVES: readonly Life[] = [
     steps: [
       {
         of: [],
-        cause: 'the process gets the processor for 2 ms, then not for 150 ms, again and again',
+        cause: 'the process gets the processor for at most 3 ms, then not for 150 ms, again and again',
         does: scene => scene.starve(),
         alerts: { PuntasLoopSlow: '… one decision in a hundred takes over 50 ms' },
       },

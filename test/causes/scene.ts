@@ -18,7 +18,8 @@ const PATIENCE_MS = Number(process.env['PUNTAS_PATIENCE_MS'] ?? 420_000);
 const BOOK = 'btc_mxn';
 /** So many make a rate of a counter, and tell the bot that somebody asks regularly. */
 const SCRAPES = 4;
-const STARVED = { waitsMs: 150, runsMs: 2 };
+/** Turns without the processor, and those with it: from a `lengths`-th of `runsMs` to all of it. */
+const STARVED = { waitsMs: 150, runsMs: 3, lengths: 16 };
 
 type Tree = Record<string, unknown>;
 
@@ -141,18 +142,20 @@ export class Scene {
   starve(): void {
     const { run } = this.bot;
     this.#isStarved = true;
-    // Moments of the processor, not of the clock: where others run as well, two of the clock may be none.
-    const feeds = (since: number): void =>
-      void setTimeout(() => {
-        if (run.isRunnable() && run.ranMs() - since < STARVED.runsMs) feeds(since);
-        else turn();
-      }, STARVED.runsMs);
+    // Each turn has another length, because a decision comes at the same time of every turn; and a turn is waited for
+    // without a pause, because a timer that comes late would let the process finish all that waits.
+    let turns = 0;
+    const feeds = (until: number): void =>
+      void setImmediate(() => {
+        if (performance.now() >= until || run.isOver() || !this.#isStarved) turn();
+        else feeds(until);
+      });
     const turn = (): void => {
       if (run.isOver() || !this.#isStarved) return void run.signal('SIGCONT');
       run.signal('SIGSTOP');
       setTimeout(() => {
         run.signal('SIGCONT');
-        feeds(run.ranMs());
+        feeds(performance.now() + (STARVED.runsMs * (1 + (turns++ % STARVED.lengths))) / STARVED.lengths);
       }, STARVED.waitsMs);
     };
     turn();

@@ -2,13 +2,7 @@
  * All accounts of a bot: on its own exchange, on the other exchange where it hedges, on exchanges where this run has no
  * access, and the amounts on their way between exchanges. Each has a ledger of its own; what all of them hold counts.
  */
-import type {
-  AccountLedger,
-  BalancesEvent,
-  ConversionEvent,
-  ElsewhereEvent,
-  TransferEvent,
-} from './accountEvents.ts';
+import type { AccountLedger, BalancesEvent, ConversionEvent, ElsewhereEvent, TransferEvent } from './accountEvents.ts';
 import type { Booked, FillOf } from './bookings.ts';
 import type { LedgerEntry } from './ledger.ts';
 import { OtherPlaces } from './otherPlaces.ts';
