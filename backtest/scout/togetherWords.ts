@@ -8,7 +8,7 @@ const NAMED_MAX = 3;
 
 /** Formats a correlation with two decimals; a dash if unknown. */
 export const correlationText = (x: number | null): string =>
-  x === null ? '–' : x.toFixed(2).replace(/^-(0\.00)$/, '$1');
+  x === null ? '–' : x.toFixed(2).replace(/^-(0(?:\.0+)?)$/, '$1');
 
 /** Formats a risk as a multiple of the risk of one book. */
 export const riskText = (x: number): string => x.toFixed(x < 9.95 ? 2 : 1);
