@@ -87,10 +87,9 @@ export class KillSwitch {
    */
   breach(profit: Money, at: Millis): HaltReason | null {
     const day = Math.floor(at / DAY);
-    if (day !== this.#day || this.#dayStart === null) {
-      this.#day = day;
-      this.#dayStart = profit;
-    }
+    // A clock that was set back starts no new day: the loss so far counts in the day that it shows now.
+    if (day > this.#day || this.#dayStart === null) this.#dayStart = profit;
+    this.#day = day;
     if (this.#peak === null || profit > this.#peak) this.#peak = profit;
     const { drawdownMax, dayLossMax } = this.limits;
     if (!(this.#peak - profit <= drawdownMax)) {

@@ -47,6 +47,15 @@ describe('losses', () => {
     expect(guard.breach(moneyOf('-121'), NOON + DAY / 2 + MINUTE)).toMatch(/^loss: 60\.99 /);
   });
 
+  test('of a day do not begin anew where a restart finds a clock that was set back, and end with the day that it shows', () => {
+    const guard = new KillSwitch(limits({ drawdownMax: moneyOf('1000000') }));
+    guard.restore({ drawdown: moneyOf('59'), day: Math.floor(NOON / DAY) + 400, dayLoss: moneyOf('59') });
+    expect(guard.breach(moneyOf('0'), NOON)).toBeNull();
+    expect(guard.breach(moneyOf('-1.01'), NOON + MINUTE)).toMatch(/^loss: 60\.01 /);
+    expect(guard.breach(moneyOf('-1.01'), NOON + DAY)).toBeNull();
+    expect(guard.breach(moneyOf('-60'), NOON + DAY + MINUTE)).toBeNull();
+  });
+
   test('carry over a restart: what was lost before and what is lost after add up, wherever the run was cut', () => {
     const steps = fc.array(
       fc.record({
