@@ -2,7 +2,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { constantLatency, recordFlow, rowsOfTape } from '../../backtest/index.ts';
-import { textOfAmount, textOfPrice, type Engine, type EngineEvent, type OrderReport } from '../../src/core/index.ts';
+import {
+  textOfAmount,
+  textOfPrice,
+  type Engine,
+  type EngineEvent,
+  type OrderReport,
+  type OwnTrade,
+} from '../../src/core/index.ts';
 import { engineOf } from '../../src/wiring/bot.ts';
 import { sandboxConfig } from '../live/world.ts';
 import { runsOf } from '../many.ts';
@@ -94,14 +101,14 @@ function watched(engine: Engine, tripMs: number, seen: Seen): Engine {
   return engine;
 }
 
-const delay = fc.integer({ min: 0, max: 3_000 });
+const delay = fc.oneof(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 0, max: 3_000 }));
 const drawn = fc.record({
   tape: fc.nat(tapes.length - 1),
   there: delay,
   back: delay,
   feed: delay,
-  notice: fc.integer({ min: 0, max: 5_000 }),
-  privatePollMs: fc.integer({ min: 200, max: 2_000 }),
+  notice: fc.oneof(fc.integer({ min: 0, max: 5_000 }), fc.constant(5_000)),
+  privatePollMs: fc.oneof(fc.integer({ min: 200, max: 2_000 }), fc.constant(5_000)),
 });
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never;
 
