@@ -59,8 +59,8 @@ export class LocalOrders {
     } else order.state = LOCAL.done;
   }
 
-  /** Drops the orders that are done. */
-  forgetDone(): void {
+  /** Drops the orders that are done. `onReuse` receives each order whose object is now free for later orders. */
+  forgetDone(onReuse: (order: OwnOrder) => void = () => undefined): void {
     const { orders } = this;
     let kept = 0;
     for (const order of orders) {
@@ -68,15 +68,17 @@ export class LocalOrders {
       else orders[kept++] = order;
     }
     while (orders.length > kept) orders.pop();
-    this.#reuse();
+    this.#reuse(onReuse);
   }
 
-  #reuse(): void {
+  #reuse(onReuse: (order: OwnOrder) => void): void {
     const waiting = this.#forgotten;
     let kept = 0;
     for (const order of waiting) {
-      if (order.messages === 0 && !order.resting) this.#pool.release(order);
-      else waiting[kept++] = order;
+      if (order.messages === 0 && !order.resting) {
+        this.#pool.release(order);
+        onReuse(order);
+      } else waiting[kept++] = order;
     }
     while (waiting.length > kept) waiting.pop();
   }

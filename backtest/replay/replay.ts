@@ -189,7 +189,10 @@ const HASHED = { order: 0, fill: 1, hedge: 2 } as const;
 type Placed = {
   readonly id: string;
   readonly oid: string;
+  /** Object of the order. A later order may reuse it, so it is this order's only while `#byOrder` says so. */
   readonly order: OwnOrder;
+  readonly side: Side;
+  readonly price: Price;
   readonly amount: Amount;
   /**
    * Last report of the order; `reportedFilled` are the filled lots in the report. The report is reused, because most
@@ -197,8 +200,15 @@ type Placed = {
    */
   report: OrderReport | null;
   reportedFilled: number;
-  /** Filled lots of a canceled order, from the answer to the cancel until the bot has looked the order up. */
+  /**
+   * Filled lots of an order that has ended, from the answer to the cancel; `null` before. Every later report repeats
+   * them, although notices of these fills may still be waiting.
+   */
   filledAtEnd: number | null;
+  /** Whether an answer to a look-up has reported the end. */
+  isEndReported: boolean;
+  /** Whether the engine knows the end. */
+  isOver: boolean;
   /** Whether the answer to a look-up is in transit. */
   isLookedUp: boolean;
 };
@@ -386,6 +396,7 @@ export class TapeReplay {
         const isOpen = this.#engine.unfinished.length > 0 || hedging?.isDone === false;
         this.#phase = this.#reached < this.#stopsBy && isOpen ? 'stopping' : 'over';
         next = Math.min(this.#reached + this.#options.decideEveryMs, hedging?.dueAt ?? Infinity);
+        next = Math.max(this.#reached, Math.min(next, this.#laterAt));
         break;
       }
       case 'over':
@@ -402,10 +413,14 @@ export class TapeReplay {
   }
 
   #wakesAt(): Millis {
-    let next = Math.min(this.#engine.decidesAt, this.#readAt, this.#notices.dueAt);
-    if (this.#later.length > 0) next = Math.min(next, this.#later[0]!.at);
+    let next = Math.min(this.#engine.decidesAt, this.#readAt, this.#notices.dueAt, this.#laterAt);
     if (this.#hedging !== null) next = Math.min(next, this.#hedging.dueAt);
     return Math.max(this.#now, next);
+  }
+
+  /** Time of the next answer in `#later`; Infinity if there is none. */
+  get #laterAt(): Millis {
+    return this.#later.length > 0 ? this.#later[0]!.at : Infinity;
   }
 
   /**
@@ -695,9 +710,7 @@ export class TapeReplay {
   #lookUpGone(canceled: readonly Placed[], shownAt: Millis): void {
     if (canceled.every(({ isLookedUp }) => isLookedUp)) return;
     this.#answerAt(shownAt, at => {
-      const ids = canceled.flatMap(({ id, isLookedUp, filledAtEnd }) =>
-        isLookedUp || filledAtEnd === null ? [] : [id],
-      );
+      const ids = canceled.flatMap(({ id, isLookedUp, isEndReported }) => (isLookedUp || isEndReported ? [] : [id]));
       if (ids.length > 0) this.#lookUp(ids, at);
       return null;
     });
@@ -791,20 +804,20 @@ export class TapeReplay {
 
   /** Returns a report of an order with `filled` lots. */
   #reportAs(
-    { id, oid, order, amount, report }: Placed,
+    { id, oid, side, price: place, amount, report }: Placed,
     status: OrderReport['status'],
     filled: number,
     at: Millis,
   ): OrderReport {
     const { instrument } = this.#options;
     // Texts of an order are constant, so the texts of the last report are reused.
-    const price = report?.price ?? textOfPrice(instrument, (order.place + this.#rows.base) as Price);
+    const price = report?.price ?? textOfPrice(instrument, place);
     const originalAmount = report?.originalAmount ?? textOfAmount(instrument, amount);
     return {
       book: instrument.symbol,
       oid,
       originId: id,
-      side: order.side === BUY ? 'buy' : 'sell',
+      side,
       type: 'limit',
       status,
       price,
@@ -827,6 +840,8 @@ export class TapeReplay {
     for (const order of this.#orders.orders) {
       if (order.state !== LOCAL.live && order.state !== LOCAL.canceling) continue;
       const placed = this.#byOrder.get(order)!;
+      // The answer to the cancel overtook the notices of the fills, so the bot knows already that the order is gone.
+      if (placed.filledAtEnd !== null) continue;
       reports.push(this.#reportOf(placed, order.filled > 0 ? 'partially filled' : 'open', at));
     }
     this.#step({ kind: 'open orders', at, startedAt: at, complete: true, orders: reports });
@@ -853,6 +868,7 @@ export class TapeReplay {
   #answerLater(now: Millis): void {
     for (let next = this.#later[0]; next && next.at <= now; next = this.#later[0]) {
       this.#later.shift();
+      this.#now = next.at;
       const event = next.event(next.at);
       if (event === null) continue;
       this.#showBook(now, false);
@@ -860,7 +876,8 @@ export class TapeReplay {
     }
   }
 
-  #lookedUp(ids: readonly string[], at: Millis): EngineEvent {
+  /** Returns the answer to a look-up that was sent at `startedAt`. */
+  #lookedUp(ids: readonly string[], startedAt: Millis, at: Millis): EngineEvent {
     const reports: OrderReport[] = [];
     for (const id of ids) {
       const placed = this.#byId.get(id);
@@ -870,13 +887,13 @@ export class TapeReplay {
       if (filledAtEnd !== null) {
         const status = filledAtEnd < placed.amount ? 'cancelled' : 'completed';
         reports.push(this.#reportAs(placed, status, filledAtEnd, at));
-        placed.filledAtEnd = null;
-        if (this.#byOrder.get(order) !== placed) this.#byId.delete(id);
-      } else if (order.state !== LOCAL.sent && order.state !== LOCAL.done) {
+        placed.isEndReported = true;
+        this.#dropIfKnown(placed);
+      } else if (this.#byOrder.get(order) === placed && order.state !== LOCAL.sent && order.state !== LOCAL.done) {
         reports.push(this.#reportOf(placed, order.filled > 0 ? 'partially filled' : 'open', at));
       }
     }
-    return { kind: 'looked up', at, startedAt: at, ids, outcome: { kind: 'done', value: reports } };
+    return { kind: 'looked up', at, startedAt, ids, outcome: { kind: 'done', value: reports } };
   }
 
   #step(event: EngineEvent): void {
@@ -924,7 +941,7 @@ export class TapeReplay {
       answeredAt,
       () =>
         admitted
-          ? this.#lookedUp(ids, answeredAt)
+          ? this.#lookedUp(ids, at, answeredAt)
           : { kind: 'looked up', at: answeredAt, startedAt: at, ids, outcome: LOCKED_OUT },
       ids,
     );
@@ -948,10 +965,14 @@ export class TapeReplay {
       id,
       oid: `r${order.id}`,
       order,
+      side,
+      price,
       amount,
       report: null,
       reportedFilled: 0,
       filledAtEnd: null,
+      isEndReported: false,
+      isOver: false,
       isLookedUp: false,
     };
     this.#byId.set(id, placed);
@@ -960,18 +981,26 @@ export class TapeReplay {
 
   /** Drops the orders that ended and to which no message refers. */
   #forget(): void {
-    for (const order of this.#orders.orders) {
-      if (order.state !== LOCAL.done || order.messages > 0) continue;
-      const { id, filledAtEnd } = this.#byOrder.get(order)!;
-      if (filledAtEnd === null) this.#byId.delete(id);
+    this.#orders.forgetDone(order => {
+      const placed = this.#byOrder.get(order)!;
       this.#byOrder.delete(order);
-    }
-    this.#orders.forgetDone();
+      this.#dropIfKnown(placed);
+    });
     // Drops answers to look-ups of orders whose ends the bot knows already.
     for (let i = this.#later.length - 1; i >= 0; i--) {
       const { ids } = this.#later[i]!;
       if (ids !== null && !ids.some(id => this.#byId.has(id))) this.#later.splice(i, 1);
     }
+  }
+
+  /**
+   * Drops the id of an order whose object is free for later orders, unless the engine has yet to learn the end by a
+   * look-up.
+   */
+  #dropIfKnown(placed: Placed): void {
+    const { id, order, filledAtEnd, isEndReported, isOver, isLookedUp } = placed;
+    if (this.#byOrder.get(order) === placed) return;
+    if (filledAtEnd === null || isEndReported || (isOver && !isLookedUp)) this.#byId.delete(id);
   }
 
   #onNews(news: EngineNews): void {
@@ -981,6 +1010,11 @@ export class TapeReplay {
     const { order, ending } = news.news;
     const { instrument, sink } = this.#options;
     const { id: orderId, side, price, amount, filled, placedAt } = order;
+    const placed = this.#byId.get(orderId);
+    if (placed !== undefined) {
+      placed.isOver = true;
+      this.#dropIfKnown(placed);
+    }
     const endedAt = this.#now;
     const hash = this.#hash;
     hash.number(HASHED.order);
