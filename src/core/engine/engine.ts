@@ -4,7 +4,7 @@
  */
 import { AccountState } from './accountState.ts';
 import { BookEngine } from './bookEngine.ts';
-import type { AccountOptions, BookOptions } from './engineTypes.ts';
+import type { AccountOptions, BookOptions, EngineOptions } from './engineTypes.ts';
 import type { AccountEvent, BookEvent, EngineEvent, RestoredLedger } from './event.ts';
 import type { LedgerEntry } from '../accounting/ledger.ts';
 import type { PlaceAccount } from '../accounting/placeAccount.ts';
@@ -35,6 +35,10 @@ export class Engine {
       const told = onNews ? { onNews: (news: Parameters<typeof onNews>[0]) => onNews(news, book.instrument.symbol) } : {};
       return new BookEngine({ ...book, timing, isTraced, ...told }, this.#state);
     });
+  }
+
+  static ofOneBook(options: EngineOptions): Engine {
+    return new Engine(options, [options]);
   }
 
   /** The book of an engine with one book. Throws if there are several. */

@@ -77,7 +77,10 @@ export type AccountOptions = {
   readonly isTraced?: boolean;
 };
 
-/** Options of the engine of one book. */
+/** Options of an engine with one book. */
+export type EngineOptions = AccountOptions & BookOptions;
+
+/** Options of a book, as its engine gets them. */
 export type BookEngineOptions = BookOptions &
   Pick<AccountOptions, 'timing' | 'isTraced'> & { readonly onNews?: (news: EngineNews) => void };
 
