@@ -115,7 +115,10 @@ export function quotesBeside(
   const text = (row: Row | undefined) =>
     row === undefined ? '-' : `${textOfAmount(instrument, row.amount)} at ${textOfPrice(instrument, row.price)}`;
   const rows = (side: Side): readonly (readonly [string, string, string])[] => {
-    const now = sorted(side, running.book.liveOrders.filter(order => order.side === side && isInBook(order)).map(leftOf));
+    const now = sorted(
+      side,
+      running.book.liveOrders.filter(order => order.side === side && isInBook(order)).map(leftOf),
+    );
     const placed = next.levels.filter(({ level, verdict }) => level.side === side && verdict === 'would be placed');
     const then =
       next.refusal === null

@@ -1,6 +1,5 @@
-/** What all books of an account share: accounts, order ids, stop and sentinel. Passes each booking to its book. */
-import type { AccountElsewhere } from '../accounting/accounts.ts';
-import { Accounts } from '../accounting/accounts.ts';
+/** State that all books of an account share: accounts, order ids, stop and sentinel. Passes each booking to its book. */
+import { Accounts, type AccountElsewhere } from '../accounting/accounts.ts';
 import type { Booked } from '../accounting/bookings.ts';
 import type { PlacedChange } from '../accounting/placeAccount.ts';
 import type { AccountDelays } from '../accounting/tradingAccount.ts';

@@ -7,7 +7,7 @@ import { UnknownOrderResolver } from '../orders/unknownOrderResolver.ts';
 import { BookTerms } from './bookTerms.ts';
 import { Decisions, type Decision } from './decisions.ts';
 import type { BookEngineOptions, Preview, Snapshot } from './engineTypes.ts';
-import type { AccountEvent, BookEvent, BookState, EngineEvent } from './event.ts';
+import type { AccountEvent, OneBookEvent, BookState, EngineEvent } from './event.ts';
 import { ReadTimes } from '../marketdata/readTimes.ts';
 import type { PlacedChange } from '../accounting/placeAccount.ts';
 import { FigureEvidence } from './figureEvidence.ts';
@@ -138,7 +138,7 @@ export class BookEngine implements AccountBook {
   }
 
   /** Applies an event of this book, and decides if a decision is due. Returns the commands to execute, in order. */
-  step(event: BookEvent): readonly Approved<Command>[] {
+  step(event: OneBookEvent): readonly Approved<Command>[] {
     switch (event.kind) {
       case 'book':
         this.#readBook(event);
@@ -469,6 +469,13 @@ export class BookEngine implements AccountBook {
   #markInBook(reports: readonly OrderReport[]): void {
     for (const { originId, oid } of reports)
       this.#quoter.postOnlyBackoff.onSeenOrCanceled(originId ?? this.#orders.byOid(oid)?.id ?? oid);
+  }
+
+  /** State of a book that no earlier run had: its target is what belongs to it now. */
+  get firstState(): BookState {
+    const held = this.#state.held(this);
+    const target = storedTarget(this.#options.instrument, held);
+    return { ...target, ...(this.#state.isHome(this) ? {} : { held }), guard: null };
   }
 
   /** Restores an order of an earlier run. */

@@ -4,8 +4,8 @@
  */
 import { AccountState } from './accountState.ts';
 import { BookEngine } from './bookEngine.ts';
-import type { AccountOptions, BookOptions, EngineOptions } from './engineTypes.ts';
-import type { AccountEvent, BookEvent, EngineEvent, RestoredLedger } from './event.ts';
+import type { SharedOptions, BookOptions, EngineOptions } from './engineTypes.ts';
+import { isBookEvent, type AccountEvent, type OneBookEvent, type EngineEvent, type RestoredLedger } from './event.ts';
 import type { LedgerEntry } from '../accounting/ledger.ts';
 import type { PlaceAccount } from '../accounting/placeAccount.ts';
 import type { AccountView } from '../accounting/tradingAccount.ts';
@@ -21,18 +21,21 @@ export class Engine {
   readonly #state: AccountState;
 
   /** Throws RangeError if there is no book, two have one symbol, or several are hedged on another exchange. */
-  constructor(account: AccountOptions, books: readonly BookOptions[]) {
+  constructor(account: SharedOptions, books: readonly BookOptions[]) {
     const [first] = books;
     if (first === undefined) throw new RangeError('expected at least one book, found none');
     const symbols = books.map(({ instrument }) => instrument.symbol);
-    if (new Set(symbols).size < symbols.length) throw new RangeError(`expected each book once, found ${symbols.join(', ')}`);
+    if (new Set(symbols).size < symbols.length)
+      throw new RangeError(`expected each book once, found ${symbols.join(', ')}`);
     const hedged = books.filter(({ elsewhere }) => elsewhere !== undefined);
     if (hedged.length > 1) throw new RangeError('expected at most one book with hedges on another exchange');
     const { instance, run, timing, onNews, isTraced = false } = account;
     const { instrument, elsewhere } = hedged[0] ?? first;
     this.#state = new AccountState({ instance, run, timing, major: instrument.major, elsewhere });
     this.books = books.map(book => {
-      const told = onNews ? { onNews: (news: Parameters<typeof onNews>[0]) => onNews(news, book.instrument.symbol) } : {};
+      const told = onNews
+        ? { onNews: (news: Parameters<typeof onNews>[0]) => onNews(news, book.instrument.symbol) }
+        : {};
       return new BookEngine({ ...book, timing, isTraced, ...told }, this.#state);
     });
   }
@@ -53,48 +56,23 @@ export class Engine {
    */
   step(event: EngineEvent): readonly Approved<Command>[] {
     for (const book of this.books) book.begin(event.at);
-    switch (event.kind) {
-      case 'book':
-      case 'public trade':
-      case 'reference':
-      case 'witness':
-      case 'source':
-      case 'book removed':
-      case 'rules':
-      case 'take':
-      case 'hedge':
-        return this.#bookOf(event).step(event);
-      case 'restore':
-        this.#restore(event);
-        return NOTHING;
-      default:
-        this.#applyAccount(event);
-        return this.#decide(event.at);
+    if (isBookEvent(event)) return this.#bookOf(event).step(event);
+    if (event.kind === 'restore') {
+      this.#restore(event);
+      return NOTHING;
     }
+    this.#applyAccount(event);
+    return this.#decide(event.at);
   }
 
   #applyAccount(event: AccountEvent): void {
     const { accounts } = this.#state;
-    switch (event.kind) {
-      case 'trades':
-        for (const trade of event.trades) accounts.trade(trade, event.at);
-        break;
-      case 'conversion':
-        accounts.convert(event);
-        break;
-      case 'elsewhere':
-        accounts.orderElsewhere(event);
-        break;
-      case 'transfer':
-        accounts.transfer(event);
-        break;
-      case 'stop':
-        this.#state.isStopping = true;
-        break;
-      case 'sentinel':
-        this.#state.sentinel = event;
-        break;
-    }
+    if (event.kind === 'trades') for (const trade of event.trades) accounts.trade(trade, event.at);
+    if (event.kind === 'conversion') accounts.convert(event);
+    if (event.kind === 'elsewhere') accounts.orderElsewhere(event);
+    if (event.kind === 'transfer') accounts.transfer(event);
+    if (event.kind === 'stop') this.#state.isStopping = true;
+    if (event.kind === 'sentinel') this.#state.sentinel = event;
     for (const book of this.books) this.#apply(book, event);
     if (event.kind === 'balances') this.#state.halt(accounts.read(event, this.#state.locked));
     if (event.kind === 'resume') accounts.resumed(event.at);
@@ -103,22 +81,20 @@ export class Engine {
   /** Applies an event to a book; of an event with orders, the book gets its own. */
   #apply(book: BookEngine, event: AccountEvent): void {
     if (this.books.length === 1) return book.apply(event);
-    switch (event.kind) {
-      case 'placed':
-        if (book.order(event.id) !== undefined) book.apply(event);
-        break;
-      case 'canceled':
-      case 'looked up': {
-        const ids = event.ids.filter(id => book.order(id) !== undefined);
-        if (ids.length > 0) book.apply({ ...event, ids });
-        break;
-      }
-      case 'open orders':
-        book.apply({ ...event, orders: event.orders.filter(report => report.book === book.symbol) });
-        break;
-      default:
-        book.apply(event);
-    }
+    if (event.kind === 'placed') {
+      if (book === this.#ownerOf(event.id)) book.apply(event);
+    } else if (event.kind === 'canceled' || event.kind === 'looked up') {
+      const ids = event.ids.filter(id => book.order(id) !== undefined);
+      if (ids.length > 0) book.apply({ ...event, ids });
+    } else if (event.kind === 'open orders') {
+      book.apply({ ...event, orders: event.orders.filter(report => report.book === book.symbol) });
+    } else book.apply(event);
+  }
+
+  #ownerOf(id: string): BookEngine {
+    const book = this.books.find(each => each.order(id) !== undefined);
+    if (book === undefined) throw new Error(`received an answer for order ${id}, which was never placed`);
+    return book;
   }
 
   #decide(at: Millis): readonly Approved<Command>[] {
@@ -126,7 +102,7 @@ export class Engine {
     return this.books.flatMap(book => book.decide(at));
   }
 
-  #bookOf({ symbol }: BookEvent): BookEngine {
+  #bookOf({ symbol }: OneBookEvent): BookEngine {
     const book = symbol === undefined ? this.book : this.books.find(each => each.symbol === symbol);
     if (book === undefined) throw new Error(`received an event of ${symbol}, which is no book of this engine`);
     return book;
@@ -137,13 +113,12 @@ export class Engine {
       (this.books.find(({ symbol }) => symbol === order.symbol) ?? this.books[0]!).restoreOrder(order, at);
     if (ledger === null) return;
     this.#state.accounts.restore(ledger, at);
-    const [first, ...others] = this.books;
-    // The books that are no home come first: what belongs to them does not belong to the home.
-    for (const book of others) {
-      const state = ledger.books?.[book.symbol];
-      if (state !== undefined) book.restore(state, at);
-    }
-    first!.restore(ledger, at);
+    const stateOf = (book: BookEngine) => (book === this.books[0] ? ledger : ledger.books?.[book.symbol]);
+    // The home of a currency comes after the other books: what belongs to them does not belong to the home.
+    for (const isHome of [false, true])
+      for (const book of this.books) {
+        if (this.#state.isHome(book) === isHome) book.restore(stateOf(book) ?? book.firstState, at);
+      }
   }
 
   /** Account on the bot's own exchange. */

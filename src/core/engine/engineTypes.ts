@@ -56,7 +56,7 @@ export type BookOptions = {
 };
 
 /** Options that all books of an account share. */
-export type AccountOptions = {
+export type SharedOptions = {
   /** Instance name. `<instance>-<run>-` starts every origin id of this run, `<instance>-` every id of this bot. */
   readonly instance: string;
   readonly run: number;
@@ -78,11 +78,11 @@ export type AccountOptions = {
 };
 
 /** Options of an engine with one book. */
-export type EngineOptions = AccountOptions & BookOptions;
+export type EngineOptions = SharedOptions & BookOptions;
 
 /** Options of a book, as its engine gets them. */
 export type BookEngineOptions = BookOptions &
-  Pick<AccountOptions, 'timing' | 'isTraced'> & { readonly onNews?: (news: EngineNews) => void };
+  Pick<SharedOptions, 'timing' | 'isTraced'> & { readonly onNews?: (news: EngineNews) => void };
 
 /** News for the operator and the journal. */
 export type EngineNews =

@@ -35,21 +35,21 @@ export type BookState = StoredTarget & {
    * belongs what no other book has.
    */
   readonly held?: Money;
-    readonly guard: KillSwitchState | null;
-    /** Markouts of earlier fills; absent if not measured. */
-    readonly adverse?: AdverseSelectionState;
-    /** Window of past prices; absent if price moves are not limited. */
-    readonly pastPrices?: PastPriceState;
-    /** Basis between this book and each source of the reference price; absent if none was measured. */
-    readonly bases?: Readonly<Record<string, BasisState>>;
-    /**
-     * Number of consecutive failed hedges on the other exchange, and the hedge band of the latest hedge; absent if
-     * neither needs to be restored.
-     */
-    readonly hedgeDebt?: HedgeDebtState;
-    /** Profit since the opening of the ledger; absent in the state of an older Puntas. */
-    readonly profit?: ProfitSinceOpening;
-  };
+  readonly guard: KillSwitchState | null;
+  /** Markouts of earlier fills; absent if not measured. */
+  readonly adverse?: AdverseSelectionState;
+  /** Window of past prices; absent if price moves are not limited. */
+  readonly pastPrices?: PastPriceState;
+  /** Basis between this book and each source of the reference price; absent if none was measured. */
+  readonly bases?: Readonly<Record<string, BasisState>>;
+  /**
+   * Number of consecutive failed hedges on the other exchange, and the hedge band of the latest hedge; absent if
+   * neither needs to be restored.
+   */
+  readonly hedgeDebt?: HedgeDebtState;
+  /** Profit since the opening of the ledger; absent in the state of an older Puntas. */
+  readonly profit?: ProfitSinceOpening;
+};
 
 /** Ledger of all accounts, with the state of the first book; `books` has that of each other book, by symbol. */
 export type RestoredLedger = AccountLedger &
@@ -71,7 +71,13 @@ export type EngineEvent =
    * excludes them. The driver owns `book` and may change it after the step, so the engine copies the levels that it
    * needs.
    */
-  | { readonly kind: 'book'; readonly symbol?: string; readonly at: Millis; readonly startedAt: Millis | null; readonly book: BookLevels }
+  | {
+      readonly kind: 'book';
+      readonly symbol?: string;
+      readonly at: Millis;
+      readonly startedAt: Millis | null;
+      readonly book: BookLevels;
+    }
   /**
    * Public trade. The event has an amount and a taker side only if the driver reports every trade. Otherwise, the
    * driver reports only the last of several trades.
@@ -88,7 +94,13 @@ export type EngineEvent =
    * Reference price from other markets, in ticks of this book, not rounded. `startedAt` is the start of the read, from
    * which the age of the price is measured.
    */
-  | { readonly kind: 'reference'; readonly symbol?: string; readonly at: Millis; readonly startedAt: Millis; readonly price: number }
+  | {
+      readonly kind: 'reference';
+      readonly symbol?: string;
+      readonly at: Millis;
+      readonly startedAt: Millis;
+      readonly price: number;
+    }
   /**
    * Reading of a book elsewhere that is part of a source of the reference price, or the reason why there is no reading.
    * `startedAt` is the time from which the age of the reading is measured.
@@ -209,10 +221,24 @@ export type EngineEvent =
    */
   | { readonly kind: 'resume'; readonly at: Millis };
 
-type BookKind = 'book' | 'public trade' | 'reference' | 'source' | 'witness' | 'book removed' | 'rules' | 'take' | 'hedge';
+const BOOK_KINDS = [
+  'book',
+  'public trade',
+  'reference',
+  'source',
+  'witness',
+  'book removed',
+  'rules',
+  'take',
+  'hedge',
+] as const;
+const IS_BOOK_KIND: ReadonlySet<string> = new Set(BOOK_KINDS);
 
 /** Events of one book. With several books, `symbol` names the book. */
-export type BookEvent = Extract<EngineEvent, { kind: BookKind }>;
+export type OneBookEvent = Extract<EngineEvent, { kind: (typeof BOOK_KINDS)[number] }>;
 
 /** Events of the account, of which every book learns. */
-export type AccountEvent = Exclude<EngineEvent, BookEvent | { kind: 'restore' }>;
+export type AccountEvent = Exclude<EngineEvent, OneBookEvent | { kind: 'restore' }>;
+
+/** Whether an event is of one book, so that only this book learns of it. */
+export const isBookEvent = (event: EngineEvent): event is OneBookEvent => IS_BOOK_KIND.has(event.kind);

@@ -209,7 +209,8 @@ export class RecordingRotation {
     const isTold = why === this.#whyNotNext;
     this.#whyNotNext = why;
     // A run that can no longer quote, or whose recording has twice the size limit, always ends.
-    if (why === null || this.#run.engine.book.isOutdated || this.#journal.recordedBytes() >= 2 * roll.bytes) return false;
+    if (why === null || this.#run.engine.book.isOutdated || this.#journal.recordedBytes() >= 2 * roll.bytes)
+      return false;
     if (!isTold)
       log.error({ run: this.#journal.run }, `the next run could not start, so the current run continues: ${why}`);
     return true;

@@ -21,7 +21,8 @@ const balances = (desk: Desk, btc: string, mxn: string) =>
       { currency: 'mxn', total: mxn, locked: '0', available: mxn },
     ],
   });
-const worst = (desk: Desk) => desk.engine.book.preview(desk.now).levels.map(({ level, verdict }) => [level.side, verdict]);
+const worst = (desk: Desk) =>
+  desk.engine.book.preview(desk.now).levels.map(({ level, verdict }) => [level.side, verdict]);
 
 describe('a conversion', () => {
   test('in flight takes its room from the side on which it may come, and leaves the other alone', () => {

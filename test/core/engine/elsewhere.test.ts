@@ -13,7 +13,9 @@ describe('an account on another exchange', () => {
     const two = new TwoDesks();
     two.desk.open({ btc: 1e9 - 500, mxn: 1e9 }).rounds(3);
     expect(two.desk.places()).toEqual([]);
-    expect(two.desk.engine.book.riskContext(two.desk.now).missing).toContain('binance: the balances have not been read yet');
+    expect(two.desk.engine.book.riskContext(two.desk.now).missing).toContain(
+      'binance: the balances have not been read yet',
+    );
     two.readThere();
     two.desk.rounds(3);
     expect(two.inventory).toBe('0');
@@ -27,7 +29,10 @@ describe('an account on another exchange', () => {
     two.desk.open().rounds(2);
     for (const side of [two.desk.bids, two.desk.asks]) side[0]![0] += 50;
     two.desk.rounds(2);
-    expect([two.desk.engine.book.haltedBecause, two.desk.engine.book.riskContext(two.desk.now).position]).toEqual([null, 0]);
+    expect([two.desk.engine.book.haltedBecause, two.desk.engine.book.riskContext(two.desk.now).position]).toEqual([
+      null,
+      0,
+    ]);
     two.readThere();
     two.desk.rounds(2);
     expect([two.desk.engine.book.haltedBecause, two.inventory]).toEqual([null, '0']);

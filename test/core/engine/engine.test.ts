@@ -172,7 +172,10 @@ describe('the engine', () => {
     const desk = new Desk().open().round();
     for (const { id } of desk.live) desk.fill(id, 3);
     desk.round();
-    expect(desk.live.map(({ id }) => desk.engine.book.order(id)?.state)).toEqual(['partially filled', 'partially filled']);
+    expect(desk.live.map(({ id }) => desk.engine.book.order(id)?.state)).toEqual([
+      'partially filled',
+      'partially filled',
+    ]);
     desk.bids = [];
     desk.round();
     expect(desk.live).toEqual([]);

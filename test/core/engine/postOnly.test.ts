@@ -167,7 +167,9 @@ describe('an order that the exchange takes and cancels as post-only', () => {
           };
           desk.fateOfCancel = () => (isHeard ? 'done' : 'done untold');
           desk.catchUp().rounds(2, STEP_MS);
-          const told = desk.engine.book.snapshot(desk.now).decisions.filter(one => one.reason === 'refused as post-only');
+          const told = desk.engine.book
+            .snapshot(desk.now)
+            .decisions.filter(one => one.reason === 'refused as post-only');
           const refused = told.reduce((sum, { count }) => sum + count, 0);
           if (refused > ended.length) expect(refused).toBeLessThanOrEqual(ended.length);
           counts.refused += refused;

@@ -66,7 +66,8 @@ describe('an order that takes', () => {
     desk.fateOfCancel = () => 'done';
     for (let n = 0; n < 12; n++) {
       desk.round();
-      if (taken(desk).length > 0 && desk.engine.book.order(ID)?.state !== 'done') expect(desk.prices('buy')).toEqual([]);
+      if (taken(desk).length > 0 && desk.engine.book.order(ID)?.state !== 'done')
+        expect(desk.prices('buy')).toEqual([]);
     }
     expect(taken(desk)).toHaveLength(1);
     expect(inventory(desk)).toBe(0);

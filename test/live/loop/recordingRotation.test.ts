@@ -255,7 +255,10 @@ test('a halted run gives way to no next one until its halt is on disk, whatever 
     rmSync(inTheWay, { recursive: true });
     await advanceUntil(world.clock, 250, () => rotation.run !== halted);
     await world.clock.advance(3 * SECOND);
-    expect([latch.read()?.reason, rotation.run.engine.book.haltedBecause === null], what).toEqual([haltedBecause, false]);
+    expect([latch.read()?.reason, rotation.run.engine.book.haltedBecause === null], what).toEqual([
+      haltedBecause,
+      false,
+    ]);
     expect(placed - before, what).toBe(0);
     if (answer !== null) expect((await answer).kind, what).toBe('taken');
   }

@@ -156,7 +156,8 @@ test('the engine has what is latched after every look, whatever is set, replaced
         if (reduced !== null && !isResumed) expect(engine.book.reducingBecause).toBe(reduced);
         expect(engine.book.haltedBecause === null).toBe(files.halt === null);
         // A state that the engine found by itself is on disk as soon as the disk takes it.
-        if (files.takes || files.reduce !== null) expect(engine.book.reducingBecause === null).toBe(files.reduce === null);
+        if (files.takes || files.reduce !== null)
+          expect(engine.book.reducingBecause === null).toBe(files.reduce === null);
         const holds = files.pause !== null && !(files.pause.until !== null && files.pause.until <= desk.now);
         expect(engine.book.pausedBecause).toBe(holds ? pauseText(files.pause!) : null);
         // An expired pause is away as soon as the disk takes it.
