@@ -179,7 +179,7 @@ export class Hedging {
         return hedgeViewOf(engine, beside, this.#clock.now());
       },
       persist: () => true,
-      mayAct: () => !this.#stopped && engine.haltedBecause === null,
+      mayAct: () => !this.#stopped && engine.book.haltedBecause === null,
     });
     const looking = this.#repeat(
       setup.everyMs,
@@ -337,7 +337,7 @@ export class Hedging {
   #readBalances(): void {
     const { engine, instrument, step } = this.#scene;
     const at = (this.#balancesAt = this.#clock.now());
-    const { holdings } = engine.snapshot(at).booked;
+    const { holdings } = engine.book.snapshot(at).booked;
     const unheard = this.#unheard;
     const balances = [instrument.major, instrument.minor, ...this.#thirds.keys()].map(currency => {
       const moved = unheard === null ? 0n : changeOf(currency, unheard.pay, unheard.receive);

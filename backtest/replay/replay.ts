@@ -332,7 +332,7 @@ export class TapeReplay {
     this.#limits = new RequestLimits({ elapsed: () => this.#now });
     this.#switches = switchesOf(options.exchangeLimits);
     this.#engine = options.engine(this.#rates(), news => this.#onNews(news));
-    this.#trades = this.#engine.wantsTrades ? { next: 0 } : null;
+    this.#trades = this.#engine.book.wantsTrades ? { next: 0 } : null;
     if (this.#trades !== null) market.readBy(this.#trades);
     this.#open(from);
     this.#collector = new Collector({
@@ -343,7 +343,7 @@ export class TapeReplay {
       fees,
       budget: this.#budget,
       base: rows.base,
-      opening: this.#engine.snapshot(from).booked.inventory,
+      opening: this.#engine.book.snapshot(from).booked.inventory,
     });
     this.#notices = new FillNotices(options.fillNotice ?? null);
     this.exchange = new SimulatedExchange(market.there, model, latency, this.#collector);
@@ -393,7 +393,7 @@ export class TapeReplay {
         break;
       case 'stop':
       case 'stopping': {
-        const isOpen = this.#engine.unfinished.length > 0 || hedging?.isDone === false;
+        const isOpen = this.#engine.book.unfinished.length > 0 || hedging?.isDone === false;
         this.#phase = this.#reached < this.#stopsBy && isOpen ? 'stopping' : 'over';
         next = Math.min(this.#reached + this.#options.decideEveryMs, hedging?.dueAt ?? Infinity);
         next = Math.max(this.#reached, Math.min(next, this.#laterAt));
@@ -587,7 +587,7 @@ export class TapeReplay {
   }
 
   #explain(at: Millis): void {
-    const { quoting, unshown } = this.#engine.snapshot(at);
+    const { quoting, unshown } = this.#engine.book.snapshot(at);
     const of = (side: Side): string => quoting ?? reasonOf(unshown[side]);
     this.#collector.explain(of('buy'), of('sell'));
   }
@@ -1054,9 +1054,9 @@ export class TapeReplay {
   /** Returns the result of an ended replay. */
   result(): ReplayResult {
     const { from, to } = this.#span;
-    const left = this.#engine.liveOrders.length;
+    const left = this.#engine.book.liveOrders.length;
     const hedged = this.#hedging?.end() ?? null;
-    const snapshot = this.#engine.snapshot(to);
+    const snapshot = this.#engine.book.snapshot(to);
     const { profit, inventory, holdings } = snapshot.booked;
     const collected = this.#collector.end();
     // The accounts of exchange and bot are computed from the same fills and must be equal.
@@ -1091,7 +1091,7 @@ export class TapeReplay {
       collected,
       hedged,
       recorded: this.#recorded,
-      haltedBecause: this.#engine.haltedBecause,
+      haltedBecause: this.#engine.book.haltedBecause,
       left,
       hash: this.#hash.digest(),
     };

@@ -67,6 +67,8 @@ export { FALL_SOURCE, TRANSIT, type TransitItem, type TransitLimits } from './ac
 export * from './ports/transactionEvents.ts';
 export * from './quoting/adverseSelection.ts';
 export * from './quoting/quotePuller.ts';
+export * from './engine/bookEngine.ts';
+export * from './engine/bookEngine.ts';
 export * from './engine/engine.ts';
 export * from './engine/engineTypes.ts';
 export * from './estimators/index.ts';

@@ -5,6 +5,7 @@ import {
   takerPriceBound,
   takingRefusal,
   type Depth,
+  type BookEngine,
   type Engine,
   type Instrument,
   type Millis,
@@ -68,14 +69,15 @@ type DriverData = Pick<HedgeView, 'instrument' | 'takerRate'> & { readonly balan
 
 /** Creates the view at `at`, in engine time. */
 export function hedgeViewOf(
-  engine: Pick<Engine, 'snapshot' | 'riskContext'> & {
+  engine: {
+    readonly book: Pick<BookEngine, 'snapshot' | 'riskContext'>;
     readonly account: Pick<Engine['account'], 'differences' | 'isReconciled'>;
   },
   { instrument, takerRate, balancesAt }: DriverData,
   at: Millis,
 ): HedgeView {
-  const snapshot = engine.snapshot(at);
-  const riskContext = engine.riskContext(at);
+  const snapshot = engine.book.snapshot(at);
+  const riskContext = engine.book.riskContext(at);
   const sideOf = (side: Side): SideRoom => ({
     free: freeOf(instrument, snapshot, side),
     room: hedgeRoomLeft(side, riskContext),

@@ -136,8 +136,8 @@ export type RowJudgment = Omit<OwnOrders, 'book'> & {
  */
 export const judgmentBy = (instance: string, engine: Engine, log: Log): RowJudgment => ({
   instance,
-  ownsOid: oid => ownsOid(engine.liveOrders, oid),
-  oidOf: id => engine.order(id)?.oid ?? null,
+  ownsOid: oid => ownsOid(engine.book.liveOrders, oid),
+  oidOf: id => engine.book.order(id)?.oid ?? null,
   isZero: currency => engine.account.total(currency) === 0n,
   hasCurrency: currency => !engine.account.isOpen || engine.account.totals.has(currency),
   onLeftOut: new RowWarnings(log).leftOut,

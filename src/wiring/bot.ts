@@ -310,7 +310,7 @@ function madeEngine(
   const livePrice = liveSourcesOf(config)?.rules;
   const kind = kindOf(strategy);
   const elsewhere = placedBookOf(config, hedgeBandMax(config));
-  return new Engine({
+  return Engine.ofOneBook({
     instrument,
     strategy: withRfqReference(
       config.rfqReference,

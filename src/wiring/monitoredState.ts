@@ -58,7 +58,7 @@ export function monitored(
     elsewhere: snapshot.elsewhere,
     markouts: snapshot.markouts,
     fees: rules,
-    limits: { uses: engine.limitUses(run.time()), ...beside() },
+    limits: { uses: engine.book.limitUses(run.time()), ...beside() },
   };
 }
 

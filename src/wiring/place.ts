@@ -7,7 +7,7 @@ import {
   textOfFailure,
   unstored,
   type Clock,
-  type EngineOptions,
+  type BookOptions,
   type EvidenceTimes,
   type ExchangeVenue,
   type Millis,
@@ -48,7 +48,7 @@ const BUDGET_SHARE = 0.9;
  * Returns the book on the other exchange in which the bot hedges, with the bounds of the hedges, for the engine;
  * `undefined` if the bot does not hedge there. `band` is the largest band of the hedges.
  */
-export function placedBookOf({ hedge, elsewhere }: Config, band: Money): EngineOptions['elsewhere'] {
+export function placedBookOf({ hedge, elsewhere }: Config, band: Money): BookOptions['elsewhere'] {
   const keys = hedge?.elsewhere;
   if (keys === undefined || elsewhere === undefined) return undefined;
   const [major, minor] = pairOf(elsewhere.book);

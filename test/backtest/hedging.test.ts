@@ -80,7 +80,7 @@ function watching(costMaxBps: number) {
   const engine: ReplayOptions['engine'] = (rates, onNews) => {
     const made: Engine = engineOf(tape.instrument)(rates, onNews);
     const step = made.step.bind(made);
-    const middleAt = (at: number) => BigInt(Math.round(made.preview(at).mid * 2)) * tape.instrument.tickMoney;
+    const middleAt = (at: number) => BigInt(Math.round(made.book.preview(at).mid * 2)) * tape.instrument.tickMoney;
     made.step = (event: EngineEvent) => {
       if (event.kind === 'take') takes.set(event.id, middleAt(event.at));
       if (event.kind === 'conversion') {

@@ -47,7 +47,7 @@ export const engineOf =
       refreshToleranceBps: 3,
       minEdgeBps: 0,
     });
-    return new Engine({
+    return Engine.ofOneBook({
       instrument,
       strategy: strategy ?? kind.make({ ...parameters, minEdgeBps: -1000 }, instrument),
       limits: {

@@ -43,7 +43,7 @@ function openEngine(
 ): Engine {
   const kind = kindOf({ name });
   const parameters = strategies[name].parameters.parse(example);
-  const engine = new Engine({
+  const engine = Engine.ofOneBook({
     instrument,
     strategy: withFairValue(fairValue, kind.make(parameters, instrument), instrument),
     limits: {
@@ -218,7 +218,7 @@ function decide(
     const asked = answer(engine, out, at);
     if (n >= 0) commands += asked;
   }
-  if (commands === 0) throw new Error(`nothing was decided: ${engine.snapshot(at).quoting}`);
+  if (commands === 0) throw new Error(`nothing was decided: ${engine.book.snapshot(at).quoting}`);
   const total = took.reduce((sum, ms) => sum + ms, 0);
   took.sort();
   return { deciding: (decisions / total) * 1_000, p99Micros: took[Math.floor(0.99 * decisions)]! * 1_000 };
@@ -242,7 +242,7 @@ function parse(times: number): number {
 
 function readAccount(engine: Engine, at: number): void {
   answer(engine, engine.step({ kind: 'trades', at, startedAt: at, complete: true, trades: [] }), at);
-  const orders = engine.liveOrders.map(order => ({
+  const orders = engine.book.liveOrders.map(order => ({
     book: instrument.symbol,
     oid: `x${order.id}`,
     originId: order.id,

@@ -55,7 +55,7 @@ function optionsOf(
   });
   const many = 100_000;
   const engine = (_rates: object, onNews: (news: EngineNews) => void): Engine =>
-    new Engine({
+    Engine.ofOneBook({
       instrument,
       strategy: kind.make(parameters, instrument),
       limits: {

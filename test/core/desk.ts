@@ -80,7 +80,7 @@ export class Desk {
   #tid = 0;
 
   constructor(options: Partial<EngineOptions> = {}) {
-    this.engine = new Engine({
+    this.engine = Engine.ofOneBook({
       instrument: plain,
       strategy: quoteAround(2),
       limits: {

@@ -126,7 +126,7 @@ export class TwoDesks {
   }
 
   get inventory(): string {
-    return textOfMoney(this.desk.engine.snapshot(this.desk.now).booked.inventory);
+    return textOfMoney(this.desk.engine.book.snapshot(this.desk.now).booked.inventory);
   }
 
   /** Sums of the ledger there. */

@@ -257,7 +257,7 @@ class BotOfTwo {
   }
 
   get inventory(): bigint {
-    return this.desk.engine.snapshot(this.clock.now()).booked.inventory;
+    return this.desk.engine.book.snapshot(this.clock.now()).booked.inventory;
   }
 }
 
@@ -300,7 +300,7 @@ test('an order there is on disk before it leaves, leaves once, moves inventory o
         await bot.passes(ms);
         expect(bot.hedger.rows.filter(row => !isOver(row)).length).toBeLessThanOrEqual(1);
         // Inventory and the open order together never pass the target.
-        const { converting, position } = bot.desk.engine.riskContext(clock.now());
+        const { converting, position } = bot.desk.engine.book.riskContext(clock.now());
         const worst = sells ? position - converting.sell : -position - converting.buy;
         expect(worst).toBeGreaterThanOrEqual(-1);
       }
@@ -316,7 +316,7 @@ test('an order there is on disk before it leaves, leaves once, moves inventory o
       const ledger = new Map(causes.map(([name, row]) => [name.split('@')[0]!, sumOfCauses(row)]));
       for (const [currency, sum] of bot.balances)
         expect([currency, ledger.get(currency) ?? 0n]).toEqual([currency, sum]);
-      expect(bot.desk.engine.haltedBecause).toBeNull();
+      expect(bot.desk.engine.book.haltedBecause).toBeNull();
       // Fees in the base currency leave less than the smallest order beyond the amount.
       const left = bot.inventory < 0n ? -bot.inventory : bot.inventory;
       expect(left <= moneyOf(String(BAND))).toBe(true);

@@ -77,7 +77,7 @@ export class HedgedBot {
   }
 
   get inventory(): number {
-    return Number(textOfMoney(this.desk.engine.snapshot(this.desk.now).booked.inventory));
+    return Number(textOfMoney(this.desk.engine.book.snapshot(this.desk.now).booked.inventory));
   }
 
   get rows(): readonly HedgeRow[] {

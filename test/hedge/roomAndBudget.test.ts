@@ -100,7 +100,8 @@ test('completed hedges count at the exchange that has executed them, over restar
 /** What a hedger sees of that. */
 function viewOf(snapshot: object, standing: RiskContext): HedgeView {
   const account = { differences: () => [], isReconciled: true };
-  const shown = { snapshot: () => snapshot as Snapshot, riskContext: () => standing, account };
+  const book = { snapshot: () => snapshot as Snapshot, riskContext: () => standing };
+  const shown = { book, account };
   const { instrument } = standing;
   return hedgeViewOf(shown, { instrument, takerRate: 0, balancesAt: 0 }, 0);
 }

@@ -18,7 +18,7 @@ import { memoryLog } from '../memoryLog.ts';
 
 const NOBODY = { buy: null, sell: null };
 const quoting = (): Desk => new Desk({ strategy: quoteAround(2, 5) }).open().rounds(2);
-const snapshotOf = (desk: Desk): Snapshot => desk.engine.snapshot(desk.now);
+const snapshotOf = (desk: Desk): Snapshot => desk.engine.book.snapshot(desk.now);
 const empty = (reason: EmptySide['reason']): EmptySide => ({ reason, words: null, level: null });
 const WIDE = 80;
 const room = lineRoom({ isTTY: true, columns: WIDE });

@@ -142,7 +142,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the age of a book counted from its arrival',
-    file: 'src/core/engine/engine.ts',
+    file: 'src/core/engine/bookEngine.ts',
     from: "this.#fresh.read('book', startedAt ?? at);",
     to: "this.#fresh.read('book', at);",
     test: 'test/core/engine/engine.test.ts',
@@ -151,7 +151,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'an incomplete page of open orders makes the account fresh',
-    file: 'src/core/engine/engine.ts',
+    file: 'src/core/engine/bookEngine.ts',
     from: "if (event.complete || event.current === true) this.#fresh.read('openOrders', event.startedAt);",
     to: "this.#fresh.read('openOrders', event.startedAt);",
     test: 'test/core/engine/engine.test.ts',
@@ -225,7 +225,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'trades settle by the end of their read',
-    file: 'src/core/engine/engine.ts',
+    file: 'src/core/engine/bookEngine.ts',
     from: 'this.#orders.tradesRead(event.startedAt);',
     to: 'this.#orders.tradesRead(event.at);',
     test: 'test/core/engine/engine.test.ts',
@@ -1022,7 +1022,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'cancels of a pull are not counted',
-    file: 'src/core/engine/engine.ts',
+    file: 'src/core/engine/bookEngine.ts',
     from: '    for (let n = 0; n < ordered.length; n++) this.#risk.killSwitch?.message(at);\n',
     to: '',
     test: 'test/core/quoting/quotePuller.test.ts',
@@ -1388,9 +1388,33 @@ export const EDITS: readonly Edit[] = [
       'is shown with what is beyond the target and what closing all of it would cost by the book, whatever its rules, and changes nothing then',
   },
   {
+    name: 'two books use the same funds',
+    file: 'src/core/engine/accountState.ts',
+    from: 'if (book !== of) others += book.locked',
+    to: 'if (book === of) others += 0n * book.locked',
+    test: 'test/core/engine/books.test.ts',
+    title: 'funds that two books want are reserved once',
+  },
+  {
+    name: 'a fill counts in two books with one base currency',
+    file: 'src/core/engine/accountState.ts',
+    from: 'else if (book.major !== traded?.major) book.moved(booked, at);',
+    to: 'else book.moved(booked, at);',
+    test: 'test/core/engine/books.test.ts',
+    title: 'each unit of a currency belongs to exactly one book, over fills, foreign trades and restarts',
+  },
+  {
+    name: 'a halt of the account stays in its first book',
+    file: 'src/core/engine/accountState.ts',
+    from: 'for (const book of this.#books) book.halt(reason);',
+    to: 'this.#books[0]!.halt(reason);',
+    test: 'test/core/engine/books.test.ts',
+    title: 'balances that differ from the ledger halt all books',
+  },
+  {
     name: 'the change of runs forgets a halt that is not on disk',
     file: 'src/live/loop/recordingRotation.ts',
-    from: 'const losesHalt = () => engine.haltedBecause !== null && state.latch.read() === null;',
+    from: 'const losesHalt = () => engine.book.haltedBecause !== null && state.latch.read() === null;',
     to: 'const losesHalt = () => false;',
     test: 'test/live/loop/recordingRotation.test.ts',
     title:
@@ -1449,8 +1473,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the mark of a resume is taken between its two writes',
     file: 'src/live/safety/latchWatch.ts',
-    from: 'this.#engine.haltedBecause === null && this.#engine.reducingBecause === null)',
-    to: 'this.#engine.haltedBecause === null)',
+    from: 'this.#engine.book.haltedBecause === null && this.#engine.book.reducingBecause === null)',
+    to: 'this.#engine.book.haltedBecause === null)',
     test: 'test/live/safety/watches.test.ts',
     title:
       'the engine has what is latched after every look, whatever is set, replaced and lifted between two, and says each once',
@@ -1903,7 +1927,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a filled order ended when the exchange says that its trade was',
-    file: 'src/core/engine/engine.ts',
+    file: 'src/core/engine/bookEngine.ts',
     from: 'this.#orders.filled(fill.id, trade.oid, lots, at, money(major % lotMoney));',
     to: 'this.#orders.filled(fill.id, trade.oid, lots, trade.createdAt, money(major % lotMoney));',
     test: 'test/core/engine/engine.test.ts',
@@ -1912,7 +1936,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a cancel of an order without an answer does not count as the end of its own making',
-    file: 'src/core/engine/engine.ts',
+    file: 'src/core/engine/bookEngine.ts',
     from: `    for (const id of cancels) this.#orders.cancelSent(id, at);
     for (const command of ordered)
       if (command.kind === 'cancel') for (const id of command.ids) this.#quoter.postOnlyBackoff.onSeenOrCanceled(id);

@@ -4,6 +4,7 @@
  */
 import { PendingConversions } from '../../src/core/accounting/pendingConversions.ts';
 import {
+  BookEngine,
   Engine,
   moneyOf,
   Orders,
@@ -666,16 +667,16 @@ export const PLANTED: readonly Planted[] = [
     from: 5,
     seams: () => ({}),
     patch: () => {
-      const original = Object.getOwnPropertyDescriptor(Engine.prototype, 'riskContext')!;
-      const contextOf = original.value as Engine['riskContext'];
-      Object.defineProperty(Engine.prototype, 'riskContext', {
+      const original = Object.getOwnPropertyDescriptor(BookEngine.prototype, 'riskContext')!;
+      const contextOf = original.value as BookEngine['riskContext'];
+      Object.defineProperty(BookEngine.prototype, 'riskContext', {
         ...original,
-        value(this: Engine, at: number) {
+        value(this: BookEngine, at: number) {
           const context = contextOf.call(this, at as never);
           return { ...context, reduceOnly: false };
         },
       });
-      return () => Object.defineProperty(Engine.prototype, 'riskContext', original);
+      return () => Object.defineProperty(BookEngine.prototype, 'riskContext', original);
     },
   },
   {

@@ -478,7 +478,7 @@ class Simulation {
       store: this.#store,
       breaks: (law, what) => this.#checker.breaks(law, what),
       numbers: () =>
-        [...(engine()?.snapshot(world.clock.now()).booked.holdings ?? [])]
+        [...(engine()?.book.snapshot(world.clock.now()).booked.holdings ?? [])]
           .map(([name, sum]) => `${name} ${sum}`)
           .join(),
       seams: this.#options.seams?.inbox?.(engine) ?? {},
@@ -585,14 +585,14 @@ class Simulation {
     // A run that began while healing counts its fence from its own start.
     const isOpen = ({ state }: { readonly state: string }): boolean =>
       state === 'unknown' || state === 'closed-unsettled';
-    if (this.#hedges?.isOpen === true || this.#bot.engine?.unfinished.some(isOpen))
+    if (this.#hedges?.isOpen === true || this.#bot.engine?.book.unfinished.some(isOpen))
       await this.#advance(Math.max(0, healMs - RESTART_CHECK_BEFORE_MS - this.#bot.ageMs));
     await this.#checkRestart();
     if (this.#isOver()) return;
     const engine = this.#bot.engine;
     const excuse = (side: 'buy' | 'sell'): string | null => {
       if (engine === null) return null;
-      if (engine.haltedBecause !== null || this.#store.halt !== null) return 'halted';
+      if (engine.book.haltedBecause !== null || this.#store.halt !== null) return 'halted';
       if (this.#checker.wasHaltedWithin(QUOTED_WITHIN_MS)) return 'halted a moment ago';
       const { unexplained } = engine.account;
       if (unexplained !== null && this.#bot.listsCannotTell) return 'waits for a person, and halts next';
@@ -603,7 +603,7 @@ class Simulation {
       return isExcused ? 'the bot said which limit forbids it' : null;
     };
     this.#checker.checkQuoting(QUOTED_WITHIN_MS, excuse);
-    const old = (engine?.unfinished ?? []).filter(
+    const old = (engine?.book.unfinished ?? []).filter(
       order => order.state === 'unknown' && order.placedAt < world.clock.now() - healMs,
     );
     this.#checker.checkNoUnknown(old.map(order => order.id));
@@ -617,14 +617,14 @@ class Simulation {
   async #checkRestart(): Promise<void> {
     const world = this.#world;
     const engine = this.#bot.engine;
-    const known = new Set(engine?.unfinished.map(order => order.id));
+    const known = new Set(engine?.book.unfinished.map(order => order.id));
     const isQuiet =
       engine !== null &&
       this.#bot.isRunning &&
-      engine.haltedBecause === null &&
-      engine.snapshot(world.clock.now()).quoting === null &&
-      engine.unfinished.every(order => order.state === 'open' || order.state === 'partially filled') &&
-      engine.unfinished.length > 0 &&
+      engine.book.haltedBecause === null &&
+      engine.book.snapshot(world.clock.now()).quoting === null &&
+      engine.book.unfinished.every(order => order.state === 'open' || order.state === 'partially filled') &&
+      engine.book.unfinished.length > 0 &&
       this.#hedges?.isOpen !== true &&
       // The mean of the last trades begins with the first trade that is seen: that is the market's to bring.
       this.#scenario.config.fairValue?.lastTrades === undefined &&
@@ -751,7 +751,7 @@ class Simulation {
     const apart = Math.abs(this.#world.skewOf('bot') - this.#world.skewOf('sentinel'));
     if (this.#sentinel && apart > CLOCKS_APART_MS) marks.see('the clocks of two machines were far apart');
     if (!engine) return;
-    const { quoting, regime, silent } = engine.snapshot(clock.now());
+    const { quoting, regime, silent } = engine.book.snapshot(clock.now());
     this.#pairs.add(this.#states(regime.regime));
     const isFar = quoting === 'price moved too far';
     if (isFar) this.#excusedAt.buy = this.#excusedAt.sell = clock.elapsed();
@@ -767,14 +767,14 @@ class Simulation {
     if (!isOwn && strategy.name !== 'ladder' && this.#checker.live().length > 0) marks.see(`${strategy.name} quoted`);
     if (inventory.target === undefined) marks.see('the target was the opening balance');
     if (silent.some(line => line.endsWith('position limit'))) marks.see('the position limit refused an order');
-    if (engine.unfinished.filter(order => order.state === 'unknown').length > 1)
+    if (engine.book.unfinished.filter(order => order.state === 'unknown').length > 1)
       marks.see('several unknown orders at once');
   }
 
   #states(regime: States['regime'][number]): States {
     const { halt, hold, hedges } = this.#store;
     const { streamUp, engine } = this.#bot;
-    const orders = new Set((engine?.unfinished ?? []).flatMap(({ state }) => (state === 'done' ? [] : [state])));
+    const orders = new Set((engine?.book.unfinished ?? []).flatMap(({ state }) => (state === 'done' ? [] : [state])));
     const last = hedges.at(-1)?.state ?? 'none';
     const isEnded = last === 'completed' || last === 'failed' || last === 'stranded';
     return {
@@ -831,7 +831,7 @@ class Simulation {
         if (topic === 'cancel' && isSuccess(reply)) {
           const ids = idsIn(request);
           const listed = envelopeOf(reply)!.payload as unknown[];
-          const state = this.#bot.engine?.unfinished.find(order => order.id === ids[0])?.state;
+          const state = this.#bot.engine?.book.unfinished.find(order => order.id === ids[0])?.state;
           if (ids.length === 1 && listed.length > 0 && state === 'unknown')
             see('cancel proved that an unknown existed');
           if (listed.length === 0 && ids.some(id => account().activeOrigins.has(id)))
@@ -864,7 +864,7 @@ class Simulation {
         this.#persons?.provoked('an action while runs changed');
       },
       quoting: (_life, engine) => {
-        this.#checker.watch(() => new Set(engine().unfinished.map(order => order.id)));
+        this.#checker.watch(() => new Set(engine().book.unfinished.map(order => order.id)));
       },
       news: (life, news) => this.#news(life.number, news),
       died: () => {
@@ -885,7 +885,7 @@ class Simulation {
         this.#checker.died();
         if (!report) return;
         this.#lastStop = report;
-        this.#lastLedger = engine?.snapshot(world.clock.now()).booked.holdings ?? null;
+        this.#lastLedger = engine?.book.snapshot(world.clock.now()).booked.holdings ?? null;
         this.#lastBooks = engine?.ledger([])?.causes ?? null;
         for (const { deposits, withdrawals } of this.#lastBooks?.values() ?? [])
           if (deposits !== 0n || withdrawals !== 0n) see('a transfer was found in the lists and booked');

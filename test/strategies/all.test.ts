@@ -296,7 +296,7 @@ describe.each(NAMES)('%s', name => {
         desk.round();
         expect(desk.live.length).toBeGreaterThan(0);
         // Where the figures come from may differ: only one of the two is told of every trade.
-        const { figures: _, ...shown } = desk.engine.preview(desk.now).quote;
+        const { figures: _, ...shown } = desk.engine.book.preview(desk.now).quote;
         return shown;
       });
       expect(quotes[0]).toEqual(quotes[1]);

@@ -315,7 +315,7 @@ test('does not see our own orders: with them in the book it is as without', () =
       desk.bids = [[99_990 + drift, 50 + ((7 * round) % 40)]];
       desk.asks = [[100_010 + drift, 50 + ((11 * round) % 40)]];
       desk.round();
-      seen.push(desk.engine.preview(desk.now).quote);
+      seen.push(desk.engine.book.preview(desk.now).quote);
       if (round > 2) expect(desk.live.length).toBeGreaterThan(0);
     }
     return seen;

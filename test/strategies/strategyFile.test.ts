@@ -333,7 +333,7 @@ describe('while a bot runs', () => {
       return desk.live.length;
     };
     expect([at(100_000), at(101_000), at(100_000)]).toEqual([2, 0, 0]);
-    expect(desk.engine.preview(desk.now).quote.noBid).toBe(
+    expect(desk.engine.book.preview(desk.now).quote.noBid).toBe(
       './own.ts failed: too high; correct the file, then run puntas reload',
     );
   });

@@ -119,7 +119,7 @@ describe('the optional limits', () => {
   it('are those of the configuration, and none without it', () => {
     const limitsOf = (path: readonly string[], text: string | number) => {
       const { config } = configWith(path, text);
-      return engineOf(config, { instrument: book({}), makerRate: 0, takerRate: 0 }, 1).riskContext(0).limits;
+      return engineOf(config, { instrument: book({}), makerRate: 0, takerRate: 0 }, 1).book.riskContext(0).limits;
     };
     const { orderAmountMax } = limitsOf(['limits', 'orderAmountMax'], '2500')!;
     expect(orderAmountMax).toBe(amountFloor(book({}), '2500'));
@@ -142,7 +142,7 @@ describe('a skew whose range is below one lot', () => {
     engine.step({ kind: 'rules', at: 1, instrument, makerRate: 0, takerRate: 0 });
     engine.step({ kind: 'balances', at: 1, startedAt: 1, quiet: true, balances: [balance('shib'), balance('mxn')] });
     engine.step({ kind: 'book', at: 1, startedAt: 1, book: levels });
-    const { quote } = engine.preview(1);
+    const { quote } = engine.book.preview(1);
     expect([quote.bids.map(one => one.amount), quote.asks.map(one => one.amount)]).toEqual([[2_000], [2_000]]);
   });
 });

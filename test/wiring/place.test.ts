@@ -331,6 +331,6 @@ test.each([
     reads(1, '2000000');
     for (let at = 2_000; at < 60_000; at += 2_000) reads(at, '1500000');
     const text = "the exchange's balances differ from our ledger by -500000 mxn (reported minus ours)";
-    expect(engine.haltedBecause).toBe(halts === null ? null : text);
+    expect(engine.book.haltedBecause).toBe(halts === null ? null : text);
   }
 });

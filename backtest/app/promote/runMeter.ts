@@ -62,7 +62,7 @@ export class RunMeter {
   /** Sets the engine whose market and orders are measured. */
   watch(engine: Engine): void {
     this.#engine = engine;
-    this.#depth = engine.riskContext(0).depth;
+    this.#depth = engine.book.riskContext(0).depth;
   }
 
   /** Receives news that the engine emits during an input. */
@@ -89,7 +89,9 @@ export class RunMeter {
     if (engine === null || depth === null) return;
     if (depth.bids > 0 && depth.asks > 0) this.#mid = (depth.bidPrices[0]! + depth.askPrices[0]!) / 2;
     const sides = new Set(
-      engine.liveOrders.flatMap(({ state, side }) => (state === 'open' || state === 'partially filled' ? [side] : [])),
+      engine.book.liveOrders.flatMap(({ state, side }) =>
+        state === 'open' || state === 'partially filled' ? [side] : [],
+      ),
     );
     this.#hasBoth = sides.size === 2;
   }

@@ -198,7 +198,7 @@ async function profitOf(
 
 function runOf({ engine, seen, rules: { instrument }, setup, run, startedAt }: ReplayedMoment): RunStatus {
   const at = seen.at ?? startedAt;
-  const shown = engine.snapshot(at);
+  const shown = engine.book.snapshot(at);
   const { regime, since, why } = shown.regime;
   const price = (of: Snapshot['bid']) => (of > 0 ? textOfPrice(instrument, of) : null);
   const { trades, holdings, unknown } = shown.known;
@@ -218,7 +218,7 @@ function runOf({ engine, seen, rules: { instrument }, setup, run, startedAt }: R
     market: { bid: price(shown.bid), ask: price(shown.ask) },
     inventory: { currency: instrument.major, fromTarget: trades && textOfMoney(trades.inventory) },
     holdings: holdings && sumsText(holdings),
-    limits: engine.limitUses(at).map(limitOf),
+    limits: engine.book.limitUses(at).map(limitOf),
     elsewhere: elsewhereNow(shown, seen.elsewhere, seen.hedges, instrument),
     fills: trades && trades.fills,
     profit: trades && { currency: instrument.minor, ...partsText(trades.profit) },

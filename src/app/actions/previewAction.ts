@@ -73,7 +73,7 @@ function quotesThen(
   const at = seen.at ?? now;
   const cost = ask.action === 'flatten' ? costOfFlatten(moment, at) : [];
   // Orders are copied, because the engine changes its order objects.
-  const liveOrders = engine.liveOrders.map(order => ({ ...order }));
+  const liveOrders = engine.book.liveOrders.map(order => ({ ...order }));
   const event = eventOf(ask, dir, at, now);
   const commands = event === null ? [] : engine.step(event);
   const canceled =
@@ -83,7 +83,7 @@ function quotesThen(
   return [
     ...cost,
     `${canceled} of ${liveOrders.length} live orders would be canceled (live orders at ${timeText(at)}, the end of the recording)`,
-    ...quotesBeside({ liveOrders }, previewAfter(ask, moment, at), rules),
+    ...quotesBeside({ book: { liveOrders } }, previewAfter(ask, moment, at), rules),
   ];
 }
 
@@ -92,7 +92,7 @@ function quotesThen(
  * the data known now.
  */
 const previewAfter = ({ action }: ActionAsk, { engine, setup, rules, seen }: ReplayedMoment, at: Millis): Preview =>
-  action === 'resume' ? nextPreview(setup, rules, engine, at, seen.reference) : engine.preview(at);
+  action === 'resume' ? nextPreview(setup, rules, engine, at, seen.reference) : engine.book.preview(at);
 
 const AT_START: Readonly<Record<ActionName, string>> = {
   pause: 'the action takes effect at the next start',

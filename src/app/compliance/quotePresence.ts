@@ -153,7 +153,7 @@ export const termsIn = (instrument: Instrument, { spreadMaxBps, sizeMin }: Prese
  * counting when the bot sends a cancel or learns that the order has ended.
  */
 export function presenceOf(engine: Engine, at: Millis, terms: TermsInUnits): QuotePresence {
-  const orders = engine.unfinished.filter(isInBook);
+  const orders = engine.book.unfinished.filter(isInBook);
   const [bid, ask] = [depthPrice(orders, 'buy', terms.lots), depthPrice(orders, 'sell', terms.lots)];
   const sides = { bid: bid !== null, ask: ask !== null };
   if (bid !== null && ask !== null && isWithinSpread(bid, ask, terms.spreadMaxBps))
@@ -183,14 +183,14 @@ export const isWithinSpread = (bid: Price, ask: Price, maxBps: DecimalText | nul
   maxBps === null || 2n * BigInt(ask - bid) * 10_000n * 10n ** 18n <= moneyOf(maxBps) * BigInt(ask + bid);
 
 function reasonForStop(engine: Engine, at: Millis): string | null {
-  if (engine.haltedBecause !== null) return `halted: ${engine.haltedBecause}`;
-  if (engine.pausedBecause !== null) return `paused: ${engine.pausedBecause}`;
-  return quotingRefusal(engine.riskContext(at));
+  if (engine.book.haltedBecause !== null) return `halted: ${engine.book.haltedBecause}`;
+  if (engine.book.pausedBecause !== null) return `paused: ${engine.book.pausedBecause}`;
+  return quotingRefusal(engine.book.riskContext(at));
 }
 
 function reasonForAbsence(engine: Engine, orders: readonly Order[], sides: Pick<QuotePresence, 'bid' | 'ask'>): string {
   if (sides.bid && sides.ask) return 'spread above the maximum';
-  const regime = engine.regimeChanges.at(-1);
+  const regime = engine.book.regimeChanges.at(-1);
   return regime?.regime === 'reduce only' ? `reduce only: ${regime.why}` : missingQuote(orders, sides);
 }
 

@@ -80,7 +80,7 @@ export function surveillance({
     collector.begin();
     return {
       see: (event, commands) => {
-        const isHalted = run.engine.haltedBecause !== null;
+        const isHalted = run.engine.book.haltedBecause !== null;
         collector.see({ book: run.instrument.symbol, instance: run.setup.instance, isHalted }, event, commands);
         onInput?.(event.at);
       },

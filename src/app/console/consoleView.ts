@@ -59,7 +59,7 @@ export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView 
   if (now === null || at === null) return null;
   const { engine, setup, seen, history } = now;
   const { instrument } = history;
-  const snapshot = history.across(engine.snapshot(at));
+  const snapshot = history.across(engine.book.snapshot(at));
   const { trades, unknown } = snapshot.known;
   const told = explanationOf(engine, seen, instrument, setup);
   const since = (of: number): number | null => (Number.isFinite(of) ? of : null);
@@ -85,7 +85,7 @@ export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView 
     elsewhere: elsewhereNow(snapshot, seen.elsewhere, seen.hedges, instrument),
     depth: depthRowsOf(now, at),
     orders: ordersOf(now, snapshot, at),
-    limits: engine.limitUses(at).map(limitOf),
+    limits: engine.book.limitUses(at).map(limitOf),
     unknown,
     profit: trades && shownProfit(trades.sinceOpening, trades.runProfit, instrument.minor),
     position: trades && textOfMoney(trades.inventory),
@@ -119,7 +119,7 @@ const mayShow = ({ state }: Order): boolean => state !== 'closed-unsettled' && s
 
 /** Returns rows of the book, best first: the best prices of other traders, and all prices of the bot. */
 function depthRowsOf({ engine, history: { instrument } }: Replayable, at: Millis): ConsoleView['depth'] {
-  const { depth, orders } = engine.riskContext(at);
+  const { depth, orders } = engine.book.riskContext(at);
   const rows = (side: Side): readonly DepthRow[] => {
     const [prices, amounts, count] =
       side === 'buy'

@@ -71,8 +71,8 @@ export class RunHistory {
   /** Sets the engine from which the data is read. */
   watch(engine: Engine): void {
     this.#engine = engine;
-    this.#depth = engine.riskContext(0).depth;
-    engine.hourEnds.listen(ended => {
+    this.#depth = engine.book.riskContext(0).depth;
+    engine.book.hourEnds.listen(ended => {
       this.#hourEnds.push(ended);
       if (this.#hourEnds.length > HOURS_MAX) this.#hourEnds.shift();
     });
@@ -99,7 +99,7 @@ export class RunHistory {
     }
     this.#earlier = earlier.#earlier;
     if (earlier.#engine !== null)
-      this.#earlier.add(earlier.#engine.snapshot(earlier.#at), earlier.#at - (earlier.#startedAt ?? earlier.#at));
+      this.#earlier.add(earlier.#engine.book.snapshot(earlier.#at), earlier.#at - (earlier.#startedAt ?? earlier.#at));
   }
 
   /** Returns the snapshot of this run, to which the counts and times of earlier runs are added. */
@@ -157,7 +157,7 @@ export class RunHistory {
 
   /** Returns a chart point with the fields of `POINT`. */
   point(at: Millis): readonly number[] {
-    const { bid, ask, booked, orders } = this.#engine!.snapshot(at);
+    const { bid, ask, booked, orders } = this.#engine!.book.snapshot(at);
     const { inventory, sinceOpening } = booked;
     const { profit } = sinceOpening;
     const price = (ticks: number) => (ticks > 0 ? ticks * approximately(this.instrument.tickMoney) : 0);
@@ -240,7 +240,7 @@ export class RunHistory {
   }
 
   #seeQueues(depth: Depth): void {
-    const live = this.#engine!.liveOrders.filter(isLive);
+    const live = this.#engine!.book.liveOrders.filter(isLive);
     for (const id of this.#ahead.keys()) if (!live.some(order => order.id === id)) this.#ahead.delete(id);
     for (const { id, side, price } of live) {
       const others = othersAt(depth, side, price);

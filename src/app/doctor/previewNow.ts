@@ -184,7 +184,7 @@ export async function previewNow(
     if (there !== null) {
       // The other exchange's quote currency is valued with the sources of the reference price, so the engine receives
       // the balances of that exchange only after the sources are read.
-      const rate = rateOf(rateSourcesOf(config), engine.livePrice(time())?.sources ?? []);
+      const rate = rateOf(rateSourcesOf(config), engine.book.livePrice(time())?.sources ?? []);
       const rated = { ...there, ...(rate === null ? {} : { rate }) };
       engine.step({ ...rated, at: time() });
       if (left !== null) bookArrivals(engine, config, [home, rated], driver);
@@ -193,8 +193,8 @@ export async function previewNow(
     if (reducing !== null) engine.step({ kind: 'reduce', at: time(), reason: reducing.reason });
     const at = time();
     return {
-      preview: engine.preview(at),
-      riskContext: engine.riskContext(at),
+      preview: engine.book.preview(at),
+      riskContext: engine.book.riskContext(at),
       balances: opening.balances,
       own: own.length,
       uncounted: left === null ? uncountedIn(config, stored) : [],

@@ -36,12 +36,12 @@ export class ElsewhereSeen {
   see(event: EngineEvent, rowOf: (id: string) => HedgeRow | undefined): void {
     if (event.kind === 'source') {
       this.#feeds.set(event.feed, event);
-      for (const { name, price } of this.#engine.livePrice(event.at)?.sources ?? [])
+      for (const { name, price } of this.#engine.book.livePrice(event.at)?.sources ?? [])
         if (price !== null) this.#lead(name).readX(event.at, price);
     } else if (event.kind === 'book') {
       // Without a source there is no lead to measure, and a risk context for each book would slow down the replay.
       if (this.#leads.size === 0) return;
-      const { bids, asks, bidPrices, askPrices } = this.#engine.riskContext(event.at).depth;
+      const { bids, asks, bidPrices, askPrices } = this.#engine.book.riskContext(event.at).depth;
       if (bids > 0 && asks > 0)
         for (const lead of this.#leads.values()) lead.readY(event.at, (bidPrices[0]! + askPrices[0]!) / 2);
     } else if (event.kind === 'elsewhere') this.#seeOrder(event, rowOf(event.conversion.id));

@@ -306,8 +306,8 @@ export function explanationOf(
   setup: Config,
 ): Omit<Explanation, 'run' | 'difference' | 'note'> {
   const at = seen.at ?? 0;
-  const snapshot = engine.snapshot(at);
-  const { decision } = engine;
+  const snapshot = engine.book.snapshot(at);
+  const { decision } = engine.book;
   const quote = decision?.quote ?? null;
   const priceText = (price: Snapshot['bid']) => (price > 0 ? textOfPrice(instrument, price) : null);
   const decided = [...(decision?.decided ?? [])].sort(byPlace);
@@ -318,7 +318,7 @@ export function explanationOf(
     tick: instrument.tick,
     decidedAt: decision?.at ?? null,
     regime: asChange(snapshot.regime),
-    changes: engine.regimeChanges.map(asChange),
+    changes: engine.book.regimeChanges.map(asChange),
     refusal: decision?.refusal ?? null,
     market: {
       bid: priceText(snapshot.bid),

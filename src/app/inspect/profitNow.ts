@@ -64,7 +64,7 @@ function momentBefore(
 const isSpent = ({ engine, setup, seen, startedAt }: ReplayedMoment, dir: string): boolean =>
   isTrialOrder(setup) &&
   readHeartbeat(dir, 'bot')?.state === 'stopped' &&
-  engine.snapshot(seen.at ?? startedAt).booked.fills === 0;
+  engine.book.snapshot(seen.at ?? startedAt).booked.fills === 0;
 
 /**
  * Returns the profit of the recording or of the checkpoint, whichever is later. A checkpoint without a time is from an
@@ -77,7 +77,7 @@ export function profitAt(
   const kept = file?.profit ?? null;
   const checkpoint = kept && { booked: kept, run: null, unknown: null };
   if (moment === null || moment instanceof UsageError || kept?.at === null) return checkpoint;
-  const { booked, known } = moment.engine.snapshot(moment.seen.at ?? moment.startedAt);
+  const { booked, known } = moment.engine.book.snapshot(moment.seen.at ?? moment.startedAt);
   const { sinceOpening, runProfit } = booked;
   if (sinceOpening.at === null || sinceOpening.at < (kept?.at ?? -Infinity)) return checkpoint;
   return { booked: sinceOpening, run: runProfit, unknown: known.trades === null ? known.unknown : null };

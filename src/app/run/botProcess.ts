@@ -389,7 +389,7 @@ export class BotProcess {
     const summary = summaryOf(instrument, this.#snapshot(rotation.run), report, {
       seconds,
       requests: this.#requests,
-      halted: rotation.run.engine.haltedBecause,
+      halted: rotation.run.engine.book.haltedBecause,
       paper: venue.paper,
     });
     return {
@@ -402,12 +402,12 @@ export class BotProcess {
   #rolled(run: Run, next: Journal): void {
     const { clock } = this.#options;
     this.#journal = next;
-    this.#runTotals.add(run.engine.snapshot(run.time()), clock.elapsed() - this.#runSince);
+    this.#runTotals.add(run.engine.book.snapshot(run.time()), clock.elapsed() - this.#runSince);
     this.#runSince = clock.elapsed();
   }
 
   #snapshot(run: Run): Snapshot {
-    return this.#runTotals.with(run.engine.snapshot(run.time()), this.#options.clock.elapsed() - this.#runSince);
+    return this.#runTotals.with(run.engine.book.snapshot(run.time()), this.#options.clock.elapsed() - this.#runSince);
   }
 
   #sayAssumptions(): void {

@@ -10,6 +10,7 @@ import {
   textOfMoney,
   textOfPrice,
   type Amount,
+  type BookEngine,
   type Engine,
   type EngineEvent,
   type Instrument,
@@ -38,14 +39,14 @@ export function nextPreview(
   at: Millis,
   reference: Extract<EngineEvent, { kind: 'reference' }> | null,
 ): Preview {
-  const { depth, majorFunds, minorFunds, foreignBests, instrument } = running.riskContext(at);
+  const { depth, majorFunds, minorFunds, foreignBests, instrument } = running.book.riskContext(at);
   const { major } = rules.instrument;
   const ledger = running.ledger([]);
   const engine = engineOf(config, rules, 0);
   // The ledger is copied as text, because the running engine changes its own ledger.
   engine.step({ kind: 'restore', at, orders: [], ledger: ledger === null ? null : ledgerOf(textOfLedger(ledger)) });
   engine.step({ kind: 'rules', at, ...rules });
-  const balances = [...running.snapshot(at).booked.holdings].map(([currency, total]) => {
+  const balances = [...running.book.snapshot(at).booked.holdings].map(([currency, total]) => {
     const free = currency === major ? majorFunds : currency === rules.instrument.minor ? minorFunds : total;
     const [all, available] = [textOfMoney(total), textOfMoney(free)];
     return { currency, total: all, available, locked: textOfMoney((total - free) as typeof total) };
@@ -57,7 +58,7 @@ export function nextPreview(
       const all = textOfMoney(total);
       return { currency: name.slice(0, name.indexOf('@')), total: all, available: all, locked: '0' };
     });
-    const rate = running.snapshot(at).elsewhere?.rate ?? null;
+    const rate = running.book.snapshot(at).elsewhere?.rate ?? null;
     const event = { kind: 'balances', at, startedAt: at, quiet: true, place, balances: placed } as const;
     engine.step(rate === null ? event : { ...event, rate });
   }
@@ -69,15 +70,15 @@ export function nextPreview(
   });
   engine.step({ kind: 'open orders', at, startedAt: at, complete: true, orders: foreign });
   if (reference !== null) engine.step(reference);
-  for (const event of running.sourceEvents(at)) engine.step(event);
+  for (const event of running.book.sourceEvents(at)) engine.step(event);
   const book = new OrderBook();
   for (let i = 0; i < depth.bids; i++) book.set('buy', depth.bidPrices[i] as Price, depth.bidAmounts[i] as Amount);
   for (let i = 0; i < depth.asks; i++) book.set('sell', depth.askPrices[i] as Price, depth.askAmounts[i] as Amount);
   engine.step({ kind: 'book', at, startedAt: null, book });
-  if (running.reducingBecause !== null) engine.step({ kind: 'reduce', at, reason: running.reducingBecause });
-  if (running.pausedBecause !== null) engine.step({ kind: 'pause', at, reason: running.pausedBecause });
-  if (running.haltedBecause !== null) engine.step({ kind: 'halt', at, reason: running.haltedBecause });
-  return engine.preview(at);
+  if (running.book.reducingBecause !== null) engine.step({ kind: 'reduce', at, reason: running.book.reducingBecause });
+  if (running.book.pausedBecause !== null) engine.step({ kind: 'pause', at, reason: running.book.pausedBecause });
+  if (running.book.haltedBecause !== null) engine.step({ kind: 'halt', at, reason: running.book.haltedBecause });
+  return engine.book.preview(at);
 }
 
 /** Returns a report of a foreign order at this price. The amount is 0, because only the price has an effect. */
@@ -98,8 +99,8 @@ const foreignOrder = (instrument: Instrument, side: Side, price: Price, at: Mill
  * acts. Returns `null` otherwise, and if the running bot already has the same problem.
  */
 export function quotesNothing(next: Preview, running: Engine, at: Millis): string | null {
-  if (next.halt !== null && running.haltedBecause === null) return `the bot would halt immediately: ${next.halt}`;
-  if (!needsOperator(next.unshown) || needsOperator(running.snapshot(at).unshown)) return null;
+  if (next.halt !== null && running.book.haltedBecause === null) return `the bot would halt immediately: ${next.halt}`;
+  if (!needsOperator(next.unshown) || needsOperator(running.book.snapshot(at).unshown)) return null;
   return `the bot would not quote: ${next.emptySidesText ?? ''}`;
 }
 
@@ -107,14 +108,17 @@ type Row = { readonly price: Price; readonly amount: Amount };
 
 /** Compares the current quotes with the next quotes, one row per level: asks from the highest price down, then bids. */
 export function quotesBeside(
-  running: Pick<Engine, 'liveOrders'>,
+  running: { readonly book: Pick<BookEngine, 'liveOrders'> },
   next: Preview,
   { instrument }: Pick<Rules, 'instrument'>,
 ): readonly string[] {
   const text = (row: Row | undefined) =>
     row === undefined ? '-' : `${textOfAmount(instrument, row.amount)} at ${textOfPrice(instrument, row.price)}`;
   const rows = (side: Side): readonly (readonly [string, string, string])[] => {
-    const now = sorted(side, running.liveOrders.filter(order => order.side === side && isInBook(order)).map(leftOf));
+    const now = sorted(
+      side,
+      running.book.liveOrders.filter(order => order.side === side && isInBook(order)).map(leftOf),
+    );
     const placed = next.levels.filter(({ level, verdict }) => level.side === side && verdict === 'would be placed');
     const then =
       next.refusal === null

@@ -1,143 +1,53 @@
 /**
  * Engine: applies an event and returns approved commands. The engine is synchronous and deterministic, and uses no
- * clock, randomness, I/O or promises.
+ * clock, randomness, I/O or promises. It has one account and any number of books.
  */
-import { bestOf } from '../model/book.ts';
-import { AdverseSelection, NOT_WIDENED } from '../quoting/adverseSelection.ts';
-import { QuotePuller } from '../quoting/quotePuller.ts';
-import { UnknownOrderResolver } from '../orders/unknownOrderResolver.ts';
-import { BookTerms } from './bookTerms.ts';
-import { Decisions, type Decision } from './decisions.ts';
-import type { EngineOptions, Preview, Snapshot } from './engineTypes.ts';
-import type { AccountEvent, EngineEvent, RestoredLedger } from './event.ts';
-import { ReadTimes } from '../marketdata/readTimes.ts';
-import { Accounts } from '../accounting/accounts.ts';
+import { AccountState } from './accountState.ts';
+import { BookEngine } from './bookEngine.ts';
+import type { SharedOptions, BookOptions, EngineOptions } from './engineTypes.ts';
+import { isBookEvent, type AccountEvent, type OneBookEvent, type EngineEvent, type RestoredLedger } from './event.ts';
+import type { LedgerEntry } from '../accounting/ledger.ts';
 import type { PlaceAccount } from '../accounting/placeAccount.ts';
 import type { AccountView } from '../accounting/tradingAccount.ts';
 import type { Transit } from '../accounting/transit.ts';
-import { FigureEvidence } from './figureEvidence.ts';
-import { ForeignOrders } from '../orders/foreignOrders.ts';
-import { HourEnds, type ProfitSinceOpening } from '../accounting/profitSinceOpening.ts';
-import type { Booked } from '../accounting/bookings.ts';
-import type { LedgerEntry } from '../accounting/ledger.ts';
-import { HedgeDebt, type Exposure, type HedgeRooms } from '../risk/hedgeDebt.ts';
-import { Inventory, storedTarget, targetMoney } from '../accounting/inventory.ts';
-import { priceExact, priceFloor } from '../model/instrument.ts';
-import { LivePrice, type LivePriceStatus } from '../marketdata/livePrice.ts';
-import { limitUsesOf } from '../risk/limitUse.ts';
-import { lockedByOrders } from '../accounting/foreignLocks.ts';
-import { MarketView } from './marketView.ts';
-import { mayLive, Orders, type Ending, type Order, type OrderNews } from '../orders/orders.ts';
-import { OrderCounts } from '../orders/orderCounts.ts';
-import { OriginIds } from '../orders/originIds.ts';
-import { PastPrice } from '../risk/pastPrice.ts';
-import { RiskSupervisor } from '../risk/riskSupervisor.ts';
-import { isLocalRefusal, type Outcome } from '../ports/outcome.ts';
-import type { OrderReport, OwnTrade } from '../ports/port.ts';
-import { emptyPreview, previewOf } from './preview.ts';
-import { QuoteUptime } from './quoteUptime.ts';
-import type { RegimeState } from '../risk/regimes.ts';
-import { approveByIds, type Approved, type Command } from '../orders/commands.ts';
-import { quotingRefusal, type RiskContext } from '../risk/preTradeRisk.ts';
-import { describeMissingData, QuotingNews } from './readiness.ts';
-import { Quoter } from './quoter.ts';
-import { snapshotOf } from './snapshot.ts';
-import { OrphanOrders } from '../orders/orphanOrders.ts';
-import type { LastFill, Quote, Reference, View } from '../quoting/strategy.ts';
-import { money, moneyOf, type Amount, type Millis, type Money, type Side } from '../model/units.ts';
+import type { Approved, Command } from '../orders/commands.ts';
+import type { Millis } from '../model/units.ts';
 
 const NOTHING: readonly Approved<Command>[] = [];
 
 export class Engine {
-  readonly #options: EngineOptions;
-  readonly #market = new MarketView();
-  readonly #ids: OriginIds;
-  readonly #orders: Orders;
-  readonly #accounts: Accounts;
-  readonly #hedgeDebt: HedgeDebt | null;
-  readonly #inventory: Inventory;
-  /** Detector of the ends of UTC hours, which reports the profit at the end of each hour. */
-  readonly hourEnds = new HourEnds();
-  readonly #risk: RiskSupervisor;
-  readonly #adverseSelection: AdverseSelection | null;
-  /** Adverse-selection state of an earlier run, kept for the next run if this run does not measure markouts. */
-  #keptAdverseState: RestoredLedger['adverse'];
-  /** Past prices of an earlier run, kept for the next run if this run does not limit price moves. */
-  #keptPastPrices: RestoredLedger['pastPrices'];
-  /** Failed hedges of an earlier run, kept for a later run if this run does not hedge elsewhere. */
-  #keptHedgeDebt: RestoredLedger['hedgeDebt'];
-  /** Sources of the reference price; `null` if none are configured. */
-  readonly #livePrice: LivePrice | null;
-  /** Combined price of the sources at the last decision; `null` if there was none. */
-  #decidedPrice: number | null = null;
-  /** Bases of an earlier run, kept for the next run if this run has no sources. */
-  #keptBases: RestoredLedger['bases'];
-  readonly #puller: QuotePuller | null;
-  readonly #unknownOrders: UnknownOrderResolver;
-  #sentinel: { readonly alive: boolean; readonly holds?: boolean } = { alive: true };
-  readonly #rules: BookTerms;
-  readonly #fresh = new ReadTimes();
-  readonly #evidence = new FigureEvidence();
-  #decidedAt = -Infinity;
-  #stopping = false;
-  #isDecisionDue = false;
-  /**
-   * Last list of live orders in which this run placed all orders. Lists are immutable, so this list needs no second
-   * check.
-   */
-  #lastOwnOrders: readonly Order[] | null = null;
-  readonly #quotingNews = new QuotingNews();
-  #fills = 0;
-  readonly #lastFill: Record<Side, LastFill | null> = { buy: null, sell: null };
-  readonly #counts: OrderCounts;
-  readonly #quoter: Quoter;
-  readonly #orphanOrders: OrphanOrders;
-  readonly #foreignOrders: ForeignOrders;
-  /** Past price of the book; `null` if price moves are not limited. */
-  readonly #pastPrice: PastPrice | null;
-  readonly #quoteUptime = new QuoteUptime();
-  readonly #decisions: Decisions;
-  #at: Millis = -Infinity;
-  /** Returns each limit with its maximum and its current value. */
-  readonly limitUses = (at: Millis) =>
-    limitUsesOf(this.riskContext(at), this.#risk.killSwitch, this.#inventory.totalProfit(), at);
+  /** Books, in the order in which they decide. */
+  readonly books: readonly BookEngine[];
+  readonly #state: AccountState;
 
-  constructor(options: EngineOptions) {
-    this.#options = options;
-    this.#ids = new OriginIds(options.instance, options.run);
-    this.#rules = new BookTerms(options.instrument);
-    this.#counts = new OrderCounts((side, event) => options.onNews?.({ kind: 'count', side, event }));
-    this.#orders = new Orders(options.instrument, options.timing, news => this.#onOrderNews(news));
-    this.#unknownOrders = new UnknownOrderResolver(this.#orders, options.timing.lookEveryMs);
-    this.#orphanOrders = new OrphanOrders(this.#ids, this.#orders);
-    this.#foreignOrders = new ForeignOrders(this.#ids, this.#orders);
-    const { limits, instrument } = options;
-    this.#pastPrice = limits?.priceMove
-      ? new PastPrice(instrument.tick, limits.priceMove.windowMs, limits.staleAfterMs)
-      : null;
-    this.#inventory = new Inventory(options.instrument, options.target);
-    const { elsewhere } = options;
-    this.#accounts = new Accounts(instrument.major, elsewhere, options.timing, {
-      booked: (booked, at) => this.#booked(booked, at),
-      placed: change => this.#inventory.placed(change),
-      fillOf: trade => this.#fillOf(trade),
+  /** Throws RangeError if there is no book, two have one symbol, or several are hedged on another exchange. */
+  constructor(account: SharedOptions, books: readonly BookOptions[]) {
+    const [first] = books;
+    if (first === undefined) throw new RangeError('expected at least one book, found none');
+    const symbols = books.map(({ instrument }) => instrument.symbol);
+    if (new Set(symbols).size < symbols.length)
+      throw new RangeError(`expected each book once, found ${symbols.join(', ')}`);
+    const hedged = books.filter(({ elsewhere }) => elsewhere !== undefined);
+    if (hedged.length > 1) throw new RangeError('expected at most one book with hedges on another exchange');
+    const { instance, run, timing, onNews, isTraced = false } = account;
+    const { instrument, elsewhere } = hedged[0] ?? first;
+    this.#state = new AccountState({ instance, run, timing, major: instrument.major, elsewhere });
+    this.books = books.map(book => {
+      const told = onNews
+        ? { onNews: (news: Parameters<typeof onNews>[0]) => onNews(news, book.instrument.symbol) }
+        : {};
+      return new BookEngine({ ...book, timing, isTraced, ...told }, this.#state);
     });
-    const account = this.#accounts.elsewhere;
-    this.#hedgeDebt = elsewhere && account ? new HedgeDebt(elsewhere, elsewhere.bounds, account) : null;
-    this.#decisions = new Decisions(options.isTraced ?? false);
-    this.#risk = new RiskSupervisor(options, this.#inventory, news => options.onNews?.(news));
-    this.#adverseSelection = options.adverseSelection
-      ? new AdverseSelection(options.adverseSelection, options.instrument.tick)
-      : null;
-    this.#livePrice = options.livePrice ? new LivePrice(options.livePrice, Number(instrument.tick)) : null;
-    this.#puller = options.pull ? new QuotePuller(options.pull) : null;
-    this.#quoter = new Quoter(options, {
-      ids: this.#ids,
-      orders: this.#orders,
-      decisions: this.#decisions,
-      adverseSelection: this.#adverseSelection,
-      hedgeRooms: () => this.#hedgeRooms(),
-    });
+  }
+
+  static ofOneBook(options: EngineOptions): Engine {
+    return new Engine(options, [options]);
+  }
+
+  /** The book of an engine with one book. Throws if there are several. */
+  get book(): BookEngine {
+    if (this.books.length > 1) throw new Error(`expected one book, found ${this.books.length}`);
+    return this.books[0]!;
   }
 
   /**
@@ -145,673 +55,121 @@ export class Engine {
    * reports of the exchange contradict each other.
    */
   step(event: EngineEvent): readonly Approved<Command>[] {
-    if (this.#at === -Infinity) this.hourEnds.begin(event.at);
-    else if (this.hourEnds.isOver(event.at)) this.hourEnds.end(this.#inventory.profitSinceOpening(this.#at), event.at);
-    this.#at = event.at;
-    this.#evidence.beforeEvent(event.at, this.#orders);
-    if (!this.#stopping && (this.#quoteUptime.isRunning || this.#missing(event.at) === null))
-      this.#quoteUptime.advanceTo(event.at, this.#orders);
-    switch (event.kind) {
-      case 'timer':
-        break;
-      case 'restore':
-        this.#restore(event);
-        return NOTHING;
-      case 'book':
-        this.#readBook(event);
-        break;
-      case 'public trade':
-      case 'reference':
-      case 'witness':
-        this.#market.apply(event);
-        if (event.kind === 'public trade') this.#onPublicTrade(event);
-        return event.kind === 'witness' ? NOTHING : this.#pull(event);
-      case 'source':
-        return this.#readSource(event);
-      case 'book removed':
-      case 'rules':
-        if (this.#rules.read(event)) this.#isDecisionDue = true;
-        break;
-      case 'balances':
-      case 'balances unread':
-      case 'trades':
-      case 'open orders':
-      case 'looked up':
-      case 'placed':
-      case 'canceled':
-        this.#readAccount(event);
-        break;
-      case 'conversion':
-        this.#accounts.convert(event);
-        this.#isDecisionDue = true;
-        break;
-      case 'elsewhere':
-        this.#accounts.orderElsewhere(event);
-        this.#hedgeDebt?.apply(event);
-        this.#isDecisionDue = true;
-        break;
-      case 'take':
-        this.#quoter.takerOrder.request(event);
-        this.#isDecisionDue = true;
-        break;
-      case 'hedge':
-        this.#hedgeDebt?.decided(event.row);
-        return NOTHING;
-      case 'transfer':
-        this.#accounts.transfer(event);
-        this.#isDecisionDue = true;
-        break;
-      case 'stop':
-        this.#stopping = true;
-        this.#evidence.stopped(event.at);
-        this.#isDecisionDue = true;
-        break;
-      case 'halt':
-        this.#halt(event.reason);
-        break;
-      case 'pause':
-      case 'pause over':
-      case 'reduce':
-      case 'reduced':
-        this.#risk.regimes.apply(event);
-        this.#isDecisionDue = true;
-        break;
-      case 'slept':
-        this.#fresh.slept(event.at);
-        this.#market.slept(event.at);
-        this.#livePrice?.slept(event.at);
-        this.#puller?.slept(event.at);
-        this.#isDecisionDue = true;
-        break;
-      case 'sentinel':
-        this.#sentinel = event;
-        this.#isDecisionDue = true;
-        break;
-      case 'resume':
-        this.#risk.resume(event);
-        this.#accounts.resumed(event.at);
-        break;
+    for (const book of this.books) book.begin(event.at);
+    if (isBookEvent(event)) return this.#bookOf(event).step(event);
+    if (event.kind === 'restore') {
+      this.#restore(event);
+      return NOTHING;
     }
-    // Drivers wait until exactly `decidesAt`, so the comparison must use `decidesAt` itself: one that rounds
-    // differently would make a driver retry forever.
-    if (event.at < this.decidesAt) return NOTHING;
+    this.#applyAccount(event);
     return this.#decide(event.at);
   }
 
-  /** Orders that may be in the exchange's book. */
-  get liveOrders(): readonly Order[] {
-    return this.#orders.live.filter(mayLive);
+  #applyAccount(event: AccountEvent): void {
+    const { accounts } = this.#state;
+    if (event.kind === 'trades') for (const trade of event.trades) accounts.trade(trade, event.at);
+    if (event.kind === 'conversion') accounts.convert(event);
+    if (event.kind === 'elsewhere') accounts.orderElsewhere(event);
+    if (event.kind === 'transfer') accounts.transfer(event);
+    if (event.kind === 'stop') this.#state.isStopping = true;
+    if (event.kind === 'sentinel') this.#state.sentinel = event;
+    for (const book of this.books) this.#apply(book, event);
+    if (event.kind === 'balances') this.#state.halt(accounts.read(event, this.#state.locked));
+    if (event.kind === 'resume') accounts.resumed(event.at);
   }
 
-  /** Whether this run placed all live orders. */
-  get #isAlone(): boolean {
-    const { live } = this.#orders;
-    if (live === this.#lastOwnOrders) return true;
-    let areAll = true;
-    for (const order of live) {
-      if (this.#ids.isOfThisRun(order.id)) continue;
-      if (mayLive(order)) return false;
-      areAll = false;
-    }
-    if (areAll) this.#lastOwnOrders = live;
-    return true;
+  /** Applies an event to a book; of an event with orders, the book gets its own. */
+  #apply(book: BookEngine, event: AccountEvent): void {
+    if (this.books.length === 1) return book.apply(event);
+    if (event.kind === 'placed') {
+      if (book === this.#ownerOf(event.id)) book.apply(event);
+    } else if (event.kind === 'canceled' || event.kind === 'looked up') {
+      const ids = event.ids.filter(id => book.order(id) !== undefined);
+      if (ids.length > 0) book.apply({ ...event, ids });
+    } else if (event.kind === 'open orders') {
+      book.apply({ ...event, orders: event.orders.filter(report => report.book === book.symbol) });
+    } else book.apply(event);
   }
 
-  /** Orders that may be live or may still be filled. */
-  get unfinished(): readonly Order[] {
-    return this.#orders.live;
+  #ownerOf(id: string): BookEngine {
+    const book = this.books.find(each => each.order(id) !== undefined);
+    if (book === undefined) throw new Error(`received an answer for order ${id}, which was never placed`);
+    return book;
   }
 
-  /** Returns an order by origin id; also finds orders that ended recently. */
-  order(id: string): Order | undefined {
-    return this.#orders.get(id);
+  #decide(at: Millis): readonly Approved<Command>[] {
+    if (this.books.length === 1) return this.books[0]!.decide(at);
+    return this.books.flatMap(book => book.decide(at));
   }
 
+  #bookOf({ symbol }: OneBookEvent): BookEngine {
+    const book = symbol === undefined ? this.book : this.books.find(each => each.symbol === symbol);
+    if (book === undefined) throw new Error(`received an event of ${symbol}, which is no book of this engine`);
+    return book;
+  }
+
+  #restore({ orders, ledger, at }: Extract<EngineEvent, { kind: 'restore' }>): void {
+    for (const order of orders)
+      (this.books.find(({ symbol }) => symbol === order.symbol) ?? this.books[0]!).restoreOrder(order, at);
+    if (ledger === null) return;
+    this.#state.accounts.restore(ledger, at);
+    const stateOf = (book: BookEngine) => (book === this.books[0] ? ledger : ledger.books?.[book.symbol]);
+    // The home of a currency comes after the other books: what belongs to them does not belong to the home.
+    for (const isHome of [false, true])
+      for (const book of this.books) {
+        if (this.#state.isHome(book) === isHome) book.restore(stateOf(book) ?? book.firstState, at);
+      }
+  }
+
+  /** Account on the bot's own exchange. */
   get account(): AccountView {
-    return this.#accounts.own;
+    return this.#state.accounts.own;
   }
 
   /** Account on the other exchange where the bot hedges; `null` if there is none. */
   get elsewhere(): Pick<PlaceAccount, 'view' | 'checked' | 'funds' | 'held' | 'openOrders' | 'closedBecause'> | null {
-    return this.#accounts.elsewhere;
+    return this.#state.accounts.elsewhere;
   }
 
   /** Amounts on their way between both exchanges. */
   get transit(): Pick<Transit, 'items' | 'expectedAt' | 'completes' | 'returns' | 'mayDepart' | 'held'> {
-    return this.#accounts.transit;
+    return this.#state.accounts.transit;
   }
 
-  /** Number that increases with every ledger entry and every change of the adverse-selection state. */
+  /** Number that increases with every ledger entry and every change of an adverse-selection state. */
   get ledgerVersion(): number {
-    return this.#accounts.version + (this.#adverseSelection?.version ?? 0);
+    return this.books.reduce((sum, { version }) => sum + version, this.#state.accounts.version);
   }
 
   /** Calls `call` with every later entry of the ledger, whichever account has it. */
   onEntry(call: (entry: LedgerEntry) => void): void {
-    this.#accounts.onEntry(call);
+    this.#state.accounts.onEntry(call);
   }
 
   /** Returns the ledger for the next run. `recent` holds ids of trades that the exchange may report again. */
   ledger(recent: readonly string[]): RestoredLedger | null {
-    if (!this.account.isOpen) return null;
-    const adverse = this.#adverseSelection?.state() ?? this.#keptAdverseState;
-    const pastPrices = this.#pastPrice?.state() ?? this.#keptPastPrices;
-    const bases = this.#livePrice?.bases() ?? this.#keptBases;
-    const hedgeDebt = this.#hedgeDebt === null ? this.#keptHedgeDebt : this.#hedgeDebt.state;
-    const { transit, openings, ...rows } = this.#accounts.stateToSave(recent);
+    const { accounts } = this.#state;
+    if (!accounts.own.isOpen) return null;
+    const { transit, openings, ...rows } = accounts.stateToSave(recent);
+    const [first, ...others] = this.books;
+    const { hedgeDebt, adverse, pastPrices, bases, ...state } = first!.stateToSave;
     return {
       ...rows,
-      ...storedTarget(this.#options.instrument, this.#inventory.target(this.#held)),
-      guard: this.#risk.killSwitch?.state(this.#inventory.totalProfit()) ?? null,
-      profit: this.#inventory.profitSinceOpening(this.#at),
+      ...state,
       ...(transit ? { transit } : {}),
       ...(openings ? { openings } : {}),
       ...(hedgeDebt ? { hedgeDebt } : {}),
       ...(adverse ? { adverse } : {}),
       ...(pastPrices ? { pastPrices } : {}),
       ...(bases ? { bases } : {}),
+      ...(others.length > 0 ? { books: Object.fromEntries(others.map(book => [book.symbol, book.stateToSave])) } : {}),
     };
   }
 
   /** Time of the next decision if no event causes an earlier one. Drivers send a timer event at this time. */
   get decidesAt(): Millis {
-    return this.#isDecisionDue ? -Infinity : this.#decidedAt + this.#options.timing.decideEveryMs;
-  }
-
-  /** Whether the engine needs every public trade. Otherwise the last price before a decision is enough. */
-  get wantsTrades(): boolean {
-    return this.#options.strategy.trade !== undefined || this.#puller?.hearsTrades === true;
-  }
-
-  /**
-   * Whether the book's tick or lot has changed since the start of this run. The bot can quote again only in the next
-   * run.
-   */
-  get isOutdated(): boolean {
-    return this.#rules.isOutdated;
-  }
-
-  get haltedBecause(): string | null {
-    return this.#risk.haltedBecause;
-  }
-
-  /** Reason for the operator's pause; null if not paused. */
-  get pausedBecause(): string | null {
-    return this.#risk.pausedBecause;
-  }
-
-  /** Recent regime changes, oldest first. */
-  get regimeChanges(): readonly RegimeState[] {
-    return this.#risk.regimes.changes;
-  }
-
-  /** Last decision in full; `null` before the first decision, or if decisions are not traced. */
-  get decision(): Decision | null {
-    return this.#decisions.last;
-  }
-
-  /** Reason for reduce-only that lasts until a resume; `null` if none, or if inventory is only near its limit. */
-  get reducingBecause(): string | null {
-    return this.#risk.reducingBecause;
-  }
-
-  /** Whether inventory is known and within its limit. */
-  get isWithinLimit(): boolean {
-    return this.#risk.isWithinLimit;
-  }
-
-  /** Sources of the reference price at a time; `null` if none are configured. */
-  livePrice(at: Millis): LivePriceStatus | null {
-    return this.#livePrice?.status(at) ?? null;
-  }
-
-  /** Sources of the reference price whose basis in a ledger is not used; see `LivePrice.unprovenBases`. */
-  unprovenBases({ bases = {} }: Pick<RestoredLedger, 'bases'>): readonly string[] {
-    return this.#livePrice?.unprovenBases(bases) ?? [];
-  }
-
-  /** Last readings of the sources of the reference price, as events for another engine. */
-  sourceEvents(at: Millis): readonly Extract<EngineEvent, { kind: 'source' }>[] {
-    return (this.#livePrice?.readings ?? []).map(reading => ({ kind: 'source', at, ...reading }));
-  }
-
-  snapshot(at: Millis): Snapshot {
-    const shown = {
-      riskContext: this.riskContext(at),
-      regimes: this.#risk.regimes,
-      decisions: this.#decisions,
-      account: this.#accounts.own,
-      inventory: this.#inventory,
-      lastEventAt: this.#at,
-      market: this.#market,
-      adverseSelection: this.#adverseSelection,
-      counts: this.#counts,
-      quoteUptime: this.#quoteUptime,
-      figures: this.#quoter.figures,
-      livePrice: this.livePrice(at),
-      elsewhere: this.#hedgeDebt?.figures(this.#exposure, this.#accounts.transit) ?? null,
-      fills: this.#fills,
-      missing: this.#evidence.missing(
-        {
-          account: this.#accounts.own,
-          fresh: this.#fresh,
-          orders: this.#orders,
-          regime: this.#risk.regimes.state,
-          staleAfterMs: this.#options.timing.privateStaleAfterMs,
-        },
-        at,
-      ),
-    };
-    return snapshotOf(shown, at);
-  }
-
-  /**
-   * Computes a decision without acting on it: the strategy's quote, its normalized levels, and the gate's verdict on
-   * each order.
-   */
-  preview(at: Millis): Preview {
-    const halt = this.#isInventoryKnown ? this.#risk.pendingHaltReason : null;
-    const riskContext = this.riskContext(at);
-    const refusal = quotingRefusal(riskContext);
-    if (refusal !== null && !this.#market.isQuotable) return emptyPreview(halt, refusal);
-    const shaped = this.#shaped(at);
-    const hedgeRooms = this.#hedgeRooms(shaped);
-    const quote = this.#pulled(shaped, at, hedgeRooms);
-    return previewOf(quote, { ...riskContext, hedgeRooms }, { halt, refusal, mid: this.#market.mid });
-  }
-
-  #decide(at: Millis): readonly Approved<Command>[] {
-    this.#isDecisionDue = false;
-    this.#decidedAt = at;
-    this.#decidedPrice = this.livePrice(at)?.price?.price ?? null;
-    this.#orders.tick(at);
-    if (this.#isInventoryKnown && this.#risk.check(at)) this.#isDecisionDue = true;
-    if (this.#isInventoryKnown) this.#hedgeDebt?.check(this.#exposure);
-    let riskContext = this.riskContext(at);
-    const refusal = quotingRefusal(riskContext);
-    this.#risk.look(at, riskContext, refusal);
-    if (this.#risk.regimes.isReduceOnly !== riskContext.reduceOnly) riskContext = this.riskContext(at);
-    const { places, cancels } = this.#quoter.decide(at, refusal, riskContext, () => this.#wanted(at));
-    const news = this.#quotingNews.newsAfter(
-      refusal,
-      this.#decisions.unshown,
-      () => this.riskContext(at),
-      () => this.#operatorTask(at),
-    );
-    if (news !== null) this.#options.onNews?.(news);
-    // Cancels go first, because they are urgent, and because they release funds for placements.
-    const unknown = this.#unknownOrders.cancels(at, cancels);
-    // Cancels of unknown orders go last: there may be many, and all may wait on a broken connection.
-    const ordered: Approved<Command>[] = [...approveByIds('cancel', cancels), ...unknown];
-    for (const id of cancels) this.#orders.cancelSent(id, at);
-    for (const command of ordered)
-      if (command.kind === 'cancel') for (const id of command.ids) this.#quoter.postOnlyBackoff.onSeenOrCanceled(id);
-    ordered.push(...places);
-    const { killSwitch } = this.#risk;
-    if (killSwitch) for (const command of ordered) if (command.kind !== 'look') killSwitch.message(at);
-    ordered.push(...this.#unknownOrders.looks(at));
-    return ordered;
-  }
-
-  /** Applies data about the account, from a read or from the answer to a command. */
-  #readAccount(event: AccountEvent): void {
-    switch (event.kind) {
-      case 'balances unread':
-        this.#risk.regimes.apply({ kind: 'balances', at: event.at, unread: event.reason });
-        this.#isDecisionDue = true;
-        break;
-      case 'balances':
-        if (event.place === undefined) this.#risk.regimes.apply({ kind: 'balances', at: event.at, unread: null });
-        this.#halt(this.#accounts.read(event, lockedByOrders(this.#rules.instrument, this.#orders.live)));
-        break;
-      case 'trades':
-        for (const trade of event.trades) this.#accounts.trade(trade, event.at);
-        if (event.complete) {
-          this.#orders.tradesRead(event.startedAt);
-          this.#fresh.read('trades', event.startedAt);
-        }
-        break;
-      case 'open orders':
-        this.#halt(
-          this.#orphanOrders.onOpenOrders(event, this.#rules.instrument, order =>
-            this.#options.onNews?.({ kind: 'canceling', order, reason: 'not ready' }),
-          ),
-        );
-        this.#foreignOrders.read(event, this.#rules.instrument);
-        this.#markInBook(event.orders);
-        this.#orders.read(event.orders, event.complete, event.startedAt, event.at);
-        if (event.complete || event.current === true) this.#fresh.read('openOrders', event.startedAt);
-        break;
-      case 'looked up':
-        if (event.outcome.kind === 'done') {
-          const { value } = event.outcome;
-          this.#markInBook(value.filter(({ status }) => status !== 'completed' && status !== 'cancelled'));
-          this.#orders.lookedUp(event.ids, value, event.startedAt, event.at);
-        }
-        break;
-      case 'placed':
-        this.#placed(event.id, event.outcome, event.at);
-        break;
-      case 'canceled':
-        this.#orders.cancelAnswered(event.ids, event.outcome, event.startedAt, event.at);
-        this.#isDecisionDue = true;
-    }
-  }
-
-  /** Records which orders the exchange reports in the book. */
-  #markInBook(reports: readonly OrderReport[]): void {
-    for (const { originId, oid } of reports)
-      this.#quoter.postOnlyBackoff.onSeenOrCanceled(originId ?? this.#orders.byOid(oid)?.id ?? oid);
-  }
-
-  #restore({ orders, ledger, at }: Extract<EngineEvent, { kind: 'restore' }>): void {
-    for (const order of orders) this.#orders.restore(order, at);
-    if (ledger === null) return;
-    this.#accounts.restore(ledger, at);
-    this.#inventory.restore(this.#held, targetMoney(this.#options.instrument, ledger), ledger.profit);
-    this.#endEarlierHour(ledger.profit ?? null, at);
-    if (ledger.guard !== null) this.#risk.killSwitch?.restore(ledger.guard);
-    this.#keptHedgeDebt = ledger.hedgeDebt;
-    if (ledger.hedgeDebt !== undefined) this.#hedgeDebt?.restore(ledger.hedgeDebt);
-    this.#keptAdverseState = ledger.adverse;
-    if (ledger.adverse !== undefined) this.#adverseSelection?.restore(ledger.adverse);
-    this.#keptBases = ledger.bases;
-    if (ledger.bases !== undefined) this.#livePrice?.restore(ledger.bases, at);
-    this.#keptPastPrices = ledger.pastPrices;
-    if (ledger.pastPrices !== undefined) this.#pastPrice?.restore(ledger.pastPrices, at);
-  }
-
-  /** Reports the end of the hour in which the earlier run ended, if that hour is over. */
-  #endEarlierHour(earlier: ProfitSinceOpening | null, at: Millis): void {
-    if (earlier === null || earlier.at === null) return;
-    this.hourEnds.begin(earlier.at);
-    if (this.hourEnds.isOver(at)) this.hourEnds.end(earlier, at);
-  }
-
-  #halt(reason: string | null): void {
-    if (reason === null) return;
-    this.#isDecisionDue = true;
-    this.#risk.halt(this.#at, reason);
-  }
-
-  /** Returns the strategy's quote for a decision, adjusted to the regime and without pulled sides. */
-  #wanted(at: Millis): Quote {
-    const shaped = this.#shaped(at);
-    this.#hedgeDebt?.wanted(shaped, this.#exposure);
-    return this.#pulled(shaped, at, this.#hedgeRooms());
-  }
-
-  /** Returns the strategy's quote, adjusted to the regime. */
-  #shaped(at: Millis): Quote {
-    const quote = this.#options.strategy.quote(this.#view(at));
-    return this.#risk.regimes.shape(quote, this.#market.mid, this.#inventory.positionLots());
-  }
-
-  /** Returns the quote without pulled sides, and without sides for which hedges have no room. */
-  #pulled(quote: Quote, at: Millis, rooms: HedgeRooms | null): Quote {
-    const left = this.#puller?.shape(quote, at, this.#market.mid) ?? quote;
-    return rooms === null ? left : (this.#hedgeDebt?.shape(left, rooms, this.#orders.live) ?? left);
-  }
-
-  /**
-   * Returns the maximum lots of orders per side, so that hedges on another exchange can keep up; `null` without such
-   * hedges.
-   */
-  #hedgeRooms(quote: Quote | null = null): HedgeRooms | null {
-    return this.#hedgeDebt?.rooms(this.#exposure, quote) ?? null;
-  }
-
-  get #exposure(): Exposure {
-    const { instrument } = this.#rules;
-    const mid = this.#market.isQuotable ? this.#market.mid : 0;
-    return {
-      instrument,
-      inventory: this.#inventory.position(),
-      converting: this.#accounts.converting(instrument),
-      mid: money((BigInt(2 * mid) * instrument.tickMoney) / 2n),
-    };
-  }
-
-  /**
-   * Cancels quotes that this event made unsafe. The next regular decision keeps the side empty while the cause lasts.
-   */
-  #pull(event: Extract<EngineEvent, { kind: 'public trade' | 'reference' }>): readonly Approved<Command>[] {
-    const puller = this.#puller;
-    if (puller === null) return NOTHING;
-    const { at } = event;
-    const mid = this.#market.isQuotable ? this.#market.mid : 0;
-    puller.apply(event, mid);
-    const cancels = this.#quoter.pull(({ side, price }) => puller.pullReason(side, price, at, mid));
-    if (cancels.length === 0) return NOTHING;
-    const ordered = approveByIds('cancel', cancels);
-    for (const id of cancels) {
-      this.#orders.cancelSent(id, at);
-      this.#quoter.postOnlyBackoff.onSeenOrCanceled(id);
-    }
-    for (let n = 0; n < ordered.length; n++) this.#risk.killSwitch?.message(at);
-    return ordered;
-  }
-
-  /**
-   * Applies a reading of a source, and cancels the quotes that it made unsafe. Decides immediately if the combined
-   * price moved by `moveBps` since the last decision, or became known or unknown.
-   */
-  #readSource({
-    at,
-    startedAt,
-    feed,
-    reading,
-  }: Extract<EngineEvent, { kind: 'source' }>): readonly Approved<Command>[] {
-    const live = this.#livePrice;
-    if (live === null) return NOTHING;
-    live.read(feed, startedAt, reading);
-    this.#learnBasis(at);
-    const now = live.status(at).price;
-    const before = this.#decidedPrice;
-    const moveBps = this.#options.livePrice?.moveBps ?? 0;
-    if (now === null || before === null) this.#isDecisionDue ||= (now === null) !== (before === null);
-    else if (!(Math.abs(now.price - before) * 10_000 < moveBps * before)) this.#isDecisionDue = true;
-    const pulled = now === null ? NOTHING : this.#pull({ kind: 'reference', at, startedAt: now.at, price: now.price });
-    if (at < this.decidesAt) return pulled;
-    return [...pulled, ...this.#decide(at)];
-  }
-
-  /** Updates the basis of each source with the price of this book, if the book is fresh. */
-  #learnBasis(at: Millis): void {
-    if (this.#livePrice === null) return;
-    const staleAfterMs = this.#options.limits?.staleAfterMs ?? 0;
-    if (!(this.#market.isQuotable && at - this.#fresh.book <= staleAfterMs)) return;
-    const { mid } = this.#market;
-    const { takerRate } = this.#rules;
-    this.#livePrice.learn(at, { mid, halfSpread: bestOf(this.#market.depth, 'sell') - mid, takerRate });
-  }
-
-  #onPublicTrade({ at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {
-    if (amount !== undefined && side !== undefined) this.#options.strategy.trade?.({ at, price, amount, side });
-  }
-
-  #readBook({ book, startedAt, at }: Extract<EngineEvent, { kind: 'book' }>): void {
-    this.#fresh.read('book', startedAt ?? at);
-    this.#market.read(book, startedAt, this.#orders);
-    this.#quoter.postOnlyBackoff.onBook(this.#market.depth, startedAt);
-    const mid = this.#market.isQuotable ? this.#market.mid : 0;
-    this.#learnBasis(at);
-    // Until the balances of both exchanges are known, only a part of the inventory is known, so price moves must not
-    // count as profit.
-    if (mid > 0 && this.#isInventoryKnown) this.#inventory.mark(2 * mid);
-    this.#pastPrice?.see(at, 2 * mid);
-    this.#adverseSelection?.market(at, mid);
-  }
-
-  /**
-   * Applies a booked change to the position, and a trade in this book also to the bot's order that it filled, if any.
-   */
-  #booked(booked: Booked, at: Millis): void {
-    if (booked.kind === 'trade' && booked.trade.book === this.#rules.instrument.symbol) this.#trade(booked.trade, at);
-    else this.#inventory.moved(booked, at);
-  }
-
-  #trade(trade: OwnTrade, at: Millis): void {
-    // The trade of an order that is not the bot's may have a price between two ticks. The rounded price is only
-    // displayed; the amounts are exact.
-    const price = priceExact(this.#rules.instrument, trade.price) ?? priceFloor(this.#rules.instrument, trade.price);
-    const before = this.#inventory.profitOfTrading();
-    const fill = this.#inventory.trade(trade, price, this.#ids.ownerOf(trade, this.#orders));
-    if (fill.id === null) return;
-    const [major, { lotMoney }] = [moneyOf(trade.major), this.#rules.instrument];
-    const lots = Number(major / lotMoney) as Amount;
-    this.#orders.filled(fill.id, trade.oid, lots, at, money(major % lotMoney));
-    this.#fills++;
-    this.#risk.killSwitch?.fill(at);
-    this.#lastFill[trade.side] = { at, side: trade.side, price };
-    if (fill.maker) this.#adverseSelection?.fill(fill.id, trade.side, price, price * lots, trade.createdAt, at);
-    this.#isDecisionDue = true;
-    const after = this.#inventory.profitOfTrading();
-    const gain = before === null || after === null ? null : money(after - before);
-    this.#options.onNews?.({ kind: 'fill', fill, level: this.#levelOf(fill.id), gain });
-  }
-
-  #levelOf(id: string): number | null {
-    return this.#orders.get(id)?.level ?? null;
-  }
-
-  /** Returns the origin id and level of the order that a trade filled. */
-  #fillOf(trade: OwnTrade): { readonly id: string | null; readonly level: number | null } {
-    const id = this.#ids.ownerOf(trade, this.#orders);
-    return { id, level: id === null ? null : this.#levelOf(id) };
-  }
-
-  #placed(id: string, outcome: Outcome<{ readonly oid: string }>, at: Millis): void {
-    const order = this.#orders.get(id);
-    if (!order) throw new Error(`received an answer for order ${id}, which was never placed`);
-    const exists = outcome.kind === 'refused' && outcome.meaning === 'duplicate id';
-    const wouldTake = outcome.kind === 'refused' && outcome.meaning === 'post only';
-    // A rejection on arrival has the same cause as a cancel on arrival.
-    if (wouldTake) this.#onPostOnlyEnd(order, 'canceled', at);
-    this.#orders.answered(id, outcome, exists, at);
-    if (outcome.kind === 'unknown') this.#risk.killSwitch?.unknown(at);
-    if (outcome.kind === 'done') {
-      this.#counts.add(order.side, 'placed');
-      this.#quoter.refusalBackoff.accepted(order.side);
-    }
-    if (outcome.kind === 'refused' && !exists) {
-      this.#counts.add(order.side, 'refused');
-      this.#options.onNews?.({ kind: 'refused', order, code: outcome.code, message: outcome.message });
-      if (wouldTake) return;
-      // A rejection by the bot's own client is no evidence about the order. A minute without request budget, for
-      // example, must not halt the bot.
-      const isLocal = isLocalRefusal(outcome.code);
-      this.#decisions.count(order.side, 'not placed', isLocal ? 'not sent' : 'refused by the exchange');
-      if (!isLocal) this.#risk.killSwitch?.refusal(at);
-      this.#quoter.refusalBackoff.refused(order.side, at);
-    }
-  }
-
-  #onOrderNews(news: OrderNews): void {
-    this.#counts.count(news);
-    this.#isDecisionDue = true;
-    if (news.kind === 'ended') this.#onPostOnlyEnd(news.order, news.ending, this.#at);
-    this.#options.onNews?.({ kind: 'order', news });
-  }
-
-  #onPostOnlyEnd(order: Order, ending: Ending, at: Millis): void {
-    if (this.#quoter.postOnlyBackoff.onOrderEnd(order, ending, at))
-      this.#decisions.count(order.side, 'not placed', 'refused as post-only');
-  }
-
-  riskContext(at: Millis): RiskContext {
-    const { limits, timing, unknownMax } = this.#options;
-    const { major, minor } = this.#rules.instrument;
-    return {
-      instrument: this.#rules.instrument,
-      limits,
-      stopping: this.#stopping,
-      halted: this.haltedBecause !== null,
-      paused: this.pausedBecause !== null,
-      bookRefusal: this.#rules.refusal,
-      missing: this.#missing(at),
-      livePriceMissing: this.livePrice(at)?.refusal ?? null,
-      bookAge: at - this.#fresh.book,
-      privateAge: at - this.#fresh.account,
-      privateStaleAfterMs: timing.privateStaleAfterMs,
-      sentinelMissing: !this.#sentinel.alive,
-      heldBySentinel: this.#sentinel.holds === true,
-      ledgerDiffers: this.#accounts.differs,
-      differenceElsewhere: this.#accounts.elsewhere?.difference ?? null,
-      depth: this.#market.depth,
-      pastPrice: this.#pastPrice?.at(at) ?? 0,
-      foreignBests: this.#foreignOrders.bests,
-      position: this.#isInventoryKnown ? this.#inventory.positionLots() : 0,
-      converting: this.#accounts.converting(this.#rules.instrument),
-      hedgeRooms: this.#hedgeRooms(),
-      orders: this.#orders.live,
-      majorFunds: this.#accounts.own.funds(major),
-      minorFunds: this.#accounts.own.funds(minor),
-      unknownMax: unknownMax ?? 2,
-      reduceOnly: this.#risk.regimes.isReduceOnly,
-    };
-  }
-
-  /**
-   * Whether the opening balances of the other exchange are known; true if the bot has no account there. Until then, no
-   * order is placed, and no limit is checked.
-   */
-  get #isInventoryKnown(): boolean {
-    return this.#accounts.isElsewhereOpen;
-  }
-
-  /** Held amount of the base currency on all exchanges together. */
-  get #held(): Money {
-    return this.#accounts.held(this.#rules.instrument.major);
-  }
-
-  /**
-   * Returns the data that is missing before the first quote. Returns `null` once rules, balances, orders and trades are
-   * read and no order of an earlier run may be live.
-   */
-  #missing(at: Millis): string | null {
-    return describeMissingData({
-      fees: this.#rules.hasFees,
-      balances: this.#accounts.missing(at),
-      account: this.#fresh.account !== -Infinity,
-      isAlone: !this.#orphanOrders.mayPlaceAgain(at),
-      hasNoEarlierOrders: this.#isAlone,
-    });
-  }
-
-  /** Returns what the operator must do before the first quote, once nothing else is missing; `null` if nothing. */
-  #operatorTask(at: Millis): string | null {
-    const task = this.#accounts.transit.overdue(at);
-    return task !== null && task === this.#missing(at) ? task : null;
-  }
-
-  /** Returns the reference price: of the sources if configured, otherwise of the last event. */
-  #reference(at: Millis): Reference | null {
-    const live = this.livePrice(at);
-    if (live === null) return this.#market.reference;
-    if (live.price === null) return null;
-    const { at: readAt, price, there } = live.price;
-    return { at: readAt, price, live: { there, sources: live.sources } };
-  }
-
-  #view(at: Millis): View {
-    return {
-      at,
-      instrument: this.#rules.instrument,
-      depth: this.#market.depth,
-      mid: this.#market.mid,
-      lastTrade: this.#market.lastTrade,
-      hearsTrades: this.#market.hearsTrades,
-      reference: this.#reference(at),
-      rfqPrices: this.#market.rfqPrices,
-      position: this.#inventory.positionLots(),
-      positionMax: this.#options.limits?.positionMax ?? (0 as Amount),
-      makerRate: this.#rules.makerRate,
-      takerRate: this.#rules.takerRate,
-      tierWorth: this.#rules.tierWorth,
-      widenBps: this.#adverseSelection?.widenBps(at) ?? NOT_WIDENED,
-      lastBuy: this.#lastFill.buy,
-      lastSell: this.#lastFill.sell,
-    };
+    let at = Infinity;
+    for (const book of this.books) at = Math.min(at, book.decidesAt);
+    return at;
   }
 }

@@ -24,28 +24,15 @@ import type { Figure, Quote, Strategy } from '../quoting/strategy.ts';
 import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
 import type { EmptySides } from './emptySides.ts';
 
-export type EngineOptions = {
+/** Options of one book. */
+export type BookOptions = {
   readonly instrument: Instrument;
   readonly strategy: Strategy;
   /** Risk limits. If `null`, the bot places no orders. */
   readonly limits: RiskLimits | null;
   readonly tolerance: RequoteTolerance;
-  /** Instance name. `<instance>-<run>-` starts every origin id of this run, `<instance>-` every id of this bot. */
-  readonly instance: string;
-  readonly run: number;
   /** Amount of the base currency to hold, in lots. If `null`, the target is the amount held at the start. */
   readonly target: Amount | null;
-  readonly timing: OrderDelays & {
-    readonly decideEveryMs: Millis;
-    readonly lookEveryMs: Millis;
-    /** Maximum age of the last complete account read; the bot does not quote if that read is older. */
-    readonly privateStaleAfterMs: Millis;
-    /**
-     * Maximum delay until the exchange's transfer lists show a balance change. If absent, a lasting difference halts
-     * the bot immediately.
-     */
-    readonly listWaitMs?: Millis;
-  };
   /** Number of unknown orders above which the bot places no new orders. */
   readonly unknownMax?: number;
   /** Limits that halt the bot. If absent, neither losses nor event counts nor inventory halt the bot. */
@@ -66,10 +53,36 @@ export type EngineOptions = {
    * exchanges; if absent, the bot has no account there.
    */
   readonly elsewhere?: PlacedBook & { readonly bounds: HedgeBounds; readonly transfers?: TransitLimits };
-  readonly onNews?: (news: EngineNews) => void;
-  /** Whether `Engine.decision` keeps the last decision in full. */
+};
+
+/** Options that all books of an account share. */
+export type SharedOptions = {
+  /** Instance name. `<instance>-<run>-` starts every origin id of this run, `<instance>-` every id of this bot. */
+  readonly instance: string;
+  readonly run: number;
+  readonly timing: OrderDelays & {
+    readonly decideEveryMs: Millis;
+    readonly lookEveryMs: Millis;
+    /** Maximum age of the last complete account read; the bot does not quote if that read is older. */
+    readonly privateStaleAfterMs: Millis;
+    /**
+     * Maximum delay until the exchange's transfer lists show a balance change. If absent, a lasting difference halts
+     * the bot immediately.
+     */
+    readonly listWaitMs?: Millis;
+  };
+  /** Receives the news of all books, each with the symbol of its book. */
+  readonly onNews?: (news: EngineNews, symbol: string) => void;
+  /** Whether `BookEngine.decision` keeps the last decision in full. */
   readonly isTraced?: boolean;
 };
+
+/** Options of an engine with one book. */
+export type EngineOptions = SharedOptions & BookOptions;
+
+/** Options of a book, as its engine gets them. */
+export type BookEngineOptions = BookOptions &
+  Pick<SharedOptions, 'timing' | 'isTraced'> & { readonly onNews?: (news: EngineNews) => void };
 
 /** News for the operator and the journal. */
 export type EngineNews =

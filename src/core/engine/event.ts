@@ -26,27 +26,35 @@ import type {
 } from '../accounting/accountEvents.ts';
 import type { TakerRequest } from '../hedging/takerOrder.ts';
 import type { RestoredOrder } from '../orders/restoredOrder.ts';
-import type { Amount, Millis, Price, Side } from '../model/units.ts';
+import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
 
-/** Account ledger, with the state of the bot's book. */
+/** State of one book for the next run. */
+export type BookState = StoredTarget & {
+  /**
+   * Amount of the base currency that belongs to the book; absent for the first book with its base currency, to which
+   * belongs what no other book has.
+   */
+  readonly held?: Money;
+  readonly guard: KillSwitchState | null;
+  /** Markouts of earlier fills; absent if not measured. */
+  readonly adverse?: AdverseSelectionState;
+  /** Window of past prices; absent if price moves are not limited. */
+  readonly pastPrices?: PastPriceState;
+  /** Basis between this book and each source of the reference price; absent if none was measured. */
+  readonly bases?: Readonly<Record<string, BasisState>>;
+  /**
+   * Number of consecutive failed hedges on the other exchange, and the hedge band of the latest hedge; absent if
+   * neither needs to be restored.
+   */
+  readonly hedgeDebt?: HedgeDebtState;
+  /** Profit since the opening of the ledger; absent in the state of an older Puntas. */
+  readonly profit?: ProfitSinceOpening;
+};
+
+/** Ledger of all accounts, with the state of the first book; `books` has that of each other book, by symbol. */
 export type RestoredLedger = AccountLedger &
-  StoredTarget &
-  TransitState & {
-    readonly guard: KillSwitchState | null;
-    /** Markouts of earlier fills; absent if not measured. */
-    readonly adverse?: AdverseSelectionState;
-    /** Window of past prices; absent if price moves are not limited. */
-    readonly pastPrices?: PastPriceState;
-    /** Basis between this book and each source of the reference price; absent if none was measured. */
-    readonly bases?: Readonly<Record<string, BasisState>>;
-    /**
-     * Number of consecutive failed hedges on the other exchange, and the hedge band of the latest hedge; absent if
-     * neither needs to be restored.
-     */
-    readonly hedgeDebt?: HedgeDebtState;
-    /** Profit since the opening of the ledger; absent in the state of an older Puntas. */
-    readonly profit?: ProfitSinceOpening;
-  };
+  TransitState &
+  BookState & { readonly books?: Readonly<Record<string, BookState>> };
 
 export type EngineEvent =
   /** State of an earlier run. This event comes before every other event. */
@@ -63,13 +71,20 @@ export type EngineEvent =
    * excludes them. The driver owns `book` and may change it after the step, so the engine copies the levels that it
    * needs.
    */
-  | { readonly kind: 'book'; readonly at: Millis; readonly startedAt: Millis | null; readonly book: BookLevels }
+  | {
+      readonly kind: 'book';
+      readonly symbol?: string;
+      readonly at: Millis;
+      readonly startedAt: Millis | null;
+      readonly book: BookLevels;
+    }
   /**
    * Public trade. The event has an amount and a taker side only if the driver reports every trade. Otherwise, the
    * driver reports only the last of several trades.
    */
   | {
       readonly kind: 'public trade';
+      readonly symbol?: string;
       readonly at: Millis;
       readonly price: Price;
       readonly amount?: Amount;
@@ -79,13 +94,20 @@ export type EngineEvent =
    * Reference price from other markets, in ticks of this book, not rounded. `startedAt` is the start of the read, from
    * which the age of the price is measured.
    */
-  | { readonly kind: 'reference'; readonly at: Millis; readonly startedAt: Millis; readonly price: number }
+  | {
+      readonly kind: 'reference';
+      readonly symbol?: string;
+      readonly at: Millis;
+      readonly startedAt: Millis;
+      readonly price: number;
+    }
   /**
    * Reading of a book elsewhere that is part of a source of the reference price, or the reason why there is no reading.
    * `startedAt` is the time from which the age of the reading is measured.
    */
   | {
       readonly kind: 'source';
+      readonly symbol?: string;
       readonly at: Millis;
       readonly startedAt: Millis;
       readonly feed: string;
@@ -97,13 +119,14 @@ export type EngineEvent =
    */
   | {
       readonly kind: 'witness';
+      readonly symbol?: string;
       readonly at: Millis;
       readonly startedAt: Millis;
       readonly bid: number;
       readonly ask: number;
     }
   /** The exchange no longer lists the book. This state ends with the next `rules` event. */
-  | { readonly kind: 'book removed'; readonly at: Millis }
+  | { readonly kind: 'book removed'; readonly symbol?: string; readonly at: Millis }
   /**
    * Balances could not be read for a while, although the exchange answers. This state ends with the next `balances`
    * event.
@@ -112,6 +135,7 @@ export type EngineEvent =
   /** New rules of the book, and the account's fee rates (in 10^-8). */
   | {
       readonly kind: 'rules';
+      readonly symbol?: string;
       readonly at: Millis;
       readonly instrument: Instrument;
       readonly makerRate: number;
@@ -168,9 +192,9 @@ export type EngineEvent =
    * Request of the hedger for a taker order that moves inventory towards its target. The pre-trade risk gate approves
    * the taker order once no order of the bot would trade with it.
    */
-  | ({ readonly kind: 'take'; readonly at: Millis } & TakerRequest)
+  | ({ readonly kind: 'take'; readonly symbol?: string; readonly at: Millis } & TakerRequest)
   /** Change of a hedge, for readers of the recording. The engine uses only the hedge band, if hedges compute it. */
-  | { readonly kind: 'hedge'; readonly at: Millis; readonly row: HedgeRow }
+  | { readonly kind: 'hedge'; readonly symbol?: string; readonly at: Millis; readonly row: HedgeRow }
   | TransferEvent
   | ElsewhereEvent
   /** Permanent stop: from this event on, the bot places no orders. */
@@ -197,8 +221,24 @@ export type EngineEvent =
    */
   | { readonly kind: 'resume'; readonly at: Millis };
 
-/** Events with data about the account, from a read or from the answer to a command. */
-export type AccountEvent = Extract<
-  EngineEvent,
-  { kind: 'balances' | 'balances unread' | 'trades' | 'open orders' | 'looked up' | 'placed' | 'canceled' }
->;
+const BOOK_KINDS = [
+  'book',
+  'public trade',
+  'reference',
+  'source',
+  'witness',
+  'book removed',
+  'rules',
+  'take',
+  'hedge',
+] as const;
+const IS_BOOK_KIND: ReadonlySet<string> = new Set(BOOK_KINDS);
+
+/** Events of one book. With several books, `symbol` names the book. */
+export type OneBookEvent = Extract<EngineEvent, { kind: (typeof BOOK_KINDS)[number] }>;
+
+/** Events of the account, of which every book learns. */
+export type AccountEvent = Exclude<EngineEvent, OneBookEvent | { kind: 'restore' }>;
+
+/** Whether an event is of one book, so that only this book learns of it. */
+export const isBookEvent = (event: EngineEvent): event is OneBookEvent => IS_BOOK_KIND.has(event.kind);

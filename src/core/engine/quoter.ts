@@ -5,7 +5,7 @@
 import type { AdverseSelection } from '../quoting/adverseSelection.ts';
 import type { Decisions } from './decisions.ts';
 import { refusalDetail } from './emptySides.ts';
-import type { EngineOptions } from './engineTypes.ts';
+import type { BookEngineOptions } from './engineTypes.ts';
 import { normalizeQuote, type NormalizedLevel } from '../quoting/normalizeQuote.ts';
 import { isInBook, type Order, type Orders } from '../orders/orders.ts';
 import { pullReasonOf } from '../quoting/quotePuller.ts';
@@ -47,13 +47,13 @@ export class Quoter {
   readonly refusalBackoff = new RefusalBackoff();
   /** Prices at which orders would trade on arrival, although the visible book does not show why. */
   readonly postOnlyBackoff = new PostOnlyBackoff();
-  readonly #options: Pick<EngineOptions, 'onNews' | 'tolerance'>;
+  readonly #options: Pick<BookEngineOptions, 'onNews' | 'tolerance'>;
   readonly #parts: QuoterParts;
   #figures: readonly Figure[] = [];
   #places: Approved<PlaceCommand>[] = [];
   #cancels: string[] = [];
 
-  constructor(options: Pick<EngineOptions, 'onNews' | 'tolerance'>, parts: QuoterParts) {
+  constructor(options: Pick<BookEngineOptions, 'onNews' | 'tolerance'>, parts: QuoterParts) {
     this.#options = options;
     this.#parts = parts;
     this.takerOrder = new TakerOrder((id, why) => options.onNews?.({ kind: 'not taken', id, why }));

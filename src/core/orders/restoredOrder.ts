@@ -4,6 +4,8 @@ import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
 /** Order of an earlier run; may be live, because no end of the order is recorded. */
 export type RestoredOrder = {
   readonly id: string;
+  /** Symbol of the book; absent with one book. */
+  readonly symbol?: string;
   readonly side: Side;
   readonly price: Price;
   readonly amount: Amount;

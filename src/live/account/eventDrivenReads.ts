@@ -131,7 +131,9 @@ export class EventDrivenReads {
   #goneIds(): readonly string[] {
     const oids = [...this.#gone].slice(0, CANCEL_CHUNK);
     for (const oid of oids) this.#gone.delete(oid);
-    return this.#options.engine.liveOrders.flatMap(({ id, oid }) => (oid !== null && oids.includes(oid) ? [id] : []));
+    return this.#options.engine.book.liveOrders.flatMap(({ id, oid }) =>
+      oid !== null && oids.includes(oid) ? [id] : [],
+    );
   }
 
   #isBehind(): boolean {

@@ -32,7 +32,7 @@ export class LedgerKeeper {
     transfers: () => readonly string[] | null = () => null,
   ) {
     engine.onEntry(entry => void this.#entries.push(entry));
-    engine.hourEnds.listen(ended => void this.#hours.push(ended));
+    engine.book.hourEnds.listen(ended => void this.#hours.push(ended));
     this.#transfers = transfers;
     this.#hedges = hedges;
     this.#engine = engine;
@@ -50,7 +50,7 @@ export class LedgerKeeper {
   keep(isLast = false): void {
     const { uncounted } = this.#reads;
     const { marker, tids } = this.#reads.taken;
-    const live = this.#engine.unfinished.map(({ id, price, amount, filled, filledRest, oid }) => ({
+    const live = this.#engine.book.unfinished.map(({ id, price, amount, filled, filledRest, oid }) => ({
       ...{ id, filled, oid, price, amount },
       ...(filledRest !== undefined && filledRest > 0n ? { rest: textOfMoney(filledRest) } : {}),
     }));

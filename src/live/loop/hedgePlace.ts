@@ -115,7 +115,7 @@ export function placeSetupOf(
     sampleMs: SAMPLE_MS,
     factorMax: VOLATILITY_FACTOR_MAX,
   });
-  const rate = () => rateOf(rateSources, engine.livePrice(time())?.sources ?? []);
+  const rate = () => rateOf(rateSources, engine.book.livePrice(time())?.sources ?? []);
   const account = engine.elsewhere;
   if (account === null) throw new Error('the engine has no account on the other exchange');
   const setup: ElsewhereSetup = {

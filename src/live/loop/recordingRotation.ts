@@ -169,7 +169,7 @@ export class RecordingRotation {
     const { signal } = this.#stopping;
     for (;;) {
       if (this.#asked === null) this.#wake = new AbortController();
-      const isSoon = this.#asked !== null || this.#run.engine.isOutdated;
+      const isSoon = this.#asked !== null || this.#run.engine.book.isOutdated;
       const pause = !isSoon || this.#isUnread ? LOOK_EVERY_MS : ASKED_LOOK_EVERY_MS;
       await sleep(clock, pause, this.#asked === null ? this.#wake.signal : signal);
       if (signal.aborted) break;
@@ -209,7 +209,8 @@ export class RecordingRotation {
     const isTold = why === this.#whyNotNext;
     this.#whyNotNext = why;
     // A run that can no longer quote, or whose recording has twice the size limit, always ends.
-    if (why === null || this.#run.engine.isOutdated || this.#journal.recordedBytes() >= 2 * roll.bytes) return false;
+    if (why === null || this.#run.engine.book.isOutdated || this.#journal.recordedBytes() >= 2 * roll.bytes)
+      return false;
     if (!isTold)
       log.error({ run: this.#journal.run }, `the next run could not start, so the current run continues: ${why}`);
     return true;
@@ -218,7 +219,7 @@ export class RecordingRotation {
   #isDue(): boolean {
     const { clock, roll } = this.#options;
     return (
-      this.#run.engine.isOutdated ||
+      this.#run.engine.book.isOutdated ||
       clock.elapsed() - this.#startedAt >= roll.afterMs ||
       this.#journal.recordedBytes() >= roll.bytes
     );
@@ -235,16 +236,16 @@ export class RecordingRotation {
     const bytes = this.#journal.recordedBytes();
     if (this.#asked === null && !this.#isDue()) return null;
     // The next run needs a ledger, and would lose a halt that is not on disk.
-    const losesHalt = () => engine.haltedBecause !== null && state.latch.read() === null;
+    const losesHalt = () => engine.book.haltedBecause !== null && state.latch.read() === null;
     if (engine.ledger([]) === null || losesHalt()) return null;
     const { account, elsewhere } = engine;
     const isConverting = account.isConverting || (elsewhere?.openOrders ?? 0) > 0;
-    const isCalm = account.isReconciled && !isConverting && engine.unfinished.every(isFound);
+    const isCalm = account.isReconciled && !isConverting && engine.book.unfinished.every(isFound);
     const isAtOnce = this.#asked?.next === null;
     if (!isCalm && !isAtOnce && bytes < 2 * roll.bytes) return null;
     // A recent read of the rules found the changed tick or lot, so no further read is needed.
     const nextRules = this.#run.nextRules();
-    if (engine.isOutdated && nextRules !== null) return nextRules;
+    if (engine.book.isOutdated && nextRules !== null) return nextRules;
     // If the rules cannot be read, the next run could not read them either. What was read also applies to the current
     // run, which continues if the next one cannot start.
     const rules = await this.#run.readRules();
@@ -258,7 +259,7 @@ export class RecordingRotation {
     const ended = this.#run;
     const from = clock.elapsed();
     const last = this.#journal.run;
-    const why = ended.engine.isOutdated
+    const why = ended.engine.book.isOutdated
       ? 'uses a tick or lot size that the exchange has changed'
       : this.#asked === null
         ? 'has reached its maximum duration or recording size'
@@ -268,7 +269,7 @@ export class RecordingRotation {
     log.info({ run: last, bytes: this.#journal.recordedBytes() }, `run ${last} ${why}; the next run takes over`);
     // With an outdated tick, the ended run does not compare its ledger with the balances. The next run does so before
     // it quotes.
-    this.#ended = await ended.stop(ended.engine.isOutdated);
+    this.#ended = await ended.stop(ended.engine.book.isOutdated);
     const { failure, left, unread } = this.#ended;
     if (failure !== null) return;
     const taken = await this.#openNext(known);

@@ -126,7 +126,7 @@ export class Run {
     if (added !== null) log.warn({}, added);
     await place?.rules.open();
     const engine = options.makeEngine(rules, onNews, journal.run);
-    const unproven = engine.unprovenBases(journal.leftovers.ledger ?? {});
+    const unproven = engine.book.unprovenBases(journal.leftovers.ledger ?? {});
     if (unproven.length > 0)
       log.warn(
         { sources: unproven },
@@ -303,13 +303,13 @@ export class Run {
     // The engine continues to decide while a read waits for its answer.
     const deciding = this.#decide(verified.signal);
     const deadline = clock.elapsed() + timing.shutdownMs;
-    let left: readonly string[] = engine.liveOrders.map(order => order.id);
+    let left: readonly string[] = engine.book.liveOrders.map(order => order.id);
     let unread: string | null = 'open orders were never read';
     for (let empty = 0; empty < EMPTY_READS_TO_STOP && clock.elapsed() < deadline;) {
       this.#beat();
       const seen = await this.#readPrivate();
       this.#queue.put({ kind: 'timer', at: this.time() });
-      left = [...new Set([...engine.liveOrders.map(order => order.id), ...(seen ?? [])])];
+      left = [...new Set([...engine.book.liveOrders.map(order => order.id), ...(seen ?? [])])];
       unread = seen === null ? 'open orders could not be read' : null;
       empty = left.length === 0 && unread === null ? empty + 1 : 0;
       // A failed engine may send no cancels, so the run itself cancels all orders that it has just read.
@@ -527,7 +527,7 @@ export class Run {
   #blockedReason(latched = this.#options.state.latch.read()): string | null {
     const { engine, state } = this.#options;
     const { areInDoubt } = this.#rules;
-    return blockedReason(this.#stopping.signal.aborted, engine, latched, state.latch, areInDoubt, this.time());
+    return blockedReason(this.#stopping.signal.aborted, engine.book, latched, state.latch, areInDoubt, this.time());
   }
 
   /** Writes the intents to disk. Returns `null` if they are durable, otherwise the reason. */

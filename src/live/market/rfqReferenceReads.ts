@@ -55,7 +55,7 @@ export class RfqReferenceReads {
       this.#offers.rfq({ from: major, to: minor, fixed: 'give', size: amount }),
       this.#offers.rfq({ from: minor, to: major, fixed: 'get', size: amount }),
     ]);
-    if (typeof sold === 'string' || typeof bought === 'string' || engine.haltedBecause !== null) return;
+    if (typeof sold === 'string' || typeof bought === 'string' || engine.book.haltedBecause !== null) return;
     const bid = priceOf(sold.get, sold.give) / Number(tickMoney);
     const ask = priceOf(bought.give, bought.get) / Number(tickMoney);
     if (bid > 0 && bid <= ask && ask < Infinity) step({ kind: 'witness', at: time(), startedAt, bid, ask });
@@ -63,7 +63,7 @@ export class RfqReferenceReads {
 
   #isWanted(): boolean {
     const { engine, run, capsSkew } = this.#o;
-    const { bid, ask, booked } = engine.snapshot(run.time());
+    const { bid, ask, booked } = engine.book.snapshot(run.time());
     return isThin(this.#o, bid, ask) || (capsSkew && booked.inventory !== 0n);
   }
 }

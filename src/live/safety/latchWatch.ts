@@ -33,7 +33,7 @@ export class LatchWatch {
    */
   beforePlacing(): Halt | null {
     const { step, time } = this.#run;
-    const halt = applyPendingHalt(this.#engine, this.#latch, time(), step);
+    const halt = applyPendingHalt(this.#engine.book, this.#latch, time(), step);
     this.#watchPause();
     return halt;
   }
@@ -44,17 +44,17 @@ export class LatchWatch {
    */
   look(isBroken: boolean): void {
     const { step, time } = this.#run;
-    watchHalt(this.#engine, this.#latch, time(), isBroken, step);
-    watchReduce(this.#engine, this.#latch, time(), step);
+    watchHalt(this.#engine.book, this.#latch, time(), isBroken, step);
+    watchReduce(this.#engine.book, this.#latch, time(), step);
     // A halt may have been set and resumed between two calls. The resume ends no state of this engine, so its marker is
     // removed; otherwise the marker would end a later halt or reduce-only state.
-    if (!isBroken && this.#engine.haltedBecause === null && this.#engine.reducingBecause === null)
+    if (!isBroken && this.#engine.book.haltedBecause === null && this.#engine.book.reducingBecause === null)
       this.#latch.takeLifted();
     this.#watchPause();
   }
 
   #watchPause(): void {
     const { log, step, time } = this.#run;
-    watchPause(this.#engine, this.#latch, time(), step, log);
+    watchPause(this.#engine.book, this.#latch, time(), step, log);
   }
 }

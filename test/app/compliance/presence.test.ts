@@ -346,7 +346,7 @@ describe('the certificate of a recorded bot', () => {
           if (ask) sums.ask += passed;
           if (bid && ask) sums.both += passed;
           last = last === Infinity ? Math.floor(at) : Math.max(last, Math.floor(at));
-          const sides = engine.liveOrders.filter(isInBook).map(order => order.side);
+          const sides = engine.book.liveOrders.filter(isInBook).map(order => order.side);
           [bid, ask] = [sides.includes('buy'), sides.includes('sell')];
         },
       });

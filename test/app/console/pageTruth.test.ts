@@ -52,7 +52,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** What the view and the page say of a moment, against the bot's own engine. Throws where they differ. */
 function compare({ engine, instrument, at, view }: Moment): void {
-  const { regime, orders, booked, known } = engine.snapshot(at);
+  const { regime, orders, booked, known } = engine.book.snapshot(at);
   const { inventory, profit, fills, holdings } = booked;
   expect([view.decision.regime.regime, view.decision.regime.why]).toEqual([regime.regime, regime.why]);
   expect(textOf('headPanel', view)).toContain(` ${regime.regime}`);
@@ -93,7 +93,7 @@ function compare({ engine, instrument, at, view }: Moment): void {
   if (view.position !== null) expect(view.position).toBe(textOfMoney(inventory));
   // Those of earlier runs of the bot are counted too.
   if (view.fills.count !== null) expect(view.fills.count).toBeGreaterThanOrEqual(fills);
-  const uses = engine.limitUses(at);
+  const uses = engine.book.limitUses(at);
   expect(view.limits.map(({ limit }) => limit)).toEqual(uses.map(({ limit }) => limit));
   uses.forEach(({ limit, used, max }, i) => {
     const shown = view.limits[i]!;
@@ -234,10 +234,10 @@ class Story {
     const what = view.bot.halts.map(({ what: name }) => name as string);
     const { regime } = view.decision.regime;
     expect([what.includes('halted'), what.includes('paused')]).toEqual([
-      engine.haltedBecause !== null,
-      engine.pausedBecause !== null,
+      engine.book.haltedBecause !== null,
+      engine.book.pausedBecause !== null,
     ]);
-    expect(what.includes('reduce only')).toBe(engine.reducingBecause !== null);
+    expect(what.includes('reduce only')).toBe(engine.book.reducingBecause !== null);
     if (what.includes('halted')) expect(regime).toBe('halted');
     else if (what.includes('paused')) expect(regime).toBe('paused');
   }

@@ -21,7 +21,8 @@ const balances = (desk: Desk, btc: string, mxn: string) =>
       { currency: 'mxn', total: mxn, locked: '0', available: mxn },
     ],
   });
-const worst = (desk: Desk) => desk.engine.preview(desk.now).levels.map(({ level, verdict }) => [level.side, verdict]);
+const worst = (desk: Desk) =>
+  desk.engine.book.preview(desk.now).levels.map(({ level, verdict }) => [level.side, verdict]);
 
 describe('a conversion', () => {
   test('in flight takes its room from the side on which it may come, and leaves the other alone', () => {
@@ -49,21 +50,21 @@ describe('a conversion', () => {
     desk.round();
     told(desk, 'in flight');
     for (let n = 0; n < 5; n++) balances(desk, '999999940', '1000059000');
-    expect(desk.engine.haltedBecause).toBeNull();
+    expect(desk.engine.book.haltedBecause).toBeNull();
     told(desk, 'done');
     for (let n = 0; n < 5; n++) balances(desk, '999999940', '1000059000');
-    expect(desk.engine.haltedBecause).toBeNull();
+    expect(desk.engine.book.haltedBecause).toBeNull();
     for (let n = 0; n < 5; n++) balances(desk, '1000000000', '1000000000');
-    expect(desk.engine.haltedBecause).toContain('differ');
+    expect(desk.engine.book.haltedBecause).toContain('differ');
   });
 
   test('done is hedging in the profit, to the last digit, and moves the position', () => {
     const desk = new Desk().open();
     desk.round();
-    const before = desk.engine.snapshot(desk.now).booked.inventory;
+    const before = desk.engine.book.snapshot(desk.now).booked.inventory;
     told(desk, 'in flight');
     told(desk, 'done');
-    const { profit, inventory } = desk.engine.snapshot(desk.now).booked;
+    const { profit, inventory } = desk.engine.book.snapshot(desk.now).booked;
     // The middle is 1000.
     expect(textOfMoney(profit.hedging)).toBe('-1000');
     expect(inventory - before).toBe(-moneyOf('60'));
@@ -74,7 +75,7 @@ describe('a conversion', () => {
     desk.round();
     const usd: Conversion = { ...sale, get: { currency: 'usd', amount: moneyOf('3000') } };
     told(desk, 'done', usd);
-    const { profit, holdings } = desk.engine.snapshot(desk.now).booked;
+    const { profit, holdings } = desk.engine.book.snapshot(desk.now).booked;
     expect(profit.total).toBe(0n);
     expect(holdings.get('usd')).toBe(moneyOf('3000'));
   });
@@ -90,8 +91,8 @@ describe('a transfer', () => {
     // The same again is known.
     desk.step({ ...transfer, source: 'w1', cause: 'withdrawals', currency: 'btc', amount: money(-moneyOf('2')) });
     for (let n = 0; n < 5; n++) balances(desk, '999999998', '1000000500');
-    expect(desk.engine.haltedBecause).toBeNull();
-    const { profit, inventory } = desk.engine.snapshot(desk.now).booked;
+    expect(desk.engine.book.haltedBecause).toBeNull();
+    const { profit, inventory } = desk.engine.book.snapshot(desk.now).booked;
     expect(profit.total).toBe(0n);
     // Without a target of its own the bot comes back to what it holds.
     expect(inventory).toBe(0n);

@@ -16,7 +16,7 @@ import { Desk, quoteAround, type Fate } from '../desk.ts';
 
 const traced = (options: Partial<EngineOptions> = {}): Desk => new Desk({ isTraced: true, ...options }).open();
 const decisionOf = (desk: Desk): Decision => {
-  const { decision } = desk.engine;
+  const { decision } = desk.engine.book;
   if (decision === null) throw new Error('nothing was decided');
   return decision;
 };
@@ -70,7 +70,7 @@ describe('a decision', () => {
               .map(({ id }) => id),
           ).toEqual(expect.arrayContaining(now));
         }
-        const { decisions } = desk.engine.snapshot(desk.now);
+        const { decisions } = desk.engine.book.snapshot(desk.now);
         const placements = decisions
           .filter(({ action }) => action === 'placed')
           .reduce((sum, { count }) => sum + count, 0);
@@ -104,7 +104,7 @@ describe('a decision', () => {
     desk.fateOfCancel = () => 'lost';
     desk.now += 200;
     desk.readBook();
-    const all = desk.engine.snapshot(desk.now).decisions.filter(({ side }) => side === 'buy');
+    const all = desk.engine.book.snapshot(desk.now).decisions.filter(({ side }) => side === 'buy');
     expect(all.map(({ action, reason }) => `${action}: ${reason}`)).toEqual(expect.arrayContaining(said.slice()));
   });
 
@@ -118,7 +118,7 @@ describe('a decision', () => {
     refused.fateOfPlace = () => ({ code: '0201' });
     refused.round();
     expect(saidOf(refused, 'buy')).toEqual(['not placed: paused after refusals']);
-    const counts = refused.engine.snapshot(refused.now).decisions;
+    const counts = refused.engine.book.snapshot(refused.now).decisions;
     expect(counts).toContainEqual({ side: 'buy', action: 'not placed', reason: 'refused by the exchange', count: 1 });
   });
 
@@ -133,8 +133,8 @@ describe('a decision', () => {
 
   it('is not kept by an engine that was not asked to', () => {
     const desk = new Desk().open().rounds(2);
-    expect(desk.engine.decision).toBeNull();
-    expect(desk.engine.snapshot(desk.now).decisions.length).toBeGreaterThan(0);
+    expect(desk.engine.book.decision).toBeNull();
+    expect(desk.engine.book.snapshot(desk.now).decisions.length).toBeGreaterThan(0);
   });
 });
 

@@ -13,7 +13,9 @@ describe('an account on another exchange', () => {
     const two = new TwoDesks();
     two.desk.open({ btc: 1e9 - 500, mxn: 1e9 }).rounds(3);
     expect(two.desk.places()).toEqual([]);
-    expect(two.desk.engine.riskContext(two.desk.now).missing).toContain('binance: the balances have not been read yet');
+    expect(two.desk.engine.book.riskContext(two.desk.now).missing).toContain(
+      'binance: the balances have not been read yet',
+    );
     two.readThere();
     two.desk.rounds(3);
     expect(two.inventory).toBe('0');
@@ -27,11 +29,14 @@ describe('an account on another exchange', () => {
     two.desk.open().rounds(2);
     for (const side of [two.desk.bids, two.desk.asks]) side[0]![0] += 50;
     two.desk.rounds(2);
-    expect([two.desk.engine.haltedBecause, two.desk.engine.riskContext(two.desk.now).position]).toEqual([null, 0]);
+    expect([two.desk.engine.book.haltedBecause, two.desk.engine.book.riskContext(two.desk.now).position]).toEqual([
+      null,
+      0,
+    ]);
     two.readThere();
     two.desk.rounds(2);
-    expect([two.desk.engine.haltedBecause, two.inventory]).toEqual([null, '0']);
-    expect(textOfMoney(two.desk.engine.snapshot(two.desk.now).booked.profit.total)).toBe('0');
+    expect([two.desk.engine.book.haltedBecause, two.inventory]).toEqual([null, '0']);
+    expect(textOfMoney(two.desk.engine.book.snapshot(two.desk.now).booked.profit.total)).toBe('0');
   });
 
   test('an order there counts in the limits with both outcomes until its end, then with its trades', () => {
@@ -40,16 +45,16 @@ describe('an account on another exchange', () => {
     two.readThere();
     two.desk.round();
     const end = two.order('h1', 'sell', 30, 55, [10, 5], 'usdt');
-    expect(two.desk.engine.riskContext(two.desk.now).converting).toEqual({ buy: 0, sell: 30 });
+    expect(two.desk.engine.book.riskContext(two.desk.now).converting).toEqual({ buy: 0, sell: 30 });
     expect(two.inventory).toBe('0');
     end();
-    expect(two.desk.engine.riskContext(two.desk.now).converting).toEqual({ buy: 0, sell: 0 });
+    expect(two.desk.engine.book.riskContext(two.desk.now).converting).toEqual({ buy: 0, sell: 0 });
     expect(two.inventory).toBe('-15');
     // 825 usdt less fees of 0.55 and 0.275, at 18.25, against 15 btc at 1,000.
-    const { hedging } = two.desk.engine.snapshot(two.desk.now).booked.profit;
+    const { hedging } = two.desk.engine.book.snapshot(two.desk.now).booked.profit;
     expect(textOfMoney(hedging)).toBe('41.19375');
     two.readThere();
-    expect(two.desk.engine.haltedBecause).toBeNull();
+    expect(two.desk.engine.book.haltedBecause).toBeNull();
   });
 
   test('a difference there halts as one at home does, and names the currency with its place', () => {
@@ -62,7 +67,7 @@ describe('an account on another exchange', () => {
       two.desk.readBalances();
       two.readThere();
     }
-    expect(two.desk.engine.haltedBecause).toContain('-1 usdt@binance');
+    expect(two.desk.engine.book.haltedBecause).toContain('-1 usdt@binance');
   });
 
   test('a loss there is found while hedges there follow each other faster than the reads that find it', () => {
@@ -77,7 +82,7 @@ describe('an account on another exchange', () => {
       two.desk.round(2_000);
       two.readThere();
     }
-    expect(two.desk.engine.haltedBecause).toContain('-1 usdt@binance');
+    expect(two.desk.engine.book.haltedBecause).toContain('-1 usdt@binance');
   });
 
   test('balances there that lag behind each hedge for one read halt nothing', () => {
@@ -96,7 +101,7 @@ describe('an account on another exchange', () => {
       two.desk.round(2_000);
       two.readThere();
     }
-    expect(two.desk.engine.haltedBecause).toBeNull();
+    expect(two.desk.engine.book.haltedBecause).toBeNull();
   });
 
   const late = fc.record({
@@ -130,7 +135,7 @@ describe('an account on another exchange', () => {
             two.desk.round(4_000);
             two.readThere();
           }
-          expect(two.desk.engine.haltedBecause).toBeNull();
+          expect(two.desk.engine.book.haltedBecause).toBeNull();
           expect(two.ledger['bnb']).toBe(textOfMoney(two.truth.get('bnb')!));
         }
       }),
@@ -191,8 +196,8 @@ describe('an account on another exchange', () => {
         }
         two.readThere();
         const { engine, now } = two.desk;
-        expect([engine.haltedBecause, engine.elsewhere!.view.differences()]).toEqual([null, []]);
-        const { spread, inventory, fees, hedging, total } = engine.snapshot(now).booked.profit;
+        expect([engine.book.haltedBecause, engine.elsewhere!.view.differences()]).toEqual([null, []]);
+        const { spread, inventory, fees, hedging, total } = engine.book.snapshot(now).booked.profit;
         expect(spread + inventory + fees + hedging).toBe(total);
       }),
       runsOf(2_000, 60),

@@ -18,7 +18,7 @@ import { bookRules, plain } from '../market.ts';
 const LIMITS = { positionMax: 100, orderValueMax: 10n ** 9n, ordersMax: 20, collarBps: 1000, staleAfterMs: 3000 };
 const limited = (change: object, options: Partial<EngineOptions> = {}): Desk =>
   new Desk({ limits: { ...LIMITS, ...change } as never, ...options });
-const snapshotOf = (desk: Desk): Snapshot => desk.engine.snapshot(desk.now);
+const snapshotOf = (desk: Desk): Snapshot => desk.engine.book.snapshot(desk.now);
 const SIDES: readonly Side[] = ['buy', 'sell'];
 
 /** One level of `lots` on each side, `away` from the middle; a side of 0 lots shows nothing and says so. */
@@ -66,7 +66,7 @@ describe('what is said of an empty side', () => {
             const { unshown, emptySidesText: whyNot, quoting } = snapshotOf(desk);
             if (quoting !== null) continue;
             for (const side of SIDES) {
-              const isThere = desk.engine.liveOrders.some(order => order.side === side);
+              const isThere = desk.engine.book.liveOrders.some(order => order.side === side);
               expect(unshown[side] === null).toBe(isThere);
             }
             expect(whyNot === null).toBe(unshown.buy === null && unshown.sell === null);

@@ -27,13 +27,13 @@ describe('the engine', () => {
     desk.readBook();
     desk.step({ kind: 'rules', at: desk.now, instrument: plain, makerRate: 0, takerRate: 0 });
     desk.readBook();
-    expect(desk.engine.snapshot(desk.now).quoting).toBe('not ready');
+    expect(desk.engine.book.snapshot(desk.now).quoting).toBe('not ready');
     desk.open();
     desk.readBook();
     expect(desk.log).toEqual([]);
     desk.round();
     expect([desk.prices('buy'), desk.prices('sell')]).toEqual([[998], [1002]]);
-    expect(desk.engine.snapshot(desk.now).quoting).toBeNull();
+    expect(desk.engine.book.snapshot(desk.now).quoting).toBeNull();
   });
 
   it('decides at the very time that it says, whatever fractions of a millisecond its times have', () => {
@@ -54,7 +54,7 @@ describe('the engine', () => {
   it('without limits places nothing', () => {
     const desk = new Desk({ limits: null }).open().rounds(5);
     expect(desk.log).toEqual([]);
-    expect(desk.engine.snapshot(desk.now).quoting).toBe('no limits');
+    expect(desk.engine.book.snapshot(desk.now).quoting).toBe('no limits');
   });
 
   it('keeps its orders while they are within the tolerance', () => {
@@ -100,7 +100,7 @@ describe('the engine', () => {
     if (reason !== 'book stale') desk.readBook();
     desk.step({ kind: 'timer', at: desk.now });
     expect(desk.live).toEqual([]);
-    expect(desk.engine.snapshot(desk.now).quoting).toBe(reason);
+    expect(desk.engine.book.snapshot(desk.now).quoting).toBe(reason);
     expect(desk.places().length).toBe(2);
   });
 
@@ -111,7 +111,7 @@ describe('the engine', () => {
         const startedAt = desk.now;
         desk.now += ms;
         desk.step({ kind: 'book', at: desk.now, startedAt, book: desk.book });
-        const { bookAge, quoting } = desk.engine.snapshot(desk.now);
+        const { bookAge, quoting } = desk.engine.book.snapshot(desk.now);
         expect([bookAge, quoting, desk.live.length]).toEqual(ms <= 3_000 ? [ms, null, 2] : [ms, 'book stale', 0]);
       }),
     );
@@ -123,10 +123,10 @@ describe('the engine', () => {
     desk.book.clear();
     desk.now += 200;
     desk.readPrivate();
-    expect(desk.engine.preview(desk.now)).toMatchObject({ refusal: null, mid: 1000 });
+    expect(desk.engine.book.preview(desk.now)).toMatchObject({ refusal: null, mid: 1000 });
     expect(desk.log.length).toBe(before);
     desk.step({ kind: 'book', at: desk.now, startedAt: null, book: desk.book });
-    expect(desk.engine.snapshot(desk.now).quoting).toBe('book one-sided');
+    expect(desk.engine.book.snapshot(desk.now).quoting).toBe('book one-sided');
   });
 
   it('is told nothing about its account by a list of open orders that is cut', () => {
@@ -139,10 +139,10 @@ describe('the engine', () => {
     };
     const fresh = new Desk().open();
     for (let n = 0; n < 5; n++) cut(fresh);
-    expect([fresh.engine.snapshot(fresh.now).quoting, fresh.log]).toEqual(['not ready', []]);
+    expect([fresh.engine.book.snapshot(fresh.now).quoting, fresh.log]).toEqual(['not ready', []]);
     const quoting = new Desk().open().round();
     for (let n = 0; n < 26; n++) cut(quoting);
-    expect([quoting.engine.snapshot(quoting.now).quoting, quoting.live]).toEqual(['private data stale', []]);
+    expect([quoting.engine.book.snapshot(quoting.now).quoting, quoting.live]).toEqual(['private data stale', []]);
   });
 
   it('settles what vanished only by trades that were asked for after the settle time, not by those that came after it', () => {
@@ -158,21 +158,24 @@ describe('the engine', () => {
     show();
     desk.now += 100;
     show();
-    expect(desk.engine.order(id)?.state).toBe('closed-unsettled');
+    expect(desk.engine.book.order(id)?.state).toBe('closed-unsettled');
     const closedAt = desk.now;
     desk.now += 2 * SETTLE;
     desk.step({ kind: 'trades', at: desk.now, startedAt: closedAt + SETTLE - 1, complete: true, trades: [] });
-    expect(desk.engine.order(id)?.state).toBe('closed-unsettled');
+    expect(desk.engine.book.order(id)?.state).toBe('closed-unsettled');
     desk.step({ kind: 'trades', at: desk.now, startedAt: closedAt + SETTLE, complete: true, trades: [] });
     desk.step({ kind: 'timer', at: desk.now });
-    expect(desk.engine.order(id)?.state).toBe('done');
+    expect(desk.engine.book.order(id)?.state).toBe('done');
   });
 
   it('withdraws an order that is filled in part like any other', () => {
     const desk = new Desk().open().round();
     for (const { id } of desk.live) desk.fill(id, 3);
     desk.round();
-    expect(desk.live.map(({ id }) => desk.engine.order(id)?.state)).toEqual(['partially filled', 'partially filled']);
+    expect(desk.live.map(({ id }) => desk.engine.book.order(id)?.state)).toEqual([
+      'partially filled',
+      'partially filled',
+    ]);
     desk.bids = [];
     desk.round();
     expect(desk.live).toEqual([]);
@@ -188,15 +191,15 @@ describe('the engine', () => {
     desk.plant('somebody-1', 'buy', 900, lots);
     desk.fill('somebody-1', lots);
     desk.rounds(2);
-    expect(desk.engine.haltedBecause).toEqual(halt === null ? null : expect.stringMatching(halt));
+    expect(desk.engine.book.haltedBecause).toEqual(halt === null ? null : expect.stringMatching(halt));
   });
 
   it('counts no time as quoted while nothing but an order without an answer may be there', () => {
     const desk = new Desk();
     desk.fateOfPlace = () => 'lost';
     desk.open().rounds(20);
-    expect(desk.engine.unfinished.map(({ state }) => state)).toContain('unknown');
-    expect(desk.engine.snapshot(desk.now).uptime).toEqual({ bid: 0, ask: 0 });
+    expect(desk.engine.book.unfinished.map(({ state }) => state)).toContain('unknown');
+    expect(desk.engine.book.snapshot(desk.now).uptime).toEqual({ bid: 0, ask: 0 });
   });
 
   it('withdraws when its own account has not been read for long', () => {
@@ -205,7 +208,7 @@ describe('the engine', () => {
       desk.now += 200;
       desk.readBook();
     }
-    expect(desk.engine.snapshot(desk.now).quoting).toBe('private data stale');
+    expect(desk.engine.book.snapshot(desk.now).quoting).toBe('private data stale');
     expect(desk.live).toEqual([]);
   });
 
@@ -227,7 +230,7 @@ describe('the engine', () => {
     desk.fateOfCancel = () => 'lost';
     desk.rounds(5);
     expect(desk.places()).toEqual([]);
-    expect(desk.engine.snapshot(desk.now).quoting).toBe('not ready');
+    expect(desk.engine.book.snapshot(desk.now).quoting).toBe('not ready');
     desk.fateOfCancel = () => 'done';
     // So many may be of somebody who lives: they get a moment to place again.
     desk.rounds(60);
@@ -258,7 +261,7 @@ describe('the engine', () => {
     desk.rounds(10, 600);
     expect(new Set(desk.log.slice(before).map(c => c.kind))).toEqual(new Set(['cancel', 'look']));
     expect(desk.live).toEqual([]);
-    expect(desk.engine.liveOrders).toEqual([]);
+    expect(desk.engine.book.liveOrders).toEqual([]);
   });
 
   it('quotes the same whether its own orders stand in the book or not', () => {
@@ -335,8 +338,8 @@ describe('the engine', () => {
     desk.round();
     const ids = desk.places().map(c => c.id);
     expect(ids.length).toBe(2);
-    expect(desk.engine.liveOrders.map(o => o.state)).toEqual(['unknown', 'unknown']);
-    expect(desk.engine.snapshot(desk.now).counts.buy).toMatchObject({ refused: 0, unknown: 1 });
+    expect(desk.engine.book.liveOrders.map(o => o.state)).toEqual(['unknown', 'unknown']);
+    expect(desk.engine.book.snapshot(desk.now).counts.buy).toMatchObject({ refused: 0, unknown: 1 });
     expect(news.some(n => n.kind === 'refused')).toBe(false);
     desk.rounds(5);
     expect(desk.log.some(c => c.kind === 'look' && ids.every(id => c.ids.includes(id)))).toBe(true);
@@ -365,7 +368,7 @@ describe('the engine', () => {
     const desk = new Desk({ halts: limits }).open();
     desk.fateOfPlace = () => ({ code });
     desk.rounds(300);
-    expect(desk.engine.haltedBecause !== null).toBe(halts);
+    expect(desk.engine.book.haltedBecause !== null).toBe(halts);
   });
 
   it('cancels what is known to live before it asks after what may', () => {
@@ -399,7 +402,7 @@ describe('the engine', () => {
     let n = 0;
     desk.fateOfPlace = () => (n++ < 3 ? 'done' : 'lost');
     desk.round();
-    expect(desk.engine.snapshot(desk.now).quoting).toBe('too many unknown orders');
+    expect(desk.engine.book.snapshot(desk.now).quoting).toBe('too many unknown orders');
     const before = desk.places().length;
     desk.rounds(3);
     expect(desk.live.length).toBe(3);
@@ -417,25 +420,25 @@ describe('the engine', () => {
         { currency: 'btc', total, locked: '0', available: total },
         {
           currency: 'mxn',
-          total: textOfMoney(desk.engine.snapshot(desk.now).booked.holdings.get('mxn')!),
+          total: textOfMoney(desk.engine.book.snapshot(desk.now).booked.holdings.get('mxn')!),
           locked: '0',
           available: '0',
         },
       ];
       desk.step({ kind: 'balances', at: desk.now, startedAt: desk.now, quiet: true, balances });
-      return textOfMoney(desk.engine.snapshot(desk.now).booked.holdings.get('btc')!);
+      return textOfMoney(desk.engine.book.snapshot(desk.now).booked.holdings.get('btc')!);
     };
-    const held = btc(textOfMoney(desk.engine.snapshot(desk.now).booked.holdings.get('btc')!));
+    const held = btc(textOfMoney(desk.engine.book.snapshot(desk.now).booked.holdings.get('btc')!));
     const id = desk.places().find(({ side }) => side === 'sell')!.id;
     desk.fill(id, 10);
     desk.round();
-    const after = textOfMoney(desk.engine.snapshot(desk.now).booked.holdings.get('btc')!);
+    const after = textOfMoney(desk.engine.book.snapshot(desk.now).booked.holdings.get('btc')!);
     expect(Number(after)).toBeLessThan(Number(held));
     desk.step({ kind: 'halt', at: desk.now, reason: 'test' });
     desk.step({ kind: 'resume', at: desk.now });
     // The balances read last are from before the trade: they are not taken.
-    expect(textOfMoney(desk.engine.snapshot(desk.now).booked.holdings.get('btc')!)).toBe(after);
-    expect(desk.engine.snapshot(desk.now).quoting).toBe('not ready');
+    expect(textOfMoney(desk.engine.book.snapshot(desk.now).booked.holdings.get('btc')!)).toBe(after);
+    expect(desk.engine.book.snapshot(desk.now).quoting).toBe('not ready');
     // A record that is late looks like a flow, for a while.
     expect(btc(held)).toBe(after);
     desk.now += SETTLE / 2;
@@ -444,7 +447,7 @@ describe('the engine', () => {
     desk.now += SETTLE / 2;
     expect(btc(held)).toBe(held);
     desk.round();
-    expect(desk.engine.snapshot(desk.now).quoting).toBeNull();
+    expect(desk.engine.book.snapshot(desk.now).quoting).toBeNull();
   });
 
   it('quotes nothing on another tick than it counts in, halts nothing, and goes on when the old one is back', () => {
@@ -452,8 +455,8 @@ describe('the engine', () => {
     const changed = instrumentOf(bookRules({ tickSize: '5', minimumAmount: '1', minimumPrice: '5' }), '1');
     desk.step({ kind: 'rules', at: desk.now, instrument: changed, makerRate: 0, takerRate: 0 });
     desk.rounds(2);
-    expect([desk.engine.haltedBecause, desk.engine.isOutdated]).toEqual([null, true]);
-    expect(desk.engine.snapshot(desk.now).quoting).toBe('rules of the book changed');
+    expect([desk.engine.book.haltedBecause, desk.engine.book.isOutdated]).toEqual([null, true]);
+    expect(desk.engine.book.snapshot(desk.now).quoting).toBe('rules of the book changed');
     expect(desk.live).toEqual([]);
     desk.step({ kind: 'rules', at: desk.now, instrument: plain, makerRate: 0, takerRate: 0 });
     desk.rounds(3);
@@ -464,7 +467,7 @@ describe('the engine', () => {
     const desk = new Desk().open().round();
     desk.step({ kind: 'book removed', at: desk.now });
     desk.rounds(2);
-    expect(desk.engine.snapshot(desk.now).quoting).toBe('book is not traded any more');
+    expect(desk.engine.book.snapshot(desk.now).quoting).toBe('book is not traded any more');
     expect(desk.live).toEqual([]);
     desk.step({ kind: 'rules', at: desk.now, instrument: plain, makerRate: 0, takerRate: 0 });
     desk.rounds(3);
@@ -483,7 +486,7 @@ describe('the engine', () => {
     desk.step({ kind: 'rules', at: desk.now, instrument: instrumentOf(rules, '1'), makerRate: 0, takerRate: 0 });
     desk.rounds(2);
     expect(desk.live).toEqual([]);
-    expect(desk.engine.snapshot(desk.now).silent).toContain('bid level 1: below the minimum amount');
+    expect(desk.engine.book.snapshot(desk.now).silent).toContain('bid level 1: below the minimum amount');
   });
 
   it('does not fall over a trade of somebody else that is off the grid', () => {
@@ -499,43 +502,43 @@ describe('the engine', () => {
     } as const;
     const trade = { ...of, price: '1000.5', major: '1.5', minor: '1500.75', feeAmount: '0' };
     desk.step({ kind: 'trades', at: desk.now, startedAt: desk.now, complete: true, trades: [trade] });
-    expect(desk.engine.snapshot(desk.now).booked.fills).toBe(0);
-    expect(desk.engine.snapshot(desk.now).booked.profit.total).toBe(0n);
+    expect(desk.engine.book.snapshot(desk.now).booked.fills).toBe(0);
+    expect(desk.engine.book.snapshot(desk.now).booked.profit.total).toBe(0n);
   });
 
   it('counts as uptime the share of time with a confirmed quote, from the moment it was ready until the stop', () => {
     const desk = new Desk().open();
     desk.round(1000);
-    expect(desk.engine.snapshot(desk.now).uptime).toEqual({ bid: 0, ask: 0 });
+    expect(desk.engine.book.snapshot(desk.now).uptime).toEqual({ bid: 0, ask: 0 });
     desk.rounds(3, 1000);
-    const full = desk.engine.snapshot(desk.now).uptime;
+    const full = desk.engine.book.snapshot(desk.now).uptime;
     expect([full.bid, full.ask]).toEqual([1, 1]);
     const [ask] = desk.live.filter(o => o.side === 'sell');
     desk.fateOfPlace = () => ({ code: '0379' });
     desk.fill(ask!.id, 10);
     desk.rounds(3, 1000);
-    const { bid, ask: asks } = desk.engine.snapshot(desk.now).uptime;
+    const { bid, ask: asks } = desk.engine.book.snapshot(desk.now).uptime;
     expect(bid).toBe(1);
     // Six seconds since it was ready; the fill was known after four of them.
     expect(asks).toBeCloseTo(4 / 6, 10);
     desk.step({ kind: 'stop', at: desk.now });
     desk.rounds(5, 1000);
-    expect(desk.engine.snapshot(desk.now).uptime.bid).toBe(1);
+    expect(desk.engine.book.snapshot(desk.now).uptime.bid).toBe(1);
   });
 
   it('previews without doing: the same levels that it would place', () => {
     const desk = new Desk({
       limits: { positionMax: 15, orderValueMax: 10n ** 9n, ordersMax: 9, collarBps: 1000, staleAfterMs: 3000 } as never,
     });
-    expect(desk.engine.preview(desk.now)).toMatchObject({ refusal: 'not ready', levels: [] });
+    expect(desk.engine.book.preview(desk.now)).toMatchObject({ refusal: 'not ready', levels: [] });
     desk.open();
     desk.readBook();
-    const { levels } = desk.engine.preview(desk.now);
+    const { levels } = desk.engine.book.preview(desk.now);
     expect(levels.map(l => l.level.price)).toEqual([998, 1002]);
     expect(desk.log).toEqual([]);
     desk.bids = [[1020, 1]];
     desk.readBook();
-    expect(desk.engine.preview(desk.now).levels).toEqual([]);
+    expect(desk.engine.book.preview(desk.now).levels).toEqual([]);
   });
 
   it.each([
@@ -628,7 +631,7 @@ describe('whatever the exchange does', () => {
         one.bids = [[990, 50]];
         one.asks = [[1010, 50]];
         one.rounds(90, 1000);
-        const { orders, booked, quoting, counts } = one.engine.snapshot(one.now);
+        const { orders, booked, quoting, counts } = one.engine.book.snapshot(one.now);
         expect(quoting).toBeNull();
         expect(orders.map(o => o.id).sort()).toEqual(one.live.map(o => o.id).sort());
         for (const o of orders) expect(remaining(o)).toBe(one.truth.get(o.id)!.amount - one.truth.get(o.id)!.filled);

@@ -44,7 +44,7 @@ function quietDesk(options: Partial<EngineOptions> = {}): Desk {
   return desk;
 }
 const used = (desk: Desk, limit: string) =>
-  Number(desk.engine.limitUses(desk.now).find(one => one.limit === limit)?.used);
+  Number(desk.engine.book.limitUses(desk.now).find(one => one.limit === limit)?.used);
 
 const balances = (desk: Desk, btc: string) => {
   const row = (currency: string, total: string) => ({ currency, total, locked: '0', available: total });
@@ -119,13 +119,13 @@ describe('an event', () => {
     ['a word of the sentinel', true, () => ({ kind: 'sentinel', at, alive: true })],
   ])('%s decides at once: %s', (_, decides, eventOf) => {
     const desk = quietDesk();
-    expect(desk.engine.liveOrders.length).toBe(2);
-    const before = desk.engine.decision!.at;
+    expect(desk.engine.book.liveOrders.length).toBe(2);
+    const before = desk.engine.book.decision!.at;
     expect(before).toBeLessThan(desk.now);
     desk.step({ ...eventOf(desk), at: desk.now });
-    expect(desk.engine.decision!.at).toBe(decides ? desk.now : before);
+    expect(desk.engine.book.decision!.at).toBe(decides ? desk.now : before);
     // Without anything else the next decision is as far away as its rule says.
-    expect(desk.engine.decidesAt).toBe(desk.engine.decision!.at + MINUTE);
+    expect(desk.engine.decidesAt).toBe(desk.engine.book.decision!.at + MINUTE);
   });
 
   it.each<readonly [string, EngineEvent, EngineEvent | null, string]>([
@@ -148,7 +148,7 @@ describe('an event', () => {
   ])('by which the bot is %s takes out its quotes until another ends it', (_, begin, end, reason) => {
     const desk = quietDesk();
     desk.step({ ...begin, at: desk.now });
-    expect([desk.live, desk.engine.snapshot(desk.now).quoting]).toEqual([[], reason]);
+    expect([desk.live, desk.engine.book.snapshot(desk.now).quoting]).toEqual([[], reason]);
     if (end === null) return;
     desk.step({ ...end, at: desk.now });
     desk.now += MINUTE;
@@ -157,7 +157,7 @@ describe('an event', () => {
     desk.step(balances(desk, '1000000000'));
     desk.now += MINUTE;
     desk.step({ kind: 'timer', at: desk.now });
-    expect([desk.engine.snapshot(desk.now).quoting, desk.live.length]).toEqual([null, 2]);
+    expect([desk.engine.book.snapshot(desk.now).quoting, desk.live.length]).toEqual([null, 2]);
   });
 
   it('of a sleep makes what was read before it too old: the book, the account, and prices from elsewhere', () => {
@@ -171,7 +171,7 @@ describe('an event', () => {
     const quotingLater = () => {
       desk.now += MINUTE;
       desk.step({ kind: 'timer', at: desk.now });
-      return desk.engine.snapshot(desk.now).quoting;
+      return desk.engine.book.snapshot(desk.now).quoting;
     };
     expect(quotingLater()).toBe('not ready');
     desk.readPrivate();
@@ -213,9 +213,9 @@ describe('a fill', () => {
       lastSell: { at: desk.now, side: 'sell', price: 1_006 },
       position: -4,
     });
-    expect([desk.engine.snapshot(desk.now).booked.fills, used(desk, 'fillsPer10Min')]).toEqual([1, 1]);
-    expect(desk.engine.order(id)).toMatchObject({ filled: 4, state: 'partially filled' });
-    expect(desk.engine.decision!.at).toBe(desk.now);
+    expect([desk.engine.book.snapshot(desk.now).booked.fills, used(desk, 'fillsPer10Min')]).toEqual([1, 1]);
+    expect(desk.engine.book.order(id)).toMatchObject({ filled: 4, state: 'partially filled' });
+    expect(desk.engine.book.decision!.at).toBe(desk.now);
   });
 
   it('moves the markouts only if the bot was the maker', () => {
@@ -227,7 +227,7 @@ describe('a fill', () => {
       const version = desk.engine.ledgerVersion;
       desk.now += 1_000;
       desk.readBook();
-      const { curves } = desk.engine.snapshot(desk.now).markouts!;
+      const { curves } = desk.engine.book.snapshot(desk.now).markouts!;
       expect(curves.some(one => one.side === 'sell' && one.level === 2 && one.fills[0] === 1)).toBe(maker);
       expect(desk.engine.ledgerVersion > version).toBe(maker);
     }
@@ -242,7 +242,7 @@ describe('the answer to a placement', () => {
     desk.now = START;
     desk.fateOfPlace = ({ side }) => (side === 'buy' ? fate : 'done');
     desk.open().round();
-    const { counts, decisions } = desk.engine.snapshot(desk.now);
+    const { counts, decisions } = desk.engine.book.snapshot(desk.now);
     const told = news.flatMap(one => (one.kind === 'refused' ? [[one.order.side, one.code, one.message]] : []));
     const notPlaced = decisions.filter(
       one => one.action === 'not placed' && one.side === 'buy' && one.reason !== 'not ready',
@@ -305,7 +305,7 @@ describe('a bound that is not configured', () => {
       const desk = new Desk({ strategy: quoteAround(2, 6, 10) });
       let n = 0;
       desk.fateOfPlace = () => (n++ < lost ? 'lost' : 'done');
-      return desk.open().round().engine.snapshot(desk.now).quoting;
+      return desk.open().round().engine.book.snapshot(desk.now).quoting;
     };
     expect([quotingWith(2), quotingWith(3)]).toEqual([null, 'too many unknown orders']);
   });
@@ -317,9 +317,9 @@ describe('a bound that is not configured', () => {
       strategy: { quote: view => (views.push({ ...view }), quoteAround(2).quote(view)) },
     });
     desk.open().round();
-    desk.engine.preview(desk.now);
+    desk.engine.book.preview(desk.now);
     expect(views.at(-1)).toMatchObject({ positionMax: 0, widenBps: { buy: 0, sell: 0 }, tierWorth: 0 });
-    expect([desk.engine.wantsTrades, desk.engine.snapshot(desk.now).markouts]).toEqual([false, null]);
+    expect([desk.engine.book.wantsTrades, desk.engine.book.snapshot(desk.now).markouts]).toEqual([false, null]);
   });
 });
 
@@ -329,7 +329,7 @@ it('a strategy sees the fees, the bound of its inventory and the RFQ prices as t
   desk.step({ kind: 'rules', at: desk.now, instrument: plain, makerRate: 30, takerRate: 70 });
   desk.step({ kind: 'witness', at: desk.now, startedAt: desk.now - 3, bid: 5, ask: 6 });
   desk.step({ kind: 'public trade', at: desk.now, price: 999 as never });
-  desk.engine.preview(desk.now);
+  desk.engine.book.preview(desk.now);
   expect(views.at(-1)).toMatchObject({
     ...{ at: desk.now, mid: 1_000, makerRate: 30, takerRate: 70, positionMax: 100, lastTrade: 999 },
     ...{ rfqPrices: { at: desk.now - 3, bid: 5, ask: 6 }, position: 0 },

@@ -168,7 +168,7 @@ it('after a stop figures are exact only when no order is left and they have ever
       const happens = (act: Act, ms = 1_000): void => {
         desk.now += ms;
         ACTS[act](desk, cancels);
-        const { known } = desk.engine.snapshot(desk.now);
+        const { known } = desk.engine.book.snapshot(desk.now);
         if (known.trades === null) return;
         const why = [placements, cancels, ...acts, 'then', act].join(', ');
         expect(desk.live, why).toEqual([]);
@@ -181,7 +181,7 @@ it('after a stop figures are exact only when no order is left and they have ever
       // As long as an order that is unknown needs, and the balances after it.
       for (let n = 0; n < 6; n++) happens(n % 2 === 0 ? 'answer' : 'read trades and orders', 5_000);
       happens('read balances');
-      expect(desk.engine.snapshot(desk.now).known.unknown).toBeNull();
+      expect(desk.engine.book.snapshot(desk.now).known.unknown).toBeNull();
     }
   expect([exact > 0, late > 0]).toEqual([true, true]);
 });

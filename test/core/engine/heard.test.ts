@@ -58,7 +58,7 @@ test('a price from elsewhere that was asked for before the process stood still i
 test('what a strategy computed with is in the snapshot, from its last quote', () => {
   const figures = [{ name: 'gamma', value: 2, unit: 'per mxn' }];
   const desk = new Desk({ strategy: { quote: () => ({ bids: [], asks: [], figures }) } });
-  expect(desk.engine.snapshot(desk.now).figures).toEqual([]);
+  expect(desk.engine.book.snapshot(desk.now).figures).toEqual([]);
   desk.open().round();
-  expect(desk.engine.snapshot(desk.now).figures).toBe(figures);
+  expect(desk.engine.book.snapshot(desk.now).figures).toBe(figures);
 });

@@ -58,11 +58,11 @@ class Hedged extends TwoDesks {
   }
 
   get known(): Money {
-    return this.desk.engine.snapshot(this.desk.now).booked.inventory;
+    return this.desk.engine.book.snapshot(this.desk.now).booked.inventory;
   }
 
   get figures() {
-    return this.desk.engine.snapshot(this.desk.now).elsewhere!;
+    return this.desk.engine.book.snapshot(this.desk.now).elsewhere!;
   }
 
   /** Lots of a side's orders that the exchange has. */
@@ -85,7 +85,7 @@ class Hedged extends TwoDesks {
 
   /** Reason why a side is empty, as `explain` shows it; `null` if it is not. */
   why(side: Side): string | null {
-    const { emptySidesText } = this.desk.engine.snapshot(this.desk.now);
+    const { emptySidesText } = this.desk.engine.book.snapshot(this.desk.now);
     const start = side === 'buy' ? 'no bid: ' : 'no ask: ';
     return emptySidesText?.startsWith(start) === true ? emptySidesText.slice(start.length) : null;
   }
@@ -114,7 +114,7 @@ class Hedged extends TwoDesks {
     if (size <= this.#bounds.band || engine.elsewhere!.closedBecause(side) !== null) return;
     const { btc, usdt } = { btc: this.truth.get('btc')!, usdt: this.truth.get('usdt')! };
     const affordable = Number((side === 'sell' ? btc : usdt / BigInt(PRICE_THERE + 1)) / UNIT);
-    const most = Math.min(Number(size / UNIT), hedgeRoomLeft(side, engine.riskContext(now)), affordable);
+    const most = Math.min(Number(size / UNIT), hedgeRoomLeft(side, engine.book.riskContext(now)), affordable);
     if (most > 0) this.send(side, most);
   }
 
@@ -232,7 +232,7 @@ describe('bounds on inventory that is not hedged', () => {
             if (two.worst(each) > most - lots(10)) seen.add(all.debtMax < lots(100) ? 'near debtMax' : 'near (m+1)L');
           }
           expect(two.figures.debt).toBe(two.debt);
-          expect(two.desk.engine.haltedBecause).toBeNull();
+          expect(two.desk.engine.book.haltedBecause).toBeNull();
           if (lost) continue;
           const { figures } = two;
           const adds = two.known > 0n ? 'buy' : 'sell';
@@ -474,7 +474,7 @@ describe('an account elsewhere that cannot be used', () => {
     expect(two.desk.live.length).toBe(4);
     two.desk.round(5_000);
     expect(two.desk.live).toEqual([]);
-    const { quoting, waitsFor } = two.desk.engine.snapshot(two.desk.now);
+    const { quoting, waitsFor } = two.desk.engine.book.snapshot(two.desk.now);
     expect(quoting).toBe('not ready');
     expect(waitsFor).toBe('binance: the last read of the balances is 61 s old, and the maximum age is 60 s');
     two.readThere();
@@ -490,14 +490,14 @@ describe('an account elsewhere that cannot be used', () => {
       desk.readThere();
     }
     // Without a list of transfers to wait for, a difference that lasts halts.
-    expect(desk.desk.engine.haltedBecause).toContain('-10 usdt@binance');
+    expect(desk.desk.engine.book.haltedBecause).toContain('-10 usdt@binance');
     const patient = new Hedged(bounds(), 10, 2, { listWaitMs: 600_000 });
     patient.truth.set('usdt', moneyOf('89990'));
     for (let n = 0; n < 12; n++) {
       patient.desk.round(1_500);
       patient.readThere();
     }
-    const { quoting, waitsFor } = patient.desk.engine.snapshot(patient.desk.now);
+    const { quoting, waitsFor } = patient.desk.engine.book.snapshot(patient.desk.now);
     expect(quoting).toBe('ledger differs from the balances');
     expect(waitsFor).toBe('binance: -10 usdt@binance (balance on the exchange minus ledger)');
   });
@@ -517,10 +517,10 @@ test('a run without the account keeps its ledger apart, counts its base currency
   without.open({ btc: 1e9 + bought, mxn: 1e12 - paid });
   without.rounds(2);
   expect([...without.engine.account.totals.keys()].toSorted()).toEqual(['btc', 'mxn']);
-  expect(textOfMoney(without.engine.snapshot(without.now).booked.inventory)).toBe('2');
+  expect(textOfMoney(without.engine.book.snapshot(without.now).booked.inventory)).toBe('2');
   without.fill(without.live.find(({ side }) => side === 'buy')!.id, 4);
   without.rounds(2);
-  expect(textOfMoney(without.engine.snapshot(without.now).booked.inventory)).toBe('6');
+  expect(textOfMoney(without.engine.book.snapshot(without.now).booked.inventory)).toBe('6');
   const kept = without.engine.ledger([])!;
   const placed = (of: typeof kept) => [...of.causes].filter(([name]) => name.includes('@'));
   expect(placed(kept)).toEqual(placed(ledger));
@@ -533,6 +533,6 @@ test('a run without the account keeps its ledger apart, counts its base currency
     desk.step({ kind: 'restore', at: desk.now, orders: [], ledger: kept });
     expect(desk.engine.elsewhere!.held).toBe(place === 'binance' ? lots(495) : 0n);
     expect(placed(desk.engine.ledger([])!)).toEqual(placed(kept));
-    expect(textOfMoney(desk.engine.snapshot(desk.now).booked.inventory)).toBe('6');
+    expect(textOfMoney(desk.engine.book.snapshot(desk.now).booked.inventory)).toBe('6');
   }
 });

@@ -97,7 +97,9 @@ class Runs {
     expect(textsOf(causes)).toEqual(textsOf(causesFrom(this.entries)));
     let held = 0n;
     for (const [name, row] of causes) if (name.split('@')[0] === 'btc') held += sumOfCauses(row);
-    expect(textOfMoney(engine.snapshot(now).booked.inventory)).toBe(textOfMoney(money(held - 1_000n * 10n ** 18n)));
+    expect(textOfMoney(engine.book.snapshot(now).booked.inventory)).toBe(
+      textOfMoney(money(held - 1_000n * 10n ** 18n)),
+    );
   }
 }
 

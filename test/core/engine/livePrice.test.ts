@@ -49,7 +49,7 @@ test('quotes follow a price there in the step of its reading, and are canceled i
   expect(shown(desk)).toEqual([[1_001], [1_011]]);
   desk.step(reading(desk, 'a', 'the connection is down'));
   expect(shown(desk)).toEqual([[], []]);
-  const { quoting, waitsFor, livePrice } = desk.engine.snapshot(desk.now);
+  const { quoting, waitsFor, livePrice } = desk.engine.book.snapshot(desk.now);
   expect([quoting, waitsFor]).toEqual([
     'no live price',
     '0 of 2 sources used, at least 1 needed; a lost (a: the connection is down); b no data (b)',
@@ -90,7 +90,7 @@ test('without a price elsewhere, quotes go and inventory is still reduced at pri
   desk.round();
   desk.step(reading(desk, 'a', 'cut'));
   desk.round();
-  expect([shown(desk), desk.engine.snapshot(desk.now).quoting]).toEqual([[[], []], 'no live price']);
+  expect([shown(desk), desk.engine.book.snapshot(desk.now).quoting]).toEqual([[[], []], 'no live price']);
   const terms = { instrument: plain, takerRate: 0, balancesAt: desk.now };
   expect(hedgeViewOf(desk.engine, terms, desk.now).refusal).toBeNull();
   const take = { side: 'sell', price: 990, amount: 10, until: desk.now + 5_000 } as never as TakerRequest;
@@ -114,14 +114,14 @@ test('the basis outlives the run in the ledger', () => {
     first.round(1_000);
     first.step(reading(first, 'a', { ...book(2_000), bidAmount: second }));
   }
-  const { price } = first.engine.livePrice(first.now)!;
+  const { price } = first.engine.book.livePrice(first.now)!;
   expect([price?.there, price?.price]).toEqual([2_000, expect.closeTo(1_000, 6)]);
   const ledger = first.engine.ledger([]);
   const second = deskOf({ basis });
   second.now = first.now + 500;
   second.step({ kind: 'restore', at: second.now, orders: [], ledger });
   second.step(reading(second, 'a', book(2_000)));
-  expect(second.engine.livePrice(second.now)?.price?.price).toBeCloseTo(1_000, 6);
+  expect(second.engine.book.livePrice(second.now)?.price?.price).toBeCloseTo(1_000, 6);
 });
 
 type Act = { readonly kind: string; readonly passed: number; readonly mid: number; readonly aged: number };
@@ -164,12 +164,12 @@ test('over any history: no quote outlives the decision after its last source, an
         else if (kind.startsWith('cross')) desk.step(reading(desk, of, { ...book(mid), bid: mid + 2 }));
         else desk.step(reading(desk, kind, book(mid), desk.now - aged));
         desk.step({ kind: 'timer', at: desk.now });
-        const { refusal, sources } = engine.livePrice(desk.now)!;
+        const { refusal, sources } = engine.book.livePrice(desk.now)!;
         expect(refusal === null).toBe(sources.filter(one => one.refusal === null).length >= sourcesMin);
         if (refusal !== null) expect(desk.live).toEqual([]);
       }
       placed += desk.places().length;
-      const replayed = new Engine({
+      const replayed = Engine.ofOneBook({
         ...{ instrument: plain, strategy: aroundReference, livePrice, timing },
         limits: {
           positionMax: 100,

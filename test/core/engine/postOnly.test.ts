@@ -59,12 +59,12 @@ describe('an order that the exchange takes and cancels as post-only', () => {
     desk.rounds(20, STEP_MS);
     expect(desk.sentOf('buy')).toEqual([998]);
     expect(desk.prices('sell')).toEqual([1002]);
-    const { decisions, unshown, emptySidesText: whyNot, silent } = desk.engine.snapshot(desk.now);
+    const { decisions, unshown, emptySidesText: whyNot, silent } = desk.engine.book.snapshot(desk.now);
     expect(decisions).toContainEqual({ side: 'buy', action: 'not placed', reason: 'refused as post-only', count: 1 });
     expect(unshown.buy?.reason).toBe('post-only refused, waits for the book');
     expect(whyNot).toBe('no bid: post-only refused, waits for the book');
     expect(silent).toEqual(['bid: post-only refused, waits for the book']);
-    const told = desk.engine.decision!.decided.filter(({ side }) => side === 'buy');
+    const told = desk.engine.book.decision!.decided.filter(({ side }) => side === 'buy');
     expect(told).toMatchObject([{ action: 'not placed', reason: 'post-only refused, waits for the book', index: 0 }]);
     // The book now shows the reason, so the wanted quote is placed immediately.
     desk.catchUp().rounds(3, STEP_MS);
@@ -78,7 +78,7 @@ describe('an order that the exchange takes and cancels as post-only', () => {
     desk.rounds(300, STEP_MS);
     // After 5, 10, 20 and 40 s: not each 400 ms, as its evidence takes.
     expect(desk.sentOf('buy').length).toBe(4);
-    expect(desk.engine.haltedBecause).toBe(null);
+    expect(desk.engine.book.haltedBecause).toBe(null);
   });
 
   it('or that the exchange rejects at once, which counts as no rejection of a mistake', () => {
@@ -91,8 +91,8 @@ describe('an order that the exchange takes and cancels as post-only', () => {
     desk.truly = { bid: 980, ask: 997 };
     desk.rounds(300, STEP_MS);
     expect(desk.sentOf('buy').length).toBe(4);
-    expect(desk.engine.haltedBecause).toBe(null);
-    expect(desk.engine.snapshot(desk.now).decisions).toContainEqual({
+    expect(desk.engine.book.haltedBecause).toBe(null);
+    expect(desk.engine.book.snapshot(desk.now).decisions).toContainEqual({
       ...{ side: 'buy', action: 'not placed', reason: 'refused as post-only', count: 4 },
     });
     desk.catchUp().rounds(3, STEP_MS);
@@ -107,7 +107,7 @@ describe('an order that the exchange takes and cancels as post-only', () => {
     desk.rounds(2, STEP_MS);
     happens(desk);
     desk.rounds(20, STEP_MS);
-    const { decisions } = desk.engine.snapshot(desk.now);
+    const { decisions } = desk.engine.book.snapshot(desk.now);
     expect(decisions.filter(({ reason }) => reason.includes('post-only'))).toEqual([]);
     expect(desk.sentOf('buy').length).toBeGreaterThan(1);
   });
@@ -167,7 +167,9 @@ describe('an order that the exchange takes and cancels as post-only', () => {
           };
           desk.fateOfCancel = () => (isHeard ? 'done' : 'done untold');
           desk.catchUp().rounds(2, STEP_MS);
-          const told = desk.engine.snapshot(desk.now).decisions.filter(one => one.reason === 'refused as post-only');
+          const told = desk.engine.book
+            .snapshot(desk.now)
+            .decisions.filter(one => one.reason === 'refused as post-only');
           const refused = told.reduce((sum, { count }) => sum + count, 0);
           if (refused > ended.length) expect(refused).toBeLessThanOrEqual(ended.length);
           counts.refused += refused;

@@ -42,7 +42,7 @@ function nextRun(ledger: RestoredLedger | null, at: number, options: Partial<Eng
   desk.step({ kind: 'restore', at, orders: [], ledger });
   return desk;
 }
-const profitOf = (desk: Desk) => textOfMoney(desk.engine.snapshot(desk.now).booked.sinceOpening.profit.total);
+const profitOf = (desk: Desk) => textOfMoney(desk.engine.book.snapshot(desk.now).booked.sinceOpening.profit.total);
 
 describe('the next run', () => {
   it('has the holdings, the target, the profit and the markouts of the one before', () => {
@@ -51,9 +51,9 @@ describe('the next run', () => {
     expect(ledger.guard).not.toBeNull();
     expect(ledger.profit).toMatchObject({ since: START, at: desk.now });
     const next = nextRun(ledger, desk.now + MINUTE, { adverseSelection: measured });
-    const { booked, markouts } = next.engine.snapshot(next.now);
+    const { booked, markouts } = next.engine.book.snapshot(next.now);
     expect([textOfMoney(booked.holdings.get('btc')!), textOfMoney(booked.inventory)]).toEqual(['999999996', '-4']);
-    expect(markouts!.curves).toEqual(desk.engine.snapshot(desk.now).markouts!.curves);
+    expect(markouts!.curves).toEqual(desk.engine.book.snapshot(desk.now).markouts!.curves);
     // 4 btc sold 2 above the mid price.
     expect([profitOf(desk), profitOf(next)]).toEqual(['8', '8']);
     expect(next.engine.ledger([])!.profit).toMatchObject({ since: START });
@@ -63,7 +63,7 @@ describe('the next run', () => {
   it('keeps markouts that it does not measure for the one after it, and has none where there were none', () => {
     const { desk, ledger } = firstRun();
     const next = nextRun(ledger, desk.now + MINUTE);
-    expect(next.engine.snapshot(next.now).markouts).toBeNull();
+    expect(next.engine.book.snapshot(next.now).markouts).toBeNull();
     expect(next.engine.ledger([])!.adverse).toEqual(ledger.adverse);
     const { ledger: without } = firstRun({ adverseSelection: undefined } as never);
     expect('adverse' in without).toBe(false);
@@ -84,7 +84,7 @@ describe('the next run', () => {
     const { desk, ledger } = firstRun();
     const next = new Desk({ halts, run: 8 });
     const ended: unknown[] = [];
-    next.engine.hourEnds.listen(one => ended.push(one));
+    next.engine.book.hourEnds.listen(one => ended.push(one));
     next.step({ kind: 'restore', at: START + after, orders: [], ledger });
     expect(ended.length).toBe(times);
     if (times > 0) expect(ended[0]).toMatchObject({ at: desk.now, since: START });
@@ -93,7 +93,7 @@ describe('the next run', () => {
   it('ends an hour of its own with the first event of the next, once, with the profit of the last before', () => {
     const { desk } = firstRun();
     const ended: { readonly at: number | null }[] = [];
-    desk.engine.hourEnds.listen(one => ended.push(one));
+    desk.engine.book.hourEnds.listen(one => ended.push(one));
     const until = (at: number) => desk.step({ kind: 'timer', at: (desk.now = at) });
     until(START + 60 * MINUTE - 1);
     expect(ended).toEqual([]);
@@ -146,7 +146,7 @@ describe('a stored state', () => {
             const next = nextRun(ledgerOf(text), desk.now + 1, options);
             const after = next.engine.ledger(['1', '2'])!;
             expect(after).toEqual({ ...before, profit: { ...before.profit, at: after.profit!.at } });
-            const [was, is] = [desk, next].map(({ engine, now }) => engine.snapshot(now).booked);
+            const [was, is] = [desk, next].map(({ engine, now }) => engine.book.snapshot(now).booked);
             expect([is!.inventory, is!.holdings, is!.sinceOpening.profit]).toEqual([
               ...[was!.inventory, was!.holdings, was!.sinceOpening.profit],
             ]);
@@ -165,12 +165,12 @@ describe('orders of the bot', () => {
   it('are known by their id also after they ended, and told apart from those that may be live', () => {
     const { desk } = firstRun();
     const [buy] = desk.live.filter(({ side }) => side === 'buy');
-    expect(desk.engine.order(buy!.id)?.level).toBe(1);
-    expect(desk.engine.order('mm-7-999')).toBeUndefined();
+    expect(desk.engine.book.order(buy!.id)?.level).toBe(1);
+    expect(desk.engine.book.order('mm-7-999')).toBeUndefined();
     desk.fill(buy!.id, 10);
     desk.rounds(1);
-    expect(desk.engine.order(buy!.id)?.state).toBe('done');
-    expect(desk.engine.unfinished.map(({ id }) => id)).not.toContain(buy!.id);
-    expect(desk.engine.liveOrders.every(({ state }) => state !== 'done')).toBe(true);
+    expect(desk.engine.book.order(buy!.id)?.state).toBe('done');
+    expect(desk.engine.book.unfinished.map(({ id }) => id)).not.toContain(buy!.id);
+    expect(desk.engine.book.liveOrders.every(({ state }) => state !== 'done')).toBe(true);
   });
 });

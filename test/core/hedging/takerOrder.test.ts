@@ -38,7 +38,7 @@ function long(lots: number, away = 2, refused: string[] = []): Desk {
   }
   return desk.rounds(2);
 }
-const inventory = (desk: Desk) => Number(textOfMoney(desk.engine.snapshot(desk.now).booked.inventory));
+const inventory = (desk: Desk) => Number(textOfMoney(desk.engine.book.snapshot(desk.now).booked.inventory));
 
 describe('an order that takes', () => {
   test('is sent once, brings the position back, is over at once, and what it cost is hedging', () => {
@@ -47,9 +47,9 @@ describe('an order that takes', () => {
     desk.rounds(5);
     expect(taken(desk)).toEqual([{ kind: 'place', id: ID, side: 'sell', price: 990, amount: 20, takes: true }]);
     expect(inventory(desk)).toBe(0);
-    expect(desk.engine.order(ID)?.state).toBe('done');
+    expect(desk.engine.book.order(ID)?.state).toBe('done');
     // Ten below the middle of 1000, and it is no part of what quotes earned: two below, twenty lots.
-    const { hedging, spread } = desk.engine.snapshot(desk.now).booked.profit;
+    const { hedging, spread } = desk.engine.book.snapshot(desk.now).booked.profit;
     expect([hedging, spread].map(textOfMoney)).toEqual(['-200', '40.0']);
   });
 
@@ -66,7 +66,8 @@ describe('an order that takes', () => {
     desk.fateOfCancel = () => 'done';
     for (let n = 0; n < 12; n++) {
       desk.round();
-      if (taken(desk).length > 0 && desk.engine.order(ID)?.state !== 'done') expect(desk.prices('buy')).toEqual([]);
+      if (taken(desk).length > 0 && desk.engine.book.order(ID)?.state !== 'done')
+        expect(desk.prices('buy')).toEqual([]);
     }
     expect(taken(desk)).toHaveLength(1);
     expect(inventory(desk)).toBe(0);
@@ -138,12 +139,12 @@ describe('an order that takes', () => {
       const desk = long(20);
       desk.fateOfPlace = () => fate;
       ask(desk, 'sell', 990, 20);
-      expect(desk.engine.order(ID)?.state).toBe('unknown');
+      expect(desk.engine.book.order(ID)?.state).toBe('unknown');
       // Long 20 and 20 that may be sold: 100 are the limit, and 20 of the room are taken.
-      expect(positionRoom('sell', desk.engine.riskContext(desk.now))).toBeLessThanOrEqual(100);
+      expect(positionRoom('sell', desk.engine.book.riskContext(desk.now))).toBeLessThanOrEqual(100);
       desk.fateOfPlace = () => 'done';
       desk.rounds(200);
-      expect(desk.engine.order(ID)?.state).toBe('done');
+      expect(desk.engine.book.order(ID)?.state).toBe('done');
       expect(taken(desk)).toHaveLength(1);
       expect(inventory(desk)).toBe(fate === 'lost' ? 20 : 0);
     }

@@ -142,7 +142,7 @@ describe('beside foreign orders', () => {
   test('a level that would cross one is not placed, and says so', () => {
     const desk = beside([report('sell', '998', { originId: 'other-1-1' })]).rounds(3);
     expect([desk.prices('buy'), desk.prices('sell')]).toEqual([[], [1002]]);
-    const { unshown, decisions } = desk.engine.snapshot(desk.now);
+    const { unshown, decisions } = desk.engine.book.snapshot(desk.now);
     expect(unshown.buy).toMatchObject({ reason: 'would cross another order of the account' });
     expect(decisions).toContainEqual(
       expect.objectContaining({
@@ -167,8 +167,8 @@ describe('beside foreign orders', () => {
     };
     take('mm-7-t1', 990);
     expect(told).toEqual(['mm-7-t1: would cross another order of the account']);
-    expect(takerPriceBound('sell', desk.engine.riskContext(desk.now))).toBe(991);
-    expect(takerPriceBound('buy', desk.engine.riskContext(desk.now))).toBe(Infinity);
+    expect(takerPriceBound('sell', desk.engine.book.riskContext(desk.now))).toBe(991);
+    expect(takerPriceBound('buy', desk.engine.book.riskContext(desk.now))).toBe(Infinity);
     take('mm-7-t2', 991);
     expect(told).toHaveLength(1);
     expect(desk.places().filter(({ takes }) => takes)).toMatchObject([{ id: 'mm-7-t2', price: 991 }]);

@@ -444,12 +444,12 @@ describe('an engine that follows markouts', () => {
     const toxic = deskOf(30, 8);
     expect(toxic.prices('buy')).toEqual([100_000 - 10]);
     expect(toxic.prices('sell')).toEqual([100_000 + 2]);
-    expect(toxic.engine.snapshot(toxic.now).markouts?.widenBps).toEqual({ buy: 8, sell: 0 });
-    const [, buys, , first] = toxic.engine.snapshot(toxic.now).markouts!.curves;
+    expect(toxic.engine.book.snapshot(toxic.now).markouts?.widenBps).toEqual({ buy: 8, sell: 0 });
+    const [, buys, , first] = toxic.engine.book.snapshot(toxic.now).markouts!.curves;
     expect(buys!.fills[2]).toBe(8);
     expect(first).toMatchObject({ side: 'buy', level: 1, fills: buys!.fills });
     const benign = deskOf(0, 8);
     expect([benign.prices('buy'), benign.prices('sell')]).toEqual([[100_000 - 2], [100_000 + 2]]);
-    expect(benign.engine.snapshot(benign.now).markouts?.curves[1]?.fills[2]).toBe(8);
+    expect(benign.engine.book.snapshot(benign.now).markouts?.curves[1]?.fills[2]).toBe(8);
   });
 });

@@ -47,7 +47,9 @@ describe('a leader that moves', () => {
     // The reference is fifty times our price: it falls by 30 bps, our bid bears 20.
     tell(desk, 50 * MID * 0.997);
     expect(shown(desk)).toEqual({ bids: [], asks: BOTH.asks });
-    const why = desk.engine.decision?.decided.find(({ side, action }) => side === 'buy' && action === 'not placed');
+    const why = desk.engine.book.decision?.decided.find(
+      ({ side, action }) => side === 'buy' && action === 'not placed',
+    );
     expect(why).toMatchObject({ reason: LEADER_MOVED, detail: 'pulled: the leader moved (-30.0 bps)' });
     desk.bids = [[987, 50]];
     desk.asks = [[1007, 50]];
@@ -65,7 +67,8 @@ describe('a leader that moves', () => {
         } as never,
       },
     );
-    const sent = () => Number(desk.engine.limitUses(desk.now).find(({ limit }) => limit === 'messagesPerMinute')?.used);
+    const sent = () =>
+      Number(desk.engine.book.limitUses(desk.now).find(({ limit }) => limit === 'messagesPerMinute')?.used);
     const before = sent();
     const commands = desk.log.length;
     tell(desk, 50 * MID * 0.997);
@@ -145,7 +148,9 @@ describe('a large trade', () => {
     desk.now += 500;
     trade(desk, 'sell', 20);
     expect(shown(desk)).toEqual({ bids: [], asks: BOTH.asks });
-    const why = desk.engine.decision?.decided.find(({ side, action }) => side === 'buy' && action === 'not placed');
+    const why = desk.engine.book.decision?.decided.find(
+      ({ side, action }) => side === 'buy' && action === 'not placed',
+    );
     expect(why?.reason).toBe(LARGE_PRINT);
     desk.rounds(4, 1_000);
     expect(desk.prices('buy')).toEqual([]);
@@ -162,8 +167,8 @@ describe('a large trade', () => {
     }
     void desk.step({ kind: 'public trade', at: desk.now, price: price(1) });
     expect(shown(desk)).toEqual(BOTH);
-    expect(desk.engine.wantsTrades).toBe(true);
-    expect(deskOf({ leader: LEADER }).engine.wantsTrades).toBe(false);
+    expect(desk.engine.book.wantsTrades).toBe(true);
+    expect(deskOf({ leader: LEADER }).engine.book.wantsTrades).toBe(false);
   });
 });
 

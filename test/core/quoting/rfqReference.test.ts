@@ -37,7 +37,7 @@ function quoted(changes: Partial<RfqReferenceRules>, witness: Omit<RfqPrices, 'a
     desk.rounds(2);
   }
   if (witness) desk.step({ kind: 'witness', at: desk.now, startedAt: desk.now, ...witness });
-  const { quote } = desk.engine.preview(desk.now);
+  const { quote } = desk.engine.book.preview(desk.now);
   return { ...quote, prices: [quote.bids[0]?.price, quote.asks[0]?.price], desk };
 }
 
@@ -46,7 +46,7 @@ describe('a thin book', () => {
     expect(quoted({}, null)).toMatchObject({ bids: [], noBid: 'the book is thin, and there is no fresh RFQ price' });
     const { desk } = quoted({}, { bid: 998, ask: 1002 });
     desk.now += 10_001;
-    expect(desk.engine.preview(desk.now).quote.asks).toEqual([]);
+    expect(desk.engine.book.preview(desk.now).quote.asks).toEqual([]);
   });
 
   test('is quoted on where the RFQ price agrees, and as it is where it is not thin', () => {

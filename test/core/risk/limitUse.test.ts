@@ -24,7 +24,7 @@ const halts = {
   messagesPerMinute: 600,
 };
 
-const useOf = (desk: Desk, limit: LimitName) => desk.engine.limitUses(desk.now).find(use => use.limit === limit);
+const useOf = (desk: Desk, limit: LimitName) => desk.engine.book.limitUses(desk.now).find(use => use.limit === limit);
 
 describe('what is used of each limit', () => {
   test('is what the bot shows, holds and has lost, beside what it may', () => {
@@ -54,10 +54,10 @@ describe('what is used of each limit', () => {
   test('is above the limit once it halted for it, and nothing is told of limits that were not set', () => {
     const desk = new Desk({ halts: { ...halts, refusalsPerMinute: 3 } }).open();
     desk.fateOfPlace = () => ({ code: '0303' });
-    for (let n = 0; n < 60 && desk.engine.haltedBecause === null; n++) desk.round(1_000);
-    expect(desk.engine.haltedBecause).toMatch(/^refusals/);
+    for (let n = 0; n < 60 && desk.engine.book.haltedBecause === null; n++) desk.round(1_000);
+    expect(desk.engine.book.haltedBecause).toMatch(/^refusals/);
     expect(useOf(desk, 'refusalsPerMinute')!.used).toBeGreaterThan(3);
-    expect(new Desk({ limits: null }).open().engine.limitUses(0)).toEqual([]);
+    expect(new Desk({ limits: null }).open().engine.book.limitUses(0)).toEqual([]);
   });
 
   test('is the largest and the farthest of the orders that may live, and the losses without gains', () => {

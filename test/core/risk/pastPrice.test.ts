@@ -271,7 +271,7 @@ function shows(desk: Desk, mid: number, ms: number): void {
   desk.rounds(Math.ceil(ms / 3_000), 3_000);
 }
 
-const quoting = (desk: Desk): string | null => desk.engine.snapshot(desk.now).quoting;
+const quoting = (desk: Desk): string | null => desk.engine.book.snapshot(desk.now).quoting;
 
 describe('a book that is driven', () => {
   test('up by 33% in steps of 1% per minute has no quote far from the past price, and the bot pauses with both prices', () => {
@@ -293,11 +293,11 @@ describe('a book that is driven', () => {
     expect(said).toEqual([
       'price moved too far: the mid price 11045 is 1045.0 bps from 10000, the median of the last 60 min, but limits.priceMove.bps is 1000',
     ]);
-    expect(desk.engine.snapshot(desk.now)).toMatchObject({
+    expect(desk.engine.book.snapshot(desk.now)).toMatchObject({
       regime: { regime: 'paused', why: 'price moved too far' },
       waitsFor: expect.stringContaining('the median of the last 60 min') as string,
     });
-    expect(desk.engine.limitUses(desk.now)).toContainEqual(
+    expect(desk.engine.book.limitUses(desk.now)).toContainEqual(
       expect.objectContaining({ limit: 'priceMove', currency: null, max: 1_000 }),
     );
   });
@@ -354,7 +354,7 @@ describe('a book that is driven', () => {
           const placed = desk.places().length;
           shows(desk, mid, 2_000);
           seen.push(mid);
-          const past = desk.engine.riskContext(desk.now).pastPrice / 2;
+          const past = desk.engine.book.riskContext(desk.now).pastPrice / 2;
           expect(seen).toContain(past);
           for (const { price } of desk.places().slice(placed))
             expect(Math.abs(price - past) / past).toBeLessThanOrEqual(0.1 + 1e-9);

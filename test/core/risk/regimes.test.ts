@@ -307,7 +307,7 @@ describe('an engine that may only reduce', () => {
           }
           // What still counts and was placed since is never more than there is to close.
           const [bids, asks] = (['buy', 'sell'] as const).map(one =>
-            desk.engine.unfinished
+            desk.engine.book.unfinished
               .filter(order => order.side === one && isNew(order.id, desk, before))
               .reduce((lots, order) => lots + remaining(order), 0),
           ) as [number, number];
@@ -325,7 +325,7 @@ describe('an engine that may only reduce', () => {
     desk.step({ kind: 'reduce', at: desk.now, reason: 'looking at it' });
     desk.rounds(3);
     expect(desk.live).toEqual([]);
-    expect(desk.engine.snapshot(desk.now).regime).toMatchObject({ regime: 'reduce only', why: 'looking at it' });
+    expect(desk.engine.book.snapshot(desk.now).regime).toMatchObject({ regime: 'reduce only', why: 'looking at it' });
     desk.step({ kind: 'resume', at: desk.now });
     desk.open().rounds(3);
     expect(desk.live).toHaveLength(2);
@@ -344,14 +344,14 @@ describe('an engine that may only reduce', () => {
       if (bid) desk.fill(bid.id, 10);
       desk.rounds(20);
     }
-    expect(desk.engine.snapshot(desk.now).regime).toMatchObject({ regime: 'reduce only' });
+    expect(desk.engine.book.snapshot(desk.now).regime).toMatchObject({ regime: 'reduce only' });
     expect([desk.prices('buy').length, desk.prices('sell').length]).toEqual([0, 1]);
     desk.fill(desk.live[0]!.id, 10);
     desk.rounds(20);
-    expect(desk.engine.snapshot(desk.now).regime.regime).toBe('reduce only');
+    expect(desk.engine.book.snapshot(desk.now).regime.regime).toBe('reduce only');
     desk.fill(desk.live[0]!.id, 10);
     desk.rounds(20);
-    expect(desk.engine.snapshot(desk.now).regime.regime).toBe('normal');
+    expect(desk.engine.book.snapshot(desk.now).regime.regime).toBe('normal');
     expect(desk.prices('buy')).toHaveLength(1);
   });
 });
@@ -367,22 +367,22 @@ describe('an engine with a rule for wide markets', () => {
     ],
   ])('quotes wide when %s, and as before when it is calm', (why, wide, storm) => {
     const desk = new Desk({ regimes: ruled({ wide }) }).open().rounds(15);
-    expect(desk.engine.snapshot(desk.now).regime.regime).toBe('normal');
+    expect(desk.engine.book.snapshot(desk.now).regime.regime).toBe('normal');
     const [bids, asks] = [desk.bids, desk.asks];
     storm(desk);
     desk.rounds(15);
-    expect(desk.engine.snapshot(desk.now).regime).toMatchObject({ regime: 'wide', why });
+    expect(desk.engine.book.snapshot(desk.now).regime).toMatchObject({ regime: 'wide', why });
     expect(desk.prices('sell')[0]! - desk.prices('buy')[0]!).toBeGreaterThanOrEqual(12);
     [desk.bids, desk.asks] = [bids, asks];
     desk.rounds(900);
-    expect(desk.engine.snapshot(desk.now).regime.regime).toBe('normal');
+    expect(desk.engine.book.snapshot(desk.now).regime.regime).toBe('normal');
     expect(desk.prices('sell')[0]! - desk.prices('buy')[0]!).toBe(4);
-    expect(desk.engine.snapshot(desk.now).regimes.wide).toBe(1);
+    expect(desk.engine.book.snapshot(desk.now).regimes.wide).toBe(1);
   });
 });
 
 const positionOf = (desk: Desk): { position: number } => ({
-  position: Number(desk.engine.snapshot(desk.now).booked.inventory / 10n ** 18n),
+  position: Number(desk.engine.book.snapshot(desk.now).booked.inventory / 10n ** 18n),
 });
 const isNew = (id: string, desk: Desk, before: number): boolean =>
   desk

@@ -100,7 +100,7 @@ describe('a read of the balances', () => {
       await clock.advance(6_000);
     }
     expect(lines.map(({ text }) => text)).toEqual([expect.stringMatching(says)]);
-    expect(engine.haltedBecause).toBeNull();
+    expect(engine.book.haltedBecause).toBeNull();
   });
 
   test('asks for a row of each currency of the ledger, so that a fall to zero is compared', async () => {

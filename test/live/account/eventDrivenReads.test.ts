@@ -17,8 +17,10 @@ function reader(budget = 300) {
     clock,
     reads,
     engine: {
-      get liveOrders() {
-        return state.alive.map(oid => ({ id: `id-${oid}`, oid }));
+      book: {
+        get liveOrders() {
+          return state.alive.map(oid => ({ id: `id-${oid}`, oid }));
+        },
       },
     } as unknown as Engine,
     exchange: { budget: () => ({ public: 60, private: state.budget }) },

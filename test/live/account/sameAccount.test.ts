@@ -52,7 +52,7 @@ class AccountBot {
     this.#instance = instance;
     this.#instrument = instrument;
     this.#reads = new Reads(client, BOOK, undefined, () => this.#at);
-    this.#engine = new Engine({
+    this.#engine = Engine.ofOneBook({
       instrument,
       strategy: { quote: view => this.#quote(view) },
       limits: {
@@ -111,7 +111,7 @@ class AccountBot {
    * until the order is sent or refused: an order that the other bot places in between would be unknown.
    */
   async takes(ticks: number): Promise<void> {
-    const { position } = this.#engine.riskContext(this.#at);
+    const { position } = this.#engine.book.riskContext(this.#at);
     if (position === 0) return;
     this.#isTaking = true;
     const side: Side = position > 0 ? 'sell' : 'buy';

@@ -61,7 +61,7 @@ function lived(run: number): {
     if (engine.ledgerVersion === version) return;
     version = engine.ledgerVersion;
     states.add(JSON.stringify(engine.ledger([])?.adverse));
-    const { buy, sell } = engine.snapshot(event.at).markouts!.widenBps;
+    const { buy, sell } = engine.book.snapshot(event.at).markouts!.widenBps;
     widened = Math.max(widened, buy, sell);
   };
   replayRun(dir, run, engine, { onInput });

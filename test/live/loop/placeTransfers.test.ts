@@ -72,11 +72,11 @@ class World {
   }
 
   get inventory(): Money {
-    return this.engine.snapshot(this.desk.now).booked.inventory;
+    return this.engine.book.snapshot(this.desk.now).booked.inventory;
   }
 
   get missing(): string | null {
-    return this.engine.riskContext(this.desk.now).missing;
+    return this.engine.book.riskContext(this.desk.now).missing;
   }
 
   #newTransfers(): PlaceTransfers {
@@ -109,7 +109,7 @@ class World {
   /** A trial order, in a run without the other exchange. */
   tries(): void {
     this.runsAlone();
-    expect(this.engine.haltedBecause).toBeNull();
+    expect(this.engine.book.haltedBecause).toBeNull();
     expect(amountToHedge(this.inventory, RULES_OF_HEDGE)).toBe(0n);
     this.restart();
   }
@@ -193,7 +193,7 @@ class World {
         this.two.readThere();
         this.transfers.explain();
       }
-      const { haltedBecause } = this.engine;
+      const { haltedBecause } = this.engine.book;
       if (!this.mayHalt) expect(haltedBecause, haltedBecause ?? '').toBeNull();
     }
   }
@@ -675,7 +675,7 @@ describe('transfers between both exchanges', () => {
       world.reads(20_000);
       waitedFor(20, world);
       expect([world.missing, ...state(world)]).toEqual([null, '0', ['20']]);
-      const { inTransit } = world.engine.snapshot(world.desk.now).elsewhere!;
+      const { inTransit } = world.engine.book.snapshot(world.desk.now).elsewhere!;
       expect(inTransit).toEqual({ base: lots(20), quote: lots(0) });
       world.restart();
       world.sends(sends(7));
@@ -899,7 +899,7 @@ describe('transfers between both exchanges', () => {
     const without = new Desk({ target: 1e9 as never, run: 8 });
     without.now = world.desk.now + 1_000;
     without.step({ kind: 'restore', at: without.now, orders: [], ledger });
-    expect(textOfMoney(without.engine.snapshot(without.now).booked.inventory)).toBe('0');
+    expect(textOfMoney(without.engine.book.snapshot(without.now).booked.inventory)).toBe('0');
     expect(without.engine.ledger([])).toMatchObject({ transit, causes: ledger.causes });
     const later = new Desk({ target: 1e9 as never, run: 9 });
     later.step({ kind: 'restore', at: without.now, orders: [], ledger: rows });

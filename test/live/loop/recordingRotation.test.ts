@@ -244,10 +244,10 @@ test('a halted run gives way to no next one until its halt is on disk, whatever 
   for (const [what, ask] of Object.entries(asks)) {
     mkdirSync(inTheWay);
     if (latch.read() !== null) latch.lift('seen');
-    await advanceUntil(world.clock, 250, () => rotation.run.engine.haltedBecause === null);
-    await advanceUntil(world.clock, 250, () => rotation.run.engine.haltedBecause !== null);
+    await advanceUntil(world.clock, 250, () => rotation.run.engine.book.haltedBecause === null);
+    await advanceUntil(world.clock, 250, () => rotation.run.engine.book.haltedBecause !== null);
     const { run: halted } = rotation;
-    const { haltedBecause } = halted.engine;
+    const { haltedBecause } = halted.engine.book;
     const before = placed;
     const answer = ask();
     await world.clock.advance(8 * SECOND);
@@ -255,7 +255,10 @@ test('a halted run gives way to no next one until its halt is on disk, whatever 
     rmSync(inTheWay, { recursive: true });
     await advanceUntil(world.clock, 250, () => rotation.run !== halted);
     await world.clock.advance(3 * SECOND);
-    expect([latch.read()?.reason, rotation.run.engine.haltedBecause === null], what).toEqual([haltedBecause, false]);
+    expect([latch.read()?.reason, rotation.run.engine.book.haltedBecause === null], what).toEqual([
+      haltedBecause,
+      false,
+    ]);
     expect(placed - before, what).toBe(0);
     if (answer !== null) expect((await answer).kind, what).toBe('taken');
   }

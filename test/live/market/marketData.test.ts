@@ -53,7 +53,7 @@ function market() {
       exchange,
       stream: { start: listener => void (hear = listener), restart: () => undefined, close: () => undefined },
     },
-    engine: { liveOrders: [] } as unknown as Engine,
+    engine: { book: { liveOrders: [] } } as unknown as Engine,
     account: {
       reads: new Reads(exchange, 'btc_mxn', undefined, () => clock.elapsed()),
       readTrades: async () => undefined,

@@ -101,7 +101,7 @@ class World {
           close: () => undefined,
         },
       },
-      engine: { liveOrders: [] } as unknown as Engine,
+      engine: { book: { liveOrders: [] } } as unknown as Engine,
       account: {
         reads: new Reads(exchange, 'btc_mxn', undefined, () => clock.elapsed()),
         readTrades: async () => undefined,

@@ -245,7 +245,7 @@ describe('puntas pause', () => {
     await world.clock.advance(6 * SECOND);
     await act(world, { action: 'resume' });
     await world.clock.advance(6 * SECOND);
-    expect(moment().engine.pausedBecause).toBeNull();
+    expect(moment().engine.book.pausedBecause).toBeNull();
     expect(existsSync(join(world.stateDir, 'RESUMED'))).toBe(false);
     const heard = [...(readRecording(world.stateDir, moment().run)?.lines ?? [])].flatMap(text => {
       const line = lineOf(text);

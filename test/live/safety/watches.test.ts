@@ -5,7 +5,7 @@ import {
   RESUMED_BEYOND_LIMIT,
   VirtualClock,
   type Clock,
-  type Engine,
+  type BookEngine,
   type EngineEvent,
 } from '../../../src/core/index.ts';
 import { blockedReason } from '../../../src/live/safety/blockedReason.ts';
@@ -133,7 +133,7 @@ test('the engine has what is latched after every look, whatever is set, replaced
           if (what === 'hold') files.hold ??= halt('sentinel: cut off');
           if (what === 'resume') files.lift();
           // The engine reduces by itself, which is latched as soon as the disk takes it.
-          if (what === 'losses' && files.takes && engine.reducingBecause === null && !files.resumed) {
+          if (what === 'losses' && files.takes && engine.book.reducingBecause === null && !files.resumed) {
             run.step({ kind: 'reduce', at: desk.now, reason: 'losses' });
           }
           if (what === 'no pause') files.pause = null;
@@ -144,21 +144,22 @@ test('the engine has what is latched after every look, whatever is set, replaced
           if (what === 'there is room') files.takes = true;
           if (what === 'places') {
             expect(watch.beforePlacing()).toBe(files.halt);
-            if (files.halt !== null) expect(engine.haltedBecause).not.toBeNull();
+            if (files.halt !== null) expect(engine.book.haltedBecause).not.toBeNull();
           }
         }
-        const reduced = engine.reducingBecause;
+        const reduced = engine.book.reducingBecause;
         const isResumed = files.resumed;
         // A halt that follows a resume between two looks is seen by the second.
         watch.look(false);
         watch.look(false);
         // A state that the engine found by itself lasts until a person resumes.
-        if (reduced !== null && !isResumed) expect(engine.reducingBecause).toBe(reduced);
-        expect(engine.haltedBecause === null).toBe(files.halt === null);
+        if (reduced !== null && !isResumed) expect(engine.book.reducingBecause).toBe(reduced);
+        expect(engine.book.haltedBecause === null).toBe(files.halt === null);
         // A state that the engine found by itself is on disk as soon as the disk takes it.
-        if (files.takes || files.reduce !== null) expect(engine.reducingBecause === null).toBe(files.reduce === null);
+        if (files.takes || files.reduce !== null)
+          expect(engine.book.reducingBecause === null).toBe(files.reduce === null);
         const holds = files.pause !== null && !(files.pause.until !== null && files.pause.until <= desk.now);
-        expect(engine.pausedBecause).toBe(holds ? pauseText(files.pause!) : null);
+        expect(engine.book.pausedBecause).toBe(holds ? pauseText(files.pause!) : null);
         // An expired pause is away as soon as the disk takes it.
         if (files.takes) expect(files.pause === null || holds).toBe(true);
         const before = events.length;
@@ -168,7 +169,7 @@ test('the engine has what is latched after every look, whatever is set, replaced
         if (isHalf && (files.halt ?? files.reduce) !== null) {
           files.endLift();
           watch.look(false);
-          expect([engine.haltedBecause, engine.reducingBecause]).toEqual([null, null]);
+          expect([engine.book.haltedBecause, engine.book.reducingBecause]).toEqual([null, null]);
         }
         // No resume is left over for a later state; one that was followed by another state at once goes with that.
         if (files.halt === null && files.reduce === null) expect(files.resumed).toBe(false);
@@ -179,7 +180,7 @@ test('the engine has what is latched after every look, whatever is set, replaced
 });
 
 describe('a halt', () => {
-  const of = (haltedBecause: string | null) => ({ haltedBecause }) as Pick<Engine, 'haltedBecause'>;
+  const of = (haltedBecause: string | null) => ({ haltedBecause }) as Pick<BookEngine, 'haltedBecause'>;
 
   test('is handed to an engine that has none, and given back to the caller either way', () => {
     const files = new Files();
@@ -205,7 +206,7 @@ describe('a halt', () => {
 
 describe('reduce-only', () => {
   const of = (reducingBecause: string | null, isWithinLimit = false) =>
-    ({ reducingBecause, isWithinLimit }) as Pick<Engine, 'reducingBecause' | 'isWithinLimit'>;
+    ({ reducingBecause, isWithinLimit }) as Pick<BookEngine, 'reducingBecause' | 'isWithinLimit'>;
   const watched = (files: Files, engine: ReturnType<typeof of>) => {
     const { events, step } = heard();
     watchReduce(engine, files.latch, AT, step);
@@ -311,7 +312,7 @@ describe('an order that was approved', () => {
       doubt?: boolean;
     };
     const given = { ...none, ...latch } as Parameters<typeof blockedReason>[3];
-    expect(blockedReason(isStopping, engine as Engine, latched, given, doubt, AT)).toBe(reason);
+    expect(blockedReason(isStopping, engine as BookEngine, latched, given, doubt, AT)).toBe(reason);
   });
 });
 
@@ -328,7 +329,7 @@ test('the resume of a hold ends nothing that comes later: losses of the next day
   watch.look(false);
   desk.step({ kind: 'reduce', at: desk.now, reason: 'losses' });
   watch.look(false);
-  expect(desk.engine.reducingBecause).toBe('losses');
+  expect(desk.engine.book.reducingBecause).toBe('losses');
   expect(files.reduce?.reason).toBe('losses');
 });
 

@@ -129,7 +129,8 @@ export class Persons {
     const { bot } = this.#o;
     const { engine } = bot;
     if (engine === null) this.see('an action while no bot ran');
-    else if (engine.unfinished.some(({ state }) => state === 'unknown')) this.see('an action beside an unknown order');
+    else if (engine.book.unfinished.some(({ state }) => state === 'unknown'))
+      this.see('an action beside an unknown order');
     if (this.#chance.hit(0.06)) return this.#askWrongly();
     const ask = this.#ask(this.#chance.pick(VERBS));
     this.#carryOut(ask);

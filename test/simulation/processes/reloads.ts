@@ -75,7 +75,7 @@ export class Reloads {
     const all = Array.from({ length: levels }, (_, i) => Number(amount) + i * Number(levelAmountStep));
     if (all.some(each => Math.abs(each - Number(major)) < 1e-9)) return;
     // What only closes inventory is never more than there is of it.
-    if (bot.engine?.riskContext(world.clock.now()).reduceOnly === true && Number(major) < Math.max(...all)) return;
+    if (bot.engine?.book.riskContext(world.clock.now()).reduceOnly === true && Number(major) < Math.max(...all)) return;
     breaks('C1', `${originId} of ${major} is none of the levels of its run: ${all.join(', ')}`);
   }
 

@@ -57,7 +57,9 @@ test('each fill of the bot is valued at the mid price in effect a minute after i
           const [[bid] = [], [ask] = []] = [desk.bids[0], desk.asks[0]];
           if (bid !== undefined && ask !== undefined) mid = (bid + ask) / 2;
         }
-        const open = desk.engine.liveOrders.filter(({ state }) => state === 'open' || state === 'partially filled');
+        const open = desk.engine.book.liveOrders.filter(
+          ({ state }) => state === 'open' || state === 'partially filled',
+        );
         seen.push({ at: event.at, mid, hasBoth: new Set(open.map(({ side }) => side)).size === 2 });
         meter.see(event);
         return commands;

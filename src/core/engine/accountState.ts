@@ -1,0 +1,136 @@
+/** State that all books of an account share: accounts, order ids, stop and sentinel. Passes each booking to its book. */
+import { Accounts, type AccountElsewhere } from '../accounting/accounts.ts';
+import type { Booked } from '../accounting/bookings.ts';
+import type { PlacedChange } from '../accounting/placeAccount.ts';
+import type { AccountDelays } from '../accounting/tradingAccount.ts';
+import type { HaltReason, LedgerHalt } from '../model/halts.ts';
+import { money, type Millis, type Money } from '../model/units.ts';
+import { OriginIds } from '../orders/originIds.ts';
+import type { OwnTrade } from '../ports/port.ts';
+
+/** The bot's order that a trade filled: its origin id and level; `null` if unknown. */
+export type FilledOrder = { readonly id: string | null; readonly level: number | null };
+
+/** A book, as the account sees it. */
+export type AccountBook = {
+  readonly symbol: string;
+  /** Base currency. */
+  readonly major: string;
+  /** Amounts that its possibly live orders lock, by currency. */
+  readonly locked: ReadonlyMap<string, Money>;
+  /** Base currency beyond the target that belongs to this book. */
+  readonly position: Money;
+  halt(reason: HaltReason | LedgerHalt): void;
+  fillOf(trade: OwnTrade): FilledOrder;
+  /** Applies a trade in this book. */
+  traded(trade: OwnTrade, at: Millis): void;
+  /** Applies a booked change that is not a trade in this book. */
+  moved(booked: Booked, at: Millis): void;
+  /** Applies a booked change on another exchange. */
+  placed(change: PlacedChange): void;
+};
+
+/** Constants of the account. */
+export type AccountTerms = {
+  readonly instance: string;
+  readonly run: number;
+  readonly timing: AccountDelays;
+  /** Base currency of the book that is hedged on another exchange; without hedges there, that of the first book. */
+  readonly major: string;
+  readonly elsewhere: AccountElsewhere | undefined;
+};
+
+export class AccountState {
+  readonly accounts: Accounts;
+  readonly ids: OriginIds;
+  sentinel: { readonly alive: boolean; readonly holds?: boolean } = { alive: true };
+  /** Whether the bot stops for good and places no more orders. */
+  isStopping = false;
+  readonly #books: AccountBook[] = [];
+  readonly #major: string;
+
+  constructor({ instance, run, timing, major, elsewhere }: AccountTerms) {
+    this.#major = major;
+    this.ids = new OriginIds(instance, run);
+    this.accounts = new Accounts(major, elsewhere, timing, {
+      booked: (booked, at) => this.#booked(booked, at),
+      placed: change => this.#home(this.#major)?.placed(change),
+      fillOf: trade => this.#fillOf(trade),
+    });
+  }
+
+  /**
+   * Adds a book. Of several books with one base currency, the first is its home: what no order of the bot has traded
+   * belongs to the home. So each unit of a currency belongs to exactly one book.
+   */
+  add(book: AccountBook): void {
+    this.#books.push(book);
+  }
+
+  /** Halts all books. */
+  halt(reason: HaltReason | LedgerHalt | null): void {
+    if (reason !== null) for (const book of this.#books) book.halt(reason);
+  }
+
+  /** Amounts that possibly live orders of all books lock, by currency. */
+  get locked(): ReadonlyMap<string, Money> {
+    if (this.#books.length === 1) return this.#books[0]!.locked;
+    const sums = new Map<string, Money>();
+    for (const { locked } of this.#books)
+      for (const [currency, amount] of locked) sums.set(currency, money((sums.get(currency) ?? 0n) + amount));
+    return sums;
+  }
+
+  /** Returns the funds that a book may use: without what orders of the other books may still spend. */
+  funds(currency: string, of: AccountBook): Money {
+    const funds = this.accounts.own.funds(currency);
+    if (this.#books.length === 1) return funds;
+    let others = 0n;
+    for (const book of this.#books) if (book !== of) others += book.locked.get(currency) ?? 0n;
+    return money(funds - others);
+  }
+
+  /** Returns the base currency that belongs to a book, its target included. */
+  held(of: AccountBook): Money {
+    if (this.#home(of.major) !== of) return of.position;
+    let others = 0n;
+    for (const book of this.#books) if (book !== of && book.major === of.major) others += book.position;
+    return money(this.accounts.held(of.major) - others);
+  }
+
+  /** Whether a book is the home of its base currency. */
+  isHome(book: AccountBook): boolean {
+    return this.#home(book.major) === book;
+  }
+
+  #home(major: string): AccountBook | undefined {
+    return this.#books.find(book => book.major === major);
+  }
+
+  #fillOf(trade: OwnTrade): FilledOrder {
+    for (const book of this.#books) {
+      const order = book.fillOf(trade);
+      if (order.level !== null) return order;
+      if (order.id !== null && book.symbol === trade.book) return order;
+    }
+    return this.#books[0]!.fillOf(trade);
+  }
+
+  #booked(booked: Booked, at: Millis): void {
+    const traded = booked.kind === 'trade' ? this.#bookOf(booked.trade) : undefined;
+    if (traded !== undefined && booked.kind === 'trade') traded.traded(booked.trade, at);
+    for (const book of this.#books) {
+      if (book === traded) continue;
+      if (!this.isHome(book)) {
+        if (booked.kind === 'opening') book.moved({ ...booked, changes: [] }, at);
+      } else if (book.major !== traded?.major) book.moved(booked, at);
+    }
+  }
+
+  /** Returns the book to whose inventory a trade belongs; `undefined` if only the balances change. */
+  #bookOf(trade: OwnTrade): AccountBook | undefined {
+    const book = this.#books.find(({ symbol }) => symbol === trade.book);
+    if (book === undefined || this.isHome(book) || book.fillOf(trade).id !== null) return book;
+    return undefined;
+  }
+}

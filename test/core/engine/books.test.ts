@@ -1,0 +1,298 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  Engine,
+  moneyOf,
+  OrderBook,
+  type Approved,
+  type BookEngine,
+  type Command,
+  type EngineEvent,
+  type Instrument,
+  type OrderReport,
+  type OwnTrade,
+  type PlaceCommand,
+  type RestoredLedger,
+  type Side,
+} from '../../../src/core/index.ts';
+import { runsOf } from '../../many.ts';
+import { PATIENCE, quoteAround } from '../desk.ts';
+import { plain } from '../market.ts';
+
+const BOOKS: readonly Instrument[] = [
+  { ...plain, symbol: 'btc_mxn' },
+  { ...plain, symbol: 'eth_mxn', major: 'eth' },
+  { ...plain, symbol: 'btc_usd', minor: 'usd' },
+  { ...plain, symbol: 'usd_mxn', major: 'usd' },
+];
+const CURRENCIES = ['btc', 'eth', 'usd', 'mxn'] as const;
+const START = 1_000_000;
+
+type Live = { readonly command: PlaceCommand; readonly book: Instrument; left: number };
+type Balances = Record<(typeof CURRENCIES)[number], number>;
+
+/** An exchange with one account and these books, around one engine. */
+class SharedAccount {
+  now = START;
+  readonly engine: Engine;
+  readonly live = new Map<string, Live>();
+  readonly balances: Balances;
+  readonly halts: string[] = [];
+  /** Base currency that the bot's own orders in the book bought less what they sold. */
+  readonly ownIn = { btc_usd: 0 };
+  #trades: OwnTrade[] = [];
+  #tid = 0;
+
+  constructor(balances: Partial<Balances> = {}, books: readonly Instrument[] = BOOKS, run = 1) {
+    this.balances = { btc: 1_000, eth: 1_000, usd: 1_000_000, mxn: 1_000_000, ...balances };
+    const limits = {
+      positionMax: 10_000_000,
+      orderValueMax: 10n ** 9n,
+      ordersMax: 20,
+      collarBps: 1000,
+      staleAfterMs: 3000,
+    };
+    this.engine = new Engine(
+      {
+        instance: 'mm',
+        run,
+        timing: PATIENCE,
+        onNews: (news, symbol) => news.kind === 'halted' && this.halts.push(`${symbol}: ${news.reason}`),
+      },
+      books.map(instrument => ({
+        instrument,
+        strategy: quoteAround(2),
+        limits: limits as never,
+        tolerance: { priceBps: 10, amountShare: 0.5, maxAgeMs: 3_600_000 },
+        target: null,
+        halts: HALTS,
+      })),
+    );
+  }
+
+  bookOf(symbol: string): BookEngine {
+    return this.engine.books.find(book => book.symbol === symbol)!;
+  }
+
+  open(): this {
+    for (const instrument of BOOKS) this.rules(instrument);
+    this.readBalances();
+    return this.round();
+  }
+
+  rules(instrument: Instrument): void {
+    if (this.bookOf(instrument.symbol) === undefined) return;
+    this.step({ kind: 'rules', symbol: instrument.symbol, at: this.now, instrument, makerRate: 0, takerRate: 0 });
+  }
+
+  readBalances(): void {
+    const balances = CURRENCIES.map(currency => {
+      const total = `${this.balances[currency]}`;
+      return { currency, total, locked: '0', available: total };
+    });
+    this.step({ kind: 'balances', at: this.now, startedAt: this.now, quiet: true, balances });
+  }
+
+  /** Later, everything is read. */
+  round(ms = 200): this {
+    this.now += ms;
+    const at = this.now;
+    for (const { symbol } of this.engine.books) {
+      const book = new OrderBook();
+      book.set('buy', 990 as never, 50 as never);
+      book.set('sell', 1010 as never, 50 as never);
+      this.step({ kind: 'book', symbol, at, startedAt: null, book });
+    }
+    const trades = this.#trades.splice(0);
+    this.step({ kind: 'trades', at, startedAt: at, complete: true, trades });
+    const orders = [...this.live.values()].map(reportOf);
+    this.step({ kind: 'open orders', at, startedAt: at, complete: true, orders });
+    this.step({ kind: 'timer', at });
+    return this;
+  }
+
+  fill(id: string, lots: number): void {
+    const order = this.live.get(id);
+    if (order === undefined) return;
+    const part = Math.min(lots, order.left);
+    order.left -= part;
+    if (order.left === 0) this.live.delete(id);
+    if (order.book.symbol === 'btc_usd') this.ownIn.btc_usd += order.command.side === 'buy' ? part : -part;
+    this.trade(order.book, order.command.side, order.command.price, part, id);
+  }
+
+  /** A trade of the account; without `originId`, somebody else's order of the account. */
+  trade(book: Instrument, side: Side, price: number, lots: number, originId?: string): void {
+    const sign = side === 'buy' ? 1 : -1;
+    this.balances[book.major as keyof Balances] += sign * lots;
+    this.balances[book.minor as keyof Balances] -= sign * lots * price;
+    this.#trades.push({
+      ...{ book: book.symbol, tid: `${++this.#tid}`, oid: `oid-${originId ?? 'other'}`, createdAt: this.now, side },
+      ...(originId === undefined ? {} : { originId }),
+      ...{ price: `${price}`, major: `${lots}`, minor: `${lots * price}` },
+      ...{ feeAmount: '0', feeCurrency: book.major, maker: true },
+    });
+  }
+
+  step(event: EngineEvent): void {
+    for (const command of this.engine.step(event)) this.#execute(command);
+  }
+
+  #execute(command: Approved<Command>): void {
+    const at = this.now;
+    if (command.kind === 'place') {
+      const book = this.engine.books.find(each => each.order(command.id) !== undefined)!;
+      const instrument = BOOKS.find(({ symbol }) => symbol === book.symbol)!;
+      this.live.set(command.id, { command, book: instrument, left: command.amount });
+      const outcome = { kind: 'done', value: { oid: `oid-${command.id}` } } as const;
+      this.step({ kind: 'placed', at, id: command.id, outcome });
+    } else if (command.kind === 'cancel') {
+      const value = command.ids.filter(id => this.live.delete(id)).map(id => `oid-${id}`);
+      this.step({ kind: 'canceled', at, startedAt: at, ids: command.ids, outcome: { kind: 'done', value } });
+    } else {
+      const value = command.ids.flatMap(id => this.live.get(id) ?? []).map(reportOf);
+      this.step({ kind: 'looked up', at, startedAt: at, ids: command.ids, outcome: { kind: 'done', value } });
+    }
+  }
+}
+
+const HALTS = {
+  drawdownMax: moneyOf('1000000000'),
+  dayLossMax: moneyOf('1000000000'),
+  fillsPer10Min: 1_000,
+  refusalsPerMinute: 1_000,
+  unknownsPerMinute: 1_000,
+  messagesPerMinute: 10_000,
+};
+
+const reportOf = ({ command, book, left }: Live): OrderReport => ({
+  ...{ book: book.symbol, oid: `oid-${command.id}`, originId: command.id, side: command.side, type: 'limit' },
+  ...{ status: left < command.amount ? 'partially filled' : 'open', createdAt: 0 },
+  ...{ price: `${command.price}`, originalAmount: `${command.amount}`, unfilledAmount: `${left}` },
+});
+
+/** What each currency's books have beyond their targets, together. */
+function positions({ engine }: SharedAccount, currency: string): bigint {
+  return engine.books.filter(({ major }) => major === currency).reduce((sum, { position }) => sum + position, 0n);
+}
+
+const things = fc.array(
+  fc.record({
+    what: fc.constantFrom('fill', 'fill', 'foreign', 'round', 'restart'),
+    which: fc.nat(100),
+    lots: fc.integer({ min: 1, max: 10 }),
+    side: fc.constantFrom<Side>('buy', 'sell'),
+  }),
+  { minLength: 1, maxLength: 30 },
+);
+
+describe('several books of one account', () => {
+  test('each unit of a currency belongs to exactly one book, over fills, foreign trades and restarts', () => {
+    fc.assert(
+      fc.property(things, list => {
+        let account = new SharedAccount().open();
+        const opening = { ...account.balances };
+        for (const { what, which, lots, side } of list) {
+          const ids = [...account.live.keys()];
+          if (what === 'fill' && ids.length > 0) account.fill(ids[which % ids.length]!, lots);
+          else if (what === 'foreign') account.trade(BOOKS[which % BOOKS.length]!, side, 1_000, lots);
+          else if (what === 'restart') account = restarted(account);
+          account.round();
+          expect(account.bookOf('btc_usd').position, 'only fills of its own orders').toBe(
+            moneyOf(`${account.ownIn.btc_usd}`),
+          );
+          for (const currency of ['btc', 'eth', 'usd'] as const)
+            expect(positions(account, currency), currency).toBe(
+              moneyOf(`${account.balances[currency] - opening[currency]}`),
+            );
+        }
+        account.readBalances();
+        expect(account.engine.account.differences()).toEqual([]);
+        expect(account.halts).toEqual([]);
+      }),
+      runsOf(300, 30),
+    );
+  });
+
+  test('funds that two books want are reserved once', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 60_000 }), things, (mxn, list) => {
+        const account = new SharedAccount({ mxn, usd: 20_000 }).open();
+        for (const { which, lots } of list) {
+          const ids = [...account.live.keys()];
+          if (ids.length > 0) account.fill(ids[which % ids.length]!, lots);
+          account.round();
+          const spent = { btc: 0, eth: 0, usd: 0, mxn: 0 };
+          for (const { command, book, left } of account.live.values())
+            if (command.side === 'buy') spent[book.minor as keyof Balances] += left * command.price;
+            else spent[book.major as keyof Balances] += left;
+          for (const currency of CURRENCIES)
+            expect(spent[currency], currency).toBeLessThanOrEqual(account.balances[currency]);
+        }
+      }),
+      runsOf(200, 20),
+    );
+  });
+
+  test('a halt of the account halts all books, a loss only its own, and the others go on quoting', () => {
+    const account = new SharedAccount().open();
+    expect(new Set([...account.live.values()].map(({ book }) => book.symbol)).size).toBe(BOOKS.length);
+    account.bookOf('eth_mxn').halt('x');
+    account.round();
+    expect(account.halts).toEqual(['eth_mxn: x']);
+    expect(new Set([...account.live.values()].map(({ book }) => book.symbol))).toEqual(
+      new Set(['btc_mxn', 'btc_usd', 'usd_mxn']),
+    );
+    account.step({ kind: 'halt', at: account.now, reason: 'y' });
+    account.round();
+    expect(account.halts).toEqual(['eth_mxn: x', 'btc_mxn: y', 'btc_usd: y', 'usd_mxn: y']);
+    expect(account.live.size).toBe(0);
+  });
+
+  test('balances that differ from the ledger halt all books', () => {
+    const account = new SharedAccount().open();
+    account.balances.usd -= 5;
+    for (let n = 0; n < 40; n++) {
+      account.round();
+      account.readBalances();
+    }
+    expect(account.halts.map(halt => halt.split(':')[0])).toEqual(BOOKS.map(({ symbol }) => symbol));
+    expect(account.live.size).toBe(0);
+  });
+
+  test('a book that a later run adds begins with what it has, and the others keep their inventory', () => {
+    const account = new SharedAccount({}, BOOKS.slice(0, 2)).open();
+    account.fill([...account.live.keys()][0]!, 7);
+    account.round();
+    const next = restarted(account, BOOKS);
+    expect(next.bookOf('btc_mxn').position).toBe(account.bookOf('btc_mxn').position);
+    expect(next.bookOf('usd_mxn').position).toBe(0n);
+    next.trade(BOOKS[3]!, 'buy', 1_000, 5);
+    next.round();
+    expect(next.bookOf('usd_mxn').position).toBe(moneyOf('5'));
+  });
+
+  test('an event of a book without its symbol, an unknown symbol and an answer for a foreign order are errors', () => {
+    const { engine, now: at } = new SharedAccount().open();
+    expect(() => engine.step({ kind: 'public trade', at, price: 1 as never })).toThrow('expected one book, found 4');
+    expect(() => engine.step({ kind: 'public trade', symbol: 'x_y', at, price: 1 as never })).toThrow('x_y');
+    const outcome = { kind: 'done', value: { oid: 'o' } } as const;
+    expect(() => engine.step({ kind: 'placed', at, id: 'mm-1-999', outcome })).toThrow('never placed');
+    expect(() => new Engine({ instance: 'mm', run: 1, timing: PATIENCE }, [])).toThrow('at least one book');
+  });
+});
+
+/** The next run of the bot; open orders of the earlier run are gone. */
+function restarted(
+  earlier: SharedAccount,
+  books: readonly Instrument[] = BOOKS.filter(({ symbol }) => earlier.bookOf(symbol)),
+): SharedAccount {
+  earlier.round();
+  const ledger: RestoredLedger | null = earlier.engine.ledger([]);
+  const next = new SharedAccount(earlier.balances, books, Number(earlier.engine.books.length) + earlier.now);
+  next.now = earlier.now;
+  next.ownIn.btc_usd = earlier.ownIn.btc_usd;
+  next.step({ kind: 'restore', at: next.now, orders: [], ledger });
+  next.open();
+  return next;
+}
