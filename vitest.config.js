@@ -24,7 +24,6 @@ const LONG = [
   'oldNames',
   'package',
   'output',
-  'ownStrategy',
   'processLimits',
   'promote',
   'promotePlanted',

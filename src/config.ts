@@ -5,8 +5,7 @@ import { isPair, isScalar, visit, type Node } from 'yaml';
 import { crossProblems, isSection, withoutValues } from './config/crossFieldChecks.ts';
 import { problemsOf, type Problem } from './config/problems.ts';
 import { pathInFile, OLD_KEYS_END, withCurrentKeys, type RenamedKey } from './config/renamedKeys.ts';
-import { schemaFor, type Config } from './config/schema.ts';
-import { withStrategyFile } from './config/strategyFiles.ts';
+import { configSchema, type Config } from './config/schema.ts';
 import { readYaml, YAML_LENGTH_MAX } from './config/text/yamlText.ts';
 
 export { configChanges } from './config/changes.ts';
@@ -20,8 +19,7 @@ export {
   readsPerMinute,
 } from './config/sections/reference.ts';
 export type { ExternalReference, FeedConfig, LiveFeed } from './config/sections/reference.ts';
-export { configSchema, schemaFor } from './config/schema.ts';
-export { strategyTextIn, withoutStrategyText, withStrategyFile } from './config/strategyFiles.ts';
+export { configSchema } from './config/schema.ts';
 export { CONSOLE_DEFAULTS } from './config/sections/console.ts';
 export type { ConsoleSettings } from './config/sections/console.ts';
 export { ALERT_EVENTS, ALERT_EVENT_NAMES, alertKind } from './config/sections/alerts.ts';
@@ -60,31 +58,21 @@ export type Loaded = { readonly warnings: readonly string[] } & (
 
 /**
  * Checks the text of a YAML file. `fileName` is used only in errors. `venues`: allowed values of `exchange.venue`; if
- * omitted, every value is allowed. `readStrategy` returns the text of the file at the path in `strategy.file`, or throws
- * an error with the reason; if omitted, such a file is an error.
+ * omitted, every value is allowed.
  */
-export function loadConfig(
-  text: string,
-  fileName: string,
-  venues?: readonly string[],
-  readStrategy: (file: string) => string = noStrategyFile,
-): Loaded {
+export function loadConfig(text: string, fileName: string, venues?: readonly string[]): Loaded {
   if (!(text.length <= YAML_LENGTH_MAX)) {
     return refused(`${fileName}: larger than ${YAML_LENGTH_MAX} characters; shorten the file or name another file`);
   }
   const read = readYaml(text, fileName, 'like book: btc_mxn');
   if (!read.ok) return refused(read.error);
-  const { value: current, taken, twice } = withCurrentKeys(read.value);
-  const { value, problems: fileProblems } = withStrategyFile(current, readStrategy);
-  const configSchema = schemaFor(value);
+  const { value, taken, twice } = withCurrentKeys(read.value);
   const secretPaths = pathsOfSecrets(read.root);
   const parsed = configSchema.safeParse(value);
   const source = (path: readonly PropertyKey[]) => read.source(pathInFile(path, taken));
-  // A section whose file has an error cannot be checked; the error of the file is its only problem.
-  const isKnown = ({ path }: Problem) => fileProblems.length === 0 || path[0] !== 'strategy';
   const found = parsed.success
     ? crossProblems(parsed.data, venues)
-    : parsed.error.issues.flatMap(issue => problemsOf(issue, configSchema, value, source)).filter(isKnown);
+    : parsed.error.issues.flatMap(issue => problemsOf(issue, configSchema, value, source));
   const beyond = parsed.success ? [] : problemsOfTheRest(value, parsed.error.issues, found, venues);
   const told = new Set([
     ...secretPaths.map(path => path.join('.')),
@@ -93,7 +81,6 @@ export function loadConfig(
   const all: readonly Problem[] = [
     ...secretPaths.map(path => ({ path, message: SECRET_ADVICE, aboutKey: true })),
     ...twice.map(givenTwice),
-    ...fileProblems,
     ...found.filter(problem => !told.has(problem.path.join('.'))),
     ...beyond,
   ];
@@ -136,11 +123,10 @@ function problemsOfTheRest(
     }
   };
   omit(issues.filter(({ path }) => givenAtPath(value, path) !== undefined));
-  const schema = schemaFor(rest);
-  const again = schema.safeParse(rest);
+  const again = configSchema.safeParse(rest);
   // The value of an intended key can also be wrong.
   if (!again.success) omit(again.error.issues);
-  const parsed = again.success ? again : schema.safeParse(rest);
+  const parsed = again.success ? again : configSchema.safeParse(rest);
   return parsed.success ? crossProblems(withoutValues(parsed.data, wrong), venues) : [];
 }
 
@@ -164,10 +150,6 @@ function putIn(value: unknown, path: readonly string[], given: unknown): void {
   const above = givenAtPath(value, path.slice(0, -1));
   const key = path.at(-1);
   if (isSection(above) && key !== undefined && !Object.hasOwn(above, key)) above[key] = given;
-}
-
-function noStrategyFile(): never {
-  throw new Error('no strategy file can be read here; select a strategy by its name');
 }
 
 const refused = (error: string): Loaded => ({ ok: false, errors: [error], warnings: [] });

@@ -1,12 +1,10 @@
-/** Registry of all strategies: no other file lists them. A `strategy` section selects one, or a strategy file. */
+/** Registry of all strategies: no other file lists them. */
 import type { z } from 'zod';
-import type { DecimalText, Instrument, Strategy, RequoteTolerance } from '../src/core/index.ts';
+import type { Instrument, Strategy, RequoteTolerance } from '../src/core/index.ts';
 import { byName } from './defineStrategy.ts';
 import { earningFees } from './fees.ts';
 import { fourDigits } from './fromMarket.ts';
-import { guarded } from './guarded.ts';
 import type { LimitProblem, LimitsAsked } from './parameters.ts';
-import { definitionIn, type StrategyFile } from './strategyFile.ts';
 import { ladder } from './ladder/strategy.ts';
 import { avellanedaStoikov } from './avellaneda-stoikov/strategy.ts';
 import { glft } from './glft/strategy.ts';
@@ -25,11 +23,10 @@ export const strategies = byName({
 
 export type StrategyName = keyof typeof strategies;
 
-/** Checked parameters of any strategy. A strategy file has further ones, which only the file knows. */
-export type StrategyParameters =
-  { readonly [K in StrategyName]: z.infer<(typeof strategies)[K]['parameters']> }[StrategyName] | OwnParameters;
-
-export type OwnParameters = StrategyFile & { readonly amount: DecimalText; readonly levels?: number };
+/** Checked parameters of any strategy. */
+export type StrategyParameters = {
+  readonly [K in StrategyName]: z.infer<(typeof strategies)[K]['parameters']>;
+}[StrategyName];
 
 /**
  * Definition of any strategy, without the type of its parameters. Callers must pass the parameters of that strategy.
@@ -48,20 +45,13 @@ export type StrategyKind = {
   readonly needsReference?: true;
 };
 /**
- * Returns the definition of the strategy that a `strategy` section selects. The strategy does not quote at prices that
- * cannot earn the fees, unless a negative minEdgeBps allows losses for volume.
+ * Returns the definition of a strategy. The strategy does not quote at prices that cannot earn the fees, unless a
+ * negative minEdgeBps allows losses for volume.
  */
-export function kindOf(section: { readonly name: StrategyName } | StrategyFile): StrategyKind {
-  const kind: StrategyKind = 'code' in section ? fileKind(section) : strategies[section.name];
-  const paysForVolume = (p: StrategyParameters): boolean => 'minEdgeBps' in p && Number(p.minEdgeBps) < 0;
+export function kindOf(name: StrategyName): StrategyKind {
+  const kind: StrategyKind = strategies[name];
+  const paysForVolume = (p: StrategyParameters): boolean => 'minEdgeBps' in p && p.minEdgeBps < 0;
   return { ...kind, make: (p, instrument) => earningFees(kind.make(p, instrument), paysForVolume(p)) };
-}
-
-function fileKind(section: StrategyFile): StrategyKind {
-  const definition = definitionIn(section);
-  const make: StrategyKind['make'] = (p, instrument) =>
-    guarded(section.file, () => definition.make({ ...p }, instrument));
-  return { ...definition, make };
 }
 /**
  * Returns a `strategy` section: a ladder with one level at `distanceBps` from the mid price. Its skew at positionMax is
@@ -84,10 +74,6 @@ export { loneOrder, plainLadder } from './ladder/setups.ts';
 export { fairValueProblem, fairValueReachBps, withFairValue } from './fairValue.ts';
 export { fairValueParameters } from './fairValueParameters.ts';
 export type { FairValueParameters } from './fairValueParameters.ts';
-export { sectionSchema, StrategyFileError, strategyFileOf } from './strategyFile.ts';
-export type { StrategyFile } from './strategyFile.ts';
-export { definitionIn };
-export { STRATEGY_LAWS } from './laws.ts';
 export type { Instrument, Strategy };
 
 export { aboveZero, currencyOf, decimalText, sumOfMoney } from './parameters.ts';

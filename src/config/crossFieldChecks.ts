@@ -2,8 +2,8 @@
  * Cross-field checks: whether the keys of a configuration fit together, and whether its spreads cover the account's
  * fees.
  */
-import { legsOf, pairOf, moneyOf, textOfError } from '../core/index.ts';
-import { currencyOf, fairValueReachBps, kindOf, type StrategyKind } from '../../strategies/index.ts';
+import { legsOf, pairOf, moneyOf } from '../core/index.ts';
+import { currencyOf, fairValueReachBps, kindOf } from '../../strategies/index.ts';
 import { IDLE_RULES, idleProblems } from './idleKeys.ts';
 import type { Problem } from './problems.ts';
 import {
@@ -20,7 +20,6 @@ import {
 import { marketBooksOf, namedBooksOf, recordedBooksOf } from './sections/exchange.ts';
 import { isOnThisMachine } from './sections/values.ts';
 import type { Config } from './schema.ts';
-import type { StrategyConfig } from './sections/strategy.ts';
 
 /**
  * Returns problems between the keys of a configuration. With `venues`, the allowed values of `exchange.venue`, also
@@ -73,8 +72,7 @@ export const isSection = (value: unknown): value is Record<PropertyKey, unknown>
  * the spreads cover the fee. For callers that have read the account's fees.
  */
 export function edgeProblem(config: Config, makerRate: number): string | null {
-  const { strategy } = config;
-  const problem = ofStrategy(strategy, 'edgeProblem', kind => kind.edgeProblem(strategy, makerRate));
+  const problem = kindOf(config.strategy.name).edgeProblem(config.strategy, makerRate);
   return problem === null ? null : `strategy: ${problem}`;
 }
 
@@ -102,7 +100,9 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
     message: `${who} needs a reference price; add reference: { books: [...] }`,
   });
   return [
-    ...(kindOf(strategy).needsReference === true ? [missing(['strategy', 'name'], `strategy ${strategy.name}`)] : []),
+    ...(kindOf(strategy.name).needsReference === true
+      ? [missing(['strategy', 'name'], `strategy ${strategy.name}`)]
+      : []),
     ...(fairValue?.reference ? [missing(['fairValue', 'reference'], 'this part of the fair value')] : []),
     ...(pull?.leader
       ? [{ path: ['pull', 'leader'], message: 'needs a reference price; add reference: { books: [...] }' }]
@@ -360,25 +360,10 @@ function missingTrades({ fairValue, pull, exchange }: Config): readonly Problem[
   }));
 }
 
-function strategyProblems({ strategy, limits, book, fairValue }: Config): readonly Problem[] {
-  const asked = { ...limits, ...(fairValue && { fairValueBps: fairValueReachBps(fairValue) }) };
-  const found = ofStrategy(strategy, 'limitProblems', kind =>
-    kind
-      .limitProblems(strategy, asked, book)
-      .map(({ key, message }) => ({ path: ['strategy', key], message: String(message) })),
-  );
-  return typeof found === 'string' ? [{ path: ['strategy', 'file'], message: found }] : found;
-}
-
-/** Returns the result of a check of the strategy, or the error of a strategy file as text. */
-function ofStrategy<T>(strategy: StrategyConfig, key: string, check: (kind: StrategyKind) => T): T | string {
-  try {
-    return check(kindOf(strategy));
-  } catch (error) {
-    if (error instanceof InvalidValue || !('code' in strategy)) throw error;
-    return `${strategy.file}: ${key} failed: ${textOfError(error)}; correct the file`;
-  }
-}
+const strategyProblems = ({ strategy, limits, book, fairValue }: Config): readonly Problem[] =>
+  kindOf(strategy.name)
+    .limitProblems(strategy, { ...limits, ...(fairValue && { fairValueBps: fairValueReachBps(fairValue) }) }, book)
+    .map(({ key, message }) => ({ path: ['strategy', key], message }));
 
 function hedgeProblems(config: Config): readonly Problem[] {
   const { hedge, limits, book } = config;

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
-import { schemaFor, type Config } from './schema.ts';
+import { configSchema, type Config } from './schema.ts';
 import { embeddedFeesOf, liveBooksOf, marketBooksOf } from './sections/exchange.ts';
 import { sourceLegs } from './sections/reference.ts';
 import { schemaAt } from './shape.ts';
@@ -94,7 +94,7 @@ export const IDLE_RULES: readonly IdleRule[] = [
     // `reference.sources` has an effect even if no price depends on it: quoting stops if too few sources are usable.
     hasEffect: ({ reference, strategy, fairValue, pull }) =>
       reference?.sources !== undefined ||
-      kindOf(strategy).needsReference === true ||
+      kindOf(strategy.name).needsReference === true ||
       fairValue?.reference !== undefined ||
       pull?.leader !== undefined,
     message:
@@ -229,7 +229,7 @@ function keyPlaces([step, ...rest]: readonly string[], at: unknown, above: reado
 
 /** Returns the default of a key; `undefined` if it has none. */
 function defaultAt(config: Config, path: readonly string[]): unknown {
-  const section = schemaAt(schemaFor(config), config, path.slice(0, -1));
+  const section = schemaAt(configSchema, config, path.slice(0, -1));
   if (!(section instanceof z.ZodObject)) return undefined;
   const member = (section.shape as Readonly<Record<string, z.core.$ZodType>>)[path.at(-1)!];
   return member instanceof z.ZodDefault ? member.def.defaultValue : undefined;

@@ -21,7 +21,6 @@ import { regimes } from './sections/regimes.ts';
 import { rfqReference } from './sections/rfqReference.ts';
 import { sentinelKeys } from './sections/sentinel.ts';
 import { strategyKeys } from './sections/strategy.ts';
-import { strategyFileKeys } from './strategyFiles.ts';
 import { AT_ONCE, AT_RELOAD, ELSEWHERE } from './sections/takesEffect.ts';
 import { timing } from './sections/timing.ts';
 import { nextTierCounts } from './sections/values.ts';
@@ -39,11 +38,7 @@ export const configSchema = z
       .describe('Bot name in order ids: 1 to 12 letters and digits, unique per account.'),
     exchange: exchangeKeys,
     elsewhere: elsewhere.optional(),
-    strategy: strategyKeys
-      .meta(AT_RELOAD)
-      .describe(
-        'Strategy and its parameters. `file: PATH` instead of `name` selects a strategy file, relative to this file.',
-      ),
+    strategy: strategyKeys.meta(AT_RELOAD).describe('Strategy and its parameters.'),
     fairValue: fairValueParameters.optional().meta(AT_RELOAD),
     paper: paper.prefault({}).describe('Settings of puntas run --paper.'),
     limits: limitKeys.meta(AT_RELOAD).describe('Hard limits.'),
@@ -99,9 +94,3 @@ export const configSchema = z
 
 /** Checked configuration with defaults. */
 export type Config = z.infer<typeof configSchema>;
-
-/** Returns the schema of a parsed configuration. The parameters of a strategy file are known only from the file. */
-export function schemaFor(value: unknown): typeof configSchema {
-  const keys = strategyFileKeys((value as { readonly strategy?: unknown } | null | undefined)?.strategy);
-  return keys === null ? configSchema : configSchema.extend({ strategy: keys.meta(AT_RELOAD) });
-}

@@ -308,7 +308,7 @@ function madeEngine(
   if (problem !== null) throw new UsageError(problem);
   const { strategy, timing, inventory, markouts } = config;
   const livePrice = liveSourcesOf(config)?.rules;
-  const kind = kindOf(strategy);
+  const kind = kindOf(strategy.name);
   const elsewhere = placedBookOf(config, hedgeBandMax(config));
   return Engine.ofOneBook({
     instrument,

@@ -54,26 +54,13 @@ function checked(path: string): { readonly config: Config; readonly text: string
     );
   }
   const venues = VENUES.map(({ name }) => name);
-  const loaded = loadConfig(text, path, venues, strategyFilesIn(dirname(resolve(path))));
+  const loaded = loadConfig(text, path, venues);
   for (const warning of loaded.warnings) warnOnce(warning);
   if (!loaded.ok) throw new UsageError(loaded.errors);
   const config = withSource(loaded.config, path, text);
   for (const warning of unreadKeys(config)) warnOnce(warning);
   return { config, text };
 }
-
-/** Returns a reader of strategy files whose paths are relative to `folder`. It throws an error with the reason. */
-export const strategyFilesIn =
-  (folder: string) =>
-  (file: string): string => {
-    try {
-      return readRegularFile(resolve(folder, file), TEXT_FILE);
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
-      const why = code === 'ENOENT' ? `no such file in ${folder}` : `cannot be read (${code})`;
-      throw new Error(`${why}; expected a strategy file, relative to the folder of the configuration`);
-    }
-  };
 
 let warn: (line: string) => void = () => undefined;
 const warned = new Set<string>();

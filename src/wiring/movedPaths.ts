@@ -4,7 +4,6 @@ import type { Document } from 'yaml';
 
 /** Keys of paths relative to the file's folder; paths of feeds are handled separately. */
 const PATHS: readonly (readonly string[])[] = [
-  ['strategy', 'file'],
   ['exchange', 'market', 'dir'],
   ['paper', 'stateDir'],
   ['state', 'dir'],

@@ -46,7 +46,6 @@ describe('an environment in which any certificate passes', () => {
     reload: file => ['-c', file, '--preview'],
     console: file => ['-c', file, '--port', '0'],
     'new-strategy': () => ['never-made'],
-    'check-strategy': () => ['never-made.ts'],
     webhooks: file => ['register', '-c', file],
   };
 

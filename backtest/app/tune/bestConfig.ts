@@ -5,7 +5,6 @@
 import { dirname } from 'node:path';
 import { isMap, isScalar, parseDocument, type Document } from 'yaml';
 import { tuningWords, type Tuning } from '../../index.ts';
-import { strategyTextIn } from '../../../src/config.ts';
 import { wrapped } from '../../../src/messages/wrapped.ts';
 import { movePaths } from '../../../src/wiring/movedPaths.ts';
 import { settingsOf } from './parameters.ts';
@@ -33,8 +32,7 @@ export function bestConfig(study: Study, best: TrialRecord, tuning: Tuning, to: 
   movePaths(document, dirname(study.configFile), to);
   const header = evidenceLines(study, best, tuning).map(line => (line === '' ? '#' : `# ${line}`));
   const body = document.toString({ lineWidth: 0 }).trimStart();
-  const digest = digestOfYaml(body, strategyTextIn(study.base));
-  return `${[...header, '#', tunedLine(best, tuning, digest)].join('\n')}\n\n${body}`;
+  return `${[...header, '#', tunedLine(best, tuning, body)].join('\n')}\n\n${body}`;
 }
 
 /** Sets a value and removes the comments above and next to the old value, which may no longer be true. */
@@ -65,11 +63,11 @@ function evidenceLines({ file }: Study, { number, point }: TrialRecord, tuning: 
 
 const span = ([from, to]: readonly [string, string]): string => `${from.slice(0, 19)}Z to ${to.slice(0, 19)}Z`;
 
-/** Returns the header line with the evidence as data; `config` is the digest of the configuration below it. */
-function tunedLine({ number }: TrialRecord, tuning: Tuning, config: string): string {
+/** Returns the header line with the evidence as data; `body` is the configuration below it. */
+function tunedLine({ number }: TrialRecord, tuning: Tuning, body: string): string {
   const { evidence, holdout, verdict, tapes, study, made } = tuning;
   const told: TunedEvidence = {
-    ...{ config, puntas: made.puntas, study, trial: number },
+    ...{ config: digestOfYaml(body), puntas: made.puntas, study, trial: number },
     trials: evidence?.deflated.trials ?? 0,
     tapes: tapes.map(({ market, digest, tuned, heldOut }) => ({
       ...{ market, digest },

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { shortDecimal } from '../../../src/core/index.ts';
 import { stringify } from 'yaml';
 import { flawOfSpace, type Point, type Space, type SpaceParameter } from '../../index.ts';
-import { loadConfig, schemaFor, strategyTextIn, withoutStrategyText, type Config } from '../../../src/config.ts';
+import { configSchema, loadConfig, type Config } from '../../../src/config.ts';
 import { ownFees } from '../backtest/backtest.ts';
 import { unsimulatedKey } from '../backtest/notSimulated.ts';
 import { IDLE_RULES, idleProblems } from '../../../src/config/idleKeys.ts';
@@ -56,9 +56,7 @@ export function parameterProblems(parameters: Keys, base: Tree): readonly Proble
       ? [{ path: ['parameters'], message: flaw }]
       : [{ path: ['parameters', key], message: flaw.slice(key.length + 2), aboutKey: true }];
   }
-  return space.flatMap((parameter): readonly Problem[] => {
-    if (FIXED_KEYS.test(parameter.key))
-      return [{ path: ['parameters', parameter.key], message: FIXED_FILE, aboutKey: true }];
+  return space.flatMap(parameter => {
     const refused = [
       ...insideList(parameter, space, parameters, base),
       ...refusals(parameter, space, parameters, base),
@@ -68,10 +66,6 @@ export function parameterProblems(parameters: Keys, base: Tree): readonly Proble
     return idle.length > 0 ? idle : unsimulated(parameter, space, parameters, base);
   });
 }
-
-/** Keys that select a strategy file. */
-const FIXED_KEYS = /^strategy\.(?:file|code)$/;
-const FIXED_FILE = 'all trials run the same strategy file; remove this parameter, and write one study for each file';
 
 /** Keys of which a replay uses only the fees of the traded book. */
 const FEE_KEYS = /^exchange\.(?:fees|volume30d|market)\b/;
@@ -119,7 +113,7 @@ function isDropped(parameter: SpaceParameter, space: Space, parameters: Keys, ba
 /** Returns the configurations at both ends of the parameter's range, or with each choice; `null` if one is invalid. */
 function configsAt(parameter: SpaceParameter, point: Point, parameters: Keys, base: Tree): readonly Config[] | null {
   const configs = endsOf(parameter).flatMap(end => {
-    const parsed = parsedTree(treeOf({ ...point, [parameter.key]: end }, parameters, base));
+    const parsed = configSchema.safeParse(treeOf({ ...point, [parameter.key]: end }, parameters, base));
     return parsed.success ? [parsed.data] : [];
   });
   return configs.length === endsOf(parameter).length ? configs : null;
@@ -189,7 +183,7 @@ function idleAt(parameter: SpaceParameter, point: Point, parameters: Keys, base:
   let told: string | null = null;
   for (const end of endsOf(parameter)) {
     const tree = treeOf({ ...point, [parameter.key]: end }, parameters, base);
-    const parsed = parsedTree(tree);
+    const parsed = configSchema.safeParse(tree);
     if (!parsed.success) return null;
     const found = IDLE_RULES.flatMap(rule => idleProblems(rule, parsed.data)).find(problem =>
       problem.path.every((step, i) => step === path[i]),
@@ -203,7 +197,7 @@ function idleAt(parameter: SpaceParameter, point: Point, parameters: Keys, base:
 
 /** Whether the value at `path` is the default: a configuration without the key has the same value at `path`. */
 function isDefault(config: Config, tree: Tree, path: readonly string[]): boolean {
-  const omitted = parsedTree(withAt(tree, path, undefined));
+  const omitted = configSchema.safeParse(withAt(tree, path, undefined));
   return omitted.success && isDeepStrictEqual(valueIn(omitted.data, path), valueIn(config, path));
 }
 
@@ -213,10 +207,10 @@ function refusals(parameter: SpaceParameter, space: Space, parameters: Keys, bas
   const path = key.split('.');
   return endsOf(parameter).flatMap((end, i): Problem[] => {
     const tree = treeOf({ ...conditionsOf(parameter, space), [key]: end }, parameters, base);
-    const parsed = parsedTree(tree);
+    const parsed = configSchema.safeParse(tree);
     const problems = parsed.success
       ? []
-      : parsed.error.issues.flatMap(issue => problemsOf(issue, schemaFor(tree), tree, at => textAt(tree, at)));
+      : parsed.error.issues.flatMap(issue => problemsOf(issue, configSchema, tree, at => textAt(tree, at)));
     const found = problems.find(problem => path.every((step, depth) => problem.path[depth] === step));
     if (found === undefined) return [];
     if (found.aboutKey === true && found.path.length <= path.length)
@@ -292,7 +286,7 @@ function valueOf(key: string, value: Point[string], keys: ParameterKeys | undefi
 }
 
 const isRefused = (tree: Tree, key: string): boolean => {
-  const parsed = parsedTree(tree);
+  const parsed = configSchema.safeParse(tree);
   const path = key.split('.');
   return !parsed.success && parsed.error.issues.some(issue => path.every((step, i) => issue.path[i] === step));
 };
@@ -309,26 +303,20 @@ function withAt(tree: Tree, [step = '', ...rest]: readonly string[], value: unkn
   return { ...tree, [step]: rest.length === 0 ? value : withAt(inside, rest, value) };
 }
 
-const parsedTree = (tree: Tree) => schemaFor(tree).safeParse(tree);
-
 /** Returns the configuration of a point, or an error in one line. */
 export const configAt = (point: Point, parameters: Keys, base: Tree): Config | string =>
-  configOf(configTextAt(point, parameters, base), strategyTextIn(base));
+  configOf(configTextAt(point, parameters, base));
 
-/** Returns the configuration of a point as YAML, unvalidated and without the text of a strategy file. */
+/** Returns the configuration of a point as YAML, unvalidated. */
 export const configTextAt = (point: Point, parameters: Keys, base: Tree): string =>
-  stringify(withoutStrategyText(treeOf(point, parameters, base)));
+  stringify(treeOf(point, parameters, base));
 
-/**
- * Parses a trial's configuration; returns an error in one line if it is invalid. `strategyText`: text of its strategy
- * file.
- */
-export function configOf(text: string, strategyText?: string): Config | string {
+/** Parses a trial's configuration; returns an error in one line if it is invalid. */
+export function configOf(text: string): Config | string {
   const loaded = loadConfig(
     text,
     'trial',
     VENUES.map(({ name }) => name),
-    strategyText === undefined ? undefined : () => strategyText,
   );
   return loaded.ok ? loaded.config : (loaded.errors[0] ?? '').replace(/^trial:\d+:\d+ /, '');
 }

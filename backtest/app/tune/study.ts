@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import type { Space } from '../../index.ts';
-import { externalReferenceOf, strategyTextIn, withStrategyFile, type Config } from '../../../src/config.ts';
+import { externalReferenceOf, type Config } from '../../../src/config.ts';
 import type { Problem } from '../../../src/config/problems.ts';
 import { readConfigText } from '../../../src/wiring/configFile.ts';
 import { readYamlFile } from '../../../src/wiring/yamlFile.ts';
@@ -18,7 +18,7 @@ export type Study = {
   readonly configFile: string;
   readonly configText: string;
   readonly config: Config;
-  /** Configuration as written, without defaults, but with the text of a strategy file. */
+  /** Configuration as written, without defaults. */
   readonly base: Readonly<Record<string, unknown>>;
   readonly space: Space;
 };
@@ -31,11 +31,7 @@ export function readStudy(path: string): Study {
   });
   const configFile = resolve(dirname(resolve(path)), keys.config);
   const { config, text: configText } = readConfigText(configFile);
-  const written: unknown = parse(configText);
-  const strategyText = strategyTextIn(config);
-  const base = (
-    strategyText === undefined ? written : withStrategyFile(written, () => strategyText).value
-  ) as Study['base'];
+  const base = parse(configText) as Readonly<Record<string, unknown>>;
   const problems = [
     ...keyProblems(keys),
     ...referenceProblems(keys, config),

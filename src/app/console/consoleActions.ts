@@ -1,4 +1,5 @@
 /** Operator actions through the console. As in the commands, preview and execution share one request. */
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { randomUUID } from 'node:crypto';
 import type { ActionRequest, ConsoleActions, OnReplayed, ShownEvent } from '../../console/index.ts';
 import type { Clock } from '../../core/index.ts';
@@ -7,7 +8,6 @@ import { ACTION_NAMES, checkedAsk, type ActionAsk } from '../actions/actions.ts'
 import { executeAction } from '../actions/executeAction.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { digestOf } from '../run/reloading.ts';
-import { readConfigText } from '../../wiring/configFile.ts';
 
 type PreviewLines = (ask: ActionAsk, onShare: OnReplayed) => Promise<readonly string[]>;
 
@@ -55,11 +55,8 @@ export function consoleActions(
 }
 
 /** Returns the digest of the file that a reload applies; `null` for other actions. */
-function fileSeen({ configFile }: WhichBot, { action }: ActionAsk): string | null {
-  if (action !== 'reload' || configFile === undefined) return null;
-  const { config, text } = readConfigText(configFile);
-  return digestOf(text, config);
-}
+const fileSeen = ({ configFile }: WhichBot, { action }: ActionAsk): string | null =>
+  action === 'reload' && configFile !== undefined ? digestOf(readRegularFile(configFile, TEXT_FILE)) : null;
 
 function askOf({ action, reason, by, minutes, costMax }: ActionRequest, clock: Clock): ActionAsk {
   const name = ACTION_NAMES.find(each => each === action);

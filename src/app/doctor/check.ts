@@ -16,7 +16,7 @@ import {
   type Observation,
   type Preview,
 } from '../../core/index.ts';
-import { withoutStrategyText, type Config } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import { latchIn, type Halt } from '../../live/safety/latch.ts';
 import { CannotStart, readBookRow, readRules } from '../../live/loop/opening.ts';
 import { ofElsewhere } from '../../live/loop/placeRules.ts';
@@ -81,8 +81,7 @@ export async function check(
     );
     const text = [
       '# configuration, including all defaults',
-      ...('code' in config.strategy ? [`# strategy file: ${config.strategy.name}`] : []),
-      stringify(withoutStrategyText(config)).trimEnd(),
+      stringify(config).trimEnd(),
       '',
       `# quotes that the bot would place now (maker fee ${ratePercent(rules.makerRate)}, taker fee ${ratePercent(rules.takerRate)})`,
       ...(rules.tier ? [describeTier(rules.tier)] : []),

@@ -34,7 +34,7 @@ export async function askReload(
   const { config: file, preview: isPreview, reason, by, id } = command;
   const { config, text } = readConfigText(file);
   const dir = command.state ?? (command.paper ? config.paper.stateDir : config.state.dir);
-  const digest = digestOf(text, config);
+  const digest = digestOf(text);
   const expected = isPreview ? command.digest : (command.digest ?? lastPreviewed(dir, by, clock.now()));
   if (expected !== undefined && !digest.startsWith(expected.toLowerCase()))
     throw new UsageError(

@@ -4,12 +4,12 @@
  */
 import { dirname, join, resolve } from 'node:path';
 import { isMap, isScalar, parseDocument, type Document } from 'yaml';
-import { loadConfig, strategyTextIn, type Config } from '../../config.ts';
+import { loadConfig, type Config } from '../../config.ts';
 import { textOfMoney } from '../../core/index.ts';
 import { tunedEvidenceIn, withoutEvidence, type TunedEvidence } from './tunedEvidence.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { movePaths } from '../../wiring/movedPaths.ts';
-import { readConfigText, strategyFilesIn } from '../../wiring/configFile.ts';
+import { readConfigText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { VENUES } from '../../wiring/venueRegistry.ts';
 import type { LastTraded } from './promotionJudge.ts';
@@ -31,7 +31,7 @@ export type Candidate = {
  */
 export function readCandidate(path: string): Candidate {
   const { config, text } = readConfigText(path);
-  const tuned = tunedEvidenceIn(text, strategyTextIn(config));
+  const tuned = tunedEvidenceIn(text);
   if (typeof tuned === 'string')
     throw new UsageError(
       `${path}: ${tuned}; tune again, or remove the line "# evidence:" to use the candidate without evidence`,
@@ -73,7 +73,6 @@ export function readLive(text: string, liveFile: string, called = `what would be
     text,
     called,
     VENUES.map(({ name }) => name),
-    strategyFilesIn(dirname(liveFile)),
   );
   if (!loaded.ok) return loaded;
   const { config } = loaded;

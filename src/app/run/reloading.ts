@@ -3,7 +3,7 @@
  * effect at a change of runs. On any error, the previous configuration stays in force.
  */
 import { createHash } from 'node:crypto';
-import { configChanges, strategyTextIn, type Config, type ConfigChange } from '../../config.ts';
+import { configChanges, type Config, type ConfigChange } from '../../config.ts';
 import type { Clock, Engine, EngineEvent, Millis, VenueClient } from '../../core/index.ts';
 import { readOnce, readRules } from '../../live/loop/opening.ts';
 import type { Reloaded } from '../../live/loop/recordingRotation.ts';
@@ -116,7 +116,7 @@ export class Reloading {
   ): Promise<Omit<MailMessage<'reloadAnswer'>, 'id'> & { readonly changes: readonly ConfigChange[] }> {
     const { source, config, assertUsable, take } = this.#host;
     const { config: given, text } = source.read();
-    if (asked.digest !== null && asked.digest !== digestOf(text, given))
+    if (asked.digest !== null && asked.digest !== digestOf(text))
       return {
         ...kept([
           `${source.file}, the file of this bot, differs from the previewed file; pass the bot's own file, or try again`,
@@ -170,12 +170,8 @@ export class Reloading {
   }
 }
 
-/** Returns the SHA-256 (hex) of a configuration's text, followed by the text of the strategy file in `config`. */
-export const digestOf = (text: string, config?: Config): string =>
-  createHash('sha256')
-    .update(text)
-    .update((config && strategyTextIn(config)) ?? '')
-    .digest('hex');
+/** Returns the SHA-256 (hex) of a configuration's text. */
+export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Returns a line for each change that needs a restart. `onlyAtStart` lists additional keys that need a restart. */
 export const refusedChanges = (changes: readonly ConfigChange[], onlyAtStart: readonly string[]): readonly string[] =>

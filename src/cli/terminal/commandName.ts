@@ -26,7 +26,7 @@ const VERBS = [
   ...['tape', 'export', 'scout', 'tune', 'promote', 'worker', 'compare', 'status', 'pause', 'reduce', 'cancel'],
   ...['flatten', 'halt', 'resume', 'reload', 'replay', 'explain', 'hedges', 'console', 'ledger', 'report'],
   ...['presence', 'surveillance', 'conformance'],
-  ...['new-strategy', 'check-strategy', 'webhooks', 'help', '--help'],
+  ...['new-strategy', 'webhooks', 'help', '--help'],
 ];
 /**
  * Matches a command in a sentence; not a part of a path or another word, and not a command that already has a prefix.

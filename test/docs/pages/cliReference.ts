@@ -11,7 +11,7 @@ const GROUPS: readonly (readonly [title: string, commands: readonly string[]])[]
   ['Act', ['pause', 'cancel', 'reduce', 'flatten', 'halt', 'resume', 'reload']],
   ['Choose and tune', ['scout', 'backtest', 'compare', 'calibrate', 'tune', 'worker', 'promote']],
   ['Recordings', ['record', 'import', 'tape', 'export']],
-  ['Develop', ['new-strategy', 'check-strategy']],
+  ['Develop', ['new-strategy']],
 ];
 
 /** An option that this many commands have with the same text is described once. */

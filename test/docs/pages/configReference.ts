@@ -26,28 +26,14 @@ type Node = {
 };
 
 /** The schema as editors read it, through `# yaml-language-server: $schema=./schema.json`. */
-export function configJsonSchema(): object {
-  const { $schema, properties, ...rest } = keysJsonSchema();
-  const { oneOf: named = [], ...strategy } = properties!['strategy'] as Node;
-  return {
-    ...{ $schema, title: 'Puntas configuration', ...rest },
-    properties: { ...properties, strategy: { ...strategy, oneOf: [...named, STRATEGY_FILE] } },
-  };
-}
-
-/** A section with a strategy file, whose other keys are known only from the file. */
-const STRATEGY_FILE: Node = {
-  type: 'object',
-  properties: { file: { type: 'string', description: 'Strategy file, relative to this file.' } },
-  required: ['file'],
-  additionalProperties: true,
+export const configJsonSchema = (): object => {
+  const { $schema, ...rest } = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' });
+  return { $schema, title: 'Puntas configuration', ...rest };
 };
-
-const keysJsonSchema = () => z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' });
 
 /** docs/configuration.md as Markdown, before formatting. */
 export function configReference(): string {
-  const sections = Object.entries((keysJsonSchema() as Node).properties ?? {});
+  const sections = Object.entries((configJsonSchema() as Node).properties ?? {});
   const plain = sections.filter(([, node]) => !isSection(node));
   const grouped = sections.filter(([, node]) => isSection(node));
   const root = { properties: Object.fromEntries(plain), required: plain.map(([key]) => key) };

@@ -18,8 +18,6 @@ const OTHERS: readonly { readonly page: RegExp; readonly begins: RegExp; readonl
   { page: /tape/, begins: /^select/, what: 'SQL' },
   { page: /development\/architecture\.md$/, begins: /^graph /, what: 'a picture in Mermaid' },
   // Its code is compiled and tried: test/strategies/ownStep.test.ts.
-  // Its laws are tried: test/docs/ownStrategy.test.ts.
-  { page: /^docs\/strategies\.md$/, begins: /^\/\/ my-strategy\.ts/, what: 'TypeScript' },
   { page: /development\/strategies\.md$/, begins: /^\/\*\* Follows the takers/, what: 'TypeScript' },
 ];
 
