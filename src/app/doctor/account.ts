@@ -141,7 +141,7 @@ export function balanceFindings({ preview, riskContext, uncounted, differences }
       warn(
         'inventory',
         `the balances differ from the ledger by ${differences.join(', ')} (balance minus ledger); a run does not quote until it knows the cause`,
-        'if you know the cause and no list shows it, book the amounts with puntas ledger adjust',
+        'if a bot runs on this state directory, this can be its latest trade, so look again; if none runs, you know the cause and no list shows it, book the amounts with puntas ledger adjust',
       ),
     );
   if (levels.length === 0)

@@ -8,6 +8,7 @@ import {
   textOfMoney,
   type Balance,
   type Clock,
+  type Engine,
   type EngineEvent,
   type Exchange,
   type Money,
@@ -167,6 +168,8 @@ export async function previewNow(
         .map(balance => unlocked(balance, own)),
     };
     engine.step(home);
+    // Later trades are in the ledger, but not in these balances.
+    const differences = differencesOf(engine.account);
     engine.step({ ...after, at: time() });
     for (const read of [
       ...(around ? [readReference({ exchange: client, instrument: () => rules.instrument, time }, around)] : []),
@@ -198,15 +201,19 @@ export async function previewNow(
       balances: opening.balances,
       own: own.length,
       uncounted: left === null ? uncountedIn(config, stored) : [],
-      isBasisZero: config.reference?.basis !== undefined && left?.ledger?.bases === undefined,
-      differences: [engine.account, ...(engine.elsewhere === null ? [] : [engine.elsewhere.view])].flatMap(view =>
-        view.differences().map(({ currency, difference }) => `${textOfMoney(difference)} ${currency}`),
-      ),
+      isBasisZero: config.reference?.basis !== undefined && Object.keys(left?.ledger?.bases ?? {}).length === 0,
+      differences: [...differences, ...(engine.elsewhere === null ? [] : differencesOf(engine.elsewhere.view))],
     };
   } finally {
     await around?.close();
   }
 }
+
+/** Returns the differences of an account, as text; none while a conversion in flight may explain them. */
+const differencesOf = (account: Engine['account']): readonly string[] =>
+  account.isConverting
+    ? []
+    : account.differences().map(({ currency, difference }) => `${textOfMoney(difference)} ${currency}`);
 
 const unreadHere = (failed: Failed): UsageError =>
   new UsageError(`the exchange could not be read: ${textOfFailure(failed)}`, 1);
