@@ -41,7 +41,7 @@ describe('the truth about queues', () => {
   });
 
   /**
-   * Of dense books a ratio is off by 0.026 (root mean square) on 600 s, at most 0.059 of 12 seeds; on 2,400 s by 0.016, at
+   * A ratio of dense books is off by 0.026 (root mean square) on 600 s, at most 0.059 of 12 seeds; on 2,400 s by 0.016, at
    * most 0.034 of 8. The mean over seeds and pictures is within 0.01 of the truth on both.
    */
   const SECONDS = 2_400;

@@ -41,16 +41,7 @@ function pairTable(pairs: readonly BookPair[]): readonly string[] {
   });
   return textTable(
     'pair',
-    [
-      ['corr', ''],
-      ['low', ''],
-      ['high', ''],
-      ['time', ''],
-      ['over', ''],
-      ['both', ''],
-      ['opp.', ''],
-      ['needs', ''],
-    ],
+    ['corr', 'low', 'high', 'time', 'over', 'both', 'opp.', 'needs'].map(head => [head, '']),
     rows,
   );
 }

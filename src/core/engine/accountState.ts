@@ -3,7 +3,7 @@ import { Accounts, type AccountElsewhere } from '../accounting/accounts.ts';
 import type { Booked } from '../accounting/bookings.ts';
 import type { PlacedChange } from '../accounting/placeAccount.ts';
 import type { AccountDelays } from '../accounting/tradingAccount.ts';
-import type { HaltReason, LedgerHalt } from '../model/halts.ts';
+import type { HaltReason } from '../model/halts.ts';
 import { money, type Millis, type Money } from '../model/units.ts';
 import { OriginIds } from '../orders/originIds.ts';
 import type { OwnTrade } from '../ports/port.ts';
@@ -20,7 +20,7 @@ export type AccountBook = {
   readonly locked: ReadonlyMap<string, Money>;
   /** Base currency beyond the target that belongs to this book. */
   readonly position: Money;
-  halt(reason: HaltReason | LedgerHalt): void;
+  halt(reason: HaltReason): void;
   fillOf(trade: OwnTrade): FilledOrder;
   /** Applies a trade in this book. */
   traded(trade: OwnTrade, at: Millis): void;
@@ -68,7 +68,7 @@ export class AccountState {
   }
 
   /** Halts all books. */
-  halt(reason: HaltReason | LedgerHalt | null): void {
+  halt(reason: HaltReason | null): void {
     if (reason !== null) for (const book of this.#books) book.halt(reason);
   }
 
@@ -92,7 +92,7 @@ export class AccountState {
 
   /** Returns the base currency that belongs to a book, its target included. */
   held(of: AccountBook): Money {
-    if (this.#home(of.major) !== of) return of.position;
+    if (!this.isHome(of)) return of.position;
     let others = 0n;
     for (const book of this.#books) if (book !== of && book.major === of.major) others += book.position;
     return money(this.accounts.held(of.major) - others);
@@ -108,12 +108,11 @@ export class AccountState {
   }
 
   #fillOf(trade: OwnTrade): FilledOrder {
-    for (const book of this.#books) {
-      const order = book.fillOf(trade);
-      if (order.level !== null) return order;
-      if (order.id !== null && book.symbol === trade.book) return order;
-    }
-    return this.#books[0]!.fillOf(trade);
+    return (this.#tradedIn(trade) ?? this.#books[0]!).fillOf(trade);
+  }
+
+  #tradedIn(trade: OwnTrade): AccountBook | undefined {
+    return this.#books.find(({ symbol }) => symbol === trade.book);
   }
 
   #booked(booked: Booked, at: Millis): void {
@@ -129,7 +128,7 @@ export class AccountState {
 
   /** Returns the book to whose inventory a trade belongs; `undefined` if only the balances change. */
   #bookOf(trade: OwnTrade): AccountBook | undefined {
-    const book = this.#books.find(({ symbol }) => symbol === trade.book);
+    const book = this.#tradedIn(trade);
     if (book === undefined || this.isHome(book) || book.fillOf(trade).id !== null) return book;
     return undefined;
   }

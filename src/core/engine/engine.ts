@@ -4,7 +4,7 @@
  */
 import { AccountState } from './accountState.ts';
 import { BookEngine } from './bookEngine.ts';
-import type { SharedOptions, BookOptions, EngineOptions } from './engineTypes.ts';
+import type { BookOptions, EngineNews, EngineOptions, SharedOptions } from './engineTypes.ts';
 import { isBookEvent, type AccountEvent, type OneBookEvent, type EngineEvent, type RestoredLedger } from './event.ts';
 import type { LedgerEntry } from '../accounting/ledger.ts';
 import type { PlaceAccount } from '../accounting/placeAccount.ts';
@@ -33,9 +33,7 @@ export class Engine {
     const { instrument, elsewhere } = hedged[0] ?? first;
     this.#state = new AccountState({ instance, run, timing, major: instrument.major, elsewhere });
     this.books = books.map(book => {
-      const told = onNews
-        ? { onNews: (news: Parameters<typeof onNews>[0]) => onNews(news, book.instrument.symbol) }
-        : {};
+      const told = onNews ? { onNews: (news: EngineNews) => onNews(news, book.instrument.symbol) } : {};
       return new BookEngine({ ...book, timing, isTraced, ...told }, this.#state);
     });
   }
@@ -116,9 +114,8 @@ export class Engine {
     const stateOf = (book: BookEngine) => (book === this.books[0] ? ledger : ledger.books?.[book.symbol]);
     // The home of a currency comes after the other books: what belongs to them does not belong to the home.
     for (const isHome of [false, true])
-      for (const book of this.books) {
+      for (const book of this.books)
         if (this.#state.isHome(book) === isHome) book.restore(stateOf(book) ?? book.firstState, at);
-      }
   }
 
   /** Account on the bot's own exchange. */
@@ -150,18 +147,10 @@ export class Engine {
   ledger(recent: readonly string[]): RestoredLedger | null {
     const { accounts } = this.#state;
     if (!accounts.own.isOpen) return null;
-    const { transit, openings, ...rows } = accounts.stateToSave(recent);
     const [first, ...others] = this.books;
-    const { hedgeDebt, adverse, pastPrices, bases, ...state } = first!.stateToSave;
     return {
-      ...rows,
-      ...state,
-      ...(transit ? { transit } : {}),
-      ...(openings ? { openings } : {}),
-      ...(hedgeDebt ? { hedgeDebt } : {}),
-      ...(adverse ? { adverse } : {}),
-      ...(pastPrices ? { pastPrices } : {}),
-      ...(bases ? { bases } : {}),
+      ...accounts.stateToSave(recent),
+      ...first!.stateToSave,
       ...(others.length > 0 ? { books: Object.fromEntries(others.map(book => [book.symbol, book.stateToSave])) } : {}),
     };
   }

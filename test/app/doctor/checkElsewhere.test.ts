@@ -63,7 +63,7 @@ const TWO = {
   inventory: { target: '3' },
 };
 
-/** What `puntas check` shows for the state and the exchanges of a world. */
+/** Text that `puntas check` shows for the state and the exchanges of a world. */
 async function checkIn({ box, clock, config, seed }: World): Promise<string> {
   const [wire, wireThere] = [box.exchange, box.second!.exchange].map((exchange, n) =>
     wireTo({ exchange, clock, random: randomOf(seed + n) }),

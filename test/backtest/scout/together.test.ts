@@ -62,7 +62,7 @@ describe('a triangle of books', () => {
     const found = booksTogether(triangle(2, 0.6))!;
     const { implied } = pairIn(found, 'btc_mxn', 'usd_mxn');
     expect(implied).toMatchObject({ book: 'btc_usd', isSecondShort: true });
-    // Of 144 horizons in 12 h, the volatility has an error of 5%.
+    // The 144 horizons of 12 h give the volatility with an error of 5%.
     expect(Math.abs(implied!.volatilityBps! / implied!.recordedBps! - 1)).toBeLessThan(0.15);
     expect(pairIn(found, 'btc_mxn', 'btc_usd').implied).toMatchObject({ book: 'usd_mxn', isSecondShort: true });
     expect(pairIn(found, 'usd_mxn', 'btc_usd').implied).toMatchObject({ book: 'btc_mxn', isSecondShort: false });

@@ -171,7 +171,7 @@ const reportOf = ({ command, book, left }: Live): OrderReport => ({
   ...{ price: `${command.price}`, originalAmount: `${command.amount}`, unfilledAmount: `${left}` },
 });
 
-/** What each currency's books have beyond their targets, together. */
+/** Sum of what the books with this base currency have beyond their targets. */
 function positions({ engine }: SharedAccount, currency: string): bigint {
   return engine.books.filter(({ major }) => major === currency).reduce((sum, { position }) => sum + position, 0n);
 }
