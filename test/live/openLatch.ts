@@ -5,7 +5,7 @@ const nothing = (): null => null;
 const quiet = (): void => undefined;
 
 export const OPEN_LATCH: Latch = {
-  ...{ read: nothing, set: quiet, lift: quiet, takeLifted: () => false, reserve: quiet },
+  ...{ read: nothing, set: quiet, lift: quiet, takeLifted: () => false, isLifting: () => false, reserve: quiet },
   ...{ readReduce: nothing, setReduce: quiet, liftReduce: () => true },
   ...{ readPause: nothing, setPause: quiet, endPause: () => true },
   ...{ readHold: nothing, setHold: quiet, liftHold: quiet },

@@ -99,6 +99,14 @@ export const EDITS: readonly Edit[] = [
       'a state directory has after every order of halts, holds, pauses, requests to close and ends of them exactly what is in force',
   },
   {
+    name: 'a resume is taken though a state that it ends is still set',
+    file: 'src/live/safety/latch.ts',
+    from: 'if (!existsSync(resumed) || isLifting()) return false;',
+    to: 'if (!existsSync(resumed)) return false;',
+    test: 'test/live/safety/latch.test.ts',
+    title: 'that was killed before it removed the halt is taken once it is repeated',
+  },
+  {
     name: 'a resume of a halt leaves the request to close inventory',
     file: 'src/live/safety/latch.ts',
     from: "      new Mailbox(dir, 'flatten').remove();",

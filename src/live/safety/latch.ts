@@ -1,7 +1,15 @@
 /**
  * Halt latch: a file with the reason why trading stopped. Only `puntas resume` removes the file; a restart does not.
  */
-import { TailedLines, appendLine, overwrite, syncFolder, writeDurably } from '../../guard/index.ts';
+import {
+  TEXT_FILE,
+  TailedLines,
+  appendLine,
+  overwrite,
+  readRegularFile,
+  syncFolder,
+  writeDurably,
+} from '../../guard/index.ts';
 import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
@@ -56,9 +64,11 @@ export interface Latch {
   lift(reason: string, at?: Millis, who?: string): void;
   /**
    * Returns `true` at the first call after the operator ended a halt or reduce-only, even if the bot was not running
-   * when the operator ended it.
+   * when the operator ended it. Returns `false` while `isLifting`.
    */
   takeLifted(): boolean;
+  /** Whether an operator is resuming: the resume is on disk, but a halt or reduce-only state that it ends is still set. */
+  isLifting(): boolean;
   /** Reserves disk space for a halt, in case the disk is full later. Throws if there is no space. */
   reserve(): void;
 }
@@ -70,8 +80,8 @@ const RESERVE_FILE = 'HALTED.reserve';
 const RESERVED = 'the reason could not be stored, because the disk was full; see the log';
 /** Size of the reserve file; a halt written over it needs no further space. */
 const RESERVE_BYTES = 4_096;
-/** File that exists from a resume until a bot has applied the resume. */
-const TAKE_UP_FILE = 'RESUMED';
+/** File that exists from a resume until a bot has applied the resume; it names the states that the resume ends. */
+const RESUMED_FILE = 'RESUMED';
 
 /** Returns a halt as text for the reserve file. The text always has the same length; a longer reason is cut. */
 function reservedText(box: Mailbox<'halt'>, halt: Halt): string {
@@ -96,6 +106,19 @@ function latchOf<M extends Halt, U extends object>(found: FoundMessage<M> | null
 /** Fields for an unreadable hold. They match no process of the bot, so that only the operator can end the hold. */
 const UNREAD_HOLD = { born: Number.NaN, reads: Number.NaN };
 const UNREAD_PAUSE = { until: null };
+
+/** Returns the states that a resume ends. A file without them (of an earlier version, or damaged) ends nothing more. */
+function endedBy(file: string): readonly Halt[] {
+  try {
+    const { ends } = JSON.parse(readRegularFile(file, TEXT_FILE)) as { readonly ends: readonly (Halt | null)[] };
+    return ends.filter(each => each !== null);
+  } catch {
+    return [];
+  }
+}
+
+const isSameHalt = (a: Halt | null, b: Halt): boolean =>
+  a !== null && (['reason', 'at', 'by', 'who'] as const).every(field => a[field] === b[field]);
 
 const isSamePause = (a: Pause | null, b: Pause): boolean =>
   a !== null && (['reason', 'at', 'by', 'who', 'until'] as const).every(field => a[field] === b[field]);
@@ -137,6 +160,8 @@ export function latchIn(dir: string): Latch {
   const readHalt = () => latchOf(halted.read(), {});
   const readReduce = () => latchOf(reducing.read(), {});
   const readHold = () => latchOf(held.read(), UNREAD_HOLD);
+  const resumed = join(dir, RESUMED_FILE);
+  const isLifting = () => endedBy(resumed).some(each => isSameHalt(readHalt(), each) || isSameHalt(readReduce(), each));
   return {
     read: readHalt,
     set: halt => {
@@ -192,16 +217,17 @@ export function latchIn(dir: string): Latch {
       note({ at, by: 'person', ...(who === undefined ? {} : { who }), lifted, reason });
       // At a resume, the engine resets losses and books balance differences. The end of a hold must do neither, so the
       // engine does not receive it as a resume.
-      if (halt !== null || reduce !== null) writeDurably(join(dir, TAKE_UP_FILE), reason);
+      if (halt !== null || reduce !== null) writeDurably(resumed, JSON.stringify({ reason, ends: [halt, reduce] }));
       new Mailbox(dir, 'flatten').remove();
       // The files are removed only after RESUMED is written, so that the operator can repeat an interrupted resume.
       for (const box of [reducing, held, halted]) box.remove();
     },
     takeLifted: () => {
-      if (!existsSync(join(dir, TAKE_UP_FILE))) return false;
-      rmSync(join(dir, TAKE_UP_FILE), { force: true });
+      if (!existsSync(resumed) || isLifting()) return false;
+      rmSync(resumed, { force: true });
       return true;
     },
+    isLifting,
   };
 }
 

@@ -36,5 +36,5 @@ export function watchReduce(
   if (reduce !== null && reason === null) step({ kind: 'reduce', at, reason: reduce.reason });
   if (reduce !== null || reason === null) return;
   if (latch.takeLifted()) step({ kind: 'resume', at });
-  else latch.setReduce({ reason, at, by: 'bot' });
+  else if (!latch.isLifting()) latch.setReduce({ reason, at, by: 'bot' });
 }

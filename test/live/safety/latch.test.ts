@@ -62,6 +62,34 @@ describe('the latch', () => {
   });
 });
 
+describe('a resume', () => {
+  test.each(['halt', 'reduce'] as const)(
+    'that was killed before it removed the %s is taken once it is repeated',
+    what => {
+      const latch = latchIn(folders.fresh());
+      const set = () => (what === 'halt' ? latch.set(halt('drawdown')) : latch.setReduce(halt('drawdown')));
+      set();
+      latch.lift('looked at it', AT);
+      // The state as it was: the mark of the resume was written, and nothing was removed yet.
+      set();
+      expect([latch.isLifting(), latch.takeLifted(), latch.isLifting()]).toEqual([true, false, true]);
+      latch.lift('again', AT + 1);
+      expect([latch.isLifting(), latch.takeLifted(), latch.takeLifted()]).toEqual([false, true, false]);
+    },
+  );
+
+  test('is taken though a later state is set, and though an earlier version wrote it', () => {
+    const dir = folders.fresh();
+    const latch = latchIn(dir);
+    latch.set(halt('drawdown'));
+    latch.lift('looked at it', AT);
+    latch.set(halt('drawdown again'));
+    expect([latch.isLifting(), latch.takeLifted()]).toEqual([false, true]);
+    writeFileSync(join(dir, 'RESUMED'), 'looked at it');
+    expect([latch.isLifting(), latch.takeLifted()]).toEqual([false, true]);
+  });
+});
+
 test('a state directory has after every order of halts, holds, pauses, requests to close and ends of them exactly what is in force', () => {
   const DONE = 'RESUMED';
   const asked = fc.subarray(['halt', 'reduce', 'hold', 'pause', 'flatten'] as const);

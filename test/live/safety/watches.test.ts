@@ -31,7 +31,8 @@ class Files {
   reduce: Halt | null = null;
   pause: Pause | null = null;
   hold: Halt | null = null;
-  resumed = false;
+  /** States that a resume ends, from its first write until the bot takes it. */
+  resumed: readonly (Halt | null)[] | null = null;
   takes = true;
   readonly ended: unknown[] = [];
   readonly latch = {
@@ -53,15 +54,20 @@ class Files {
       return true;
     },
     takeLifted: () => {
-      const was = this.resumed;
-      this.resumed = false;
-      return was;
+      if (this.resumed === null || this.isLifting()) return false;
+      this.resumed = null;
+      return true;
     },
+    isLifting: () => this.isLifting(),
   } as unknown as Latch;
 
   /** First write of a resume, which is refused where nothing is latched; the latch goes after it. */
   beginLift(): void {
-    if ((this.halt ?? this.reduce) !== null) this.resumed = true;
+    if ((this.halt ?? this.reduce) !== null) this.resumed = [this.halt, this.reduce];
+  }
+
+  isLifting(): boolean {
+    return (this.resumed ?? []).some(each => each !== null && (each === this.halt || each === this.reduce));
   }
 
   /** A person resumes. */
@@ -126,14 +132,14 @@ test('the engine has what is latched after every look, whatever is set, replaced
           const { what } = each;
           if (what === 'half a resume') {
             files.beginLift();
-            isHalf = files.resumed;
+            isHalf = files.isLifting();
           }
           if (what === 'halt') files.halt ??= halt(`halt ${++n}`);
           if (what === 'reduce') files.reduce ??= halt(`reduce ${++n}`);
           if (what === 'hold') files.hold ??= halt('sentinel: cut off');
           if (what === 'resume') files.lift();
           // The engine reduces by itself, which is latched as soon as the disk takes it.
-          if (what === 'losses' && files.takes && engine.book.reducingBecause === null && !files.resumed) {
+          if (what === 'losses' && files.takes && engine.book.reducingBecause === null && files.resumed === null) {
             run.step({ kind: 'reduce', at: desk.now, reason: 'losses' });
           }
           if (what === 'no pause') files.pause = null;
@@ -148,15 +154,15 @@ test('the engine has what is latched after every look, whatever is set, replaced
           }
         }
         const reduced = engine.book.reducingBecause;
-        const isResumed = files.resumed;
+        const isResumed = files.resumed !== null;
         // A halt that follows a resume between two looks is seen by the second.
         watch.look(false);
         watch.look(false);
         // A state that the engine found by itself lasts until a person resumes.
         if (reduced !== null && !isResumed) expect(engine.book.reducingBecause).toBe(reduced);
         expect(engine.book.haltedBecause === null).toBe(files.halt === null);
-        // A state that the engine found by itself is on disk as soon as the disk takes it.
-        if (files.takes || files.reduce !== null)
+        // A state that the engine found by itself is on disk as soon as the disk takes it, unless a resume is ending it.
+        if (!isHalf && (files.takes || files.reduce !== null))
           expect(engine.book.reducingBecause === null).toBe(files.reduce === null);
         const holds = files.pause !== null && !(files.pause.until !== null && files.pause.until <= desk.now);
         expect(engine.book.pausedBecause).toBe(holds ? pauseText(files.pause!) : null);
@@ -172,10 +178,16 @@ test('the engine has what is latched after every look, whatever is set, replaced
           expect([engine.book.haltedBecause, engine.book.reducingBecause]).toEqual([null, null]);
         }
         // No resume is left over for a later state; one that was followed by another state at once goes with that.
-        if (files.halt === null && files.reduce === null) expect(files.resumed).toBe(false);
+        if (files.halt === null && files.reduce === null) expect(files.resumed).toBeNull();
       }
     }),
-    { numRuns: 40, examples: [[[[{ what: 'reduce' }], [{ what: 'half a resume' }]]]] },
+    {
+      numRuns: 40,
+      examples: [
+        [[[{ what: 'reduce' }], [{ what: 'half a resume' }]]],
+        [[[{ what: 'halt' }], [{ what: 'resume' }, { what: 'reduce' }, { what: 'half a resume' }]]],
+      ],
+    },
   );
 });
 
@@ -195,12 +207,12 @@ describe('a halt', () => {
   test('ends when nothing is latched any more, but not that of a broken engine', () => {
     const files = new Files();
     const { events, step } = heard();
-    files.resumed = true;
+    files.resumed = [];
     watchHalt(of(null), files.latch, AT, false, step);
     watchHalt(of('defect'), files.latch, AT, true, step);
-    expect([events, files.resumed]).toEqual([[], true]);
+    expect([events, files.resumed]).toEqual([[], []]);
     watchHalt(of('loss'), files.latch, AT, false, step);
-    expect([events, files.resumed]).toEqual([[{ kind: 'resume', at: AT }], false]);
+    expect([events, files.resumed]).toEqual([[{ kind: 'resume', at: AT }], null]);
   });
 });
 
@@ -217,7 +229,7 @@ describe('reduce-only', () => {
     const files = new Files();
     const { events, step } = heard();
     applyPendingReduce(files.latch, AT, step);
-    [files.resumed, files.reduce] = [true, halt('losses')];
+    [files.resumed, files.reduce] = [[], halt('losses')];
     applyPendingReduce(files.latch, AT, step);
     expect(events).toEqual([
       { kind: 'resume', at: AT },

@@ -246,6 +246,7 @@ export class Store {
         this.#isLifted = false;
         return isLifted;
       },
+      isLifting: () => false,
     };
   }
 
