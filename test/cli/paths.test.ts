@@ -9,7 +9,7 @@ import { openJournal } from '../../src/live/state/journal.ts';
 import { latchIn } from '../../src/live/safety/latch.ts';
 import type { Log } from '../../src/live/log.ts';
 import { markOf, OPENING, OWNER, place } from '../live/states.ts';
-import { Bench, ran, ROOT } from './program.ts';
+import { Bench, puntas, ran, ROOT } from './program.ts';
 
 const bench = new Bench();
 afterAll(() => bench.clear());
@@ -60,6 +60,23 @@ describe('a relative path in a configuration', () => {
     const told = await ran(['check', '-c', file]);
     expect(told.stdout).toContain('drawdown of the test');
     expect(told.code).toBe(0);
+  });
+});
+
+describe('a command that names neither configuration nor state', () => {
+  const told = async (names: readonly string[]) => {
+    const cwd = bench.path(`here-${names.length}`);
+    for (const name of names) openJournal(join(cwd, name), OPENING).close();
+    mkdirSync(join(cwd, 'other'), { recursive: true });
+    return puntas(['status'], {}, { cwd }).ended;
+  };
+  const asked = 'pass the configuration of the bot with -c FILE, or its state directory with --state DIR';
+
+  test('is told the state directories that are here, and reads none of them', async () => {
+    const [none, seven] = await Promise.all([told([]), told(['state', 'a', 'c', 'b', 'e', 'f', 'd'])]);
+    expect(none).toMatchObject({ code: 2, stdout: '', stderr: `${asked}\n` });
+    const found = `${asked}; state directories here: a, b, c, d, e, and 2 more\n`;
+    expect(seven).toMatchObject({ code: 2, stdout: '', stderr: found });
   });
 });
 

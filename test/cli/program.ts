@@ -46,14 +46,18 @@ export async function endPrograms(): Promise<void> {
 /** Nothing of the test's own environment is a secret of the program's. */
 const ENVIRONMENT = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PUNTAS_API')));
 
-/** `main`: another build of it; `killAfterMs`: its longest life. */
+/** `main`: another build of it; `killAfterMs`: its longest life; `cwd`: its working directory. */
 export function puntas(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-  { main = MAIN, killAfterMs = KILL_AFTER_MS }: { readonly main?: string; readonly killAfterMs?: number } = {},
+  {
+    main = MAIN,
+    killAfterMs = KILL_AFTER_MS,
+    cwd = ROOT,
+  }: { readonly main?: string; readonly killAfterMs?: number; readonly cwd?: string } = {},
 ): Program {
   const child = spawn(process.execPath, [main, ...args], {
-    cwd: ROOT,
+    cwd,
     env: { ...ENVIRONMENT, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: killAfterMs,

@@ -1,7 +1,9 @@
 /** Flags that select the state directory of a bot. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { Option, type Command } from 'commander';
 import type { Config } from '../../config.ts';
+import { STATE_FILE } from '../../live/state/journal.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
@@ -46,8 +48,24 @@ function selected({ config, state, paper = false }: BotFlags): { readonly dir: s
   const file = config === undefined ? null : readConfig(config);
   if (state !== undefined) return { dir: state, file: null };
   if (file === null)
-    throw new UsageError('pass the configuration of the bot with -c FILE, or its state directory with --state DIR');
+    throw new UsageError(
+      `pass the configuration of the bot with -c FILE, or its state directory with --state DIR${foundHere()}`,
+    );
   return { dir: paper ? file.paper.stateDir : file.state.dir, file };
+}
+
+/** Maximum number of state directories that a message names. */
+const FOUND_SHOWN = 5;
+
+/** Returns the end of a message that names the state directories in the working directory; empty if there are none. */
+function foundHere(): string {
+  const names = readdirSync('.', { withFileTypes: true })
+    .filter(entry => entry.isDirectory() && existsSync(join(entry.name, STATE_FILE)))
+    .map(({ name }) => name)
+    .sort();
+  if (names.length === 0) return '';
+  const more = names.length > FOUND_SHOWN ? `, and ${names.length - FOUND_SHOWN} more` : '';
+  return `; state directories here: ${names.slice(0, FOUND_SHOWN).join(', ')}${more}`;
 }
 
 /** Returns a line that names --paper if only the paper run of a configuration has a state; otherwise `null`. */
