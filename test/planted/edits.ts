@@ -1479,10 +1479,10 @@ export const EDITS: readonly Edit[] = [
     title: 'stays as it was while its end cannot be noted, and ends when it can',
   },
   {
-    name: 'the mark of a resume is taken between its two writes',
+    name: 'a resume is not applied where another halt is already set',
     file: 'src/live/safety/latchWatch.ts',
-    from: 'this.#engine.book.haltedBecause === null && this.#engine.book.reducingBecause === null)',
-    to: 'this.#engine.book.haltedBecause === null)',
+    from: 'if (isResumed && (book.haltedBecause ?? book.reducingBecause) !== null)',
+    to: 'if (isResumed && book.reducingBecause !== null)',
     test: 'test/live/safety/watches.test.ts',
     title:
       'the engine has what is latched after every look, whatever is set, replaced and lifted between two, and says each once',

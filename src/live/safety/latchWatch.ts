@@ -44,12 +44,13 @@ export class LatchWatch {
    */
   look(isBroken: boolean): void {
     const { step, time } = this.#run;
-    watchHalt(this.#engine.book, this.#latch, time(), isBroken, step);
-    watchReduce(this.#engine.book, this.#latch, time(), step);
-    // A halt may have been set and resumed between two calls. The resume ends no state of this engine, so its marker is
-    // removed; otherwise the marker would end a later halt or reduce-only state.
-    if (!isBroken && this.#engine.book.haltedBecause === null && this.#engine.book.reducingBecause === null)
-      this.#latch.takeLifted();
+    const { book } = this.#engine;
+    // A resume is applied before the states that are set now, because they are later than the resume. The resume may
+    // end no state of this engine; its marker is removed nevertheless, so that it does not end a later state.
+    const isResumed = !isBroken && this.#latch.takeLifted();
+    if (isResumed && (book.haltedBecause ?? book.reducingBecause) !== null) step({ kind: 'resume', at: time() });
+    watchHalt(book, this.#latch, time(), isBroken, step);
+    watchReduce(book, this.#latch, time(), step);
     this.#watchPause();
   }
 

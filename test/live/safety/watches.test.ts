@@ -25,6 +25,23 @@ const AT = 1_767_225_700_000;
 const halt = (reason: string): Halt => ({ reason, at: AT, by: 'person' });
 const pause = (reason: string, until: number | null): Pause => ({ reason, at: AT, by: 'person', until });
 
+/** The latch, with the other process between its calls. */
+const counted = (files: Files, latch: Latch): Latch =>
+  Object.fromEntries(
+    Object.entries(latch).map(([name, call]) => [
+      name,
+      (...of: readonly unknown[]) => {
+        const result: unknown = (call as (...of: readonly unknown[]) => unknown)(...of);
+        const { next } = files;
+        if (next !== null && --next.calls < 0) {
+          files.next = null;
+          next.act();
+        }
+        return result;
+      },
+    ]),
+  ) as unknown as Latch;
+
 /** A state directory in memory: what `latchIn` keeps in files, and whether its disk takes anything. */
 class Files {
   halt: Halt | null = null;
@@ -34,8 +51,10 @@ class Files {
   /** States that a resume ends, from its first write until the bot takes it. */
   resumed: readonly (Halt | null)[] | null = null;
   takes = true;
+  /** Another process that acts after some calls of the latch, between two reads of one look. */
+  next: { calls: number; readonly act: () => void } | null = null;
   readonly ended: unknown[] = [];
-  readonly latch = {
+  readonly latch = counted(this, {
     read: () => this.halt,
     readReduce: () => this.reduce,
     readPause: () => this.pause,
@@ -59,7 +78,7 @@ class Files {
       return true;
     },
     isLifting: () => this.isLifting(),
-  } as unknown as Latch;
+  } as unknown as Latch);
 
   /** First write of a resume, which is refused where nothing is latched; the latch goes after it. */
   beginLift(): void {
@@ -76,6 +95,7 @@ class Files {
     this.endLift();
   }
 
+  /** Removes what is latched: reduce-only first, the halt last. */
   endLift(): void {
     [this.halt, this.reduce, this.hold] = [null, null, null];
   }
@@ -105,6 +125,7 @@ test('the engine has what is latched after every look, whatever is set, replaced
     fc.record({ what: fc.constant('pause'), forMs: fc.option(fc.integer({ min: 1, max: 900 }), { nil: null }) }),
     fc.record({ what: fc.constant('passes'), forMs: fc.constantFrom(100, 400, 1_000) }),
     fc.record({ what: fc.constant('places') }),
+    fc.record({ what: fc.constant('resume in the look'), calls: fc.nat({ max: 6 }) }),
   );
   fc.assert(
     fc.property(fc.array(fc.array(op, { maxLength: 4 }), { maxLength: 8 }), turns => {
@@ -119,6 +140,8 @@ test('the engine has what is latched after every look, whatever is set, replaced
         log,
         time: () => desk.now,
         step: (event: EngineEvent) => {
+          // A resume sets back what was lost, so it is applied only where it ends something.
+          if (event.kind === 'resume') expect(engine.book.haltedBecause ?? engine.book.reducingBecause).not.toBeNull();
           events.push(event);
           desk.step(event);
         },
@@ -128,6 +151,7 @@ test('the engine has what is latched after every look, whatever is set, replaced
       let n = 0;
       for (const turn of turns) {
         let isHalf = false;
+        let resumes: Files['next'] = null;
         for (const each of turn) {
           const { what } = each;
           if (what === 'half a resume') {
@@ -137,7 +161,10 @@ test('the engine has what is latched after every look, whatever is set, replaced
           if (what === 'halt') files.halt ??= halt(`halt ${++n}`);
           if (what === 'reduce') files.reduce ??= halt(`reduce ${++n}`);
           if (what === 'hold') files.hold ??= halt('sentinel: cut off');
-          if (what === 'resume') files.lift();
+          if (what === 'resume') {
+            files.lift();
+            isHalf = false;
+          }
           // The engine reduces by itself, which is latched as soon as the disk takes it.
           if (what === 'losses' && files.takes && engine.book.reducingBecause === null && files.resumed === null) {
             run.step({ kind: 'reduce', at: desk.now, reason: 'losses' });
@@ -146,6 +173,8 @@ test('the engine has what is latched after every look, whatever is set, replaced
           if (what === 'pause' && 'forMs' in each)
             files.pause = pause(`pause ${++n}`, each.forMs === null ? null : desk.now + each.forMs);
           if (what === 'passes' && 'forMs' in each) desk.now += Number(each.forMs);
+          if (what === 'resume in the look' && 'calls' in each)
+            resumes = { calls: each.calls, act: () => files.lift() };
           if (what === 'the disk is full') files.takes = false;
           if (what === 'there is room') files.takes = true;
           if (what === 'places') {
@@ -154,10 +183,19 @@ test('the engine has what is latched after every look, whatever is set, replaced
           }
         }
         const reduced = engine.book.reducingBecause;
-        const isResumed = files.resumed !== null;
-        // A halt that follows a resume between two looks is seen by the second.
-        watch.look(false);
-        watch.look(false);
+        const isResumed = files.resumed !== null || resumes !== null;
+        if (resumes !== null) isHalf = false;
+        files.next = resumes;
+        const isDue =
+          files.resumed !== null &&
+          !files.isLifting() &&
+          (engine.book.haltedBecause ?? engine.book.reducingBecause) !== null;
+        const began = events.length;
+        // A halt that follows a resume between two looks is seen by the second; a resume within a look may be, too.
+        for (let looks = 0; looks < 4; looks++) watch.look(false);
+        expect(files.next).toBeNull();
+        // A resume is applied though another state is already set.
+        if (isDue) expect(events.slice(began).some(({ kind }) => kind === 'resume')).toBe(true);
         // A state that the engine found by itself lasts until a person resumes.
         if (reduced !== null && !isResumed) expect(engine.book.reducingBecause).toBe(reduced);
         expect(engine.book.haltedBecause === null).toBe(files.halt === null);
@@ -173,6 +211,8 @@ test('the engine has what is latched after every look, whatever is set, replaced
         expect(events.slice(before)).toEqual([]);
         // The bot looked between the two writes of a resume, which ends all of it nevertheless.
         if (isHalf && (files.halt ?? files.reduce) !== null) {
+          files.reduce = null;
+          watch.look(false);
           files.endLift();
           watch.look(false);
           expect([engine.book.haltedBecause, engine.book.reducingBecause]).toEqual([null, null]);
@@ -185,10 +225,30 @@ test('the engine has what is latched after every look, whatever is set, replaced
       numRuns: 40,
       examples: [
         [[[{ what: 'reduce' }], [{ what: 'half a resume' }]]],
+        [[[{ what: 'halt' }], [{ what: 'resume' }, { what: 'halt' }]]],
         [[[{ what: 'halt' }], [{ what: 'resume' }, { what: 'reduce' }, { what: 'half a resume' }]]],
       ],
     },
   );
+});
+
+test('the resume of a broken engine waits for the next process', () => {
+  const files = new Files();
+  const desk = new Desk({ strategy: quoteAround(2) }).open();
+  const events: EngineEvent[] = [];
+  const step = (event: EngineEvent) => {
+    events.push(event);
+    desk.step(event);
+  };
+  const run = { clock: new VirtualClock(), log: memoryLog().log, time: () => desk.now, step };
+  const watch = new LatchWatch(run, desk.engine, files.latch);
+  desk.step({ kind: 'halt', at: desk.now, reason: 'defect' });
+  files.halt = halt('defect');
+  files.lift();
+  watch.look(true);
+  expect([events, files.resumed !== null]).toEqual([[], true]);
+  watch.look(false);
+  expect([events.map(({ kind }) => kind), files.resumed]).toEqual([['resume'], null]);
 });
 
 describe('a halt', () => {
