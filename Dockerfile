@@ -23,6 +23,9 @@ COPY --from=build /app/package.json /app/LICENSE /app/sbom.cdx.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY --from=build /app/config config
+# What `puntas samples` writes besides.
+COPY --from=build /app/compose.live.yaml ./
+COPY --from=build /app/docs docs
 # Hints print the command that works: of this container, unless who starts it says another one.
 ENV PUNTAS_COMMAND='docker exec {hostname} puntas'
 USER 65532:65532

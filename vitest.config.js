@@ -267,6 +267,7 @@ const SLOWER = [
   'backtest/replayReports',
   'backtest/sideBySide',
   'backtest/tune/search/searches',
+  'ci/release',
   'clients/ccxtBinance',
   'config/config',
   'conformance/account',

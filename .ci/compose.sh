@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# compose.yaml, compose.live.yaml and the Kubernetes example are valid by their schemas; the commands and files of the two former run as processes, in a network of their own.
+# compose.yaml, compose.live.yaml, the Kubernetes example and the workflows are valid by their schemas; the commands and files of the two former run as processes, in a network of their own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash .ci/packages.sh docker-compose=docker-compose prometheus=prometheus prometheus-alertmanager=prometheus-alertmanager ip=iproute2
 docker-compose --file compose.yaml config --quiet
 # Debian's version is of before projects had a name in the file.
-sed '/^name: /d' compose.live.yaml | docker-compose --file - config --quiet
+sed '/^name: /d' compose.live.yaml | PUNTAS_IMAGE=puntas docker-compose --file - config --quiet
 promtool check config config/prometheus/compose.yml
 amtool check-config config/prometheus/alertmanager.yml
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 echo '{ "private": true }' > "$work/package.json"
-npm install --silent --prefix "$work" --ignore-scripts --no-audit --no-fund kubernetes-models@5.1.0 yaml@2.9.1
+npm install --silent --prefix "$work" --ignore-scripts --no-audit --no-fund kubernetes-models@5.1.0 yaml@2.9.1 @action-validator/cli@0.6.0 @action-validator/core@0.6.0
+for workflow in .github/workflows/*.yml; do "$work/node_modules/.bin/action-validator" "$workflow"; done
 cp config/kubernetes/bot.yaml "$work"
 (cd "$work" && node --input-type=module -e "
   import { readFileSync } from 'node:fs';

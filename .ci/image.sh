@@ -127,6 +127,13 @@ enter() { exec unshare --mount --propagation private bash "$work/enter.sh" "$roo
   process.exit(flaws.length);
 ")
 
+echo 'samples'
+(enter node dist/src/main.js samples /state/samples > /dev/null)
+for file in compose.live.yaml config/live.yaml docs/mappings/books.yaml; do
+  cmp "$work/state/samples/$file" "$file"
+done
+rm -rf "$work/state/samples"
+
 echo 'bill of materials'
 mkdir "$work/bill"
 echo '{ "private": true, "type": "module" }' > "$work/bill/package.json"

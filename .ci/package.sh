@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What npm packs of the built tree installs into an empty folder, without development packages and install scripts, and runs from there. Nothing here has a limit in time of its own.
+# What a release would publish installs into an empty folder, without development packages and install scripts, and runs from there; also by npx
+# from the package alone. Nothing here has a limit in time of its own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=$(node -p "require('./package.json').version")
@@ -11,15 +12,33 @@ finish() {
 }
 trap finish EXIT
 
-npm run --silent build
-packed=$(npm pack --silent --ignore-scripts --pack-destination "$there")
-if tar -tzf "$there/$packed" | grep -E '^package/(test|dist/test|src|node_modules)/|\.(key|secret|env)$'; then
+packed=$(bash .ci/release.sh "$there")
+if tar -tzf "$there/$packed" | grep -E '^package/(test|dist/test|src|node_modules)/|\.(key|secret|env|map)$'; then
   echo "$packed has what nobody is to be sent"
   exit 1
 fi
 for page in README.md docs/configuration.md docs/runbook.md docs/console.png; do
   tar -tzf "$there/$packed" | grep -x "package/$page" > /dev/null || { echo "$packed lacks $page, which messages or pages name"; exit 1; }
 done
+
+# The last line of a run: no order is left, and the ledger equals the balances.
+clean() {
+  node -e "
+    const s = JSON.parse(require('fs').readFileSync(process.argv[1], 'utf8'));
+    if (s.openOrdersLeft !== 0 || s.ledgerMatches !== true) throw new Error('the run did not end clean');
+  " "$1"
+}
+for name in $(compgen -e PUNTAS_); do unset "$name"; done
+
+# An empty folder, no repository near: npx takes the package for this one command.
+mkdir "$there/bare"
+cd "$there/bare"
+npx --yes --ignore-scripts --package "$there/$packed" puntas run --for 20s --metrics-port 0 --json > run.out 2> run.err ||
+  { tail -n 20 run.out run.err; exit 1; }
+tail -n 1 run.out > last.json
+clean last.json
+[[ $(ls -A) == $'last.json\nrun.err\nrun.out\nstate' ]] || { echo 'npx left more than the state:'; ls -A; exit 1; }
+
 mkdir "$there/empty"
 mv "$there/$packed" "$there/empty"
 cd "$there/empty"
@@ -29,7 +48,6 @@ npm install "./$packed" --omit=dev --ignore-scripts --no-audit --no-fund --logle
 # From here on npx must find the program in this folder, without asking a registry.
 export npm_config_registry=http://127.0.0.1:9/
 export npm_config_update_notifier=false
-for name in $(compgen -e PUNTAS_); do unset "$name"; done
 [[ $(npx puntas --version) == "$version" ]]
 npx puntas init my.yaml --exchange embedded --book btc_mxn --instance packed1 --half-spread 15 --levels 2 --amount 0.01 --yes > init.out 2>&1 || { cat init.out; exit 1; }
 npx puntas check -c my.yaml > check.out 2>&1 || { cat check.out; exit 1; }
@@ -37,10 +55,20 @@ grep -q '^# quotes that the bot would place now' check.out
 grep -q 'bid 0.01' check.out
 npx puntas run -c my.yaml --for 20s --metrics-port 0 --json > run.out 2> run.err || { tail -n 20 run.out run.err; exit 1; }
 tail -n 1 run.out | tee last.json
-node -e "
-  const s = JSON.parse(require('fs').readFileSync('last.json', 'utf8'));
-  if (s.openOrdersLeft !== 0 || s.ledgerMatches !== true) throw new Error('the run did not end clean');
-"
+clean last.json
+
+# Files that the pages name by their path in the repository, and pages that messages name.
+code=0
+npx puntas check -c config/live.yaml > samples.out 2>&1 || code=$?
+[[ $code == 2 ]] && grep -q 'config/live.yaml: no such file; write the shipped files into this folder with: npx puntas samples' samples.out ||
+  { cat samples.out; exit 1; }
+npx puntas samples > samples.out
+grep -qx 'compose.live.yaml' samples.out
+npx puntas check -c config/sandbox.yaml > check.out 2>&1 || { cat check.out; exit 1; }
+npx puntas backtest -c config/grid.yaml --flow-seconds 60 > check.out 2>&1 || { cat check.out; exit 1; }
+code=0
+npx puntas alert test -c config/sandbox.yaml > alert.out 2>&1 || code=$?
+page=$(grep -o 'node_modules/puntas/docs/alerts.md' alert.out) && [[ -f $page ]] || { cat alert.out; exit 1; }
 
 # Packages that only queues and buckets need may be missing: the bot above needs none of them, and a worker names the one that it needs.
 rm -rf node_modules/{bullmq,ioredis,pg,aws4fetch}

@@ -3,26 +3,23 @@
  * names of keys, and some keys without effect, only cause warnings.
  */
 import { readRegularFile, TEXT_FILE } from '../guard/index.ts';
-import { dirname, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join, resolve } from 'node:path';
 import { loadConfig, withSource, type Config } from '../config.ts';
+import { missingFileAdvice, packageFolder } from './shipped/shippedFiles.ts';
 import { UsageError } from './usageError.ts';
 import { unreadKeys, VENUES } from './venueRegistry.ts';
 
 /** Returns the path of a shipped configuration, in the source tree or the built one. */
 export function shippedConfig(name: string): string {
-  for (const up of ['../../config/', '../../../config/']) {
-    const path = fileURLToPath(new URL(`${up}${name}.yaml`, import.meta.url));
-    try {
-      readRegularFile(path, TEXT_FILE);
-      return path;
-    } catch {
-      continue;
-    }
+  const path = join(packageFolder(), 'config', `${name}.yaml`);
+  try {
+    readRegularFile(path, TEXT_FILE);
+    return path;
+  } catch {
+    throw new UsageError(
+      `Puntas has no default configuration for ${name}; write a configuration file (docs/configuration.md), and pass the file with -c FILE`,
+    );
   }
-  throw new UsageError(
-    `Puntas has no default configuration for ${name}; write a configuration file (docs/configuration.md), and pass the file with -c FILE`,
-  );
 }
 
 /** Returns the validated configuration, with relative paths resolved against the folder of the file. */
@@ -49,8 +46,11 @@ function checked(path: string): { readonly config: Config; readonly text: string
     text = readRegularFile(path, TEXT_FILE);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
+    const advice = 'pass a YAML file with -c FILE';
     throw new UsageError(
-      `${path}: ${code === 'ENOENT' ? 'no such file' : `cannot be read (${code})`}; pass a YAML file with -c FILE`,
+      code === 'ENOENT'
+        ? `${path}: no such file; ${missingFileAdvice(path, advice)}`
+        : `${path}: cannot be read (${code}); ${advice}`,
     );
   }
   const venues = VENUES.map(({ name }) => name);

@@ -3,6 +3,7 @@ import { readRegularFile, TEXT_FILE } from '../guard/index.ts';
 import type { z } from 'zod';
 import { problemsOf, type Problem } from '../config/problems.ts';
 import { readYaml, YAML_LENGTH_MAX } from '../config/text/yamlText.ts';
+import { missingFileAdvice } from './shipped/shippedFiles.ts';
 import { UsageError } from './usageError.ts';
 
 export type YamlFile<Data> = {
@@ -47,6 +48,10 @@ function readYamlText(path: string, advice: string): string {
     return readRegularFile(path, TEXT_FILE);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    throw new UsageError(`${path}: ${code === 'ENOENT' ? 'no such file' : `cannot be read (${code})`}; ${advice}`);
+    throw new UsageError(
+      code === 'ENOENT'
+        ? `${path}: no such file; ${missingFileAdvice(path, advice)}`
+        : `${path}: cannot be read (${code}); ${advice}`,
+    );
   }
 }

@@ -1,4 +1,4 @@
-/** The checks of `.ci/run` and `.ci/full`, and the workflow that runs both. */
+/** The checks of `.ci/run` and `.ci/full`, the workflow that runs both, and the one that publishes. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -80,15 +80,61 @@ test('every script of package.json is run by a check, at least at its smallest s
   expect(runs('a-script-that-nothing-runs')).toBe(false);
 });
 
-test('the workflow runs .ci/run on each push, each check of .ci/full by itself, and pins what it uses', () => {
-  const { on, jobs } = parse(textOf('.github/workflows/ci.yml')) as {
-    on: object;
-    jobs: Record<string, { steps: { uses?: string; run?: string }[]; strategy?: { matrix: { check: string } } }>;
-  };
+type Step = { readonly uses?: string; readonly run?: string };
+type Job = {
+  readonly needs?: string;
+  readonly environment?: string;
+  readonly permissions?: object;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly strategy?: { readonly matrix: { readonly check: string } };
+  readonly steps: readonly Step[];
+};
+type Workflow = { readonly on: object; readonly permissions: object; readonly jobs: Readonly<Record<string, Job>> };
+const workflowOf = (name: string) => parse(textOf(`.github/workflows/${name}`)) as Workflow;
+const workflows = readdirSync(`${ROOT}/.github/workflows`);
+
+test('the workflow runs .ci/run on each push, and each check of .ci/full by itself', () => {
+  const { on, jobs } = workflowOf('ci.yml');
   expect(Object.keys(on)).toEqual(['push', 'pull_request', 'schedule', 'workflow_dispatch']);
   expect(jobs['run']!.steps.map(step => step.run)).toContain('bash .ci/run');
   expect(jobs['full']!.strategy!.matrix.check).toContain('fromJSON(needs.list.outputs.checks)');
   expect(jobs['full']!.steps.map(step => step.run)).toContain("bash .ci/full --only '${{ matrix.check }}'");
-  for (const { uses } of Object.values(jobs).flatMap(({ steps }) => steps))
-    if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$/);
+});
+
+test.each(workflows)(
+  '%s pins what it uses, reads only by default, needs jobs that exist, and runs scripts that parse',
+  name => {
+    const { permissions, jobs } = workflowOf(name);
+    expect(permissions).toEqual({ contents: 'read' });
+    for (const { needs, steps } of Object.values(jobs)) {
+      if (needs !== undefined) expect(Object.keys(jobs)).toContain(needs);
+      for (const { uses, run } of steps) {
+        if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$/);
+        if (run === undefined) continue;
+        execFileSync('bash', ['-n'], { input: run });
+        for (const [, script] of run.matchAll(/bash (\.ci\/[\w.]+)/g))
+          expect(existsSync(`${ROOT}/${script}`)).toBe(true);
+      }
+    }
+  },
+);
+
+test('a release is published from a tag alone, after the checks, with the approval of an environment that alone has the token', () => {
+  const { on, jobs } = workflowOf('release.yml');
+  expect(on).toEqual({ push: { tags: ['v*'] } });
+  const { check, package: published, image } = jobs;
+  expect(check!.steps.map(step => step.run)).toContain('bash .ci/run');
+  for (const job of [published!, image!]) expect(job).toMatchObject({ needs: 'check', environment: 'release' });
+  expect(published!.permissions).toEqual({ contents: 'read', 'id-token': 'write' });
+  expect(image!.permissions).toEqual({ contents: 'read', packages: 'write' });
+  const secrets = (job: Job) => [...JSON.stringify(job).matchAll(/secrets\.(\w+)/g)].map(([, secret]) => secret);
+  expect(Object.values(jobs).map(secrets)).toEqual([[], ['NPM_TOKEN'], ['GITHUB_TOKEN']]);
+  const publishing = workflows.flatMap(name =>
+    Object.entries(workflowOf(name).jobs).filter(([, { steps }]) =>
+      steps.some(({ run }) => /npm publish|buildx build|docker push/.test(run ?? '')),
+    ),
+  );
+  expect(publishing.map(([job]) => job)).toEqual(['package', 'image']);
+  expect(published!.steps.at(-1)!.run).toContain('--provenance');
+  expect(image!.steps.at(-1)!.run).toContain('--provenance=mode=max --sbom=true');
 });

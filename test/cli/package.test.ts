@@ -1,38 +1,136 @@
-/** What is shipped: the program and its configurations, and nothing that only developers run. */
+/** What is shipped: the program, its configurations and pages, nothing that only developers run; and what others may import. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { newStrategy } from '../../src/app/develop/newStrategy.ts';
+import { SAMPLE_FILES } from '../../src/wiring/shipped/shippedFiles.ts';
 import { ROOT } from './program.ts';
 
-type Package = { readonly bin: Readonly<Record<string, string>>; readonly scripts: Readonly<Record<string, string>> };
+type Package = {
+  readonly private?: boolean;
+  readonly bin: Readonly<Record<string, string>>;
+  readonly scripts: Readonly<Record<string, string>>;
+};
+type Packed = {
+  readonly size: number;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string }[];
+};
 
-test('the package has what the program needs and no script of developers', () => {
-  const { bin, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Package;
-  const packed = execFileSync('npm', ['pack', '--dry-run', '--json'], { cwd: ROOT, encoding: 'utf8' });
-  const [{ files }] = JSON.parse(packed) as [{ files: readonly { readonly path: string }[] }];
-  const paths = files.map(({ path }) => path);
-  const shipped = [...Object.values(bin), 'dist/src/main.js'];
-  expect(paths).toEqual(
-    expect.arrayContaining([
-      ...shipped,
-      'dist/backtest/app/backtest/backtestThread.js',
-      'config/sandbox.yaml',
-      'docs/configuration.md',
-      'LICENSE',
-    ]),
+/** Bounds in bytes, some tenth above what it is: the page of keys and the pictures are the largest files. */
+const PACKED_MAX = 3_900_000;
+const UNPACKED_MAX = 9_700_000;
+
+const textOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const { bin, scripts, private: isPrivate } = JSON.parse(textOf('package.json')) as Package;
+const packed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+  cwd: ROOT,
+  encoding: 'utf8',
+});
+const [{ files, size, unpackedSize }] = JSON.parse(packed) as [Packed];
+const paths = files.map(({ path }) => path);
+const filesIn = (folder: string, name: RegExp): readonly string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter(path => name.test(path))
+    .map(path => `${folder}/${path}`);
+
+const dir = mkdtempSync(join(tmpdir(), 'puntas-package-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+test('the package has every module with its types, the pages, the samples, and nothing else', () => {
+  const modules = ['src', 'strategies', 'backtest'].flatMap(folder => filesIn(folder, /(?<!\.d)\.ts$/));
+  const expected = [
+    ...['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', ...Object.values(bin)],
+    ...modules.flatMap(path => ['js', 'd.ts'].map(ending => `dist/${path.replace(/ts$/, ending)}`)),
+    ...SAMPLE_FILES,
+    ...filesIn('docs', /^[\w-]+\.(?:md|png|svg)$|^(?:adr|sources)\/[\w-]+\.md$/),
+    ...filesIn('strategies', /^[\w-]+\/(?:README\.md|quotes\.svg)$/),
+  ];
+  expect([...paths].sort()).toEqual([...expected].sort());
+});
+
+test('it is small, and has no script of developers', () => {
+  expect(size).toBeLessThan(PACKED_MAX);
+  expect(unpackedSize).toBeLessThan(UNPACKED_MAX);
+  const developers = Object.values(scripts).flatMap(script =>
+    [...script.matchAll(/node (dist\/\S+\.js)/g)].map(([, path]) => path!),
   );
-  const developers = Object.values(scripts)
-    .flatMap(script => [...script.matchAll(/node (dist\/\S+\.js)/g)].map(([, path]) => path!))
-    .filter(path => !shipped.includes(path));
   expect(developers).toContain('dist/test/scripts/golden.js');
-  expect(paths.filter(path => developers.includes(path))).toEqual([]);
+  expect(paths.filter(path => developers.includes(path))).toEqual(['dist/src/main.js']);
+});
+
+test('the tree cannot be published: only the release makes a package of it that can', () => {
+  expect(isPrivate).toBe(true);
+});
+
+/** Left to the repository: pages for developers, and what needs a clone. */
+const LEFT_OUT =
+  /^(?:docs\/development\/.*|CONTRIBUTING\.md|src\/README\.md|compose\.yaml|config\/compose\/bot\.yaml)$/;
+
+test('every link of a shipped page leads to a shipped file, or to what only developers and clones need', () => {
+  const links = paths
+    .filter(path => path.endsWith('.md'))
+    .flatMap(page =>
+      [
+        ...textOf(page)
+          .replace(/^```[\s\S]*?^```/gm, '')
+          .matchAll(/\]\(([^()\s]+)\)|src="([^"]+)"/g),
+      ]
+        .map(([, link, image]) => (link ?? image!).split('#')[0]!)
+        .filter(link => link !== '' && !/^[a-z]+:/.test(link))
+        .map(link => join(dirname(page), link).replace(/\/$/, '')),
+    );
+  expect(links.length).toBeGreaterThan(300);
+  const isShipped = (target: string) => paths.some(path => path === target || path.startsWith(`${target}/`));
+  expect(links.filter(target => !isShipped(target) && !LEFT_OUT.test(target))).toEqual([]);
+});
+
+test('a strategy as new-strategy writes it runs and type-checks on `puntas/strategy`, and a tape on `puntas/tape`; nothing else is exported', () => {
+  const own = join(dir, 'own');
+  mkdirSync(join(own, 'node_modules'), { recursive: true });
+  symlinkSync(ROOT, join(own, 'node_modules/puntas'));
+  symlinkSync(join(ROOT, 'node_modules/zod'), join(own, 'node_modules/zod'));
+  symlinkSync(join(ROOT, 'node_modules/@types'), join(own, 'node_modules/@types'));
+  writeFileSync(join(own, 'package.json'), '{ "type": "module", "private": true }');
+  mkdirSync(join(own, 'strategies'));
+  writeFileSync(
+    join(own, 'strategies/index.ts'),
+    "import { byName } from '../defineStrategy.ts';\n\nexport const strategies = byName({\n});\n",
+  );
+  newStrategy(own, 'order-flow');
+  const folder = join(own, 'strategies/order-flow');
+  for (const name of ['strategy.ts', 'parameters.ts']) {
+    const text = readFileSync(join(folder, name), 'utf8');
+    const outside = text.replace(/from '\.\.\/[^']*'/g, "from 'puntas/strategy'");
+    expect(outside).not.toBe(text);
+    writeFileSync(join(folder, name), outside);
+  }
+  writeFileSync(join(own, 'closed.ts'), "// @ts-expect-error\nimport 'puntas/dist/src/core/index.js';\n");
+  writeFileSync(
+    join(own, 'tape.ts'),
+    "import { openStoredTape, TapeWriter } from 'puntas/tape';\nconsole.log(typeof openStoredTape, typeof TapeWriter);\n",
+  );
+  const compiler = join(ROOT, 'node_modules/typescript-native/bin/tsc');
+  const flags = ['--strict', '--target', 'es2023', '--module', 'nodenext', '--rewriteRelativeImportExtensions'];
+  const sources = ['strategies/order-flow/strategy.ts', 'closed.ts', 'tape.ts'];
+  execFileSync(
+    process.execPath,
+    [compiler, ...flags, '--types', 'node', '--rootDir', '.', '--outDir', 'out', ...sources],
+    { cwd: own },
+  );
+  const runs =
+    "const { orderFlow } = await import('./out/strategies/order-flow/strategy.js');" +
+    "console.log(orderFlow.name, orderFlow.parameters.parse({ amount: '1', halfSpreadBps: 9 }).levels);";
   expect(
-    paths.filter(
-      path =>
-        !/^(bin|dist\/(src|strategies|backtest)|config|docs\/(adr|mappings|sources))\/|^docs\/[\w-]+\.(md|png|svg)$|^[\w.]+$/.test(
-          path,
-        ),
-    ),
-  ).toEqual([]);
+    execFileSync(process.execPath, ['--input-type=module', '-e', runs], { cwd: own, encoding: 'utf8' }).trim(),
+  ).toBe('order-flow 1');
+  expect(execFileSync(process.execPath, ['out/tape.js'], { cwd: own, encoding: 'utf8' }).trim()).toBe(
+    'function function',
+  );
+  const schema = "import s from 'puntas/schema.json' with { type: 'json' }; console.log(typeof s.properties.book);";
+  expect(
+    execFileSync(process.execPath, ['--input-type=module', '-e', schema], { cwd: own, encoding: 'utf8' }).trim(),
+  ).toBe('object');
 });

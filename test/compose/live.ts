@@ -1,6 +1,6 @@
 /** compose.live.yaml: its commands and files without Docker, on an embedded exchange in the place of the real one. */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,7 @@ type Service = {
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes: readonly string[];
+  readonly healthcheck?: { readonly test: readonly string[] };
   readonly logging?: { readonly options: Readonly<Record<string, string>> };
 };
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -105,6 +106,20 @@ test('the bot quotes under its sentinel, and a person acts on it through the con
   };
   expect(session).toMatchObject({ role: 'operator', whyNot: null });
   expect(session.actions).toEqual(expect.arrayContaining(['pause', 'cancel', 'halt', 'resume', 'reload']));
+});
+
+test('the health check of the sentinel passes while it runs, and fails once it has not beaten for half a minute', () => {
+  const [, , ...words] = services.sentinel.healthcheck!.test;
+  const beat = join(dir, 'state/sentinel.json');
+  const passes = (file: string): boolean =>
+    spawnSync(process.execPath, [words[0]!, words[1]!.replace('/state/sentinel.json', file)]).status === 0;
+  expect(passes(beat)).toBe(true);
+  const old = join(dir, 'old.json');
+  writeFileSync(old, readFileSync(beat));
+  const then = Date.now() / 1000 - 31;
+  utimesSync(old, then, then);
+  expect(passes(old)).toBe(false);
+  expect(passes(join(dir, 'none.json'))).toBe(false);
 });
 
 test('every log has a limit, the state a volume, and no two services see the same key', () => {

@@ -9,9 +9,10 @@
  * keys, options, switches and metrics that say whose figure they mean, and in which unit, and by another 230 for the same.
  * It was raised by 160 for several live books of the embedded exchange: their keys, and one paragraph; and by another 150 for
  * their correlation, their arbitrageur, and recordings of several books. It was raised by 140 for the joint moves of books in
- * a scout.
+ * a scout. It was raised by 900 for users without a clone and of other bots: 590 for the parameters of three bots, and 310 for
+ * releases and what their versions promise.
  */
-export const WORDS_MAX = 40_680;
+export const WORDS_MAX = 41_580;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -23,12 +24,12 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/backtest-figures.md': 650,
   'docs/backtest.md': 550,
   'docs/calibrate.md': 600,
-  'docs/cli.md': 2_800,
+  'docs/cli.md': 2_820,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
   'docs/configuration.md': 4_965,
   'docs/console.md': 600,
-  'docs/container.md': 575,
+  'docs/container.md': 620,
   'docs/contents.md': 200,
   'docs/controls.md': 875,
   'docs/doctor.md': 475,
@@ -40,6 +41,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/first-backtest.md': 275,
   'docs/first-day.md': 825,
   'docs/from-hummingbot.md': 200,
+  'docs/from-other-bots.md': 600,
   'docs/glossary.md': 475,
   'docs/hedging-band.md': 575,
   'docs/hedging.md': 990,
@@ -63,11 +65,11 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/sentinel.md': 325,
   'docs/state-directory.md': 325,
   'docs/states.md': 865,
-  'docs/strategies.md': 900,
+  'docs/strategies.md': 915,
   'docs/tape.md': 250,
   'docs/tune-search.md': 450,
   'docs/tune-workers.md': 300,
   'docs/tuning.md': 650,
-  'docs/upgrading.md': 250,
+  'docs/upgrading.md': 440,
   'docs/webhooks.md': 500,
 };

@@ -37,6 +37,7 @@ export const SECTIONS: readonly Section[] = [
       page('Calibrate a model', 'docs/calibrate.md'),
       page('Set a reference price', 'docs/reference-price.md'),
       page('Coming from Hummingbot', 'docs/from-hummingbot.md'),
+      page('Coming from other bots', 'docs/from-other-bots.md'),
       page('Tune', 'docs/tuning.md'),
       page('Tune on several machines', 'docs/tune-workers.md'),
       page('Promote to real money', 'docs/promotion.md'),

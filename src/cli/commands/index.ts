@@ -12,7 +12,7 @@ type Add = (program: Command) => void;
 /** Command files, in the order of the `--help` list. */
 export const COMMAND_FILES: readonly { readonly names: readonly string[]; readonly load: () => Promise<Add> }[] = [
   { names: ['run', 'check', 'exchange', 'sentinel'], load: async () => (await import('./trade.ts')).addTradeCommands },
-  { names: ['init', 'doctor'], load: async () => (await import('./setup.ts')).addSetupCommands },
+  { names: ['init', 'samples', 'doctor'], load: async () => (await import('./setup.ts')).addSetupCommands },
   { names: ['conformance'], load: async () => (await import('./conformance.ts')).addConformanceCommand },
   { names: ['alert'], load: async () => (await import('./alert.ts')).addAlertCommands },
   { names: ['record', 'import'], load: async () => (await import('./record.ts')).addRecordCommands },
@@ -75,6 +75,7 @@ function addExamples(parent: Command, path: string): void {
   for (const command of parent.commands) {
     const name = `${path}${command.name()}`;
     const lines = (EXAMPLES[name] ?? []).map(([text, does]) => `  ${text}\n      ${does}`);
+    if (lines.some(line => line.includes(' config/'))) lines.push('puntas samples writes the files of config/.');
     if (lines.length > 0) command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
     addExamples(command, `${name} `);
   }

@@ -1,10 +1,11 @@
-/** Setup commands, used before a bot runs: `init` and `doctor`. */
+/** Setup commands, used before a bot runs: `init`, `samples` and `doctor`. */
 import type { Command } from 'commander';
 import type { Config } from '../../config.ts';
 import { realClock } from '../../live/realClock.ts';
 import { init } from '../../app/develop/init.ts';
 import { QUESTION_NAMES, type QuestionName } from '../../app/develop/initQuestions.ts';
 import { doctor } from '../../app/doctor/doctor.ts';
+import { writeSamples } from '../../app/develop/samples.ts';
 import type { Finding } from '../../app/doctor/finding.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { shellWord } from '../../messages/ownCommand.ts';
@@ -20,12 +21,25 @@ import { errorTerminal, outputTerminal, print, printError } from '../terminal/ou
 import { configuredTapes } from './source.ts';
 
 /**
- * Adds `init` and `doctor`. `doctor` ends with exit code 1 if a check failed, 3 if an order may remain; wrong use is a
+ * Adds `init`, `samples` and `doctor`. `doctor` ends with exit code 1 if a check failed, 3 if an order may remain; wrong use is a
  * `UsageError`.
  */
 export function addSetupCommands(program: Command): void {
   addInit(program);
+  addSamples(program);
   addDoctor(program);
+}
+
+function addSamples(program: Command): void {
+  program
+    .command('samples')
+    .description('write the shipped configurations and deployment files')
+    .argument('[folder]', 'folder to write into', '.')
+    .action((folder: string) => {
+      const written = writeSamples(folder);
+      for (const path of written) print(path);
+      if (written.length === 0) print(`${folder} already has every file`);
+    });
 }
 
 type InitFlags = Readonly<Record<string, string | undefined>>;

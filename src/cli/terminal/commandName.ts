@@ -22,7 +22,20 @@ export function commandNameOf({ argv, env }: Process): string {
 
 /** Names of all commands in `commands/index.ts`, which cannot be imported here because it is in a higher layer. */
 const VERBS = [
-  ...['run', 'check', 'exchange', 'sentinel', 'init', 'doctor', 'alert', 'record', 'import', 'backtest', 'calibrate'],
+  ...[
+    'run',
+    'check',
+    'exchange',
+    'sentinel',
+    'init',
+    'samples',
+    'doctor',
+    'alert',
+    'record',
+    'import',
+    'backtest',
+    'calibrate',
+  ],
   ...['tape', 'export', 'scout', 'tune', 'promote', 'worker', 'compare', 'status', 'pause', 'reduce', 'cancel'],
   ...['flatten', 'halt', 'resume', 'reload', 'replay', 'explain', 'hedges', 'console', 'ledger', 'report'],
   ...['presence', 'surveillance', 'conformance'],

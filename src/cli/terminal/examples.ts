@@ -23,6 +23,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas init new.yaml --book btc_mxn --yes', 'accepts all proposals'],
     ['puntas init eth.yaml --book eth_mxn --levels 2 --yes', 'sets two values'],
   ],
+  samples: [
+    ['puntas samples', 'writes config/live.yaml, config/tune.yaml and the others'],
+    ['puntas samples ./new', 'writes them into another folder'],
+  ],
   doctor: [
     ['puntas doctor -c my.yaml', 'checks the setup without placing an order'],
     ['puntas doctor -c my.yaml --order --yes', 'also places and cancels one order'],

@@ -7,7 +7,7 @@ import { maskedText } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 import { errorTerminal, writeError, type TerminalSize } from './output.ts';
 import { foldedRow } from '../../messages/wrapped.ts';
-import { ownCommandName, withCommandName } from './commandName.ts';
+import { withInstalledNames } from './installedNames.ts';
 import { terminalColumns } from './terminal.ts';
 
 /**
@@ -32,7 +32,7 @@ export const lineRoom = (to: TerminalSize = errorTerminal()): number =>
 export function logger(level: string, secrets: readonly string[], to?: DestinationStream): Log {
   // A log line is JSON, so text that could control a terminal is escaped.
   const mask = (line: string): string =>
-    maskedText(withCommandName(line, JSON.stringify(ownCommandName).slice(1, -1)), secrets)
+    maskedText(withInstalledNames(line, true), secrets)
       .replace(CONTROL, sign => (sign === '\\\\' ? sign : '\ufffd'))
       .replace(RAW_CONTROL, '\ufffd');
   const options = {

@@ -4,7 +4,7 @@
  */
 import { shownLines } from '../../core/text/shownText.ts';
 import { foldedText } from '../../messages/wrapped.ts';
-import { ownCommandName, withCommandName } from './commandName.ts';
+import { ownNames, withInstalledNames } from './installedNames.ts';
 
 type Screen = { readonly isTTY?: boolean; readonly columns?: number };
 
@@ -15,12 +15,12 @@ export const terminalColumns = ({ isTTY, columns = 0 }: Screen): number =>
   isTTY === true ? (columns > 0 ? columns : 80) : Infinity;
 
 /**
- * Returns a text for display: with commands that work on this machine, wrapped to the width of the terminal. JSON stays
- * on one line.
+ * Returns a text for display: with commands and paths of pages that work on this machine, wrapped to the width of the
+ * terminal. JSON stays on one line.
  */
-export function printed(text: string, to: Screen, name = ownCommandName): string {
+export function printed(text: string, to: Screen, command = ownNames.command): string {
   const isJson = /^[{[]/.test(text) && !text.includes('\n');
-  const shown = withCommandName(shownLines(text), isJson ? JSON.stringify(name).slice(1, -1) : name);
+  const shown = withInstalledNames(shownLines(text), isJson, { ...ownNames, command });
   return isJson ? shown : foldedText(shown, terminalColumns(to));
 }
 

@@ -5,7 +5,7 @@ import { COMMAND_FILES } from '../../../src/cli/commands/index.ts';
 
 /** Commands in the order of a user's work. */
 const GROUPS: readonly (readonly [title: string, commands: readonly string[]])[] = [
-  ['Set up', ['init', 'check', 'doctor', 'conformance', 'webhooks']],
+  ['Set up', ['init', 'samples', 'check', 'doctor', 'conformance', 'webhooks']],
   ['Run', ['run', 'sentinel', 'exchange', 'alert']],
   ['Inspect', ['status', 'console', 'explain', 'report', 'ledger', 'hedges', 'replay', 'presence', 'surveillance']],
   ['Act', ['pause', 'cancel', 'reduce', 'flatten', 'halt', 'resume', 'reload']],
@@ -45,7 +45,7 @@ export async function cliReference(): Promise<string> {
 }
 
 const INTRODUCTION = `Run a command as \`npx puntas <command>\`, in the container without \`npx\`. \`--help\` prints the same, with a second example.
-See also [exit codes](environment.md#exit-codes) and [JSON output](json.md). For \`DIR\`, \`FILE\` and \`PATH\`, put a path of yours.`;
+See also [exit codes](environment.md#exit-codes) and [JSON output](json.md). For \`DIR\`, \`FILE\` and \`PATH\`, put a path of yours. [samples](#samples) writes the files in \`config/\`.`;
 
 /** The most frequent option of each flag, where at least `SHARED_MIN` commands have it with the same text; by its identity. */
 function sharedOptions(all: Command): ReadonlyMap<string, Option> {

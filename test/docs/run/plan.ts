@@ -149,6 +149,7 @@ const ELSEWHERE: readonly {
     names: /hedge:comparison/,
     how: 'at its smallest size',
   },
+  { command: /^\.ci\/release\.sh$/, by: 'package.sh', names: /release\.sh/, how: 'without a tag' },
   { command: /^npm run docs:run/, by: 'docs.sh', names: /docs:run/, how: 'this check' },
   {
     command: /^docker compose (?:-f \S+ )?(?:up|exec)\b/,
@@ -171,6 +172,10 @@ const LEFT_OUT: readonly { readonly command: RegExp; readonly why: string }[] = 
   { command: /^docker buildx /, why: 'needs BuildKit; `.ci/image.sh` compares two builds by buildah' },
   { command: /^kubectl /, why: 'needs a cluster; `.ci/compose.sh` holds the file against its schema' },
   { command: /^npm version /, why: 'makes a release: a commit and a tag' },
+  {
+    command: /^npm publish$|^npm install puntas@VERSION$|^npm audit signatures$/,
+    why: 'needs a published release; `test/ci/release.test.ts` has a registry',
+  },
   { command: /^timedatectl /, why: "sets this machine's clock" },
   { command: /^chown (?:-R )?65532 /, why: "changes the reader's own files for the container's user" },
   { command: /tapeMemory\.js/, why: 'writes 0.8 GB and takes minutes, as the page says' },
