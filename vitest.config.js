@@ -124,6 +124,7 @@ const MANY = [
   'console/access',
   'core/accounting/histories',
   'core/accounting/ledger',
+  'core/accounting/placeAccount',
   'core/engine/books',
   'core/engine/elsewhere',
   'core/engine/engine',

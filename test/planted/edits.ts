@@ -2365,4 +2365,22 @@ export const EDITS: readonly Edit[] = [
     title:
       'over any history, exactly the sources that are usable and near the others make the price, which is as old as the oldest of them',
   },
+  {
+    name: 'balances of another exchange as old as their answer',
+    file: 'src/core/accounting/placeAccount.ts',
+    from: 'this.#readAt = event.startedAt;',
+    to: 'this.#readAt = event.at;',
+    test: 'test/core/accounting/placeAccount.test.ts',
+    title:
+      'balances are as old as the start of their read, and cash counts at the rate of its own hedge, drift at the latest',
+  },
+  {
+    name: 'cash of a hedge valued at the rate of the hedge before',
+    file: 'src/core/accounting/placeAccount.ts',
+    from: '      this.#rate = aboveZero(event.rate, place);\n      this.#value = this.#rate;\n      for (const trade of event.trades) this.#account.trade(trade);',
+    to: '      for (const trade of event.trades) this.#account.trade(trade);\n      this.#rate = aboveZero(event.rate, place);\n      this.#value = this.#rate;',
+    test: 'test/core/accounting/placeAccount.test.ts',
+    title:
+      'balances are as old as the start of their read, and cash counts at the rate of its own hedge, drift at the latest',
+  },
 ];
