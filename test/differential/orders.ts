@@ -108,8 +108,8 @@ export type OrderOperation =
     }
   /** Writes the amounts and ends of all orders to the journal. */
   | { readonly kind: 'save' }
-  /** Starts the next run from the journal. */
-  | { readonly kind: 'restart' };
+  /** Starts the next run from the journal, after the clock was set back by some ms. */
+  | { readonly kind: 'restart'; readonly setBack: number };
 
 /** Parameters of the random operations of one list. */
 type Shape = {
@@ -204,7 +204,7 @@ function drawOperation(random: Random, { reach, strangers }: Shape): OrderOperat
       kind: 'no sign',
       ...{ which: which(), lists: random.integer(3, 5), early: random.integer(0, 7), ago: ago() },
     };
-  return { kind: isLikely(0.8) ? 'save' : 'restart' };
+  return isLikely(0.8) ? { kind: 'save' } : { kind: 'restart', setBack: pick([0, 0, random.integer(0, 200)]) };
 }
 
 /** Facts about an order that never change. */
@@ -295,8 +295,10 @@ class Pair {
     }
     const last = model.justEnded.at(-1)?.closedAt ?? now;
     for (const since of [now - 20, last, last + 1]) {
-      const [found, expected] = [idsOf(orders.inBookSince(since)), idsOf(model.inBookSince(since))];
-      if (found !== expected) return differs(`orders in the book since ${since}`, found, expected);
+      const found = Array.from(orders.inBookSince(since), one => `${one.id}: ${orders.lotsInBookSince(one, since)}`);
+      const expected = model.inBookSince(since).map(one => `${one.id}: ${model.lotsInBookSince(one, since)}`);
+      const what = differs(`lots in the book since ${since}`, found.join(', '), expected.join(', '));
+      if (what !== null) return what;
     }
     return (
       differs('reserved, buy', orders.reserved('buy'), model.reserved('buy')) ??
@@ -347,6 +349,7 @@ class Pair {
       found.price === expected.price &&
       found.amount === expected.amount &&
       found.takes === expected.takes &&
+      found.placedAt === expected.placedAt &&
       isFound === (oid !== null) &&
       remaining(found) === leftOf(expected) &&
       mayLive(found) === modelMayLive(expected) &&
@@ -359,12 +362,13 @@ class Pair {
       'order',
       [
         ...[found.id, found.state, found.filled, found.filledRest, found.oid, found.ending, found.side, found.price],
-        ...[found.amount, found.takes, isFound, remaining(found), mayLive(found), isInBook(found)],
+        ...[found.amount, found.takes, found.placedAt, isFound, remaining(found), mayLive(found), isInBook(found)],
         ...[orders.isCancelDue(found, this.#now), orders.needsLookUp(found)],
       ].join(' '),
       [
         ...[id, stateOf(expected), filledOf(expected), BigInt(expected.traded % LOT) * (UNIT / 10n), oid],
-        ...[expected.ending, expected.side, expected.price, expected.amount, expected.takes, oid !== null],
+        ...[expected.ending, expected.side, expected.price, expected.amount, expected.takes, expected.placedAt],
+        ...[oid !== null],
         ...[leftOf(expected), modelMayLive(expected), expected.at === 'open'],
         ...[model.isCancelDue(expected, this.#now), model.needsLookUp(expected)],
       ].join(' '),
@@ -464,7 +468,7 @@ class Pair {
       this.#canceled([order], { kind: 'done', value: [] }, startedAt(2));
       this.#tradesRead(startedAt(3));
     } else if (op.kind === 'save') this.#save();
-    else if (op.kind === 'restart') this.#restart();
+    else if (op.kind === 'restart') this.#restart(op.setBack);
     else {
       const facts = this.#pick(op.which);
       if (facts === undefined) return null;
@@ -557,7 +561,7 @@ class Pair {
     }
   }
 
-  #restart(): void {
+  #restart(setBack: number): void {
     this.#number++;
     this.#ended = new Set(this.#savedEnds);
     const run = new Run(this.#number, this.#memory);
@@ -565,7 +569,7 @@ class Pair {
     for (const { id, side, price: ticks, lots, at } of this.#known) {
       if (at === null || this.#savedEnds.has(id)) continue;
       const { filled, rest, tenths, oid } = this.#saved.get(id) ?? { filled: 0, rest: 0n, tenths: 0, oid: null };
-      const row = { id, side, price: price(ticks), amount: amount(lots), oid, at };
+      const row = { id, side, price: price(ticks), amount: amount(lots), oid, at: at + setBack };
       const more = rest === 0n ? {} : { filledRest: money(rest) };
       run.orders.restore({ ...row, filled: amount(filled), ...more }, this.#now);
       run.model.restore({ ...row, traded: tenths } satisfies ModelRow, this.#now);

@@ -47,6 +47,9 @@ class BotOfTwo {
   beforePlace = (): Promise<void> => Promise.resolve();
   /** Mid price here from the next read of the book there on; absent if it stays. */
   midAtRead: number | undefined;
+  /** Value of one usd in mxn, and the one from the next read of the book there on; absent if it stays. */
+  rate = '0.02';
+  rateAtRead: string | undefined;
   /** Lots of a quote here that fill while the book there is read next. */
   fillsAtRead = 0;
   /** Rows, and the ledger as text. */
@@ -58,16 +61,18 @@ class BotOfTwo {
   failure: Error | null = null;
   readonly #lots: number;
   readonly #valueMin: string;
+  readonly #residual: string;
   #lives = 0;
   /** Balances here, at the start of this life. */
   #home = { btc: OPENING, mxn: OPENING };
   desk!: Desk;
   hedger!: Hedger;
 
-  /** `valueMin`: minimum value of a hedge there. With one, the bot has no other route. */
-  constructor(lots: number, valueMin = '0') {
+  /** `valueMin`: minimum value of a hedge there. With one, the bot has no other route. `residual` stays after a hedge. */
+  constructor(lots: number, valueMin = '0', residual = '0') {
     this.#lots = lots;
     this.#valueMin = valueMin;
+    this.#residual = residual;
     this.live();
   }
 
@@ -141,7 +146,7 @@ class BotOfTwo {
         venues: [this.#valueMin === '0' ? 'rfq' : 'elsewhere'],
         rules: {
           band: moneyOf(String(BAND)),
-          residual: moneyOf('0'),
+          residual: moneyOf(this.#residual),
           costMaxBps: 300,
           carryBpsPerHour: 0,
           unwindMs: 1,
@@ -161,7 +166,7 @@ class BotOfTwo {
           },
           bounds: { costMaxBps: 200, collarBps: 500, orderValueMax: (10n ** 30n) as never, room: 10 ** 12 },
           perRootSecond: () => 1e-4,
-          rate: () => moneyOf('0.02'),
+          rate: () => moneyOf(this.rate),
           funds: currency => this.desk.engine.elsewhere!.funds(currency),
           closedBecause: () => null,
         },
@@ -215,6 +220,7 @@ class BotOfTwo {
   }
 
   #moves(): void {
+    this.rate = this.rateAtRead ?? this.rate;
     const mid = this.midAtRead;
     if (mid === undefined) return;
     this.midAtRead = undefined;
@@ -365,22 +371,27 @@ test.each([
   expect(bot.balances.get('btc') === moneyOf('500')).toBe(!isSent);
 });
 
-test('a hedge costs at most what was counted for it, against the mid price of its decision, wherever that moves meanwhile', async () => {
+test('a hedge costs at most what was counted for it, against the mid price of its decision, wherever that and the rate move meanwhile', async () => {
+  const moves = fc.record({
+    lots: fc.constantFrom(-LOTS, LOTS),
+    mid: fc.integer({ min: 985, max: 1_015 }),
+    rate: fc.constantFrom('0.0199', '0.02', '0.0201'),
+  });
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(-LOTS, LOTS), fc.integer({ min: 985, max: 1_015 }), async (lots, mid) => {
+    fc.asyncProperty(moves, async ({ lots, mid, rate }) => {
       const bot = new BotOfTwo(lots, '1');
       bot.maker.limit('btc_usd', 'buy', '50000', '20');
       bot.maker.limit('btc_usd', 'sell', '50010', '20');
       await bot.clock.advance(1_000);
-      bot.midAtRead = mid;
+      [bot.midAtRead, bot.rateAtRead] = [mid, rate];
       await bot.passes(10_000);
       const { trades } = bot.at.exchange.truth().accounts.get(bot.there.id)!;
       const [row] = bot.hedger.rows;
       if (trades.length === 0) return expect(row?.state).not.toBe('completed');
-      expect([row?.state, row?.middle]).toEqual(['completed', String(mid)]);
+      expect([row?.state, row?.middle, row?.elsewhere?.rate]).toEqual(['completed', String(mid), rate]);
       const there = bot.balances;
       const base = there.get('btc')! - moneyOf('500');
-      const cash = (there.get('usd')! - moneyOf('20000000')) / 50n;
+      const cash = ((there.get('usd')! - moneyOf('20000000')) * moneyOf(rate)) / 10n ** 18n;
       const paid = -(base * BigInt(mid) + cash);
       expect(paid <= moneyOf(row!.costMax!)).toBe(true);
     }),
@@ -388,8 +399,8 @@ test('a hedge costs at most what was counted for it, against the mid price of it
   );
 });
 
-test('a hedge that fails again and again is tried less often', async () => {
-  const bot = new BotOfTwo(LOTS, '1');
+test.each(['0', '2'])('a hedge that fails again and again, and leaves %s, is tried less often', async residual => {
+  const bot = new BotOfTwo(LOTS, '1', residual);
   const { clock, hedger, maker } = bot;
   const rejected: Fate = { instead: { status: 400, headers: {}, body: '{"success":false,"error":{"code":"0379"}}' } };
   maker.limit('btc_usd', 'buy', '50000', '50');

@@ -11,7 +11,7 @@ export type HaltLimits = {
   readonly fillsPer10Min: number;
   /** Maximum number of placements rejected by the exchange, per minute. */
   readonly refusalsPerMinute: number;
-  /** Maximum number of requests per minute without a usable answer. */
+  /** Maximum number of placements per minute without a usable answer. */
   readonly unknownsPerMinute: number;
   /** Maximum number of placements and cancels per minute. */
   readonly messagesPerMinute: number;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LivePrice, type LivePriceRules, type LiveReading, type SourceLeg } from '../../../src/core/index.ts';
+import { runsOf } from '../../many.ts';
 
 const leg = (feed: string, more: Partial<SourceLeg> = {}): SourceLeg => ({
   ...{ feed, divides: false, staleAfterMs: 1_000, frozenAfterMs: null },
@@ -239,60 +240,89 @@ const told: fc.Arbitrary<Told> = fc.record({
   passed: fc.integer({ min: 0, max: 400 }),
   aged: fc.integer({ min: 0, max: 300 }),
   what: fc.oneof(
-    { weight: 8, arbitrary: fc.integer({ min: 9_950, max: 10_050 }).map(mid => book(mid - 1, mid + 1)) },
+    // Few prices, so that a book often stays unchanged.
+    { weight: 4, arbitrary: fc.integer({ min: 9_999, max: 10_000 }).map(mid => book(mid - 1, mid + 1)) },
+    { weight: 4, arbitrary: fc.integer({ min: 9_950, max: 10_050 }).map(mid => book(mid - 1, mid + 1)) },
     { weight: 1, arbitrary: fc.integer({ min: 9_950, max: 10_050 }).map(mid => book(mid + 1, mid - 1)) },
     fc.constantFrom<LiveReading | string>('cut', book(0, 10_000), book(10_000, Infinity), book(Number.NaN, 10_001)),
   ),
 });
 
-test('over any history, the price is within the usable prices, and no stale, crossed, one-sided, frozen or divergent source is used', () => {
+type Heard = {
+  readonly lost: boolean;
+  readonly at: number;
+  readonly changedAt: number;
+  readonly what: LiveReading;
+};
+
+/** Reason why a book is not usable at `at`, whatever the others say; `null` if it is. */
+function unusable(heard: Heard | undefined, at: number): string | null {
+  if (heard?.lost === true) return 'lost';
+  if (heard === undefined) return 'no data';
+  if (at - heard.at > 1_000) return 'stale';
+  const { bid, ask } = heard.what;
+  if (!(bid > 0 && ask > 0 && bid < Infinity && ask < Infinity)) return 'one-sided';
+  if (bid > ask) return 'crossed';
+  return heard.at - heard.changedAt > 600 ? 'frozen' : null;
+}
+
+const medianOf = (sorted: readonly number[]): readonly [low: number, high: number] => [
+  sorted[Math.ceil(sorted.length / 2) - 1]!,
+  sorted[Math.floor(sorted.length / 2)]!,
+];
+
+test('over any history, exactly the sources that are usable and near the others make the price, which is as old as the oldest of them', () => {
+  const weights: Readonly<Record<string, number>> = { a: 1, b: 2, c: 3 };
   const rules: Partial<LivePriceRules> = {
-    sources: ['a', 'b', 'c'].map((name, i) => ({ ...source(name, leg(name, { frozenAfterMs: 600 })), weight: i + 1 })),
+    sources: Object.entries(weights).map(([name, weight]) => ({
+      ...source(name, leg(name, { frozenAfterMs: 600 })),
+      weight,
+    })),
   };
+  const reached = new Set<string | null>();
   fc.assert(
     fc.property(
-      fc.array(told, { maxLength: 40 }),
+      fc.array(told, { maxLength: 40, size: 'medium' }),
       fc.constantFrom<LivePriceRules['combine']>('median', 'weights'),
       fc.integer({ min: 1, max: 3 }),
       (history, combine, sourcesMin) => {
         const live = made({ ...rules, combine, sourcesMin });
-        const last = new Map<string, { at: number; changedAt: number; what: LiveReading } | string>();
+        const heard = new Map<string, Heard>();
         let at = 10_000;
         for (const { feed, passed, aged, what } of history) {
           at += passed;
           const startedAt = at - aged;
           live.read(feed, startedAt, what);
-          const before = last.get(feed);
-          const known = typeof before === 'object' ? before : undefined;
-          if (typeof what === 'string') last.set(feed, what);
-          else {
-            const isSame = known !== undefined && known.what.bid === what.bid && known.what.ask === what.ask;
-            last.set(feed, { at: startedAt, changedAt: isSame ? known.changedAt : startedAt, what });
-          }
+          const before = heard.get(feed);
+          if (typeof what !== 'string') {
+            const isSame = before !== undefined && before.what.bid === what.bid && before.what.ask === what.ask;
+            heard.set(feed, { lost: false, at: startedAt, changedAt: isSame ? before.changedAt : startedAt, what });
+          } else heard.set(feed, { ...(before ?? { at: -Infinity, changedAt: 0, what: book(0, 0) }), lost: true });
           const { sources, price, refusal } = live.status(at);
-          const used = sources.filter(one => one.refusal === null);
-          for (const { name, price: there } of used) {
-            const seen = last.get(name);
-            if (typeof seen !== 'object') throw new Error(`${name} is used without a reading`);
-            expect(at - seen.at).toBeLessThanOrEqual(1_000);
-            expect(seen.at - seen.changedAt).toBeLessThanOrEqual(600);
-            expect(seen.what.bid).toBeGreaterThan(0);
-            expect(seen.what.bid).toBeLessThanOrEqual(seen.what.ask);
-            expect(there).toBe((seen.what.bid + seen.what.ask) / 2);
-          }
-          expect(refusal === null).toBe(price !== null);
-          if (price === null) {
-            expect(used.length).toBeLessThan(sourcesMin);
-            continue;
-          }
-          const prices = used.map(one => one.price!);
-          expect(price.price).toBeGreaterThanOrEqual(Math.min(...prices));
-          expect(price.price).toBeLessThanOrEqual(Math.max(...prices));
-          const usable = sources.filter(({ refusal: why }) => why === null || why === 'divergent').length;
-          const limits = usable % 2 === 0 ? 1.01 : 2.02;
-          expect(Math.max(...prices) / Math.min(...prices) - 1).toBeLessThanOrEqual(limits * 50e-4);
+          const usable = Object.keys(weights).filter(name => unusable(heard.get(name), at) === null);
+          const midOf = (name: string) => (heard.get(name)!.what.bid + heard.get(name)!.what.ask) / 2;
+          const [low, high] = medianOf(usable.map(midOf).toSorted((a, b) => a - b));
+          const isFar = (name: string) =>
+            Math.max(midOf(name) - low, high - midOf(name)) * 10_000 > (50 * (low + high)) / 2;
+          const expected = Object.keys(weights).map(
+            name => unusable(heard.get(name), at) ?? (isFar(name) ? 'divergent' : null),
+          );
+          expect(sources.map(one => one.refusal)).toEqual(expected);
+          for (const one of expected) reached.add(one);
+          const used = usable.filter(name => !isFar(name));
+          expect([refusal === null, price !== null]).toEqual(Array(2).fill(used.length >= sourcesMin));
+          if (price === null) continue;
+          const [below, above] = medianOf(used.map(midOf).toSorted((a, b) => a - b));
+          const total = used.reduce((sum, name) => sum + weights[name]!, 0);
+          const mean = used.reduce((sum, name) => sum + weights[name]! * midOf(name), 0) / total;
+          const together = combine === 'median' ? (below + above) / 2 : mean;
+          expect(price.price).toBeCloseTo(together, 6);
+          expect(price).toMatchObject({ at: Math.min(...used.map(name => heard.get(name)!.at)), there: price.price });
         }
       },
     ),
+    runsOf(1_000, 100),
   );
+  const all = [null, 'crossed', 'divergent', 'frozen', 'lost', 'no data', 'one-sided', 'stale'];
+  expect([...reached].toSorted()).toEqual(all.toSorted());
 });

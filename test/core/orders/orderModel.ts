@@ -9,6 +9,8 @@ export const TRADE_DELAY = 60;
 export const CANCEL_AGAIN = 25;
 export const LOOK_EVERY = 20;
 const MISSING_AFTER = 60_000;
+/** Number of latest trades that a pending read of the book may not include yet. */
+const FILLS_MAX = 64;
 /** One lot, in tenths of a lot. */
 export const LOT = 10;
 
@@ -19,6 +21,7 @@ export type ModelOrder = {
   /** Amount of the order, in lots. */
   readonly amount: number;
   readonly takes: boolean;
+  readonly placedAt: number;
   /** State as in `Orders`, except that `open` includes partially filled orders. */
   at: 'intent' | 'sent' | 'open' | 'canceling' | 'unknown' | 'closed' | 'done';
   oid: string | null;
@@ -74,6 +77,8 @@ export class OrderModel {
   ends: ModelOrder[] = [];
   justEnded: ModelOrder[] = [];
   readonly news: string[] = [];
+  /** Latest trades, with the whole lots that each added to the filled amount. */
+  #fills: { readonly order: ModelOrder; readonly lots: number; readonly at: number }[] = [];
   /** Reads of open orders that listed unknown orders under the bot's name, with the number of these orders. */
   readonly #orphanReads: { at: number; orders: number }[] = [];
   #isDuplicate = false;
@@ -230,8 +235,10 @@ export class OrderModel {
     const order = this.get(id) ?? this.byOid(oid);
     if (order === undefined) return false;
     const before = order.at;
+    const filled = filledOf(order);
     order.oid = oid;
     order.traded += tenths;
+    this.#fills = [...this.#fills, { order, lots: filledOf(order) - filled, at }].slice(-FILLS_MAX);
     if (before === 'done') {
       this.#tell('late fill', order);
       return true;
@@ -309,6 +316,12 @@ export class OrderModel {
     return shown.filter(one => mayLive(one) || one.closedAt >= startedAt);
   }
 
+  /** Returns the maximum lots of an order in a book whose read started at `startedAt`: with the fills since then. */
+  lotsInBookSince(order: ModelOrder, startedAt: number): number {
+    const since = this.#fills.filter(fill => fill.order === order && fill.at >= startedAt);
+    return since.reduce((sum, { lots }) => sum + lots, order.amount - filledOf(order));
+  }
+
   get areTradesMissing(): boolean {
     return this.live.some(one => one.isMissing);
   }
@@ -316,7 +329,7 @@ export class OrderModel {
   #add(facts: Pick<ModelOrder, 'id' | 'side' | 'price' | 'amount' | 'takes' | 'reported'>, at: number): ModelOrder {
     const order: ModelOrder = {
       ...facts,
-      ...{ at: 'intent', oid: null, ending: null, traded: 0, final: null, since: at, closedAt: at },
+      ...{ at: 'intent', placedAt: at, oid: null, ending: null, traded: 0, final: null, since: at, closedAt: at },
       ...{ cancelSentAt: -Infinity, isCancelAnswered: false, isMissing: false, absences: 0, proofs: [] },
     };
     this.live.push(order);

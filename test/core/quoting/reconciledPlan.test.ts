@@ -54,6 +54,12 @@ const anyLevels = (maxLength: number) =>
     { maxLength },
   ) as unknown as fc.Arbitrary<NormalizedLevel[]>;
 
+const openOrder = (price: number, n: number): Order =>
+  ({
+    ...{ id: `o-${n}`, side: 'buy', price, amount: 40, filled: 0 },
+    ...{ state: 'open', placedAt: NOW, finalFilled: null },
+  }) as unknown as Order;
+
 const isConfirmed = ({ state }: Order): boolean => state === 'open' || state === 'partially filled';
 
 /** Whether an order consists of other levels of the strategy than a level. */
@@ -75,21 +81,28 @@ function misfit(order: Order, level: NormalizedLevel): string | null {
 
 type Pairing = { readonly count: number; readonly distance: number };
 
-/** The most pairs that do not cross, then the least distance. */
-function bestOf(levels: readonly NormalizedLevel[], orders: readonly Order[]): Pairing {
+/** The most pairs that do not cross, then the least distance. `known` has the results for the last levels and orders. */
+function bestOf(
+  levels: readonly NormalizedLevel[],
+  orders: readonly Order[],
+  known = new Map<string, Pairing>(),
+): Pairing {
   if (levels.length === 0 || orders.length === 0) return { count: 0, distance: 0 };
+  const rest = `${levels.length} ${orders.length}`;
+  const before = known.get(rest);
+  if (before !== undefined) return before;
   const [[level, ...otherLevels], [order, ...otherOrders]] = [levels, orders] as [
     [NormalizedLevel, ...NormalizedLevel[]],
     [Order, ...Order[]],
   ];
-  const ways = [bestOf(otherLevels, orders), bestOf(levels, otherOrders)];
+  const ways = [bestOf(otherLevels, orders, known), bestOf(levels, otherOrders, known)];
   if (isConfirmed(order) && misfit(order, level) === null) {
-    const { count, distance } = bestOf(otherLevels, otherOrders);
+    const { count, distance } = bestOf(otherLevels, otherOrders, known);
     ways.push({ count: count + 1, distance: distance + Math.abs(level.price - order.price) });
   }
-  return ways.reduce((best, way) =>
-    way.count > best.count || (way.count === best.count && way.distance < best.distance) ? way : best,
-  );
+  const best = ways.reduce((a, b) => (b.count > a.count || (b.count === a.count && b.distance < a.distance) ? b : a));
+  known.set(rest, best);
+  return best;
 }
 
 /** The least sum of distances that pairs the fewer completely with the more. */
@@ -164,6 +177,22 @@ describe('a plan', () => {
         for (const side of SIDES) check(side, levels, orders, reconcileSide(side, levels, orders, tolerance, NOW));
       }),
       runsOf(20_000, 400),
+    );
+  });
+
+  it('of many levels keeps the most orders with the least distance, after a plan of any other size', () => {
+    const prices = fc.array(fc.integer({ min: 960, max: 1_040 }), { maxLength: 20, size: 'max' });
+    fc.assert(
+      fc.property(prices, prices, anyLevels(5), anyOrders(6), (wanted, had, otherLevels, otherOrders) => {
+        reconcileSide('buy', otherLevels, otherOrders, tolerance, NOW);
+        // Only prices decide, so the best pairs that do not cross are the best of all.
+        const levels = wanted.map((price, index) => ({ side: 'buy', index, price, amount: 40 }) as NormalizedLevel);
+        const orders = had.map((price, n) => openOrder(price, n));
+        const plan = reconcileSide('buy', levels, orders, tolerance, NOW);
+        const { count, distance } = bestOf(sorted('buy', levels), sorted('buy', orders));
+        expect([plan.keep.length, sumOf(plan.keep)]).toEqual([count, distance]);
+      }),
+      runsOf(2_000, 150),
     );
   });
 

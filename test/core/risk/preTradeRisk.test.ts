@@ -12,6 +12,7 @@ import {
   positionRoom,
   quotingRefusal,
   remaining,
+  takingRefusal,
   type Order,
   type OrderState,
   type PlaceCommand,
@@ -19,6 +20,7 @@ import {
   type Side,
   type RiskContext,
 } from '../../../src/core/index.ts';
+import type { QuotingRefusal } from '../../../src/core/risk/preTradeRisk.ts';
 import { depthOf, plain } from '../market.ts';
 
 const limits = {
@@ -52,6 +54,26 @@ const quiet: RiskContext = {
   minorFunds: rich,
   reduceOnly: false,
   unknownMax: 2,
+};
+/** Each refusal of all quotes with a cause of it, in the order in which they are checked. */
+const CAUSES: Readonly<Record<QuotingRefusal, Partial<RiskContext>>> = {
+  stopping: { stopping: true },
+  halted: { halted: true },
+  'paused by a person': { paused: true },
+  'rules of the book changed': { bookRefusal: 'rules of the book changed' },
+  'book is not traded any more': { bookRefusal: 'book is not traded any more' },
+  'not ready': { missing: 'the balances have not been read yet' },
+  'no limits': { limits: null },
+  'held by the sentinel': { heldBySentinel: true },
+  'sentinel is missing': { sentinelMissing: true },
+  'ledger differs from the balances': { ledgerDiffers: true },
+  'book stale': { bookAge: 1001 },
+  'book one-sided': { depth: depthOf([[999, 50]], []) },
+  'book crossed': { depth: depthOf([[1001, 1]], [[1001, 1]]) },
+  'no live price': { livePriceMissing: '0 of 1 sources used, at least 1 needed' },
+  'price moved too far': { limits: { ...limits, priceMove: { bps: 1, windowMs: 1 } }, pastPrice: 1 },
+  'private data stale': { privateAge: 1001 },
+  'too many unknown orders': { unknownMax: -1 },
 };
 const place = (side: Side, price: number, amount: number): PlaceCommand =>
   ({ kind: 'place', id: 'x', side, price, amount }) as unknown as PlaceCommand;
@@ -176,23 +198,14 @@ describe('the gate', () => {
   });
 
   it('says the first of several reasons against every order, in the order in which they are listed', () => {
-    const general: readonly (readonly [string, Partial<RiskContext>])[] = [
-      ['stopping', { stopping: true }],
-      ['halted', { halted: true }],
-      ['paused by a person', { paused: true }],
-      ['rules of the book changed', { bookRefusal: 'rules of the book changed' }],
-      ['not ready', { missing: 'the balances have not been read yet' }],
-      ['held by the sentinel', { heldBySentinel: true }],
-      ['sentinel is missing', { sentinelMissing: true }],
-      ['ledger differs from the balances', { ledgerDiffers: true }],
-      ['book stale', { bookAge: 1001 }],
-      ['book crossed', { depth: depthOf([[1001, 1]], [[1001, 1]]) }],
-      ['price moved too far', { limits: { ...limits, priceMove: { bps: 1, windowMs: 1 } }, pastPrice: 1 }],
-      ['private data stale', { privateAge: 1001 }],
-      ['too many unknown orders', { unknownMax: -1 }],
-    ];
-    general.forEach(([reason], n) => {
-      const standing = { ...quiet, ...Object.assign({}, ...general.slice(n).map(([, of]) => of)) } as RiskContext;
+    const all = Object.entries(CAUSES);
+    all.forEach(([reason], n) => {
+      // Of two causes that exclude each other, the first applies.
+      const causes = all
+        .slice(n)
+        .toReversed()
+        .map(([, of]) => of);
+      const standing = { ...quiet, ...Object.assign({}, ...causes) } as RiskContext;
       expect(quotingRefusal(standing)).toBe(reason);
       expect(approvePlace(place('buy', -1, -1), standing)).toBe(reason);
     });
@@ -291,6 +304,17 @@ describe('the gate', () => {
     expect(approvePlace(good, { ...quiet, ...goodAt })).toBe(good);
     expect(approvePlace(bad, { ...quiet, ...badAt })).toBe(reason);
   });
+
+  it.each(Object.entries(CAUSES))(
+    'says "%s" also to a taker order, except that it needs no live price',
+    (reason, of) => {
+      const standing = { ...quiet, position: 10, ...of };
+      const expected = reason === 'no live price' ? null : reason;
+      expect([quotingRefusal(standing), takingRefusal(standing)]).toEqual([reason, expected]);
+      const command = { ...place('sell', 999, 10), takes: true as const };
+      expect(approvePlace(command, standing)).toBe(expected ?? command);
+    },
+  );
 
   it('takes nothing from an order that only says that it does not take', () => {
     // The type allows only true.
