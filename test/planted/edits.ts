@@ -2273,4 +2273,56 @@ export const EDITS: readonly Edit[] = [
     title:
       'of any senders is within its limits and counted as it lies on disk, also after a start: no more is deleted than must be, of who has most, the oldest first',
   },
+  {
+    name: 'a comparison without any read counts as right',
+    file: 'src/live/account/balanceReads.ts',
+    from: '        isCompared = true;\n        if (engine.account.differences().length === 0) return true;\n      }',
+    to: '        isCompared = true;\n      }\n      if (engine.account.differences().length === 0) return true;',
+    test: 'test/live/account/balanceReads.test.ts',
+    title:
+      'a comparison is right only after a quiet read without a difference, and unknown only without any quiet read',
+  },
+  {
+    name: 'the pause between reads of the lists starts only when they answer',
+    file: 'src/live/account/balanceReads.ts',
+    from: '    this.#lookedAt = now;\n    const found = await this.#look();\n    if (found === null) return;',
+    to: '    const found = await this.#look();\n    if (found === null) return;\n    this.#lookedAt = now;',
+    test: 'test/live/account/balanceReads.test.ts',
+    title: 'the lists of transfers are read at most once in each pause, whether they answer or not',
+  },
+  {
+    name: 'each equal comparison makes the lists due soon',
+    file: 'src/live/account/balanceReads.ts',
+    from: 'if (!differs && this.#isUnbooked) this.#linesMayComeUntil',
+    to: 'if (!differs) this.#linesMayComeUntil',
+    test: 'test/live/account/balanceReads.test.ts',
+    title: 'the lists of transfers are read at most once in each pause, whether they answer or not',
+  },
+  {
+    name: 'news of money too soon after the last postpone the next read',
+    file: 'src/live/account/eventDrivenReads.ts',
+    from: '      if (now - this.#balancesAt < BALANCES_EVERY_MS) return;\n      this.#balancesAt = now;',
+    to: '      const last = this.#balancesAt;\n      this.#balancesAt = now;\n      if (now - last < BALANCES_EVERY_MS) return;',
+    test: 'test/live/account/eventDrivenReads.test.ts',
+    title:
+      'news of money are read unless the last such read started less than five seconds ago, however close they follow',
+  },
+  {
+    name: 'a hedge that changes without a new row reaches the disk a minute late',
+    file: 'src/live/account/ledgerKeeper.ts',
+    from: 'hedges === kept.hedges',
+    to: 'hedges.length === kept.hedges.length',
+    test: 'test/live/account/ledgerKeeper.test.ts',
+    title:
+      'whatever changes is what the journal has after the next call, and without a change the journal is given nothing',
+  },
+  {
+    name: 'a new line in a full list of known transfers reaches the disk a minute late',
+    file: 'src/live/account/ledgerKeeper.ts',
+    from: 'transfers === kept.transfers',
+    to: 'transfers?.length === kept.transfers?.length',
+    test: 'test/live/account/ledgerKeeper.test.ts',
+    title:
+      'whatever changes is what the journal has after the next call, and without a change the journal is given nothing',
+  },
 ];
