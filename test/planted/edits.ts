@@ -2325,4 +2325,28 @@ export const EDITS: readonly Edit[] = [
     title:
       'whatever changes is what the journal has after the next call, and without a change the journal is given nothing',
   },
+  {
+    name: 'an answer to a read from before a rejection ends the doubt about the rules',
+    file: 'src/live/loop/rulesReads.ts',
+    from: 'this.#areInDoubt = this.#isDoubtNew;',
+    to: 'this.#areInDoubt = false;',
+    test: 'test/live/loop/rulesReads.test.ts',
+    title: 'rules are in doubt from a rejection until an answer to a read that started after it, which starts within two seconds of the last',
+  },
+  {
+    name: 'a tick that changed back is applied by the next run',
+    file: 'src/live/loop/rulesReads.ts',
+    from: '    this.#next = isOther ? read : null;',
+    to: '    if (isOther) this.#next = read;',
+    test: 'test/live/loop/rulesReads.test.ts',
+    title: 'the next run has the rules of the last answer if their tick is another, and none if it is that of this run again',
+  },
+  {
+    name: 'a trade whose fee no list explains is checked at each page that repeats it',
+    file: 'src/live/loop/rulesReads.ts',
+    from: '      this.#charged.add(key);\n      const rate = differentChargedRate(trade, instrument, this.#known);\n      if (rate === null || this.#run.clock.elapsed() < this.#askAgainAt) continue;',
+    to: '      const rate = differentChargedRate(trade, instrument, this.#known);\n      if (rate === null || this.#run.clock.elapsed() < this.#askAgainAt) continue;\n      this.#charged.add(key);',
+    test: 'test/live/loop/rulesReads.test.ts',
+    title: 'a trade at a rate that no list explains is checked once, however often it is listed again',
+  },
 ];
