@@ -2331,7 +2331,8 @@ export const EDITS: readonly Edit[] = [
     from: 'this.#areInDoubt = this.#isDoubtNew;',
     to: 'this.#areInDoubt = false;',
     test: 'test/live/loop/rulesReads.test.ts',
-    title: 'rules are in doubt from a rejection until an answer to a read that started after it, which starts within two seconds of the last',
+    title:
+      'rules are in doubt from a rejection until an answer to a read that started after it, which starts within two seconds of the last',
   },
   {
     name: 'a tick that changed back is applied by the next run',
@@ -2339,7 +2340,8 @@ export const EDITS: readonly Edit[] = [
     from: '    this.#next = isOther ? read : null;',
     to: '    if (isOther) this.#next = read;',
     test: 'test/live/loop/rulesReads.test.ts',
-    title: 'the next run has the rules of the last answer if their tick is another, and none if it is that of this run again',
+    title:
+      'the next run has the rules of the last answer if their tick is another, and none if it is that of this run again',
   },
   {
     name: 'a trade whose fee no list explains is checked at each page that repeats it',
@@ -2348,5 +2350,47 @@ export const EDITS: readonly Edit[] = [
     to: '      const rate = differentChargedRate(trade, instrument, this.#known);\n      if (rate === null || this.#run.clock.elapsed() < this.#askAgainAt) continue;\n      this.#charged.add(key);',
     test: 'test/live/loop/rulesReads.test.ts',
     title: 'a trade at a rate that no list explains is checked once, however often it is listed again',
+  },
+  {
+    name: 'failed reads of a source count on after a good one',
+    file: 'src/live/market/venuePriceSource.ts',
+    from: '    this.#currentAt = this.#options.clock.elapsed();\n    this.#unread = 0;',
+    to: '    this.#currentAt = this.#options.clock.elapsed();',
+    test: 'test/live/market/venuePriceSource.test.ts',
+    title: 'a price is lost after two failed reads in a row, whatever failed before a good one',
+  },
+  {
+    name: 'hedges are priced on the book of a lost stream',
+    file: 'src/live/market/venuePriceSource.ts',
+    from: '      onLost: () => {\n        this.#exact = null;\n      },',
+    to: '      onLost: () => undefined,',
+    test: 'test/live/market/venuePriceSource.test.ts',
+    title: 'hedges are priced on no book of a stream from when %s until the next book',
+  },
+  {
+    name: 'a dead bot counts as alive again after half a minute',
+    file: 'src/live/safety/heartbeat.ts',
+    from: '    if (hasMoved || wasAway) this.#movedAt = now;\n    this.#lookedAt = now;',
+    to: '    if (hasMoved || wasAway) this.#lookedAt = this.#movedAt = now;',
+    test: 'test/live/safety/heartbeat.test.ts',
+    title: 'counts from the last beat or from the end of the last time away, however often it looks between',
+  },
+  {
+    name: 'a connection that a check ends leaves a second watch behind',
+    file: 'src/exchange/transport/reconnectingStream.ts',
+    from: '      const generation = this.#generation;\n      this.#protocol.checked?.();\n      if (generation === this.#generation) this.#watchSilence();',
+    to: '      this.#protocol.checked?.();\n      this.#watchSilence();',
+    test: 'test/exchange/transport/reconnectingStream.test.ts',
+    title:
+      'pauses between connections double up to their bound, whatever ends them, and begin again only after one that was up and lasted a minute',
+  },
+  {
+    name: 'requests under way count twice after a report of the used weight',
+    file: 'src/exchange/transport/meters.ts',
+    from: '      level = Math.max(level, used - underWay);',
+    to: '      level = Math.max(level, used);',
+    test: 'test/exchange/transport/meters.test.ts',
+    title:
+      'what the exchange reports as used includes the requests under way, and lowers nothing, whichever meter counts',
   },
 ];
