@@ -2382,5 +2382,123 @@ export const EDITS: readonly Edit[] = [
     test: 'test/core/accounting/placeAccount.test.ts',
     title:
       'balances are as old as the start of their read, and cash counts at the rate of its own hedge, drift at the latest',
+    name: 'a comparison without any read counts as right',
+    file: 'src/live/account/balanceReads.ts',
+    from: '        isCompared = true;\n        if (engine.account.differences().length === 0) return true;\n      }',
+    to: '        isCompared = true;\n      }\n      if (engine.account.differences().length === 0) return true;',
+    test: 'test/live/account/balanceReads.test.ts',
+    title:
+      'a comparison is right only after a quiet read without a difference, and unknown only without any quiet read',
+  },
+  {
+    name: 'the pause between reads of the lists starts only when they answer',
+    file: 'src/live/account/balanceReads.ts',
+    from: '    this.#lookedAt = now;\n    const found = await this.#look();\n    if (found === null) return;',
+    to: '    const found = await this.#look();\n    if (found === null) return;\n    this.#lookedAt = now;',
+    test: 'test/live/account/balanceReads.test.ts',
+    title: 'the lists of transfers are read at most once in each pause, whether they answer or not',
+  },
+  {
+    name: 'each equal comparison makes the lists due soon',
+    file: 'src/live/account/balanceReads.ts',
+    from: 'if (!differs && this.#isUnbooked) this.#linesMayComeUntil',
+    to: 'if (!differs) this.#linesMayComeUntil',
+    test: 'test/live/account/balanceReads.test.ts',
+    title: 'the lists of transfers are read at most once in each pause, whether they answer or not',
+  },
+  {
+    name: 'news of money too soon after the last postpone the next read',
+    file: 'src/live/account/eventDrivenReads.ts',
+    from: '      if (now - this.#balancesAt < BALANCES_EVERY_MS) return;\n      this.#balancesAt = now;',
+    to: '      const last = this.#balancesAt;\n      this.#balancesAt = now;\n      if (now - last < BALANCES_EVERY_MS) return;',
+    test: 'test/live/account/eventDrivenReads.test.ts',
+    title:
+      'news of money are read unless the last such read started less than five seconds ago, however close they follow',
+  },
+  {
+    name: 'a hedge that changes without a new row reaches the disk a minute late',
+    file: 'src/live/account/ledgerKeeper.ts',
+    from: 'hedges === kept.hedges',
+    to: 'hedges.length === kept.hedges.length',
+    test: 'test/live/account/ledgerKeeper.test.ts',
+    title:
+      'whatever changes is what the journal has after the next call, and without a change the journal is given nothing',
+  },
+  {
+    name: 'a new line in a full list of known transfers reaches the disk a minute late',
+    file: 'src/live/account/ledgerKeeper.ts',
+    from: 'transfers === kept.transfers',
+    to: 'transfers?.length === kept.transfers?.length',
+    test: 'test/live/account/ledgerKeeper.test.ts',
+    title:
+      'whatever changes is what the journal has after the next call, and without a change the journal is given nothing',
+  },
+  {
+    name: 'an answer to a read from before a rejection ends the doubt about the rules',
+    file: 'src/live/loop/rulesReads.ts',
+    from: 'this.#areInDoubt = this.#isDoubtNew;',
+    to: 'this.#areInDoubt = false;',
+    test: 'test/live/loop/rulesReads.test.ts',
+    title:
+      'rules are in doubt from a rejection until an answer to a read that started after it, which starts within two seconds of the last',
+  },
+  {
+    name: 'a tick that changed back is applied by the next run',
+    file: 'src/live/loop/rulesReads.ts',
+    from: '    this.#next = isOther ? read : null;',
+    to: '    if (isOther) this.#next = read;',
+    test: 'test/live/loop/rulesReads.test.ts',
+    title:
+      'the next run has the rules of the last answer if their tick is another, and none if it is that of this run again',
+  },
+  {
+    name: 'a trade whose fee no list explains is checked at each page that repeats it',
+    file: 'src/live/loop/rulesReads.ts',
+    from: '      this.#charged.add(key);\n      const rate = differentChargedRate(trade, instrument, this.#known);\n      if (rate === null || this.#run.clock.elapsed() < this.#askAgainAt) continue;',
+    to: '      const rate = differentChargedRate(trade, instrument, this.#known);\n      if (rate === null || this.#run.clock.elapsed() < this.#askAgainAt) continue;\n      this.#charged.add(key);',
+    test: 'test/live/loop/rulesReads.test.ts',
+    title: 'a trade at a rate that no list explains is checked once, however often it is listed again',
+  },
+  {
+    name: 'failed reads of a source count on after a good one',
+    file: 'src/live/market/venuePriceSource.ts',
+    from: '    this.#currentAt = this.#options.clock.elapsed();\n    this.#unread = 0;',
+    to: '    this.#currentAt = this.#options.clock.elapsed();',
+    test: 'test/live/market/venuePriceSource.test.ts',
+    title: 'a price is lost after two failed reads in a row, whatever failed before a good one',
+  },
+  {
+    name: 'hedges are priced on the book of a lost stream',
+    file: 'src/live/market/venuePriceSource.ts',
+    from: '      onLost: () => {\n        this.#exact = null;\n      },',
+    to: '      onLost: () => undefined,',
+    test: 'test/live/market/venuePriceSource.test.ts',
+    title: 'hedges are priced on no book of a stream from when %s until the next book',
+  },
+  {
+    name: 'a dead bot counts as alive again after half a minute',
+    file: 'src/live/safety/heartbeat.ts',
+    from: '    if (hasMoved || wasAway) this.#movedAt = now;\n    this.#lookedAt = now;',
+    to: '    if (hasMoved || wasAway) this.#lookedAt = this.#movedAt = now;',
+    test: 'test/live/safety/heartbeat.test.ts',
+    title: 'counts from the last beat or from the end of the last time away, however often it looks between',
+  },
+  {
+    name: 'a connection that a check ends leaves a second watch behind',
+    file: 'src/exchange/transport/reconnectingStream.ts',
+    from: '      const generation = this.#generation;\n      this.#protocol.checked?.();\n      if (generation === this.#generation) this.#watchSilence();',
+    to: '      this.#protocol.checked?.();\n      this.#watchSilence();',
+    test: 'test/exchange/transport/reconnectingStream.test.ts',
+    title:
+      'pauses between connections double up to their bound, whatever ends them, and begin again only after one that was up and lasted a minute',
+  },
+  {
+    name: 'requests under way count twice after a report of the used weight',
+    file: 'src/exchange/transport/meters.ts',
+    from: '      level = Math.max(level, used - underWay);',
+    to: '      level = Math.max(level, used);',
+    test: 'test/exchange/transport/meters.test.ts',
+    title:
+      'what the exchange reports as used includes the requests under way, and lowers nothing, whichever meter counts',
   },
 ];

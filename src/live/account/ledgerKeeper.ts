@@ -2,7 +2,14 @@
  * Passes the ledger to the journal: entries, balances, position in the list of trades, and live orders, all as of one
  * point in time. Passes it after every change, and also periodically, because losses change with the market price.
  */
-import { textOfMoney, type Clock, type Engine, type LedgerEntry, type ProfitSinceOpening } from '../../core/index.ts';
+import {
+  textOfMoney,
+  type Clock,
+  type Engine,
+  type LedgerEntry,
+  type Millis,
+  type ProfitSinceOpening,
+} from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';
 import type { Journal } from '../state/journal.ts';
 import type { StateUnits } from '../state/unitConversion.ts';
@@ -15,10 +22,16 @@ export class LedgerKeeper {
   readonly #journal: Pick<Journal, 'keep'>;
   readonly #reads: Pick<Reads, 'taken' | 'uncounted'>;
   readonly #clock: Clock;
+  /** Returns the hedges and the ids of transfers. A list that has changed is another object. */
   readonly #hedges: () => readonly HedgeRow[];
   readonly #transfers: () => readonly string[] | null;
   readonly #units: StateUnits;
-  #kept = { state: '', at: -Infinity };
+  #kept: {
+    readonly state: string;
+    readonly hedges: readonly HedgeRow[];
+    readonly transfers: readonly string[] | null;
+    readonly at: Millis;
+  } | null = null;
   #entries: LedgerEntry[] = [];
   #hours: ProfitSinceOpening[] = [];
 
@@ -55,22 +68,12 @@ export class LedgerKeeper {
       ...(filledRest !== undefined && filledRest > 0n ? { rest: textOfMoney(filledRest) } : {}),
     }));
     const hedges = this.#hedges();
-    const last = hedges[hedges.length - 1];
     const transfers = this.#transfers();
-    const version = [this.#engine.ledgerVersion, transfers === null ? null : transfers.length];
-    const state = JSON.stringify([
-      ...version,
-      marker,
-      tids.length,
-      uncounted,
-      live,
-      last?.id,
-      last?.state,
-      last?.acceptedAt,
-    ]);
+    const state = JSON.stringify([this.#engine.ledgerVersion, marker, tids.length, uncounted, live]);
     const now = this.#clock.elapsed();
-    if (!isLast && this.#hours.length === 0 && state === this.#kept.state && now - this.#kept.at < KEEP_EVERY_MS)
-      return;
+    const kept = this.#kept;
+    const isSame = kept !== null && state === kept.state && hedges === kept.hedges && transfers === kept.transfers;
+    if (!isLast && this.#hours.length === 0 && isSame && now - kept.at < KEEP_EVERY_MS) return;
     const ledger = this.#engine.ledger(tids);
     if (ledger === null) return;
     const { checked } = this.#engine.account;
@@ -83,6 +86,6 @@ export class LedgerKeeper {
       this.#hours,
     );
     [this.#entries, this.#hours] = [[], []];
-    this.#kept = { state, at: now };
+    this.#kept = { state, hedges, transfers, at: now };
   }
 }

@@ -32,6 +32,8 @@ export class RulesReads {
   #known: Rules;
   #next: Rules | null = null;
   #areInDoubt = false;
+  /** Whether a rejection has suggested changed rules since the start of the last read, whose answer may be older. */
+  #isDoubtNew = false;
   #readAt: Millis = -Infinity;
   #dueAt: Millis;
   /** Whether a fill was charged at an unexpected rate, and the fees have not been read since. */
@@ -71,6 +73,7 @@ export class RulesReads {
 
   doubt(): void {
     this.#areInDoubt = true;
+    this.#isDoubtNew = true;
     this.#readSoon();
   }
 
@@ -116,6 +119,7 @@ export class RulesReads {
     const { exchange, book } = this.#of;
     this.#readAt = clock.elapsed();
     this.#dueAt = this.#readAt + AGAIN_MS;
+    this.#isDoubtNew = false;
     let read: Rules;
     try {
       read = await readRules(exchange, book, readOnce);
@@ -128,7 +132,8 @@ export class RulesReads {
       return null;
     }
     this.#dueAt = clock.elapsed() + EVERY_MS;
-    this.#areInDoubt = false;
+    this.#areInDoubt = this.#isDoubtNew;
+    if (this.#areInDoubt) this.#readSoon();
     const change = rulesChange(this.#known, read);
     this.#settleCharged(change !== null);
     const isOther = isOtherGrid(this.#known.instrument, read.instrument);

@@ -1,6 +1,6 @@
 /** Meters of a budget: weights in windows, several windows together, and what the exchange reports as used. */
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { Budget, type Slot } from '../../../src/exchange/transport/budget.ts';
 import { decayingMeter, windowMeter } from '../../../src/exchange/transport/meters.ts';
@@ -101,6 +101,28 @@ describe('a budget of weights', () => {
       expect(budget.takeNow(1)).not.toBeNull();
     }
   });
+});
+
+test('what the exchange reports as used includes the requests under way, and lowers nothing, whichever meter counts', async () => {
+  const weights = fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(weights, weights, fc.integer({ min: 0, max: 45 }), async (open, ended, used) => {
+      for (const meter of [windowMeter(40, 60_000), decayingMeter(40, 1)]) {
+        const budget = new Budget(new VirtualClock(), { meters: [meter] });
+        const takes = async (all: readonly number[]) =>
+          Promise.all(all.map(async weight => (await budget.take(0, 0, weight))!));
+        const pending = await takes(open);
+        for (const slot of await takes(ended)) slot.end();
+        const counted = [...open, ...ended].reduce((sum, weight) => sum + weight, 0);
+        budget.raiseTo(used);
+        expect(budget.left()).toBe(Math.max(0, 40 - Math.max(counted, used)));
+        // They count once also when they have ended.
+        for (const slot of pending) slot.end();
+        expect(budget.left()).toBe(Math.max(0, 40 - Math.max(counted, used)));
+      }
+    }),
+    { numRuns: 60 },
+  );
 });
 
 describe('a counter that decays', () => {

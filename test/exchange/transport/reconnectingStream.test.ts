@@ -12,7 +12,13 @@ function streamOf(
   {
     random = randomOf(1),
     isUp = () => true,
-  }: { readonly random?: Pick<Random, 'next'>; readonly isUp?: () => boolean } = {},
+    isEnded = () => false,
+  }: {
+    readonly random?: Pick<Random, 'next'>;
+    readonly isUp?: () => boolean;
+    /** Whether a check of the protocol ends the connection. */
+    readonly isEnded?: () => boolean;
+  } = {},
 ) {
   const clock = new VirtualClock();
   const lines: StreamListener[] = [];
@@ -33,6 +39,9 @@ function streamOf(
         if (frame === 'defect') throw new TypeError('of is undefined');
         if (frame === 'inside') stream.notify({ kind: 'trades', trades: [] });
         return { kind: 'trades', trades: [] };
+      },
+      checked: () => {
+        if (isEnded()) stream.lose('a check ended it');
       },
     },
   );
@@ -77,7 +86,7 @@ const lives = fc.array(
   fc.record({
     upAfterMs: fc.option(fc.constantFrom(0, 1_000, 59_000), { nil: null, freq: 4 }),
     livesMs: fc.constantFrom(0, 0, 1, 10_000, 59_999, 60_000, 60_001, 300_000),
-    by: fc.constantFrom('closed', 'restart', 'defect'),
+    by: fc.constantFrom('closed', 'restart', 'defect', 'check'),
   }),
   { minLength: 1, maxLength: 14 },
 );
@@ -87,13 +96,17 @@ test('pauses between connections double up to their bound, whatever ends them, a
   await fc.assert(
     fc.asyncProperty(lives, fc.constantFrom(0, 0.5, 1), async (history, share) => {
       let next: (typeof history)[number] | null = null;
-      const { stream, clock, lines } = streamOf(() => undefined, {
+      let [downs, isEnded] = [0, false];
+      const { stream, clock, lines } = streamOf(({ kind }) => void (downs += kind === 'down' ? 1 : 0), {
         random: { next: () => share },
         isUp: () => next?.upAfterMs === 0,
+        isEnded: () => isEnded,
       });
       let losses = 0;
       for (const [number, life] of history.entries()) {
         next = life;
+        isEnded = false;
+        const connectedAt = clock.elapsed();
         const line = lines.at(-1)!;
         expect(lines).toHaveLength(number + 1);
         if (number > 0) line.open();
@@ -113,11 +126,15 @@ test('pauses between connections double up to their bound, whatever ends them, a
         // A connection that is not up after a minute is lost by itself.
         const isLate = !isUp && life.livesMs >= 60_000;
         await pass(isLate ? 60_000 : life.livesMs);
-        if (isUp && life.livesMs >= 60_000) losses = 0;
         if (isLate) expect(stream.isUp).toBe(false);
         else if (life.by === 'restart') stream.restart('a test');
-        else if (life.by === 'closed') line.closed('reset');
+        else if (life.by === 'check') {
+          isEnded = true;
+          while (downs === number) clock.runNext();
+        } else if (life.by === 'closed') line.closed('reset');
         else line.text('defect');
+        if (isUp && clock.elapsed() - connectedAt >= 60_000) losses = 0;
+        expect(downs).toBe(number + 1);
         // Late news of a lost connection changes nothing.
         line.closed('late');
         line.text('good');
@@ -130,6 +147,8 @@ test('pauses between connections double up to their bound, whatever ends them, a
       }
       expect(stream.counts().connections).toBe(history.length + 1);
       stream.close();
+      // No check of an earlier connection goes on.
+      expect(clock.nextDue()).toBeUndefined();
     }),
     runsOf(2_000, 40),
   );

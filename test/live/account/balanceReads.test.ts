@@ -34,6 +34,10 @@ const trade: OwnTrade = {
 
 const balance = (currency: string) => ({ currency, total: '1000000000', locked: '0', available: '1000000000' });
 
+const balanceOf = (currency: string, total: number) => ({
+  ...{ currency, total: String(total), locked: '0', available: String(total) },
+});
+
 /** Balances of an engine that holds 1000000000 of each, over an exchange of these trades; `onBalances` before each answer, which it may replace. */
 function readsOver(
   trades: OwnTrade[],
@@ -42,8 +46,9 @@ function readsOver(
   {
     persist = () => true,
     listWaitMs = 0,
+    listAheadMaxMs = 0,
     ...explanations
-  }: Partial<Pick<Explanations, 'adjustments' | 'isTransferable' | 'isUnread'>> & {
+  }: Partial<Pick<Explanations, 'adjustments' | 'isTransferable' | 'isUnread' | 'listAheadMaxMs'>> & {
     persist?: () => boolean;
     listWaitMs?: number;
   } = {},
@@ -75,7 +80,7 @@ function readsOver(
   };
   const balances = new BalanceReads({
     ...{ engine, reads, readTrades, run: { clock, log, time, step } },
-    explained: { lists, ...explanations, known: null, listAheadMaxMs: 0 },
+    explained: { lists, ...explanations, known: null, listAheadMaxMs },
     connectivity: new ConnectivityLog(log, clock),
     note: () => undefined,
     persist,
@@ -179,6 +184,69 @@ test('balances count as unread from a minute after the first failure in a row, w
       }
     }),
     runsOf(300, 60),
+  );
+});
+
+test('a comparison is right only after a quiet read without a difference, and unknown only without any quiet read', async () => {
+  const answer = fc.constantFrom('equal', 'differs', 'fails', 'trade');
+  await fc.assert(
+    fc.asyncProperty(fc.array(answer, { minLength: 10, maxLength: 10 }), async answers => {
+      const trades: OwnTrade[] = [];
+      let reads = 0;
+      const { balances, clock } = readsOver(trades, () => {
+        const next = answers[reads++];
+        if (next === 'fails') return { kind: 'unknown', reason: 'no answer' };
+        // Balances from before a trade that is recorded while they are read.
+        const [lots, differs] = [trades.length, next === 'differs' ? 1 : 0];
+        if (next === 'trade') trades.push({ ...trade, tid: String(8 + reads) });
+        const value = [balanceOf('btc', 1e9 + lots), balanceOf('mxn', 1e9 - 1_000 * lots + differs)];
+        return { kind: 'done', value };
+      });
+      let match: boolean | null | undefined;
+      void balances.match().then(found => (match = found));
+      await clock.advance(10_000);
+      const last = answers.slice(0, reads);
+      expect(match).toBe(last.at(-1) === 'equal' ? true : last.includes('differs') ? false : null);
+      expect(last.slice(0, -1)).not.toContain('equal');
+    }),
+    runsOf(300, 60),
+  );
+});
+
+test('the lists of transfers are read at most once in each pause, whether they answer or not', async () => {
+  const turn = fc.record({ differs: fc.boolean(), answers: fc.boolean(), reads: fc.integer({ min: 20, max: 60 }) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(turn, { minLength: 2, maxLength: 6 }), async turns => {
+      let now: (typeof turns)[number] = { differs: false, answers: true, reads: 0 };
+      const value = () => [balanceOf('btc', 1e9), balanceOf('mxn', now.differs ? 1e9 + 1 : 1e9)];
+      const at: number[] = [];
+      const lists: TransferLists = {
+        lists: [{ name: 'fundings', of: 'deposits' }],
+        linesPage: 100,
+        transferLines: async () => {
+          at.push(made.clock.elapsed());
+          return now.answers ? { kind: 'done', value: [] } : { kind: 'unknown', reason: 'no answer' };
+        },
+      };
+      const made = readsOver([], () => ({ kind: 'done', value: value() }), lists, {
+        ...{ listWaitMs: Infinity, listAheadMaxMs: 30_000 },
+      });
+      // The first read of the lists precedes the first comparison.
+      await made.balances.read();
+      for (const each of turns) {
+        now = each;
+        const before = at.length;
+        const everyMs = each.differs ? 500 : 15_000;
+        for (let n = 0; n < each.reads; n++) {
+          await made.clock.advance(everyMs);
+          await made.balances.read();
+        }
+        // Besides, one read where balances start or cease to differ, and one while a list may still be ahead.
+        const pause = each.differs ? 1_500 : each.answers ? 600_000 : 60_000;
+        expect(at.length - before).toBeLessThanOrEqual(2 + (each.reads * everyMs) / pause);
+      }
+    }),
+    runsOf(60, 10),
   );
 });
 

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { VirtualClock, type Engine } from '../../../src/core/index.ts';
 import { EventDrivenReads } from '../../../src/live/account/eventDrivenReads.ts';
@@ -122,5 +123,32 @@ describe('what the stream shows of ours', () => {
       await clock.advance(100);
     }
     expect(told.balances).toBeLessThanOrEqual(3);
+  });
+
+  test('news of money are read unless the last such read started less than five seconds ago, however close they follow', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 30, max: 7_000 }), { minLength: 2, maxLength: 20 }), async pauses => {
+        const { clock, prompt, told } = reader();
+        let [reads, readAt] = [0, -Infinity];
+        for (const pause of pauses) {
+          if (clock.elapsed() - readAt >= 5_000) [reads, readAt] = [reads + 1, clock.elapsed()];
+          prompt.seen({ kind: 'moved' });
+          await clock.advance(pause);
+          expect(told.balances).toBe(reads);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('each late trade is tried as often as the first, whatever was given up before it', async () => {
+    const { clock, prompt, told, state } = reader();
+    for (const tid of ['10', '11', '12']) {
+      const before = told.trades;
+      prompt.seen({ kind: 'traded', tid });
+      await clock.advance(20_000);
+      expect(told.trades - before).toBe(6);
+      state.newest = tid;
+    }
   });
 });

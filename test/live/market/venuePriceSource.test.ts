@@ -18,7 +18,7 @@ async function opened() {
   const told: { readonly bid: number; readonly sentAt: number | null; readonly ageMs: number }[] = [];
   const restarts: string[] = [];
   const kinds: string[] = [];
-  const rest = { sequence: 1, bid: 100 };
+  const rest = { sequence: 1, bid: 100, fails: false };
   let hear: (news: StreamNews) => void = () => undefined;
   const stream: MarketStream = {
     start: listener => void (hear = listener),
@@ -34,7 +34,13 @@ async function opened() {
       availableBooks: async () => ({ kind: 'done', value: [{ ...bookRules({ tickSize: '1' }), fees: null }] }) as never,
       orderBook: () =>
         new Promise(resolve =>
-          clock.after(40, () => resolve({ kind: 'done', value: bookOf(rest.sequence, rest.bid) })),
+          clock.after(40, () =>
+            resolve(
+              rest.fails
+                ? { kind: 'unknown', reason: 'no answer' }
+                : { kind: 'done', value: bookOf(rest.sequence, rest.bid) },
+            ),
+          ),
         ),
     },
     newStream: () => stream,
@@ -59,6 +65,8 @@ async function opened() {
     hear: (news: StreamNews) => hear(news),
   };
 }
+
+type Opened = Awaited<ReturnType<typeof opened>>;
 
 test("a frame has the exchange's time, and no book that follows it has the time of that frame", async () => {
   const { clock, told, rest, step, hear, source } = await opened();
@@ -108,6 +116,45 @@ test('a new connection is news, so that the delay of its frames is measured anew
   const atEnd = kinds.length;
   hear({ kind: 'up' });
   expect(kinds).toHaveLength(atEnd);
+});
+
+test('a price is lost after two failed reads in a row, whatever failed before a good one', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.boolean(), { minLength: 3, maxLength: 12 }), async reads => {
+      const { clock, source, hear, kinds, rest } = await opened();
+      hear({ kind: 'down', reason: 'cut' });
+      await clock.advance(60);
+      let failed = 0;
+      for (const fails of reads) {
+        rest.fails = fails;
+        failed = fails ? failed + 1 : 0;
+        const before = kinds.length;
+        await clock.advance(1_000);
+        expect(kinds.slice(before)).toEqual(fails ? (failed >= 2 ? ['lost'] : []) : ['book']);
+      }
+      await source.close();
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test.each([
+  ['its connection is gone', ({ hear }: Opened) => hear({ kind: 'down', reason: 'cut' })],
+  ['a frame cannot be read', ({ hear }: Opened) => hear({ kind: 'fault', reason: 'not JSON' })],
+  ['a frame is missing', ({ step, clock }: Opened) => step(9, clock.elapsed())],
+  ['the process was suspended', ({ source }: Opened) => source.rejectAsUnreliable('suspended')],
+])('hedges are priced on no book of a stream from when %s until the next book', async (_, loses) => {
+  const at = await opened();
+  const { clock, rest, source, step } = at;
+  step(2, clock.elapsed());
+  expect(source.exactBook).toMatchObject({ at: clock.elapsed() });
+  Object.assign(rest, { sequence: 20, bid: 300 });
+  loses(at);
+  expect(source.exactBook).toBeNull();
+  await clock.advance(1_100);
+  const book = source.exactBook;
+  expect([book?.depth.bids, book?.depth.bidPrices[0]]).toEqual([1, 300]);
+  await source.close();
 });
 
 test('a source whose reads succeed and agree is never lost, and keeps its connection, over any time', async () => {

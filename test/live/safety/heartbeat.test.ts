@@ -2,6 +2,7 @@
 import { mkdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
 import {
@@ -151,6 +152,27 @@ describe('the watch over a heartbeat', () => {
     expect(looks(30_000)).toEqual([30_000, 30_000]);
     expect(looks(30_001)).toEqual([0, 0]);
     expect(looks(10_000)).toEqual([10_000, 10_000]);
+  });
+
+  test('counts from the last beat or from the end of the last time away, however often it looks between', () => {
+    const look = fc.record({
+      ms: fc.oneof(fc.integer({ min: 0, max: 30_000 }), fc.integer({ min: 30_001, max: 90_000 })),
+      beats: fc.integer({ min: 0, max: 4 }).map(n => n === 0),
+    });
+    fc.assert(
+      fc.property(fc.array(look, { minLength: 2, maxLength: 20 }), all => {
+        const { looks } = watched();
+        looks(0, record());
+        let [counter, still] = [1, 0];
+        for (const { ms, beats } of all) {
+          if (beats) counter++;
+          still = beats || ms > 30_000 ? 0 : still + ms;
+          const seen = looks(ms, record({ counter }));
+          expect(seen?.[0]).toBe(still);
+        }
+      }),
+      { numRuns: 100 },
+    );
   });
 
   test('goes on with what nobody has read over starts without a read, unless the one before had stopped or was unseen', () => {

@@ -1,0 +1,89 @@
+/** A crash loses nothing that the journal was given: every change of what it keeps is passed on with the next write. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { money, VirtualClock, type HedgeRow } from '../../../src/core/index.ts';
+import { HedgeHistory } from '../../../src/hedge/hedgeHistory.ts';
+import { LedgerKeeper } from '../../../src/live/account/ledgerKeeper.ts';
+import type { Journal } from '../../../src/live/state/journal.ts';
+import { Desk } from '../../core/desk.ts';
+import { plain } from '../../core/market.ts';
+
+type Kept = Parameters<Journal['keep']>[0];
+
+/** Changes of one hedge that leave its state as it is. */
+const CHANGES: readonly Partial<HedgeRow>[] = [
+  { acceptedAt: 7 },
+  { conversionId: 'c1' },
+  { why: 'no answer' },
+  { state: 'unknown' },
+  { offer: { way: 'rfq', id: 'q1', give: leg('1', 'btc'), get: leg('9', 'mxn'), lifeMs: 1 } },
+  { weighed: [{ way: 'rfq', cost: '1', bps: 1, not: null }] },
+];
+
+function leg(amount: string, currency: string) {
+  return { amount, currency };
+}
+
+test('whatever changes is what the journal has after the next call, and without a change the journal is given nothing', () => {
+  const op = fc.oneof(
+    fc.record({ what: fc.constantFrom('nothing', 'hedge begins', 'fill', 'transfer', 'marker', 'line', 'unreadable') }),
+    fc.record({ what: fc.constant('hedge changes'), to: fc.constantFrom(...CHANGES) }),
+  );
+  fc.assert(
+    fc.property(fc.array(op, { minLength: 2, maxLength: 12 }), ops => {
+      const clock = new VirtualClock();
+      const desk = new Desk().open().rounds(2);
+      const { engine } = desk;
+      const history = new HedgeHistory({ rows: [], prefix: 'h' }, { time: () => 1, step: () => undefined });
+      // A full list of known lines has the same length after each new one.
+      let lines: readonly string[] = ['a', 'b'];
+      const reads = { taken: { marker: '5', tids: [] as string[] }, uncounted: [] as readonly string[] };
+      const kept: Kept[] = [];
+      const journal = { keep: (mark: Kept) => void kept.push(mark) };
+      const keeper = new LedgerKeeper(
+        engine,
+        journal,
+        reads,
+        clock,
+        plain,
+        () => history.list,
+        () => lines,
+      );
+      const present = () => ({
+        ledger: { causes: engine.ledger([])?.causes },
+        live: engine.book.unfinished.map(({ id, filled }) => ({ id, filled })),
+        ...{ marker: reads.taken.marker, hedges: history.list, transfers: lines, uncounted: reads.uncounted },
+      });
+      keeper.keep();
+      for (const [n, each] of ops.entries()) {
+        const before = kept.length;
+        const isOpen = history.list.at(-1)?.state === 'requested' || history.list.at(-1)?.state === 'unknown';
+        if (each.what === 'hedge begins' && !isOpen) history.begin(money(1n), {});
+        if (each.what === 'hedge changes' && isOpen && 'to' in each) history.change(each.to);
+        if (each.what === 'fill') {
+          const [order] = desk.live;
+          if (order) desk.fill(order.id, 1);
+          desk.round();
+        }
+        if (each.what === 'transfer')
+          engine.step({
+            ...({
+              kind: 'transfer',
+              at: desk.now,
+              source: `fundings ${n}`,
+              cause: 'deposits',
+              currency: 'mxn',
+            } as const),
+            ...{ amount: money(5n), occurredAt: desk.now, why: 'listed' },
+          });
+        if (each.what === 'marker') reads.taken = { ...reads.taken, marker: String(10 + n) };
+        if (each.what === 'line') lines = [...lines.slice(1), `line ${n}`];
+        if (each.what === 'unreadable') reads.uncounted = [...reads.uncounted, `c${n}`];
+        keeper.keep();
+        if (each.what === 'nothing') expect(kept).toHaveLength(before);
+        expect(kept.at(-1)).toMatchObject(present());
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
