@@ -7,11 +7,11 @@ const SPEAKS = /^src\/(?:exchange|sandbox)\//;
 
 /** What only one exchange says, and the files besides that may say it, each with its reason. */
 const WORDS: readonly (readonly [what: string, word: RegExp, also: RegExp])[] = [
-  // The registry; what a user of it writes in a configuration; formats of recordings that others made of it.
+  // The registry; what a user of it writes in a configuration; formats of recordings that others made of it; names of shipped files.
   [
     'its name',
     /bitso(?!f)/i,
-    /^src\/(?:wiring\/venueRegistry|config\/sections\/exchange|tape\/import\/\w+|ccxt\/ccxtThread)\.ts$/,
+    /^src\/(?:wiring\/(?:venueRegistry|shipped\/shippedFiles)|config\/sections\/exchange|tape\/import\/\w+|ccxt\/ccxtThread)\.ts$/,
   ],
   ['a code of its errors', /(['"`])0[1-9]\d\d\1/, /^$/],
   // A replay asks the desks of the embedded exchange without a wire between them.
@@ -28,11 +28,11 @@ const WORDS: readonly (readonly [what: string, word: RegExp, also: RegExp])[] = 
     /['"`](?:origin_ids?|time_in_force|unfilled_amount|updated_at)['"`]/,
     /^src\/tape\/import\/\w+\.ts$/,
   ],
-  // The registry; what a user of it writes in a configuration; recordings that its users made.
+  // The registry; names of shipped files; what a user of it writes in a configuration; recordings that its users made.
   [
     'the name of Binance',
     /binance/i,
-    /^src\/(?:wiring\/venueRegistry|config\/sections\/exchange|tape\/import\/(?:binance|find)|ccxt\/(?:ccxtMarket|ccxtThread|priceSource))\.ts$/,
+    /^src\/(?:wiring\/(?:venueRegistry|shipped\/shippedFiles)|config\/sections\/exchange|tape\/import\/(?:binance|find)|ccxt\/(?:ccxtMarket|ccxtThread|priceSource))\.ts$/,
   ],
   ['a code of Binance', /['"`]-(?:1[0-2]|20)\d\d(?::[\w ]+)?['"`]/, /^$/],
   [

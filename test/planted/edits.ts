@@ -2382,6 +2382,8 @@ export const EDITS: readonly Edit[] = [
     test: 'test/core/accounting/placeAccount.test.ts',
     title:
       'balances are as old as the start of their read, and cash counts at the rate of its own hedge, drift at the latest',
+  },
+  {
     name: 'a comparison without any read counts as right',
     file: 'src/live/account/balanceReads.ts',
     from: '        isCompared = true;\n        if (engine.account.differences().length === 0) return true;\n      }',
