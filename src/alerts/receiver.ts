@@ -35,7 +35,11 @@ export class Receiver {
   }
 
   /** Posts a body. Resolves to the answer, or to the reason why there is no answer. Never rejects. */
-  async post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<ReceiverAnswer | { why: string }> {
+  async post(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    body: string,
+  ): Promise<ReceiverAnswer | { why: string }> {
     try {
       const answer = await request(url, {
         method: 'POST',

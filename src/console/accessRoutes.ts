@@ -39,7 +39,7 @@ export function addAccess(
   port: () => number,
 ): Doorkeeper {
   const sessions = new Sessions(access);
-  const approvals = actions && new Approvals(actions, access.now, access.newSecret);
+  const approvals = actions && new Approvals<Login>(actions, access.now, access.newSecret);
   // A cookie is sent to every port of its host, so consoles on one host need different names to keep their logins.
   const cookieName = () => (access.behindTls ? '__Host-puntas' : `puntas-${port()}`);
   const sessionOf = (request: FastifyRequest) => sessions.of(cookieOf(request, cookieName()));
@@ -102,7 +102,7 @@ export function addAccess(
 
 function addActions(
   server: FastifyInstance,
-  approvals: Approvals,
+  approvals: Approvals<Login>,
   actions: ConsoleActions,
   allowed: (request: FastifyRequest, reply: FastifyReply, role: Role) => Login | null,
 ): void {
