@@ -9,7 +9,7 @@ import { readSecretFile } from '../wiring/secretFiles.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { cut, messageText, type Message } from './message.ts';
 import type { AlertChannel, SendOutcome } from './outbox.ts';
-import { Receiver, type TextMask } from './receiver.ts';
+import { JsonReceiver, type TextMask } from './receiver.ts';
 
 /**
  * Deadline of a request, in ms. If the request also waits two seconds before it is sent, its alert still arrives within
@@ -49,9 +49,9 @@ export function channelsOf(
   const secretTexts = [...hidden, ...all];
   const mask = (text: string) => maskedText(text, secretTexts);
   return [
-    ...(url === undefined ? [] : [webhookChannel(url, secrets.webhookSecret, new Receiver(mask, deadlineMs))]),
+    ...(url === undefined ? [] : [webhookChannel(url, secrets.webhookSecret, new JsonReceiver(mask, deadlineMs))]),
     ...(telegram && secrets.telegramToken
-      ? [telegramChannel(telegram, secrets.telegramToken, new Receiver(mask, deadlineMs))]
+      ? [telegramChannel(telegram, secrets.telegramToken, new JsonReceiver(mask, deadlineMs))]
       : []),
   ];
 }
@@ -60,7 +60,7 @@ export function channelsOf(
  * Returns a webhook channel that follows Standard Webhooks 1.0: id, time and signature in three headers; type,
  * timestamp and data in the body.
  */
-function webhookChannel(url: string, secret: Secret | null, way: Receiver): AlertChannel {
+function webhookChannel(url: string, secret: Secret | null, way: JsonReceiver): AlertChannel {
   return {
     // The name has no path, because the path of some addresses is a secret.
     name: `webhook at ${new URL(url).origin}`,
@@ -106,7 +106,7 @@ function signatureOf(secret: Secret, text: string): string {
 function telegramChannel(
   { chatId, url }: { readonly chatId: string; readonly url: string },
   token: Secret,
-  way: Receiver,
+  way: JsonReceiver,
 ): AlertChannel {
   return {
     name: `telegram chat ${chatId}`,

@@ -19,7 +19,7 @@ export type ReceiverAnswer = {
 /** Maximum size of an answer in bytes, if it is only read for its error reason. */
 const ANSWER_MAX = 4_096;
 
-export class Receiver {
+export class JsonReceiver {
   readonly mask: TextMask;
   readonly #deadlineMs: Millis;
   readonly #answerMax: number;

@@ -9,7 +9,7 @@ export const ACTION_NAMES = ['pause', 'resume', 'reduce', 'cancel', 'halt', 'rel
 export type ActionName = (typeof ACTION_NAMES)[number];
 
 /** Channels through which an action can be requested. */
-export const ACTION_VIAS = ['command', 'console', 'telegram'] as const;
+export const ACTION_VIAS = ['command', 'console', 'telegram', 'api'] as const;
 export type ActionVia = (typeof ACTION_VIAS)[number];
 
 /** Channels as they follow the operator's name in a text; empty for a command. */
@@ -17,6 +17,7 @@ export const VIA_TEXT: Readonly<Record<ActionVia, string>> = {
   command: '',
   console: ' in the console',
   telegram: ' in Telegram',
+  api: ' by the API',
 };
 
 type Asked<Name extends ActionName> = {

@@ -30,7 +30,7 @@ export function consoleActions(
       return ACTION_NAMES.filter(name => name !== 'flatten' || hasHedger());
     },
     prepare: async (request, onShare) => {
-      const asked = askOf(request, via, clock);
+      const asked = actionAsk(request, via, clock);
       // The confirmation is bound to what the preview was computed from.
       const seen = basisOf(bot, asked, clock.now());
       const ask = asked.action === 'reload' && seen !== null ? { ...asked, digest: seen } : asked;
@@ -63,7 +63,12 @@ function basisOf({ configFile, stateDir }: WhichBot, { action }: ActionAsk, now:
   return action === 'reload' && configFile !== undefined ? digestOf(readRegularFile(configFile, TEXT_FILE)) : null;
 }
 
-function askOf({ action, reason, by, minutes, costMax }: ActionRequest, via: ActionVia, clock: Clock): ActionAsk {
+/** Returns a checked action with a new id. Throws an error for the operator if a field is invalid. */
+export function actionAsk(
+  { action, reason, by, minutes, costMax }: ActionRequest,
+  via: ActionVia,
+  clock: Clock,
+): ActionAsk {
   const name = ACTION_NAMES.find(each => each === action);
   if (name === undefined) throw new Error(`expected one of ${ACTION_NAMES.join(', ')}`);
   const asked = { id: randomUUID(), reason, by, via };

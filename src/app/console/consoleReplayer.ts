@@ -6,7 +6,7 @@ import type { ConsoleView, ShownEvent } from '../../console/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import type { ActionAsk } from '../actions/actions.ts';
 import { previewAction } from '../actions/previewAction.ts';
-import { readBot, type BotRead } from '../inspect/botReads.ts';
+import { readBot, type BotRead } from '../actions/botReads.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { BesideRun, type BesideConfig } from './besideRun.ts';
 import { actionEvents } from './consoleActions.ts';

@@ -19,7 +19,7 @@ async function answer(message: Exclude<ToReplays, { kind: 'leave' }>): Promise<v
   const leaving = new AbortController();
   waiting.set(id, leaving);
   try {
-    tell({ id, kind: 'done', told: await resultOf(message, leaving.signal, onProgress) });
+    tell({ id, kind: 'done', told: await replayResult(message, leaving.signal, onProgress) });
   } catch (error) {
     tell({ id, kind: 'failed', why: textOfError(error) });
   } finally {
@@ -27,7 +27,7 @@ async function answer(message: Exclude<ToReplays, { kind: 'leave' }>): Promise<v
   }
 }
 
-function resultOf(
+function replayResult(
   message: Exclude<ToReplays, { kind: 'leave' }>,
   signal: AbortSignal,
   onProgress: (share: number) => void,

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { textOfError, type Clock } from '../../core/index.ts';
 import type { ActionAsk } from '../actions/actions.ts';
-import type { BotRead } from '../inspect/botReads.ts';
+import type { BotRead } from '../actions/botReads.ts';
 import { ConsoleReplayer, type PastAsk, type ReplayedBot } from './consoleReplayer.ts';
 
 export type ToReplays =

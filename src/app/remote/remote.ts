@@ -14,7 +14,7 @@ import { consoleActions } from '../console/consoleActions.ts';
 import { replaysOf } from '../console/replays.ts';
 import { readChatUpdate } from './chatUpdate.ts';
 import { RemoteControl } from './remoteControl.ts';
-import { SharedWork } from './sharedWork.ts';
+import { SharedWork } from '../inspect/sharedWork.ts';
 import { SendQueue } from './sendQueue.ts';
 import { MESSAGE_MAX, TelegramApi, type ApiResult } from './telegramApi.ts';
 
@@ -82,7 +82,7 @@ export async function remoteControl(ask: RemoteAsk, signal: AbortSignal): Promis
       ...{ chats, users, canResume, ownName, clock },
       newId: () => randomBytes(24).toString('base64url'),
       actions: consoleActions(bot, clock, () => false, preview, 'telegram'),
-      read: read => replays.read(read),
+      read: what => replays.read({ what, as: 'text' }),
       send: (chat, text, button) => queue.add(() => api.send(chat, cut(text, MESSAGE_MAX), button)),
       acknowledge: (id, text) => queue.add(() => api.acknowledge(id, text)),
     });

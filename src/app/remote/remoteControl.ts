@@ -11,9 +11,8 @@ import {
 } from '../../console/index.ts';
 import { sleep, textOfError, type Clock, type Millis } from '../../core/index.ts';
 import { REMOTE_OUTCOMES, type RemoteCounts, type RemoteOutcome } from '../../live/safety/remoteCounts.ts';
-import type { BotRead } from '../inspect/botReads.ts';
 import type { ChatContent, ChatSender, ChatUpdate } from './chatUpdate.ts';
-import { SharedWork } from './sharedWork.ts';
+import { SharedWork } from '../inspect/sharedWork.ts';
 import type { ChatButton } from './telegramApi.ts';
 
 export type RemoteOptions = {
@@ -28,7 +27,7 @@ export type RemoteOptions = {
   /** Returns an unguessable random text of at most 50 characters. */
   readonly newId: () => string;
   readonly actions: Pick<ConsoleActions, 'prepare' | 'names' | 'cost'>;
-  readonly read: (read: BotRead) => Promise<string>;
+  readonly read: (read: RemoteRead) => Promise<string>;
   /** Sends an answer. Must not reject. */
   readonly send: (chat: string, text: string, button?: ChatButton) => void;
   /** Answers the press of a button with a short notice. Must not reject. */
@@ -47,6 +46,7 @@ const READ_WITHIN_MS = 120_000;
 /** Prefix of a button's data, before the id of the preview. */
 const CONFIRM = 'confirm:';
 
+export type RemoteRead = 'status' | 'profit';
 type RemoteAction = 'pause' | 'reduce' | 'halt' | 'resume';
 type Spending = { at: Millis[]; isTold: boolean };
 
@@ -125,10 +125,10 @@ export class RemoteControl {
   #oldText(command: string, at: Millis, age: Millis): string {
     const isSkewed = age < -COMMAND_AGE_MAX_MS;
     const why = isSkewed
-      ? `its time is ${seconds(-age)} ahead of the clock of the bot's machine; set that clock`
+      ? `its time is ${secondsText(-age)} ahead of the clock of the bot's machine; set that clock`
       : at < this.#startedAt
         ? 'it was sent before the remote control started'
-        : `it was sent ${seconds(age)} ago (maximum ${seconds(COMMAND_AGE_MAX_MS)})`;
+        : `it was sent ${secondsText(age)} ago (maximum ${secondsText(COMMAND_AGE_MAX_MS)})`;
     return `/${command} was ignored, because ${why}; send it again if it still applies`;
   }
 
@@ -146,25 +146,25 @@ export class RemoteControl {
   }
 
   /** Returns the text of a read. Rejects if the read fails or takes too long. */
-  async #read(read: BotRead): Promise<string> {
+  async #read(read: RemoteRead): Promise<string> {
     const { clock } = this.#options;
     const running = this.#reads.of(read, () => this.#options.read(read));
     const over = new AbortController();
     const late = sleep(clock, READ_WITHIN_MS, over.signal).then(() => null);
     const text = await Promise.race([running, late]).finally(() => over.abort());
     if (text === null)
-      throw new Error(`not ready within ${seconds(READ_WITHIN_MS)}; use puntas ${read} on the machine`);
+      throw new Error(`not ready within ${secondsText(READ_WITHIN_MS)}; use puntas ${read} on the machine`);
     return text;
   }
 
   async #preview(sender: ChatSender, action: RemoteAction, words: string): Promise<void> {
-    const request = requestOf(action, words, sender);
+    const request = actionRequest(action, words, sender);
     const { id, lines } = await this.#approvals.open(ownerOf(sender), request, () => undefined);
     const time = request.minutes === null ? '' : ` for ${request.minutes} minutes`;
     const text = [
       `Preview of ${action}${time}. Reason: ${request.reason}`,
       ...lines.map(line => `- ${line}`),
-      `Nothing has happened yet. Confirm within ${seconds(APPROVAL_MS)}.`,
+      `Nothing has happened yet. Confirm within ${secondsText(APPROVAL_MS)}.`,
     ].join('\n');
     this.#options.send(sender.chat, text, { text: `Confirm ${action}`, data: `${CONFIRM}${id}` });
   }
@@ -205,7 +205,7 @@ const ownerOf = ({ chat, user }: ChatSender): string => `${chat} ${user}`;
  * Returns the request for an action: a duration like `30m` or `2h` (only for a pause), then the reason. The recorded
  * operator is the id of the user, because the name is chosen by the user.
  */
-function requestOf(action: RemoteAction, words: string, { user, name }: ChatSender): ActionRequest {
+function actionRequest(action: RemoteAction, words: string, { user, name }: ChatSender): ActionRequest {
   const [, count, unit, rest = ''] = (action === 'pause' ? DURATION.exec(words) : null) ?? [];
   const reason = count === undefined ? words : rest;
   const minutes = count === undefined ? null : Number(count) * (unit?.toLowerCase() === 'h' ? 60 : 1);
@@ -225,7 +225,7 @@ const DURATION = /^(\d{1,5})([mh])(?:\s+(.*))?$/i;
 const MINUTES_MAX = 10_080;
 
 const isSameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
-const seconds = (ms: Millis): string => `${Math.round(ms / 1000)} s`;
+const secondsText = (ms: Millis): string => `${Math.round(ms / 1000)} s`;
 
 /**
  * Returns a time that passes at least as fast as the monotonic clock and as the wall clock. The monotonic clock stands

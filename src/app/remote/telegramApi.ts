@@ -1,5 +1,5 @@
 /** Methods of the Telegram Bot API that the remote control uses. Answers are limited in size and time. */
-import { Receiver } from '../../alerts/receiver.ts';
+import { JsonReceiver } from '../../alerts/receiver.ts';
 import { maskedText, shownLines, type Millis, type Secret } from '../../core/index.ts';
 
 /**
@@ -28,16 +28,16 @@ export class TelegramApi {
   readonly #base: string;
   readonly #mask: (text: string) => string;
   /** Connection of the long poll, so that messages do not wait for it. */
-  readonly #poll: Receiver;
-  readonly #send: Receiver;
+  readonly #poll: JsonReceiver;
+  readonly #send: JsonReceiver;
 
   /** Creates a client. `url`: address of the Bot API. */
   constructor(url: string, token: Secret) {
     const secrets = [token.reveal()];
     this.#base = `${url}/bot${token.reveal()}`;
     this.#mask = text => maskedText(shownLines(text), secrets);
-    this.#poll = new Receiver(this.#mask, POLL_S * 1_000 + DEADLINE_MS, ANSWER_MAX);
-    this.#send = new Receiver(this.#mask, DEADLINE_MS);
+    this.#poll = new JsonReceiver(this.#mask, POLL_S * 1_000 + DEADLINE_MS, ANSWER_MAX);
+    this.#send = new JsonReceiver(this.#mask, DEADLINE_MS);
   }
 
   /** Returns the user name of the Telegram bot. */
@@ -47,7 +47,7 @@ export class TelegramApi {
     const { username } = (result.value ?? {}) as { username?: unknown };
     return typeof username === 'string' && /^\w{1,64}$/.test(username)
       ? { kind: 'done', value: username }
-      : failed('the answer to getMe has no user name');
+      : failedCall('the answer to getMe has no user name');
   }
 
   /** Waits for updates from the id `offset`, and confirms all updates before that id. */
@@ -57,7 +57,7 @@ export class TelegramApi {
     if (result.kind === 'failed') return result;
     return Array.isArray(result.value)
       ? { kind: 'done', value: result.value as readonly unknown[] }
-      : failed('the answer to getUpdates has no list of updates');
+      : failedCall('the answer to getUpdates has no list of updates');
   }
 
   /** Sends plain text. Secrets must not be in the text; the token is masked. */
@@ -82,21 +82,21 @@ export class TelegramApi {
     await Promise.all([this.#poll.close(), this.#send.close()]);
   }
 
-  async #call(way: Receiver, method: string, asked: object): Promise<ApiResult<unknown>> {
+  async #call(way: JsonReceiver, method: string, asked: object): Promise<ApiResult<unknown>> {
     const answer = await way.post(`${this.#base}/${method}`, {}, JSON.stringify(asked));
-    if ('why' in answer) return failed(answer.why);
-    if (answer.isCut) return failed(`the answer to ${method} is too long`);
+    if ('why' in answer) return failedCall(answer.why);
+    if (answer.isCut) return failedCall(`the answer to ${method} is too long`);
     const { ok, result, description, parameters } = objectIn(answer.text);
     if (answer.status === 200 && ok === true) return { kind: 'done', value: result };
     const said = typeof description === 'string' ? `: ${description.slice(0, 300)}` : '';
     const seconds = Number((parameters as { retry_after?: unknown } | null | undefined)?.retry_after);
     const afterMs = seconds > 0 ? Math.min(seconds * 1_000, AFTER_MAX_MS) : 0;
     const isFinal = answer.status >= 400 && answer.status < 500 && ![408, 429].includes(answer.status);
-    return failed(this.#mask(`${method} answered ${answer.status}${said}`), afterMs, isFinal);
+    return failedCall(this.#mask(`${method} answered ${answer.status}${said}`), afterMs, isFinal);
   }
 }
 
-const failed = (why: string, afterMs: Millis = 0, isFinal = false) =>
+const failedCall = (why: string, afterMs: Millis = 0, isFinal = false) =>
   ({ kind: 'failed', why, afterMs, isFinal }) as const;
 
 function objectIn(text: string): Readonly<Record<string, unknown>> {

@@ -1,7 +1,7 @@
 /** Command that reports profit by day. */
 import type { Command } from 'commander';
 import { jsonBeside, pageParts, writePage } from '../../wiring/outFiles.ts';
-import { reportOf } from '../../app/inspect/botReads.ts';
+import { ledgerReport } from '../../app/inspect/ledgerReport.ts';
 import { progress } from '../../app/inspect/explain.ts';
 import { reportJson, reportText } from '../../app/inspect/profitReport.ts';
 import { profitPage } from '../../app/inspect/reportPage.ts';
@@ -44,7 +44,7 @@ export function addReportCommand(program: Command): void {
       const asked = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
       const book = where.config === undefined ? undefined : readConfig(where.config).book;
       const onInput = progress(clock, writeError);
-      const report = await reportOf(dir, asked, clock, book, onInput);
+      const report = await ledgerReport(dir, asked, clock, book, onInput);
       const measured = isMeasured ? surveillance({ dir, windows: DEFAULT_WINDOWS, ...asked, onInput }) : null;
       const value = { ...reportJson(report), ...(measured && { surveillance: surveillanceJson(measured) }) };
       const flow = measured === null ? undefined : surveillanceSection(measured);
