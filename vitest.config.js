@@ -32,6 +32,7 @@ const LONG = [
   'run/alerts',
   'run/livePrice',
   'run/paper',
+  'run/remote',
   'run/stops',
   'run/tape',
   'scout',

@@ -119,8 +119,8 @@ describe('an action', () => {
 
   test('expires after a minute, also one that the machine slept through', async () => {
     for (const pass of [
-      (clock: VirtualClock) => clock.advance(APPROVAL_MS),
-      (clock: VirtualClock) => clock.step(APPROVAL_MS),
+      async (clock: VirtualClock) => clock.advance(APPROVAL_MS),
+      async (clock: VirtualClock) => clock.step(APPROVAL_MS),
     ]) {
       const { says, presses, button, clock, latch, sent } = desk();
       await says('/halt');
