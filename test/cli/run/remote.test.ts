@@ -29,7 +29,7 @@ test('a run starts it, it halts the bot, its updates are a metric, its token is 
     }),
   );
   const bot = puntas(['run', '-c', config], { PUNTAS_TELEGRAM_TOKEN: REMOTE_TOKEN });
-  const [, url] = await bot.sees(/"url":"(http:[^"]+)"/);
+  const [, url] = await bot.sees(/"msg":"metrics at (http:\S+)\/metrics"/);
   await bot.sees(/"msg":"quoting"/);
   await bot.sees(/remote control: @desk_bot takes commands of the users 1 in the chats -100/);
   const answers = () => chat.sent.filter(({ text }) => !/^demo btc_mxn\n/.test(text));
