@@ -125,10 +125,10 @@ export class RemoteControl {
   #oldText(command: string, at: Millis, age: Millis): string {
     const isSkewed = age < -COMMAND_AGE_MAX_MS;
     const why = isSkewed
-      ? `its time is ${secondsText(-age)} ahead of the clock of the bot's machine; set that clock`
+      ? `its time is ${roundedSeconds(-age)} ahead of the clock of the bot's machine; set that clock`
       : at < this.#startedAt
         ? 'it was sent before the remote control started'
-        : `it was sent ${secondsText(age)} ago (maximum ${secondsText(COMMAND_AGE_MAX_MS)})`;
+        : `it was sent ${roundedSeconds(age)} ago (maximum ${roundedSeconds(COMMAND_AGE_MAX_MS)})`;
     return `/${command} was ignored, because ${why}; send it again if it still applies`;
   }
 
@@ -153,7 +153,7 @@ export class RemoteControl {
     const late = sleep(clock, READ_WITHIN_MS, over.signal).then(() => null);
     const text = await Promise.race([running, late]).finally(() => over.abort());
     if (text === null)
-      throw new Error(`not ready within ${secondsText(READ_WITHIN_MS)}; use puntas ${read} on the machine`);
+      throw new Error(`not ready within ${roundedSeconds(READ_WITHIN_MS)}; use puntas ${read} on the machine`);
     return text;
   }
 
@@ -164,7 +164,7 @@ export class RemoteControl {
     const text = [
       `Preview of ${action}${time}. Reason: ${request.reason}`,
       ...lines.map(line => `- ${line}`),
-      `Nothing has happened yet. Confirm within ${secondsText(APPROVAL_MS)}.`,
+      `Nothing has happened yet. Confirm within ${roundedSeconds(APPROVAL_MS)}.`,
     ].join('\n');
     this.#options.send(sender.chat, text, { text: `Confirm ${action}`, data: `${CONFIRM}${id}` });
   }
@@ -225,7 +225,7 @@ const DURATION = /^(\d{1,5})([mh])(?:\s+(.*))?$/i;
 const MINUTES_MAX = 10_080;
 
 const isSameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
-const secondsText = (ms: Millis): string => `${Math.round(ms / 1000)} s`;
+const roundedSeconds = (ms: Millis): string => `${Math.round(ms / 1000)} s`;
 
 /**
  * Returns a time that passes at least as fast as the monotonic clock and as the wall clock. The monotonic clock stands
