@@ -66,7 +66,7 @@ export function addApi(
       schema: validatedSchema(spec),
       attachValidation: true,
       // The role is checked before the body is read.
-      onRequest: async (request, reply) => refuseLow(request, reply, spec.role),
+      onRequest: async (request, reply) => refuseLow(request, reply, spec),
       handler: async (request, reply) => {
         const handle = handlers[name];
         if (handle === null) return problem(reply, 403, ACTIONS_OFF);
@@ -92,7 +92,11 @@ export function addApi(
     });
 
   /** Answers a request whose role is too low; `undefined` if the role suffices. */
-  function refuseLow(request: FastifyRequest, reply: FastifyReply, needed: Role): FastifyReply | undefined {
+  function refuseLow(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { role: needed, needsToken }: ApiRouteSpec,
+  ): FastifyReply | undefined {
     if (needed === 'operator' && api.act === null) return problem(reply, 403, ACTIONS_OFF);
     const access = accessOf(request);
     if ('problem' in access) {
@@ -100,7 +104,10 @@ export function addApi(
       if (access.code === 401) reply.header('www-authenticate', 'Bearer');
       return problem(reply, access.code, access.problem);
     }
-    if (access.role === 'operator' || (needed === 'viewer' && (canReadOpenly || access.role === 'viewer')))
+    if (
+      access.role === 'operator' ||
+      (needed === 'viewer' && ((canReadOpenly && needsToken !== true) || access.role === 'viewer'))
+    )
       return undefined;
     if (access.role === 'anonymous')
       return problem(
@@ -147,7 +154,7 @@ const actionHandler =
   (action: ApiAction, act: NonNullable<ConsoleApi['act']>): Handler =>
   async ({ body, headers }, reply) => {
     const key = headers[KEY_HEADER_NAME];
-    if (typeof key !== 'string' || !new RegExp(KEY_PATTERN).test(key))
+    if (typeof key !== 'string' || !KEY_PATTERN.test(key))
       return problem(reply, 422, 'Idempotency-Key: expected 8 to 60 letters, digits, - or _, chosen for this request');
     const over = await act(requestFrom(action, body as object), key);
     if (over === 'other request')

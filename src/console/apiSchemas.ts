@@ -12,6 +12,8 @@ export type ApiRouteSpec = {
   readonly path: string;
   /** Role that the route needs. */
   readonly role: Role;
+  /** Whether the route needs a token even where others can be read without one. */
+  readonly needsToken?: true;
   readonly summary: string;
   /** Schemas of the query parameters, which are text; all are optional. */
   readonly query?: Readonly<Record<string, ApiSchema>>;
@@ -28,7 +30,7 @@ export type ApiAction = (typeof API_ACTIONS)[number];
 export const API_BASE = '/api/v1';
 /** Header of the idempotency key. */
 export const KEY_HEADER_NAME = 'idempotency-key';
-export const KEY_PATTERN = '^[A-Za-z0-9_-]{8,60}$';
+export const KEY_PATTERN = /^[A-Za-z0-9_-]{8,60}$/;
 /** Maximum number of fills of one answer. */
 export const FILLS_MAX = 1_000;
 /** Maximum length of a pause, in minutes: one week. */
@@ -133,6 +135,7 @@ export const API_ROUTES = {
   config: {
     method: 'GET',
     path: `${API_BASE}/config`,
+    needsToken: true,
     role: 'viewer',
     summary: 'Configuration of the last run; addresses are cut to their origin',
     answer: { type: 'object' },
@@ -216,7 +219,7 @@ function operationOf(
           {
             ...{ name: 'Idempotency-Key', in: 'header', required: true },
             description: 'Own id of the request. A repetition with the same key returns the first result.',
-            schema: { type: 'string', pattern: KEY_PATTERN },
+            schema: { type: 'string', pattern: KEY_PATTERN.source },
           },
         ]
       : []),

@@ -6,6 +6,8 @@ import type { Clock, Millis } from '../../core/index.ts';
 import { actionTail, type ActionEntry } from '../actions/actionJournal.ts';
 import { ACTION_NAMES, checkedAsk, VIA_TEXT, type ActionAsk, type ActionVia } from '../actions/actions.ts';
 import { executeAction } from '../actions/executeAction.ts';
+import { latchIn } from '../../live/safety/latch.ts';
+import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { holdersOf } from '../inspect/botLife.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { digestOf } from '../run/reloading.ts';
@@ -41,7 +43,7 @@ export function consoleActions(
         lines: [...bound, ...lines],
         execute: async () => {
           if (basisOf(bot, ask, clock.now()) === seen) return executeAction(bot, ask, clock);
-          const what = ask.action === 'resume' ? 'the stops in force have' : 'the configuration file has';
+          const what = ask.action === 'reload' ? 'the configuration file has' : 'the stops in force have';
           return { end: 'refused', lines: [`${what} changed since the preview; preview the action again`] };
         },
       };
@@ -56,10 +58,11 @@ export function consoleActions(
 
 /**
  * Returns what the effect of an action depends on: for a reload the digest of the file, for a resume the stops that it
- * would lift; `null` for other actions.
+ * would lift, for a pause the pause that it would replace; `null` for other actions.
  */
 function basisOf({ configFile, stateDir }: WhichBot, { action }: ActionAsk, now: Millis): string | null {
   if (action === 'resume') return JSON.stringify(holdersOf(stateDir, now));
+  if (action === 'pause') return JSON.stringify(pauseAt(latchIn(stateDir), now));
   return action === 'reload' && configFile !== undefined ? digestOf(readRegularFile(configFile, TEXT_FILE)) : null;
 }
 

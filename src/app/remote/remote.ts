@@ -4,7 +4,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../../config.ts';
-import { sleep, type Clock, type Millis, type Secret } from '../../core/index.ts';
+import { sleep, textOfError, type Clock, type Millis, type Secret } from '../../core/index.ts';
+import { latchIn } from '../../live/safety/latch.ts';
+import { pauseAt } from '../../live/safety/pauseWatch.ts';
+import { isPaperState } from '../../live/state/paperMark.ts';
 import { writeRemoteCounts } from '../../live/safety/remoteCounts.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { cut } from '../../alerts/message.ts';
@@ -61,14 +64,14 @@ export async function remoteControl(ask: RemoteAsk, signal: AbortSignal): Promis
   const { chats, users, resume: canResume } = telegram.remote;
   const api = new TelegramApi(telegram.url, token);
   const { book, state, metrics, exchange } = config;
+  const nameOfBot = `${config.instance} ${book}`;
   const replays = replaysOf({ config: { book, state, metrics, exchange }, bot }, clock);
   const previews = new SharedWork<readonly string[]>();
-  const preview = (asked: ActionAsk) =>
-    within(
-      asked,
-      clock,
-      previews.of(asked.action, () => replays.preview(asked, () => undefined)),
-    );
+  const preview = (asked: ActionAsk) => {
+    const replayed = () => replays.preview(asked, () => undefined);
+    // A resume is bound to the stops of its own preview, so it has no part in an earlier one.
+    return previewWithin(asked, clock, asked.action === 'resume' ? replayed() : previews.of(asked.action, replayed));
+  };
   const queue = new SendQueue(clock, onTrouble);
   const closing = () => void api.close();
   signal.addEventListener('abort', closing);
@@ -80,6 +83,8 @@ export async function remoteControl(ask: RemoteAsk, signal: AbortSignal): Promis
     );
     const control = new RemoteControl({
       ...{ chats, users, canResume, ownName, clock },
+      botName: isPaperState(bot.stateDir) ? `${nameOfBot} (paper)` : nameOfBot,
+      pauseNow: () => pauseAt(latchIn(bot.stateDir), clock.now()),
       newId: () => randomBytes(24).toString('base64url'),
       actions: consoleActions(bot, clock, () => false, preview, 'telegram'),
       read: what => replays.read({ what, as: 'text' }),
@@ -147,10 +152,10 @@ function remedyFor(why: string): string {
 }
 
 /**
- * Returns the lines of a preview. If they take too long, returns a line that says so, and the action can still be
- * confirmed. Rejects for a resume.
+ * Returns the lines of a preview. If they take too long or fail, returns a line that says so, and the action can still
+ * be confirmed. Rejects for a resume.
  */
-async function within(
+export async function previewWithin(
   { action }: ActionAsk,
   clock: Clock,
   lines: Promise<readonly string[]>,
@@ -158,10 +163,10 @@ async function within(
   const over = new AbortController();
   const ms = action === 'resume' ? PREVIEW_WITHIN_MS.resume : PREVIEW_WITHIN_MS.stop;
   const late = sleep(clock, ms, over.signal).then(() => null);
-  lines.catch(() => undefined);
-  const found = await Promise.race([lines, late]).finally(() => over.abort());
-  if (found !== null) return found;
-  const why = `the replay of the recording takes longer than ${ms / 1000} s`;
+  const failed = lines.catch((error: unknown) => `the replay of the recording failed (${textOfError(error)})`);
+  const found = await Promise.race([failed, late]).finally(() => over.abort());
+  if (found !== null && typeof found !== 'string') return found;
+  const why = found ?? `the replay of the recording takes longer than ${ms / 1000} s`;
   if (action === 'resume') throw new Error(`no preview, because ${why}; use puntas resume on the machine`);
   return [`the effect on the quotes is unknown, because ${why}; the action does not depend on it`];
 }

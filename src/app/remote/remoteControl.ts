@@ -21,6 +21,10 @@ export type RemoteOptions = {
   readonly users: readonly string[];
   /** Whether `/resume` is accepted. */
   readonly canResume: boolean;
+  /** Name of the bot in previews and results; names paper trading. */
+  readonly botName: string;
+  /** Returns the operator's pause that is in force, or `null`. */
+  readonly pauseNow: () => { readonly until: Millis | null } | null;
   /** User name of the Telegram bot. Commands to another bot in the same chat are ignored. */
   readonly ownName: string;
   readonly clock: Clock;
@@ -159,20 +163,39 @@ export class RemoteControl {
 
   async #preview(sender: ChatSender, action: RemoteAction, words: string): Promise<void> {
     const request = actionRequest(action, words, sender);
+    this.#assertNotShorter(request);
     const { id, lines } = await this.#approvals.open(ownerOf(sender), request, () => undefined);
     const time = request.minutes === null ? '' : ` for ${request.minutes} minutes`;
     const text = [
-      `Preview of ${action}${time}. Reason: ${request.reason}`,
+      `${this.#options.botName}: preview of ${action}${time}. Reason: ${request.reason}`,
       ...lines.map(line => `- ${line}`),
       `Nothing has happened yet. Confirm within ${roundedSeconds(APPROVAL_MS)}.`,
     ].join('\n');
     this.#options.send(sender.chat, text, { text: `Confirm ${action}`, data: `${CONFIRM}${id}` });
   }
 
+  /**
+   * Throws if the request would replace the pause in force by one that ends sooner, which acts like a later resume. Where
+   * `/resume` is accepted, any pause is.
+   */
+  #assertNotShorter({ action, minutes }: ActionRequest): void {
+    const { canResume, clock, pauseNow } = this.#options;
+    if (action !== 'pause' || canResume) return;
+    const pause = pauseNow();
+    const until = minutes === null ? null : clock.now() + minutes * MINUTE_MS;
+    if (pause === null || until === null || (pause.until !== null && pause.until <= until)) return;
+    const ends = pause.until === null ? 'has no end' : `lasts until ${new Date(pause.until).toISOString()}`;
+    throw new Error(
+      `a pause is in force that ${ends}; a shorter one would let the bot quote sooner, and resume is off here`,
+    );
+  }
+
   #press(sender: ChatSender, callbackId: string, data: string): void {
-    const { send, acknowledge } = this.#options;
+    const { botName, send, acknowledge } = this.#options;
     const id = data.startsWith(CONFIRM) ? data.slice(CONFIRM.length) : '';
-    const isStarted = this.#approvals.confirm(ownerOf(sender), id, over => send(sender.chat, overText(over)));
+    const isStarted = this.#approvals.confirm(ownerOf(sender), id, over =>
+      send(sender.chat, `${botName}: ${overText(over)}`),
+    );
     acknowledge(callbackId, isStarted ? 'Started; the result follows.' : NO_EFFECT);
     if (!isStarted) send(sender.chat, NO_EFFECT);
   }
@@ -213,16 +236,19 @@ function actionRequest(action: RemoteAction, words: string, { user, name }: Chat
     throw new Error(`expected a duration from 1m to ${MINUTES_MAX / 60}h`);
   return {
     action,
-    reason: reason === '' ? 'no reason given' : reason,
+    reason: reason === '' ? 'no reason given' : isTooShort(reason) ? `${reason} (no further reason)` : reason,
     by: `Telegram ${user}${name === '' ? '' : ` (${name})`}`,
     minutes,
     costMax: null,
   };
 }
 
-const DURATION = /^(\d{1,5})([mh])(?:\s+(.*))?$/i;
+const DURATION = /^(\d{1,5})([mh])(?: (.*))?$/i;
 /** Maximum duration of a pause, in minutes: one week. */
 const MINUTES_MAX = 10_080;
+
+/** Whether `checkedReason` would refuse a reason as too short. A stop must not fail for its reason. */
+const isTooShort = (reason: string): boolean => [...reason.replaceAll(/\s/g, '')].length < 4;
 
 const isSameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 const roundedSeconds = (ms: Millis): string => `${Math.round(ms / 1000)} s`;

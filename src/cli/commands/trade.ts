@@ -108,7 +108,8 @@ function addRun(program: Command): void {
               ? {}
               : {
                   consoleArgs: commandArgs('console', file, config.state.dir),
-                  remoteArgs: commandArgs('remote', file, config.state.dir),
+                  // The updates of a token have one reader, which is the remote control of the bot that trades with money.
+                  ...(options.paper ? {} : { remoteArgs: commandArgs('remote', file, config.state.dir) }),
                 }),
             source: { file, given, read: () => readConfigText(file, options.config === undefined) },
             onStarted: (stop, broke, reload) => {

@@ -88,7 +88,7 @@ describe('a remote control', () => {
     expect(latch.read()).toBeNull();
     telegram.presses(telegram.lastButton);
     await until(() => telegram.sent.length === 4);
-    expect(telegram.sent[3]!.text).toMatch(/^Done\.\n- halted: /);
+    expect(telegram.sent[3]!.text).toMatch(/^demo btc_mxn: Done\.\n- halted: /);
     expect(latch.read()).toMatchObject({ reason: 'the feed looks wrong', who: 'Telegram 1 (Ana)' });
     expect(telegram.notices).toEqual(['Started; the result follows.']);
     await leave();

@@ -5,10 +5,12 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
 import { consoleActions } from '../../../src/app/console/consoleActions.ts';
 import { readChatUpdate, type ChatUpdate } from '../../../src/app/remote/chatUpdate.ts';
+import { previewWithin } from '../../../src/app/remote/remote.ts';
 import { RemoteControl } from '../../../src/app/remote/remoteControl.ts';
 import { APPROVAL_MS, type ActionRequest } from '../../../src/console/index.ts';
 import { settle, VirtualClock } from '../../../src/core/index.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
+import { pauseAt } from '../../../src/live/safety/pauseWatch.ts';
 import { REMOTE_OUTCOMES } from '../../../src/live/safety/remoteCounts.ts';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
 import { Folders } from '../../live/states.ts';
@@ -30,7 +32,8 @@ function desk({ canResume = false, users = ['1', '2'] } = {}) {
   let made = 0;
   const reads: string[] = [];
   const control = new RemoteControl({
-    ...{ chats: ['-100', '-200'], users, canResume, ownName: 'desk_bot', clock },
+    ...{ chats: ['-100', '-200'], users, canResume, ownName: 'desk_bot', botName: 'main btc_mxn', clock },
+    pauseNow: () => pauseAt(latchIn(dir), clock.now()),
     newId: () => `id-${++made}`,
     actions: consoleActions(
       bot,
@@ -74,13 +77,13 @@ describe('an action', () => {
     const { says, presses, button, sent, latch, dir, notices } = desk();
     await says('/halt the feed looks wrong');
     expect(sent.at(-1)!.text).toMatch(
-      /^Preview of halt\. Reason: the feed looks wrong\n- no bot is running[^]*Nothing has happened yet\. Confirm within 60 s\.$/,
+      /^main btc_mxn: preview of halt\. Reason: the feed looks wrong\n- no bot is running[^]*Nothing has happened yet\. Confirm within 60 s\.$/,
     );
     expect(latch.read()).toBeNull();
     await presses(button());
     expect(latch.read()).toMatchObject({ reason: 'the feed looks wrong', by: 'person', who: 'Telegram 1 (Ana)' });
     expect(actionsIn(dir)).toMatchObject([{ action: 'halt', via: 'telegram', by: 'Telegram 1 (Ana)', end: 'done' }]);
-    expect(sent.at(-1)!.text).toMatch(/^Done\.\n- /);
+    expect(sent.at(-1)!.text).toMatch(/^main btc_mxn: Done\.\n- /);
     expect(notices).toEqual(['Started; the result follows.']);
   });
 
@@ -98,15 +101,55 @@ describe('an action', () => {
     expect(latch.readPause()).toMatchObject({ reason, until });
   });
 
-  test.each(['/pause 0m', '/pause 169h', '/halt abc'])(
-    '%j is refused with the reason, and has no button',
-    async text => {
-      const { says, sent, button } = desk();
-      await says(text);
-      expect(sent.at(-1)!.text).toMatch(/ failed: (expected a duration|--reason: expected)/);
-      expect(button()).toBe('none');
+  test.each(['/pause 0m', '/pause 169h'])('%j is refused with the reason, and has no button', async text => {
+    const { says, sent, button } = desk();
+    await says(text);
+    expect(sent.at(-1)!.text).toMatch(/ failed: expected a duration/);
+    expect(button()).toBe('none');
+  });
+
+  test.each(['/halt abc', '/pause 30m ok', '/pause 90'])('%j acts although its reason is short', async text => {
+    const { says, presses, button, latch } = desk();
+    await says(text);
+    await presses(button());
+    expect((latch.read() ?? latch.readPause())?.reason).toMatch(/^(abc|ok|90) \(no further reason\)$/);
+  });
+
+  test.each([
+    ['/pause', '/pause 1m', true],
+    ['/pause 2h', '/pause 119m', true],
+    ['/pause 2h', '/pause 2h', false],
+    ['/pause 2h', '/pause', false],
+  ])(
+    'of pauses: after %j, %j is refused (%j), because it would let the bot quote sooner',
+    async (first, then, isRefused) => {
+      const { says, presses, button, sent, latch } = desk();
+      await says(first);
+      await presses(button());
+      const before = latch.readPause();
+      const shown = sent.length;
+      await says(then);
+      const last = sent.slice(shown).at(-1)!;
+      expect(last.button === null).toBe(isRefused);
+      if (isRefused) expect(last.text).toMatch(/a shorter one would let the bot quote sooner, and resume is off here/);
+      if (isRefused) expect(latch.readPause()).toEqual(before);
+      const free = desk({ canResume: true });
+      await free.says(first);
+      await free.presses(free.button());
+      const count = free.sent.length;
+      await free.says(then);
+      expect(free.sent.slice(count).at(-1)!.button).not.toBeNull();
     },
   );
+
+  test('is refused if another pause came after the preview of a pause', async () => {
+    const { says, presses, button, sent, latch, clock } = desk();
+    await says('/pause 30m');
+    latch.setPause({ reason: 'of the desk', at: clock.now(), by: 'person', until: null });
+    await presses(button());
+    expect(sent.at(-1)!.text).toMatch(/REFUSED\.\n- the stops in force have changed since the preview/);
+    expect(latch.readPause()?.reason).toBe('of the desk');
+  });
 
   test('is confirmed once: a second press has no effect and says so', async () => {
     const { says, presses, button, sent, dir } = desk();
@@ -165,7 +208,7 @@ describe('an action', () => {
     await presses(button());
     expect(latch.read()).toMatchObject({ reason: 'a loss' });
     expect(latch.readPause()).not.toBeNull();
-    expect(sent.at(-1)!.text).toMatch(/^REFUSED\.\n- the stops in force have changed since the preview/);
+    expect(sent.at(-1)!.text).toMatch(/^main btc_mxn: REFUSED\.\n- the stops in force have changed since the preview/);
   });
 });
 
@@ -303,6 +346,41 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 const steps = fc.array(step, { minLength: 10, maxLength: 60 });
 
+describe('a preview that is not ready', () => {
+  const asked = (action: 'halt' | 'resume') =>
+    ({ id: 'one', action, reason: 'look at it', by: 'ana', via: 'telegram' }) as const;
+  const failing = async () => {
+    throw new Error('the recording is damaged');
+  };
+
+  test('because it failed does not prevent a stop, and prevents a resume', async () => {
+    const clock = new VirtualClock();
+    expect(await previewWithin(asked('halt'), clock, failing())).toEqual([
+      'the effect on the quotes is unknown, because the replay of the recording failed (the recording is damaged); the action does not depend on it',
+    ]);
+    await expect(previewWithin(asked('resume'), clock, failing())).rejects.toThrow(
+      'no preview, because the replay of the recording failed (the recording is damaged); use puntas resume on the machine',
+    );
+  });
+
+  test.each([
+    ['halt', 10_000],
+    ['resume', 120_000],
+  ] as const)('of a %s is waited for %i ms', async (action, ms) => {
+    const clock = new VirtualClock();
+    const lines = new Promise<readonly string[]>(() => undefined);
+    let end = '';
+    void previewWithin(asked(action), clock, lines).then(
+      ([line]) => void (end = String(line)),
+      (error: unknown) => void (end = String(error)),
+    );
+    await clock.advance(ms - 1);
+    expect(end).toBe('');
+    await clock.advance(1);
+    expect(end).toMatch(action === 'halt' ? /does not depend on it$/ : /use puntas resume on the machine$/);
+  });
+});
+
 test('nothing acts but a press within a minute of a preview, by its user in its chat, and no preview acts twice', async () => {
   let actedInAll = 0;
   await fc.assert(
@@ -313,6 +391,7 @@ test('nothing acts but a press within a minute of a preview, by its user in its 
       let [made, presser] = [0, ''];
       const control = new RemoteControl({
         ...{ chats: ['-100', '-200'], users: ['1', '2'], canResume: false, ownName: 'desk_bot', clock },
+        ...{ botName: 'main btc_mxn', pauseNow: () => null },
         newId: () => `id-${++made}`,
         actions: {
           names: [],

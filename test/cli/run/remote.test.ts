@@ -40,7 +40,7 @@ test('a run starts it, it halts the bot, its updates are a metric, its token is 
   chat.says('/halt a look at it', Date.now() + 1_000);
   await until(() => answers().length === 2);
   expect(answers()[1]!.text).toMatch(
-    /^Preview of halt\. Reason: a look at it\n- \d+ of \d+ live orders would be canceled/,
+    /^\S+ btc_mxn: preview of halt\. Reason: a look at it\n- \d+ of \d+ live orders would be canceled/,
   );
   chat.presses(chat.lastButton);
   await until(() => answers().length === 3);
