@@ -3,13 +3,13 @@
  * applies to a request and its complete answer.
  */
 import { createHmac } from 'node:crypto';
-import { Agent, request } from 'undici';
 import { readAlertSecrets, type AlertSecrets, type AlertSettings } from '../config.ts';
-import { maskedText, Secret, shownText, textOfError, type Millis } from '../core/index.ts';
+import { maskedText, Secret, shownText, type Millis } from '../core/index.ts';
 import { readSecretFile } from '../wiring/secretFiles.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { cut, messageText, type Message } from './message.ts';
 import type { AlertChannel, SendOutcome } from './outbox.ts';
+import { JsonReceiver, type TextMask } from './receiver.ts';
 
 /**
  * Deadline of a request, in ms. If the request also waits two seconds before it is sent, its alert still arrives within
@@ -19,8 +19,6 @@ const DEADLINE_MS = 3_000;
 /** Maximum length of a Telegram message, in UTF-16 units. */
 const TELEGRAM_MAX = 4_096;
 const WEBHOOK_TEXT_MAX = 16_384;
-/** Maximum size of an answer in bytes; an answer is only read for its error reason. */
-const ANSWER_MAX = 4_096;
 const RETRY_AFTER_MAX_S = 600;
 
 /**
@@ -51,20 +49,18 @@ export function channelsOf(
   const secretTexts = [...hidden, ...all];
   const mask = (text: string) => maskedText(text, secretTexts);
   return [
-    ...(url === undefined ? [] : [webhookChannel(url, secrets.webhookSecret, new Receiver(mask, deadlineMs))]),
+    ...(url === undefined ? [] : [webhookChannel(url, secrets.webhookSecret, new JsonReceiver(mask, deadlineMs))]),
     ...(telegram && secrets.telegramToken
-      ? [telegramChannel(telegram, secrets.telegramToken, new Receiver(mask, deadlineMs))]
+      ? [telegramChannel(telegram, secrets.telegramToken, new JsonReceiver(mask, deadlineMs))]
       : []),
   ];
 }
-
-type Mask = (text: string) => string;
 
 /**
  * Returns a webhook channel that follows Standard Webhooks 1.0: id, time and signature in three headers; type,
  * timestamp and data in the body.
  */
-function webhookChannel(url: string, secret: Secret | null, way: Receiver): AlertChannel {
+function webhookChannel(url: string, secret: Secret | null, way: JsonReceiver): AlertChannel {
   return {
     // The name has no path, because the path of some addresses is a secret.
     name: `webhook at ${new URL(url).origin}`,
@@ -88,7 +84,7 @@ function webhookChannel(url: string, secret: Secret | null, way: Receiver): Aler
 }
 
 /** Masks secrets before texts are cut, because a partial secret would not be recognized. */
-const fit = (message: Message, mask: Mask): Message => ({
+const fit = (message: Message, mask: TextMask): Message => ({
   ...message,
   entries: message.entries.map(entry => ({ ...entry, text: mask(shownText(entry.text)) })),
 });
@@ -110,7 +106,7 @@ function signatureOf(secret: Secret, text: string): string {
 function telegramChannel(
   { chatId, url }: { readonly chatId: string; readonly url: string },
   token: Secret,
-  way: Receiver,
+  way: JsonReceiver,
 ): AlertChannel {
   return {
     name: `telegram chat ${chatId}`,
@@ -147,55 +143,4 @@ function judged({ status, retryAfter }: { status: number; retryAfter: unknown },
   const seconds = Number(retryAfter);
   const afterMs = seconds > 0 ? 1000 * Math.min(seconds, RETRY_AFTER_MAX_S) : 0;
   return { kind: 'later', why, afterMs };
-}
-
-type Answer = { readonly status: number; readonly text: string; readonly retryAfter: unknown };
-
-/** HTTP client of one receiver, with one connection. */
-class Receiver {
-  readonly mask: Mask;
-  readonly #deadlineMs: Millis;
-  readonly #agent: Agent;
-  readonly #closed = new AbortController();
-
-  constructor(mask: Mask, deadlineMs: Millis) {
-    this.mask = mask;
-    this.#deadlineMs = deadlineMs;
-    this.#agent = new Agent({ connections: 1, pipelining: 1, connect: { timeout: deadlineMs } });
-  }
-
-  /** Posts a body. Resolves to the answer, or to the reason why there is no answer. Never rejects. */
-  async post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<Answer | { why: string }> {
-    try {
-      const answer = await request(url, {
-        method: 'POST',
-        dispatcher: this.#agent,
-        signal: AbortSignal.any([AbortSignal.timeout(this.#deadlineMs), this.#closed.signal]),
-        headers: { 'content-type': 'application/json', 'user-agent': 'puntas', ...headers },
-        body,
-      });
-      const chunks: Buffer[] = [];
-      let size = 0;
-      for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-        size += chunk.length;
-        if (size > ANSWER_MAX) break;
-        chunks.push(chunk);
-      }
-      const text = Buffer.concat(chunks).toString('utf8');
-      return { status: answer.statusCode, text, retryAfter: answer.headers['retry-after'] };
-    } catch (error) {
-      if (this.#closed.signal.aborted) return { why: 'the channel did not answer before the process stopped' };
-      const isLate = error instanceof Error && error.name === 'TimeoutError';
-      return {
-        why: isLate
-          ? `the channel sent no complete answer within ${this.#deadlineMs} ms`
-          : this.mask(shownText(textOfError(error))),
-      };
-    }
-  }
-
-  close(): Promise<void> {
-    this.#closed.abort();
-    return this.#agent.destroy();
-  }
 }

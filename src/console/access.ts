@@ -33,11 +33,16 @@ export type Login = {
   readonly endsAt: number;
 };
 
+/** Result of the check of a token. `wait`: no token of the sender is checked for these seconds. */
+export type TokenCheck =
+  | { readonly kind: 'right'; readonly role: Role }
+  | { readonly kind: 'wrong' }
+  | { readonly kind: 'wait'; readonly seconds: number };
+
 export type LoginEnd =
   | { readonly kind: 'in'; readonly cookie: string; readonly session: Login }
-  | { readonly kind: 'wrong' }
   | { readonly kind: 'nameless' }
-  | { readonly kind: 'wait'; readonly seconds: number };
+  | Exclude<TokenCheck, { readonly kind: 'right' }>;
 
 /** Time after which a login expires, in ms. */
 export const SESSION_MS = 8 * 3_600_000;
@@ -71,7 +76,23 @@ export class Sessions {
 
   /** Logs a sender in. `name` must be a result of `cleaned`. */
   login(token: string, name: string, from: string): LoginEnd {
-    const { now, newSecret, onEvent, operatorToken, viewerToken } = this.#access;
+    const { now, newSecret, onEvent } = this.#access;
+    const checked = this.check(token, from);
+    if (checked.kind !== 'right') return checked;
+    const { role } = checked;
+    if (role === 'operator' && name === '') return { kind: 'nameless' };
+    const cookie = newSecret();
+    const session = { role, name, key: newSecret(), endsAt: now() + SESSION_MS } as const;
+    const digest = cookieDigest(cookie);
+    this.#all.set(digest, session);
+    this.#pools[role].add(digest, senderOf(from), () => void this.#all.delete(digest));
+    onEvent({ kind: 'in', role, name });
+    return { kind: 'in', cookie, session };
+  }
+
+  /** Returns the role of a token. Wrong tokens of all kinds of requests of a sender count together. */
+  check(token: string, from: string): TokenCheck {
+    const { now, onEvent, operatorToken, viewerToken } = this.#access;
     const at = now();
     const sender = senderOf(from);
     const wrong = this.#wrongOf(sender, at);
@@ -88,15 +109,7 @@ export class Sessions {
       onEvent({ kind: 'wrong token', from });
       return { kind: 'wrong' };
     }
-    const role = isOperator ? 'operator' : 'viewer';
-    if (role === 'operator' && name === '') return { kind: 'nameless' };
-    const cookie = newSecret();
-    const session = { role, name, key: newSecret(), endsAt: at + SESSION_MS } as const;
-    const digest = cookieDigest(cookie);
-    this.#all.set(digest, session);
-    this.#pools[role].add(digest, sender, () => void this.#all.delete(digest));
-    onEvent({ kind: 'in', role, name });
-    return { kind: 'in', cookie, session };
+    return { kind: 'right', role: isOperator ? 'operator' : 'viewer' };
   }
 
   /** Returns the login of a cookie, or `null` if the cookie is unknown or expired. */

@@ -5,6 +5,7 @@ import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { cleaned, isSame, SESSION_MS, Sessions, type ConsoleAccess, type Role, type Login } from './access.ts';
 import { APPROVAL_MS, Approvals, type ActionRequest, type ConsoleActions, type OnReplayed } from './approvals.ts';
+import type { ApiAccess } from './apiRoutes.ts';
 import type { CallerRole } from '../guard/index.ts';
 import type { ShownSession } from './page/view.ts';
 
@@ -19,10 +20,19 @@ export type Doorkeeper = {
   mayRead(request: FastifyRequest): (() => boolean) | null;
   /** Returns the role whose connection limit applies to the request. */
   roleOf(request: FastifyRequest): CallerRole;
+  /** Checks the bearer token of a request to the API; without one, a login allows reading. */
+  apiAccess(request: FastifyRequest): ApiAccess;
 };
 
 /** Access guard without tokens: everyone can read, and actions are off. */
-export const openAccess: Doorkeeper = { mayRead: () => () => true, roleOf: () => 'anonymous' };
+export const openAccess: Doorkeeper = {
+  mayRead: () => () => true,
+  roleOf: () => 'anonymous',
+  apiAccess: ({ headers }) =>
+    headers.authorization === undefined
+      ? { role: 'anonymous' }
+      : { code: 403, problem: 'no token is configured: console.viewerTokenFile, console.operatorTokenFile' },
+};
 
 const NAME_MAX = 40;
 const REASON = { min: 4, max: 500 };
@@ -39,7 +49,7 @@ export function addAccess(
   port: () => number,
 ): Doorkeeper {
   const sessions = new Sessions(access);
-  const approvals = actions && new Approvals(actions, access.now, access.newSecret);
+  const approvals = actions && new Approvals<Login>(actions, access.now, access.newSecret);
   // A cookie is sent to every port of its host, so consoles on one host need different names to keep their logins.
   const cookieName = () => (access.behindTls ? '__Host-puntas' : `puntas-${port()}`);
   const sessionOf = (request: FastifyRequest) => sessions.of(cookieOf(request, cookieName()));
@@ -89,6 +99,37 @@ export function addAccess(
     reply.header('set-cookie', cookie('', 0));
     return {};
   });
+  /** Results of checks, so that one request counts as one attempt. */
+  const checks = new WeakMap<FastifyRequest, ApiAccess>();
+  const apiAccess = (request: FastifyRequest): ApiAccess => {
+    const known = checks.get(request);
+    if (known !== undefined) return known;
+    const access = checkedApiAccess(request);
+    checks.set(request, access);
+    return access;
+  };
+  const checkedApiAccess = (request: FastifyRequest): ApiAccess => {
+    const { authorization } = request.headers;
+    // A cookie is sent by the browser for any page, so a login reads and never acts here.
+    if (authorization === undefined)
+      return { role: request.method === 'POST' ? 'anonymous' : (sessionOf(request)?.role ?? 'anonymous') };
+    const why = accessBlockedReason(request, access);
+    if (why !== null) return { code: 403, problem: why };
+    const token = bearerOf(authorization);
+    if (token === null) return { code: 401, problem: 'expected Authorization: Bearer TOKEN' };
+    const end = sessions.check(token, callerOf(request, access));
+    switch (end.kind) {
+      case 'right':
+        return { role: end.role };
+      case 'wrong':
+        return { code: 401, problem: 'wrong token' };
+      case 'wait':
+        return {
+          ...{ code: 429, retryAfter: end.seconds },
+          problem: `too many wrong tokens; try again in ${end.seconds} s`,
+        };
+    }
+  };
   if (approvals !== null && actions !== null) addActions(server, approvals, actions, allowed);
   return {
     mayRead: request => {
@@ -96,13 +137,21 @@ export function addAccess(
       const session = sessionOf(request);
       return session && (() => sessions.lives(session));
     },
-    roleOf: request => sessionOf(request)?.role ?? 'anonymous',
+    roleOf: request => {
+      if (request.headers.authorization === undefined) return sessionOf(request)?.role ?? 'anonymous';
+      const checked = apiAccess(request);
+      return 'role' in checked ? checked.role : 'anonymous';
+    },
+    apiAccess,
   };
 }
 
+/** Returns the token of an Authorization header; `null` if it is not a bearer token. */
+const bearerOf = (header: string): string | null => /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header)?.[1] ?? null;
+
 function addActions(
   server: FastifyInstance,
-  approvals: Approvals,
+  approvals: Approvals<Login>,
   actions: ConsoleActions,
   allowed: (request: FastifyRequest, reply: FastifyReply, role: Role) => Login | null,
 ): void {

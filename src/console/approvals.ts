@@ -1,5 +1,7 @@
-/** Approval of operator actions. Each preview has an id that only its login can confirm, once, within a minute. */
-import type { Login } from './access.ts';
+/**
+ * Approval of operator actions. Each preview has an id that only its owner can confirm, once, within a minute. The owner
+ * is a login of the console, or a user in a chat of the remote control.
+ */
 
 export type ActionRequest = {
   readonly action: string;
@@ -35,8 +37,8 @@ export type ConsoleActions = {
 
 type Outcome = { readonly end: 'under way' | ActionOver['end']; readonly lines: readonly string[] };
 
-type Approval = {
-  readonly session: Login;
+type Approval<Owner> = {
+  readonly owner: Owner;
   readonly prepared: Prepared;
   readonly endsAt: number;
   /** Result of the action; `null` until confirmed. */
@@ -48,11 +50,12 @@ export const APPROVAL_MS = 60_000;
 /** Maximum number of stored previews; the oldest are dropped first. */
 const PREVIEWS_MAX = 64;
 
-export class Approvals {
+/** `Owner`: value that identifies the owner of a preview by `===`. */
+export class Approvals<Owner> {
   readonly #actions: ConsoleActions;
   readonly #now: () => number;
   readonly #newId: () => string;
-  readonly #all = new Map<string, Approval>();
+  readonly #all = new Map<string, Approval<Owner>>();
 
   constructor(actions: ConsoleActions, now: () => number, newId: () => string) {
     this.#actions = actions;
@@ -64,21 +67,24 @@ export class Approvals {
    * Prepares a preview, which can be confirmed for a minute once it is ready. Rejects with a message for the operator.
    */
   async open(
-    session: Login,
+    owner: Owner,
     request: ActionRequest,
     onShare: OnReplayed,
   ): Promise<{ readonly id: string; readonly lines: readonly string[] }> {
     const prepared = await this.#actions.prepare(request, onShare);
     const id = this.#newId();
-    this.#all.set(id, { session, prepared, endsAt: this.#now() + APPROVAL_MS, outcome: null });
+    this.#all.set(id, { owner, prepared, endsAt: this.#now() + APPROVAL_MS, outcome: null });
     this.#forgetOldest();
     return { id, lines: prepared.lines };
   }
 
-  /** Starts the previewed action. Returns false if the id is unknown, used, expired, or belongs to another login. */
-  confirm(session: Login, id: string): boolean {
+  /**
+   * Starts the previewed action. Returns false if the id is unknown, used, expired, or belongs to another owner.
+   * `onEnd` receives the result of the action.
+   */
+  confirm(owner: Owner, id: string, onEnd: (over: ActionOver) => void = () => undefined): boolean {
     const found = this.#all.get(id);
-    if (found === undefined || found.session !== session || found.outcome !== null || found.endsAt <= this.#now())
+    if (found === undefined || found.owner !== owner || found.outcome !== null || !(found.endsAt > this.#now()))
       return false;
     found.outcome = { end: 'under way', lines: [] };
     void found.prepared
@@ -87,20 +93,22 @@ export class Approvals {
         end: 'refused' as const,
         lines: [error instanceof Error ? error.message : String(error)],
       }))
-      .then(end => (found.outcome = end));
+      .then(end => {
+        found.outcome = end;
+        onEnd(end);
+      });
     return true;
   }
 
-  /** Returns the result of an action, or `null` if the action is not confirmed or belongs to another login. */
-  outcome(session: Login, id: string): Outcome | null {
+  /** Returns the result of an action, or `null` if the action is not confirmed or belongs to another owner. */
+  outcome(owner: Owner, id: string): Outcome | null {
     const found = this.#all.get(id);
-    return found?.session === session ? found.outcome : null;
+    return found?.owner === owner ? found.outcome : null;
   }
 
-  /** Drops the unconfirmed previews of a login that ended. */
-  forget(session: Login): void {
-    for (const [id, { session: of, outcome }] of this.#all)
-      if (of === session && outcome === null) this.#all.delete(id);
+  /** Drops the unconfirmed previews of an owner, such as a login that ended. */
+  forget(owner: Owner): void {
+    for (const [id, { owner: of, outcome }] of this.#all) if (of === owner && outcome === null) this.#all.delete(id);
   }
 
   #forgetOldest(): void {

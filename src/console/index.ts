@@ -2,7 +2,10 @@
 export { serveConsole } from './serve.ts';
 export { leadText } from './page/texts.ts';
 export type { ConsoleServer, ConsoleSource } from './serve.ts';
+export { openApiDocument } from './apiSchemas.ts';
+export type { ApiActionOver, ApiRead, ConsoleApi } from './apiRoutes.ts';
 export type { AccessEvent, ConsoleAccess } from './access.ts';
+export { APPROVAL_MS, Approvals } from './approvals.ts';
 export type { ActionOver, ActionRequest, ConsoleActions, OnReplayed, Prepared } from './approvals.ts';
 export type {
   ConsoleHistory,

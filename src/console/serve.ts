@@ -6,6 +6,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GuardedServer, textAnswer } from '../guard/index.ts';
 import type { ConsoleAccess } from './access.ts';
 import { addAccess, openAccess, POSTED, type Doorkeeper } from './accessRoutes.ts';
+import { addApi, type ConsoleApi } from './apiRoutes.ts';
+import { API_POSTED } from './apiSchemas.ts';
 import type { ConsoleActions } from './approvals.ts';
 import { DOCUMENT } from './document.ts';
 import { LiveStreams } from './liveStreams.ts';
@@ -43,6 +45,8 @@ export type ConsoleOptions = {
   readonly access?: ConsoleAccess | null;
   /** Actions of operators; `null` if the console is read-only. */
   readonly actions?: ConsoleActions | null;
+  /** Reads and actions of the HTTP API; absent if there is none. */
+  readonly api?: ConsoleApi;
   readonly host: string;
   /** Port; 0 selects a free port. */
   readonly port: number;
@@ -71,7 +75,7 @@ export async function serveConsole(source: ConsoleSource, options: ConsoleOption
     },
     allowedHosts: options.allowedHosts ?? [],
     headers: HEADERS,
-    posted: access === null ? [] : POSTED,
+    posted: access === null ? [] : [...POSTED, ...API_POSTED],
     connections: CONNECTIONS,
     bodyMax: 8_192,
     headersWithinMs: 2_000,
@@ -85,6 +89,8 @@ export async function serveConsole(source: ConsoleSource, options: ConsoleOption
     server.connections.setRole(request.raw.socket, door.roleOf(request)),
   );
   addData(server.routes, source, streams, door);
+  if (options.api)
+    addApi(server.routes, options.api, request => door.apiAccess(request), (access?.viewerToken ?? null) === null);
   await server.listen();
   return {
     url: server.url,
@@ -117,11 +123,11 @@ const HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Rejects requests from other sites, and POSTs without the Origin header that every browser sends, with 403. Rejects
- * POSTs that are not JSON with 415.
+ * Rejects requests from other sites with 403, and also POSTs to the page without the Origin header that every browser
+ * sends. Rejects POSTs that are not JSON with 415.
  */
 function refuseOtherSites(server: FastifyInstance, access: ConsoleAccess | null): void {
-  server.addHook('onRequest', async ({ headers, method }, reply) => {
+  server.addHook('onRequest', async ({ headers, method, url }, reply) => {
     const { origin, host = '' } = headers;
     const asked = host.toLowerCase();
     const site = headers['sec-fetch-site'];
@@ -129,9 +135,12 @@ function refuseOtherSites(server: FastifyInstance, access: ConsoleAccess | null)
     if (!isOwn || (site !== undefined && site !== 'same-origin' && site !== 'none'))
       return textAnswer(reply, 403, 'unexpected Origin');
     if (method !== 'POST') return undefined;
-    if (origin?.toLowerCase() !== `${access?.behindTls === true ? 'https' : 'http'}://${asked}`)
+    // Programs send no Origin. The API takes no cookie for a POST, so a page of another site cannot act there anyway.
+    const isProgram = origin === undefined && url.startsWith('/api/');
+    if (!isProgram && origin?.toLowerCase() !== `${access?.behindTls === true ? 'https' : 'http'}://${asked}`)
       return textAnswer(reply, 403, 'unexpected Origin');
-    if (headers['content-type'] !== 'application/json') return textAnswer(reply, 415, 'only application/json');
+    if (!/^application\/json(?:; ?charset=utf-8)?$/i.test(headers['content-type'] ?? ''))
+      return textAnswer(reply, 415, 'only application/json');
     return undefined;
   });
 }

@@ -60,6 +60,8 @@ export class GuardedServer {
       forceCloseConnections: true,
       return503OnClosing: options.posted === null,
       http: { headersTimeout: options.headersWithinMs, connectionsCheckingInterval: 500 },
+      // Requests are validated as they are: nothing is converted or removed.
+      ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
       routerOptions: { maxParamLength: 256 },
       trustProxy: proxies.length > 0 ? [...proxies] : false,
       clientErrorHandler: (_, socket) => answerMalformed(socket, headers),

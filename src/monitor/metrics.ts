@@ -5,6 +5,7 @@ import { counter, gauge, histogram, total } from './entry.ts';
 import { HEDGES } from './elsewhere.ts';
 import { FEES } from './fees.ts';
 import { LIMITS } from './limits.ts';
+import { REMOTE } from './remote.ts';
 import { SOURCES } from './sources.ts';
 import { MARKOUTS } from './markouts.ts';
 import { SIDES, type Monitored, type OrderEvent, type PnlPart } from './monitored.ts';
@@ -224,7 +225,16 @@ const QUOTING = [
   }),
 ];
 
-export const METRICS = [...QUOTING, ...MARKOUTS, ...FEES, ...LIMITS, ...SOURCES, ...HEDGES, ...DISK] as const;
+export const METRICS = [
+  ...QUOTING,
+  ...MARKOUTS,
+  ...FEES,
+  ...LIMITS,
+  ...SOURCES,
+  ...HEDGES,
+  ...DISK,
+  ...REMOTE,
+] as const;
 
 /** Names of all metrics as literal types. A dashboard panel or alert with an unknown metric name does not compile. */
 export type MetricName = (typeof METRICS)[number]['name'];

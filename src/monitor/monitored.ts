@@ -68,6 +68,8 @@ export type Monitored = {
   readonly isStoppedCleanly: boolean;
   readonly disk: MonitoredDisk;
   readonly eventLoop: EventLoopDelay;
+  /** Number of chat updates by outcome; `null` without a remote control, and before its first report. */
+  readonly remote: Readonly<Record<string, number>> | null;
   /** Whether the run is on paper, without real money. */
   readonly isPaper: boolean;
 };

@@ -24,7 +24,7 @@ export function monitored(
   snapshot: Snapshot,
   run: Run,
   beside: Beside,
-): Omit<Monitored, 'budget' | 'isPaper' | 'isStoppedCleanly' | 'disk' | 'eventLoop'> {
+): Omit<Monitored, 'budget' | 'isPaper' | 'isStoppedCleanly' | 'disk' | 'eventLoop' | 'remote'> {
   const { engine, rules } = run;
   const { instrument } = rules;
   const { trades, holdings } = snapshot.known;

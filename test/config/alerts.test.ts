@@ -13,6 +13,17 @@ test('on, silent and off are words, and everything else has a default', () => {
   expect(taken.config.alerts).toMatchObject({ messagesPer10Min: 12, digestAt: '00:00' });
 });
 
+test('the remote control accepts no resume, and starts with the run, unless the file says otherwise', () => {
+  const taken = loaded('{ telegram: { chatId: "-1001", remote: { chats: ["-1001"], users: ["7"] } } }');
+  if (!taken.ok) throw new Error(taken.errors.join('\n'));
+  expect(taken.config.alerts?.telegram?.remote).toEqual({
+    chats: ['-1001'],
+    users: ['7'],
+    resume: false,
+    besideRun: true,
+  });
+});
+
 test.each([
   ['{}', 'expected webhook, telegram or both; omit the section to send no alerts'],
   ['{ telegram: { chatId: "my chat" } }', 'expected a chat id or a channel name in quotation marks'],
@@ -21,6 +32,14 @@ test.each([
   ['{ webhook: { url: https://user:word@example.com } }', 'without user, query'],
   ['{ telegram: { chatId: "1", token: "1:abc" } }', 'secrets do not belong in this file'],
   ['{ webhook: {}, events: { halt: off } }', 'halted'],
+  ['{ telegram: { chatId: "1", remote: { users: ["1"] } } }', 'remote.chats'],
+  ['{ telegram: { chatId: "1", remote: { chats: ["1"], users: [] } } }', 'remote.users'],
+  [
+    '{ telegram: { chatId: "1", remote: { chats: ["@my_channel"], users: ["1"] } } }',
+    'expected a chat id in quotation',
+  ],
+  ['{ telegram: { chatId: "1", remote: { chats: ["1"], users: ["ana"] } } }', 'expected a user id in quotation marks'],
+  ['{ telegram: { chatId: "1", remote: { chats: [-1], users: ["1"] } } }', 'remote.chats'],
 ])('%s is refused: %s', (section, why) => {
   const refused = loaded(section);
   expect(refused.ok ? 'taken' : refused.errors.join('\n')).toContain(why);

@@ -381,7 +381,8 @@ const OTHERS: readonly (readonly [section: string, keys: string])[] = [
   ['webhooks', 'host callbackUrl sources proxies signature keep keepMb'],
   ['alerts', 'webhook telegram messagesPer10Min digestAt'],
   ['alerts.webhook', 'url'],
-  ['alerts.telegram', 'url'],
+  ['alerts.telegram', 'url remote'],
+  ['alerts.telegram.remote', 'resume besideRun'],
   [
     'alerts.events',
     'down halted ledgerDiffers sentinelGone diskLow bookStale ordersUnknown notQuoting sourceLost sourceDivergent hedgeDebt reduceOnly drawdownNear dayLossNear ordersRefused oneSided requestsSlow requestsFailing budgetSpent loopSlow noFills wide started stopped fill digest',

@@ -104,6 +104,7 @@ export const calm = (): Monitored => ({
       problem: null,
     },
   },
+  remote: { accepted: 4, foreign: 2, old: 1, repeated: 0, 'too many': 0, ignored: 3 },
   eventLoop: { median: 0.1, p99: 4, longest: 62.5 },
   isPaper: false,
 });

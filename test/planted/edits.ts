@@ -2240,8 +2240,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the minute of a preview begins before it is ready',
     file: 'src/console/approvals.ts',
-    from: '    const prepared = await this.#actions.prepare(request, onShare);\n    const id = this.#newId();\n    this.#all.set(id, { session, prepared, endsAt: this.#now() + APPROVAL_MS, outcome: null });\n',
-    to: '    const endsAt = this.#now() + APPROVAL_MS;\n    const prepared = await this.#actions.prepare(request, onShare);\n    const id = this.#newId();\n    this.#all.set(id, { session, prepared, endsAt, outcome: null });\n',
+    from: '    const prepared = await this.#actions.prepare(request, onShare);\n    const id = this.#newId();\n    this.#all.set(id, { owner, prepared, endsAt: this.#now() + APPROVAL_MS, outcome: null });\n',
+    to: '    const endsAt = this.#now() + APPROVAL_MS;\n    const prepared = await this.#actions.prepare(request, onShare);\n    const id = this.#newId();\n    this.#all.set(id, { owner, prepared, endsAt, outcome: null });\n',
     test: 'test/console/access.test.ts',
     title:
       'is confirmed exactly if its own login asks first, within a minute after the preview was ready, and it is among the newest 64',

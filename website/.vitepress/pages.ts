@@ -48,6 +48,7 @@ export const SECTIONS: readonly Section[] = [
       page('Reload a configuration', 'docs/reload.md'),
       page('Use the console', 'docs/console.md'),
       page('Send alerts', 'docs/alerts.md'),
+      page('Control remotely', 'docs/remote.md'),
       page('Deploy in containers', 'docs/container.md'),
       page('Hedge inventory', 'docs/hedging.md'),
       page('Receive webhooks', 'docs/webhooks.md'),

@@ -2,7 +2,14 @@
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import { TailedLines, appendLineDurably } from '../../guard/index.ts';
-import { ACTION_NAMES, type ActionAsk, type ActionEnd, type ActionName, type ActionVia } from './actions.ts';
+import {
+  ACTION_NAMES,
+  ACTION_VIAS,
+  type ActionAsk,
+  type ActionEnd,
+  type ActionName,
+  type ActionVia,
+} from './actions.ts';
 
 export type ActionEntry = ActionEnd & {
   readonly id: string;
@@ -52,7 +59,7 @@ function entryOf(line: string): ActionEntry | null {
   if (action === undefined || typeof id !== 'string' || typeof at !== 'number' || !Array.isArray(lines)) return null;
   return {
     ...{ id, at, action, by: String(by), reason: String(reason), lines: lines.map(String) },
-    via: via === 'console' ? 'console' : 'command',
+    via: ACTION_VIAS.find(each => each === via) ?? 'command',
     end: end === 'done' ? 'done' : 'refused',
     ...(typeof untilMs === 'number' ? { untilMs } : {}),
     ...(typeof costMax === 'string' ? { costMax } : {}),

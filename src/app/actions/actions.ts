@@ -8,8 +8,17 @@ import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 export const ACTION_NAMES = ['pause', 'resume', 'reduce', 'cancel', 'halt', 'reload', 'flatten'] as const;
 export type ActionName = (typeof ACTION_NAMES)[number];
 
-/** Channel through which the action was requested. */
-export type ActionVia = 'command' | 'console';
+/** Channels through which an action can be requested. */
+export const ACTION_VIAS = ['command', 'console', 'telegram', 'api'] as const;
+export type ActionVia = (typeof ACTION_VIAS)[number];
+
+/** Channels as they follow the operator's name in a text; empty for a command. */
+export const VIA_TEXT: Readonly<Record<ActionVia, string>> = {
+  command: '',
+  console: ' in the console',
+  telegram: ' in Telegram',
+  api: ' by the API',
+};
 
 type Asked<Name extends ActionName> = {
   /** Unique id of the request: letters, digits and dashes. */

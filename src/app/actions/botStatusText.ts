@@ -4,52 +4,72 @@ import { leadText, type ShownElsewhere, type ShownHedging } from '../../console/
 import { wrapped } from '../../messages/wrapped.ts';
 import { holderText } from '../inspect/botLife.ts';
 import { profitSentenceOf, signedCents } from '../../messages/shownProfit.ts';
+import { VIA_TEXT } from './actions.ts';
 import type { BotStatus, RunStatus, StatusLimit, StatusQuote } from './botStatus.ts';
 
 const WIDTH = 80;
 const NAME = 11;
 
+/** Row of the status: a name and its text, of any length. */
+type StatusRow = readonly [name: string, text: string];
+
 /** Returns the status as text. `where`: state directory, shown instead of the name if the bot has never run. */
 export function botStatusText(of: BotStatus, where: string): string {
+  const { title, rows } = statusRows(of, where);
+  return [
+    ...wrapped(title, WIDTH),
+    ...rows.flatMap(([name, text]) =>
+      wrapped(text, WIDTH - NAME - 2).map((part, i) => `  ${(i === 0 ? name : '').padEnd(NAME)}${part}`),
+    ),
+  ].join('\n');
+}
+
+/** Returns the status as text for a narrow screen, which wraps its lines itself. */
+export function botStatusMessage(of: BotStatus, where: string): string {
+  const { title, rows } = statusRows(of, where);
+  return [title, ...rows.map(([name, text]) => `${name}: ${text}`)].join('\n');
+}
+
+function statusRows(of: BotStatus, where: string): { readonly title: string; readonly rows: readonly StatusRow[] } {
   const { run, heldBy, lastAction, note, disk, profit } = of;
   const name = run === null ? where : `${run.instance} on ${run.book}`;
-  return [
-    ...wrapped(`${name}: ${lifeText(of)}`, WIDTH),
-    ...(run === null ? [] : statusRow('regime', regimeText(run, heldBy))),
+  const rows: readonly StatusRow[] = [
+    ...(run === null ? [] : [['regime', regimeText(run, heldBy)] as const]),
     ...(heldBy.length === 0
-      ? statusRow('held by', 'none')
-      : heldBy.flatMap(held => statusRow('held by', heldText(held)))),
+      ? [['held by', 'none'] as const]
+      : heldBy.map(held => ['held by', heldText(held)] as const)),
     ...(run === null ? [] : runRows(run)),
     ...(run?.elsewhere ? elsewhereRows(run.elsewhere, of) : []),
     ...(disk === null
       ? []
-      : statusRow('disk', `the state directory cannot be written (${disk}); figures and heartbeats may be outdated`)),
-    ...(profit === null ? [] : statusRow('profit', profitText(profit))),
+      : [['disk', `the state directory cannot be written (${disk}); figures and heartbeats may be outdated`] as const]),
+    ...(profit === null ? [] : [['profit', profitText(profit)] as const]),
     ...(profit === null && run !== null && run.profit === null && run.unknown !== null
-      ? statusRow('profit', `unknown until the bot has read its trades again: ${run.unknown}`)
+      ? [['profit', `unknown until the bot has read its trades again: ${run.unknown}`] as const]
       : []),
-    ...statusRow('actions', lastAction === null ? 'no command or console action is recorded' : lastText(lastAction)),
-    ...(note === null ? [] : statusRow('note', note)),
-  ].join('\n');
+    ['actions', lastAction === null ? 'no command or console action is recorded' : lastText(lastAction)],
+    ...(note === null ? [] : [['note', note] as const]),
+  ];
+  return { title: `${name}: ${lifeText(of)}`, rows };
 }
 
-function runRows(run: RunStatus): readonly string[] {
+function runRows(run: RunStatus): readonly StatusRow[] {
   const { market, inventory, holdings, fills, recorded, unknown } = run;
   const why = run.whyNot === null || run.whyNot === run.regime.why ? '' : `; ${run.whyNot}`;
   return [
-    ...statusRow('quotes', `${bothText(run)}${why}`),
-    ...statusRow('market', `bid ${shortDecimal(market.bid ?? 'none')}, ask ${shortDecimal(market.ask ?? 'none')}`),
-    ...statusRow(
+    ['quotes', `${bothText(run)}${why}`],
+    ['market', `bid ${shortDecimal(market.bid ?? 'none')}, ask ${shortDecimal(market.ask ?? 'none')}`],
+    [
       'inventory',
       inventory.fromTarget === null || holdings === null
         ? `unknown: ${unknown ?? ''}; last recorded: ${inventoryText(recorded.inventory, recorded.holdings, inventory.currency)}`
         : inventoryText(inventory.fromTarget, holdings, inventory.currency),
-    ),
-    ...statusRow('limits', limitsText(run.limits)),
-    ...statusRow(
+    ],
+    ['limits', limitsText(run.limits)],
+    [
       'fills',
       fills === null ? `unknown; fills in the recording of this run: ${recorded.fills}` : `${fills} in this run`,
-    ),
+    ],
   ];
 }
 
@@ -60,17 +80,17 @@ function inventoryText(fromTarget: string, holdings: Readonly<Record<string, str
 }
 
 /** Returns rows about prices and hedges on other exchanges, in the words of the console. */
-function elsewhereRows({ sources, hedging }: ShownElsewhere, { bot, recordedTo, at }: BotStatus): readonly string[] {
+function elsewhereRows({ sources, hedging }: ShownElsewhere, { bot, recordedTo, at }: BotStatus): readonly StatusRow[] {
   const last = bot.state === 'runs' || recordedTo === null ? '' : 'last recorded: ';
   return [
-    ...sources.flatMap(source => statusRow('source', `${last}${sourceText(source)}`)),
+    ...sources.map(source => ['source', `${last}${sourceText(source)}`] as const),
     ...(hedging === null
       ? []
-      : [
-          ...statusRow('hedge debt', `${last}${debtText(hedging, recordedTo ?? at)}`),
-          ...statusRow('elsewhere', `${last}${placeText(hedging)}`),
-          ...statusRow('hedges', hedgesText(hedging)),
-        ]),
+      : ([
+          ['hedge debt', `${last}${debtText(hedging, recordedTo ?? at)}`],
+          ['elsewhere', `${last}${placeText(hedging)}`],
+          ['hedges', hedgesText(hedging)],
+        ] as const)),
   ];
 }
 
@@ -135,13 +155,6 @@ function hedgesText({ last, currency }: ShownHedging): string {
 }
 
 const signed = (bps: number): string => `${bps > 0 ? '+' : ''}${bps.toFixed(1)}`;
-
-/**
- * Returns rows that start with a name, followed by the text. The text is wrapped at words and indented after the name.
- */
-function statusRow(name: string, text: string): readonly string[] {
-  return wrapped(text, WIDTH - NAME - 2).map((part, i) => `  ${(i === 0 ? name : '').padEnd(NAME)}${part}`);
-}
 
 function lifeText({ at, bot, run, recordedTo, openOrders, disk }: BotStatus): string {
   const recorded = recordedTo === null ? '' : `; last recorded ${ago(at - recordedTo)} ago`;
@@ -208,7 +221,7 @@ const limitText = ({ limit, share }: StatusLimit): string =>
   `${limit} ${Number.isFinite(share) ? `${share >= 1 ? Math.floor(share * 100) : Math.min(99, Math.ceil(share * 100))}%` : 'BEYOND'}`;
 
 const lastText = ({ action, by, via, at, end, reason }: NonNullable<BotStatus['lastAction']>): string =>
-  `${action} by ${by}${via === 'console' ? ' in the console' : ''} at ${time(at)}${end === 'refused' ? ', refused' : ''}; reason: ${reason === '' ? 'none given' : reason}`;
+  `${action} by ${by}${VIA_TEXT[via]} at ${time(at)}${end === 'refused' ? ', refused' : ''}; reason: ${reason === '' ? 'none given' : reason}`;
 
 /** Formats a UTC time to the second. */
 const time = (at: Millis): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

@@ -14,6 +14,7 @@ import { UsageError } from '../../wiring/usageError.ts';
 import { BesideRun } from './besideRun.ts';
 import { consoleAccess, LoginEvents } from './consoleAccess.ts';
 import { actionEvents, consoleActions } from './consoleActions.ts';
+import { consoleApi } from './consoleApi.ts';
 import { consoleView } from './consoleView.ts';
 import { LiveRun } from './liveRun.ts';
 import { replaysOf } from './replays.ts';
@@ -56,6 +57,10 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const actions = access?.operatorToken
     ? consoleActions(ask.bot, clock, hasHedger, (asked, onShare) => replays.preview(asked, onShare))
     : null;
+  const api = consoleApi(ask.bot, clock, actions !== null, {
+    read: read => replays.read(read),
+    preview: asked => replays.preview(asked, () => undefined),
+  });
   const acted = actionEvents(config.state.dir);
   const beside = new BesideRun(config, clock, () => [...acted(), ...door.shown]);
   const server = await serveConsole(
@@ -68,7 +73,7 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
       },
       past: (at, signal, onProgress) => replays.past({ at, runs: live.runs, door: door.shown }, signal, onProgress),
     },
-    { ...ask, access, actions },
+    { ...ask, access, actions, api },
   );
   live.start();
   const timers = [

@@ -2,10 +2,13 @@
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { randomUUID } from 'node:crypto';
 import type { ActionRequest, ConsoleActions, OnReplayed, ShownEvent } from '../../console/index.ts';
-import type { Clock } from '../../core/index.ts';
+import type { Clock, Millis } from '../../core/index.ts';
 import { actionTail, type ActionEntry } from '../actions/actionJournal.ts';
-import { ACTION_NAMES, checkedAsk, type ActionAsk } from '../actions/actions.ts';
+import { ACTION_NAMES, checkedAsk, VIA_TEXT, type ActionAsk, type ActionVia } from '../actions/actions.ts';
 import { executeAction } from '../actions/executeAction.ts';
+import { latchIn } from '../../live/safety/latch.ts';
+import { pauseAt } from '../../live/safety/pauseWatch.ts';
+import { holdersOf } from '../inspect/botLife.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { digestOf } from '../run/reloading.ts';
 
@@ -13,13 +16,14 @@ type PreviewLines = (ask: ActionAsk, onShare: OnReplayed) => Promise<readonly st
 
 /**
  * Returns the actions on one bot. The actions need no API key, because they write requests into the bot's state
- * directory. `hasHedger` returns whether flattening is possible now.
+ * directory. `hasHedger` returns whether flattening is possible now; `via` is recorded with each action.
  */
 export function consoleActions(
   bot: WhichBot,
   clock: Clock,
   hasHedger: () => boolean,
   preview: PreviewLines,
+  via: ActionVia = 'console',
 ): ConsoleActions {
   // The preview has its own id, so that its answer is not mistaken for the answer to the confirmed action.
   const previewed = (ask: ActionAsk, onShare: OnReplayed) => preview({ ...ask, id: randomUUID() }, onShare);
@@ -28,9 +32,9 @@ export function consoleActions(
       return ACTION_NAMES.filter(name => name !== 'flatten' || hasHedger());
     },
     prepare: async (request, onShare) => {
-      const asked = askOf(request, clock);
-      const seen = fileSeen(bot, asked);
-      // The digest binds the confirmation to the previewed file; a changed file is rejected.
+      const asked = actionAsk(request, via, clock);
+      // The confirmation is bound to what the preview was computed from.
+      const seen = basisOf(bot, asked, clock.now());
       const ask = asked.action === 'reload' && seen !== null ? { ...asked, digest: seen } : asked;
       const lines = await previewed(ask, onShare);
       const bound =
@@ -38,30 +42,39 @@ export function consoleActions(
       return {
         lines: [...bound, ...lines],
         execute: async () => {
-          if (fileSeen(bot, ask) === seen) return executeAction(bot, ask, clock);
-          return {
-            end: 'refused',
-            lines: ['the configuration file has changed since the preview; preview the action again'],
-          };
+          if (basisOf(bot, ask, clock.now()) === seen) return executeAction(bot, ask, clock);
+          const what = ask.action === 'reload' ? 'the configuration file has' : 'the stops in force have';
+          return { end: 'refused', lines: [`${what} changed since the preview; preview the action again`] };
         },
       };
     },
     cost: (by, onShare) => {
       // The estimate does not depend on the maximum cost or the reason.
-      const ask = { id: randomUUID(), action: 'flatten', reason: 'estimate of the cost', by, via: 'console' } as const;
+      const ask = { id: randomUUID(), action: 'flatten', reason: 'estimate of the cost', by, via } as const;
       return previewed({ ...ask, costMax: '1' }, onShare);
     },
   };
 }
 
-/** Returns the digest of the file that a reload applies; `null` for other actions. */
-const fileSeen = ({ configFile }: WhichBot, { action }: ActionAsk): string | null =>
-  action === 'reload' && configFile !== undefined ? digestOf(readRegularFile(configFile, TEXT_FILE)) : null;
+/**
+ * Returns what the effect of an action depends on: for a reload the digest of the file, for a resume the stops that it
+ * would lift, for a pause the pause that it would replace; `null` for other actions.
+ */
+function basisOf({ configFile, stateDir }: WhichBot, { action }: ActionAsk, now: Millis): string | null {
+  if (action === 'resume') return JSON.stringify(holdersOf(stateDir, now));
+  if (action === 'pause') return JSON.stringify(pauseAt(latchIn(stateDir), now));
+  return action === 'reload' && configFile !== undefined ? digestOf(readRegularFile(configFile, TEXT_FILE)) : null;
+}
 
-function askOf({ action, reason, by, minutes, costMax }: ActionRequest, clock: Clock): ActionAsk {
+/** Returns a checked action with a new id. Throws an error for the operator if a field is invalid. */
+export function actionAsk(
+  { action, reason, by, minutes, costMax }: ActionRequest,
+  via: ActionVia,
+  clock: Clock,
+): ActionAsk {
   const name = ACTION_NAMES.find(each => each === action);
   if (name === undefined) throw new Error(`expected one of ${ACTION_NAMES.join(', ')}`);
-  const asked = { id: randomUUID(), reason, by, via: 'console' } as const;
+  const asked = { id: randomUUID(), reason, by, via };
   if (name === 'flatten') return checkedAsk({ ...asked, action: name, costMax: costMax ?? '' }, clock.now());
   if (name !== 'pause') return checkedAsk({ ...asked, action: name }, clock.now());
   const until = minutes === null ? {} : { untilMs: clock.now() + minutes * 60_000 };
@@ -80,7 +93,7 @@ export function actionEvents(stateDir: string): () => readonly ShownEvent[] {
 const shownAction = ({ at, by, via, action, reason, untilMs, costMax, end, lines }: ActionEntry): ShownEvent => ({
   ...{ at, who: by, level: end === 'done' ? ('warn' as const) : ('error' as const) },
   text: [
-    `${action}${untilMs === undefined ? '' : ` until ${new Date(untilMs).toISOString().slice(0, 16)}Z`}${costMax === undefined ? '' : ` for at most ${costMax}`}${via === 'console' ? ' by the console' : ''}: ${reason}`,
+    `${action}${untilMs === undefined ? '' : ` until ${new Date(untilMs).toISOString().slice(0, 16)}Z`}${costMax === undefined ? '' : ` for at most ${costMax}`}${VIA_TEXT[via]}: ${reason}`,
     ...(end === 'done' ? [] : [`refused: ${lines.join('; ')}`]),
   ].join('; '),
 });

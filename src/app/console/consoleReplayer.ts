@@ -1,11 +1,12 @@
 /**
- * Replays for the console: past points in time, and previews of actions. If possible, the replays run in a separate
+ * Replays for the console and the remote control: past points in time, previews of actions, and reads. If possible, the replays run in a separate
  * thread, so that the live page stays responsive.
  */
 import type { ConsoleView, ShownEvent } from '../../console/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import type { ActionAsk } from '../actions/actions.ts';
 import { previewAction } from '../actions/previewAction.ts';
+import { readBot, type BotRead } from '../actions/botReads.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { BesideRun, type BesideConfig } from './besideRun.ts';
 import { actionEvents } from './consoleActions.ts';
@@ -72,6 +73,11 @@ export class ConsoleReplayer {
     const tell = progressReporter(this.#clock, onProgress);
     const { lines } = await previewAction(this.#of.bot, ask, this.#clock, tell);
     return lines;
+  }
+
+  /** Returns the text of a read. Rejects with one line if there is nothing to read. */
+  read(read: BotRead): Promise<string> {
+    return readBot(this.#of.bot, read, this.#clock);
   }
 
   close(): void {

@@ -19,13 +19,26 @@ async function answer(message: Exclude<ToReplays, { kind: 'leave' }>): Promise<v
   const leaving = new AbortController();
   waiting.set(id, leaving);
   try {
-    if (message.kind === 'past')
-      tell({ id, kind: 'done', told: await replayer.past(message.ask, leaving.signal, onProgress) });
-    else tell({ id, kind: 'done', told: await replayer.preview(message.ask, onProgress) });
+    tell({ id, kind: 'done', told: await replayResult(message, leaving.signal, onProgress) });
   } catch (error) {
     tell({ id, kind: 'failed', why: textOfError(error) });
   } finally {
     waiting.delete(id);
+  }
+}
+
+function replayResult(
+  message: Exclude<ToReplays, { kind: 'leave' }>,
+  signal: AbortSignal,
+  onProgress: (share: number) => void,
+): Promise<string | readonly string[]> {
+  switch (message.kind) {
+    case 'past':
+      return replayer.past(message.ask, signal, onProgress);
+    case 'preview':
+      return replayer.preview(message.ask, onProgress);
+    case 'read':
+      return replayer.read(message.ask);
   }
 }
 

@@ -7,11 +7,13 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { textOfError, type Clock } from '../../core/index.ts';
 import type { ActionAsk } from '../actions/actions.ts';
+import type { BotRead } from '../actions/botReads.ts';
 import { ConsoleReplayer, type PastAsk, type ReplayedBot } from './consoleReplayer.ts';
 
 export type ToReplays =
   | { readonly id: number; readonly kind: 'past'; readonly ask: PastAsk }
   | { readonly id: number; readonly kind: 'preview'; readonly ask: ActionAsk }
+  | { readonly id: number; readonly kind: 'read'; readonly ask: BotRead }
   /** The request with this id was aborted. */
   | { readonly id: number; readonly kind: 'leave' };
 
@@ -20,7 +22,7 @@ export type FromReplays =
   | { readonly id: number; readonly kind: 'done'; readonly told: string | readonly string[] }
   | { readonly id: number; readonly kind: 'failed'; readonly why: string };
 
-type ConsoleReplays = Pick<ConsoleReplayer, 'past' | 'preview' | 'close'>;
+type ConsoleReplays = Pick<ConsoleReplayer, 'past' | 'preview' | 'read' | 'close'>;
 
 /** Returns the replayer of a bot's recordings. `file` is the compiled script of the threads. */
 export function replaysOf(
@@ -29,14 +31,15 @@ export function replaysOf(
   file = fileURLToPath(new URL('./replayThread.js', import.meta.url)),
 ): ConsoleReplays {
   if (!existsSync(file)) return new ConsoleReplayer(of, clock);
-  // Past views and previews have separate threads, so that they do not wait for each other.
-  const [moments, previews] = [new ReplayThread(file, of), new ReplayThread(file, of)];
+  // Past views, previews and reads have separate threads, so that they do not wait for each other.
+  const thread = () => new ReplayThread(file, of);
+  const [moments, previews, reads] = [thread(), thread(), thread()];
   return {
     past: async (ask, signal, onProgress) => String(await moments.ask({ kind: 'past', ask }, onProgress, signal)),
     preview: async (ask, onProgress) => [await previews.ask({ kind: 'preview', ask }, onProgress)].flat(),
+    read: async ask => String(await reads.ask({ kind: 'read', ask }, () => undefined)),
     close: () => {
-      moments.close();
-      previews.close();
+      for (const each of [moments, previews, reads]) each.close();
     },
   };
 }
@@ -46,7 +49,10 @@ type Asker = {
   readonly resolve: (told: string | readonly string[]) => void;
   readonly reject: (error: Error) => void;
 };
-type Ask = { readonly kind: 'past'; readonly ask: PastAsk } | { readonly kind: 'preview'; readonly ask: ActionAsk };
+type Ask =
+  | { readonly kind: 'past'; readonly ask: PastAsk }
+  | { readonly kind: 'preview'; readonly ask: ActionAsk }
+  | { readonly kind: 'read'; readonly ask: BotRead };
 
 class ReplayThread {
   readonly #file: string;

@@ -12,6 +12,7 @@ import {
   FILL_COLUMNS,
   bookedFill,
   parquetOf,
+  type BookedFill,
   type Column,
 } from './exportColumns.ts';
 
@@ -58,7 +59,15 @@ export async function exportLedger(dir: string, asked: LedgerExport, path: strin
   return `${path}: ${count} ${count === 1 ? 'row' : 'rows'} of ${asked.rows}${before}`;
 }
 
-function fillsOf(file: LedgerFile, entries: readonly LedgerEntry[], book: string | undefined) {
+/**
+ * Returns the fills of entries of a ledger. If `book` is given, returns only fills of this book, which is also the book
+ * of the state if the state does not name one.
+ */
+export function fillsOf(
+  file: LedgerFile,
+  entries: readonly LedgerEntry[],
+  book: string | undefined,
+): readonly BookedFill[] {
   const own = file.book ?? book;
   // If the state names no book, every trade in the ledger names its book, so no default currencies are needed.
   const [major, minor] = own === undefined ? ['', ''] : pairOf(own);

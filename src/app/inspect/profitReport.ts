@@ -16,7 +16,8 @@ import { isBroughtForward } from '../../live/state/ledgerEntries.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { profitSentence } from '../../messages/shownProfit.ts';
+import { profitSentence, signedCents } from '../../messages/shownProfit.ts';
+import { counted } from '../../pages/digits.ts';
 import {
   bookedTrade,
   sortedByTime,
@@ -269,6 +270,38 @@ function byFillsNote(days: readonly ProfitDay[]): string {
   return last === undefined
     ? ''
     : ` Days up to ${dayText(last.from)} were recorded by an older version of Puntas and are valued at the price of the last fill.`;
+}
+
+/** Maximum number of days of a brief report. */
+const BRIEF_DAYS = 7;
+
+/** Returns the profit and the last days, newest first, as lines for a narrow screen. */
+export function briefReport({ days, minor, profit }: ProfitReport): string {
+  return [
+    ...(profit === null ? [] : [briefProfit(profit, minor)]),
+    ...days
+      .slice(-BRIEF_DAYS)
+      .toReversed()
+      .map(
+        ({ from, cut, net, fills }) =>
+          `${dayText(from)}${cut === null ? '' : ` (${CUT_TEXT[cut]})`}: net ${signedCents(net)} ${minor}, ${counted(fills, 'fill')}`,
+      ),
+  ].join('\n');
+}
+
+const CUT_TEXT: Readonly<Record<NonNullable<ProfitDay['cut']>, string>> = {
+  begins: 'ledger opened',
+  'older entries are one sum': 'incomplete',
+  'so far': 'so far',
+};
+
+function briefProfit({ booked, run, unknown }: ProfitNow, minor: string): string {
+  if (unknown !== null) return unknownProfit(unknown);
+  const { spread, inventory, fees, hedging } = booked.profit;
+  const parts = Object.entries({ spread, inventory, fees, hedging }).map(
+    ([name, sum]) => `${name} ${signedCents(sum)}`,
+  );
+  return `Profit ${profitSentence(booked, run, minor)}: ${parts.join(', ')}`;
 }
 
 /** Returns the table of days, with as many decimals of the sums as fit into `WIDTH`. */

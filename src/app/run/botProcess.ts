@@ -5,6 +5,7 @@ import { describeTier, type Clock, type Millis, type Snapshot, type VenueClient 
 import { NumberedMailbox, ReloadBox, RequestBox } from '../../live/mailbox/mailbox.ts';
 import { DamagedState, type Journal, type Leftovers } from '../../live/state/journal.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
+import { remoteCountsIn } from '../../live/safety/remoteCounts.ts';
 import { flattenIn } from '../../live/safety/flatten.ts';
 import { latchIn, type Latch } from '../../live/safety/latch.ts';
 import { RecordingRotation, type Reloaded, type RunSetup } from '../../live/loop/recordingRotation.ts';
@@ -103,6 +104,7 @@ export class BotProcess {
       const journal = await openOwnState(options);
       options.onOpened?.();
       ends.push(startConsole(options));
+      ends.push(startRemote(options));
       if (journal instanceof DamagedState) return await cleanUpDamagedState(journal, options);
       leftovers = journal.leftovers.orders;
       own = journal;
@@ -325,6 +327,7 @@ export class BotProcess {
       isStoppedCleanly: this.#isStoppedCleanly,
       disk: { journalWritable: this.#journal.isWritable(), inbox: this.#inbox?.state() ?? null },
       eventLoop: eventLoop.read(),
+      remote: config.alerts?.telegram?.remote === undefined ? null : remoteCountsIn(config.state.dir),
     }));
     showProcess(shown);
     this.#metrics = shown;
@@ -496,5 +499,19 @@ const SENTINEL_STILL_MAX_MS = 60_000;
 function startConsole({ config, consoleArgs: args, log }: RunOptions): () => Promise<void> {
   if (config.console?.besideRun !== true || args === undefined) return async () => undefined;
   const beside = superviseChild({ name: 'console', args, environment: process.env, clock: realClock(), log });
+  return () => beside.stop();
+}
+
+/**
+ * Starts the remote control if configured, as a process without keys. Returns the function that stops it. The token is
+ * read now, because the alerts remove it from the environment.
+ */
+function startRemote({ config, remoteArgs: args, log }: RunOptions): () => Promise<void> {
+  if (config.alerts?.telegram?.remote?.besideRun !== true || args === undefined) return async () => undefined;
+  const names = ['PUNTAS_TELEGRAM_TOKEN', 'PUNTAS_TELEGRAM_TOKEN_FILE'];
+  const secrets = Object.fromEntries(names.flatMap(name => [[name, process.env[name]]]));
+  const beside = superviseChild({
+    ...{ name: 'remote control', args, environment: process.env, secrets, clock: realClock(), log },
+  });
   return () => beside.stop();
 }

@@ -1,6 +1,6 @@
 /**
- * Child process of a run (the console). The child has no secrets in its environment, is restarted when it exits, and
- * ends with the run.
+ * Child process of a run (the console or the remote control). The child has no key of an exchange in its environment, is
+ * restarted when it exits, and ends with the run.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -14,6 +14,8 @@ export type ChildOptions = {
   readonly args: readonly string[];
   /** Environment of this process. Only variables that are known to be harmless are passed on. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Further variables that the child needs, such as its own token. Default: none. */
+  readonly secrets?: Readonly<Record<string, string | undefined>>;
   /** Clock of real time, even if the bot's clock is accelerated. */
   readonly clock: Clock;
   readonly log: Log;
@@ -88,10 +90,10 @@ export function superviseChild(options: ChildOptions): { stop(): Promise<void> }
   };
 }
 
-function begun({ name, args, environment, log }: ChildOptions): ChildProcess {
+function begun({ name, args, environment, secrets, log }: ChildOptions): ChildProcess {
   // The child ends when its IPC channel closes, which happens even if this process is killed.
   const child = spawn(process.execPath, [...process.execArgv, ...args], {
-    env: harmless(environment),
+    env: { ...harmless(environment), ...secrets },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const { pid } = child;

@@ -38,6 +38,8 @@ export type RunOptions = {
   ) => void;
   /** Script and arguments of the console to start with the run; if absent, no console is started. */
   readonly consoleArgs?: readonly string[] | undefined;
+  /** Script and arguments of the remote control to start with the run; if absent, no remote control is started. */
+  readonly remoteArgs?: readonly string[] | undefined;
   /** Source of new configurations; if absent, reloads are impossible. */
   readonly source?: ConfigSource;
 };

@@ -7,7 +7,7 @@ import { EXIT } from '../../messages/exits.ts';
 import { keepHarmless } from '../../app/run/childProcess.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { portFlag, several } from '../terminal/flags.ts';
-import { signalsToStop } from '../terminal/signals.ts';
+import { signalsToStop, untilStopped } from '../terminal/signals.ts';
 import { print, printError } from '../terminal/output.ts';
 import { ofBot, paperHint } from './botFlags.ts';
 
@@ -53,12 +53,7 @@ export function addConsoleCommand(program: Command): void {
       });
       print(`console of ${config.state.dir} at ${server.url}`);
       if (flags.open) openBrowser(server.url);
-      await new Promise<void>(resolve => {
-        // A console started by a run ends with the run, not on Ctrl-C. Ctrl-C reaches both processes, and the operator
-        // wants to watch the cancels.
-        process.once('disconnect', () => resolve());
-        signals.tell(why => (process.connected && why === 'SIGINT' ? undefined : resolve()));
-      });
+      await untilStopped(signals);
       await server.close();
       if (process.connected) process.disconnect();
       process.exitCode = EXIT.clean;

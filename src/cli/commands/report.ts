@@ -1,10 +1,9 @@
 /** Command that reports profit by day. */
 import type { Command } from 'commander';
 import { jsonBeside, pageParts, writePage } from '../../wiring/outFiles.ts';
-import { ledgerAt } from '../../app/inspect/exportLedger.ts';
+import { ledgerReport } from '../../app/inspect/ledgerReport.ts';
 import { progress } from '../../app/inspect/explain.ts';
-import { lastMoment, profitAt } from '../../app/inspect/profitNow.ts';
-import { profitReport, reportJson, reportText } from '../../app/inspect/profitReport.ts';
+import { reportJson, reportText } from '../../app/inspect/profitReport.ts';
 import { profitPage } from '../../app/inspect/reportPage.ts';
 import { DEFAULT_WINDOWS } from '../../app/compliance/ownFlow.ts';
 import { differenceIn } from '../../app/compliance/recordedRuns.ts';
@@ -42,12 +41,10 @@ export function addReportCommand(program: Command): void {
         throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
       const clock = realClock();
       const dir = folderToRead(where);
-      const file = await ledgerAt(dir, clock);
       const asked = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
       const book = where.config === undefined ? undefined : readConfig(where.config).book;
       const onInput = progress(clock, writeError);
-      const current = profitAt(lastMoment(dir, onInput), file);
-      const report = profitReport(file, asked, clock.now(), book, current);
+      const report = await ledgerReport(dir, asked, clock, book, onInput);
       const measured = isMeasured ? surveillance({ dir, windows: DEFAULT_WINDOWS, ...asked, onInput }) : null;
       const value = { ...reportJson(report), ...(measured && { surveillance: surveillanceJson(measured) }) };
       const flow = measured === null ? undefined : surveillanceSection(measured);

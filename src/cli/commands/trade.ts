@@ -104,7 +104,13 @@ function addRun(program: Command): void {
             rowRoom: lineRoom,
             ...(options.openingZero === undefined ? {} : { openingZero: options.openingZero }),
             onOpened: () => (isOpened = true),
-            ...(options.config === undefined ? {} : { consoleArgs: consoleArgs(file, config.state.dir) }),
+            ...(options.config === undefined
+              ? {}
+              : {
+                  consoleArgs: commandArgs('console', file, config.state.dir),
+                  // The updates of a token have one reader, which is the remote control of the bot that trades with money.
+                  ...(options.paper ? {} : { remoteArgs: commandArgs('remote', file, config.state.dir) }),
+                }),
             source: { file, given, read: () => readConfigText(file, options.config === undefined) },
             onStarted: (stop, broke, reload) => {
               signals.tell(stop);
@@ -139,10 +145,10 @@ function addRun(program: Command): void {
     });
 }
 
-/** Returns the arguments of this program that open the bot's console. */
-const consoleArgs = (file: string, stateDir: string): readonly string[] => [
+/** Returns the arguments of this program that start the bot's console or remote control. */
+const commandArgs = (command: 'console' | 'remote', file: string, stateDir: string): readonly string[] => [
   process.argv[1]!,
-  'console',
+  command,
   ...['-c', file, '--state', stateDir],
 ];
 

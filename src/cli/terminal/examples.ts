@@ -147,6 +147,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas hedges --json -c my.yaml', 'prints the hedges as JSON'],
   ],
   'hedges settle': [['puntas hedges settle ID -c my.yaml', 'shows the evidence about the outcome of a hedge']],
+  remote: [
+    ['puntas remote -c my.yaml', 'takes commands until stopped'],
+    ['puntas remote -c my.yaml --paper', 'controls the paper run'],
+  ],
   console: [
     ['puntas console -c my.yaml', 'serves the page'],
     ['puntas console -c my.yaml --port 0', 'uses a free port'],

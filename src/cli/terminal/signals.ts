@@ -47,6 +47,17 @@ export function signalsToStop(
   };
 }
 
+/**
+ * Resolves when the command must stop. A command started by a run ends with the run, not on Ctrl-C: Ctrl-C reaches both
+ * processes, and the operator wants to watch the cancels.
+ */
+export function untilStopped(signals: Pick<ReturnType<typeof signalsToStop>, 'tell'>): Promise<void> {
+  return new Promise<void>(resolve => {
+    process.once('disconnect', () => resolve());
+    signals.tell(why => (process.connected && why === 'SIGINT' ? undefined : resolve()));
+  });
+}
+
 /** Whether this process still has an open terminal. */
 function hasTerminal(): boolean {
   try {

@@ -75,6 +75,24 @@ const modes = Object.fromEntries(
   }),
 ) as Readonly<Record<AlertEvent, z.ZodDefault<z.ZodEnum<{ on: 'on'; silent: 'silent'; off: 'off' }>>>>;
 
+const remoteControl = z
+  .strictObject({
+    chats: z
+      .array(z.string().regex(/^-?\d{1,20}$/, 'expected a chat id in quotation marks, like "-1001234567890"'))
+      .min(1)
+      .max(10)
+      .describe('Ids of the chats in which commands are accepted, in quotation marks.'),
+    users: z
+      .array(z.string().regex(/^\d{1,20}$/, 'expected a user id in quotation marks, like "123456789"'))
+      .min(1)
+      .max(10)
+      .describe('Ids of the users whose commands are accepted, in quotation marks.'),
+    resume: z.boolean().default(false).describe('Whether /resume is accepted.'),
+    besideRun: z.boolean().default(true).describe('Whether puntas run also starts the remote control.'),
+  })
+  .optional()
+  .describe('Remote control from Telegram; if omitted, Telegram only receives alerts.');
+
 const channel = {
   webhook: z
     .strictObject({
@@ -92,6 +110,7 @@ const channel = {
         )
         .describe('Chat id, or @name of a public channel, in quotation marks.'),
       url: httpAddress.default('https://api.telegram.org').describe('Bot API address.'),
+      remote: remoteControl,
     })
     .optional()
     .describe('Telegram chat; token in PUNTAS_TELEGRAM_TOKEN.'),

@@ -209,7 +209,7 @@ describe('an action of the console', () => {
     noteAction(stateDir, 5, { ...asked, action: 'pause', untilMs: 600_000, via: 'console' }, end);
     noteAction(stateDir, 6, { ...asked, action: 'cancel', via: 'command' }, { end: 'refused', lines: ['nobody runs'] });
     expect(actionEvents(stateDir)()).toEqual([
-      { at: 5, who: 'Ana', level: 'warn', text: 'pause until 1970-01-01T00:10Z by the console: odd fills' },
+      { at: 5, who: 'Ana', level: 'warn', text: 'pause until 1970-01-01T00:10Z in the console: odd fills' },
       { at: 6, who: 'Ana', level: 'error', text: 'cancel: odd fills; refused: nobody runs' },
     ]);
     const clock = new VirtualClock(1_000_000);

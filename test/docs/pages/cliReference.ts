@@ -8,7 +8,7 @@ const GROUPS: readonly (readonly [title: string, commands: readonly string[]])[]
   ['Set up', ['init', 'samples', 'check', 'doctor', 'conformance', 'webhooks']],
   ['Run', ['run', 'sentinel', 'exchange', 'alert']],
   ['Inspect', ['status', 'console', 'explain', 'report', 'ledger', 'hedges', 'replay', 'presence', 'surveillance']],
-  ['Act', ['pause', 'cancel', 'reduce', 'flatten', 'halt', 'resume', 'reload']],
+  ['Act', ['remote', 'pause', 'cancel', 'reduce', 'flatten', 'halt', 'resume', 'reload']],
   ['Choose and tune', ['scout', 'backtest', 'compare', 'calibrate', 'tune', 'worker', 'promote']],
   ['Recordings', ['record', 'import', 'tape', 'export']],
   ['Develop', ['new-strategy']],

@@ -21,6 +21,7 @@ export const STATE_FILES: Readonly<Record<string, string>> = {
   'heartbeat.json': 'heartbeat of the bot',
   'sentinel.json': 'heartbeat of the sentinel',
   'orders-seen.json': 'last count of open orders',
+  'remote.json': 'counts of the remote control',
   'actions.jsonl': 'every operator action',
   'resumed.jsonl': 'every lifted halt and pause',
   'reloads.jsonl': 'every configuration change',

@@ -255,6 +255,11 @@ export const ROWS: readonly { readonly title: string; readonly panels: readonly 
         unit: 'none',
         queries: [[perMinute('puntas_inbox_deliveries_total', 'outcome'), '{{outcome}}']],
       },
+      {
+        title: 'Updates of the remote control, per minute',
+        unit: 'none',
+        queries: [[perMinute('puntas_remote_updates_total', 'outcome'), '{{outcome}}']],
+      },
       { title: 'Kept of the deliveries', unit: 'bytes', queries: [[of('puntas_inbox_kept_bytes'), 'kept']] },
     ],
   },

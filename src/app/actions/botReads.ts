@@ -1,0 +1,78 @@
+/**
+ * Reads of a bot for remote control and HTTP API: the same figures as `puntas status`, `report`, `explain` and `export`,
+ * as text for a narrow screen or as JSON.
+ */
+import type { Config } from '../../config.ts';
+import { textOfMoney, type Clock, type Millis } from '../../core/index.ts';
+import type { WhichBot } from '../../messages/ownCommand.ts';
+import { timeText } from '../../messages/timeText.ts';
+import { botStatus } from './botStatus.ts';
+import { botStatusMessage } from './botStatusText.ts';
+import type { BookedFill } from '../inspect/exportColumns.ts';
+import { fillsOf, ledgerAt } from '../inspect/exportLedger.ts';
+import { explain } from '../inspect/explain.ts';
+import { lastConfigOf } from '../inspect/halt.ts';
+import { sortedByTime } from '../inspect/ledgerProfit.ts';
+import { ledgerReport } from '../inspect/ledgerReport.ts';
+import { briefReport, reportJson, type DaysAsked } from '../inspect/profitReport.ts';
+
+export type BotRead =
+  | { readonly what: 'status'; readonly as: 'text' | 'json' }
+  | { readonly what: 'profit'; readonly as: 'text' }
+  | { readonly what: 'report'; readonly as: 'json'; readonly days: DaysAsked }
+  | { readonly what: 'explain'; readonly as: 'json'; readonly at: Millis | null }
+  | { readonly what: 'fills'; readonly as: 'json'; readonly max: number }
+  | { readonly what: 'config'; readonly as: 'json' };
+
+/** Returns the text of a read, or one JSON value. Rejects with `UsageError` if there is nothing to read. */
+export async function readBot({ stateDir: dir }: WhichBot, read: BotRead, clock: Clock): Promise<string> {
+  switch (read.what) {
+    case 'status': {
+      const status = await botStatus(dir, clock);
+      return read.as === 'json' ? JSON.stringify(status) : botStatusMessage(status, dir);
+    }
+    case 'profit':
+      return briefReport(await ledgerReport(dir, {}, clock));
+    case 'report':
+      return JSON.stringify(reportJson(await ledgerReport(dir, read.days, clock)));
+    case 'explain':
+      return JSON.stringify(explain({ dir, at: read.at }));
+    case 'fills':
+      return JSON.stringify(await lastFills(dir, read.max, clock));
+    case 'config':
+      return JSON.stringify(shownConfig(lastConfigOf(dir)));
+  }
+}
+
+/** Returns the last fills of the ledger, newest first, with exact decimal text. */
+async function lastFills(stateDir: string, max: number, clock: Clock): Promise<readonly object[]> {
+  const file = await ledgerAt(stateDir, clock);
+  return fillsOf(file, sortedByTime(file.entries), undefined).slice(-max).toReversed().map(shownFill);
+}
+
+const shownFill = ({ at, amount, value, fee, ...rest }: BookedFill): object => ({
+  ...{ at: timeText(at), ...rest, amount: textOfMoney(amount), value: textOfMoney(value), fee: textOfMoney(fee) },
+});
+
+/**
+ * Returns a configuration without secrets. Keys and tokens are never in a configuration, but the address of a webhook or
+ * of a feed can contain one, so only the origin of each address is shown.
+ */
+export function shownConfig(config: Config): unknown {
+  return withoutSecrets(config);
+}
+
+function withoutSecrets(value: unknown): unknown {
+  if (typeof value === 'string') return shownAddress(value);
+  if (Array.isArray(value)) return value.map(withoutSecrets);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutSecrets(each)]));
+}
+
+function shownAddress(text: string): string {
+  if (!/^(?:https?|wss?):\/\//i.test(text)) return text;
+  if (!URL.canParse(text)) return '[address]';
+  const { protocol, host, pathname, search, hash } = new URL(text);
+  const isBare = pathname === '/' && search === '' && hash === '';
+  return `${protocol}//${host}${isBare ? '' : '/…'}`;
+}

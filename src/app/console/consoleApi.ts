@@ -1,0 +1,98 @@
+/** Reads and actions of the HTTP API: the reads of the commands, and actions that are executed once per key. */
+import type { ApiActionOver, ApiRead, ConsoleApi } from '../../console/index.ts';
+import type { Clock, Millis } from '../../core/index.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { actionsIn } from '../actions/actionJournal.ts';
+import type { ActionAsk, ActionEnd } from '../actions/actions.ts';
+import { executeAction } from '../actions/executeAction.ts';
+import type { WhichBot } from '../../messages/ownCommand.ts';
+import { SharedWork } from '../inspect/sharedWork.ts';
+import type { BotRead } from '../actions/botReads.ts';
+import { actionAsk } from './consoleActions.ts';
+
+export type ApiWork = {
+  readonly read: (read: BotRead) => Promise<string>;
+  readonly preview: (ask: ActionAsk) => Promise<readonly string[]>;
+};
+
+/** Maximum number of results that are kept in memory; the action journal has earlier ones. */
+const RESULTS_MAX = 1_000;
+
+/** Returns the reads and actions of a bot. `canAct`: whether actions are on. */
+export function consoleApi(bot: WhichBot, clock: Clock, canAct: boolean, work: ApiWork): ConsoleApi {
+  const reads = new SharedWork<string>();
+  return {
+    read: async read => {
+      const asked = botRead(read);
+      return reads.of(JSON.stringify(asked), () => work.read(asked));
+    },
+    preview: canAct ? async request => work.preview(actionAsk(request, 'api', clock)) : null,
+    act: canAct ? keyedActions(bot, clock) : null,
+  };
+}
+
+type Kept = { readonly request: string; readonly end: Promise<ActionEnd> };
+
+/**
+ * Returns a function that executes an action once per key. A repetition returns the first result, also while the action
+ * is under way, and after a restart as long as the action journal shows the entry. A request that was rejected before it
+ * was executed is forgotten.
+ */
+function keyedActions(bot: WhichBot, clock: Clock): NonNullable<ConsoleApi['act']> {
+  const kept = new Map<string, Kept>();
+  return async (request, key): Promise<ApiActionOver> => {
+    const text = JSON.stringify([request.action, request.reason, request.by, request.minutes]);
+    const known = kept.get(key);
+    if (known !== undefined)
+      return known.request === text ? { ...(await known.end), isRepeated: true } : 'other request';
+    const ask: ActionAsk = { ...actionAsk(request, 'api', clock), id: key };
+    const earlier = earlierEnd(bot, ask);
+    if (earlier !== null) return earlier;
+    const end = executeAction(bot, ask, clock);
+    kept.set(key, { request: text, end });
+    const [oldest] = kept.keys();
+    if (kept.size > RESULTS_MAX && oldest !== undefined) kept.delete(oldest);
+    end.catch(() => kept.delete(key));
+    return { ...(await end), isRepeated: false };
+  };
+}
+
+/** Returns the result of an action that the journal has under this id; `null` if it has none. */
+function earlierEnd({ stateDir }: WhichBot, { id, action, by, reason }: ActionAsk): ApiActionOver | null {
+  const found = actionsIn(stateDir).find(entry => entry.id === id);
+  if (found === undefined) return null;
+  const isSame = found.via === 'api' && found.action === action && found.by === by && found.reason === reason;
+  return isSame ? { end: found.end, lines: found.lines, isRepeated: true } : 'other request';
+}
+
+function botRead(read: ApiRead): BotRead {
+  switch (read.what) {
+    case 'status':
+      return { what: 'status', as: 'json' };
+    case 'config':
+      return { what: 'config', as: 'json' };
+    case 'explain':
+      return { what: 'explain', as: 'json', at: read.at };
+    case 'fills':
+      return { what: 'fills', as: 'json', max: read.max };
+    case 'report': {
+      const { from, to } = read;
+      const days = {
+        ...(from === undefined ? {} : { from: dayOf(from) }),
+        ...(to === undefined ? {} : { to: dayOf(to) }),
+      };
+      return { what: 'report', as: 'json', days };
+    }
+  }
+}
+
+/**
+ * Returns the start of a UTC day.
+ * @throws UsageError if the day does not exist.
+ */
+function dayOf(day: string): Millis {
+  const at = Date.parse(`${day}T00:00:00Z`);
+  if (!Number.isFinite(at) || new Date(at).toISOString().slice(0, 10) !== day)
+    throw new UsageError(`${day}: expected a day like 2026-11-01`);
+  return at;
+}

@@ -1,0 +1,244 @@
+/**
+ * Routes of the HTTP API with the schemas of their requests and answers. The server validates requests by these schemas,
+ * and the OpenAPI document is generated from them.
+ */
+import type { Role } from './access.ts';
+
+/** JSON Schema, as OpenAPI 3.1 and the server's validator read it. */
+export type ApiSchema = Readonly<Record<string, unknown>>;
+
+export type ApiRouteSpec = {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** Role that the route needs. */
+  readonly role: Role;
+  /** Whether the route needs a token even where others can be read without one. */
+  readonly needsToken?: true;
+  readonly summary: string;
+  /** Schemas of the query parameters, which are text; all are optional. */
+  readonly query?: Readonly<Record<string, ApiSchema>>;
+  readonly body?: ApiSchema;
+  /** Whether the request needs an idempotency key. */
+  readonly hasKey?: true;
+  readonly answer: ApiSchema;
+};
+
+/** Actions of the API. Flatten and reload need values that only the console's preview binds. */
+export const API_ACTIONS = ['pause', 'reduce', 'cancel', 'halt', 'resume'] as const;
+export type ApiAction = (typeof API_ACTIONS)[number];
+
+export const API_BASE = '/api/v1';
+/** Header of the idempotency key. */
+export const KEY_HEADER_NAME = 'idempotency-key';
+export const KEY_PATTERN = /^[A-Za-z0-9_-]{8,60}$/;
+/** Maximum number of fills of one answer. */
+export const FILLS_MAX = 1_000;
+/** Maximum length of a pause, in minutes: one week. */
+export const PAUSE_MINUTES_MAX = 10_080;
+
+const day = { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'UTC day, like 2026-11-01' };
+const said = {
+  reason: { type: 'string', minLength: 4, maxLength: 500, description: 'Reason, for the record' },
+  by: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 40,
+    description: 'Name of the operator, for the record; not verified',
+  },
+};
+const minutes = {
+  type: 'integer',
+  minimum: 1,
+  maximum: PAUSE_MINUTES_MAX,
+  description: 'Duration in minutes; if omitted, the pause ends by resume',
+};
+const body = (properties: Readonly<Record<string, ApiSchema>>, required: readonly string[]): ApiSchema => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+});
+const lines = { type: 'array', items: { type: 'string' }, description: 'Sentences for the operator' };
+const actionAnswer: ApiSchema = {
+  type: 'object',
+  properties: {
+    id: { type: 'string', description: 'Idempotency key; id of the entry in actions.jsonl' },
+    end: { enum: ['done', 'refused'], description: 'refused: not executed, or only in part; lines has the reason' },
+    lines,
+    isRepeated: { type: 'boolean', description: 'Whether this is the result of an earlier request with this key' },
+  },
+  required: ['id', 'end', 'lines', 'isRepeated'],
+  additionalProperties: false,
+};
+const ACTION_SUMMARIES: Readonly<Record<ApiAction, string>> = {
+  pause: 'Cancel all orders and pause quoting',
+  reduce: 'Quote only to reduce inventory, until a resume',
+  cancel: 'Cancel all orders, verify the cancels, then quote again',
+  halt: 'Cancel all orders and stop quoting until a resume',
+  resume: 'End a pause, a halt or reduce-only',
+};
+
+export const API_ROUTES = {
+  status: {
+    method: 'GET',
+    path: `${API_BASE}/status`,
+    role: 'viewer',
+    summary: 'Process, regime, quotes, inventory, limits and profit, as puntas status --json',
+    answer: { type: 'object' },
+  },
+  report: {
+    method: 'GET',
+    path: `${API_BASE}/report`,
+    role: 'viewer',
+    summary: 'Profit by day, as puntas report --json',
+    query: { from: day, to: day },
+    answer: { type: 'object' },
+  },
+  explain: {
+    method: 'GET',
+    path: `${API_BASE}/explain`,
+    role: 'viewer',
+    summary: 'Quotes with their reasons, level by level, as puntas explain --json',
+    query: { at: { type: 'string', pattern: '^\\d{1,15}$', description: 'Time in ms since 1970; if omitted, now' } },
+    answer: { type: 'object' },
+  },
+  fills: {
+    method: 'GET',
+    path: `${API_BASE}/fills`,
+    role: 'viewer',
+    summary: 'Last fills of the ledger, newest first, with exact decimal text',
+    query: {
+      max: {
+        type: 'string',
+        pattern: '^(?:[1-9]\\d{0,2}|1000)$',
+        description: `Maximum number, up to ${FILLS_MAX}; default 100`,
+      },
+    },
+    answer: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          at: { type: 'string', format: 'date-time' },
+          ...Object.fromEntries(
+            ['trade', 'order', 'book', 'amount', 'value', 'fee'].map(key => [key, { type: 'string' }]),
+          ),
+          side: { enum: ['buy', 'sell'] },
+          ...Object.fromEntries(
+            ['clientOrderId', 'role', 'level', 'price', 'feeCurrency'].map(key => [key, { type: ['string', 'null'] }]),
+          ),
+        },
+        required: ['at', 'trade', 'book', 'side', 'amount', 'value', 'fee'],
+      },
+    },
+  },
+  config: {
+    method: 'GET',
+    path: `${API_BASE}/config`,
+    needsToken: true,
+    role: 'viewer',
+    summary: 'Configuration of the last run; addresses are cut to their origin',
+    answer: { type: 'object' },
+  },
+  preview: {
+    method: 'POST',
+    path: `${API_BASE}/preview`,
+    role: 'operator',
+    summary: 'Effect of an action or of a reload; nothing happens',
+    body: body({ action: { enum: [...API_ACTIONS, 'reload'] }, ...said, minutes }, ['action', 'by']),
+    answer: body({ lines }, ['lines']),
+  },
+  ...(Object.fromEntries(
+    API_ACTIONS.map(action => [
+      action,
+      {
+        method: 'POST',
+        path: `${API_BASE}/actions/${action}`,
+        role: 'operator',
+        summary: ACTION_SUMMARIES[action],
+        body: body(action === 'pause' ? { ...said, minutes } : said, ['reason', 'by']),
+        hasKey: true,
+        answer: actionAnswer,
+      },
+    ]),
+  ) as Readonly<Record<ApiAction, ApiRouteSpec>>),
+} as const satisfies Readonly<Record<string, ApiRouteSpec>>;
+export type ApiRouteName = keyof typeof API_ROUTES;
+
+export const API_DOCUMENT_PATH = '/api/openapi.json';
+/** Routes that accept a POST. */
+export const API_POSTED: readonly string[] = Object.values<ApiRouteSpec>(API_ROUTES).flatMap(({ method, path }) =>
+  method === 'POST' ? [path] : [],
+);
+
+const PROBLEM: ApiSchema = {
+  type: 'object',
+  properties: { problem: { type: 'string', description: 'Problem and remedy, in one sentence' } },
+  required: ['problem'],
+};
+const REFUSALS: Readonly<Record<number, string>> = {
+  401: 'No token, or a wrong token',
+  403: 'The role of the token is too low, actions are off, or the connection is neither local nor behind TLS',
+  422: 'A field is missing or invalid, or there is nothing to read',
+  429: 'Too many wrong tokens from this address; Retry-After has the seconds to wait',
+  503: 'Too many requests are under way; Retry-After has the seconds to wait',
+};
+
+/** Returns the OpenAPI 3.1 document of the API. */
+export function openApiDocument(): ApiSchema {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const [name, route] of Object.entries<ApiRouteSpec>(API_ROUTES))
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(name, route) };
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Puntas',
+      version: '1',
+      description: 'Reads and actions of one bot. Amounts and prices are decimal text. Served by puntas console.',
+    },
+    servers: [{ url: '/' }],
+    components: {
+      securitySchemes: {
+        viewer: { type: 'http', scheme: 'bearer', description: 'Token of viewers or operators; may be off' },
+        operator: { type: 'http', scheme: 'bearer', description: 'Token of operators' },
+      },
+      schemas: { Problem: PROBLEM },
+    },
+    paths,
+  };
+}
+
+function operationOf(
+  name: string,
+  { summary, role, query = {}, body: asked, hasKey, answer }: ApiRouteSpec,
+): ApiSchema {
+  const parameters = [
+    ...Object.entries(query).map(([key, schema]) => ({ name: key, in: 'query', required: false, schema })),
+    ...(hasKey === true
+      ? [
+          {
+            ...{ name: 'Idempotency-Key', in: 'header', required: true },
+            description: 'Own id of the request. A repetition with the same key returns the first result.',
+            schema: { type: 'string', pattern: KEY_PATTERN.source },
+          },
+        ]
+      : []),
+  ];
+  const problem = { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } };
+  const refusals = hasKey === true ? { ...REFUSALS, 409: 'The key was used for another request' } : REFUSALS;
+  return {
+    operationId: name,
+    summary,
+    security: [{ [role]: [] }],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(asked === undefined
+      ? {}
+      : { requestBody: { required: true, content: { 'application/json': { schema: asked } } } }),
+    responses: {
+      200: { description: 'Done', content: { 'application/json': { schema: answer } } },
+      ...Object.fromEntries(
+        Object.entries(refusals).map(([code, description]) => [code, { description, content: problem }]),
+      ),
+    },
+  };
+}
