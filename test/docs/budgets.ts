@@ -10,10 +10,10 @@
  * It was raised by 160 for several live books of the embedded exchange: their keys, and one paragraph; and by another 150 for
  * their correlation, their arbitrageur, and recordings of several books. It was raised by 140 for the joint moves of books in
  * a scout. It was raised by 900 for users without a clone and of other bots: 590 for the parameters of three bots, and 310 for
- * releases and what their versions promise. It was raised by 600 for the remote control and the HTTP API: their page, keys,
+ * releases and what their versions promise. It was raised by 620 for the remote control and the HTTP API: their page, keys,
  * command and metric.
  */
-export const WORDS_MAX = 42_180;
+export const WORDS_MAX = 42_200;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -25,13 +25,13 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/backtest-figures.md': 650,
   'docs/backtest.md': 550,
   'docs/calibrate.md': 600,
-  'docs/cli.md': 2_820,
+  'docs/cli.md': 2_840,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
   'docs/configuration.md': 5_030,
   'docs/console.md': 600,
   'docs/container.md': 620,
-  'docs/contents.md': 200,
+  'docs/contents.md': 205,
   'docs/controls.md': 875,
   'docs/doctor.md': 475,
   'docs/embedded-exchange.md': 2_015,

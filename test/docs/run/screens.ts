@@ -16,6 +16,8 @@ const OTHERS: readonly { readonly page: RegExp; readonly begins: RegExp; readonl
   { page: /^docs\/cli\.md$/, begins: /^puntas /, what: 'usage' },
   { page: /importing/, begins: /^\{"at"/, what: 'JSON that is read' },
   { page: /tape/, begins: /^select/, what: 'SQL' },
+  // Its routes are tried over real sockets: test/console/api.test.ts.
+  { page: /^docs\/remote\.md$/, begins: /^TOKEN=/, what: 'requests to a console that runs' },
   { page: /development\/architecture\.md$/, begins: /^graph /, what: 'a picture in Mermaid' },
   // Its code is compiled and tried: test/strategies/ownStep.test.ts.
   { page: /development\/strategies\.md$/, begins: /^\/\*\* Follows the takers/, what: 'TypeScript' },
