@@ -20,7 +20,7 @@ export interface TradeSink {
 /** Context of an execution. */
 export type TradeContext = {
   /** Number that increases with each new taker order. Executions with equal numbers may belong to one taker order. */
-  readonly moment: number;
+  readonly takerNumber: number;
   /** Serial number of a time before the execution; absent for an execution that just happened. */
   readonly mark?: number;
   /**
@@ -45,7 +45,7 @@ export class Executions implements TradeListener {
   #opened = 0;
   /** Taker of the last execution, or its time if the exchange does not report the taker. */
   #taker: string | number = '';
-  #moment = 0;
+  #takerNumber = 0;
 
   constructor(options: ExecutionsOptions) {
     this.#options = options;
@@ -71,11 +71,11 @@ export class Executions implements TradeListener {
     const lots = amountOrNull(instrument, amount);
     const { makerOid, takerOid }: Partial<StreamTrade> = trade;
     const taker = takerOid ?? createdAt;
-    if (taker !== this.#taker) this.#moment++;
+    if (taker !== this.#taker) this.#takerNumber++;
     this.#taker = taker;
     if (!price || !lots) return;
     const isLive = way === 'live' && makerOid !== undefined;
     const when = isLive ? { maker: bornOf(makerOid) ?? 0 } : { mark: this.#mark };
-    sink.trade(opposite(makerSide), price, lots, { moment: this.#moment, ...when });
+    sink.trade(opposite(makerSide), price, lots, { takerNumber: this.#takerNumber, ...when });
   };
 }

@@ -27,10 +27,10 @@ export type FollowedQueues = {
 /** Data that determine which account orders an execution can fill. */
 export type ExecutionContext = {
   /**
-   * Time that identifies a sweep. In one sweep, lots that filled account orders are not available again at worse
-   * prices. If omitted, each execution is its own sweep.
+   * Number of the taker order. Executions of one taker are one sweep: lots that filled account orders are not available
+   * again at worse prices. If not a number, each execution is its own sweep.
    */
-  readonly sweepTime?: number;
+  readonly takerNumber: number;
   /**
    * Result of `mark` before the execution. The execution can fill only account orders that existed when `mark` was
    * called.
@@ -131,7 +131,7 @@ export class FollowedMarket {
     taker: Side,
     price: Price,
     lots: Amount,
-    { mark = Infinity, sweepTime = Number.NaN, maker }: ExecutionContext = {},
+    { takerNumber, mark = Infinity, maker }: ExecutionContext = { takerNumber: Number.NaN },
   ): void {
     this.#look();
     const side = opposite(taker);
@@ -139,7 +139,7 @@ export class FollowedMarket {
     const own = this.#own[side].filter(order => order.seen <= mark);
     const sign = side === 'sell' ? 1 : -1;
     const rule = this.#queues === null || maker === undefined ? this.#model.rule : byNumber;
-    this.#sweep.begin(sweepTime, sign, price);
+    this.#sweep.begin(takerNumber, sign, price);
     rule.traded(own, sign, price, lots, this.#fill, maker ?? 0, this.#sweep);
     this.#dropFilled();
     this.#counts.trades++;

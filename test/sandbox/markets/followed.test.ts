@@ -200,7 +200,7 @@ describe('a followed market', () => {
     const early = rest('sell', price(BASE), 50_000);
     const mark = followed.mark();
     const late = rest('sell', price(BASE), 50_000);
-    followed.trade('buy', price(BASE), amount(10_000), { mark });
+    followed.trade('buy', price(BASE), amount(10_000), { takerNumber: 1, mark });
     expect([filled(early), filled(late)]).toEqual([50_000, 0]);
   });
 

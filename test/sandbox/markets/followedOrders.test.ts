@@ -109,7 +109,7 @@ function onPaper(steps: readonly Step[]): number[][] {
   followed.venue.onBookEvent(event => {
     takers++;
     for (const { takerSide, price: at, amount: n, makerOid } of event.trades) {
-      market.trade(takerSide, at, n, { sweepTime: takers, maker: feed.arrivalOf(makerOid) ?? 0 });
+      market.trade(takerSide, at, n, { takerNumber: takers, maker: feed.arrivalOf(makerOid) ?? 0 });
     }
     feed.take({
       book: BOOK,
