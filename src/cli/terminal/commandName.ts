@@ -37,7 +37,7 @@ const VERBS = [
     'calibrate',
   ],
   ...['tape', 'export', 'scout', 'tune', 'promote', 'worker', 'compare', 'status', 'pause', 'reduce', 'cancel'],
-  ...['flatten', 'halt', 'resume', 'reload', 'replay', 'explain', 'hedges', 'console', 'ledger', 'report'],
+  ...['flatten', 'halt', 'resume', 'reload', 'replay', 'explain', 'hedges', 'console', 'remote', 'ledger', 'report'],
   ...['presence', 'surveillance', 'conformance'],
   ...['new-strategy', 'webhooks', 'help', '--help'],
 ];
