@@ -47,8 +47,8 @@ export type LoginEnd =
 /** Time after which a login expires, in ms. */
 export const SESSION_MS = 8 * 3_600_000;
 /**
- * Maximum number of wrong tokens per minute and sender. At this number, the sender is rejected even with the right
- * token.
+ * Maximum number of different wrong tokens per minute and sender. At this number, the sender is rejected even with the
+ * right token. A repeated wrong token counts once, so that a program with an old token does not lock its address.
  */
 export const WRONG_MAX = 5;
 const MINUTE_MS = 60_000;
@@ -60,6 +60,9 @@ const SESSIONS_MAX = { viewer: 64, operator: 64 };
 /** Maximum number of senders with recorded wrong tokens; the least recently used sender is dropped first. */
 const SENDERS_MAX = 4_096;
 
+/** Wrong tokens of a sender: time of the first use by the hash of the token, oldest first. */
+type WrongTokens = { readonly atByDigest: Map<string, number>; isTold: boolean };
+
 export class Sessions {
   readonly #access: ConsoleAccess;
   /** Logins by the hash of their cookie, so that the timing of a lookup does not reveal a partial match. */
@@ -68,7 +71,7 @@ export class Sessions {
     viewer: new Pool<string>({ all: SESSIONS_MAX.viewer }),
     operator: new Pool<string>({ all: SESSIONS_MAX.operator }),
   };
-  readonly #wrong = new Map<string, { at: number[]; isTold: boolean }>();
+  readonly #wrong = new Map<string, WrongTokens>();
 
   constructor(access: ConsoleAccess) {
     this.#access = access;
@@ -83,30 +86,34 @@ export class Sessions {
     if (role === 'operator' && name === '') return { kind: 'nameless' };
     const cookie = newSecret();
     const session = { role, name, key: newSecret(), endsAt: now() + SESSION_MS } as const;
-    const digest = cookieDigest(cookie);
+    const digest = textDigest(cookie);
     this.#all.set(digest, session);
     this.#pools[role].add(digest, senderOf(from), () => void this.#all.delete(digest));
     onEvent({ kind: 'in', role, name });
     return { kind: 'in', cookie, session };
   }
 
-  /** Returns the role of a token. Wrong tokens of all kinds of requests of a sender count together. */
+  /** Returns the role of a token. Different wrong tokens of all kinds of requests of a sender count together. */
   check(token: string, from: string): TokenCheck {
     const { now, onEvent, operatorToken, viewerToken } = this.#access;
     const at = now();
     const sender = senderOf(from);
     const wrong = this.#wrongOf(sender, at);
-    if (wrong.at.length >= WRONG_MAX) {
+    const [oldest] = wrong.atByDigest.values();
+    if (oldest !== undefined && wrong.atByDigest.size >= WRONG_MAX) {
       if (!wrong.isTold) onEvent({ kind: 'too many', from });
       wrong.isTold = true;
-      return { kind: 'wait', seconds: Math.ceil((MINUTE_MS - (at - wrong.at[0]!)) / 1000) };
+      return { kind: 'wait', seconds: Math.ceil((MINUTE_MS - (at - oldest)) / 1000) };
     }
     wrong.isTold = false;
     // The operator's and the viewer's token are always compared, so that the time does not depend on the first result.
     const [isOperator, isViewer] = [isSame(token, operatorToken), isSame(token, viewerToken)];
     if (!isOperator && !isViewer) {
-      wrong.at.push(at);
-      onEvent({ kind: 'wrong token', from });
+      const digest = textDigest(token);
+      if (!wrong.atByDigest.has(digest)) {
+        wrong.atByDigest.set(digest, at);
+        onEvent({ kind: 'wrong token', from });
+      }
       return { kind: 'wrong' };
     }
     return { kind: 'right', role: isOperator ? 'operator' : 'viewer' };
@@ -114,10 +121,10 @@ export class Sessions {
 
   /** Returns the login of a cookie, or `null` if the cookie is unknown or expired. */
   of(cookie: string | null): Login | null {
-    const session = cookie === null ? undefined : this.#all.get(cookieDigest(cookie));
+    const session = cookie === null ? undefined : this.#all.get(textDigest(cookie));
     if (session === undefined || cookie === null) return null;
     if (session.endsAt > this.#access.now()) return session;
-    this.#forget(cookieDigest(cookie), session);
+    this.#forget(textDigest(cookie), session);
     return null;
   }
 
@@ -136,10 +143,10 @@ export class Sessions {
     this.#pools[role].delete(digest);
   }
 
-  /** Returns the record of a sender's wrong tokens, with only the times of the last minute. */
-  #wrongOf(sender: string, now: number): { at: number[]; isTold: boolean } {
-    const wrong = this.#wrong.get(sender) ?? { at: [], isTold: false };
-    wrong.at = wrong.at.filter(at => now - at < MINUTE_MS);
+  /** Returns the record of a sender's wrong tokens, with only those of the last minute. */
+  #wrongOf(sender: string, now: number): WrongTokens {
+    const wrong = this.#wrong.get(sender) ?? { atByDigest: new Map<string, number>(), isTold: false };
+    for (const [digest, at] of wrong.atByDigest) if (now - at >= MINUTE_MS) wrong.atByDigest.delete(digest);
     this.#wrong.delete(sender);
     this.#wrong.set(sender, wrong);
     const [oldest] = this.#wrong.keys();
@@ -155,7 +162,7 @@ export function isSame(given: string, secret: string | null): boolean {
   return secret !== null && equal;
 }
 
-const cookieDigest = (cookie: string): string => createHash('sha256').update(cookie).digest('hex');
+const textDigest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Returns the text on one line, without invisible and bidirectional control characters, cut to `most` characters. */
 export const cleaned = (text: string, most: number): string =>

@@ -41,8 +41,11 @@ export type ApiAccess =
   | { readonly role: Role | 'anonymous' }
   | { readonly code: 401 | 403 | 429; readonly problem: string; readonly retryAfter?: number };
 
-/** Maximum number of reads and previews under way; each may replay a recording. */
-const WORK_MAX = 8;
+/**
+ * Maximum number of reads and previews under way, of all and of callers that are not operators; each may replay a
+ * recording.
+ */
+const WORK_MAX = { all: 8, readers: 6 };
 const RETRY_AFTER_S = 2;
 const ACTIONS_OFF = 'actions are off: console.operatorTokenFile is not set';
 
@@ -57,7 +60,7 @@ export function addApi(
 ): void {
   const document = openApiDocument();
   server.get(API_DOCUMENT_PATH, async (_, reply) => reply.send(document));
-  let atWork = 0;
+  const atWork = { all: 0, readers: 0 };
   const handlers = handlersOf(api);
   for (const [name, spec] of Object.entries(API_ROUTES) as [ApiRouteName, ApiRouteSpec][])
     server.route({
@@ -74,22 +77,29 @@ export function addApi(
           return problem(reply, 422, request.validationError.message || 'invalid request');
         // Actions are never rejected for load: a stop must not wait for the replays of others.
         const isBounded = spec.hasKey !== true;
-        if (isBounded && atWork >= WORK_MAX)
+        const access = accessOf(request);
+        const reader = 'role' in access && access.role === 'operator' ? 0 : 1;
+        if (isBounded && (atWork.all >= WORK_MAX.all || atWork.readers + reader > WORK_MAX.readers))
           return problem(
             reply.header('retry-after', RETRY_AFTER_S),
             503,
             `too many requests are under way; try again in ${RETRY_AFTER_S} s`,
           );
-        atWork += isBounded ? 1 : 0;
+        if (isBounded) count(1, reader);
         try {
           return await handle(request, reply);
         } catch (error) {
           return problem(reply, 422, error instanceof Error ? error.message : String(error));
         } finally {
-          atWork -= isBounded ? 1 : 0;
+          if (isBounded) count(-1, -reader);
         }
       },
     });
+
+  function count(all: number, readers: number): void {
+    atWork.all += all;
+    atWork.readers += readers;
+  }
 
   /** Answers a request whose role is too low; `undefined` if the role suffices. */
   function refuseLow(

@@ -506,12 +506,42 @@ describe('wrong tokens', () => {
         });
         for (const wait of waits) {
           at += wait;
-          sessions.login('wrong', '', '127.0.0.1');
+          sessions.login(`wrong${at}`, '', '127.0.0.1');
         }
         for (const from of looked)
           expect(looked.filter(each => each >= from && each < from + 60_000).length).toBeLessThanOrEqual(WRONG_MAX);
         expect(looked.length).toBeGreaterThan(0);
       }),
+    );
+  });
+
+  test('that are the same count once a minute, so an old token of a program locks nobody out', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({ token: fc.constantFrom('old', 'older', 'oldest'), wait: fc.integer({ min: 0, max: 9_000 }) }),
+          {
+            minLength: 20,
+            maxLength: 80,
+          },
+        ),
+        tries => {
+          let at = 0;
+          const told: string[] = [];
+          const sessions = new Sessions({
+            ...{ operatorToken: OPERATOR, viewerToken: VIEWER, behindTls: false, now: () => at, newSecret: () => 'x' },
+            onEvent: ({ kind }) => void told.push(kind),
+          });
+          for (const { token, wait } of tries) {
+            at += wait;
+            expect(sessions.check(token, '127.0.0.1')).toEqual({ kind: 'wrong' });
+            expect(sessions.check(OPERATOR, '127.0.0.1')).toEqual({ kind: 'right', role: 'operator' });
+          }
+          expect(told).not.toContain('too many');
+          expect(told.length).toBeLessThanOrEqual(3 * (Math.floor(at / 60_000) + 1));
+        },
+      ),
+      { numRuns: 40 },
     );
   });
 
@@ -790,7 +820,7 @@ describe('room for an operator', () => {
   test('is kept at the login: wrong tokens of one address behind the proxy keep no other out', async () => {
     const { url, post, logIn } = await consoleWith({ behindTls: true });
     const from = (address: string) => ({ origin: url.replace('http:', 'https:'), 'x-forwarded-for': address });
-    for (let n = 0; n < WRONG_MAX; n++) await post('/login', { token: 'wrong', name: 'M' }, from('203.0.113.9'));
+    for (let n = 0; n < WRONG_MAX; n++) await post('/login', { token: `wrong${n}`, name: 'M' }, from('203.0.113.9'));
     expect((await logIn(OPERATOR, 'Mal', from('203.0.113.9'))).answer.status).toBe(429);
     // The proxy adds the caller's address as the last one: what the caller says before it counts for nothing.
     expect((await logIn(OPERATOR, 'Mal', from('198.51.100.7, 203.0.113.9'))).answer.status).toBe(429);

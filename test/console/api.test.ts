@@ -185,10 +185,20 @@ describe('an action', () => {
     const { get, post, holds, reads } = await apiWith();
     let release = (): void => undefined;
     holds(new Promise(resolve => (release = resolve)));
-    const waiting = Array.from({ length: 8 }, () => get('/api/v1/status', VIEWER));
-    while (reads.length < 8) await new Promise(resolve => setTimeout(resolve, 2));
-    const refused = await get('/api/v1/explain', VIEWER);
-    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '2']);
+    const fill = async (count: number, token: string) => {
+      const [before, waiting] = [reads.length, Array.from({ length: count }, () => get('/api/v1/status', token))];
+      while (reads.length < before + count) await new Promise(resolve => setTimeout(resolve, 2));
+      return waiting;
+    };
+    const isRefused = async (token: string) => {
+      const refused = await get('/api/v1/explain', token);
+      expect([refused.status, refused.headers['retry-after']]).toEqual([503, '2']);
+    };
+    const waiting = await fill(6, VIEWER);
+    await isRefused(VIEWER);
+    // Reads of operators have places that others cannot take.
+    waiting.push(...(await fill(2, OPERATOR)));
+    await isRefused(OPERATOR);
     expect((await post('/api/v1/actions/halt', OPERATOR, SAID)).status).toBe(200);
     release();
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(new Array<number>(8).fill(200));

@@ -37,6 +37,8 @@ export type RemoteAsk = {
 const POLL_GAP_MS = 500;
 /** Wait after a failed request, in ms. It doubles from `first` to `most`. */
 const RETRY_MS = { first: 1_000, most: 60_000 };
+/** Minimum time between two reports of failed requests, in ms. */
+const FAILURE_EVERY_MS = 60_000;
 /** Interval at which changed counts are written, in ms. */
 const COUNTS_EVERY_MS = 1_000;
 /**
@@ -76,7 +78,8 @@ export async function remoteControl(ask: RemoteAsk, signal: AbortSignal): Promis
   const closing = () => void api.close();
   signal.addEventListener('abort', closing);
   try {
-    const ownName = await retried(() => api.userName(), ask, signal);
+    const failures = new FailureLines(ask);
+    const ownName = await retried(() => api.userName(), ask, failures, signal);
     if (ownName === null) return;
     onLine(
       `remote control: @${ownName} takes commands of the users ${users.join(', ')} in the chats ${chats.join(', ')}`,
@@ -92,7 +95,7 @@ export async function remoteControl(ask: RemoteAsk, signal: AbortSignal): Promis
       acknowledge: (id, text) => queue.add(() => api.acknowledge(id, text)),
     });
     const counts = showCounts(control, config.state.dir, clock);
-    await poll(api, control, ask, signal);
+    await poll(api, control, ask, failures, signal);
     counts.stop();
   } finally {
     signal.removeEventListener('abort', closing);
@@ -103,14 +106,20 @@ export async function remoteControl(ask: RemoteAsk, signal: AbortSignal): Promis
 }
 
 /** Requests updates and hands them to the control, until the signal is aborted. */
-async function poll(api: TelegramApi, control: RemoteControl, ask: RemoteAsk, signal: AbortSignal): Promise<void> {
+async function poll(
+  api: TelegramApi,
+  control: RemoteControl,
+  ask: RemoteAsk,
+  failures: FailureLines,
+  signal: AbortSignal,
+): Promise<void> {
   const { clock } = ask;
   let [offset, heardAt] = [0, clock.elapsed()];
   while (!signal.aborted) {
     const began = clock.elapsed();
     if (began - heardAt > NUMBERS_FOR_MS) offset = 0;
     const asked = offset;
-    const updates = await retried(() => api.updates(asked), ask, signal);
+    const updates = await retried(() => api.updates(asked), ask, failures, signal);
     if (updates === null) return;
     for (const raw of updates) {
       const update = readChatUpdate(raw);
@@ -124,24 +133,50 @@ async function poll(api: TelegramApi, control: RemoteControl, ask: RemoteAsk, si
   }
 }
 
-/** Repeats a call until it is done; `null` if the signal is aborted. Reports the first failure and the recovery. */
-async function retried<T>(call: () => Promise<ApiResult<T>>, ask: RemoteAsk, signal: AbortSignal): Promise<T | null> {
-  const { clock, onLine, onTrouble } = ask;
+/** Repeats a call until it is done; `null` if the signal is aborted. */
+async function retried<T>(
+  call: () => Promise<ApiResult<T>>,
+  { clock }: RemoteAsk,
+  failures: FailureLines,
+  signal: AbortSignal,
+): Promise<T | null> {
   let wait: Millis = RETRY_MS.first;
-  let last = '';
   while (!signal.aborted) {
     const result = await call();
     if (signal.aborted) return null;
     if (result.kind === 'done') {
-      if (last !== '') onLine('remote control: Telegram answers again');
+      failures.answered();
       return result.value;
     }
-    if (result.why !== last) onTrouble(`${result.why}${remedyFor(result.why)}; retrying; trading continues`);
-    last = result.why;
+    failures.failed(result.why);
     await sleep(clock, Math.max(wait, result.afterMs), signal);
     wait = Math.min(RETRY_MS.most, wait * 2);
   }
   return null;
+}
+
+/** Reports failed requests: at most one per interval, each reason once until an answer, and the answer after it. */
+class FailureLines {
+  readonly #ask: RemoteAsk;
+  #reportedAt = -Infinity;
+  /** Reason that was reported since the last answer; empty if none was. */
+  #reported = '';
+
+  constructor(ask: RemoteAsk) {
+    this.#ask = ask;
+  }
+
+  failed(why: string): void {
+    const now = this.#ask.clock.elapsed();
+    if (why === this.#reported || now - this.#reportedAt < FAILURE_EVERY_MS) return;
+    [this.#reported, this.#reportedAt] = [why, now];
+    this.#ask.onTrouble(`${why}${remedyFor(why)}; retrying; trading continues`);
+  }
+
+  answered(): void {
+    if (this.#reported !== '') this.#ask.onLine('remote control: Telegram answers again');
+    this.#reported = '';
+  }
 }
 
 function remedyFor(why: string): string {
