@@ -34,6 +34,8 @@ describe('the bugs that are planted in CI', () => {
     (_, edit) => {
       expect(readFileSync(edit.file, 'utf8').split(edit.from)).toHaveLength(2);
       expect(existsSync(edit.test)).toBe(true);
+      // The name of one test as it runs: a row of a table by its own words.
+      expect(edit.title).not.toMatch(/%[a-z#]|\$\{/);
       expect(quotedIn(edit.test).some(name => isNamed(name, edit.title))).toBe(true);
       expect(edit.to).not.toBe(edit.from);
     },

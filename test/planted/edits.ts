@@ -2475,7 +2475,7 @@ export const EDITS: readonly Edit[] = [
     from: '      onLost: () => {\n        this.#exact = null;\n      },',
     to: '      onLost: () => undefined,',
     test: 'test/live/market/venuePriceSource.test.ts',
-    title: 'hedges are priced on no book of a stream from when %s until the next book',
+    title: 'hedges are priced on no book of a stream from when its connection is gone until the next book',
   },
   {
     name: 'a dead bot counts as alive again after half a minute',

@@ -40,7 +40,10 @@ function reads() {
 test('rules are in doubt from a rejection until an answer to a read that started after it, which starts within two seconds of the last', async () => {
   const op = fc.oneof(
     fc.record({ what: fc.constant('doubt') }),
-    fc.record({ what: fc.constant('wait'), ms: fc.integer({ min: 1, max: 4_000 }) }),
+    fc.record({
+      what: fc.constant('wait'),
+      ms: fc.oneof(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 4_000 })),
+    }),
     fc.record({ what: fc.constant('exchange'), fails: fc.boolean(), latencyMs: fc.integer({ min: 2, max: 900 }) }),
   );
   await fc.assert(
@@ -73,7 +76,20 @@ test('rules are in doubt from a rejection until an answer to a read that started
       }
       expect(rules.areInDoubt).toBe(false);
     }),
-    { numRuns: 60 },
+    {
+      numRuns: 60,
+      // A rejection while a slow read is under way.
+      examples: [
+        [
+          [
+            { what: 'exchange', fails: false, latencyMs: 900 },
+            { what: 'doubt' },
+            { what: 'wait', ms: 300 },
+            { what: 'doubt' },
+          ],
+        ],
+      ],
+    },
   );
 });
 
@@ -95,12 +111,13 @@ test('the next run has the rules of the last answer if their tick is another, an
 
 test('a trade at a rate that no list explains is checked once, however often it is listed again', async () => {
   const { clock, rules, started } = reads();
-  const trade: OwnTrade = {
-    ...{ book: 'btc_mxn', tid: '1', oid: 'a', createdAt: 0, side: 'buy', price: '1000', major: '1', minor: '1000' },
+  const trade = (tid: string): OwnTrade => ({
+    ...{ book: 'btc_mxn', tid, oid: 'a', createdAt: 0, side: 'buy', price: '1000', major: '1', minor: '1000' },
     ...{ feeAmount: '0.01', feeCurrency: 'btc', maker: true },
-  };
+  });
   for (let s = 0; s < 280; s++) {
-    rules.take({ trades: [trade] });
+    // The second trade is first listed in the pause after the read for the first.
+    rules.take({ trades: [trade('1'), ...(s === 0 ? [] : [trade('2')])] });
     void rules.readWhenDue();
     await clock.advance(1_000);
   }
