@@ -86,7 +86,7 @@ export class Sessions {
     if (role === 'operator' && name === '') return { kind: 'nameless' };
     const cookie = newSecret();
     const session = { role, name, key: newSecret(), endsAt: now() + SESSION_MS } as const;
-    const digest = textDigest(cookie);
+    const digest = secretDigest(cookie);
     this.#all.set(digest, session);
     this.#pools[role].add(digest, senderOf(from), () => void this.#all.delete(digest));
     onEvent({ kind: 'in', role, name });
@@ -109,7 +109,7 @@ export class Sessions {
     // The operator's and the viewer's token are always compared, so that the time does not depend on the first result.
     const [isOperator, isViewer] = [isSame(token, operatorToken), isSame(token, viewerToken)];
     if (!isOperator && !isViewer) {
-      const digest = textDigest(token);
+      const digest = secretDigest(token);
       if (!wrong.atByDigest.has(digest)) {
         wrong.atByDigest.set(digest, at);
         onEvent({ kind: 'wrong token', from });
@@ -121,10 +121,10 @@ export class Sessions {
 
   /** Returns the login of a cookie, or `null` if the cookie is unknown or expired. */
   of(cookie: string | null): Login | null {
-    const session = cookie === null ? undefined : this.#all.get(textDigest(cookie));
+    const session = cookie === null ? undefined : this.#all.get(secretDigest(cookie));
     if (session === undefined || cookie === null) return null;
     if (session.endsAt > this.#access.now()) return session;
-    this.#forget(textDigest(cookie), session);
+    this.#forget(secretDigest(cookie), session);
     return null;
   }
 
@@ -162,7 +162,7 @@ export function isSame(given: string, secret: string | null): boolean {
   return secret !== null && equal;
 }
 
-const textDigest = (text: string): string => createHash('sha256').update(text).digest('hex');
+const secretDigest = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
 /** Returns the text on one line, without invisible and bidirectional control characters, cut to `most` characters. */
 export const cleaned = (text: string, most: number): string =>
