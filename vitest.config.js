@@ -30,6 +30,7 @@ const LONG = [
   'reload',
   'ruleChange',
   'run/alerts',
+  'run/fleet',
   'run/livePrice',
   'run/paper',
   'run/remote',

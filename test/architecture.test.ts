@@ -36,6 +36,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   live: ['core', 'marketdata', 'hedge', 'guard', 'libsql', 'fastify'],
   monitor: ['core', 'guard', 'prom-client', 'fastify'],
   console: ['guard', 'fastify', 'uplot', 'preact'],
+  fleet: ['core', 'guard', 'console', 'undici', 'zod'],
   pages: ['uplot'],
   strategies: ['core', 'zod'],
   backtest: ['core', 'tape', 'fills', 'guard', 'pages', 'sandbox', 'strategies', 'config', 'hedge'],

@@ -1,2 +1,2 @@
-/** What lies in the folder of configurations that ship and is none: a study, and criteria of a promotion. */
-export const NO_CONFIGURATION: readonly string[] = ['tune.yaml', 'promote.yaml'];
+/** What lies in the folder of configurations that ship and is none: a study, criteria of a promotion, and a fleet. */
+export const NO_CONFIGURATION: readonly string[] = ['tune.yaml', 'promote.yaml', 'fleet.yaml'];

@@ -11,6 +11,7 @@ import {
   API_ROUTES,
   KEY_HEADER_NAME,
   KEY_PATTERN,
+  ROLE_HEADER,
   openApiDocument,
   type ApiAction,
   type ApiRouteName,
@@ -20,6 +21,7 @@ import {
 /** Read of the API; days are UTC days as text. */
 export type ApiRead =
   | { readonly what: 'status' | 'config' }
+  | { readonly what: 'summary' }
   | { readonly what: 'report'; readonly from?: string; readonly to?: string }
   | { readonly what: 'explain'; readonly at: number | null }
   | { readonly what: 'fills'; readonly max: number };
@@ -76,7 +78,7 @@ export function addApi(
         if (request.validationError !== undefined)
           return problem(reply, 422, request.validationError.message || 'invalid request');
         // Actions are never rejected for load: a stop must not wait for the replays of others.
-        const isBounded = spec.hasKey !== true;
+        const isBounded = spec.hasKey !== true && spec.isKept !== true;
         const access = accessOf(request);
         const reader = 'role' in access && access.role === 'operator' ? 0 : 1;
         if (isBounded && (atWork.all >= WORK_MAX.all || atWork.readers + reader > WORK_MAX.readers))
@@ -109,6 +111,7 @@ export function addApi(
   ): FastifyReply | undefined {
     if (needed === 'operator' && api.act === null) return problem(reply, 403, ACTIONS_OFF);
     const access = accessOf(request);
+    if ('role' in access) reply.header(ROLE_HEADER, access.role);
     if ('problem' in access) {
       if (access.retryAfter !== undefined) reply.header('retry-after', access.retryAfter);
       if (access.code === 401) reply.header('www-authenticate', 'Bearer');
@@ -140,6 +143,7 @@ function handlersOf({ read, preview, act }: ConsoleApi): Readonly<Record<ApiRout
         .send(await read(of(request.query as Readonly<Record<string, string>>)));
   return {
     status: json(() => ({ what: 'status' })),
+    summary: json(() => ({ what: 'summary' })),
     config: json(() => ({ what: 'config' })),
     report: json(({ from, to }) => ({
       what: 'report',

@@ -18,6 +18,8 @@ export type ApiRouteSpec = {
   /** Schemas of the query parameters, which are text; all are optional. */
   readonly query?: Readonly<Record<string, ApiSchema>>;
   readonly body?: ApiSchema;
+  /** Whether the answer is in memory, so that the limit on reads under way does not apply. */
+  readonly isKept?: true;
   /** Whether the request needs an idempotency key. */
   readonly hasKey?: true;
   readonly answer: ApiSchema;
@@ -31,6 +33,10 @@ export const API_BASE = '/api/v1';
 /** Header of the idempotency key. */
 export const KEY_HEADER_NAME = 'idempotency-key';
 export const KEY_PATTERN = /^[A-Za-z0-9_-]{8,60}$/;
+/** Header with the role of the request's token, so that a program notices a token that may do more than it needs. */
+export const ROLE_HEADER = 'x-puntas-role';
+/** Path of the summary. */
+export const SUMMARY_PATH = `${API_BASE}/summary`;
 /** Maximum number of fills of one answer. */
 export const FILLS_MAX = 1_000;
 /** Maximum length of a pause, in minutes: one week. */
@@ -84,6 +90,14 @@ export const API_ROUTES = {
     path: `${API_BASE}/status`,
     role: 'viewer',
     summary: 'Process, regime, quotes, inventory, limits and profit, as puntas status --json',
+    answer: { type: 'object' },
+  },
+  summary: {
+    method: 'GET',
+    path: SUMMARY_PATH,
+    role: 'viewer',
+    isKept: true,
+    summary: 'State, profit, inventory and last fill in short, made once per second; puntas fleet reads it',
     answer: { type: 'object' },
   },
   report: {

@@ -1,8 +1,12 @@
 /** Exports of the console for other layers. */
 export { serveConsole } from './serve.ts';
+export { serveFleet } from './fleetServer.ts';
+export { emptySummary, SUMMARY_FORMAT, SUMMARY_MAX, summaryOfView } from './summary.ts';
+export type { BotSummary, MoneyKind, SummaryRun } from './summary.ts';
+export type { FleetRate, FleetRow, FleetSums, FleetView } from './page/fleetView.ts';
 export { leadText } from './page/texts.ts';
 export type { ConsoleServer, ConsoleSource } from './serve.ts';
-export { openApiDocument } from './apiSchemas.ts';
+export { openApiDocument, ROLE_HEADER, SUMMARY_PATH } from './apiSchemas.ts';
 export type { ApiActionOver, ApiRead, ConsoleApi } from './apiRoutes.ts';
 export type { AccessEvent, ConsoleAccess } from './access.ts';
 export { APPROVAL_MS, Approvals } from './approvals.ts';

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pageScripts } from '../../src/app/console/console.ts';
+import { pageScripts } from '../../src/app/console/pageScripts.ts';
 import { serveConsole, type ConsoleServer } from '../../src/console/index.ts';
 import { ROOT } from '../cli/program.ts';
 import { FULL_VIEW, HOSTILE, poisoned } from '../console/hostileTexts.ts';

@@ -629,11 +629,12 @@ describe('every route of a console with tokens', () => {
   ];
 
   test('is tried here: none is in the source that is not', () => {
-    const source = ['serve', 'accessRoutes']
+    const source = ['serve', 'pageServer', 'accessRoutes']
       .map(name => readFileSync(new URL(`../../src/console/${name}.ts`, import.meta.url), 'utf8'))
       .join('\n');
     const routes = [...source.matchAll(/\b(?:server\.(?:get|post|route|all)(?:<.*?>)?|serve)\(\s*'([^']+)'/g)];
-    expect([...new Set(routes.map(([, path]) => path!))].sort()).toEqual([...ROUTES].sort());
+    const files = source.matchAll(/'(\/[\w.]*)': \[/g);
+    expect([...new Set([...routes, ...files].map(([, path]) => path!))].sort()).toEqual([...ROUTES].sort());
   });
 
   test.each([...ROUTES, '/past?at=1', '/actions/outcome?id=1', '/actions/', '/main.js', '/nowhere'])(

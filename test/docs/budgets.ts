@@ -11,9 +11,9 @@
  * their correlation, their arbitrageur, and recordings of several books. It was raised by 140 for the joint moves of books in
  * a scout. It was raised by 900 for users without a clone and of other bots: 590 for the parameters of three bots, and 310 for
  * releases and what their versions promise. It was raised by 620 for the remote control and the HTTP API: their page, keys,
- * command and metric.
+ * command and metric. It was raised by 590 for several bots on one page: page, keys and command.
  */
-export const WORDS_MAX = 42_200;
+export const WORDS_MAX = 42_790;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -25,13 +25,13 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/backtest-figures.md': 650,
   'docs/backtest.md': 550,
   'docs/calibrate.md': 600,
-  'docs/cli.md': 2_840,
+  'docs/cli.md': 2_900,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
   'docs/configuration.md': 5_030,
   'docs/console.md': 600,
   'docs/container.md': 620,
-  'docs/contents.md': 205,
+  'docs/contents.md': 210,
   'docs/controls.md': 875,
   'docs/doctor.md': 475,
   'docs/embedded-exchange.md': 2_015,
@@ -41,13 +41,14 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/fill-models.md': 750,
   'docs/first-backtest.md': 275,
   'docs/first-day.md': 825,
+  'docs/fleet.md': 460,
   'docs/from-hummingbot.md': 200,
   'docs/from-other-bots.md': 600,
   'docs/glossary.md': 475,
   'docs/hedging-band.md': 575,
   'docs/hedging.md': 990,
   'docs/importing.md': 800,
-  'docs/json.md': 2_060,
+  'docs/json.md': 2_125,
   'docs/ledger.md': 500,
   'docs/mapping-files.md': 775,
   'docs/market-model.md': 475,

@@ -6,12 +6,12 @@ import { architecturePage } from './pages/architecturePage.ts';
 import { causesReference } from './pages/causesReference.ts';
 import { venueCodesReference } from './pages/venueCodesReference.ts';
 import { cliReference } from './pages/cliReference.ts';
-import { configJsonSchema, configReference } from './pages/configReference.ts';
+import { configJsonSchema, configReference, fleetJsonSchema, fleetReference } from './pages/configReference.ts';
 import { contentsPage } from './pages/contentsPage.ts';
 import { embeddedReference, switchSources } from './pages/embeddedReference.ts';
 import { environmentReference } from './pages/environmentReference.ts';
 import { glossary } from './pages/glossary.ts';
-import { grafanaDashboard, metricsOf, ROWS } from './pages/grafanaDashboard.ts';
+import { fleetDashboard, grafanaDashboard, metricsOf, ROWS } from './pages/grafanaDashboard.ts';
 import { metricsReference } from './pages/metricsReference.ts';
 import { statesReference } from './pages/statesReference.ts';
 import { quotesPlot } from './pages/quotesPlot.ts';
@@ -53,6 +53,17 @@ describe('a generated page is what the code says', () => {
     );
   });
 
+  test('config/fleet.schema.json is the schema of a fleet for editors, and docs/fleet.md lists its keys', async () => {
+    await expect(await formatted(JSON.stringify(fleetJsonSchema()), 'json')).toMatchFileSnapshot(
+      '../../config/fleet.schema.json',
+    );
+    const page = readFileSync(new URL('../../docs/fleet.md', import.meta.url), 'utf8');
+    const keys = await formatted(fleetReference(), 'markdown');
+    await expect(withGenerated(page, keys, '<!-- Generated from the schema. -->')).toMatchFileSnapshot(
+      '../../docs/fleet.md',
+    );
+  });
+
   test('docs/metrics.md lists every metric of the registry', async () => {
     await expect(await formatted(metricsReference(), 'markdown')).toMatchFileSnapshot('../../docs/metrics.md');
   });
@@ -62,6 +73,12 @@ describe('a generated page is what the code says', () => {
     expect(METRICS.filter(metric => !shown.includes(metric))).toEqual([]);
     await expect(await formatted(JSON.stringify(grafanaDashboard()), 'json')).toMatchFileSnapshot(
       '../../config/grafana/puntas.json',
+    );
+  });
+
+  test('config/grafana/fleet.json is the dashboard of many bots', async () => {
+    await expect(await formatted(JSON.stringify(fleetDashboard()), 'json')).toMatchFileSnapshot(
+      '../../config/grafana/fleet.json',
     );
   });
 

@@ -1,4 +1,4 @@
-/** Each panel of the Grafana dashboard, as it is committed, gets data from a real Prometheus that scrapes two bots that quote, one of which hedges on another exchange. */
+/** Each panel of the Grafana dashboards, as they are committed, gets data from a real Prometheus that scrapes two bots that quote, one of which hedges on another exchange. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ type Dashboard = {
   readonly templating: { readonly list: readonly { readonly query: unknown }[] };
 };
 const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-const dashboard = JSON.parse(fileOf('config/grafana/puntas.json')) as Dashboard;
+const dashboards = ['puntas', 'fleet'].map(name => JSON.parse(fileOf(`config/grafana/${name}.json`)) as Dashboard);
 type Taker = { close(): Promise<void> };
 
 /** Somebody else who takes what rests on both sides every ten seconds: an error of markouts needs fills of two minutes. */
@@ -88,7 +88,7 @@ describe.concurrent('a panel of the dashboard', () => {
     await stage.close();
   });
 
-  for (const { title, targets = [] } of dashboard.panels)
+  for (const { title, targets = [] } of dashboards.flatMap(({ panels }) => panels))
     for (const { refId, expr } of targets)
       test(`${title}, query ${refId}: ${expr}`, async () => {
         let values: readonly string[] = [];
@@ -101,6 +101,7 @@ describe.concurrent('a panel of the dashboard', () => {
       });
 
   test('and what is marked in all of them is a query', async () => {
-    for (const { expr } of dashboard.annotations.list) await prometheus.asks(filled(expr));
+    for (const { expr } of dashboards.flatMap(({ annotations }) => annotations.list))
+      await prometheus.asks(filled(expr));
   });
 });

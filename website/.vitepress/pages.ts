@@ -47,6 +47,7 @@ export const SECTIONS: readonly Section[] = [
       page('Control a running bot', 'docs/actions.md'),
       page('Reload a configuration', 'docs/reload.md'),
       page('Use the console', 'docs/console.md'),
+      page('See several bots on one page', 'docs/fleet.md'),
       page('Send alerts', 'docs/alerts.md'),
       page('Control remotely', 'docs/remote.md'),
       page('Deploy in containers', 'docs/container.md'),

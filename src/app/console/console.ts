@@ -3,20 +3,28 @@
  * sends nothing to an exchange. Operators act through the bot's state directory.
  */
 import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import type { Clock, Timer } from '../../core/index.ts';
+import type { Clock } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
-import { serveConsole, type ConsoleServer, type ConsoleView } from '../../console/index.ts';
+import {
+  emptySummary,
+  serveConsole,
+  summaryOfView,
+  type BotSummary,
+  type ConsoleServer,
+  type ConsoleView,
+  type MoneyKind,
+} from '../../console/index.ts';
+import { isPaperState } from '../../live/state/paperMark.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
-import { UsageError } from '../../wiring/usageError.ts';
 import { BesideRun } from './besideRun.ts';
 import { consoleAccess, LoginEvents } from './consoleAccess.ts';
 import { actionEvents, consoleActions } from './consoleActions.ts';
 import { consoleApi } from './consoleApi.ts';
 import { consoleView } from './consoleView.ts';
 import { LiveRun } from './liveRun.ts';
+import { again, refuseKeys } from './pageProcess.ts';
+import { fromPackages, pageScripts } from './pageScripts.ts';
 import { replaysOf } from './replays.ts';
 
 export type ConsoleAsk = {
@@ -27,6 +35,8 @@ export type ConsoleAsk = {
   readonly port: number;
   readonly allowedHosts: readonly string[];
   readonly clock: Clock;
+  /** Version of Puntas. */
+  readonly version: string;
   /** Environment variables of the console process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Receives a line for each login, and for wrong tokens. */
@@ -44,7 +54,7 @@ const PING_EVERY_MS = 10_000;
 /** Starts the console server. Rejects with a remedy if a key is in the environment, or if the port is unavailable. */
 export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const { config, clock } = ask;
-  refuseKeys(ask.environment);
+  refuseKeys(ask.environment, 'console');
   refuseOpenInspector();
   const door = new LoginEvents(clock, ask.onLine ?? (() => undefined));
   const access = consoleAccess(config.console, clock, event => door.add(event));
@@ -57,9 +67,11 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const actions = access?.operatorToken
     ? consoleActions(ask.bot, clock, hasHedger, (asked, onShare) => replays.preview(asked, onShare))
     : null;
+  const kept = new KeptSummary();
   const api = consoleApi(ask.bot, clock, actions !== null, {
     read: read => replays.read(read),
     preview: asked => replays.preview(asked, () => undefined),
+    summary: () => kept.text,
   });
   const acted = actionEvents(config.state.dir);
   const beside = new BesideRun(config, clock, () => [...acted(), ...door.shown]);
@@ -77,7 +89,12 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   );
   live.start();
   const timers = [
-    again(clock, VIEW_EVERY_MS, () => server.send(JSON.stringify(liveView(live, beside) ?? waiting(live, beside)))),
+    again(clock, VIEW_EVERY_MS, () => {
+      const view = liveView(live, beside);
+      const shown = view ?? waiting(live, beside);
+      server.send(JSON.stringify(shown));
+      kept.summary = summaryNow(view, shown, live, ask);
+    }),
     again(clock, LEDGER_EVERY_MS, () => void beside.readLedger()),
     again(clock, METRICS_EVERY_MS, () => void (server.pages > 0 && beside.readMetrics())),
     again(clock, PING_EVERY_MS, () => server.ping()),
@@ -96,6 +113,34 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
       await server.close();
     },
   };
+}
+
+/** Newest summary. Its text is made at most once, however many programs read it, and only if one does. */
+class KeptSummary {
+  #summary: BotSummary | null = null;
+  #text: string | null = null;
+
+  set summary(summary: BotSummary) {
+    [this.#summary, this.#text] = [summary, null];
+  }
+
+  get text(): string | null {
+    this.#text ??= this.#summary && JSON.stringify(this.#summary);
+    return this.#text;
+  }
+}
+
+function summaryNow(
+  view: ConsoleView | null,
+  { bot }: Pick<ConsoleView, 'bot'>,
+  live: LiveRun,
+  { version, clock, config }: ConsoleAsk,
+): BotSummary {
+  const madeAt = clock.now();
+  if (view === null) return emptySummary(bot, live.trouble, { version, madeAt });
+  const isEmbedded = (live.replay?.now?.setup ?? config).exchange.kind === 'embedded';
+  const money: MoneyKind = isPaperState(config.state.dir) ? 'paper' : isEmbedded ? 'play' : 'real';
+  return summaryOfView(view, { version, madeAt, money });
 }
 
 function liveView(live: LiveRun, beside: BesideRun): ConsoleView | null {
@@ -117,61 +162,3 @@ const waiting = (live: LiveRun, beside: BesideRun) => ({
   bot: beside.bot(null),
   trouble: live.trouble,
 });
-
-/**
- * Asserts that the environment has no credentials, because a server that is reachable from outside must not have any.
- * @throws UsageError if there are credentials.
- */
-function refuseKeys(environment: ConsoleAsk['environment']): void {
-  const found = Object.keys(environment).filter(name => SECRETS.test(name) && environment[name] !== undefined);
-  if (found.length === 0) return;
-  throw new UsageError(
-    `the environment of the console must not contain secrets, but contains ${found.join(', ')}; start the console with env ${found.map(name => `-u ${name}`).join(' ')} puntas console ...`,
-  );
-}
-
-/**
- * Names of environment variables that may contain a secret of the bot, its alerts, webhooks, queue or recording bucket.
- * Variables that only name a file with a secret are allowed.
- */
-export const SECRETS =
-  /^(?:PUNTAS_(?:(?:ELSEWHERE_)?API_(?:KEY|SECRET)|WEBHOOK_TOKEN(?:_OLD)?|TELEGRAM_TOKEN|ALERT_WEBHOOK_(?:SECRET|URL)|QUEUE_PASSWORD)|AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)|PGPASSWORD)$/;
-
-const fromPackages = (path: string): string => createRequire(import.meta.url).resolve(path);
-
-/** Returns the page's scripts by name, from their build folder. Throws if a script is missing. */
-export function pageScripts(built = new URL('../../console/page/', import.meta.url)): Readonly<Record<string, string>> {
-  const own = [
-    'main',
-    'access',
-    'dialogs',
-    'lines',
-    'elements',
-    'elsewherePanel',
-    'statePanels',
-    'marketPanels',
-    'accountPanels',
-    'charts',
-    'profitBars',
-    'texts',
-    'state',
-  ];
-  const read = (path: string): string => readRegularFile(path, LARGE_FILE);
-  return {
-    'uPlot.js': read(fromPackages('uplot/dist/uPlot.iife.min.js')),
-    // The package does not export this file, so it is found relative to the package's main module.
-    'preact.js': read(join(dirname(fromPackages('preact')), 'preact.min.umd.js')),
-    ...Object.fromEntries(own.map(name => [`${name}.js`, readRegularFile(new URL(`${name}.js`, built), LARGE_FILE)])),
-  };
-}
-
-/** Calls `call` immediately and then every `ms`. */
-function again(clock: Clock, ms: number, call: () => void): Timer {
-  let timer: Timer;
-  const turn = () => {
-    call();
-    timer = clock.after(ms, turn);
-  };
-  turn();
-  return { stop: () => timer.stop() };
-}

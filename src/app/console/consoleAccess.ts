@@ -23,17 +23,30 @@ export function consoleAccess(
     throw new UsageError(
       'console: operatorTokenFile and viewerTokenFile contain the same token, so a viewer could log in as an operator; create another token with openssl rand -hex 32',
     );
-  return {
-    ...{ operatorToken, viewerToken, behindTls: settings?.behindTls === true, onEvent },
-    now: () => clock.elapsed(),
-    newSecret: () => randomBytes(32).toString('base64url'),
-  };
+  return accessWith({ operatorToken, viewerToken, behindTls: settings?.behindTls === true, onEvent }, clock);
 }
+
+/** Returns access rules with the tokens, a monotonic clock, and random secrets. */
+export const accessWith = (
+  rules: Omit<ConsoleAccess, 'now' | 'newSecret'>,
+  clock: Pick<Clock, 'elapsed'>,
+): ConsoleAccess => ({
+  ...rules,
+  now: () => clock.elapsed(),
+  newSecret: () => randomBytes(32).toString('base64url'),
+});
 
 function tokenIn(settings: ConsoleSettings | undefined, name: 'operatorTokenFile' | 'viewerTokenFile'): string | null {
   const file = settings?.[name];
-  if (file === undefined) return null;
-  const key = `${['console', name].join('.')} (${file})`;
+  return file === undefined ? null : readTokenFile(['console', name].join('.'), file);
+}
+
+/**
+ * Returns the token in a private file. `name`: key that names the file, for errors.
+ * @throws UsageError if the token is invalid, or if others can read the file.
+ */
+export function readTokenFile(name: string, file: string): string {
+  const key = `${name} (${file})`;
   let text: string;
   try {
     text = readSecretFile(file).trim();
@@ -42,6 +55,14 @@ function tokenIn(settings: ConsoleSettings | undefined, name: 'operatorTokenFile
     const make = `create a token with: (umask 077; openssl rand -hex 32 > ${file})`;
     throw new UsageError(`${key}: ${isMissing ? `no such file; ${make}` : textOfError(error)}`);
   }
+  return checkedToken(key, text);
+}
+
+/**
+ * Returns a token if it is long enough and can be sent in a header.
+ * @throws UsageError otherwise; `key` names its source.
+ */
+export function checkedToken(key: string, text: string): string {
   if (!/^[\x21-\x7e]{32,512}$/.test(text))
     throw new UsageError(
       `${key}: expected a random token of 32 to 512 printable ASCII characters without blanks, found ${counted(text.length, 'character')}${/[^\x21-\x7e]/.test(text) ? ', some of them outside printable ASCII' : ''}; create a token with openssl rand -hex 32`,

@@ -12,6 +12,8 @@ import { actionAsk } from './consoleActions.ts';
 
 export type ApiWork = {
   readonly read: (read: BotRead) => Promise<string>;
+  /** Returns the summary as JSON; `null` before it is made. */
+  readonly summary: () => string | null;
   readonly preview: (ask: ActionAsk) => Promise<readonly string[]>;
 };
 
@@ -23,6 +25,11 @@ export function consoleApi(bot: WhichBot, clock: Clock, canAct: boolean, work: A
   const reads = new SharedWork<string>();
   return {
     read: async read => {
+      if (read.what === 'summary') {
+        const summary = work.summary();
+        if (summary === null) throw new UsageError('the console has just started; try again in a second');
+        return summary;
+      }
       const asked = botRead(read);
       return reads.of(JSON.stringify(asked), () => work.read(asked));
     },
@@ -65,7 +72,7 @@ function earlierEnd({ stateDir }: WhichBot, { id, action, by, reason }: ActionAs
   return isSame ? { end: found.end, lines: found.lines, isRepeated: true } : 'other request';
 }
 
-function botRead(read: ApiRead): BotRead {
+function botRead(read: Exclude<ApiRead, { readonly what: 'summary' }>): BotRead {
   switch (read.what) {
     case 'status':
       return { what: 'status', as: 'json' };

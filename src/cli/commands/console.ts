@@ -7,6 +7,7 @@ import { EXIT } from '../../messages/exits.ts';
 import { keepHarmless } from '../../app/run/childProcess.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { portFlag, several } from '../terminal/flags.ts';
+import { version } from '../terminal/version.ts';
 import { signalsToStop, untilStopped } from '../terminal/signals.ts';
 import { print, printError } from '../terminal/output.ts';
 import { ofBot, paperHint } from './botFlags.ts';
@@ -48,6 +49,7 @@ export function addConsoleCommand(program: Command): void {
         allowedHosts: [...allowedHosts, ...flags.allowedHost],
         bot: { stateDir: config.state.dir, configFile: file },
         clock: realClock(),
+        version: version(),
         environment,
         onLine: line => printError(line),
       });

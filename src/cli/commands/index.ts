@@ -33,6 +33,7 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
   { names: ['reload'], load: async () => (await import('./reload.ts')).addReloadCommand },
   { names: ['replay', 'explain', 'hedges'], load: async () => (await import('./state.ts')).addStateCommands },
   { names: ['console'], load: async () => (await import('./console.ts')).addConsoleCommand },
+  { names: ['fleet'], load: async () => (await import('./fleet.ts')).addFleetCommand },
   { names: ['remote'], load: async () => (await import('./remote.ts')).addRemoteCommand },
   { names: ['ledger'], load: async () => (await import('./ledger.ts')).addLedgerCommands },
   { names: ['report'], load: async () => (await import('./report.ts')).addReportCommand },

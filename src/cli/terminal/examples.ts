@@ -155,6 +155,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas console -c my.yaml', 'serves the page'],
     ['puntas console -c my.yaml --port 0', 'uses a free port'],
   ],
+  fleet: [
+    ['puntas fleet -c config/fleet.yaml', 'serves the page'],
+    ['puntas fleet -c config/fleet.yaml --once', 'prints a table'],
+  ],
   ledger: [
     ['puntas ledger -c my.yaml', 'shows the totals of each currency'],
     ['puntas ledger -c my.yaml --currency mxn --since 24h --entries', 'lists the MXN entries of the last 24 hours'],

@@ -13,6 +13,9 @@ export const { h, render } = preact;
 export type Node = Preact.ComponentChild;
 export type Panel = (view: ConsoleView, state: State) => Node;
 
+/** Returns the element of the page with this id, which the document contains. */
+export const pageElement = (id: string): HTMLElement => document.getElementById(id)!;
+
 /** Creates a block element with a class. */
 export const div = (name: string, ...inside: Node[]): Node => h('div', { class: name }, ...inside);
 

@@ -2,7 +2,7 @@
 import { Charts } from './charts.ts';
 import * as account from './accountPanels.ts';
 import { Dialogs } from './dialogs.ts';
-import { h, render, type Panel } from './elements.ts';
+import { h, pageElement, render, type Panel } from './elements.ts';
 import { elsewherePanel } from './elsewherePanel.ts';
 import * as market from './marketPanels.ts';
 import { ProfitBars } from './profitBars.ts';
@@ -30,8 +30,7 @@ const PANELS: Readonly<Record<string, Panel>> = {
 /** Steps of the keys that move the time slider, in ms. */
 const STEP = { small: 10_000, minute: 60_000, large: 600_000 };
 
-const place = (id: string): HTMLElement => document.getElementById(id)!;
-const slider = place('slider') as HTMLInputElement;
+const slider = pageElement('slider') as HTMLInputElement;
 const root = document.documentElement;
 const charts = new Charts();
 const bars = new ProfitBars();
@@ -51,7 +50,7 @@ const state = new State(
 );
 // Monotonic time from an event, because the page has no injected clock.
 const now = (): number => new Event('now').timeStamp;
-const dialogs = new Dialogs(place('actions'), place('dialog') as HTMLDialogElement, state, now);
+const dialogs = new Dialogs(pageElement('actions'), pageElement('dialog') as HTMLDialogElement, state, now);
 
 const LOOK_AGAIN_MS = 2_000;
 let looking: number | undefined;
@@ -78,13 +77,13 @@ function show(): void {
   root.classList.toggle('is-closed', mustLogIn);
   if (view === null) {
     const why = mustLogIn ? 'log in to see the bot' : waiting === null ? 'connecting…' : waitingText(waiting);
-    render(h('p', { class: 'warning' }, why), place('warnings'));
+    render(h('p', { class: 'warning' }, why), pageElement('warnings'));
     delete root.dataset['shown'];
     return;
   }
-  render(standing.headPanel(view, state), place('head'));
-  render(standing.warningsPanel(view, state), place('warnings'));
-  for (const [name, panel] of Object.entries(PANELS)) render(panel(view, state), place(name));
+  render(standing.headPanel(view, state), pageElement('head'));
+  render(standing.warningsPanel(view, state), pageElement('warnings'));
+  for (const [name, panel] of Object.entries(PANELS)) render(panel(view, state), pageElement(name));
   if (history !== null) charts.show(history, view);
   bars.show(view);
   document.title = `${view.book} ${view.decision.regime.regime} · Puntas`;
@@ -119,9 +118,9 @@ function showTime(live: ConsoleView | null): void {
         : live === null
           ? ''
           : `${standing.lifeText(live)}, ${clockOf(to)}`;
-  place('live').textContent = live === null ? 'live' : standing.newestText(live);
-  place('when').textContent = text;
-  place('live').setAttribute('aria-pressed', String(asked === null && past === null));
+  pageElement('live').textContent = live === null ? 'live' : standing.newestText(live);
+  pageElement('when').textContent = text;
+  pageElement('live').setAttribute('aria-pressed', String(asked === null && past === null));
 }
 
 function step(ms: number): void {
@@ -153,18 +152,18 @@ function recolour(): void {
 
 function range(): void {
   charts.range = charts.range === 'recent' ? 'whole' : 'recent';
-  place('range').textContent = charts.range === 'recent' ? 'last 15 minutes' : 'all';
+  pageElement('range').textContent = charts.range === 'recent' ? 'last 15 minutes' : 'all';
   charts.reset();
 }
 
 function period(): void {
   bars.by = bars.by === 'hour' ? 'day' : 'hour';
-  place('period').textContent = `by ${bars.by}`;
+  pageElement('period').textContent = `by ${bars.by}`;
   bars.reset();
 }
 
 const help = (): void => {
-  place('help').hidden = !place('help').hidden;
+  pageElement('help').hidden = !pageElement('help').hidden;
 };
 
 const KEYS: Readonly<Record<string, (isShift: boolean) => void>> = {
@@ -182,7 +181,7 @@ const KEYS: Readonly<Record<string, (isShift: boolean) => void>> = {
   t: theme,
   '?': help,
   a: () => dialogs.focus(),
-  Escape: () => (place('help').hidden = true),
+  Escape: () => (pageElement('help').hidden = true),
 };
 
 document.addEventListener('keydown', event => {
@@ -198,10 +197,10 @@ slider.addEventListener('input', () => {
   state.go(at >= (state.live?.at ?? 0) - 1_000 ? null : at);
 });
 slider.addEventListener('change', () => (isHeld = false));
-place('live').addEventListener('click', () => state.go(null));
-place('theme').addEventListener('click', theme);
-place('range').addEventListener('click', range);
-place('period').addEventListener('click', period);
-place('keys').addEventListener('click', help);
+pageElement('live').addEventListener('click', () => state.go(null));
+pageElement('theme').addEventListener('click', theme);
+pageElement('range').addEventListener('click', range);
+pageElement('period').addEventListener('click', period);
+pageElement('keys').addEventListener('click', help);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour);
 void refreshSession();

@@ -307,6 +307,7 @@ describe('a console with a key in its environment', () => {
       port: 0,
       allowedHosts: [],
       clock,
+      version: '0.0.0',
       environment: { [name]: 'x', PATH: '/bin' },
     };
     await expect(startConsole(ask)).rejects.toThrow(

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readStudy } from '../../../backtest/app/tune/study.ts';
 import { readCriteria } from '../../../backtest/app/promote/criteria.ts';
+import { readFleet } from '../../../src/app/fleet/fleet.ts';
 import { writeSamples } from '../../../src/app/develop/samples.ts';
 import { EXAMPLES } from '../../../src/cli/terminal/examples.ts';
 import { pagesFolder, withInstalledNames, withPagePaths } from '../../../src/cli/terminal/installedNames.ts';
@@ -50,6 +51,7 @@ describe('samples', () => {
       const file = join(folder, path);
       if (path.endsWith('tune.yaml')) expect(readStudy(file).configFile).toBe(join(folder, 'config/sandbox.yaml'));
       else if (path.endsWith('promote.yaml')) expect(readCriteria(file).replay.tapes).toHaveLength(1);
+      else if (path.endsWith('fleet.yaml')) expect(readFleet(file).bots.length).toBeGreaterThan(1);
       else expect(readConfig(file).book).toMatch(/_/);
       const schema = /\$schema=(\S+)/.exec(readFileSync(file, 'utf8'))?.[1];
       if (schema !== undefined) expect(existsSync(resolve(dirname(file), schema)), path).toBe(true);

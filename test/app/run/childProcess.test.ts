@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Clock } from '../../../src/core/index.ts';
 import fc from 'fast-check';
-import { SECRETS } from '../../../src/app/console/console.ts';
+import { SECRETS } from '../../../src/app/console/pageProcess.ts';
 import { sourcesIn } from '../../imports.ts';
 import { harmless, superviseChild, keepHarmless } from '../../../src/app/run/childProcess.ts';
 import { heardLog } from '../../memoryLog.ts';

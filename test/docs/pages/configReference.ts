@@ -3,7 +3,7 @@
  * file.
  */
 import { z } from 'zod';
-import { configSchema, type TakesEffect } from '../../../src/config.ts';
+import { configSchema, fleetSchema, type TakesEffect } from '../../../src/config.ts';
 
 type Node = {
   readonly type?: string | readonly string[];
@@ -30,6 +30,15 @@ export const configJsonSchema = (): object => {
   const { $schema, ...rest } = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' });
   return { $schema, title: 'Puntas configuration', ...rest };
 };
+
+/** The schema of `config/fleet.yaml`, as editors read it. */
+export const fleetJsonSchema = (): object => {
+  const { $schema, ...rest } = z.toJSONSchema(fleetSchema, { io: 'input', target: 'draft-7' });
+  return { $schema, title: 'Puntas fleet', ...rest };
+};
+
+/** Table of the keys of a fleet as Markdown, before formatting. */
+export const fleetReference = (): string => table(rowsOf('', fleetJsonSchema(), 'restart'));
 
 /** docs/configuration.md as Markdown, before formatting. */
 export function configReference(): string {

@@ -265,6 +265,133 @@ export const ROWS: readonly { readonly title: string; readonly panels: readonly 
   },
 ];
 
+/** The rows of the dashboard of many bots: sums over them, then each bot by its instance. */
+export const FLEET_ROWS: typeof ROWS = [
+  {
+    title: 'All bots',
+    panels: [
+      {
+        title: 'Bots that answer',
+        unit: 'none',
+        type: 'stat',
+        queries: [[`count(${of('puntas_build_info')})`, 'bots']],
+      },
+      {
+        title: 'Bots that do not',
+        unit: 'none',
+        type: 'stat',
+        queries: [['count(up{job="puntas",instance=~"$instance"} == 0) or vector(0)', 'silent']],
+      },
+      {
+        title: 'Bots without a quote',
+        unit: 'none',
+        type: 'stat',
+        queries: [[`count(sum by (instance, book) (${of('puntas_quotes_live')}) == 0) or vector(0)`, 'bots']],
+      },
+      {
+        title: 'Alerts that fire, by bot',
+        unit: 'none',
+        type: 'stat',
+        queries: [
+          [
+            `count by (instance) (ALERTS{alertstate="firing",alertname=~"${ALERT_NAMES.join('|')}"}) or vector(0)`,
+            '{{instance}}',
+          ],
+        ],
+      },
+      {
+        title: 'Profit of all',
+        unit: 'none',
+        type: 'stat',
+        queries: [
+          [
+            `sum by (currency) (${of('puntas_profit_since_opening')} unless on (instance) ${of('puntas_paper')} == 1)`,
+            '{{currency}}',
+          ],
+        ],
+      },
+      {
+        title: 'Profit of all on paper',
+        unit: 'none',
+        type: 'stat',
+        queries: [
+          [
+            `sum by (currency) (${of('puntas_profit_since_opening')} and on (instance) ${of('puntas_paper')} == 1) or vector(0)`,
+            '{{currency}}',
+          ],
+        ],
+      },
+    ],
+  },
+  {
+    title: 'Each bot',
+    panels: [
+      {
+        title: 'Regime, by bot',
+        unit: 'none',
+        type: 'stat',
+        width: 12,
+        queries: [[`${of('puntas_regime')} == 1`, '{{instance}} {{book}}: {{regime}}']],
+      },
+      {
+        title: 'Version, by bot',
+        unit: 'none',
+        type: 'stat',
+        width: 12,
+        queries: [[of('puntas_build_info'), '{{instance}}: {{version}}']],
+      },
+      {
+        title: 'Profit, by bot',
+        unit: 'none',
+        width: 24,
+        queries: [
+          [
+            `sum by (instance, book, currency) (${of('puntas_profit_since_opening')})`,
+            '{{instance}} {{book}}, {{currency}}',
+          ],
+        ],
+      },
+      {
+        title: 'Orders in the book, by bot',
+        unit: 'none',
+        queries: [[`sum by (instance, book) (${of('puntas_quotes_live')})`, '{{instance}} {{book}}']],
+      },
+      {
+        title: 'Fills per minute, by bot',
+        unit: 'none',
+        queries: [
+          [
+            `sum by (instance, book) (rate(${of('puntas_fills_total')}[$__rate_interval])) * 60`,
+            '{{instance}} {{book}}',
+          ],
+        ],
+      },
+      {
+        title: 'Most used limit, by bot',
+        unit: 'percentunit',
+        queries: [
+          [`max by (instance, book) (${of('puntas_limit_used')} / ${of('puntas_limit')})`, '{{instance}} {{book}}'],
+        ],
+      },
+      {
+        title: 'Age of the book, by bot',
+        unit: 's',
+        queries: [[of('puntas_book_age_seconds'), '{{instance}} {{book}}']],
+      },
+      {
+        title: 'Time of a decision, p99, by bot',
+        unit: 's',
+        queries: [[quantile(0.99, 'puntas_loop_seconds'), '{{instance}}']],
+      },
+      {
+        title: 'Memory (GiB), by bot',
+        unit: 'none',
+        queries: [['process_resident_memory_bytes{instance=~"$instance"} / 2^30', '{{instance}}']],
+      },
+    ],
+  },
+];
+
 /** The metrics of ours that a panel shows, in the order of the registry. */
 export const metricsOf = ({ queries }: Panel): readonly (typeof METRICS)[number][] => {
   const named = new Set(queries.flatMap(([expr]) => expr.match(/puntas_\w+/g) ?? []));
@@ -272,11 +399,16 @@ export const metricsOf = ({ queries }: Panel): readonly (typeof METRICS)[number]
 };
 
 /** config/grafana/puntas.json before formatting: what Grafana imports, or reads from its provisioning. */
-export function grafanaDashboard(): object {
+export const grafanaDashboard = (): object => dashboardOf('puntas', 'Puntas', ROWS);
+
+/** config/grafana/fleet.json before formatting. */
+export const fleetDashboard = (): object => dashboardOf('puntas-fleet', 'Puntas fleet', FLEET_ROWS);
+
+function dashboardOf(uid: string, title: string, rows: typeof ROWS): object {
   const source = { type: 'prometheus', uid: '${datasource}' };
   const panels: object[] = [];
   let [y, id] = [0, 0];
-  for (const row of ROWS) {
+  for (const row of rows) {
     panels.push({
       id: ++id,
       type: 'row',
@@ -300,8 +432,8 @@ export function grafanaDashboard(): object {
     y += h;
   }
   return {
-    uid: 'puntas',
-    title: 'Puntas',
+    uid,
+    title,
     description: 'Made from the registry of metrics by `npm run docs`; what each panel shows is in its description.',
     tags: ['puntas'],
     schemaVersion: 39,
@@ -351,7 +483,7 @@ function shown(
   const description = metricsOf({ title, unit, queries, ...rest }).map(({ name, help }) => `${name}: ${help}`);
   const isStat = type === 'stat';
   // What is no number of its own is shown by its name.
-  const isNamed = isStat && queries.some(([, legend]) => /regime|version/.test(legend));
+  const isNamed = isStat && queries.some(([, legend]) => /\{\{(?:regime|version)\}\}/.test(legend));
   return {
     id,
     title,

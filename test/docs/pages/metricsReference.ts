@@ -57,4 +57,4 @@ A clean stop raises no alert: the bot reports \`puntas_stopped_cleanly 1\`, and 
 
 ## Grafana
 
-Import [\`config/grafana/puntas.json\`](../config/grafana/puntas.json), a dashboard of all metrics, with _Dashboards → New → Import_.`;
+Import [\`config/grafana/puntas.json\`](../config/grafana/puntas.json), a dashboard of all metrics, with _Dashboards → New → Import_. [\`config/grafana/fleet.json\`](../config/grafana/fleet.json) compares many bots.`;

@@ -6,10 +6,10 @@ const FROM = '<!-- Generated from what each strategy says of itself, up to the n
 const TO = '<!-- By hand again. -->';
 
 /** The page with another text between the marks. Throws where they are not there. */
-export function withGenerated(page: string, text: string): string {
-  const [from, to] = [page.indexOf(FROM), page.indexOf(TO)];
-  if (!(from >= 0 && to > from)) throw new Error(`expected ${FROM} and ${TO}`);
-  return `${page.slice(0, from)}${FROM}\n\n${text.trim()}\n\n${page.slice(to)}`;
+export function withGenerated(page: string, text: string, start = FROM): string {
+  const [from, to] = [page.indexOf(start), page.indexOf(TO)];
+  if (!(from >= 0 && to > from)) throw new Error(`expected ${start} and ${TO}`);
+  return `${page.slice(0, from)}${start}\n\n${text.trim()}\n\n${page.slice(to)}`;
 }
 
 /** The table of all of them, as Markdown, before formatting. */

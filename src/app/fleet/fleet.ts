@@ -1,0 +1,213 @@
+/**
+ * `puntas fleet`: asks the consoles of several bots for their summaries, and shows them on one page. It has no API key,
+ * reads only, and executes no action: each row links to the bot's own console.
+ */
+import { X509Certificate } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
+import { consoleBase, loadFleet, type FleetBotConfig, type FleetConfig } from '../../config.ts';
+import { serveFleet, type ConsoleServer, type FleetView } from '../../console/index.ts';
+import type { Clock } from '../../core/index.ts';
+import { ASK_EVERY_MS, BotWatch, ConsoleClient, fleetView, type TlsTrust } from '../../fleet/index.ts';
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
+import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { accessWith, checkedToken, LoginEvents, readTokenFile } from '../console/consoleAccess.ts';
+import { again, refuseKeys } from '../console/pageProcess.ts';
+import { fleetPageScripts } from '../console/pageScripts.ts';
+
+export type FleetAsk = {
+  readonly config: FleetConfig;
+  readonly clock: Clock;
+  /** Version of Puntas. */
+  readonly version: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Receives a line for each login, and for wrong tokens. */
+  readonly onLine?: (line: string) => void;
+};
+
+/** Interval at which open pages receive a view, in ms. With `ASK_EVERY_MS`, a page is at most a second behind. */
+const SEND_EVERY_MS = 500;
+const PING_EVERY_MS = 10_000;
+
+/**
+ * Returns the checked configuration of a fleet. Relative paths are resolved against the folder of the file.
+ * @throws UsageError with one line for each problem.
+ */
+export function readFleet(path: string): FleetConfig {
+  let text: string;
+  try {
+    text = readRegularFile(path, TEXT_FILE);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    throw new UsageError(
+      `${path}: ${code === 'ENOENT' ? 'no such file' : `cannot be read (${code})`}; pass a YAML file with -c FILE (docs/fleet.md)`,
+    );
+  }
+  const loaded = loadFleet(text, path);
+  if (!loaded.ok) throw new UsageError(loaded.errors);
+  const at = (file: string) => resolve(dirname(resolve(path)), file);
+  const { config } = loaded;
+  return {
+    ...config,
+    ...(config.viewerTokenFile !== undefined && { viewerTokenFile: at(config.viewerTokenFile) }),
+    bots: config.bots.map(bot => ({
+      ...bot,
+      ...(bot.tokenFile !== undefined && { tokenFile: at(bot.tokenFile) }),
+      ...(bot.caFile !== undefined && { caFile: at(bot.caFile) }),
+    })),
+  };
+}
+
+/** Bots of a fleet, each with a watch. */
+class Fleet {
+  readonly watches: readonly BotWatch[];
+  readonly #ask: FleetAsk;
+
+  /**
+   * Creates the watches, without a request.
+   * @throws UsageError if a token or certificate cannot be read.
+   */
+  constructor(ask: FleetAsk, changed: () => void) {
+    refuseKeys(ask.environment, 'fleet');
+    refuseOpenInspector();
+    this.#ask = ask;
+    this.watches = ask.config.bots.map(bot => {
+      const client = new ConsoleClient({
+        url: consoleBase(bot.url),
+        token: tokenReader(bot, ask),
+        trust: trustOf(bot),
+      });
+      return new BotWatch(bot.name, client, ask.clock, changed);
+    });
+  }
+
+  get view(): FleetView {
+    const { config, clock, version } = this.#ask;
+    const bots = this.watches.map(({ name, heard }, i) => {
+      const bot = config.bots[i]!;
+      return { name, link: bot.link ?? bot.url, heard };
+    });
+    return fleetView(bots, config.currency, { at: clock.now(), version });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.watches.map(watch => watch.close()));
+  }
+}
+
+/** Asks every bot once, and returns the view. Never waits longer than the deadline of one request. */
+export async function fleetOnce(ask: FleetAsk): Promise<FleetView> {
+  const fleet = new Fleet(ask, () => undefined);
+  try {
+    await Promise.all(fleet.watches.map(watch => watch.askOnce()));
+    return fleet.view;
+  } finally {
+    await fleet.close();
+  }
+}
+
+/** Starts the page. Rejects with a remedy if a token cannot be read, or if the port is unavailable. */
+export async function startFleet(ask: FleetAsk): Promise<ConsoleServer> {
+  const { config, clock, onLine = () => undefined } = ask;
+  let isChanged = true;
+  let sentAt = -Infinity;
+  refuseOpenPage(config);
+  const logins = new LoginEvents(clock, onLine);
+  const access =
+    config.viewerTokenFile === undefined
+      ? null
+      : accessWith(
+          {
+            ...{ operatorToken: null, viewerToken: readTokenFile('viewerTokenFile', config.viewerTokenFile) },
+            ...{ behindTls: config.behindTls, onEvent: event => logins.add(event) },
+          },
+          clock,
+        );
+  const fleet = new Fleet(ask, () => (isChanged = true));
+  const server = await serveFleet({
+    ...{ host: config.host, port: config.port, allowedHosts: config.allowedHosts },
+    ...{ access, scripts: fleetPageScripts() },
+  }).catch(async (error: unknown) => {
+    await fleet.close();
+    throw error;
+  });
+  // The first requests are spread, so that many bots are not asked at the same time.
+  for (const [i, watch] of fleet.watches.entries()) watch.start((ASK_EVERY_MS * i) / fleet.watches.length);
+  const send = (): void => {
+    // Ages on the page change even without an answer.
+    if (!isChanged && clock.elapsed() - sentAt < 2 * SEND_EVERY_MS) return;
+    [isChanged, sentAt] = [false, clock.elapsed()];
+    server.send(JSON.stringify(fleet.view));
+  };
+  const timers = [again(clock, SEND_EVERY_MS, send), again(clock, PING_EVERY_MS, () => server.ping())];
+  return {
+    url: server.url,
+    get pages() {
+      return server.pages;
+    },
+    send: view => server.send(view),
+    ping: () => server.ping(),
+    close: async () => {
+      for (const timer of timers) timer.stop();
+      await fleet.close();
+      await server.close();
+    },
+  };
+}
+
+/**
+ * Rejects a page that would show figures that need a token to anyone on the network.
+ * @throws UsageError for such a page.
+ */
+function refuseOpenPage({ host, viewerTokenFile, bots }: FleetConfig): void {
+  const isLocal = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host);
+  const hasToken = bots.some(bot => bot.tokenFile !== undefined || bot.tokenVariable !== undefined);
+  if (isLocal || viewerTokenFile !== undefined || !hasToken) return;
+  throw new UsageError(
+    `fleet: on ${host}, anyone on the network could read what the consoles show only with a token; set viewerTokenFile, or listen on 127.0.0.1`,
+  );
+}
+
+/** Time for which a token that was read from its file is used, in ms; a changed file needs no restart. */
+const TOKEN_KEPT_MS = 10_000;
+
+/**
+ * Returns a reader of the token of a bot.
+ * @throws UsageError if the token cannot be read now; later failures are the state of the bot.
+ */
+function tokenReader(
+  { name, tokenFile, tokenVariable }: FleetBotConfig,
+  { clock, environment }: FleetAsk,
+): () => string | null {
+  if (tokenVariable !== undefined) {
+    const key = `bot ${name}: environment variable ${tokenVariable}`;
+    const given = environment[tokenVariable];
+    if (given === undefined) throw new UsageError(`${key} is not set; set it to the viewer token of the console`);
+    const token = checkedToken(key, given.trim());
+    return () => token;
+  }
+  if (tokenFile === undefined) return () => null;
+  const read = (): string => readTokenFile(`bot ${name}: tokenFile`, tokenFile);
+  let kept = { token: read(), at: clock.elapsed() };
+  return () => {
+    if (clock.elapsed() - kept.at > TOKEN_KEPT_MS) kept = { token: read(), at: clock.elapsed() };
+    return kept.token;
+  };
+}
+
+function trustOf({ name, caFile, fingerprint }: FleetBotConfig): TlsTrust {
+  if (fingerprint !== undefined) return { kind: 'fingerprint', sha256: fingerprint };
+  if (caFile === undefined) return { kind: 'system' };
+  let pem: string;
+  try {
+    pem = readRegularFile(caFile, TEXT_FILE);
+  } catch (error) {
+    throw new UsageError(`bot ${name}: caFile (${caFile}): cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+  try {
+    new X509Certificate(pem);
+  } catch {
+    throw new UsageError(`bot ${name}: caFile (${caFile}): expected a certificate in PEM`);
+  }
+  return { kind: 'authority', pem };
+}

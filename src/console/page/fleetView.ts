@@ -1,0 +1,88 @@
+/**
+ * Data for the fleet page and for `puntas fleet --json`. Money and prices are exact decimal text, times are epoch ms, and
+ * fields `…Ago` and `…AgeMs` are ms.
+ */
+
+export type FleetView = {
+  /** Time of the view, by the clock of the fleet process. */
+  readonly at: number;
+  readonly version: string;
+  /** Currency of the sums of profit. */
+  readonly currency: string;
+  /** Sums for each kind of money; empty until a bot has answered. */
+  readonly sums: readonly FleetSums[];
+  readonly bots: readonly FleetRow[];
+};
+
+/** Sums over the bots with one kind of money. */
+export type FleetSums = {
+  /** `real`, `paper` (simulated fills on a real market) or `play` (embedded exchange). */
+  readonly money: 'real' | 'paper' | 'play';
+  readonly bots: number;
+  /** Sum of the values of `FleetRow.profit`, to the digit; null if no value is known. */
+  readonly profit: string | null;
+  /** Sum of the profits of the last runs; null if no value is known. */
+  readonly runProfit: string | null;
+  /** Profits that the sum lacks, because there is no rate; each is exact in its own currency. */
+  readonly unconverted: readonly { readonly currency: string; readonly profit: string; readonly bots: number }[];
+  readonly rates: readonly FleetRate[];
+  /** Inventory beyond the targets, by base currency. */
+  readonly inventory: readonly { readonly currency: string; readonly amount: string; readonly bots: number }[];
+  /** Bots whose last known figures are in the sums although they are silent. */
+  readonly stale: readonly { readonly name: string; readonly heardAgo: number }[];
+  /** Bots with figures that no sum includes, with the reason. */
+  readonly missing: readonly { readonly name: string; readonly what: string; readonly why: string }[];
+};
+
+/** Rate of the sums, from the mid prices of the bots' books. `rate` is rounded for display. */
+export type FleetRate = {
+  readonly from: string;
+  readonly to: string;
+  readonly rate: string;
+  readonly ageMs: number;
+  readonly books: readonly string[];
+};
+
+export type FleetRow = {
+  readonly name: string;
+  /** Address of the bot's console, where its operators act. */
+  readonly link: string;
+  /** State of the bot's console: `waiting` before the first answer. */
+  readonly state: 'waiting' | 'heard' | 'silent';
+  /** Time since the last new summary. */
+  readonly heardAgo: number;
+  /** Reason for which the console is silent; null otherwise. */
+  readonly problem: string | null;
+  /** Sentence about who is silent since when and why; null while bot and console work. */
+  readonly trouble: string | null;
+  /** Name of the row that already shows this bot; its figures count once. */
+  readonly sameAs: string | null;
+  readonly version: string | null;
+  readonly bot: 'running' | 'stopped' | 'silent' | 'never ran' | null;
+  readonly money: FleetSums['money'] | null;
+  readonly book: string | null;
+  readonly base: string | null;
+  readonly quote: string | null;
+  readonly instance: string | null;
+  readonly strategy: string | null;
+  readonly regime: string | null;
+  /** Reason of the regime, or for which nothing is quoted; null if unknown. */
+  readonly why: string | null;
+  /** Profit since the opening of the ledger, in the quote currency; null if unknown. */
+  readonly ownProfit: string | null;
+  /** The same in the currency of the sums, rounded down at 10^-8; null if unknown or without a rate. */
+  readonly profit: string | null;
+  readonly runProfit: string | null;
+  readonly inventory: string | null;
+  /** Share of the time with a live quote on the side that has less of it; null if unknown. */
+  readonly uptime: number | null;
+  readonly fillCount: number | null;
+  readonly lastFill: {
+    readonly side: 'bid' | 'ask';
+    readonly price: string;
+    readonly amount: string;
+    readonly ago: number;
+  } | null;
+  /** Stops, a limit near its maximum, and warnings of the last hour; most severe first. */
+  readonly alerts: readonly { readonly level: 'warn' | 'error'; readonly text: string }[];
+};

@@ -1,0 +1,78 @@
+/** Reader of the summary that a bot's console answers: it accepts only what every later step can rely on. */
+import { z } from 'zod';
+import { SUMMARY_FORMAT, type BotSummary } from '../console/index.ts';
+import { shownText } from '../core/index.ts';
+
+/** Maximum size of an answer in bytes. Summaries have about 2 kB, and at most 8 texts of `SUMMARY_MAX`. */
+export const ANSWER_BYTES_MAX = 65_536;
+
+/** Text from outside, without control characters; longer text is rejected, because no console sends it. */
+const printable = (max: number) => z.string().max(max).transform(shownText);
+const name = z.string().regex(/^[A-Za-z0-9._-]{1,40}$/);
+const label = printable(80);
+const time = z.number().min(0).max(8.64e15);
+const ago = z.number().min(0).nullable();
+const sum = z.string().regex(/^-?\d{1,20}(?:\.\d{1,18})?$/);
+const positive = z.string().regex(/^(?=.*[1-9])\d{1,20}(?:\.\d{1,18})?$/);
+const share = z.number().min(0);
+const sentence = printable(2_000);
+
+/** Fields that later versions add are ignored. */
+const summarySchema = z.object({
+  format: z.literal(SUMMARY_FORMAT),
+  version: label,
+  madeAt: time,
+  bot: z.object({ state: z.enum(['running', 'stopped', 'silent', 'never ran']), beatAgo: ago, writtenAgo: ago }),
+  halts: z
+    .array(
+      z.object({
+        what: z.enum(['halted', 'paused', 'held', 'reduce only', 'flatten']),
+        ...{ reason: sentence, at: time, by: sentence, until: time.nullable() },
+      }),
+    )
+    .max(20),
+  note: sentence.nullable(),
+  run: z
+    .object({
+      ...{ at: time, instance: label, strategy: label, money: z.enum(['real', 'paper', 'play']) },
+      ...{ book: name, base: name, quote: name },
+      regime: z.object({ regime: label, since: time.nullable(), why: sentence }),
+      refusal: sentence.nullable(),
+      market: z.object({ bid: positive.nullable(), ask: positive.nullable(), bookAgeMs: ago }),
+      profit: z.object({ total: sum, run: sum.nullable(), since: label.nullable() }).nullable(),
+      inventory: sum.nullable(),
+      unknown: sentence.nullable(),
+      uptime: z.object({ bid: share, ask: share }),
+      fills: z.object({
+        count: z.int().min(0).nullable(),
+        last: z.object({ at: time, side: z.enum(['bid', 'ask']), price: positive, amount: sum }).nullable(),
+      }),
+      limit: z.object({ limit: label, share }).nullable(),
+      events: z.object({
+        ...{ warnings: z.int().min(0), errors: z.int().min(0) },
+        last: z
+          .object({ at: time, who: sentence, level: z.enum(['info', 'warn', 'error']), text: sentence })
+          .nullable(),
+      }),
+    })
+    .nullable(),
+});
+
+/** Returns the summary in an answer, or the reason why it has none, in one clause. */
+export function summaryIn(body: string): BotSummary | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return 'the answer is not JSON; check that the address is that of a console';
+  }
+  const format = typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined;
+  if (format !== SUMMARY_FORMAT)
+    return typeof format === 'number'
+      ? `the console speaks format ${format}, and this Puntas format ${SUMMARY_FORMAT}; start both from one version`
+      : 'the answer is not a summary of a bot; check that the address is that of a console';
+  const read = summarySchema.safeParse(value);
+  if (read.success) return read.data;
+  const where = read.error.issues[0]?.path.map(String).join('.') ?? '';
+  return `the answer has an invalid ${shownText(where).slice(0, 80)}; start console and fleet from one version`;
+}

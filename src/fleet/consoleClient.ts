@@ -1,0 +1,180 @@
+/**
+ * HTTP client of one bot's console: one connection, one request at a time. Each answer has a deadline and a maximum size;
+ * redirects are not followed, so a token reaches only the configured address.
+ */
+import type { TLSSocket } from 'node:tls';
+import { Agent, buildConnector, request } from 'undici';
+import { readBody } from '../guard/index.ts';
+import { shownText, textOfError, type Millis } from '../core/index.ts';
+import { SUMMARY_PATH, ROLE_HEADER, type BotSummary } from '../console/index.ts';
+import { ANSWER_BYTES_MAX, summaryIn } from './botAnswer.ts';
+
+/** TLS trust in a console: an authority in PEM, a pinned certificate, or neither for the system's authorities. */
+export type TlsTrust =
+  | { readonly kind: 'system' }
+  | { readonly kind: 'authority'; readonly pem: string }
+  | { readonly kind: 'fingerprint'; readonly sha256: string };
+
+export type ConsoleAccount = {
+  /** Address of the console, without trailing slash. */
+  readonly url: string;
+  /** Returns the current token; `null` if the console needs none. Throws a one-clause error if it cannot be read. */
+  readonly token: () => string | null;
+  readonly trust: TlsTrust;
+};
+
+/**
+ * Result of a request. `problem` is one clause. `denied`: the console rejected the token, and more attempts soon would
+ * make it block this machine. `retryAfterMs`: time that the console wants to be left alone.
+ */
+export type ConsoleAnswer =
+  | { readonly kind: 'summary'; readonly summary: BotSummary }
+  | { readonly kind: 'problem'; readonly problem: string; readonly isDenied?: true; readonly retryAfterMs?: Millis };
+
+/** Deadline of a request with its complete answer, in ms. */
+export const ANSWER_WITHIN_MS = 2_000;
+/** Maximum size of an error answer whose reason is shown, in bytes. */
+const REASON_BYTES_MAX = 2_048;
+const RETRY_AFTER_MAX_MS = 300_000;
+
+export class ConsoleClient {
+  readonly #account: ConsoleAccount;
+  readonly #agent: Agent;
+  readonly #closed = new AbortController();
+
+  constructor(account: ConsoleAccount) {
+    this.#account = account;
+    this.#agent = new Agent({
+      ...{ connections: 1, pipelining: 1, keepAliveTimeout: 10_000, maxHeaderSize: 16_384 },
+      ...{ headersTimeout: ANSWER_WITHIN_MS, bodyTimeout: ANSWER_WITHIN_MS, connect: connectorFor(account.trust) },
+    });
+  }
+
+  /** Requests the summary. Never rejects. */
+  async ask(): Promise<ConsoleAnswer> {
+    let token: string | null;
+    try {
+      token = this.#account.token();
+    } catch (error) {
+      return problem(textOfError(error));
+    }
+    try {
+      const { statusCode, headers, body } = await request(`${this.#account.url}${SUMMARY_PATH}`, {
+        dispatcher: this.#agent,
+        signal: AbortSignal.any([AbortSignal.timeout(ANSWER_WITHIN_MS), this.#closed.signal]),
+        headers: {
+          accept: 'application/json',
+          'user-agent': 'puntas',
+          ...(token && { authorization: `Bearer ${token}` }),
+        },
+      });
+      // A body that is destroyed before its end emits an error.
+      body.on('error', () => undefined);
+      if (statusCode === 200 && headers[ROLE_HEADER] === 'operator') {
+        body.destroy();
+        return { ...problem('the token is that of operators; give the fleet the viewer token'), isDenied: true };
+      }
+      if (statusCode === 200) {
+        const read = summaryIn(await readBody(body as AsyncIterable<Uint8Array>, ANSWER_BYTES_MAX));
+        return typeof read === 'string' ? problem(read) : { kind: 'summary', summary: read };
+      }
+      const reason = await reasonIn(body as AsyncIterable<Uint8Array> & { destroy(): void });
+      return refusedAnswer(statusCode, reason, headers['retry-after'], token !== null);
+    } catch (error) {
+      return problem(this.#closed.signal.aborted ? 'the fleet page stops' : connectionProblem(error));
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await this.#agent.destroy();
+  }
+}
+
+const problem = (text: string) => ({ kind: 'problem', problem: shownText(text).slice(0, 300) }) as const;
+
+/**
+ * Returns a connector for the trust. A pinned certificate replaces authority and host name: it is compared before the
+ * request is sent. TLS sessions are not resumed, so that each connection shows its certificate.
+ */
+function connectorFor(trust: TlsTrust): buildConnector.connector {
+  // The environment cannot turn the check of certificates off.
+  const options = { timeout: ANSWER_WITHIN_MS, maxCachedSessions: 0, rejectUnauthorized: true };
+  if (trust.kind === 'system') return buildConnector(options);
+  if (trust.kind === 'authority') return buildConnector({ ...options, ca: trust.pem });
+  const connect = buildConnector({ ...options, rejectUnauthorized: false });
+  return (asked, done) =>
+    connect(asked, (...[error, socket]) => {
+      if (error !== null) return done(error, null);
+      const shown = (socket as TLSSocket).getPeerCertificate().fingerprint256 as string | undefined;
+      if (shown?.toUpperCase() === trust.sha256.toUpperCase()) return done(null, socket);
+      socket.destroy();
+      return done(
+        new Error(
+          `its certificate has another fingerprint (${shown ?? 'none'}); check who answers, then correct the key`,
+        ),
+        null,
+      );
+    });
+}
+
+/** Returns the reason in an error answer, if it is short JSON of the API; empty otherwise. */
+async function reasonIn(body: AsyncIterable<Uint8Array> & { destroy(): void }): Promise<string> {
+  try {
+    const value = JSON.parse(await readBody(body, REASON_BYTES_MAX)) as { readonly problem?: unknown };
+    return typeof value.problem === 'string' ? value.problem : '';
+  } catch {
+    body.destroy();
+    return '';
+  }
+}
+
+function refusedAnswer(code: number, reason: string, retryAfter: unknown, hasToken: boolean): ConsoleAnswer {
+  const said = reason === '' ? '' : `: ${reason}`;
+  if (code >= 300 && code < 400)
+    return problem(`answered ${code}, a redirect, which is not followed; write the final address into url`);
+  if (code === 401) {
+    const remedy = hasToken ? 'check its viewer token' : 'set tokenFile or tokenVariable';
+    return { ...problem(`rejected the token${said}; ${remedy}`), isDenied: true };
+  }
+  if (code === 403) return { ...problem(`answered 403${said}`), isDenied: true };
+  if (code === 404) return problem('has no summary; its version is too old, or the address is not that of a console');
+  const seconds = Number(retryAfter);
+  const isWait = (code === 429 || code === 503) && Number.isFinite(seconds) && seconds > 0;
+  return {
+    ...problem(`answered ${code}${said}`),
+    ...(isWait ? { retryAfterMs: Math.min(RETRY_AFTER_MAX_MS, seconds * 1_000) } : {}),
+  };
+}
+
+/** Returns the failure of a request as one clause. */
+function connectionProblem(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const isLate =
+    (error instanceof Error && error.name === 'TimeoutError') ||
+    ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'].includes(code);
+  if (isLate) return `no complete answer within ${ANSWER_WITHIN_MS / 1_000} s`;
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'nothing listens at this address; the console may be down';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'the host name has no address';
+    case 'UND_ERR_HEADERS_OVERFLOW':
+      return 'the answer has too large headers';
+    case 'UND_ERR_SOCKET':
+    case 'ECONNRESET':
+      return 'the connection broke off';
+    case 'CERT_HAS_EXPIRED':
+      return 'its certificate has expired';
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return 'its certificate is for another host name';
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+      return 'its certificate is not signed by a trusted authority; set caFile or fingerprint';
+    default:
+      return textOfError(error);
+  }
+}

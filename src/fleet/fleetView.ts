@@ -1,0 +1,246 @@
+/** View over all bots: one row for each, and exact sums for each kind of money. */
+import type { BotSummary, FleetRate, FleetRow, FleetSums, FleetView, MoneyKind, SummaryRun } from '../console/index.ts';
+import { money, moneyOf, textOfMoney, type Millis, type Money } from '../core/index.ts';
+import type { HeardState } from './botWatch.ts';
+import { converted, currencyRate, type BookMid, type CurrencyRate } from './rates.ts';
+
+/** One bot with the state of its console. */
+export type HeardBot = { readonly name: string; readonly link: string; readonly heard: HeardState };
+
+/** Share of a limit from which it is an alert, as on the console. */
+const LIMIT_NEAR = 0.9;
+/** Time without growth of the recording after which the figures count as old, in ms, as on the console. */
+const RECORDING_LATE_MS = 10_000;
+const KINDS: readonly MoneyKind[] = ['real', 'paper', 'play'];
+
+/** Row with its exact sums, which are not text. */
+type Counted = {
+  readonly row: FleetRow;
+  readonly run: SummaryRun | null;
+  readonly profit: Money | null;
+  readonly runProfit: Money | null;
+  readonly rate: CurrencyRate | null;
+};
+
+/** Returns the view. `currency`: currency of the sums of profit. */
+export function fleetView(
+  bots: readonly HeardBot[],
+  currency: string,
+  { at, version }: { readonly at: Millis; readonly version: string },
+): FleetView {
+  const sameAs = sameBots(bots);
+  const mids = { real: midsOf(bots, ['real', 'paper']), play: midsOf(bots, ['play']) };
+  const counted = bots.map((bot, i) => countedRow(bot, sameAs[i] ?? null, currency, mids));
+  const sums = KINDS.flatMap(kind => {
+    const of = counted.filter(({ run }) => run?.money === kind);
+    return of.length === 0 ? [] : [sumsOf(kind, of, currency)];
+  });
+  return { at, version, currency, sums: withUnheard(sums, counted), bots: counted.map(({ row }) => row) };
+}
+
+/**
+ * Returns for each bot the name of another row of the same bot, whose figures count; `null` if its own count. Of several
+ * rows, the first one that is heard counts, because a state directory may have moved to another machine.
+ */
+function sameBots(bots: readonly HeardBot[]): readonly (string | null)[] {
+  const counting = new Map<string, HeardBot>();
+  const identities = bots.map(({ heard: { summary } }) => summary && botIdentity(summary));
+  for (const [i, bot] of bots.entries()) {
+    const identity = identities[i] ?? null;
+    const known = identity === null ? undefined : counting.get(identity);
+    const isBetter = known === undefined || (known.heard.state !== 'heard' && bot.heard.state === 'heard');
+    if (identity !== null && isBetter) counting.set(identity, bot);
+  }
+  return bots.map((bot, i) => {
+    const counts = counting.get(identities[i] ?? '');
+    return counts === undefined || counts === bot ? null : counts.name;
+  });
+}
+
+/**
+ * Returns a text that is equal for two summaries of one bot; `null` if this is unknown. The opening of a ledger is known
+ * to the millisecond, so two bots do not share it.
+ */
+function botIdentity({ run }: BotSummary): string | null {
+  const since = run?.profit?.since ?? null;
+  return run === null || since === null ? null : [run.instance, run.book, run.money, since].join(' ');
+}
+
+/** Returns the mid prices of the bots' books. The market of play money is simulated, so it prices only play money. */
+function midsOf(bots: readonly HeardBot[], kinds: readonly MoneyKind[]): readonly BookMid[] {
+  return bots.flatMap(({ heard: { summary, heardAgo } }) => {
+    const run = summary?.run ?? null;
+    // The book of a stopped or silent bot is older than its age says.
+    if (run === null || !kinds.includes(run.money) || summary?.bot.state !== 'running') return [];
+    const { bid, ask, bookAgeMs } = run.market;
+    if (bid === null || ask === null || bookAgeMs === null) return [];
+    const twiceMid = money(moneyOf(bid) + moneyOf(ask));
+    const ageMs = heardAgo + bookAgeMs + (summary?.bot.writtenAgo ?? 0);
+    return [{ book: run.book, base: run.base, quote: run.quote, twiceMid, ageMs }];
+  });
+}
+
+function countedRow(
+  { name, link, heard }: HeardBot,
+  sameAs: string | null,
+  currency: string,
+  mids: Readonly<Record<'real' | 'play', readonly BookMid[]>>,
+): Counted {
+  const { state, summary, heardAgo, problem } = heard;
+  const run = summary?.run ?? null;
+  const rate = run && currencyRate(run.quote, currency, run.money === 'play' ? mids.play : mids.real);
+  const own = run?.profit ? moneyOf(run.profit.total) : null;
+  const ownRun = typeof run?.profit?.run === 'string' ? moneyOf(run.profit.run) : null;
+  const valueOf = (sum: Money | null): Money | null => (sum === null || rate === null ? null : converted(sum, rate));
+  const [profit, runProfit] = [valueOf(own), valueOf(ownRun)];
+  const last = run?.fills.last ?? null;
+  const row: FleetRow = {
+    ...{ name, link, state, heardAgo, problem, sameAs },
+    trouble: troubleOf(heard, sameAs),
+    version: summary?.version ?? null,
+    bot: summary?.bot.state ?? null,
+    money: run?.money ?? null,
+    book: run?.book ?? null,
+    base: run?.base ?? null,
+    quote: run?.quote ?? null,
+    instance: run?.instance ?? null,
+    strategy: run?.strategy ?? null,
+    regime: run?.regime.regime ?? null,
+    why: run && (run.refusal ?? (run.regime.why === '' ? null : run.regime.why)),
+    ownProfit: run?.profit?.total ?? null,
+    profit: textOrNull(profit),
+    runProfit: textOrNull(runProfit),
+    inventory: run?.inventory ?? null,
+    uptime: run && Math.min(run.uptime.bid, run.uptime.ask),
+    fillCount: run?.fills.count ?? null,
+    lastFill: run && last && { ...last, ago: Math.round(Math.max(0, run.at - last.at) + heardAgo) },
+    alerts: summary === null ? [] : alertsOf(summary),
+  };
+  return { row, run, profit, runProfit, rate };
+}
+
+const textOrNull = (sum: Money | null): string | null => (sum === null ? null : textOfMoney(sum));
+
+/** Returns the sentence about a silent console, a silent bot, or a bot that is listed twice; `null` if all is well. */
+function troubleOf({ state, summary, heardAgo, problem }: HeardState, sameAs: string | null): string | null {
+  if (state === 'silent') return `silent for ${silenceText(heardAgo)}: ${problem ?? 'unknown'}`;
+  if (sameAs !== null) return `the same bot as ${sameAs}; its figures count once`;
+  if (state === 'waiting' || summary === null) return 'waiting for the first answer';
+  const { bot, note, run } = summary;
+  switch (bot.state) {
+    case 'silent':
+      return `no heartbeat${bot.beatAgo === null ? '' : ` for ${silenceText(bot.beatAgo + heardAgo)}`}: its process is down or stands still`;
+    case 'never ran':
+      return 'this bot has not run yet';
+    case 'stopped':
+      return `stopped${bot.beatAgo === null ? '' : ` for ${silenceText(bot.beatAgo + heardAgo)}`}`;
+    case 'running': {
+      const { writtenAgo } = bot;
+      const isLate = writtenAgo !== null && writtenAgo > RECORDING_LATE_MS;
+      return (
+        note ??
+        run?.unknown ??
+        (isLate ? `its recording has not grown for ${silenceText(writtenAgo)}; check its disk` : null)
+      );
+    }
+  }
+}
+
+/** Formats a duration in seconds, and above two minutes in minutes or hours. */
+function silenceText(ms: Millis): string {
+  const s = Math.floor(ms / 1_000);
+  if (s < 120) return `${s} s`;
+  return s < 7_200 ? `${Math.floor(s / 60)} min` : `${Math.floor(s / 3_600)} h`;
+}
+
+function alertsOf({ halts, run }: BotSummary): FleetRow['alerts'] {
+  const limit = run?.limit ?? null;
+  const { warnings = 0, errors = 0, last = null } = run?.events ?? {};
+  const count = [
+    ...(errors > 0 ? [`${errors} ${errors === 1 ? 'error' : 'errors'}`] : []),
+    ...(warnings > 0 ? [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`] : []),
+  ].join(', ');
+  return [
+    ...halts.map(({ what, reason, by }) => ({
+      level: what === 'halted' || what === 'held' ? ('error' as const) : ('warn' as const),
+      text: `${what} by ${by}: ${reason}`,
+    })),
+    ...(limit !== null && limit.share >= LIMIT_NEAR
+      ? [{ level: 'error' as const, text: `${limit.limit}: ${Math.floor(limit.share * 100)}% of the limit used` }]
+      : []),
+    ...(last === null
+      ? []
+      : [
+          {
+            level: errors > 0 ? ('error' as const) : ('warn' as const),
+            text: `${count} in an hour; last: ${last.text}`,
+          },
+        ]),
+  ];
+}
+
+function sumsOf(kind: MoneyKind, of: readonly Counted[], currency: string): FleetSums {
+  const once = of.filter(({ row }) => row.sameAs === null);
+  const inRate = once.filter(({ row, rate }) => row.ownProfit !== null && rate === null);
+  return {
+    ...{ money: kind, bots: once.length },
+    profit: textOrNull(totalOf(once.map(({ profit }) => profit))),
+    runProfit: textOrNull(totalOf(once.map(({ runProfit }) => runProfit))),
+    unconverted: byCurrency(inRate, ({ row: { quote, ownProfit } }) => [quote, ownProfit]).map(
+      ({ currency, amount, bots }) => ({ currency, profit: amount, bots }),
+    ),
+    rates: usedRates(once, currency),
+    inventory: byCurrency(once, ({ row: { base, inventory } }) => [base, inventory]),
+    stale: once
+      .filter(({ row }) => row.state === 'silent' || row.bot === 'silent')
+      .map(({ row: { name, heardAgo } }) => ({ name, heardAgo })),
+    missing: once.flatMap(({ row, run }) => {
+      const why = run?.unknown ?? row.trouble ?? 'unknown';
+      return [
+        ...(row.ownProfit === null ? [{ name: row.name, what: 'profit', why }] : []),
+        ...(row.inventory === null ? [{ name: row.name, what: 'inventory', why }] : []),
+      ];
+    }),
+  };
+}
+
+/** Adds the bots of which nothing is known to the first sums; without sums, they stand only in their rows. */
+function withUnheard(sums: readonly FleetSums[], counted: readonly Counted[]): readonly FleetSums[] {
+  const unheard = counted
+    .filter(({ run }) => run === null)
+    .map(({ row }) => ({ name: row.name, what: 'figures', why: row.trouble ?? 'no figures yet' }));
+  return sums.map((each, i) => (i === 0 ? { ...each, missing: [...each.missing, ...unheard] } : each));
+}
+
+/** Returns the exact sum of the known values; `null` if none is known. */
+function totalOf(values: readonly (Money | null)[]): Money | null {
+  const known = values.filter(value => value !== null);
+  return known.length === 0 ? null : money(known.reduce((sum, value) => sum + value, 0n));
+}
+
+function byCurrency(
+  of: readonly Counted[],
+  amountOf: (each: Counted) => readonly [string | null, string | null],
+): readonly { readonly currency: string; readonly amount: string; readonly bots: number }[] {
+  const found = new Map<string, { sum: bigint; bots: number }>();
+  for (const each of of) {
+    const [currency, amount] = amountOf(each);
+    if (currency === null || amount === null) continue;
+    const { sum, bots } = found.get(currency) ?? { sum: 0n, bots: 0 };
+    found.set(currency, { sum: sum + moneyOf(amount), bots: bots + 1 });
+  }
+  return [...found]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([currency, { sum, bots }]) => ({ currency, amount: textOfMoney(money(sum)), bots }));
+}
+
+/** Returns the rates that the sums use, once for each currency. */
+function usedRates(of: readonly Counted[], currency: string): readonly FleetRate[] {
+  const used = new Map<string, CurrencyRate>();
+  for (const { rate, row } of of)
+    if (rate !== null && row.ownProfit !== null && rate.from !== currency) used.set(rate.from, rate);
+  return [...used.values()].map(({ from, to, up, down, ageMs, books }) => ({
+    ...{ from, to, ageMs: Math.round(ageMs), books },
+    rate: textOfMoney(money((up * 10n ** 18n) / down)),
+  }));
+}

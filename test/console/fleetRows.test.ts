@@ -1,0 +1,65 @@
+/** Order and search of the rows of the fleet page. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { FleetRow } from '../../src/console/index.ts';
+import { between } from '../draws.ts';
+import { matchesSearch, severityOf, SORT_COLUMNS, sortedRows } from '../../src/console/page/fleetRows.ts';
+
+const row = (change: Partial<FleetRow> = {}): FleetRow => ({
+  ...{ name: 'a', link: 'http://127.0.0.1:1', state: 'heard', heardAgo: 0, problem: null, trouble: null, sameAs: null },
+  ...{ version: '0.1.0', bot: 'running', money: 'real', book: 'btc_mxn', base: 'btc', quote: 'mxn', instance: 'ana' },
+  ...{ strategy: 'ladder', regime: 'normal', why: null, ownProfit: '1', profit: '1', runProfit: '1', inventory: '0' },
+  ...{ uptime: 1, fillCount: 0, lastFill: null, alerts: [] },
+  ...change,
+});
+const rows = fc.array(
+  fc.record({
+    name: fc.stringMatching(/^[a-z]{1,4}$/),
+    profit: fc.option(fc.integer().map(String)),
+    runProfit: fc.option(fc.integer().map(String)),
+    inventory: fc.option(fc.integer().map(String)),
+    uptime: fc.option(between(0, 1)),
+    regime: fc.option(fc.constantFrom('normal', 'halted')),
+    version: fc.option(fc.constantFrom('0.1.0', '0.2.0')),
+  }),
+);
+
+describe('rows', () => {
+  test('sorted by any column are the same rows, unknown values last, and a second sort changes nothing', () => {
+    fc.assert(
+      fc.property(rows, fc.constantFrom(...SORT_COLUMNS), fc.boolean(), (of, column, isDown) => {
+        const all = of.map(row);
+        const sorted = sortedRows(all, { column, isDown });
+        expect(new Set(sorted)).toEqual(new Set(all));
+        expect(sortedRows(sorted, { column, isDown })).toEqual(sorted);
+        const unknown = sorted.map(one => column === 'profit' && one.profit === null);
+        expect(unknown).toEqual([...unknown].sort());
+        const known = sorted.flatMap(({ profit }) => (column === 'profit' && profit !== null ? [Number(profit)] : []));
+        expect(known).toEqual([...known].sort((a, b) => (isDown ? b - a : a - b)));
+      }),
+    );
+  });
+
+  test('by state begin with what needs attention most', () => {
+    const worst = [
+      row({ name: 'silent console', state: 'silent' }),
+      row({ name: 'silent bot', bot: 'silent' }),
+      row({ name: 'halted', regime: 'halted' }),
+      row({ name: 'error', alerts: [{ level: 'error', text: 'x' }] }),
+      row({ name: 'stopped', bot: 'stopped' }),
+      row({ name: 'waiting', state: 'waiting' }),
+      row({ name: 'good' }),
+    ];
+    const severities = worst.map(severityOf);
+    expect(severities).toEqual([...severities].sort((a, b) => b - a));
+    expect(new Set(severities).size).toBe(worst.length);
+    expect(sortedRows([...worst].reverse(), { column: 'state', isDown: true })).toEqual(worst);
+  });
+
+  test('are found by every word of a search, in any case and field', () => {
+    const one = row({ trouble: 'silent for 40 s: no answer', alerts: [{ level: 'warn', text: 'Paused by ana' }] });
+    for (const text of ['', 'BTC', 'mxn ladder', 'silent 40', 'paused', '0.1'])
+      expect(matchesSearch(one, text)).toBe(true);
+    for (const text of ['eth', 'btc eth']) expect(matchesSearch(one, text)).toBe(false);
+  });
+});

@@ -1,0 +1,190 @@
+/** Sums over bots: to the digit, once for each bot, for each kind of money alone, and with what they lack. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { BotSummary, FleetView, SummaryRun } from '../../src/console/index.ts';
+import { money, moneyOf, textOfMoney } from '../../src/core/index.ts';
+import type { HeardState } from '../../src/fleet/botWatch.ts';
+import { fleetView } from '../../src/fleet/fleetView.ts';
+import { summaryWith } from './doubles.ts';
+
+const heard = (summary: BotSummary | null, change: Partial<HeardState> = {}): HeardState => ({
+  ...{ state: 'heard', summary, heardAgo: 300, problem: null },
+  ...change,
+});
+const view = (states: readonly HeardState[], currency = 'mxn'): FleetView =>
+  fleetView(
+    states.map((state, i) => ({ name: `bot${i}`, link: `http://127.0.0.1:${9000 + i}`, heard: state })),
+    currency,
+    { at: 5, version: '0.1.0' },
+  );
+let openings = 0;
+const bot = (run: Partial<SummaryRun> = {}, change: Partial<BotSummary> = {}) =>
+  summaryWith({ profit: profitOf('12.5'), ...run }, change);
+const profitOf = (total: string, run: string | null = '1') => ({ total, run, since: `opening ${openings++}` });
+
+describe('sums', () => {
+  test('are the sum of the values of the rows and of the amounts of each currency, to the digit', () => {
+    const atto = fc.bigInt({ min: -(10n ** 28n), max: 10n ** 28n });
+    const bots = fc.array(fc.record({ profit: atto, inventory: atto, quote: fc.constantFrom('mxn', 'usd') }), {
+      minLength: 1,
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(bots, of => {
+        const states = of.map(({ profit, inventory, quote }) =>
+          heard(
+            bot({
+              ...{ book: `btc_${quote}`, base: 'btc', quote },
+              market: { bid: quote === 'mxn' ? '1700' : '100', ask: quote === 'mxn' ? '1701' : '100.5', bookAgeMs: 0 },
+              profit: profitOf(textOfMoney(money(profit))),
+              inventory: textOfMoney(money(inventory)),
+            }),
+          ),
+        );
+        const { sums, bots: rows } = view(states);
+        const [sum] = sums;
+        const known = rows.flatMap(({ profit }) => (profit === null ? [] : [units(profit)]));
+        expect(units(sum!.profit ?? '0')).toBe(known.reduce((all, each) => all + each, 0n));
+        const left = sum!.unconverted.reduce((all, { bots: count }) => all + count, 0);
+        expect(known.length + left).toBe(of.length);
+        // Without a book in the other currency, there is no rate.
+        expect(left > 0).toBe(of.every(({ quote }) => quote === 'usd'));
+        const all = of.reduce((total, { inventory }) => total + inventory, 0n);
+        expect(sum!.inventory).toEqual([{ currency: 'btc', amount: textOfMoney(money(all)), bots: of.length }]);
+      }),
+    );
+  });
+
+  test('of profits without a rate stand beside the sum in their own currency, and are not guessed', () => {
+    const [sum] = view([
+      heard(bot()),
+      heard(bot({ book: 'eth_usd', base: 'eth', quote: 'usd', profit: profitOf('-3') })),
+      heard(bot({ book: 'eth_usd', base: 'eth', quote: 'usd', profit: profitOf('1') })),
+    ]).sums;
+    expect(sum).toMatchObject({ profit: '12.5', unconverted: [{ currency: 'usd', profit: '-2', bots: 2 }], rates: [] });
+  });
+
+  test('name their rates with books and age', () => {
+    const [sum] = view([
+      heard(bot({ market: { bid: '2000', ask: '2000', bookAgeMs: 400 } }), { heardAgo: 600 }),
+      heard(
+        bot({
+          ...{ book: 'btc_usd', quote: 'usd', profit: profitOf('2') },
+          market: { bid: '100', ask: '100', bookAgeMs: 50 },
+        }),
+      ),
+    ]).sums;
+    expect(sum).toMatchObject({
+      profit: '52.5',
+      rates: [{ from: 'usd', to: 'mxn', rate: '20', ageMs: 1000, books: ['btc_usd', 'btc_mxn'] }],
+    });
+  });
+
+  test('are apart for real, paper and play money, and play money prices no real money', () => {
+    const play = { money: 'play', market: { bid: '9', ask: '9', bookAgeMs: 0 } } as const;
+    const { sums } = view([
+      heard(bot({ ...play, profit: profitOf('1000000') })),
+      heard(bot({ money: 'paper', profit: profitOf('40') })),
+      heard(bot({ money: 'real', market: { bid: null, ask: null, bookAgeMs: null }, book: 'btc_usd', quote: 'usd' })),
+      heard(bot({ money: 'real', profit: profitOf('7') })),
+      heard(bot({ ...play, book: 'btc_usd', quote: 'usd' })),
+    ]).sums.reduce<{ sums: Record<string, unknown> }>(
+      (all, each) => ({ sums: { ...all.sums, [each.money]: [each.profit, each.unconverted.length] } }),
+      { sums: {} },
+    );
+    expect(sums).toEqual({ real: ['7', 1], paper: ['40', 0], play: ['1000012.5', 0] });
+  });
+
+  test('count a bot once that is listed twice, and say which', () => {
+    const same = bot();
+    const { sums, bots } = view([heard(same), heard(same)]);
+    expect(sums[0]).toMatchObject({ profit: '12.5', bots: 1, inventory: [{ amount: '-0.25', bots: 1 }] });
+    expect(bots.map(({ sameAs }) => sameAs)).toEqual([null, 'bot0']);
+    expect(bots[1]?.trouble).toBe('the same bot as bot0; its figures count once');
+  });
+
+  test('count the row that is heard, where the same bot is also listed at an address that is silent', () => {
+    const same = bot();
+    const { sums, bots } = view([heard(same, { state: 'silent', problem: 'gone' }), heard(same)]);
+    expect(bots.map(({ sameAs }) => sameAs)).toEqual(['bot1', null]);
+    expect(sums[0]).toMatchObject({ profit: '12.5', bots: 1, stale: [] });
+  });
+
+  test('keep the last figures of a silent bot, with their age, and name what they lack', () => {
+    const { sums, bots } = view([
+      heard(bot(), { state: 'silent', heardAgo: 40_000, problem: 'no complete answer within 2 s' }),
+      heard(bot({ profit: null, unknown: 'a trade could not be read' })),
+      heard(null, { state: 'silent', heardAgo: 3_000, problem: 'nothing listens' }),
+      heard(summaryWith(null, { bot: { state: 'never ran', beatAgo: null, writtenAgo: null } })),
+    ]);
+    expect(sums[0]).toMatchObject({
+      profit: '12.5',
+      stale: [{ name: 'bot0', heardAgo: 40_000 }],
+      missing: [
+        { name: 'bot1', what: 'profit', why: 'a trade could not be read' },
+        { name: 'bot2', what: 'figures' },
+        { name: 'bot3', what: 'figures' },
+      ],
+    });
+    expect(bots.map(({ trouble }) => trouble)).toEqual([
+      'silent for 40 s: no complete answer within 2 s',
+      'a trade could not be read',
+      'silent for 3 s: nothing listens',
+      'this bot has not run yet',
+    ]);
+  });
+
+  test('of a silent bot price nothing after a minute', () => {
+    const usd = () => heard(bot({ book: 'eth_usd', base: 'eth', quote: 'usd' }));
+    const rate = (heardAgo: number) =>
+      view([heard(bot({ book: 'usd_mxn', base: 'usd', quote: 'mxn' }), { heardAgo, state: 'silent' }), usd()]).bots[1]
+        ?.profit;
+    expect(rate(50_000)).toBe('12500');
+    expect(rate(61_000)).toBeNull();
+  });
+
+  test('take no price of a bot that does not run, or whose recording stands still', () => {
+    const rate = (botState: BotSummary['bot']) =>
+      view([
+        heard(bot({ book: 'usd_mxn', base: 'usd', quote: 'mxn' }, { bot: botState })),
+        heard(bot({ book: 'eth_usd', base: 'eth', quote: 'usd' })),
+      ]).bots[1]?.profit;
+    expect(rate({ state: 'running', beatAgo: 1, writtenAgo: 50_000 })).toBe('12500');
+    expect(rate({ state: 'running', beatAgo: 1, writtenAgo: 60_000 })).toBeNull();
+    expect(rate({ state: 'stopped', beatAgo: 1, writtenAgo: 1 })).toBeNull();
+    expect(rate({ state: 'silent', beatAgo: 1, writtenAgo: 1 })).toBeNull();
+  });
+});
+
+describe('a row', () => {
+  test('has stops first, then a limit that is nearly used, then the warnings of the last hour', () => {
+    const halt = { what: 'halted', reason: 'odd fills', at: 1, by: 'ana', until: null } as const;
+    const last = { at: 1, who: 'bot', level: 'warn', text: 'stream is late' } as const;
+    const [row] = view([
+      heard(
+        bot(
+          { limit: { limit: 'dayLossMax', share: 0.957 }, events: { warnings: 2, errors: 1, last } },
+          { halts: [halt] },
+        ),
+      ),
+    ]).bots;
+    expect(row?.alerts).toEqual([
+      { level: 'error', text: 'halted by ana: odd fills' },
+      { level: 'error', text: 'dayLossMax: 95% of the limit used' },
+      { level: 'error', text: '1 error, 2 warnings in an hour; last: stream is late' },
+    ]);
+  });
+
+  test('says since when a bot sends no heartbeat, although its console answers', () => {
+    const [row] = view([heard(bot({}, { bot: { state: 'silent', beatAgo: 39_700, writtenAgo: null } }))]).bots;
+    expect(row?.trouble).toBe('no heartbeat for 40 s: its process is down or stands still');
+  });
+});
+
+/** Exact units of a sum of many bots, which may have more digits than one amount. */
+function units(text: string): bigint {
+  const [whole = '', fraction = ''] = text.replace('-', '').split('.');
+  if (whole.length <= 20) return moneyOf(text);
+  const size = BigInt(whole) * 10n ** 18n + BigInt(fraction.padEnd(18, '0'));
+  return text.startsWith('-') ? -size : size;
+}
