@@ -11,7 +11,7 @@ export const ASK_EVERY_MS = 500;
 /** Maximum pause before a silent console is asked again, in ms. */
 const SILENT_PAUSE_MAX_MS = 15_000;
 /**
- * Pause after a rejected token, in ms. A console blocks an address after five wrong tokens in a minute, with the
+ * Pause after a rejected token, in ms. A console blocks an address after five different wrong tokens in a minute, with the
  * operators' logins from there.
  */
 export const DENIED_PAUSE_MS = 60_000;
