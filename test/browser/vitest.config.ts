@@ -9,6 +9,7 @@ export default defineConfig({
       'test/browser/console.ts',
       'test/browser/consoleActions.ts',
       'test/browser/consoleAttacks.ts',
+      'test/browser/fleet.ts',
       'test/browser/tuning.ts',
     ],
     globalSetup: ['test/cli/build.ts'],

@@ -21,6 +21,8 @@ export type FleetAsk = {
   /** Version of Puntas. */
   readonly version: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Folder of the page's scripts; if omitted, that of the build. */
+  readonly scripts?: URL;
   /** Receives a line for each login, and for wrong tokens. */
   readonly onLine?: (line: string) => void;
 };
@@ -126,7 +128,7 @@ export async function startFleet(ask: FleetAsk): Promise<ConsoleServer> {
   const fleet = new Fleet(ask, () => (isChanged = true));
   const server = await serveFleet({
     ...{ host: config.host, port: config.port, allowedHosts: config.allowedHosts },
-    ...{ access, scripts: fleetPageScripts() },
+    ...{ access, scripts: fleetPageScripts(ask.scripts) },
   }).catch(async (error: unknown) => {
     await fleet.close();
     throw error;

@@ -86,7 +86,7 @@ login.addEventListener('submit', event => {
   const token = pageElement('token') as HTMLInputElement;
   const problem = pageElement('login-problem');
   problem.textContent = '';
-  access.logIn(token.value.trim(), '').then(
+  access.logIn(token.value.trim(), (pageElement('who') as HTMLInputElement).value).then(
     () => {
       token.value = '';
       void refreshSession();
