@@ -3,6 +3,7 @@
  * reads only, and executes no action: each row links to the bot's own console.
  */
 import { X509Certificate } from 'node:crypto';
+import { constants, setPriority } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { consoleBase, loadFleet, type FleetBotConfig, type FleetConfig } from '../../config.ts';
 import { serveFleet, type ConsoleServer, type FleetView } from '../../console/index.ts';
@@ -29,6 +30,8 @@ export type FleetAsk = {
 
 /** Interval at which open pages receive a view, in ms. With `ASK_EVERY_MS`, a page is at most a second behind. */
 const SEND_EVERY_MS = 500;
+/** Interval at which a view is made while no page is open, in ms. */
+const UNSEEN_EVERY_MS = 5_000;
 const PING_EVERY_MS = 10_000;
 
 /**
@@ -108,6 +111,15 @@ export async function fleetOnce(ask: FleetAsk): Promise<FleetView> {
   }
 }
 
+/** Lets the bots of this machine go first. Without the permission, the priority stays as it is. */
+export function yieldToBots(): void {
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    return;
+  }
+}
+
 /** Starts the page. Rejects with a remedy if a token cannot be read, or if the port is unavailable. */
 export async function startFleet(ask: FleetAsk): Promise<ConsoleServer> {
   const { config, clock, onLine = () => undefined } = ask;
@@ -136,8 +148,9 @@ export async function startFleet(ask: FleetAsk): Promise<ConsoleServer> {
   // The first requests are spread, so that many bots are not asked at the same time.
   for (const [i, watch] of fleet.watches.entries()) watch.start((ASK_EVERY_MS * i) / fleet.watches.length);
   const send = (): void => {
-    // Ages on the page change even without an answer.
-    if (!isChanged && clock.elapsed() - sentAt < 2 * SEND_EVERY_MS) return;
+    const quiet = clock.elapsed() - sentAt;
+    // Ages on the page change even without an answer. Without a page, the view is only for one that opens.
+    if (quiet < (server.pages === 0 ? UNSEEN_EVERY_MS : isChanged ? 0 : 2 * SEND_EVERY_MS)) return;
     [isChanged, sentAt] = [false, clock.elapsed()];
     server.send(JSON.stringify(fleet.view));
   };

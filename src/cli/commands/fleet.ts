@@ -24,7 +24,8 @@ export function addFleetCommand(program: Command): void {
     .option('--once', 'print a table instead of serving a page', false)
     .option('--json', 'print one JSON object', false)
     .action(async ({ config: file, host, port, once, json }: FleetFlags) => {
-      const { fleetOnce, readFleet, startFleet } = await import('../../app/fleet/fleet.ts');
+      const { fleetOnce, readFleet, startFleet, yieldToBots } = await import('../../app/fleet/fleet.ts');
+      yieldToBots();
       const given = readFleet(file);
       const environment = { ...process.env };
       keepHarmless(process.env);
