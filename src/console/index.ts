@@ -2,11 +2,11 @@
 export { serveConsole } from './serve.ts';
 export { leadText } from './page/texts.ts';
 export type { ConsoleServer, ConsoleSource } from './serve.ts';
-export { openApiDocument } from './apiSchemas.ts';
-export type { ApiActionOver, ApiRead, ConsoleApi } from './apiRoutes.ts';
+export { API_BASE, openApiDocument } from './apiSchemas.ts';
+export type { ApiActionOver, ApiProposals, ApiRead, ConsoleApi } from './apiRoutes.ts';
 export type { AccessEvent, ConsoleAccess } from './access.ts';
 export { APPROVAL_MS, Approvals } from './approvals.ts';
-export type { ActionOver, ActionRequest, ConsoleActions, OnReplayed, Prepared } from './approvals.ts';
+export type { ActionOver, ActionRequest, ConsoleActions, ConsoleProposals, OnReplayed, Prepared } from './approvals.ts';
 export type {
   ConsoleHistory,
   ConsoleView,
@@ -26,5 +26,6 @@ export type {
   ShownLedger,
   ShownLimit,
   ShownOrder,
+  ShownProposal,
   SideMarkout,
 } from './page/view.ts';

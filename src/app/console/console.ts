@@ -7,14 +7,16 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Clock, Timer } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
-import { serveConsole, type ConsoleServer, type ConsoleView } from '../../console/index.ts';
+import { serveConsole, type ConsoleServer, type ConsoleView, type OnReplayed } from '../../console/index.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import type { ActionAsk } from '../actions/actions.ts';
 import { BesideRun } from './besideRun.ts';
 import { consoleAccess, LoginEvents } from './consoleAccess.ts';
 import { actionEvents, consoleActions } from './consoleActions.ts';
 import { consoleApi } from './consoleApi.ts';
+import { consoleProposals, shownProposals } from './consoleProposals.ts';
 import { consoleView } from './consoleView.ts';
 import { LiveRun } from './liveRun.ts';
 import { replaysOf } from './replays.ts';
@@ -54,15 +56,25 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   // The hedger is looked up in the bot's last recorded configuration, because the bot may have reloaded the file since
   // this process read it.
   const hasHedger = () => (live.replay?.now?.setup ?? config).hedge !== undefined;
+  const preview = (asked: ActionAsk, onShare: OnReplayed) => replays.preview(asked, onShare);
+  // The names of the actions are read at each request, so they are not copied here.
   const actions = access?.operatorToken
-    ? consoleActions(ask.bot, clock, hasHedger, (asked, onShare) => replays.preview(asked, onShare))
+    ? Object.assign(consoleActions(ask.bot, clock, hasHedger, preview), {
+        proposals: consoleProposals(ask.bot, clock, preview),
+      })
     : null;
   const api = consoleApi(ask.bot, clock, actions !== null, {
     read: read => replays.read(read),
     preview: asked => replays.preview(asked, () => undefined),
+    events: () => beside.events(),
   });
   const acted = actionEvents(config.state.dir);
   const beside = new BesideRun(config, clock, () => [...acted(), ...door.shown]);
+  const proposals = shownProposals(ask.bot, clock);
+  const shownNow = () => {
+    const view = liveView(live, beside);
+    return view === null ? waiting(live, beside) : { ...view, proposals: proposals() };
+  };
   const server = await serveConsole(
     {
       scripts: pageScripts(),
@@ -77,7 +89,7 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   );
   live.start();
   const timers = [
-    again(clock, VIEW_EVERY_MS, () => server.send(JSON.stringify(liveView(live, beside) ?? waiting(live, beside)))),
+    again(clock, VIEW_EVERY_MS, () => server.send(JSON.stringify(shownNow()))),
     again(clock, LEDGER_EVERY_MS, () => void beside.readLedger()),
     again(clock, METRICS_EVERY_MS, () => void (server.pages > 0 && beside.readMetrics())),
     again(clock, PING_EVERY_MS, () => server.ping()),
@@ -148,6 +160,7 @@ export function pageScripts(built = new URL('../../console/page/', import.meta.u
     'lines',
     'elements',
     'elsewherePanel',
+    'proposalsPanel',
     'statePanels',
     'marketPanels',
     'accountPanels',

@@ -38,7 +38,7 @@ const VERBS = [
   ],
   ...['tape', 'export', 'scout', 'tune', 'promote', 'worker', 'compare', 'status', 'pause', 'reduce', 'cancel'],
   ...['flatten', 'halt', 'resume', 'reload', 'replay', 'explain', 'hedges', 'console', 'remote', 'ledger', 'report'],
-  ...['presence', 'surveillance', 'conformance'],
+  ...['presence', 'surveillance', 'conformance', 'mcp', 'proposals', 'approve', 'reject'],
   ...['new-strategy', 'webhooks', 'help', '--help'],
 ];
 /**

@@ -28,6 +28,7 @@ function desk() {
         return readBot(bot, read, clock);
       },
       preview: async ask => (await previewAction(bot, ask, clock)).lines,
+      events: () => [],
     });
   return { dir, clock, api, reads: () => reads, latch: latchIn(dir) };
 }

@@ -1,0 +1,99 @@
+/** The command `mcp`, which serves an agent over the Model Context Protocol on stdin and stdout. */
+import { statSync } from 'node:fs';
+import { Option, type Command } from 'commander';
+import { keepHarmless } from '../../app/run/childProcess.ts';
+import { SECRETS } from '../../app/console/console.ts';
+import { CONSOLE_DEFAULTS } from '../../config.ts';
+import { Secret, textOfError } from '../../core/index.ts';
+import { realClock } from '../../live/realClock.ts';
+import { EXIT } from '../../messages/exits.ts';
+import { checkedBy } from '../../messages/reason.ts';
+import { readConfig } from '../../wiring/configFile.ts';
+import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
+import { readSecretFile } from '../../wiring/secretFiles.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { seedNumber, several } from '../terminal/flags.ts';
+import { signalsToStop, untilStopped } from '../terminal/signals.ts';
+import { version } from '../terminal/version.ts';
+
+type McpFlags = {
+  config: string;
+  console?: string;
+  tokenFile?: string;
+  agent: string;
+  files: readonly string[];
+  callsPerMinute: number;
+};
+
+/** Default number of calls per minute, and its maximum. */
+const CALLS = { default: 60, max: 1_000_000 };
+
+/** Adds `mcp`, which runs until its input ends. Wrong use is a `UsageError`, also an operator token or a secret in the environment. */
+export function addMcpCommand(program: Command): void {
+  program
+    .command('mcp')
+    .description('serve an agent (Model Context Protocol) that reads and proposes')
+    .requiredOption('-c, --config <file>', 'configuration of the bot')
+    .option('--console <url>', 'address of the console (default: console.host and console.port)')
+    .option('--token-file <file>', 'file with the viewer token (default: console.viewerTokenFile)')
+    .option('--agent <name>', 'name of the agent in proposals', 'agent')
+    .addOption(
+      new Option('--files <dir>', 'folder with recordings and configurations for backtests (repeatable)')
+        .argParser(several)
+        .default([], 'none'),
+    )
+    .option('--calls-per-minute <n>', 'maximum calls per minute', seedNumber, CALLS.default)
+    .action(async (flags: McpFlags) => {
+      const signals = signalsToStop('leaving', EXIT.clean);
+      const secrets = Object.keys(process.env).filter(name => SECRETS.test(name));
+      if (secrets.length > 0)
+        throw new UsageError(
+          `the environment of an agent must not contain secrets, but contains ${secrets.join(', ')}; start the agent without them`,
+        );
+      refuseOpenInspector();
+      keepHarmless(process.env);
+      const agent = checkedBy(flags.agent);
+      const { callsPerMinute, files: folders } = flags;
+      if (!(callsPerMinute >= 1 && callsPerMinute <= CALLS.max))
+        throw new UsageError(`--calls-per-minute: expected a number from 1 to ${CALLS.max}`);
+      for (const folder of folders)
+        if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+          throw new UsageError(`--files: ${folder} is not a folder`);
+      const { console: page } = readConfig(flags.config);
+      const { host, port } = { ...CONSOLE_DEFAULTS, ...page };
+      const tokenFile = flags.tokenFile ?? page?.viewerTokenFile;
+      if (tokenFile === undefined)
+        throw new UsageError(
+          `${flags.config}: an agent needs the token of a viewer; set console.viewerTokenFile, or pass --token-file`,
+        );
+      const { ConsoleClient } = await import('../../app/mcp/consoleClient.ts');
+      const client = new ConsoleClient(flags.console ?? urlOf(host, port), tokenIn(tokenFile));
+      const { serveAgent } = await import('../../app/mcp/agentServer.ts');
+      const { BacktestTool } = await import('../../app/mcp/backtestTool.ts');
+      const { docsPages } = await import('../../app/mcp/docsPages.ts');
+      const pages = docsPages();
+      const clock = realClock();
+      const stop = new AbortController();
+      void untilStopped(signals).then(() => stop.abort());
+      await serveAgent(
+        {
+          ...{ client, agent, callsPerMinute, clock, version: version(), pages: () => pages },
+          backtest: new BacktestTool({ main: process.argv[1]!, folders, environment: { ...process.env }, clock }),
+          ...{ input: process.stdin, output: process.stdout },
+        },
+        stop.signal,
+      );
+      process.exit(EXIT.clean);
+    });
+}
+
+const urlOf = (host: string, port: number): string =>
+  `http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`;
+
+function tokenIn(file: string): Secret {
+  try {
+    return new Secret(readSecretFile(file).trim());
+  } catch (error) {
+    throw new UsageError(`--token-file ${file}: ${textOfError(error)}`);
+  }
+}
