@@ -31,6 +31,7 @@ const LONG = [
   'ruleChange',
   'run/alerts',
   'run/livePrice',
+  'run/mcp',
   'run/paper',
   'run/remote',
   'run/stops',
@@ -72,10 +73,12 @@ const SEEDS = [
 // Laws that are tried on a few seeds or recordings in `npm test`, and here on all (test/many.ts).
 const MANY = [
   'alerts/outbox',
+  'app/actions/proposals',
   'app/inspect/haltNonces',
   'app/inspect/oneProfit',
   'app/inspect/report',
   'app/inspect/settleHedge',
+  'app/mcp/lineTransport',
   'app/promote/candidate',
   'app/promote/killed',
   'app/promote/promote',
@@ -249,6 +252,7 @@ const MANY = [
 // Files that take a second or more of a core: `.ci/run` has them beside `npm test` (`npm run test:slower`), which is for every step.
 const SLOWER = [
   'alerts/causes',
+  'app/mcp/agentServer',
   'app/actions/statusTruth',
   'app/compliance/presence',
   'app/compliance/surveillance',

@@ -46,6 +46,7 @@ export class LineTransport implements Transport {
   /** Whether the rest of a line that was too long is dropped. */
   #isDropping = false;
   #isBlocked = false;
+  #isPumping = false;
   #isEnded = false;
   #isClosed = false;
   #closing: Timer | null = null;
@@ -96,6 +97,17 @@ export class LineTransport implements Transport {
 
   /** Handles complete lines until an answer must be sent first. */
   #pump(): void {
+    // An answer that is sent while its request is handed over continues this loop.
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    try {
+      this.#handleLines();
+    } finally {
+      this.#isPumping = false;
+    }
+  }
+
+  #handleLines(): void {
     const { input, clock } = this.#options;
     while (!this.#isClosed && !this.#isBlocked && this.#inFlight.size < IN_FLIGHT_MAX) {
       const end = this.#bytes.indexOf(0x0a);
