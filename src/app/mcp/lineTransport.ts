@@ -9,7 +9,7 @@ import { plainJson } from './plainJson.ts';
 
 /** Maximum size of a message in bytes; a longer one is dropped with an error. */
 export const MESSAGE_BYTES_MAX = 262_144;
-/** Maximum number of requests without an answer; further messages wait. */
+/** Maximum number of requests without an answer; further ones are refused, so that a cancellation is still read. */
 export const IN_FLIGHT_MAX = 32;
 /** Maximum depth of a message. */
 const DEPTH_MAX = 32;
@@ -23,6 +23,8 @@ const OUT = { text: 262_144, items: 1_000, depth: 32 };
 /** Error codes of JSON-RPC. */
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
+/** Code of this server; the specification leaves it to implementations. */
+const BUSY = -32_000;
 
 type RequestId = string | number;
 
@@ -78,7 +80,7 @@ export class LineTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     if ('id' in message && !('method' in message) && message.id !== undefined) this.#inFlight.delete(message.id);
     this.#write(message);
-    this.#pump();
+    if (this.#isEnded) this.#pump();
   }
 
   async close(): Promise<void> {
@@ -95,9 +97,8 @@ export class LineTransport implements Transport {
     if (!this.#options.output.write(`${JSON.stringify(plainJson(message, OUT))}\n`)) this.#isBlocked = true;
   }
 
-  /** Handles complete lines until an answer must be sent first. */
+  /** Handles complete lines until the client must read answers first. */
   #pump(): void {
-    // An answer that is sent while its request is handed over continues this loop.
     if (this.#isPumping) return;
     this.#isPumping = true;
     try {
@@ -109,7 +110,7 @@ export class LineTransport implements Transport {
 
   #handleLines(): void {
     const { input, clock } = this.#options;
-    while (!this.#isClosed && !this.#isBlocked && this.#inFlight.size < IN_FLIGHT_MAX) {
+    while (!this.#isClosed && !this.#isBlocked) {
       const end = this.#bytes.indexOf(0x0a);
       if (end < 0) {
         this.#dropLong();
@@ -158,6 +159,8 @@ export class LineTransport implements Transport {
         break;
       case 'request':
         if (this.#inFlight.has(found.id)) return this.#refuse(INVALID_REQUEST, 'a request with this id is under way');
+        if (this.#inFlight.size >= IN_FLIGHT_MAX)
+          return this.#write({ jsonrpc: '2.0', id: found.id, error: { code: BUSY, message: TOO_MANY } });
         this.#inFlight.add(found.id);
     }
     try {
@@ -173,6 +176,7 @@ export class LineTransport implements Transport {
   }
 }
 
+const TOO_MANY = `${IN_FLIGHT_MAX} requests are under way; try again when one has ended`;
 const TOO_LONG = `the message is larger than ${MESSAGE_BYTES_MAX} bytes`;
 
 type Found =

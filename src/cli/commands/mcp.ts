@@ -2,7 +2,6 @@
 import { statSync } from 'node:fs';
 import { Option, type Command } from 'commander';
 import { keepHarmless } from '../../app/run/childProcess.ts';
-import { SECRETS } from '../../app/console/console.ts';
 import { CONSOLE_DEFAULTS } from '../../config.ts';
 import { Secret, textOfError } from '../../core/index.ts';
 import { realClock } from '../../live/realClock.ts';
@@ -45,6 +44,7 @@ export function addMcpCommand(program: Command): void {
     .option('--calls-per-minute <n>', 'maximum calls per minute', seedNumber, CALLS.default)
     .action(async (flags: McpFlags) => {
       const signals = signalsToStop('leaving', EXIT.clean);
+      const { SECRETS } = await import('../../app/console/console.ts');
       const secrets = Object.keys(process.env).filter(name => SECRETS.test(name));
       if (secrets.length > 0)
         throw new UsageError(

@@ -11,7 +11,7 @@ const tick = () => new Promise(resolve => setImmediate(resolve));
 
 async function transport(output: Writable = new PassThrough()) {
   const input = new PassThrough();
-  const got: { id?: number | string; method?: string }[] = [];
+  const got: { id?: number | string | undefined }[] = [];
   const told: string[] = [];
   output.on('data', (part: Buffer) => told.push(...part.toString().split('\n').slice(0, -1)));
   const made = new LineTransport({ input, output, clock: new VirtualClock() });
@@ -99,20 +99,29 @@ test('brackets in texts count for no depth', async () => {
   expect(got).toHaveLength(1);
 });
 
-test('so many requests are under way at most; the next waits for an answer, and a repeated id is refused', async () => {
+test('so many requests are under way at most; further ones are refused until one is answered or canceled, and so is a repeated id', async () => {
   const { input, got, told, made } = await transport();
+  const messages = () => told.splice(0).map(line => JSON.parse(line) as unknown);
   input.write(ping('a') + ping('a'));
-  for (let id = 1; id < IN_FLIGHT_MAX + 5; id++) input.write(ping(id));
+  for (let id = 1; id <= IN_FLIGHT_MAX; id++) input.write(ping(id));
   await tick();
   expect(got).toHaveLength(IN_FLIGHT_MAX);
-  expect(told).toEqual(['{"jsonrpc":"2.0","error":{"code":-32600,"message":"a request with this id is under way"}}']);
+  const busy = (id: number) => ({
+    ...{ jsonrpc: '2.0', id },
+    error: { code: -32_000, message: '32 requests are under way; try again when one has ended' },
+  });
+  expect(messages()).toEqual([
+    { jsonrpc: '2.0', error: { code: -32_600, message: 'a request with this id is under way' } },
+    busy(IN_FLIGHT_MAX),
+  ]);
   await made.send({ jsonrpc: '2.0', id: 'a', result: {} });
-  expect(got).toHaveLength(IN_FLIGHT_MAX + 1);
+  messages();
   input.write('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}\n');
-  await made.send({ jsonrpc: '2.0', id: 1, result: {} });
+  input.write(ping(100) + ping(101) + ping(102));
   await tick();
-  // The notification, and the two requests in the places of 1 and 3.
-  expect(got).toHaveLength(IN_FLIGHT_MAX + 4);
+  // The notification, and the two requests in the places of a and 3.
+  expect(got).toHaveLength(IN_FLIGHT_MAX + 3);
+  expect(messages()).toEqual([busy(102)]);
 });
 
 test('a client that does not read is not served further', async () => {

@@ -420,8 +420,9 @@ describe.skipIf(!isOwned)('what a command leaves for a bot', () => {
     'a promotion': () => void noteInJournal(dir, started(1, 1)),
   };
 
-  test('is every request and pause of an operator', () => {
-    expect(OPERATORS).toEqual(['adjust', 'settle', 'cancel', 'reload', 'flatten', 'pause']);
+  test('is every request and pause of an operator, and each proposal with its decision', () => {
+    const requests = ['adjust', 'settle', 'cancel', 'reload', 'flatten'];
+    expect(OPERATORS).toEqual([...requests, 'proposal', 'decision', 'pause']);
   });
 
   test.each(Object.entries(puts))('(%s) is not left in a folder that others can write', (_, put) => {
