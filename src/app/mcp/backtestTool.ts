@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { realpathSync, statSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { join, sep } from 'node:path';
 import type { Clock } from '../../core/index.ts';
 import { TEXT_FILE } from '../../guard/index.ts';
@@ -72,6 +73,7 @@ export class BacktestTool {
       env: { ...harmless(environment), NODE_OPTIONS: '' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    giveWay(child.pid);
     return new Promise((resolve, reject) => {
       let [text, errors, why] = ['', '', null as string | null];
       const end = (reason: string): void => {
@@ -109,6 +111,15 @@ export class BacktestTool {
         }),
       );
     });
+  }
+}
+
+/** Lowers the priority of a process, so that the bot on this machine comes first. */
+function giveWay(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // The process has ended, or the system does not allow it.
   }
 }
 

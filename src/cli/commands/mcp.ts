@@ -92,7 +92,10 @@ const urlOf = (host: string, port: number): string =>
 
 function tokenIn(file: string): Secret {
   try {
-    return new Secret(readSecretFile(file).trim());
+    const text = readSecretFile(file).trim();
+    // Another text would be repeated in the error about an invalid header.
+    if (!/^[\x21-\x7e]{32,512}$/.test(text)) throw new Error('expected a token of 32 to 512 printable characters');
+    return new Secret(text);
   } catch (error) {
     throw new UsageError(`--token-file ${file}: ${textOfError(error)}`);
   }
