@@ -91,7 +91,9 @@ describe('a reload', () => {
     await previewed('ann');
     writeFileSync(file, spread(12));
     const ask = { id: 'p-agent', action: 'reload', reason: 'a test', by: 'ann', via: 'agent' } as const;
-    expect(await passing(previewAction({ configFile: file, stateDir: dir }, ask, clock))).toEqual({ lines: ['a line'] });
+    expect(await passing(previewAction({ configFile: file, stateDir: dir }, ask, clock))).toEqual({
+      lines: ['a line'],
+    });
     await expect(reload('ann')).rejects.toThrow('changed since the preview');
     expect(taken).toEqual([]);
   });

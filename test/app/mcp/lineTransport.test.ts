@@ -11,11 +11,11 @@ const tick = () => new Promise(resolve => setImmediate(resolve));
 
 async function transport(output: Writable = new PassThrough()) {
   const input = new PassThrough();
-  const got: { id?: number | string | undefined }[] = [];
+  const got: Readonly<Record<string, unknown>>[] = [];
   const told: string[] = [];
   output.on('data', (part: Buffer) => told.push(...part.toString().split('\n').slice(0, -1)));
   const made = new LineTransport({ input, output, clock: new VirtualClock() });
-  made.onmessage = message => void got.push(message);
+  made.onmessage = message => void got.push({ ...message });
   await made.start();
   return { input, made, got, told };
 }
