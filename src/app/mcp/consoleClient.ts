@@ -70,7 +70,7 @@ export class ConsoleClient {
       text = answer.body === null ? '' : await readBody(answer.body, ANSWER_BYTES_MAX);
     } catch (error) {
       throw new UsageError(
-        `the console at ${this.#url} did not answer (${reasonOf(error)}); start it with puntas console, or name it with --console`,
+        `the console at ${this.#url} did not answer (${fetchProblem(error)}); start it with puntas console, or name it with --console`,
       );
     }
     const json = jsonOf(text);
@@ -91,7 +91,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** The cause of a failed fetch has the reason. */
-const reasonOf = (error: unknown): string =>
+const fetchProblem = (error: unknown): string =>
   textOfError(error instanceof Error && error.cause instanceof Error ? error.cause : error);
 
 function consoleOrigin(url: string): string {

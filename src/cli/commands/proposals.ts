@@ -12,7 +12,7 @@ import { timeText } from '../../messages/timeText.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { saysYes, terminal } from '../terminal/ask.ts';
 import { print, writeError } from '../terminal/output.ts';
-import { folderOf, ofBot, type BotFlags } from './botFlags.ts';
+import { ofBot, whichBot, type BotFlags } from './botFlags.ts';
 
 type DecisionFlags = BotFlags & { readonly by?: string; readonly digest?: string };
 
@@ -21,7 +21,7 @@ export function addProposalCommands(program: Command): void {
   ofBot(program.command('proposals').description('list proposals of agents, with previews and digests'))
     .option('--json', 'print one JSON array', false)
     .action((options: BotFlags & { json: boolean }) => {
-      const all = proposalsIn(botOf(options), realClock().now());
+      const all = proposalsIn(whichBot(options), realClock().now());
       if (options.json) print(JSON.stringify(all.map(proposalJson)));
       else print(all.length === 0 ? 'no proposals' : all.map(proposalText).join('\n\n'));
     });
@@ -29,7 +29,7 @@ export function addProposalCommands(program: Command): void {
     program.command('approve').description('preview a proposal again, and execute it after confirmation'),
   ).action(approve);
   decision(program.command('reject').description('reject a proposal')).action((id: string, options: DecisionFlags) => {
-    const bot = botOf(options);
+    const bot = whichBot(options);
     const { digest } = proposalOf(bot, id);
     const by = options.by ?? ownName();
     rejectProposal(bot, { id, digest: options.digest ?? digest }, { by, via: 'command' }, realClock().now());
@@ -43,7 +43,7 @@ const decision = (command: Command): Command =>
     .option('--digest <text>', 'digest that you have read, eight characters or more (default: asked for)');
 
 async function approve(id: string, options: DecisionFlags): Promise<void> {
-  const bot = botOf(options);
+  const bot = whichBot(options);
   const clock = realClock();
   const found = proposalOf(bot, id);
   const by = options.by ?? ownName();
@@ -72,11 +72,6 @@ function proposalOf(bot: WhichBot, id: string): ProposalStanding {
   if (found === undefined) throw new UsageError(`${id}: no such proposal; list them with puntas proposals`);
   return found;
 }
-
-const botOf = (options: BotFlags): WhichBot => ({
-  configFile: options.state === undefined && options.paper !== true ? options.config : undefined,
-  stateDir: folderOf(options),
-});
 
 const proposalText = ({
   id,
