@@ -73,20 +73,21 @@ export class ConsoleClient {
         `the console at ${this.#url} did not answer (${fetchProblem(error)}); start it with puntas console, or name it with --console`,
       );
     }
-    const json = jsonOf(text);
-    if (status !== 200) {
-      const problem = (json as { readonly problem?: unknown } | null)?.problem;
+    const json = answerJson(text);
+    if (status !== 200 || json === undefined) {
+      const problem = (json as { readonly problem?: unknown } | null | undefined)?.problem;
       throw new UsageError(typeof problem === 'string' ? problem : `the console answered ${status}`);
     }
     return json;
   }
 }
 
-function jsonOf(text: string): unknown {
+/** Returns the JSON of an answer; `undefined` if a proxy or another program has answered. */
+function answerJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return null;
+    return undefined;
   }
 }
 

@@ -33,11 +33,11 @@ export function addMcpCommand(program: Command): void {
     .command('mcp')
     .description('serve an agent (Model Context Protocol) that reads and proposes')
     .requiredOption('-c, --config <file>', 'configuration of the bot')
-    .option('--console <url>', 'address of the console (default: console.host and console.port)')
-    .option('--token-file <file>', 'file with the viewer token (default: console.viewerTokenFile)')
+    .option('--console <url>', 'console address (default: console.host, console.port)')
+    .option('--token-file <file>', 'viewer token (default: console.viewerTokenFile)')
     .option('--agent <name>', 'name of the agent in proposals', 'agent')
     .addOption(
-      new Option('--files <dir>', 'folder with recordings and configurations for backtests (repeatable)')
+      new Option('--files <dir>', 'folder with files for backtests (repeatable)')
         .argParser(several)
         .default([], 'none'),
     )

@@ -18,16 +18,14 @@ type DecisionFlags = BotFlags & { readonly by?: string; readonly digest?: string
 
 /** Adds the commands. Wrong use is a `UsageError`, also a proposal that cannot be approved. */
 export function addProposalCommands(program: Command): void {
-  ofBot(program.command('proposals').description('list proposals of agents, with previews and digests'))
+  ofBot(program.command('proposals').description('list proposals of agents'))
     .option('--json', 'print one JSON array', false)
     .action((options: BotFlags & { json: boolean }) => {
       const all = proposalsIn(whichBot(options), realClock().now());
       if (options.json) print(JSON.stringify(all.map(proposalJson)));
       else print(all.length === 0 ? 'no proposals' : all.map(proposalText).join('\n\n'));
     });
-  decision(
-    program.command('approve').description('preview a proposal again, and execute it after confirmation'),
-  ).action(approve);
+  decision(program.command('approve').description('preview a proposal, and execute it if confirmed')).action(approve);
   decision(program.command('reject').description('reject a proposal')).action((id: string, options: DecisionFlags) => {
     const bot = whichBot(options);
     const { digest } = proposalOf(bot, id);
@@ -40,7 +38,7 @@ export function addProposalCommands(program: Command): void {
 const decision = (command: Command): Command =>
   ofBot(command.argument('<id>', 'id of the proposal'))
     .option('--by <name>', 'your name for the record (default: your login)')
-    .option('--digest <text>', 'digest that you have read, eight characters or more (default: asked for)');
+    .option('--digest <text>', 'digest that you have read (default: ask)');
 
 async function approve(id: string, options: DecisionFlags): Promise<void> {
   const bot = whichBot(options);

@@ -149,7 +149,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   'hedges settle': [['puntas hedges settle ID -c my.yaml', 'shows the evidence about the outcome of a hedge']],
   mcp: [
     ['puntas mcp -c my.yaml', 'serves an agent on stdin and stdout'],
-    ['puntas mcp -c my.yaml --files tapes', 'also lets the agent backtest on recordings in this folder'],
+    ['puntas mcp -c my.yaml --files tapes', 'allows backtests on this folder'],
   ],
   proposals: [
     ['puntas proposals -c my.yaml', 'lists proposals'],
@@ -157,7 +157,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   approve: [
     ['puntas approve ID -c my.yaml', 'previews a proposal again and asks'],
-    ['puntas approve ID -c my.yaml --digest DIGEST', 'approves the content with this digest'],
+    ['puntas approve ID -c my.yaml --digest DIGEST', 'approves this content'],
   ],
   reject: [
     ['puntas reject ID -c my.yaml', 'rejects a proposal'],
