@@ -8,7 +8,6 @@ import { textOfError, type Clock } from '../../core/index.ts';
 import { loadOptional } from '../../wiring/optionalPackages.ts';
 import { agentTools, type AgentToolsOptions } from './agentTools.ts';
 import { CallLimits } from './callLimits.ts';
-import type { DocsPage } from './docsPages.ts';
 import { LineTransport } from './lineTransport.ts';
 import { plainJson, plainText } from './plainJson.ts';
 
@@ -93,6 +92,6 @@ function addResources(server: McpServer, { client, pages }: AgentServerOptions, 
   add('puntas://configuration', 'Configuration of the last run', 'application/json', async () =>
     JSON.stringify(plainJson(await client.read('/config'))),
   );
-  for (const { name, title, text } of pages() as readonly DocsPage[])
+  for (const { name, title, text } of pages())
     add(`puntas://docs/${name}`, title, 'text/markdown', async () => plainText(text, PAGE_MAX));
 }

@@ -12,6 +12,7 @@ import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
 import { readSecretFile } from '../../wiring/secretFiles.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { seedNumber, several } from '../terminal/flags.ts';
+import { outputStream } from '../terminal/output.ts';
 import { signalsToStop, untilStopped } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
 
@@ -79,7 +80,7 @@ export function addMcpCommand(program: Command): void {
         {
           ...{ client, agent, callsPerMinute, clock, version: version(), pages: () => pages },
           backtest: new BacktestTool({ main: process.argv[1]!, folders, environment: { ...process.env }, clock }),
-          ...{ input: process.stdin, output: process.stdout },
+          ...{ input: process.stdin, output: outputStream() },
         },
         stop.signal,
       );
