@@ -19,10 +19,10 @@ type DecisionFlags = BotFlags & { readonly by?: string; readonly digest?: string
 /** Adds the commands. Wrong use is a `UsageError`, also a proposal that cannot be approved. */
 export function addProposalCommands(program: Command): void {
   ofBot(program.command('proposals').description('list proposals of agents'))
-    .option('--json', 'print one JSON array', false)
+    .option('--json', 'print one JSON object', false)
     .action((options: BotFlags & { json: boolean }) => {
       const all = proposalsIn(whichBot(options), realClock().now());
-      if (options.json) print(JSON.stringify(all.map(proposalJson)));
+      if (options.json) print(JSON.stringify({ proposals: all.map(proposalJson) }));
       else print(all.length === 0 ? 'no proposals' : all.map(proposalText).join('\n\n'));
     });
   decision(program.command('approve').description('preview a proposal, and execute it if confirmed')).action(approve);

@@ -98,15 +98,15 @@ test('does nothing by thousands of hostile calls, answers each, and keeps its si
   expect(await client.ask('ping')).toMatchObject({ result: {} });
   expect(memoryOf(child.pid!) - before).toBeLessThan(GROWTH_MAX_KB);
   expect(effects(dir)).toEqual([]);
-  const open = (printed(await ran(['proposals', '-c', config, '--json'])) as { state: string }[]).filter(
-    ({ state }) => state === 'open',
-  );
+  const listed = printed(await ran(['proposals', '-c', config, '--json'])) as {
+    readonly proposals: readonly { readonly id: string; digest: string; action: string; state: string }[];
+  };
+  const open = listed.proposals.filter(({ state }) => state === 'open');
   expect(open.length).toBeGreaterThan(0);
   expect(open.length).toBeLessThanOrEqual(5);
 
   // A person approves one of them, which is known by its preview and digest.
-  const found = open as unknown as { id: string; digest: string; action: string }[];
-  const { id, digest } = found.find(({ action }) => action !== 'reload') ?? found[0]!;
+  const { id, digest } = open.find(({ action }) => action !== 'reload') ?? open[0]!;
   expect((await ran(['approve', id, '-c', config])).stderr).toMatch(/there is no terminal; pass --digest/);
   expect((await ran(['approve', id, '-c', config, '--digest', 'f'.repeat(64)])).code).not.toBe(0);
   expect(effects(dir)).toEqual([]);
