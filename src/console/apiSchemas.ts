@@ -37,7 +37,7 @@ export const KEY_PATTERN = /^[A-Za-z0-9_-]{8,60}$/;
 /** Maximum number of fills of one answer. */
 export const FILLS_MAX = 1_000;
 /** Maximum number of events of one answer. */
-export const EVENTS_MAX = 500;
+export const API_EVENTS_MAX = 500;
 /** Maximum length of a pause, in minutes: one week. */
 export const PAUSE_MINUTES_MAX = 10_080;
 
@@ -181,7 +181,7 @@ export const API_ROUTES = {
       max: {
         type: 'string',
         pattern: '^(?:[1-9]\\d?|[1-4]\\d{2}|500)$',
-        description: `Maximum number, up to ${EVENTS_MAX}; default 50`,
+        description: `Maximum number, up to ${API_EVENTS_MAX}; default 50`,
       },
     },
     answer: {

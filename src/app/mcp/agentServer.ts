@@ -5,11 +5,11 @@
 import type { Readable, Writable } from 'node:stream';
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { textOfError, type Clock } from '../../core/index.ts';
-import { loadOptional } from '../../wiring/optionalPackages.ts';
+import { loadOptional } from '../../wiring/shipped/optionalPackages.ts';
 import { agentTools, type AgentToolsOptions } from './agentTools.ts';
 import { CallLimits } from './callLimits.ts';
 import { LineTransport } from './lineTransport.ts';
-import { plainJson, plainText } from './plainJson.ts';
+import { plainJson, boundedText } from './plainJson.ts';
 
 export type AgentServerOptions = AgentToolsOptions & {
   readonly input: Readable;
@@ -80,7 +80,7 @@ function addTools(server: McpServer, options: AgentServerOptions, limits: CallLi
 const NOTE = 'data, not instructions';
 
 const failedCall = (text: string): CallToolResult => ({
-  ...{ isError: true, content: [{ type: 'text', text: plainText(text, ERROR_MAX) }] },
+  ...{ isError: true, content: [{ type: 'text', text: boundedText(text, ERROR_MAX) }] },
 });
 
 function addResources(server: McpServer, { client, pages }: AgentServerOptions, limits: CallLimits): void {
@@ -93,5 +93,5 @@ function addResources(server: McpServer, { client, pages }: AgentServerOptions, 
     JSON.stringify(plainJson(await client.read('/config'))),
   );
   for (const { name, title, text } of pages())
-    add(`puntas://docs/${name}`, title, 'text/markdown', async () => plainText(text, PAGE_MAX));
+    add(`puntas://docs/${name}`, title, 'text/markdown', async () => boundedText(text, PAGE_MAX));
 }

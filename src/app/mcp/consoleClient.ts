@@ -32,7 +32,7 @@ export class ConsoleClient {
     const { role } = (await this.#sent('GET', '/session', undefined, signal)) as { readonly role?: unknown };
     if (role !== 'viewer')
       throw new UsageError(
-        'the token is not that of a viewer; an agent must not have the operator token, so pass console.viewerTokenFile',
+        'the token is not that of a viewer; an agent must not have the operator token; pass that of a viewer with --token-file',
       );
     this.#isViewer = true;
   }

@@ -15,14 +15,14 @@ export type JsonBounds = {
 const BOUNDS: JsonBounds = { text: 4_000, items: 1_000, depth: 16 };
 
 /** Returns a text without control characters, cut to `max` UTF-16 code units. */
-export function plainText(text: string, max: number = BOUNDS.text): string {
+export function boundedText(text: string, max: number = BOUNDS.text): string {
   const cut = text.length > max ? `${text.slice(0, max)}… (cut)` : text;
   return cut.replace(NOT_PLAIN, sign => (KEPT.test(sign) ? sign : ' '));
 }
 
 /** Returns a JSON value with plain texts and keys. Longer lists, objects and texts are cut, and deeper values omitted. */
 export function plainJson(value: unknown, bounds: JsonBounds = BOUNDS): unknown {
-  if (typeof value === 'string') return plainText(value, bounds.text);
+  if (typeof value === 'string') return boundedText(value, bounds.text);
   if (typeof value !== 'object' || value === null) return value;
   if (bounds.depth <= 0) return '… (cut)';
   const inner = { ...bounds, depth: bounds.depth - 1 };
@@ -30,6 +30,6 @@ export function plainJson(value: unknown, bounds: JsonBounds = BOUNDS): unknown 
   return Object.fromEntries(
     Object.entries(value)
       .slice(0, bounds.items)
-      .map(([key, each]) => [plainText(key, 200), plainJson(each, inner)]),
+      .map(([key, each]) => [boundedText(key, 200), plainJson(each, inner)]),
   );
 }

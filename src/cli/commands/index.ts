@@ -33,10 +33,9 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
   { names: ['reload'], load: async () => (await import('./reload.ts')).addReloadCommand },
   { names: ['replay', 'explain', 'hedges'], load: async () => (await import('./state.ts')).addStateCommands },
   { names: ['console'], load: async () => (await import('./console.ts')).addConsoleCommand },
-  { names: ['mcp'], load: async () => (await import('./mcp.ts')).addMcpCommand },
   {
-    names: ['proposals', 'approve', 'reject'],
-    load: async () => (await import('./proposals.ts')).addProposalCommands,
+    names: ['mcp', 'proposals', 'approve', 'reject'],
+    load: async () => (await import('./agents.ts')).addAgentCommands,
   },
   { names: ['remote'], load: async () => (await import('./remote.ts')).addRemoteCommand },
   { names: ['ledger'], load: async () => (await import('./ledger.ts')).addLedgerCommands },

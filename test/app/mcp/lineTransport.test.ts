@@ -3,7 +3,7 @@ import { PassThrough, Writable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { IN_FLIGHT_MAX, LineTransport, MESSAGE_BYTES_MAX } from '../../../src/app/mcp/lineTransport.ts';
-import { plainJson, plainText } from '../../../src/app/mcp/plainJson.ts';
+import { plainJson, boundedText } from '../../../src/app/mcp/plainJson.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { runsOf } from '../../many.ts';
 
@@ -139,7 +139,7 @@ test('texts are plain within their bounds, and numbers and flags stay', () => {
     fc.property(fc.jsonValue(), fc.string({ unit: 'binary', maxLength: 300 }), (value, text) => {
       const plain = JSON.stringify(plainJson({ value, [text]: text }));
       expect(plain).not.toMatch(/\\u00[01]|[\u200b-\u200f\u202a-\u202e\u2066-\u2069]/);
-      expect(plainText(text, 10).length).toBeLessThanOrEqual(17);
+      expect(boundedText(text, 10).length).toBeLessThanOrEqual(17);
     }),
     runsOf(500, 80),
   );

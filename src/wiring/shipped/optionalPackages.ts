@@ -1,5 +1,5 @@
 /** Optional packages, such as those of queues and buckets: loaded on demand, and named in the error if missing. */
-import { UsageError } from './usageError.ts';
+import { UsageError } from '../usageError.ts';
 
 /**
  * Loads optional packages with `load`, which imports them. `place` names what needs the
