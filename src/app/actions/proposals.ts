@@ -43,7 +43,7 @@ export type ProposalReview = {
   readonly proposal: Proposal;
   readonly lines: readonly string[];
   /** Executes the action, at most once. Resolves to `refused` if the proposal can no longer be approved. */
-  approve(): Promise<ActionEnd>;
+  readonly approve: () => Promise<ActionEnd>;
 };
 
 /** Returns the lines of a preview. */

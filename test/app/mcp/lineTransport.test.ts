@@ -32,7 +32,7 @@ test('messages arrive in order, however their bytes are split', async () => {
           names.map((x, id) => `${JSON.stringify({ jsonrpc: '2.0', id, method: 'm', params: { x } })}\n`).join(''),
         );
         for (let at = 0; at < bytes.length;) {
-          const size = sizes.next().value!;
+          const size = sizes.next().value as number;
           input.write(bytes.subarray(at, at + size));
           at += size;
         }

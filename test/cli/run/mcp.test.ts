@@ -118,7 +118,7 @@ test('does nothing by thousands of hostile calls, answers each, and keeps its si
   expect(journal.map(line => JSON.parse(line) as unknown)).toMatchObject([
     { id, by: 'Ana', via: 'agent', agent: 'a helper' },
   ]);
-  child.stdin!.end();
+  child.stdin.end();
   expect(await ended).toBe(0);
   expect(errors.join('')).not.toContain(VIEWER);
   bot.signal('SIGTERM');
