@@ -32,6 +32,7 @@ const LONG = [
   'run/alerts',
   'run/fleet',
   'run/livePrice',
+  'run/mcp',
   'run/paper',
   'run/remote',
   'run/stops',
@@ -73,10 +74,12 @@ const SEEDS = [
 // Laws that are tried on a few seeds or recordings in `npm test`, and here on all (test/many.ts).
 const MANY = [
   'alerts/outbox',
+  'app/actions/proposals',
   'app/inspect/haltNonces',
   'app/inspect/oneProfit',
   'app/inspect/report',
   'app/inspect/settleHedge',
+  'app/mcp/lineTransport',
   'app/promote/candidate',
   'app/promote/killed',
   'app/promote/promote',
@@ -250,6 +253,7 @@ const MANY = [
 // Files that take a second or more of a core: `.ci/run` has them beside `npm test` (`npm run test:slower`), which is for every step.
 const SLOWER = [
   'alerts/causes',
+  'app/mcp/agentServer',
   'app/actions/statusTruth',
   'app/compliance/presence',
   'app/compliance/surveillance',

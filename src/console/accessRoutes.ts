@@ -4,12 +4,22 @@
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { cleaned, isSame, SESSION_MS, Sessions, type ConsoleAccess, type Role, type Login } from './access.ts';
-import { APPROVAL_MS, Approvals, type ActionRequest, type ConsoleActions, type OnReplayed } from './approvals.ts';
+import {
+  APPROVAL_MS,
+  Approvals,
+  type ActionRequest,
+  type ConsoleActions,
+  type OnReplayed,
+  type ReadProposal,
+} from './approvals.ts';
 import type { ApiAccess } from './apiRoutes.ts';
 import type { CallerRole } from '../guard/index.ts';
 import type { ShownSession } from './page/view.ts';
 
-export const POSTED = ['/login', '/logout', '/actions/preview', '/actions/confirm'] as const;
+export const POSTED = [
+  ...['/login', '/logout', '/actions/preview', '/actions/confirm'],
+  ...['/proposals/preview', '/proposals/reject'],
+] as const;
 
 /** Checks which requests may read. */
 export type Doorkeeper = {
@@ -166,6 +176,35 @@ function addActions(
     });
   });
 
+  const { proposals } = actions;
+  if (proposals !== undefined) {
+    server.post('/proposals/preview', async (request, reply) => {
+      const session = allowed(request, reply, 'operator');
+      if (session === null) return reply;
+      return replyWithProgress(reply, async onShare => {
+        const { action, reason, minutes, ...prepared } = await proposals.prepare(
+          readProposal(request.body),
+          session.name,
+          onShare,
+        );
+        return {
+          ...approvals.store(session, prepared),
+          ...{ action, reason, minutes, costMax: null, endsInMs: APPROVAL_MS },
+        };
+      });
+    });
+    server.post('/proposals/reject', async (request, reply) => {
+      const session = allowed(request, reply, 'operator');
+      if (session === null) return reply;
+      try {
+        proposals.reject(readProposal(request.body), session.name);
+        return {};
+      } catch (error) {
+        return replyProblem(reply, 422, error instanceof Error ? error.message : String(error));
+      }
+    });
+  }
+
   server.get('/actions/cost', async (request, reply) => {
     const session = allowed(request, reply, 'operator');
     if (session === null) return reply;
@@ -222,6 +261,11 @@ async function replyWithProgress(
     reply.raw.end(line({ problem }));
   }
   return reply;
+}
+
+function readProposal(body: unknown): ReadProposal {
+  const { id, digest } = fieldsOf(body);
+  return { id: typeof id === 'string' ? id : '', digest: typeof digest === 'string' ? digest : '' };
 }
 
 /** Returns the action request, or a message for the operator if a field is invalid. */

@@ -24,7 +24,23 @@ export type ApiRead =
   | { readonly what: 'summary' }
   | { readonly what: 'report'; readonly from?: string; readonly to?: string }
   | { readonly what: 'explain'; readonly at: number | null }
-  | { readonly what: 'fills'; readonly max: number };
+  | { readonly what: 'fills'; readonly max: number }
+  | { readonly what: 'events'; readonly max: number };
+
+/** Proposal of an agent, as it is requested. */
+export type ApiProposal = {
+  readonly action: string;
+  readonly reason: string;
+  readonly agent: string;
+  readonly minutes: number | null;
+};
+
+/** Proposals of agents. Each function rejects with a message for the agent. */
+export type ApiProposals = {
+  readonly list: () => readonly object[];
+  readonly propose: (request: ApiProposal) => Promise<object>;
+  readonly preview: (request: ApiProposal) => Promise<readonly string[]>;
+};
 
 /** Result of an action. `other request`: the key was used for another request, and nothing was done. */
 export type ApiActionOver = (ActionOver & { readonly isRepeated: boolean }) | 'other request';
@@ -36,6 +52,7 @@ export type ConsoleApi = {
   readonly preview: ((request: ActionRequest) => Promise<readonly string[]>) | null;
   /** Executes an action at most once per key. Rejects with a message for the operator. `null` if actions are off. */
   readonly act: ((request: ActionRequest, key: string) => Promise<ApiActionOver>) | null;
+  readonly proposals: ApiProposals;
 };
 
 /** Result of the check of a request: its role, or the reason for a rejection. */
@@ -63,7 +80,7 @@ export function addApi(
   const document = openApiDocument();
   server.get(API_DOCUMENT_PATH, async (_, reply) => reply.send(document));
   const atWork = { all: 0, readers: 0 };
-  const handlers = handlersOf(api);
+  const handlers = handlersOf(api, accessOf);
   for (const [name, spec] of Object.entries(API_ROUTES) as [ApiRouteName, ApiRouteSpec][])
     server.route({
       method: spec.method,
@@ -134,7 +151,10 @@ export function addApi(
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
-function handlersOf({ read, preview, act }: ConsoleApi): Readonly<Record<ApiRouteName, Handler | null>> {
+function handlersOf(
+  { read, preview, act, proposals }: ConsoleApi,
+  accessOf: (request: FastifyRequest) => ApiAccess,
+): Readonly<Record<ApiRouteName, Handler | null>> {
   const json =
     (of: (query: Readonly<Record<string, string>>) => ApiRead): Handler =>
     async (request, reply) =>
@@ -152,6 +172,16 @@ function handlersOf({ read, preview, act }: ConsoleApi): Readonly<Record<ApiRout
     })),
     explain: json(({ at }) => ({ what: 'explain', at: at === undefined ? null : Number(at) })),
     fills: json(({ max = '100' }) => ({ what: 'fills', max: Number(max) })),
+    events: json(({ max = '50' }) => ({ what: 'events', max: Number(max) })),
+    session: async request => {
+      const access = accessOf(request);
+      return { role: 'role' in access ? access.role : 'anonymous' };
+    },
+    proposals: async (_, reply) => reply.send(proposals.list()),
+    propose: async ({ body }) => proposals.propose(proposalFrom(body as Partial<ApiProposal>)),
+    proposalPreview: async ({ body }) => ({
+      lines: await proposals.preview(proposalFrom(body as Partial<ApiProposal>)),
+    }),
     preview:
       preview &&
       (async ({ body }) => {
@@ -175,6 +205,13 @@ const actionHandler =
       return problem(reply, 409, 'this Idempotency-Key was used for another request; nothing was done');
     return { id: key, end: over.end, lines: over.lines, isRepeated: over.isRepeated };
   };
+
+const proposalFrom = ({ action = '', reason = '', agent = '', minutes = null }: Partial<ApiProposal>): ApiProposal => ({
+  action,
+  reason,
+  agent,
+  minutes,
+});
 
 function requestFrom(action: string, body: object): ActionRequest {
   const { reason = '', by = '', minutes = null } = body as Partial<ActionRequest>;

@@ -29,6 +29,9 @@ export type ApiRouteSpec = {
 export const API_ACTIONS = ['pause', 'reduce', 'cancel', 'halt', 'resume'] as const;
 export type ApiAction = (typeof API_ACTIONS)[number];
 
+/** Actions that an agent can propose. */
+export const API_PROPOSED = ['pause', 'reduce', 'cancel', 'halt', 'reload'] as const;
+
 export const API_BASE = '/api/v1';
 /** Header of the idempotency key. */
 export const KEY_HEADER_NAME = 'idempotency-key';
@@ -39,6 +42,8 @@ export const ROLE_HEADER = 'x-puntas-role';
 export const SUMMARY_PATH = `${API_BASE}/summary`;
 /** Maximum number of fills of one answer. */
 export const FILLS_MAX = 1_000;
+/** Maximum number of events of one answer. */
+export const API_EVENTS_MAX = 500;
 /** Maximum length of a pause, in minutes: one week. */
 export const PAUSE_MINUTES_MAX = 10_080;
 
@@ -58,6 +63,16 @@ const minutes = {
   maximum: PAUSE_MINUTES_MAX,
   description: 'Duration in minutes; if omitted, the pause ends by resume',
 };
+const asked = {
+  action: { enum: API_PROPOSED },
+  agent: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 60,
+    description: 'Name of the agent, for the record; not verified',
+  },
+  minutes: { ...minutes, description: 'Duration of a pause in minutes; if omitted, the pause ends by resume' },
+};
 const body = (properties: Readonly<Record<string, ApiSchema>>, required: readonly string[]): ApiSchema => ({
   type: 'object',
   properties,
@@ -75,6 +90,23 @@ const actionAnswer: ApiSchema = {
   },
   required: ['id', 'end', 'lines', 'isRepeated'],
   additionalProperties: false,
+};
+const proposalAnswer: ApiSchema = {
+  type: 'object',
+  properties: {
+    ...Object.fromEntries(['id', 'action', 'reason', 'agent', 'digest'].map(key => [key, { type: 'string' }])),
+    at: { type: 'string', format: 'date-time' },
+    expiresAt: { type: 'string', format: 'date-time' },
+    minutes: { type: ['integer', 'null'] },
+    preview: lines,
+    state: {
+      enum: ['open', 'expired', 'rejected', 'approved', 'done', 'refused'],
+      description: 'approved: a person approved it, and its result is not recorded',
+    },
+    decidedBy: { type: ['string', 'null'] },
+    result: lines,
+  },
+  required: ['id', 'action', 'state', 'preview', 'digest'],
 };
 const ACTION_SUMMARIES: Readonly<Record<ApiAction, string>> = {
   pause: 'Cancel all orders and pause quoting',
@@ -153,6 +185,64 @@ export const API_ROUTES = {
     role: 'viewer',
     summary: 'Configuration of the last run; addresses are cut to their origin',
     answer: { type: 'object' },
+  },
+  events: {
+    method: 'GET',
+    path: `${API_BASE}/events`,
+    role: 'viewer',
+    summary: 'Last stops, actions and logins, as the page shows them, newest first',
+    query: {
+      max: {
+        type: 'string',
+        pattern: '^(?:[1-9]\\d?|[1-4]\\d{2}|500)$',
+        description: `Maximum number, up to ${API_EVENTS_MAX}; default 50`,
+      },
+    },
+    answer: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          at: { type: 'string', format: 'date-time' },
+          ...{ who: { type: 'string' }, level: { enum: ['info', 'warn', 'error'] }, text: { type: 'string' } },
+        },
+        required: ['at', 'who', 'level', 'text'],
+      },
+    },
+  },
+  session: {
+    method: 'GET',
+    path: `${API_BASE}/session`,
+    needsToken: true,
+    role: 'viewer',
+    summary: 'Role of the token',
+    answer: body({ role: { enum: ['viewer', 'operator'] } }, ['role']),
+  },
+  proposals: {
+    method: 'GET',
+    path: `${API_BASE}/proposals`,
+    needsToken: true,
+    role: 'viewer',
+    summary: 'Proposals of agents with their state, newest first',
+    answer: { type: 'array', items: proposalAnswer },
+  },
+  propose: {
+    method: 'POST',
+    path: `${API_BASE}/proposals`,
+    needsToken: true,
+    role: 'viewer',
+    summary: 'Propose an action; nothing happens until a person approves it in the console or a terminal',
+    body: body({ ...asked, reason: said.reason }, ['action', 'agent', 'reason']),
+    answer: proposalAnswer,
+  },
+  proposalPreview: {
+    method: 'POST',
+    path: `${API_BASE}/proposals/preview`,
+    needsToken: true,
+    role: 'viewer',
+    summary: 'Effect of an action that could be proposed; nothing happens',
+    body: body(asked, ['action', 'agent']),
+    answer: body({ lines }, ['lines']),
   },
   preview: {
     method: 'POST',

@@ -33,7 +33,21 @@ export type ConsoleActions = {
    * Returns the current cost of a flatten, before the operator sets a maximum. Rejects with a message for the operator.
    */
   readonly cost: (by: string, onShare: OnReplayed) => Promise<readonly string[]>;
+  /** Proposals of agents, which operators approve; absent if there are none. */
+  readonly proposals?: ConsoleProposals;
 };
+
+/** Proposal that a person has read: its id, and the digest of its content. */
+export type ReadProposal = { readonly id: string; readonly digest: string };
+
+export type ConsoleProposals = {
+  /** Previews the action of a proposal again. Rejects with a message for the operator. */
+  readonly prepare: (read: ReadProposal, by: string, onShare: OnReplayed) => Promise<PreparedProposal>;
+  /** Rejects a proposal. Throws an error with a message for the operator. */
+  readonly reject: (read: ReadProposal, by: string) => void;
+};
+
+export type PreparedProposal = Prepared & Pick<ActionRequest, 'action' | 'reason' | 'minutes'>;
 
 type Outcome = { readonly end: 'under way' | ActionOver['end']; readonly lines: readonly string[] };
 
@@ -71,7 +85,11 @@ export class Approvals<Owner> {
     request: ActionRequest,
     onShare: OnReplayed,
   ): Promise<{ readonly id: string; readonly lines: readonly string[] }> {
-    const prepared = await this.#actions.prepare(request, onShare);
+    return this.store(owner, await this.#actions.prepare(request, onShare));
+  }
+
+  /** Stores a preview, which can be confirmed for a minute. */
+  store(owner: Owner, prepared: Prepared): { readonly id: string; readonly lines: readonly string[] } {
     const id = this.#newId();
     this.#all.set(id, { owner, prepared, endsAt: this.#now() + APPROVAL_MS, outcome: null });
     this.#forgetOldest();

@@ -65,6 +65,7 @@ export const DOCUMENT = `<!doctype html>
 <main>
 <div id="warnings" role="status"></div>
 <div id="tiles"></div>
+${panel('proposals', 'Proposals of agents')}
 ${panel('elsewhere', 'Elsewhere')}
 <div class="grid">
 ${panel('depth', 'Book')}

@@ -6,11 +6,11 @@ export type { BotSummary, MoneyKind, SummaryRun } from './summary.ts';
 export type { FleetRate, FleetRow, FleetSums, FleetView } from './page/fleetView.ts';
 export { leadText } from './page/texts.ts';
 export type { ConsoleServer, ConsoleSource } from './serve.ts';
-export { openApiDocument, ROLE_HEADER, SUMMARY_PATH } from './apiSchemas.ts';
-export type { ApiActionOver, ApiRead, ConsoleApi } from './apiRoutes.ts';
+export { API_BASE, openApiDocument, ROLE_HEADER, SUMMARY_PATH } from './apiSchemas.ts';
+export type { ApiActionOver, ApiProposals, ApiRead, ConsoleApi } from './apiRoutes.ts';
 export type { AccessEvent, ConsoleAccess } from './access.ts';
 export { APPROVAL_MS, Approvals } from './approvals.ts';
-export type { ActionOver, ActionRequest, ConsoleActions, OnReplayed, Prepared } from './approvals.ts';
+export type { ActionOver, ActionRequest, ConsoleActions, ConsoleProposals, OnReplayed, Prepared } from './approvals.ts';
 export type {
   ConsoleHistory,
   ConsoleView,
@@ -30,5 +30,6 @@ export type {
   ShownLedger,
   ShownLimit,
   ShownOrder,
+  ShownProposal,
   SideMarkout,
 } from './page/view.ts';

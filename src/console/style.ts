@@ -33,7 +33,7 @@ button:hover{color:var(--ink)}button[aria-pressed=true]{color:var(--ink);border-
 #when{white-space:nowrap;min-width:150px;text-align:right;color:var(--soft)}.is-past #when{color:var(--past)}
 #live[aria-pressed=true]{color:var(--good)}
 #actions{display:flex;flex-wrap:wrap;align-items:center;gap:6px;padding:5px 12px;background:var(--panel);border-bottom:1px solid var(--line)}#actions:empty{display:none}#actions button{color:var(--ink)}#actions [data-action=halt],#confirm{color:var(--bad)}
-.is-closed #tiles,.is-closed .at-elsewhere,:root:not(.has-elsewhere) .at-elsewhere,.is-closed .grid,.is-closed .time,.is-closed #head{display:none}
+.is-closed #tiles,.is-closed .at-elsewhere,:root:not(.has-elsewhere) .at-elsewhere,.is-closed .at-proposals,:root:not(.has-proposals) .at-proposals,.is-closed .grid,.is-closed .time,.is-closed #head{display:none}
 dialog{width:min(560px,calc(100vw - 24px));max-height:calc(100dvh - 48px);overflow-y:auto;background:var(--panel);color:var(--ink);border:1px solid var(--line);border-radius:7px;padding:14px 16px}dialog::backdrop{background:#0008}
 dialog h2{font-size:14px;text-transform:none;letter-spacing:0;color:var(--ink)}dialog label{display:flex;flex-direction:column;margin:0 0 8px}dialog p{overflow-wrap:anywhere}
 input:not([type=range]){font:inherit;color:var(--ink);background:var(--paper);border:1px solid var(--soft);border-radius:5px;padding:5px 8px;min-width:0}
@@ -55,7 +55,7 @@ main{padding:8px 12px 24px;max-width:2200px;margin:0 auto}
 "profit profit profit hedges hedges events events"}
 .panel{background:var(--panel);border:1px solid var(--line);border-radius:5px;padding:6px 10px 8px;min-width:0;overflow:hidden}
 .at-depth{grid-area:depth}.at-price-plot{grid-area:price}.at-inventory-plot{grid-area:inv}.at-profit-plot{grid-area:profitc}.at-regime{grid-area:regime}.at-limits{grid-area:limits}.at-levels{grid-area:levels}.at-orders{grid-area:orders}.at-fills{grid-area:fills}.at-hours-plot{grid-area:hours}.at-profit{grid-area:profit}.at-budgets{grid-area:budgets}.at-hedges{grid-area:hedges}.at-ledger{grid-area:ledger}.at-events{grid-area:events}
-.at-elsewhere{margin-bottom:6px}.parts{display:grid;gap:6px 24px;grid-template-columns:repeat(auto-fit,minmax(min(100%,380px),1fr))}.parts>div{min-width:0}.parts table{margin-bottom:6px}.parts td.text{white-space:normal;min-width:60px}.parts :is(th,td){padding-left:8px}.parts :is(th,td):first-child{padding-left:0}
+.at-elsewhere,.at-proposals{margin-bottom:6px}.parts{display:grid;gap:6px 24px;grid-template-columns:repeat(auto-fit,minmax(min(100%,380px),1fr))}.parts>div{min-width:0}.parts table{margin-bottom:6px}.parts td.text{white-space:normal;min-width:60px}.parts :is(th,td){padding-left:8px}.parts :is(th,td):first-child{padding-left:0}
 h2{display:flex;align-items:baseline;gap:10px;font-size:11px;letter-spacing:.05em;text-transform:uppercase;color:var(--soft);margin:0 0 4px;font-weight:600}
 h2 .read{font-weight:400;letter-spacing:0;text-transform:none;white-space:pre;overflow:hidden;text-overflow:ellipsis;min-width:0}h2 button{margin-left:auto;text-transform:none;letter-spacing:0;white-space:nowrap}
 p{margin:0 0 6px}

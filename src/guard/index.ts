@@ -6,6 +6,7 @@ export {
   appendLine,
   appendLineDurably,
   createDurably,
+  createExclusively,
   overwrite,
   syncFolder,
   synced,

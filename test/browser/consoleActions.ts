@@ -200,6 +200,34 @@ describe('each action', () => {
     await page.locator('#depth tr.own').first().waitFor(SLOW);
   });
 
+  test('a proposal of an agent is text, and acts once an operator has previewed and confirmed it', async () => {
+    const { page, noise } = await opened();
+    const reason = '<img src=x onerror=alert(1)> odd fills';
+    const proposed = await fetch(`${url}/api/v1/proposals`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${VIEWER}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ action: 'pause', reason, agent: 'a <b>helper</b>', minutes: 5 }),
+    });
+    const { id } = (await proposed.json()) as { id: string };
+    await logIn(page);
+    const before = actionsIn(state).length;
+    await picture(page, 'console-proposal', 1280, 800);
+    await page.locator(`[data-proposal=${id}]`).click();
+    expect(await page.locator('#dialog').innerText()).toContain(reason);
+    await page.locator('#next').click();
+    await page.locator('#confirm').waitFor(SLOW);
+    expect(held()).toEqual([]);
+    await page.locator('#back').click();
+    await page.locator('#next').click();
+    await page.locator('#confirm').click(SLOW);
+    await page.locator('#dialog h2', { hasText: /: done$/ }).waitFor(SLOW);
+    await page.locator('#close').click();
+    expect(held()).toEqual(['paused']);
+    expect(actionsIn(state).slice(before)).toMatchObject([{ id, by: 'Ana', via: 'agent', reason }]);
+    await page.locator('#proposals li', { hasText: 'done by Ana' }).waitFor(SLOW);
+    expect(noise).toEqual([]);
+  });
+
   test('reload shows what changes, and takes what was previewed alone', async () => {
     const { page } = await opened();
     await logIn(page);

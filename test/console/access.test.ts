@@ -37,6 +37,7 @@ async function consoleWith(change: Partial<ConsoleAccess> = {}, host = '127.0.0.
   let made = 0;
   const events: AccessEvent[] = [];
   const [prepared, carried]: [ActionRequest[], ActionRequest[]] = [[], []];
+  const rejected: string[] = [];
   let end: Promise<ActionOver> = Promise.resolve({ end: 'done', lines: ['4 orders canceled'] });
   const access: ConsoleAccess = {
     ...{ operatorToken: OPERATOR, viewerToken: null, behindTls: false },
@@ -64,6 +65,26 @@ async function consoleWith(change: Partial<ConsoleAccess> = {}, host = '127.0.0.
         },
       };
     },
+    proposals: {
+      prepare: async ({ id, digest }, by, onShare) => {
+        if (id === 'long') onShare(0.25);
+        if (digest !== DIGEST) throw new Error('the digest is not that of the proposal');
+        const request = { action: 'pause', reason: REASON, by, minutes: 30, costMax: null };
+        prepared.push(request);
+        return {
+          ...request,
+          lines: ['4 orders would be canceled'],
+          execute: () => {
+            carried.push(request);
+            return end;
+          },
+        };
+      },
+      reject: ({ id, digest }, by) => {
+        if (digest !== DIGEST) throw new Error('the digest is not that of the proposal');
+        rejected.push(`${id} ${by}`);
+      },
+    },
   };
   const source = { scripts: {}, libraryStyle: '', history: () => '{"run":1}', past: async () => 'null' };
   server = await serveConsole(source, { host, port: 0, allowedHosts: ['desk.example'], access, actions });
@@ -79,7 +100,7 @@ async function consoleWith(change: Partial<ConsoleAccess> = {}, host = '127.0.0.
     return { answer, cookie, as: { cookie: cookie.split(';')[0]!, 'x-puntas-key': key } };
   };
   return {
-    ...{ url, ask, post, logIn, events, prepared, carried, names },
+    ...{ url, ask, post, logIn, events, prepared, carried, rejected, names },
     passes: (ms: number) => void (time += ms),
     ends: (next: Promise<ActionOver>) => void (end = next),
   };
@@ -90,6 +111,8 @@ afterEach(async () => {
   await server?.close();
   server = null;
 });
+
+const DIGEST = 'f'.repeat(64);
 
 const json = ({ body }: Answer) => JSON.parse(body) as Record<string, unknown>;
 const idOf = (answer: Answer): string => String(json(answer)['id']);
@@ -355,6 +378,8 @@ describe('a viewer', () => {
     for (const answer of [
       await post('/actions/preview', { action: 'halt', reason: REASON }, as),
       await post('/actions/confirm', { id }, as),
+      await post('/proposals/preview', { id: 'p-1', digest: DIGEST }, as),
+      await post('/proposals/reject', { id: 'p-1', digest: DIGEST }, as),
       await ask(`/actions/outcome?id=${id}`, 'GET', as),
       await ask('/actions/cost', 'GET', as),
     ])
@@ -368,6 +393,40 @@ describe('a viewer', () => {
     expect((await logIn(OPERATOR)).answer.status).toBe(401);
     const { as } = await logIn(VIEWER);
     expect((await post('/actions/preview', { action: 'halt', reason: REASON }, as)).status).toBe(403);
+  });
+});
+
+describe('a proposal of an agent', () => {
+  test('is previewed by its digest and confirmed as an action: by its own login, once, within a minute', async () => {
+    const { post, ask, logIn, prepared, carried, passes } = await consoleWith();
+    const { as } = await logIn();
+    const other = await logIn(OPERATOR, 'Bea');
+    for (const body of [{ id: 'p-1' }, { id: 'p-1', digest: 'x' }, { id: ['p-1'], digest: [DIGEST] }, {}, []])
+      expect(json(await post('/proposals/preview', body, as))).toEqual({
+        problem: 'the digest is not that of the proposal',
+      });
+    const preview = await post('/proposals/preview', { id: 'p-1', digest: DIGEST }, as);
+    expect(json(preview)).toMatchObject({
+      ...{ lines: ['4 orders would be canceled'], endsInMs: APPROVAL_MS, action: 'pause', reason: REASON, minutes: 30 },
+    });
+    expect([prepared.length, carried.length]).toEqual([1, 0]);
+    const id = idOf(preview);
+    expect((await post('/actions/confirm', { id }, other.as)).status).toBe(409);
+    expect((await post('/actions/confirm', { id }, as)).status).toBe(202);
+    expect((await post('/actions/confirm', { id }, as)).status).toBe(409);
+    expect(carried).toMatchObject([{ by: 'Ana', reason: REASON }]);
+    expect(json(await ask(`/actions/outcome?id=${id}`, 'GET', as))).toMatchObject({ end: 'done' });
+    const late = idOf(await post('/proposals/preview', { id: 'p-2', digest: DIGEST }, as));
+    passes(APPROVAL_MS);
+    expect((await post('/actions/confirm', { id: late }, as)).status).toBe(409);
+  });
+
+  test('is rejected by its digest under the name of the login', async () => {
+    const { post, logIn, rejected } = await consoleWith();
+    const { as } = await logIn();
+    expect((await post('/proposals/reject', { id: 'p-1', digest: 'x' }, as)).status).toBe(422);
+    expect((await post('/proposals/reject', { id: 'p-1', digest: DIGEST }, as)).status).toBe(200);
+    expect(rejected).toEqual(['p-1 Ana']);
   });
 });
 
@@ -601,6 +660,8 @@ describe('another page', () => {
       const forged = { cookie: as.cookie, ...(key === undefined ? {} : { 'x-puntas-key': key }) };
       for (const answer of [
         await post('/actions/preview', { action: 'halt', reason: REASON }, forged),
+        await post('/proposals/preview', { id: 'p-1', digest: DIGEST }, forged),
+        await post('/proposals/reject', { id: 'p-1', digest: DIGEST }, forged),
         await post('/logout', {}, forged),
         await ask('/actions/outcome?id=x', 'GET', forged),
         await ask('/actions/cost', 'GET', forged),
@@ -626,6 +687,7 @@ describe('every route of a console with tokens', () => {
   const ROUTES = [
     ...['/', '/style.css', '/icon.svg', '/session', '/live', '/history', '/past', '/healthz', '/login', '/logout'],
     ...['/actions/preview', '/actions/confirm', '/actions/outcome', '/actions/cost'],
+    ...['/proposals/preview', '/proposals/reject'],
   ];
 
   test('is tried here: none is in the source that is not', () => {

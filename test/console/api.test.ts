@@ -20,6 +20,7 @@ async function apiWith(change: Partial<ConsoleAccess> | null = {}, host = '127.0
   const events: AccessEvent[] = [];
   const reads: ApiRead[] = [];
   const [previews, acts]: [ActionRequest[], [ActionRequest, string][]] = [[], []];
+  const proposed: object[] = [];
   let hold: Promise<void> = Promise.resolve();
   const access: ConsoleAccess | null = change && {
     ...{ operatorToken: OPERATOR, viewerToken: VIEWER, behindTls: false, now: () => time },
@@ -48,6 +49,20 @@ async function apiWith(change: Partial<ConsoleAccess> | null = {}, host = '127.0
           return { end: 'done', lines: ['4 orders canceled'], isRepeated: false };
         }
       : null,
+    proposals: {
+      list: () => {
+        proposed.push({});
+        return [{ id: 'p-abcdefgh23' }];
+      },
+      propose: async request => {
+        proposed.push(request);
+        return { id: 'p-abcdefgh23' };
+      },
+      preview: async request => {
+        proposed.push(request);
+        return ['4 orders would be canceled'];
+      },
+    },
   };
   const source = { scripts: {}, libraryStyle: '', history: () => null, past: async () => 'null' };
   server = await serveConsole(source, { host, port: 0, access, api });
@@ -66,7 +81,7 @@ async function apiWith(change: Partial<ConsoleAccess> | null = {}, host = '127.0
       typeof body === 'string' ? body : JSON.stringify(body),
     );
   return {
-    ...{ url, ask, get, post, events, reads, previews, acts },
+    ...{ url, ask, get, post, events, reads, previews, acts, proposed },
     passes: (ms: number) => void (time += ms),
     holds: (until: Promise<void>) => void (hold = until),
   };
@@ -75,13 +90,19 @@ async function apiWith(change: Partial<ConsoleAccess> | null = {}, host = '127.0
 const json = ({ body }: Answer) => JSON.parse(body) as Record<string, unknown>;
 const SAID = { reason: 'the feed looks wrong', by: 'Ana' };
 const routes = Object.entries<ApiRouteSpec>(API_ROUTES);
-const bodyFor = (name: string) => (name === 'preview' ? { action: 'halt', by: 'Ana' } : SAID);
+const PROPOSED = { action: 'pause', agent: 'a helper', minutes: 5 };
+const BODIES: Readonly<Record<string, object>> = {
+  preview: { action: 'halt', by: 'Ana' },
+  propose: { ...PROPOSED, reason: SAID.reason },
+  proposalPreview: PROPOSED,
+};
+const bodyFor = (name: string) => BODIES[name] ?? SAID;
 
 describe.each(routes)('the route %s', (name, { method, path, role, needsToken = false }) => {
   const askAs = (desk: Awaited<ReturnType<typeof apiWith>>, token: string | null) =>
     method === 'GET' ? desk.get(path, token) : desk.post(path, token, bodyFor(name));
-  const done = ({ reads, previews, acts }: Awaited<ReturnType<typeof apiWith>>) =>
-    reads.length + previews.length + acts.length;
+  const done = ({ reads, previews, acts, proposed }: Awaited<ReturnType<typeof apiWith>>) =>
+    reads.length + previews.length + acts.length + proposed.length;
 
   test('answers its role and those above, and does nothing for any other', async () => {
     const desk = await apiWith();
@@ -94,7 +115,8 @@ describe.each(routes)('the route %s', (name, { method, path, role, needsToken = 
       const before = done(desk);
       const answer = await askAs(desk, token);
       expect([token, answer.status]).toEqual([token, code]);
-      expect(done(desk) - before).toBe(code === 200 ? 1 : 0);
+      // The role of a token is answered without a read.
+      expect(done(desk) - before).toBe(code === 200 && name !== 'session' ? 1 : 0);
       expect(answer.headers['content-type']).toMatch(/^application\/json/);
       if (code !== 200) expect(json(answer)).toEqual({ problem: expect.any(String) as string });
     }
@@ -103,8 +125,8 @@ describe.each(routes)('the route %s', (name, { method, path, role, needsToken = 
   test('does nothing without tokens but read, and nothing through a proxy without TLS', async () => {
     const open = await apiWith(null);
     const answer = await askAs(open, null);
-    expect(answer.status).toBe(role === 'viewer' ? (needsToken ? 401 : 200) : 405);
-    expect((await askAs(open, OPERATOR)).status).toBe(role === 'viewer' ? 403 : 405);
+    expect(answer.status).toBe(method === 'POST' ? 405 : needsToken ? 401 : 200);
+    expect((await askAs(open, OPERATOR)).status).toBe(method === 'POST' ? 405 : 403);
     await server!.close();
     const desk = await apiWith();
     const headers = { 'x-forwarded-for': '10.0.0.1', authorization: `Bearer ${OPERATOR}` };
@@ -206,6 +228,33 @@ describe('an action', () => {
   });
 });
 
+describe('a proposal', () => {
+  test('is handed over with its action, reason, agent and minutes, and acts by no route of the API', async () => {
+    const { get, post, proposed, acts } = await apiWith();
+    expect((await post('/api/v1/proposals', VIEWER, BODIES['propose'])).status).toBe(200);
+    expect(proposed).toEqual([{ ...PROPOSED, reason: SAID.reason }]);
+    for (const path of ['approve', 'confirm', 'p-abcdefgh23', 'p-abcdefgh23/approve'])
+      for (const token of [VIEWER, OPERATOR])
+        expect((await post(`/api/v1/proposals/${path}`, token, { id: 'p-abcdefgh23' })).status).toBe(405);
+    expect(json(await get('/api/v1/session', VIEWER))).toEqual({ role: 'viewer' });
+    expect(json(await get('/api/v1/session', OPERATOR))).toEqual({ role: 'operator' });
+    expect(acts).toEqual([]);
+  });
+
+  test.each<[string, object]>([
+    ['a resume', { action: 'resume' }],
+    ['a flatten', { action: 'flatten' }],
+    ['no agent', { agent: '' }],
+    ['another field', { by: 'Ana' }],
+    ['minutes of a week and more', { minutes: 10_081 }],
+    ['a reason that is a list', { reason: [SAID.reason] }],
+  ])('of %s is refused', async (_, change) => {
+    const { post, proposed } = await apiWith();
+    expect((await post('/api/v1/proposals', VIEWER, { ...BODIES['propose'], ...change })).status).toBe(422);
+    expect(proposed).toEqual([]);
+  });
+});
+
 describe('wrong tokens', () => {
   test('of an address count together with those of its logins; then no token is looked at until the minute is over', async () => {
     const { get, post, ask, url, passes, acts, events } = await apiWith();
@@ -273,7 +322,7 @@ describe('the document', () => {
       responses: Record<string, unknown>;
     };
     const paths = served['paths'] as Record<string, Record<string, Operation>>;
-    expect(Object.keys(paths)).toEqual(routes.map(([, { path }]) => path));
+    expect(Object.keys(paths)).toEqual([...new Set(routes.map(([, { path }]) => path))]);
     for (const [, { method, path, role, query = {}, body, hasKey }] of routes) {
       const operation = paths[path]![method.toLowerCase()]!;
       expect(operation.security).toEqual([{ [role]: [] }]);

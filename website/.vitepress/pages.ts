@@ -50,6 +50,7 @@ export const SECTIONS: readonly Section[] = [
       page('See several bots on one page', 'docs/fleet.md'),
       page('Send alerts', 'docs/alerts.md'),
       page('Control remotely', 'docs/remote.md'),
+      page('Let an agent read and propose', 'docs/agents.md'),
       page('Deploy in containers', 'docs/container.md'),
       page('Hedge inventory', 'docs/hedging.md'),
       page('Receive webhooks', 'docs/webhooks.md'),

@@ -4,7 +4,7 @@
  */
 import type { Processor, Queue, Worker, WorkerOptions } from 'bullmq';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { loadOptional } from '../tapeStore/optionalPackages.ts';
+import { loadOptional } from '../../../src/wiring/shipped/optionalPackages.ts';
 import { HELLO_QUEUE } from './presence.ts';
 import type { QueuePlace } from './queuePlace.ts';
 

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { request } from 'undici';
 import { boundedBody, readBody } from '../../../src/guard/index.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { loadOptional } from './optionalPackages.ts';
+import { loadOptional } from '../../../src/wiring/shipped/optionalPackages.ts';
 import { StoreProblem, type FileContent, type StoredFiles } from './storedFiles.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;

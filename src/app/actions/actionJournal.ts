@@ -22,6 +22,8 @@ export type ActionEntry = ActionEnd & {
   readonly untilMs?: Millis;
   /** Maximum cost of a flatten action, in the quote currency. */
   readonly costMax?: string;
+  /** Name that the proposing agent gave itself; `id` is then the id of its proposal, and `by` the person who approved. */
+  readonly agent?: string;
 };
 
 const FILE = 'actions.jsonl';
@@ -31,7 +33,8 @@ export function noteAction(stateDir: string, at: Millis, ask: ActionAsk, { end, 
   const { id, by, via, action, reason } = ask;
   const until = ask.action === 'pause' && ask.untilMs !== undefined ? { untilMs: ask.untilMs } : {};
   const cost = ask.action === 'flatten' ? { costMax: ask.costMax } : {};
-  const entry: ActionEntry = { id, at, by, via, action, reason, ...until, ...cost, end, lines };
+  const proposed = ask.agent === undefined ? {} : { agent: ask.agent };
+  const entry: ActionEntry = { id, at, by, via, ...proposed, action, reason, ...until, ...cost, end, lines };
   appendLineDurably(join(stateDir, FILE), JSON.stringify(entry));
 }
 
@@ -54,7 +57,7 @@ function entryOf(line: string): ActionEntry | null {
   } catch {
     return null;
   }
-  const { id, at, by, via, reason, end, lines, untilMs, costMax } = found;
+  const { id, at, by, via, reason, end, lines, untilMs, costMax, agent } = found;
   const action = ACTION_NAMES.find(each => each === found.action);
   if (action === undefined || typeof id !== 'string' || typeof at !== 'number' || !Array.isArray(lines)) return null;
   return {
@@ -63,5 +66,6 @@ function entryOf(line: string): ActionEntry | null {
     end: end === 'done' ? 'done' : 'refused',
     ...(typeof untilMs === 'number' ? { untilMs } : {}),
     ...(typeof costMax === 'string' ? { costMax } : {}),
+    ...(typeof agent === 'string' ? { agent } : {}),
   };
 }

@@ -8,8 +8,8 @@ import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 export const ACTION_NAMES = ['pause', 'resume', 'reduce', 'cancel', 'halt', 'reload', 'flatten'] as const;
 export type ActionName = (typeof ACTION_NAMES)[number];
 
-/** Channels through which an action can be requested. */
-export const ACTION_VIAS = ['command', 'console', 'telegram', 'api'] as const;
+/** Channels through which an action can be requested. `agent`: proposed by an agent and approved by a person. */
+export const ACTION_VIAS = ['command', 'console', 'telegram', 'api', 'agent'] as const;
 export type ActionVia = (typeof ACTION_VIAS)[number];
 
 /** Channels as they follow the operator's name in a text; empty for a command. */
@@ -18,6 +18,7 @@ export const VIA_TEXT: Readonly<Record<ActionVia, string>> = {
   console: ' in the console',
   telegram: ' in Telegram',
   api: ' by the API',
+  agent: ', proposed by an agent',
 };
 
 type Asked<Name extends ActionName> = {
@@ -29,6 +30,8 @@ type Asked<Name extends ActionName> = {
   /** Name of the operator. */
   readonly by: string;
   readonly via: ActionVia;
+  /** Name that the agent gave itself, if an agent proposed the action. */
+  readonly agent?: string;
 };
 
 export type PauseAsk = Asked<'pause'> & {

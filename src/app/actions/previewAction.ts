@@ -27,8 +27,11 @@ export async function previewAction(
   const checked = checkedAsk(ask, clock.now());
   const dir = stateDirOf(bot);
   if (checked.action === 'reload') {
-    const { by, id, reason, digest } = checked;
-    const asked = { config: fileOf(bot), state: dir, digest, paper: false, preview: true, ...{ by, id, reason } };
+    const { by, id, reason, digest, via } = checked;
+    const asked = {
+      ...{ config: fileOf(bot), state: dir, digest, paper: false, preview: true },
+      ...{ by, id, reason, isForAgent: via === 'agent' },
+    };
     return { lines: (await askReload(asked, clock)).lines };
   }
   const now = clock.now();

@@ -13,7 +13,9 @@ import {
   type ConsoleServer,
   type ConsoleView,
   type MoneyKind,
+  type OnReplayed,
 } from '../../console/index.ts';
+import type { ActionAsk } from '../actions/actions.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
@@ -21,6 +23,7 @@ import { BesideRun } from './besideRun.ts';
 import { consoleAccess, LoginEvents } from './consoleAccess.ts';
 import { actionEvents, consoleActions } from './consoleActions.ts';
 import { consoleApi } from './consoleApi.ts';
+import { consoleProposals, shownProposals } from './consoleProposals.ts';
 import { consoleView } from './consoleView.ts';
 import { LiveRun } from './liveRun.ts';
 import { again, refuseKeys } from './pageProcess.ts';
@@ -64,17 +67,23 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   // The hedger is looked up in the bot's last recorded configuration, because the bot may have reloaded the file since
   // this process read it.
   const hasHedger = () => (live.replay?.now?.setup ?? config).hedge !== undefined;
+  const preview = (asked: ActionAsk, onShare: OnReplayed) => replays.preview(asked, onShare);
+  // The names of the actions are read at each request, so they are not copied here.
   const actions = access?.operatorToken
-    ? consoleActions(ask.bot, clock, hasHedger, (asked, onShare) => replays.preview(asked, onShare))
+    ? Object.assign(consoleActions(ask.bot, clock, hasHedger, preview), {
+        proposals: consoleProposals(ask.bot, clock, preview),
+      })
     : null;
   const kept = new KeptSummary();
   const api = consoleApi(ask.bot, clock, actions !== null, {
     read: read => replays.read(read),
     preview: asked => replays.preview(asked, () => undefined),
     summary: () => kept.text,
+    events: () => beside.events(),
   });
   const acted = actionEvents(config.state.dir);
   const beside = new BesideRun(config, clock, () => [...acted(), ...door.shown]);
+  const proposals = shownProposals(ask.bot, clock);
   const server = await serveConsole(
     {
       scripts: pageScripts(),
@@ -91,7 +100,7 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const timers = [
     again(clock, VIEW_EVERY_MS, () => {
       const view = liveView(live, beside);
-      const shown = view ?? waiting(live, beside);
+      const shown = view === null ? waiting(live, beside) : { ...view, proposals: proposals() };
       server.send(JSON.stringify(shown));
       kept.summary = summaryNow(view, shown, live, ask);
     }),

@@ -90,10 +90,21 @@ export function actionEvents(stateDir: string): () => readonly ShownEvent[] {
   return () => entries().map(shownAction);
 }
 
-const shownAction = ({ at, by, via, action, reason, untilMs, costMax, end, lines }: ActionEntry): ShownEvent => ({
+const shownAction = ({
+  at,
+  by,
+  via,
+  agent,
+  action,
+  reason,
+  untilMs,
+  costMax,
+  end,
+  lines,
+}: ActionEntry): ShownEvent => ({
   ...{ at, who: by, level: end === 'done' ? ('warn' as const) : ('error' as const) },
   text: [
-    `${action}${untilMs === undefined ? '' : ` until ${new Date(untilMs).toISOString().slice(0, 16)}Z`}${costMax === undefined ? '' : ` for at most ${costMax}`}${VIA_TEXT[via]}: ${reason}`,
+    `${action}${untilMs === undefined ? '' : ` until ${new Date(untilMs).toISOString().slice(0, 16)}Z`}${costMax === undefined ? '' : ` for at most ${costMax}`}${VIA_TEXT[via]}${agent === undefined ? '' : ` (${agent})`}: ${reason}`,
     ...(end === 'done' ? [] : [`refused: ${lines.join('; ')}`]),
   ].join('; '),
 });

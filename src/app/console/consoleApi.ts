@@ -1,20 +1,24 @@
 /** Reads and actions of the HTTP API: the reads of the commands, and actions that are executed once per key. */
-import type { ApiActionOver, ApiRead, ConsoleApi } from '../../console/index.ts';
+import type { ApiActionOver, ApiRead, ConsoleApi, ShownEvent } from '../../console/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { actionsIn } from '../actions/actionJournal.ts';
 import type { ActionAsk, ActionEnd } from '../actions/actions.ts';
 import { executeAction } from '../actions/executeAction.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
+import { timeText } from '../../messages/timeText.ts';
 import { SharedWork } from '../inspect/sharedWork.ts';
 import type { BotRead } from '../actions/botReads.ts';
 import { actionAsk } from './consoleActions.ts';
+import { apiProposals } from './consoleProposals.ts';
 
 export type ApiWork = {
   readonly read: (read: BotRead) => Promise<string>;
   /** Returns the summary as JSON; `null` before it is made. */
   readonly summary: () => string | null;
   readonly preview: (ask: ActionAsk) => Promise<readonly string[]>;
+  /** Returns the events outside the recordings, oldest first. */
+  readonly events: () => readonly ShownEvent[];
 };
 
 /** Maximum number of results that are kept in memory; the action journal has earlier ones. */
@@ -30,13 +34,17 @@ export function consoleApi(bot: WhichBot, clock: Clock, canAct: boolean, work: A
         if (summary === null) throw new UsageError('the console has just started; try again in a second');
         return summary;
       }
+      if (read.what === 'events') return JSON.stringify(work.events().slice(-read.max).toReversed().map(datedEvent));
       const asked = botRead(read);
       return reads.of(JSON.stringify(asked), () => work.read(asked));
     },
     preview: canAct ? async request => work.preview(actionAsk(request, 'api', clock)) : null,
     act: canAct ? keyedActions(bot, clock) : null,
+    proposals: apiProposals(bot, clock, work.preview),
   };
 }
+
+const datedEvent = ({ at, ...rest }: ShownEvent): object => ({ at: timeText(at), ...rest });
 
 type Kept = { readonly request: string; readonly end: Promise<ActionEnd> };
 
@@ -72,7 +80,7 @@ function earlierEnd({ stateDir }: WhichBot, { id, action, by, reason }: ActionAs
   return isSame ? { end: found.end, lines: found.lines, isRepeated: true } : 'other request';
 }
 
-function botRead(read: Exclude<ApiRead, { readonly what: 'summary' }>): BotRead {
+function botRead(read: Exclude<ApiRead, { readonly what: 'events' | 'summary' }>): BotRead {
   switch (read.what) {
     case 'status':
       return { what: 'status', as: 'json' };

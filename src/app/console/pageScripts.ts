@@ -15,6 +15,7 @@ export function pageScripts(built = new URL('../../console/page/', import.meta.u
     'lines',
     'elements',
     'elsewherePanel',
+    'proposalsPanel',
     'statePanels',
     'marketPanels',
     'accountPanels',

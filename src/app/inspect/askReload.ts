@@ -21,6 +21,8 @@ export type ReloadCommand = {
   readonly digest?: string | undefined;
   /** Unique id of the request. */
   readonly id: string;
+  /** Whether the preview is one for an agent, which must not count as the last one that an operator saw. */
+  readonly isForAgent?: boolean;
 };
 
 /**
@@ -44,6 +46,7 @@ export async function askReload(
   const box = new ReloadBox(dir);
   const answer = await askBot(dir, box, request, clock, 'A bot that is not running reads the file at its next start');
   quietly(() => {
+    if (answer.end === 'shown' && command.isForAgent === true) return;
     if (answer.end === 'shown') box.remember({ by, at: clock.now(), digest });
     else if (answer.end !== 'kept') box.remember(null);
   });

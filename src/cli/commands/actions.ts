@@ -18,7 +18,7 @@ import { noteOrdersSeen } from '../../live/safety/ordersSeen.ts';
 import { realClock } from '../../live/realClock.ts';
 import { durationFlag } from '../terminal/flags.ts';
 import { logger } from '../terminal/logger.ts';
-import { folderOf, folderToRead, ofBot, type BotFlags } from './botFlags.ts';
+import { folderToRead, ofBot, whichBot, type BotFlags } from './botFlags.ts';
 import { print, writeError } from '../terminal/output.ts';
 
 type Flags = BotFlags & {
@@ -189,11 +189,3 @@ const action = (command: Command): Command =>
     .option('--reason <text>', 'reason for the record')
     .option('--by <name>', 'your name for the record (default: your login)')
     .option('--json', 'print one JSON object', false);
-
-/** Returns the selected bot. Throws `UsageError` if there is none. */
-const whichBot = (options: BotFlags): WhichBot => ({
-  // Commands in messages must name the state directory used here, because the configuration file names the directory of
-  // a live run.
-  configFile: options.state === undefined && options.paper !== true ? options.config : undefined,
-  stateDir: folderOf(options),
-});

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Option, type Command } from 'commander';
 import type { Config } from '../../config.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
+import type { WhichBot } from '../../messages/ownCommand.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
@@ -53,6 +54,14 @@ function selected({ config, state, paper = false }: BotFlags): { readonly dir: s
     );
   return { dir: paper ? file.paper.stateDir : file.state.dir, file };
 }
+
+/** Returns the selected bot. Throws `UsageError` if there is none. */
+export const whichBot = (options: BotFlags): WhichBot => ({
+  // Commands in messages must name the state directory used here, because the configuration file names the directory of
+  // a live run.
+  configFile: options.state === undefined && options.paper !== true ? options.config : undefined,
+  stateDir: folderOf(options),
+});
 
 /** Maximum number of state directories that a message names. */
 const FOUND_SHOWN = 5;

@@ -34,6 +34,10 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
   { names: ['replay', 'explain', 'hedges'], load: async () => (await import('./state.ts')).addStateCommands },
   { names: ['console'], load: async () => (await import('./console.ts')).addConsoleCommand },
   { names: ['fleet'], load: async () => (await import('./fleet.ts')).addFleetCommand },
+  {
+    names: ['mcp', 'proposals', 'approve', 'reject'],
+    load: async () => (await import('./agents.ts')).addAgentCommands,
+  },
   { names: ['remote'], load: async () => (await import('./remote.ts')).addRemoteCommand },
   { names: ['ledger'], load: async () => (await import('./ledger.ts')).addLedgerCommands },
   { names: ['report'], load: async () => (await import('./report.ts')).addReportCommand },
@@ -48,7 +52,7 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
 /** Commands that place, cancel or watch orders, or record an operator's decision about money. */
 export const MONEY_COMMANDS: readonly string[] = [
   ...['run', 'sentinel', 'doctor', 'conformance', 'promote', 'reload', 'hedges', 'console', 'remote'],
-  ...['pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume'],
+  ...['pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume', 'approve'],
 ];
 
 /**

@@ -51,7 +51,7 @@ const VERBS = [
     'ledger',
     'report',
   ],
-  ...['presence', 'surveillance', 'conformance'],
+  ...['presence', 'surveillance', 'conformance', 'mcp', 'proposals', 'approve', 'reject'],
   ...['new-strategy', 'webhooks', 'help', '--help'],
 ];
 /**

@@ -147,6 +147,22 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas hedges --json -c my.yaml', 'prints the hedges as JSON'],
   ],
   'hedges settle': [['puntas hedges settle ID -c my.yaml', 'shows the evidence about the outcome of a hedge']],
+  mcp: [
+    ['puntas mcp -c my.yaml', 'serves an agent on stdin and stdout'],
+    ['puntas mcp -c my.yaml --files tapes', 'allows backtests on this folder'],
+  ],
+  proposals: [
+    ['puntas proposals -c my.yaml', 'lists proposals'],
+    ['puntas proposals -c my.yaml --json', 'prints the proposals as JSON'],
+  ],
+  approve: [
+    ['puntas approve ID -c my.yaml', 'previews a proposal again and asks'],
+    ['puntas approve ID -c my.yaml --digest DIGEST', 'approves this content'],
+  ],
+  reject: [
+    ['puntas reject ID -c my.yaml', 'rejects a proposal'],
+    ['puntas reject ID -c my.yaml --by ana', 'records the name'],
+  ],
   remote: [
     ['puntas remote -c my.yaml', 'takes commands until stopped'],
     ['puntas remote -c my.yaml --paper', 'controls the paper run'],

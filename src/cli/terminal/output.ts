@@ -49,6 +49,9 @@ export const outputTerminal = (): TerminalSize => process.stdout;
 /** Returns whether standard error is a terminal, and its width. */
 export const errorTerminal = (): TerminalSize => process.stderr;
 
+/** Returns standard output as a stream, for a protocol that owns it and handles its errors. */
+export const outputStream = (): NodeJS.WriteStream => process.stdout;
+
 /**
  * Returns standard error as a stream, for libraries that prompt and draw on a terminal. Errors of the stream are
  * ignored.

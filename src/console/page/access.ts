@@ -1,6 +1,6 @@
 /** Session of the page's user at the console, and the requests that need it. */
 import { answerLines } from './lines.ts';
-import type { ShownSession } from './view.ts';
+import type { ShownProposal, ShownSession } from './view.ts';
 
 export type ShownPreview = {
   readonly id: string;
@@ -63,6 +63,16 @@ export class Access {
    */
   preview(action: string, reason: string, typed: Typed, onShare: OnShare): Promise<ShownPreview> {
     return posted<ShownPreview>('/actions/preview', { action, reason, ...typed }, onShare);
+  }
+
+  /** Requests a new preview of a proposal, as `preview` does. */
+  previewProposal({ id, digest }: ShownProposal, onShare: OnShare): Promise<ShownPreview> {
+    return posted<ShownPreview>('/proposals/preview', { id, digest }, onShare);
+  }
+
+  /** Rejects a proposal. Rejects with a message for the user. */
+  async rejectProposal({ id, digest }: ShownProposal): Promise<void> {
+    await posted('/proposals/reject', { id, digest });
   }
 
   /**

@@ -2,6 +2,8 @@
 import { Access, type ShownOutcome, type ShownPreview } from './access.ts';
 import { div, h, render, small, type Node } from './elements.ts';
 import type { State } from './state.ts';
+import { stamp } from './texts.ts';
+import type { ShownProposal } from './view.ts';
 
 /** Label of each button, and the action's effect on orders and inventory. */
 const ACTIONS: Readonly<Record<string, readonly [string, string]>> = {
@@ -29,7 +31,10 @@ type Step =
       readonly preview: ShownPreview;
       readonly endsAt: number;
       readonly problem: string | null;
+      /** Proposal that the preview belongs to; `null` for an own action. */
+      readonly proposal: ShownProposal | null;
     }
+  | { readonly kind: 'proposal'; readonly proposal: ShownProposal; readonly problem: string | null }
   | { readonly kind: 'over'; readonly action: string; readonly outcome: ShownOutcome };
 
 export class Dialogs {
@@ -64,6 +69,11 @@ export class Dialogs {
   /** Focuses the first button, for keyboard use. */
   focus(): void {
     this.#bar.querySelector('button')?.focus();
+  }
+
+  /** Opens the dialog of a proposal. */
+  review(proposal: ShownProposal): void {
+    this.#open({ kind: 'proposal', proposal, problem: null });
   }
 
   /** Redraws bar and dialog. */
@@ -160,6 +170,7 @@ export class Dialogs {
   #stepOf(step: Step): Node {
     if (step.kind === 'login') return this.#loginOf(step.problem);
     if (step.kind === 'ask') return this.#askOf(step.action, step.problem);
+    if (step.kind === 'proposal') return this.#proposalOf(step);
     if (step.kind === 'preview') return this.#previewOf(step);
     return this.#overOf(step.action, step.outcome);
   }
@@ -200,7 +211,7 @@ export class Dialogs {
             this.#replays(share),
           );
           if (this.#step?.kind === 'ask')
-            this.#go({ kind: 'preview', preview, endsAt: this.#now() + preview.endsInMs, problem: null });
+            this.#go({ kind: 'preview', preview, ...this.#until(preview), proposal: null });
         },
         text => this.#go({ kind: 'ask', action, problem: text }),
       );
@@ -243,7 +254,33 @@ export class Dialogs {
     ]);
   }
 
-  #previewOf({ preview, endsAt, problem }: Extract<Step, { kind: 'preview' }>): Node {
+  #until = ({ endsInMs }: ShownPreview) => ({ endsAt: this.#now() + endsInMs, problem: null });
+
+  /** Shows a proposal of an agent. Only the confirmation of its new preview acts. */
+  #proposalOf({ proposal, problem }: Extract<Step, { kind: 'proposal' }>): Node {
+    const { action, agent, reason, lines, expiresAt } = proposal;
+    const failed = (text: string): void => this.#go({ kind: 'proposal', proposal, problem: text });
+    const submit = (): void =>
+      void this.#busy(async () => {
+        const preview = await this.access.previewProposal(proposal, share => this.#replays(share));
+        if (this.#step?.kind === 'proposal') this.#go({ kind: 'preview', preview, ...this.#until(preview), proposal });
+      }, failed);
+    const reject = (): void =>
+      void this.#busy(async () => {
+        await this.access.rejectProposal(proposal);
+        this.#dialog.close();
+      }, failed);
+    return this.#form(`Proposal: ${ACTIONS[action]?.[0] ?? action}`, submit, [
+      h('p', null, small('soft', `${agent} gives the reason: `), reason),
+      h('p', { class: 'soft' }, `Preview that the agent saw; expires ${stamp(expiresAt)}`),
+      linesList(lines),
+      problemText(problem),
+      h('button', { type: 'button', id: 'reject', 'aria-disabled': this.#isBusy, onClick: reject }, 'Reject'),
+      this.#buttons('Preview now'),
+    ]);
+  }
+
+  #previewOf({ preview, endsAt, problem, proposal }: Extract<Step, { kind: 'preview' }>): Node {
     const { action, reason, minutes, costMax, lines, id } = preview;
     const title = ACTIONS[action]?.[0] ?? action;
     const left = Math.max(0, Math.ceil((endsAt - this.#now()) / 1000));
@@ -253,7 +290,7 @@ export class Dialogs {
           const outcome = await this.access.confirm(id);
           if (this.#step?.kind === 'preview') this.#go({ kind: 'over', action, outcome });
         },
-        text => this.#go({ kind: 'preview', preview, endsAt: 0, problem: text }),
+        text => this.#go({ kind: 'preview', preview, endsAt: 0, problem: text, proposal }),
       );
     return this.#form(`${title}: effects`, submit, [
       linesList(lines),
@@ -286,7 +323,13 @@ export class Dialogs {
             type: 'button',
             id: 'back',
             'aria-disabled': this.#isBusy,
-            onClick: () => !this.#isBusy && this.#go({ kind: 'ask', action, problem: null }),
+            onClick: () =>
+              !this.#isBusy &&
+              this.#go(
+                proposal === null
+                  ? { kind: 'ask', action, problem: null }
+                  : { kind: 'proposal', proposal, problem: null },
+              ),
           },
           'Back',
         ),

@@ -6,6 +6,7 @@ import { h, pageElement, render, type Panel } from './elements.ts';
 import { elsewherePanel } from './elsewherePanel.ts';
 import * as market from './marketPanels.ts';
 import { ProfitBars } from './profitBars.ts';
+import { proposalsPanel } from './proposalsPanel.ts';
 import * as standing from './statePanels.ts';
 import { State } from './state.ts';
 import { clockOf, span, stamp } from './texts.ts';
@@ -84,12 +85,15 @@ function show(): void {
   render(standing.headPanel(view, state), pageElement('head'));
   render(standing.warningsPanel(view, state), pageElement('warnings'));
   for (const [name, panel] of Object.entries(PANELS)) render(panel(view, state), pageElement(name));
+  const canAct = (dialogs.access.session?.actions.length ?? 0) > 0;
+  render(proposalsPanel(view, canAct ? proposal => dialogs.review(proposal) : null), pageElement('proposals'));
   if (history !== null) charts.show(history, view);
   bars.show(view);
   document.title = `${view.book} ${view.decision.regime.regime} · Puntas`;
   root.dataset['shown'] = `${view.kind} ${view.at}`;
   root.classList.toggle('is-past', state.past !== null);
   root.classList.toggle('has-elsewhere', view.elsewhere !== null);
+  root.classList.toggle('has-proposals', (view.proposals ?? []).length > 0);
 }
 
 const waitingText = ({ bot, trouble }: NonNullable<State['waiting']>): string =>

@@ -42,6 +42,8 @@ export type ConsoleView = {
   readonly hours: readonly ShownHour[];
   readonly days: readonly ShownHour[];
   readonly events: readonly ShownEvent[];
+  /** Open proposals of agents, then the last decided ones, each newest first; only in a live view. */
+  readonly proposals?: readonly ShownProposal[];
   /** Current point for the charts. */
   readonly point: readonly number[];
 };
@@ -328,6 +330,22 @@ export type ShownEvent = {
   readonly who: string;
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;
+};
+
+/** Proposal of an agent. `by` is the person who decided; `null` if open or expired. */
+export type ShownProposal = {
+  readonly id: string;
+  readonly digest: string;
+  readonly at: number;
+  readonly expiresAt: number;
+  readonly agent: string;
+  readonly action: string;
+  readonly reason: string;
+  readonly minutes: number | null;
+  readonly state: 'open' | 'expired' | 'rejected' | 'approved' | 'done' | 'refused';
+  readonly by: string | null;
+  /** Preview that the agent saw. */
+  readonly lines: readonly string[];
 };
 
 /** Fields of a chart point, in order. A price of zero means no price. */

@@ -47,6 +47,11 @@ const latched = {
 
 export const SETTLED_AS = ['executed', 'failed'] as const;
 
+/** Actions that an agent can propose. A resume and a flatten add risk or cost, so only persons start them. */
+export const PROPOSED_ACTIONS = ['pause', 'reduce', 'cancel', 'halt', 'reload'] as const;
+/** Id of a proposal: letters and digits that are not mistaken for each other. */
+export const PROPOSAL_ID = /^p-[a-hjkmnp-z2-9]{10}$/;
+
 export const MAIL = {
   /**
    * Adjustment of the ledger; `amount` is positive if the exchange has more than the ledger. `inTransit`: the amount left
@@ -128,6 +133,37 @@ export const MAIL = {
     ...request,
     file: 'FLATTEN',
     fields: { id: idField, ...said, costMax: moneyField('an amount above 0', amount => amount > 0n) },
+  },
+  /**
+   * Action that an agent proposed and a person may approve. `digest` is the SHA-256 (hex) of the other fields, and
+   * `basis` that of the facts on which the effect depends. `lines` is the preview that the agent saw.
+   */
+  proposal: {
+    ...answer,
+    ...{ file: 'proposal-*.json', ids: PROPOSAL_ID, inTrustedDirOnly: true },
+    fields: {
+      at: numberField,
+      expiresAt: numberField,
+      agent: textField,
+      action: oneOfField(...PROPOSED_ACTIONS),
+      reason: textField,
+      minutes: nullableField(countField),
+      basis: textField,
+      lines: linesField,
+      digest: textField,
+    },
+  },
+  /** Decision of a person about a proposal. It is written once, before the action, and never replaced. */
+  decision: {
+    ...answer,
+    ...{ file: 'decision-*.json', ids: PROPOSAL_ID, inTrustedDirOnly: true },
+    fields: {
+      at: numberField,
+      by: textField,
+      via: oneOfField('console', 'command'),
+      verdict: oneOfField('approved', 'rejected'),
+      digest: textField,
+    },
   },
   halt: { ...latch, file: 'HALTED', fields: latched },
   /** Reason why the bot is reduce-only. */

@@ -101,7 +101,7 @@ async function killedAnywhere(command: () => unknown): Promise<void> {
 }
 
 /** Arguments of a command, without what names the request and its channel. */
-type Arguments<A> = Omit<A, 'id' | 'action' | 'via'>;
+type Arguments<A> = Omit<A, 'id' | 'action' | 'via' | 'agent'>;
 
 /**
  * Begins where `killedAnywhere` began. After `command` with `base` and then with one argument changed, `seen` has all

@@ -29,6 +29,7 @@ function desk() {
       },
       preview: async ask => (await previewAction(bot, ask, clock)).lines,
       summary: () => null,
+      events: () => [],
     });
   return { dir, clock, api, reads: () => reads, latch: latchIn(dir) };
 }

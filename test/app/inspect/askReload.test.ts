@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { executeReload } from '../../../src/app/actions/executeAction.ts';
+import { previewAction } from '../../../src/app/actions/previewAction.ts';
 import { consoleActions } from '../../../src/app/console/consoleActions.ts';
 import { askReload } from '../../../src/app/inspect/askReload.ts';
 import { digestOf } from '../../../src/app/run/reloading.ts';
@@ -82,6 +83,19 @@ describe('a reload', () => {
       }),
       { numRuns: 20, examples: [[11, 12, false, true]] },
     );
+  });
+
+  test('a preview for an agent, under whatever name, is none that an operator saw', async () => {
+    const { dir, file, taken, clock, passing, previewed, reload } = scene();
+    writeFileSync(file, spread(11));
+    await previewed('ann');
+    writeFileSync(file, spread(12));
+    const ask = { id: 'p-agent', action: 'reload', reason: 'a test', by: 'ann', via: 'agent' } as const;
+    expect(await passing(previewAction({ configFile: file, stateDir: dir }, ask, clock))).toEqual({
+      lines: ['a line'],
+    });
+    await expect(reload('ann')).rejects.toThrow('changed since the preview');
+    expect(taken).toEqual([]);
   });
 
   test('without a preview, of another operator, or after what was previewed is taken, takes the file as it is', async () => {

@@ -23,6 +23,8 @@ export const STATE_FILES: Readonly<Record<string, string>> = {
   'orders-seen.json': 'last count of open orders',
   'remote.json': 'counts of the remote control',
   'actions.jsonl': 'every operator action',
+  'proposal-*.json': 'proposals',
+  'decision-*.json': 'decisions',
   'resumed.jsonl': 'every lifted halt and pause',
   'reloads.jsonl': 'every configuration change',
   'inbox.db': 'webhook deliveries',

@@ -32,7 +32,7 @@ const STANDS_FOR: readonly (readonly [RegExp, string])[] = [
 /** What a command needs that a sentence leaves out: matched against the command, added at its end. */
 const NEEDS: readonly (readonly [RegExp, RegExp, string])[] = [
   [
-    /puntas (?:doctor|console|explain|hedges|ledger|report|presence|surveillance|status|pause|cancel|halt|reduce|reload|resume|sentinel|webhooks list|webhooks register)\b/,
+    /puntas (?:doctor|console|explain|hedges|ledger|report|presence|surveillance|status|pause|cancel|halt|reduce|reload|resume|sentinel|proposals|webhooks list|webhooks register)\b/,
     / (?:-c|--state) /,
     '-c my.yaml',
   ],
@@ -182,6 +182,10 @@ const LEFT_OUT: readonly { readonly command: RegExp; readonly why: string }[] = 
   {
     command: /bench\/(?:scrapes|consoleSoak|openPagesCost)\.js/,
     why: 'figures of a quiet machine; nothing holds on a busy one',
+  },
+  {
+    command: /puntas (?:mcp|approve|reject)\b/,
+    why: 'needs a program that speaks the protocol, or a proposal of one; `test/cli/run/mcp.test.ts` is both',
   },
   {
     command: /puntas hedges settle ID/,

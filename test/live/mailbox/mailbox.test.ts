@@ -50,6 +50,11 @@ const MESSAGES: { readonly [K in MailKind]: MailMessage<K> } = {
   reloadPreview: { by: 'ann', at: 1, digest: 'ab12' },
   resuming: { by: 'ann', reason: 'a test', isPause: true },
   flatten: { id: 'f-1', costMax: money(10n), ...said },
+  proposal: {
+    ...{ id: 'p-abcdefgh23', at: 1, expiresAt: 2, agent: 'a helper', action: 'pause', reason: 'a test', minutes: 30 },
+    ...{ basis: 'ab12', lines: ['4 of 4 live orders would be canceled'], digest: 'cd34' },
+  },
+  decision: { id: 'p-abcdefgh23', at: 1, by: 'ann', via: 'command', verdict: 'approved', digest: 'cd34' },
   halt: { reason: 'drawdown', at: 1, by: 'bot' },
   reduce: { reason: 'a test', at: 1, by: 'person', who: 'ann' },
   pause: { reason: 'lunch', at: 1, by: 'person', who: 'ann', until: 5 },
@@ -415,8 +420,9 @@ describe.skipIf(!isOwned)('what a command leaves for a bot', () => {
     'a promotion': () => void noteInJournal(dir, started(1, 1)),
   };
 
-  test('is every request and pause of an operator', () => {
-    expect(OPERATORS).toEqual(['adjust', 'settle', 'cancel', 'reload', 'flatten', 'pause']);
+  test('is every request and pause of an operator, and each proposal with its decision', () => {
+    const requests = ['adjust', 'settle', 'cancel', 'reload', 'flatten'];
+    expect(OPERATORS).toEqual([...requests, 'proposal', 'decision', 'pause']);
   });
 
   test.each(Object.entries(puts))('(%s) is not left in a folder that others can write', (_, put) => {

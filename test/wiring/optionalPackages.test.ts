@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { loadOptional } from '../../../../backtest/app/tapeStore/optionalPackages.ts';
-import { UsageError } from '../../../../src/wiring/usageError.ts';
+import { loadOptional } from '../../src/wiring/shipped/optionalPackages.ts';
+import { UsageError } from '../../src/wiring/usageError.ts';
 
 const importOf = (name: string) => (): Promise<unknown> => import(name);
 

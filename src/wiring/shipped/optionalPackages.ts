@@ -1,8 +1,8 @@
-/** Packages for queues and buckets: optional in package.json, loaded on demand, and named in the error if missing. */
-import { UsageError } from '../../../src/wiring/usageError.ts';
+/** Optional packages, such as those of queues and buckets: loaded on demand, and named in the error if missing. */
+import { UsageError } from '../usageError.ts';
 
 /**
- * Loads optional packages with `load`, which imports them. `place` names the queue or the bucket that needs the
+ * Loads optional packages with `load`, which imports them. `place` names what needs the
  * packages. Rejects with `UsageError` and the install command if a package is missing. Rejects with any other error of
  * `load` unchanged.
  */

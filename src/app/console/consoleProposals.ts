@@ -1,0 +1,93 @@
+/** Proposals of agents for the console: data for its page and its API, and decisions of operators. */
+import { randomInt } from 'node:crypto';
+import type { ApiProposals, ConsoleProposals, ShownProposal } from '../../console/index.ts';
+import type { Clock } from '../../core/index.ts';
+import { timeText } from '../../messages/timeText.ts';
+import type { WhichBot } from '../../messages/ownCommand.ts';
+import { actionTail } from '../actions/actionJournal.ts';
+import { ProposalDesk } from '../actions/proposalDesk.ts';
+import {
+  proposalsIn,
+  rejectProposal,
+  reviewProposal,
+  type PreviewOfAction,
+  type ProposalStanding,
+} from '../actions/proposals.ts';
+
+/** Letters and digits of ids, without those that are mistaken for each other. */
+const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
+const ID_LENGTH = 10;
+/** Maximum number of decided proposals that the page shows. */
+const DECIDED_SHOWN = 3;
+
+/** Returns a new id of a proposal. */
+export const newProposalId = (): string =>
+  `p-${Array.from({ length: ID_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`;
+
+/** Returns the proposals of a bot for the API. */
+export function apiProposals(bot: WhichBot, clock: Clock, preview: PreviewOfAction): ApiProposals {
+  const desk = new ProposalDesk({ bot, clock, preview, newId: newProposalId });
+  return {
+    list: () => desk.list().map(proposalJson),
+    propose: async request => proposalJson(await desk.propose(request)),
+    preview: request => desk.preview(request),
+  };
+}
+
+/** Returns a proposal as JSON, with times in ISO 8601. */
+export const proposalJson = ({
+  at,
+  expiresAt,
+  lines,
+  by,
+  basis: _,
+  ...rest
+}: ProposalStanding): Readonly<Record<string, unknown>> => ({
+  ...rest,
+  ...{ at: timeText(at), expiresAt: timeText(expiresAt), preview: lines, decidedBy: by },
+});
+
+/** Returns the decisions that operators make in the console. */
+export function consoleProposals(
+  bot: WhichBot,
+  clock: Clock,
+  preview: (ask: Parameters<PreviewOfAction>[0], onShare: (share: number) => void) => Promise<readonly string[]>,
+): ConsoleProposals {
+  return {
+    prepare: async (read, by, onShare) => {
+      const approver = { by, via: 'console' } as const;
+      const { proposal, lines, approve } = await reviewProposal(bot, read, approver, clock, ask =>
+        preview(ask, onShare),
+      );
+      const { action, reason, minutes } = proposal;
+      return { lines, execute: approve, action, reason, minutes };
+    },
+    reject: (read, by) => rejectProposal(bot, read, { by, via: 'console' }, clock.now()),
+  };
+}
+
+/**
+ * Returns a function that lists the proposals for the page; empty if they cannot be read. Each call reads only new
+ * entries of the action journal.
+ */
+export function shownProposals(bot: WhichBot, clock: Clock): () => readonly ShownProposal[] {
+  const acted = actionTail(bot.stateDir);
+  return () => {
+    const all = readable(() => proposalsIn(bot, clock.now(), acted));
+    const open = all.filter(({ state }) => state === 'open');
+    return [...open, ...all.filter(({ state }) => state !== 'open').slice(0, DECIDED_SHOWN)].map(
+      ({ id, digest, at, expiresAt, agent, action, reason, minutes, state, by, lines }) => ({
+        ...{ id, digest, at, expiresAt, agent, action, reason, minutes, state, by, lines },
+      }),
+    );
+  };
+}
+
+/** The live page must not end because a file is unreadable; the commands report such a file. */
+function readable<T>(read: () => readonly T[]): readonly T[] {
+  try {
+    return read();
+  } catch {
+    return [];
+  }
+}

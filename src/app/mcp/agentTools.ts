@@ -1,0 +1,172 @@
+/** Tools of an agent. They read, preview and propose; none of them acts. */
+import { z } from 'zod';
+import { loadConfig } from '../../config.ts';
+import { PROPOSED_ACTIONS } from '../../live/mailbox/kinds.ts';
+import { VENUES } from '../../wiring/venueRegistry.ts';
+import type { ProposedAction } from '../actions/proposals.ts';
+import type { BacktestTool } from './backtestTool.ts';
+import type { ConsoleClient } from './consoleClient.ts';
+import { searchDocs, type DocsPage } from './docsPages.ts';
+
+export type AgentTool = {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly schema: z.ZodObject;
+  /** Whether the tool leaves the state directory unchanged. */
+  readonly isReadOnly: boolean;
+  /** Returns data for the agent. Rejects with a message for the agent. */
+  readonly run: (args: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<unknown>;
+};
+
+export type AgentToolsOptions = {
+  readonly client: ConsoleClient;
+  readonly backtest: BacktestTool;
+  readonly pages: () => readonly DocsPage[];
+  /** Name of the agent in proposals. */
+  readonly agent: string;
+};
+
+/** Maximum number of characters of a configuration to check. */
+const YAML_MAX = 65_536;
+
+const none = z.strictObject({});
+const day = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}$/)
+  .describe('UTC day, like 2026-11-01');
+const minutes = z.int().min(1).max(10_080).optional().describe('Duration of a pause; if omitted, until a resume');
+
+const EFFECTS: Readonly<Record<ProposedAction, string>> = {
+  pause: 'cancel all orders and pause quoting',
+  reduce: 'quote only to reduce inventory',
+  cancel: 'cancel all orders once, then quote again',
+  halt: 'cancel all orders and stop quoting until a resume',
+  reload: "apply the bot's changed YAML file",
+};
+
+/** Creates a tool with typed arguments. */
+function tool<S extends z.ZodObject>(
+  of: Omit<AgentTool, 'schema' | 'run' | 'isReadOnly'> & {
+    readonly schema: S;
+    readonly isReadOnly?: boolean;
+    readonly run: (args: z.infer<S>, signal: AbortSignal) => Promise<unknown>;
+  },
+): AgentTool {
+  return { isReadOnly: true, ...of, run: async (args, signal) => of.run(args as z.infer<S>, signal) };
+}
+
+/** Returns the tools, in the order in which they are listed. */
+export function agentTools(options: AgentToolsOptions): readonly AgentTool[] {
+  return [...readTools(options), ...ownTools(options), ...proposalTools(options)];
+}
+
+function readTools({ client }: AgentToolsOptions): readonly AgentTool[] {
+  const max = (most: number) => z.int().min(1).max(most).optional().describe('Maximum number');
+  const given = (query: Readonly<Record<string, string | number | undefined>>) =>
+    Object.fromEntries(
+      Object.entries(query).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]])),
+    );
+  return [
+    tool({
+      ...{ name: 'get_status', title: 'Status', schema: none },
+      description: 'Process, regime, quotes, inventory, limits and profit of the bot.',
+      run: (_, signal) => client.read('/status', {}, signal),
+    }),
+    tool({
+      ...{ name: 'explain_quotes', title: 'Explain quotes' },
+      description: 'Current quotes, or those of a recorded time, with the reason of each level.',
+      schema: z.strictObject({ at: z.int().min(0).max(1e14).optional().describe('Time in ms since 1970') }),
+      run: ({ at }, signal) => client.read('/explain', given({ at }), signal),
+    }),
+    tool({
+      ...{
+        name: 'get_report',
+        title: 'Profit report',
+        schema: z.strictObject({ from: day.optional(), to: day.optional() }),
+      },
+      description: 'Profit by UTC day.',
+      run: (query, signal) => client.read('/report', given(query), signal),
+    }),
+    tool({
+      ...{ name: 'list_fills', title: 'Fills', schema: z.strictObject({ max: max(500) }) },
+      description: 'Last fills, newest first.',
+      run: (query, signal) => client.read('/fills', given(query), signal),
+    }),
+    tool({
+      ...{ name: 'list_events', title: 'Events and alerts', schema: z.strictObject({ max: max(200) }) },
+      description: 'Last stops with their causes, actions of operators and logins, newest first.',
+      run: (query, signal) => client.read('/events', given(query), signal),
+    }),
+    tool({
+      ...{ name: 'get_configuration', title: 'Configuration', schema: none },
+      description: 'Configuration of the last run, without secrets.',
+      run: (_, signal) => client.read('/config', {}, signal),
+    }),
+    tool({
+      ...{ name: 'list_proposals', title: 'Proposals', schema: none },
+      description: 'Proposals with their state and, once executed, their result.',
+      run: (_, signal) => client.read('/proposals', {}, signal),
+    }),
+  ];
+}
+
+function ownTools({ backtest, pages }: AgentToolsOptions): readonly AgentTool[] {
+  const path = z.string().min(1).max(400);
+  return [
+    tool({
+      ...{ name: 'search_docs', title: 'Search the documentation' },
+      description: 'Sections of the documentation with these words, best first.',
+      schema: z.strictObject({
+        query: z.string().min(2).max(200),
+        max: z.int().min(1).max(10).optional().describe('Maximum number of sections; default 5'),
+      }),
+      run: async ({ query, max = 5 }) => searchDocs(pages(), query, max),
+    }),
+    tool({
+      ...{ name: 'check_configuration', title: 'Check a configuration' },
+      description: 'Errors and warnings of a YAML configuration, given as text. Nothing is stored.',
+      schema: z.strictObject({ yaml: z.string().min(1).max(YAML_MAX) }),
+      run: async ({ yaml }) => {
+        const venues = VENUES.map(({ name }) => name);
+        const loaded = loadConfig(yaml, 'configuration', venues);
+        return { isValid: loaded.ok, errors: loaded.ok ? [] : loaded.errors, warnings: loaded.warnings };
+      },
+    }),
+    tool({
+      ...{ name: 'run_backtest', title: 'Run a backtest' },
+      description:
+        'Backtest on a recording below a folder that the operator allowed; one at a time, for minutes at most.',
+      schema: z.strictObject({
+        tape: path.describe('Recording, relative to an allowed folder'),
+        configuration: path.optional().describe('YAML file, relative to an allowed folder'),
+        book: z
+          .string()
+          .regex(/^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/)
+          .optional()
+          .describe('Book, if the recording has several'),
+      }),
+      run: (ask, signal) => backtest.run(ask, signal),
+    }),
+  ];
+}
+
+function proposalTools({ client, agent }: AgentToolsOptions): readonly AgentTool[] {
+  const reason = z.string().min(4).max(500).describe('Reason, which the person reads');
+  return [
+    tool({
+      ...{ name: 'preview_action', title: 'Preview an action' },
+      description: 'Effect that an action would have now. Nothing happens, and nothing is proposed.',
+      schema: z.strictObject({ action: z.enum(PROPOSED_ACTIONS), minutes }),
+      run: (asked, signal) => client.post('/proposals/preview', { ...asked, agent }, signal),
+    }),
+    ...PROPOSED_ACTIONS.map(action =>
+      tool({
+        ...{ name: `propose_${action}`, title: `Propose: ${action}`, isReadOnly: false },
+        description: `Proposal to ${EFFECTS[action]}. Nothing happens until a person approves it in the console or a terminal; it expires after 15 minutes.`,
+        schema: z.strictObject(action === 'pause' ? { reason, minutes } : { reason }),
+        run: (asked, signal) => client.post('/proposals', { ...asked, action, agent }, signal),
+      }),
+    ),
+  ];
+}

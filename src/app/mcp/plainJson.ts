@@ -1,0 +1,35 @@
+/** JSON for an agent: texts from outside without control characters, and everything up to a maximum size. */
+
+/** Control, invisible and private characters, and those that change the direction of text; not line feed and tab. */
+const NOT_PLAIN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const KEPT = /[\n\t]/;
+
+export type JsonBounds = {
+  /** Maximum number of characters of a text. */
+  readonly text: number;
+  /** Maximum number of elements of a list and of keys of an object. */
+  readonly items: number;
+  readonly depth: number;
+};
+
+const BOUNDS: JsonBounds = { text: 4_000, items: 1_000, depth: 16 };
+
+/** Returns a text without control characters, cut to `max` UTF-16 code units. */
+export function boundedText(text: string, max: number = BOUNDS.text): string {
+  const cut = text.length > max ? `${text.slice(0, max)}… (cut)` : text;
+  return cut.replace(NOT_PLAIN, sign => (KEPT.test(sign) ? sign : ' '));
+}
+
+/** Returns a JSON value with plain texts and keys. Longer lists, objects and texts are cut, and deeper values omitted. */
+export function plainJson(value: unknown, bounds: JsonBounds = BOUNDS): unknown {
+  if (typeof value === 'string') return boundedText(value, bounds.text);
+  if (typeof value !== 'object' || value === null) return value;
+  if (bounds.depth <= 0) return '… (cut)';
+  const inner = { ...bounds, depth: bounds.depth - 1 };
+  if (Array.isArray(value)) return value.slice(0, bounds.items).map(each => plainJson(each, inner));
+  return Object.fromEntries(
+    Object.entries(value)
+      .slice(0, bounds.items)
+      .map(([key, each]) => [boundedText(key, 200), plainJson(each, inner)]),
+  );
+}

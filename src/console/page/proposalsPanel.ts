@@ -1,0 +1,29 @@
+/** Panel of the proposals of agents; only operators have the button that opens a proposal. */
+import { h, small, type Node } from './elements.ts';
+import { clockOf } from './texts.ts';
+import type { ConsoleView, ShownProposal } from './view.ts';
+
+/** Lists the proposals. `review` opens a proposal; `null` if this page cannot act. */
+export function proposalsPanel(
+  { proposals = [] }: ConsoleView,
+  review: ((proposal: ShownProposal) => void) | null,
+): Node {
+  return h(
+    'ul',
+    { class: 'lines' },
+    ...proposals.map(proposal => {
+      const { id, agent, at, action, minutes, reason, state, by } = proposal;
+      const what = `${action}${minutes === null ? '' : ` for ${minutes} minutes`}`;
+      return h(
+        'li',
+        { key: id },
+        small('soft', `${clockOf(at)} ${agent}: `),
+        `${what}: ${reason} `,
+        small(state === 'open' ? 'fair' : 'soft', `${state}${by === null ? '' : ` by ${by}`} `),
+        state === 'open' && review !== null
+          ? h('button', { type: 'button', 'data-proposal': id, onClick: () => review(proposal) }, 'Review')
+          : null,
+      );
+    }),
+  );
+}

@@ -1,0 +1,217 @@
+/** Proposals on a real state directory: nothing happens until a person approves; then once, and only as it was proposed. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
+import { previewAction } from '../../../src/app/actions/previewAction.ts';
+import {
+  OPEN_PROPOSALS_MAX,
+  PROPOSAL_MS,
+  ProposalDesk,
+  PROPOSALS_PER_MINUTE,
+  type ProposalRequest,
+} from '../../../src/app/actions/proposalDesk.ts';
+import { proposalsIn, rejectProposal, reviewProposal } from '../../../src/app/actions/proposals.ts';
+import { newProposalId } from '../../../src/app/console/consoleProposals.ts';
+import { API_PROPOSED } from '../../../src/console/apiSchemas.ts';
+import { VirtualClock } from '../../../src/core/index.ts';
+import { PROPOSAL_ID, PROPOSED_ACTIONS } from '../../../src/live/mailbox/kinds.ts';
+import { latchIn } from '../../../src/live/safety/latch.ts';
+import { runsOf } from '../../many.ts';
+import { Folders } from '../../live/states.ts';
+
+const folders = new Folders();
+afterAll(() => folders.clear());
+
+const ANA = { by: 'Ana', via: 'command' } as const;
+const pause: ProposalRequest = { action: 'pause', reason: 'odd fills', agent: 'a helper', minutes: 30 };
+
+let dir: string;
+let clock: VirtualClock;
+beforeEach(() => {
+  dir = folders.fresh();
+  mkdirSync(dir, { mode: 0o700 });
+  clock = new VirtualClock();
+});
+
+const bot = () => ({ stateDir: dir });
+const preview = async (ask: Parameters<typeof previewAction>[1]) => (await previewAction(bot(), ask, clock)).lines;
+const desk = () => new ProposalDesk({ bot: bot(), clock, preview, newId: newProposalId });
+const review = (of: { id: string; digest: string }, who: Parameters<typeof reviewProposal>[2] = ANA) =>
+  reviewProposal(bot(), of, who, clock, preview);
+const stops = () => [latchIn(dir).read(), latchIn(dir).readPause(), latchIn(dir).readReduce()];
+const NO_STOPS = [null, null, null];
+
+describe('a proposal', () => {
+  test('has no effect, is listed with its preview, and survives a restart of the console', async () => {
+    const made = await desk().propose(pause);
+    expect([stops(), actionsIn(dir)]).toEqual([NO_STOPS, []]);
+    expect(made).toMatchObject({ ...pause, state: 'open', by: null });
+    expect(made.id).toMatch(PROPOSAL_ID);
+    expect(made.lines).toEqual([expect.stringMatching(/^no bot is running/)]);
+    expect(desk().list()).toEqual([made]);
+  });
+
+  test('is executed when a person approves it, and the journal names agent, proposal and person', async () => {
+    const { id, digest } = await desk().propose(pause);
+    const { lines, approve } = await review({ id, digest });
+    expect(lines).toEqual([expect.stringMatching(/^no bot is running/)]);
+    expect(stops()).toEqual(NO_STOPS);
+    expect(await approve()).toMatchObject({ end: 'done' });
+    expect(latchIn(dir).readPause()).toMatchObject({ reason: 'odd fills', who: 'Ana', until: clock.now() + 1_800_000 });
+    expect(actionsIn(dir)).toMatchObject([
+      { id, by: 'Ana', via: 'agent', agent: 'a helper', action: 'pause', reason: 'odd fills', end: 'done' },
+    ]);
+    expect(desk().list()).toMatchObject([{ id, state: 'done', by: 'Ana', result: [expect.any(String)] }]);
+  });
+
+  test('is executed once, however many persons approve it at the same time, also after a restart', async () => {
+    const { id, digest } = await desk().propose(pause);
+    const reviews = await Promise.all([review({ id, digest }), review({ id, digest }, { by: 'Luz', via: 'console' })]);
+    const ends = await Promise.all(reviews.map(({ approve }) => approve()));
+    expect(ends.map(({ end }) => end).sort()).toEqual(['done', 'refused']);
+    expect(await reviews[0].approve()).toMatchObject({ end: 'refused' });
+    await expect(review({ id, digest })).rejects.toThrow(/has already decided/);
+    expect(actionsIn(dir)).toHaveLength(1);
+    // Without the record of the decision, the action journal still has the id.
+    rmSync(join(dir, `decision-${id}.json`));
+    await expect(review({ id, digest })).rejects.toThrow(/has already decided/);
+  });
+
+  test.each<[string, (file: string) => void]>([
+    ['empty', file => writeFileSync(file, '', { mode: 0o600 })],
+    ['half written', file => writeFileSync(file, '{"at":1,"by"', { mode: 0o600 })],
+  ])('whose decision is %s after a crash is never executed', async (_, left) => {
+    const { id, digest } = await desk().propose(pause);
+    const { approve } = await review({ id, digest });
+    left(join(dir, `decision-${id}.json`));
+    expect(await approve()).toMatchObject({ end: 'refused' });
+    expect([stops(), actionsIn(dir)]).toEqual([NO_STOPS, []]);
+    expect(desk().list()).toMatchObject([{ state: 'approved', by: 'unknown' }]);
+  });
+
+  test('that a person rejects cannot be approved', async () => {
+    const { id, digest } = await desk().propose(pause);
+    const { approve } = await review({ id, digest });
+    rejectProposal(bot(), { id, digest }, ANA, clock.now());
+    expect(await approve()).toMatchObject({ end: 'refused', lines: [expect.stringMatching(/already decided/)] });
+    expect(desk().list()).toMatchObject([{ state: 'rejected', by: 'Ana' }]);
+    expect(stops()).toEqual(NO_STOPS);
+  });
+
+  test('expires, also during its review, and when the clock is set back', async () => {
+    const { id, digest } = await desk().propose(pause);
+    const { approve } = await review({ id, digest });
+    await clock.advance(PROPOSAL_MS);
+    expect(await approve()).toEqual({ end: 'refused', lines: [expect.stringMatching(/has expired/)] });
+    await expect(review({ id, digest })).rejects.toThrow(/has expired/);
+    const later = await desk().propose(pause);
+    clock.step(-3_600_000);
+    await expect(review(later)).rejects.toThrow(/has expired/);
+    expect(stops()).toEqual(NO_STOPS);
+  });
+
+  test('is refused once what its effect depends on has changed, before or during its review', async () => {
+    const made = await desk().propose(pause);
+    const { approve } = await review(made);
+    latchIn(dir).set({ reason: 'drawdown', at: clock.now(), by: 'bot' });
+    expect(await approve()).toMatchObject({ end: 'refused', lines: [expect.stringMatching(/have changed/)] });
+    await expect(review(made)).rejects.toThrow(/have changed since the proposal/);
+    expect(actionsIn(dir)).toEqual([]);
+  });
+
+  test('of a reload is bound to the content of the file', async () => {
+    const config = join(dir, '..', `${Math.random()}.yaml`);
+    writeFileSync(config, 'book: btc_mxn\n');
+    const own = { stateDir: dir, configFile: config };
+    const told = async () => ['no bot is running'];
+    const { id, digest } = await new ProposalDesk({
+      ...{ bot: own, clock, preview: told, newId: newProposalId },
+    }).propose({ ...pause, action: 'reload', minutes: null });
+    const { approve } = await reviewProposal(own, { id, digest }, ANA, clock, told);
+    writeFileSync(config, 'book: eth_mxn\n');
+    expect(await approve()).toMatchObject({
+      end: 'refused',
+      lines: [expect.stringMatching(/configuration file have/)],
+    });
+    rmSync(config);
+    await expect(desk().propose({ ...pause, action: 'reload', minutes: null })).rejects.toThrow(/-c FILE/);
+  });
+
+  test('whose file was changed cannot be approved, whichever character it is', async () => {
+    const { id, digest } = await desk().propose(pause);
+    const file = join(dir, `proposal-${id}.json`);
+    const text = readFileSync(file, 'utf8');
+    await fc.assert(
+      fc.asyncProperty(fc.nat(text.length - 1), fc.constantFrom(...'0a9"}'), async (at, sign) => {
+        fc.pre(text[at] !== sign);
+        writeFileSync(file, text.slice(0, at) + sign + text.slice(at + 1), { mode: 0o600 });
+        await expect(review({ id, digest })).rejects.toThrow();
+      }),
+      runsOf(300, 60),
+    );
+    writeFileSync(file, text, { mode: 0o600 });
+    await review({ id, digest });
+  });
+
+  test.each(['', 'abc', 'f'.repeat(64), '../../HALTED'])('is not approved by the digest %j', async digest => {
+    const { id } = await desk().propose(pause);
+    await expect(review({ id, digest })).rejects.toThrow(/the digest is not that of the proposal/);
+  });
+
+  test.each(['p-', '../../../etc/passwd', 'p-abcdefgh23', '__proto__', 'p-abcdefgh2/'])(
+    'with the id %j is none',
+    async id => {
+      await expect(review({ id, digest: 'f'.repeat(64) })).rejects.toThrow(/no proposal has this id/);
+    },
+  );
+});
+
+describe('the desk', () => {
+  test('takes only actions that lower the risk, and a reload', async () => {
+    expect(PROPOSED_ACTIONS).toEqual(API_PROPOSED);
+    for (const action of ['resume', 'flatten', 'PAUSE', '__proto__', ''])
+      await expect(desk().propose({ ...pause, action })).rejects.toThrow(/expected one of/);
+    await expect(desk().propose({ ...pause, action: 'halt' })).rejects.toThrow(/only valid for a pause/);
+    await expect(desk().propose({ ...pause, reason: '\u200b\u200b\u200b\u200b' })).rejects.toThrow(/--reason/);
+  });
+
+  test('has at most so many open proposals and requests per minute, and says so', async () => {
+    const one = desk();
+    for (let at = 0; at < OPEN_PROPOSALS_MAX; at++) await one.propose(pause);
+    await expect(one.propose(pause)).rejects.toThrow(/5 proposals are open \(maximum 5\)/);
+    for (let at = OPEN_PROPOSALS_MAX + 1; at < PROPOSALS_PER_MINUTE; at++) await one.preview(pause);
+    await expect(one.preview(pause)).rejects.toThrow(/at most 10 proposals and previews per minute/);
+    await clock.advance(60_000);
+    await one.preview(pause);
+    await expect(Promise.all([one.preview(pause), one.preview(pause)])).rejects.toThrow(/is under way/);
+  });
+
+  test('keeps the last closed proposals only, and no decision without its proposal', async () => {
+    const one = desk();
+    for (let at = 0; at < 60; at++) {
+      const { id, digest } = await one.propose(pause);
+      rejectProposal(bot(), { id, digest }, ANA, clock.now());
+      await clock.advance(60_000);
+    }
+    const made = await one.propose(pause);
+    const all = proposalsIn(bot(), clock.now());
+    expect(all[0]).toEqual(made);
+    expect(all.filter(({ state }) => state === 'rejected')).toHaveLength(50);
+  });
+
+  test('stores texts of an agent on one line, without control characters', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 600 }), async text => {
+        await clock.advance(PROPOSAL_MS);
+        const made = await desk().propose({ ...pause, reason: `seen: ${text}`, agent: `a${text}` });
+        expect(made.reason + made.agent).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+        expect(made.agent.length).toBeLessThan(130);
+        expect(desk().list()[0]).toEqual(made);
+        await review(made);
+      }),
+      runsOf(200, 30),
+    );
+  });
+});

@@ -1,0 +1,177 @@
+/** The command `mcp` as a process beside a running bot and its console: thousands of hostile calls, and approvals in a terminal. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { AgentClient } from '../../app/mcp/agentClient.ts';
+import { FOREIGN_REQUESTS, hostileLines } from '../../app/mcp/hostileCalls.ts';
+import { asking } from '../../console/asking.ts';
+import { Bench, endPrograms, printed, puntas, ran, ROOT } from '../program.ts';
+
+const bench = new Bench();
+const children: ChildProcess[] = [];
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await endPrograms();
+  bench.clear();
+});
+
+const VIEWER = 'viewer-token-0123456789abcdef-012345';
+const CALLS = 10_000;
+/** Growth of the process that garbage of 10,000 calls may have, in kB; each kept call would add 20 kB and more. */
+const GROWTH_MAX_KB = 98_304;
+
+const memoryOf = (pid: number): number =>
+  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]);
+
+async function desk() {
+  const token = (name: string, text: string): string => {
+    writeFileSync(bench.path(name), text, { mode: 0o600 });
+    return bench.path(name);
+  };
+  const viewerTokenFile = token('viewer.token', VIEWER);
+  const operatorTokenFile = token('operator.token', 'operator-token-0123456789abcdef-0123');
+  const config = bench.config('sandbox', text =>
+    stringify({
+      ...(parse(text) as object),
+      console: { besideRun: false, viewerTokenFile, operatorTokenFile },
+    }),
+  );
+  const { state } = parse(readFileSync(config, 'utf8')) as { state: { dir: string } };
+  const bot = puntas(['run', '-c', config]);
+  await bot.sees(/"msg":"quoting"/);
+  const page = puntas(['console', '-c', config, '--port', '0']);
+  const [, url = ''] = await page.sees(/console of \S+ at (http:\S+)/);
+  return { config, url, bot, dir: state.dir };
+}
+
+function agent(config: string, url: string, more: readonly string[] = []) {
+  const args = ['mcp', '-c', config, '--console', url, '--agent', 'a helper', '--calls-per-minute', '1000000', ...more];
+  const child = spawn(process.execPath, [join(ROOT, 'dist/src/main.js'), ...args], {
+    cwd: ROOT,
+    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PUNTAS_'))),
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  const errors: string[] = [];
+  child.stderr.setEncoding('utf8').on('data', (part: string) => void errors.push(part));
+  const ended = new Promise<number | null>(resolve => child.once('close', resolve));
+  return { child, errors, ended, client: new AgentClient(child.stdin, child.stdout) };
+}
+
+/** Files that an action would leave. */
+const effects = (dir: string): readonly string[] =>
+  readdirSync(dir).filter(name =>
+    /^(?:HALTED|PAUSED|REDUCE|FLATTEN|cancel\.json|actions\.jsonl|resum.*|decision-.*)$/.test(name),
+  );
+
+test('does nothing by thousands of hostile calls, answers each, and keeps its size; then a person approves what was proposed', async () => {
+  const { config, url, bot, dir } = await desk();
+  const { child, client, errors, ended } = agent(config, url);
+  expect(await client.open2025()).toBe('2025-11-25');
+  const sent: number[] = [];
+  const ask = asking(() => url);
+  const headers = {
+    authorization: `Bearer ${VIEWER}`,
+    'content-type': 'application/json',
+    'idempotency-key': 'key-0001',
+  };
+  let [waiting, count, before] = [[] as Promise<unknown>[], 0, 0];
+  for (const { id, text } of hostileLines(7, CALLS)) {
+    if (id === null) client.send(text);
+    else {
+      sent.push(id);
+      waiting.push(client.sent(id, text));
+    }
+    if (++count === CALLS / 4) before = memoryOf(child.pid!);
+    if (waiting.length < 30) continue;
+    await Promise.all(waiting);
+    waiting = [];
+    const [path, body] = FOREIGN_REQUESTS[sent.length % FOREIGN_REQUESTS.length]!;
+    const { status } = await ask(path, 'POST', headers, JSON.stringify(body));
+    expect([401, 403, 404, 405]).toContain(status);
+  }
+  await Promise.all(waiting);
+  expect(sent.filter(id => client.answered.get(id) !== 1)).toEqual([]);
+  expect(client.unnumbered).toBeGreaterThan(CALLS / 10);
+  expect(await client.ask('ping')).toMatchObject({ result: {} });
+  expect(memoryOf(child.pid!) - before).toBeLessThan(GROWTH_MAX_KB);
+  expect(effects(dir)).toEqual([]);
+  const listed = printed(await ran(['proposals', '-c', config, '--json'])) as {
+    readonly proposals: readonly { readonly id: string; digest: string; action: string; state: string }[];
+  };
+  const open = listed.proposals.filter(({ state }) => state === 'open');
+  expect(open.length).toBeGreaterThan(0);
+  expect(open.length).toBeLessThanOrEqual(5);
+
+  // A person approves one of them, which is known by its preview and digest.
+  const { id, digest } = open.find(({ action }) => action !== 'reload') ?? open[0]!;
+  expect((await ran(['approve', id, '-c', config])).stderr).toMatch(/there is no terminal; pass --digest/);
+  expect((await ran(['approve', id, '-c', config, '--digest', 'f'.repeat(64)])).code).not.toBe(0);
+  expect(effects(dir)).toEqual([]);
+  const approved = await ran(['approve', id, '-c', config, '--digest', digest, '--by', 'Ana']);
+  expect([approved.code, approved.stdout]).toEqual([0, expect.stringMatching(/effect now:/)]);
+  const again = await ran(['approve', id, '-c', config, '--digest', digest, '--by', 'Ana']);
+  expect([again.code, again.stderr]).toEqual([2, expect.stringMatching(/already decided/)]);
+  const journal = readFileSync(join(dir, 'actions.jsonl'), 'utf8').trim().split('\n');
+  expect(journal.map(line => JSON.parse(line) as unknown)).toMatchObject([
+    { id, by: 'Ana', via: 'agent', agent: 'a helper' },
+  ]);
+  child.stdin.end();
+  expect(await ended).toBe(0);
+  expect(errors.join('')).not.toContain(VIEWER);
+  bot.signal('SIGTERM');
+  await bot.ended;
+});
+
+test('backtests on a recording below an allowed folder, one at a time, and on nothing else', async () => {
+  const tapes = bench.path('tapes');
+  mkdirSync(tapes);
+  const made = await ran(['record', '--help']);
+  expect(made.code).toBe(0);
+  writeFileSync(bench.path('viewer.token'), VIEWER, { mode: 0o600 });
+  const config = bench.config('sandbox', text =>
+    stringify({ ...(parse(text) as object), console: { viewerTokenFile: bench.path('viewer.token') } }),
+  );
+  const { child, client, ended } = agent(config, 'http://127.0.0.1:1', ['--files', tapes]);
+  await client.open2025();
+  expect((await client.call('run_backtest', { tape: '../viewer.token' })).error).toMatch(/no such file below/);
+  expect((await client.call('run_backtest', { tape: 'none' })).error).toMatch(/no such file below/);
+  mkdirSync(join(tapes, 'empty'));
+  const [one, other] = await Promise.all([
+    client.call('run_backtest', { tape: 'empty' }),
+    client.call('run_backtest', { tape: 'empty' }),
+  ]);
+  expect(one.error).toMatch(/recording/);
+  expect(other.error).toMatch(/a backtest is under way/);
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+});
+
+test.each<[string, readonly string[], Record<string, string>, RegExp]>([
+  [
+    'a secret in the environment',
+    [],
+    { PUNTAS_API_SECRET: 'x' },
+    /must not contain secrets, but contains PUNTAS_API_SECRET/,
+  ],
+  [
+    'an address that is not of this machine',
+    ['--console', 'http://evil.example'],
+    {},
+    /--console: expected an address/,
+  ],
+  ['a folder that is none', ['--files', '/nowhere'], {}, /--files: \/nowhere is not a folder/],
+  ['no token', [], {}, /an agent needs the token of a viewer/],
+])('does not start with %s', async (what, more, environment, line) => {
+  writeFileSync(bench.path('viewer.token'), VIEWER, { mode: 0o600 });
+  const config = bench.config('sandbox', text =>
+    stringify({
+      ...(parse(text) as object),
+      ...(what === 'no token' ? {} : { console: { viewerTokenFile: bench.path('viewer.token') } }),
+    }),
+  );
+  const { code, stderr, stdout } = await ran(['mcp', '-c', config, ...more], environment);
+  expect([code, stderr, stdout]).toEqual([2, expect.stringMatching(line), '']);
+});
