@@ -4,7 +4,7 @@
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { cleaned, isSame, SESSION_MS, Sessions, type ConsoleAccess, type Role, type Login } from './access.ts';
-import { APPROVAL_MS, Approvals, type ActionRequest, type ConsoleActions, type OnReplayed } from './approvals.ts';
+import { APPROVAL_MS, Approvals, type ActionRequest, type ConsoleActions, type OnReplayed, type ParameterChange } from './approvals.ts';
 import type { ApiAccess } from './apiRoutes.ts';
 import type { CallerRole } from '../guard/index.ts';
 import type { ShownSession } from './page/view.ts';
@@ -174,6 +174,16 @@ function addActions(
     return replyWithProgress(reply, async onShare => ({ lines: await actions.cost(session.name, onShare) }));
   });
 
+  server.get('/actions/parameters', async (request, reply) => {
+    const session = allowed(request, reply, 'operator');
+    if (session === null) return reply;
+    try {
+      return actions.parameters();
+    } catch (error) {
+      return replyProblem(reply, 422, error instanceof Error ? error.message : String(error));
+    }
+  });
+
   server.post('/actions/confirm', async (request, reply) => {
     const session = allowed(request, reply, 'operator');
     if (session === null) return reply;
@@ -240,7 +250,21 @@ function requestOf(fields: Fields, names: readonly string[], by: string): Action
     return action === 'flatten'
       ? 'enter the maximum total cost, fees included, like 250.50'
       : 'a maximum cost is only valid for flatten';
-  return { action, reason: why, by, minutes: isSpan ? minutes : null, costMax: isSum ? costMax : null };
+  const change = action === 'set' ? changeOf(fields) : null;
+  if (typeof change === 'string') return change;
+  return {
+    ...{ action, reason: why, by, minutes: isSpan ? minutes : null, costMax: isSum ? costMax : null },
+    ...(change === null ? {} : { change }),
+  };
+}
+
+/** Returns the change of a parameter, or a message for the operator if a field is invalid. */
+function changeOf({ key, value, digest }: Fields): ParameterChange | string {
+  if (typeof key !== 'string' || !/^[\w.]{1,100}$/.test(key)) return 'choose the parameter to change';
+  if (value !== null && (typeof value !== 'string' || !/^[ -~]{1,100}$/.test(value)))
+    return 'enter the new value in one line of at most 100 characters';
+  if (typeof digest !== 'string' || !/^[0-9a-f]{64}$/.test(digest)) return 'reload the list of parameters';
+  return { key, value, digest };
 }
 
 function shownSession(

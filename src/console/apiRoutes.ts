@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Role } from './access.ts';
-import type { ActionOver, ActionRequest } from './approvals.ts';
+import type { ActionOver, ActionRequest, ParameterChange } from './approvals.ts';
 import {
   API_ACTIONS,
   API_DOCUMENT_PATH,
@@ -20,6 +20,7 @@ import {
 /** Read of the API; days are UTC days as text. */
 export type ApiRead =
   | { readonly what: 'status' | 'config' }
+  | { readonly what: 'parameters' }
   | { readonly what: 'report'; readonly from?: string; readonly to?: string }
   | { readonly what: 'explain'; readonly at: number | null }
   | { readonly what: 'fills'; readonly max: number };
@@ -141,6 +142,7 @@ function handlersOf({ read, preview, act }: ConsoleApi): Readonly<Record<ApiRout
   return {
     status: json(() => ({ what: 'status' })),
     config: json(() => ({ what: 'config' })),
+    parameters: json(() => ({ what: 'parameters' })),
     report: json(({ from, to }) => ({
       what: 'report',
       ...(from === undefined ? {} : { from }),
@@ -169,12 +171,15 @@ const actionHandler =
     const over = await act(requestFrom(action, body as object), key);
     if (over === 'other request')
       return problem(reply, 409, 'this Idempotency-Key was used for another request; nothing was done');
-    return { id: key, end: over.end, lines: over.lines, isRepeated: over.isRepeated };
+    const { end, lines, undo, isRepeated } = over;
+    return { id: key, end, lines, isRepeated, ...(undo === undefined ? {} : { undo }) };
   };
 
 function requestFrom(action: string, body: object): ActionRequest {
   const { reason = '', by = '', minutes = null } = body as Partial<ActionRequest>;
-  return { action, reason, by, minutes, costMax: null };
+  const { key, value = null, digest } = body as Partial<ParameterChange>;
+  const change = action === 'set' && key !== undefined && digest !== undefined ? { change: { key, value, digest } } : {};
+  return { action, reason, by, minutes, costMax: null, ...change };
 }
 
 /** Returns the schema in the form of the server's validator. */

@@ -6,7 +6,15 @@ export { openApiDocument } from './apiSchemas.ts';
 export type { ApiActionOver, ApiRead, ConsoleApi } from './apiRoutes.ts';
 export type { AccessEvent, ConsoleAccess } from './access.ts';
 export { APPROVAL_MS, Approvals } from './approvals.ts';
-export type { ActionOver, ActionRequest, ConsoleActions, OnReplayed, Prepared } from './approvals.ts';
+export type {
+  ActionOver,
+  ActionRequest,
+  ConsoleActions,
+  OnReplayed,
+  ParameterChange,
+  Prepared,
+  ShownParameters,
+} from './approvals.ts';
 export type {
   ConsoleHistory,
   ConsoleView,

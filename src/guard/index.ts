@@ -12,6 +12,8 @@ export {
   writeDurably,
   writeDurablyAlone,
   writeWhole,
+  replaceInPlace,
+  replacementProblem,
 } from './durableFiles.ts';
 export {
   LARGE_FILE,

@@ -49,6 +49,10 @@ const MESSAGES: { readonly [K in MailKind]: MailMessage<K> } = {
   reloadAnswer: { id: 'r-1', end: 'nothing to do', lines: ['nothing has changed'] },
   reloadPreview: { by: 'ann', at: 1, digest: 'ab12' },
   resuming: { by: 'ann', reason: 'a test', isPause: true },
+  changing: {
+    ...{ id: 'c-1', via: 'console', file: 'my.yaml', key: 'log.level', from: null, to: 'warn', ...said },
+    ...{ before: 'ab12', after: 'cd34', host: 'a', pid: 7 },
+  },
   flatten: { id: 'f-1', costMax: money(10n), ...said },
   halt: { reason: 'drawdown', at: 1, by: 'bot' },
   reduce: { reason: 'a test', at: 1, by: 'person', who: 'ann' },
