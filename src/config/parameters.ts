@@ -79,8 +79,7 @@ export function parameterText(config: Config, key: string): string | null {
  */
 export function parameterRefusal(config: Config, key: string, to: string | null): string | null {
   const direction = Object.hasOwn(PARAMETER_DIRECTIONS, key) ? PARAMETER_DIRECTIONS[key] : undefined;
-  if (direction === undefined)
-    return `${key}: cannot be changed from a page; change the YAML file and reload it`;
+  if (direction === undefined) return `${key}: cannot be changed from a page; change the YAML file and reload it`;
   if (!parametersOf(config).some(each => each.key === key))
     return `${key}: the configuration has no such key, or lacks its section; change the YAML file and reload it`;
   if (direction === 'free') return null;

@@ -4,7 +4,14 @@
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { cleaned, isSame, SESSION_MS, Sessions, type ConsoleAccess, type Role, type Login } from './access.ts';
-import { APPROVAL_MS, Approvals, type ActionRequest, type ConsoleActions, type OnReplayed, type ParameterChange } from './approvals.ts';
+import {
+  APPROVAL_MS,
+  Approvals,
+  type ActionRequest,
+  type ConsoleActions,
+  type OnReplayed,
+  type ParameterChange,
+} from './approvals.ts';
 import type { ApiAccess } from './apiRoutes.ts';
 import type { CallerRole } from '../guard/index.ts';
 import type { ShownSession } from './page/view.ts';

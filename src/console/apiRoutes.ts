@@ -178,7 +178,8 @@ const actionHandler =
 function requestFrom(action: string, body: object): ActionRequest {
   const { reason = '', by = '', minutes = null } = body as Partial<ActionRequest>;
   const { key, value = null, digest } = body as Partial<ParameterChange>;
-  const change = action === 'set' && key !== undefined && digest !== undefined ? { change: { key, value, digest } } : {};
+  const change =
+    action === 'set' && key !== undefined && digest !== undefined ? { change: { key, value, digest } } : {};
   return { action, reason, by, minutes, costMax: null, ...change };
 }
 

@@ -55,7 +55,12 @@ export type SetAsk = Asked<'set'> & {
   readonly digest?: string;
 };
 
-type Special = { readonly pause: PauseAsk; readonly flatten: FlattenAsk; readonly reload: ReloadActionAsk; readonly set: SetAsk };
+type Special = {
+  readonly pause: PauseAsk;
+  readonly flatten: FlattenAsk;
+  readonly reload: ReloadActionAsk;
+  readonly set: SetAsk;
+};
 export type ActionAsk = {
   readonly [Name in ActionName]: Name extends keyof Special ? Special[Name] : Asked<Name>;
 }[ActionName];

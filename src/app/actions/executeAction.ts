@@ -85,7 +85,11 @@ export function journalResult({ stateDir }: WhichBot, ask: NotedAsk, at: Millis,
   }
 }
 
-async function done(bot: WhichBot, ask: Exclude<ActionAsk, { action: 'reload' | 'set' }>, clock: Clock): Promise<ActionEnd> {
+async function done(
+  bot: WhichBot,
+  ask: Exclude<ActionAsk, { action: 'reload' | 'set' }>,
+  clock: Clock,
+): Promise<ActionEnd> {
   const { reason, by } = ask;
   switch (ask.action) {
     case 'pause':

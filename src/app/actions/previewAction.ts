@@ -52,8 +52,13 @@ async function previewSet(
   const { before, after, line, file } = plannedChange(bot, ask);
   await assertFileApplied(bot, ask, before.digest, clock);
   const dir = stateDirOf(bot);
-  if (recordingsIn(dir).length === 0) throw new UsageError('the effect is unknown, because the bot has no recording yet');
-  const { engine, setup, rules, seen } = replayedMoment({ dir, at: null, ...(onInput === undefined ? {} : { onInput }) });
+  if (recordingsIn(dir).length === 0)
+    throw new UsageError('the effect is unknown, because the bot has no recording yet');
+  const { engine, setup, rules, seen } = replayedMoment({
+    dir,
+    at: null,
+    ...(onInput === undefined ? {} : { onInput }),
+  });
   const at = seen.at ?? clock.now();
   const next = nextPreview(withOwn(after.config, setup), rules, engine, at, seen.reference);
   const nothing = quotesNothing(next, engine, at);

@@ -151,8 +151,7 @@ async function appliedOrRestored(
   clock: Clock,
 ): Promise<SetEnd> {
   const finished = (end: ActionEnd) => finish(bot, record, end, clock.now());
-  const undone = (lines: readonly string[]) =>
-    finished({ end: 'refused', lines: [...lines, restored(bot, record)] });
+  const undone = (lines: readonly string[]) => finished({ end: 'refused', lines: [...lines, restored(bot, record)] });
   try {
     // The file is compared again just before it is replaced.
     if (digestOf(readRegularFile(file, TEXT_FILE)) !== record.before)
@@ -165,14 +164,19 @@ async function appliedOrRestored(
     const { id, by, reason } = record;
     const request = { config: file, state: stateDirOf(bot), digest: after.digest, paper: false, preview: false };
     const { end, lines } = await askReload({ ...request, id, by, reason }, clock);
-    return end === 'kept' ? undone(lines) : finished({ end: 'done', lines: [line, ...lines.filter(each => each !== line)] });
+    return end === 'kept'
+      ? undone(lines)
+      : finished({ end: 'done', lines: [line, ...lines.filter(each => each !== line)] });
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     // The bot may still apply the change. The record stays, and the next change asks the bot again.
     if (error instanceof UnansweredRequest)
       return {
         end: 'refused',
-        lines: [error.message, `${file} has the new value; whether the bot applied it is checked before the next change`],
+        lines: [
+          error.message,
+          `${file} has the new value; whether the bot applied it is checked before the next change`,
+        ],
       };
     return undone(error.message.split('\n'));
   }
@@ -201,7 +205,10 @@ export async function recoverChange(bot: WhichBot, clock: Clock): Promise<Action
       });
     if (await isApplied(bot, record, clock))
       return finished({ end: 'done', lines: ['the bot applied the change, although the console was interrupted'] });
-    return finished({ end: 'refused', lines: ['the change was interrupted before the bot applied it', restored(bot, record)] });
+    return finished({
+      end: 'refused',
+      lines: ['the change was interrupted before the bot applied it', restored(bot, record)],
+    });
   } finally {
     underWay.delete(record.id);
   }
@@ -257,7 +264,9 @@ function finish(bot: WhichBot, record: Changing, end: ActionEnd, at: Millis): Se
     if (!actionsIn(dir).some(each => each.id === id))
       noteAction(dir, at, { id, by, reason, via, action: 'set', key, value: to, from }, end);
   } catch (error) {
-    lines.push(`this action could not be recorded in actions.jsonl: ${error instanceof Error ? error.message : String(error)}`);
+    lines.push(
+      `this action could not be recorded in actions.jsonl: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
   new Mailbox(dir, 'changing').remove();
   rmSync(copyOf(dir, record), { force: true });

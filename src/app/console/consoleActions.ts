@@ -69,7 +69,9 @@ export function consoleActions(
 function basisOf({ configFile, stateDir }: WhichBot, { action }: ActionAsk, now: Millis): string | null {
   if (action === 'resume') return JSON.stringify(holdersOf(stateDir, now));
   if (action === 'pause') return JSON.stringify(pauseAt(latchIn(stateDir), now));
-  return (action === 'reload' || action === 'set') && configFile !== undefined ? digestOf(readRegularFile(configFile, TEXT_FILE)) : null;
+  return (action === 'reload' || action === 'set') && configFile !== undefined
+    ? digestOf(readRegularFile(configFile, TEXT_FILE))
+    : null;
 }
 
 /** Returns a checked action with a new id. Throws an error for the operator if a field is invalid. */
@@ -116,7 +118,18 @@ export function actionEvents(stateDir: string): () => readonly ShownEvent[] {
   return () => entries().map(shownAction);
 }
 
-const shownAction = ({ at, by, via, action, reason, untilMs, costMax, change, end, lines }: ActionEntry): ShownEvent => ({
+const shownAction = ({
+  at,
+  by,
+  via,
+  action,
+  reason,
+  untilMs,
+  costMax,
+  change,
+  end,
+  lines,
+}: ActionEntry): ShownEvent => ({
   ...{ at, who: by, level: end === 'done' ? ('warn' as const) : ('error' as const) },
   text: [
     `${action}${untilMs === undefined ? '' : ` until ${new Date(untilMs).toISOString().slice(0, 16)}Z`}${costMax === undefined ? '' : ` for at most ${costMax}`}${change === undefined ? '' : ` ${change.key}: ${change.from ?? 'not set'} -> ${change.to ?? 'not set'}`}${VIA_TEXT[via]}: ${reason}`,

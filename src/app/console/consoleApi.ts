@@ -70,8 +70,7 @@ function earlierEnd({ stateDir }: WhichBot, ask: ActionAsk): ApiActionOver | nul
   const { id, action, by, reason } = ask;
   const found = actionsIn(stateDir).find(entry => entry.id === id);
   if (found === undefined) return null;
-  const isSameChange =
-    ask.action !== 'set' || (found.change?.key === ask.key && found.change.to === ask.value);
+  const isSameChange = ask.action !== 'set' || (found.change?.key === ask.key && found.change.to === ask.value);
   const isSame =
     found.via === 'api' && found.action === action && found.by === by && found.reason === reason && isSameChange;
   return isSame ? { end: found.end, lines: found.lines, isRepeated: true } : 'other request';

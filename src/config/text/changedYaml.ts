@@ -22,7 +22,8 @@ export function changedYaml(text: string, path: readonly string[], value: YamlVa
   if (typeof after === 'string') return refused(`the changed file would not be valid YAML (${after})`);
   if (commentsOf(text) !== commentsOf(edited.text)) return refused('a comment of the file would be lost');
   const [was, is] = [document.toJS({ maxAliasCount: 100 }) as unknown, after.toJS({ maxAliasCount: 100 }) as unknown];
-  if (valueIn(is, path) !== (value ?? undefined)) return refused('the new value cannot be written in the style of the file');
+  if (valueIn(is, path) !== (value ?? undefined))
+    return refused('the new value cannot be written in the style of the file');
   return without(was, path) === without(is, path)
     ? edited
     : refused('other keys of the file would change; change the file with an editor');
@@ -53,7 +54,8 @@ function editedText(
     if (!isMap(map)) return refused(`${path.slice(0, depth).join('.') || 'the file'} is not a section of keys`);
     const pair = map.items.find(({ key }) => isScalar(key) && String(key.value) === step);
     const isLast = depth === path.length - 1;
-    if (pair === undefined) return value === null ? refused('the file has no such key') : added(text, map, path, depth, value);
+    if (pair === undefined)
+      return value === null ? refused('the file has no such key') : added(text, map, path, depth, value);
     if (isLast) return value === null ? removed(text, map, pair) : replaced(text, pair, value);
     map = pair.value;
   }
@@ -62,8 +64,10 @@ function editedText(
 
 function replaced(text: string, { value: node }: Pair, value: YamlValue): ChangedYaml {
   if (isAlias(node)) return refused('the value is an alias, and a change would lose it');
-  if (!isScalar(node) || node.range === null || node.range === undefined) return refused('the value is a section or a list');
-  if (node.anchor !== undefined) return refused(`the value has the anchor ${node.anchor}, and other values would change`);
+  if (!isScalar(node) || node.range === null || node.range === undefined)
+    return refused('the value is a section or a list');
+  if (node.anchor !== undefined)
+    return refused(`the value has the anchor ${node.anchor}, and other values would change`);
   const [from, to] = node.range;
   const isOneLine = node.type === 'PLAIN' || node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE';
   if (!isOneLine || from === to || text.slice(from, to).includes('\n'))
@@ -72,13 +76,7 @@ function replaced(text: string, { value: node }: Pair, value: YamlValue): Change
 }
 
 /** Adds the missing keys of a path before the first key of the section. */
-function added(
-  text: string,
-  map: YAMLMap,
-  path: readonly string[],
-  depth: number,
-  value: YamlValue,
-): ChangedYaml {
+function added(text: string, map: YAMLMap, path: readonly string[], depth: number, value: YamlValue): ChangedYaml {
   const names = path.slice(depth);
   const end = text.includes('\r\n') ? '\r\n' : '\n';
   const last = `${names.at(-1)!}: ${written(value, 'PLAIN')}`;
@@ -101,8 +99,10 @@ function added(
 function removed(text: string, map: YAMLMap, { key, value }: Pair): ChangedYaml {
   const [from, to] = [isScalar(key) ? key.range?.[0] : undefined, isScalar(value) ? value.range?.[1] : undefined];
   if (from === undefined || to === undefined) return refused('the value is a section, a list or an alias');
-  if (isScalar(value) && value.anchor !== undefined) return refused('the value has an anchor, and other values would change');
-  if (map.flow === true || map.items.length === 1) return refused('the key is not in a line of its own, or is the only one of its section');
+  if (isScalar(value) && value.anchor !== undefined)
+    return refused('the value has an anchor, and other values would change');
+  if (map.flow === true || map.items.length === 1)
+    return refused('the key is not in a line of its own, or is the only one of its section');
   const begin = text.lastIndexOf('\n', from - 1) + 1;
   const newline = text.indexOf('\n', to);
   const stop = newline < 0 ? text.length : newline + 1;
@@ -114,8 +114,11 @@ function removed(text: string, map: YAMLMap, { key, value }: Pair): ChangedYaml 
 /** Returns the YAML of a value, with the quotes of the earlier value where they suffice. */
 function written(value: YamlValue, type: string): string {
   if (typeof value !== 'string') return plainText(value);
-  if (type === 'PLAIN' && /^[A-Za-z][\w-]*$/.test(value) && !/^(?:true|false|null|yes|no|on|off)$/i.test(value)) return value;
-  return type === 'QUOTE_SINGLE' && /^[\x20-\x7e]*$/.test(value) && !value.includes("'") ? `'${value}'` : JSON.stringify(value);
+  if (type === 'PLAIN' && /^[A-Za-z][\w-]*$/.test(value) && !/^(?:true|false|null|yes|no|on|off)$/i.test(value))
+    return value;
+  return type === 'QUOTE_SINGLE' && /^[\x20-\x7e]*$/.test(value) && !value.includes("'")
+    ? `'${value}'`
+    : JSON.stringify(value);
 }
 
 /** Returns a number without an exponent where it has up to 20 decimal places. */

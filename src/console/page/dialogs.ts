@@ -209,7 +209,11 @@ export class Dialogs {
       void (this.#typed = { ...this.#typed, [name]: (event.target as HTMLInputElement).value });
     const change = (): object =>
       action === 'set'
-        ? { key: this.#typed.key, value: this.#removes ? null : this.#typed.value.trim(), digest: this.#parameters?.digest ?? '' }
+        ? {
+            key: this.#typed.key,
+            value: this.#removes ? null : this.#typed.value.trim(),
+            digest: this.#parameters?.digest ?? '',
+          }
         : {};
     const submit = (): void => {
       const { reason, ...typedText } = this.#typed;
@@ -360,7 +364,9 @@ export class Dialogs {
         small('soft', 'why '),
         reason,
         minutes === null ? null : small('soft', `, for ${minutes} minutes`),
-        preview.change === undefined ? null : small('soft', `, ${preview.change.key}: ${preview.change.value ?? 'removed'}`),
+        preview.change === undefined
+          ? null
+          : small('soft', `, ${preview.change.key}: ${preview.change.value ?? 'removed'}`),
         costMax === null ? null : small('soft', `, for at most ${costMax} ${this.#state.live?.minor ?? ''}`),
       ),
       problemText(problem),

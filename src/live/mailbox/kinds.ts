@@ -127,7 +127,13 @@ export const MAIL = {
     ...request,
     file: 'changing.json',
     fields: {
-      ...{ id: idField, ...said, via: oneOfField('command', 'console', 'telegram', 'api'), file: textField, key: textField },
+      ...{
+        id: idField,
+        ...said,
+        via: oneOfField('command', 'console', 'telegram', 'api'),
+        file: textField,
+        key: textField,
+      },
       ...{ from: nullableField(textField), to: nullableField(textField), before: textField, after: textField },
       ...{ host: textField, pid: countField },
     },

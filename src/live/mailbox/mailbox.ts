@@ -3,7 +3,17 @@
  * if no other user could have written it.
  */
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, existsSync, fstatSync, linkSync, lstatSync, openSync, readdirSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { textOfError, type Millis } from '../../core/index.ts';
 import { readOpenFile, appendLine, syncFolder, writeDurably, writeDurablyAlone } from '../../guard/index.ts';
