@@ -169,7 +169,8 @@ export const API_ROUTES = {
   parameters: {
     method: 'GET',
     path: `${API_BASE}/parameters`,
-    role: 'operator',
+    needsToken: true,
+    role: 'viewer',
     summary: 'Keys that set can change, with value, unit, help and permitted direction; and the last changes',
     answer: {
       type: 'object',

@@ -11,9 +11,9 @@
  * their correlation, their arbitrageur, and recordings of several books. It was raised by 140 for the joint moves of books in
  * a scout. It was raised by 900 for users without a clone and of other bots: 590 for the parameters of three bots, and 310 for
  * releases and what their versions promise. It was raised by 620 for the remote control and the HTTP API: their page, keys,
- * command and metric.
+ * command and metric. It was raised by 300 for changes of parameters through the console and the API.
  */
-export const WORDS_MAX = 42_200;
+export const WORDS_MAX = 42_500;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -29,7 +29,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
   'docs/configuration.md': 5_030,
-  'docs/console.md': 600,
+  'docs/console.md': 800,
   'docs/container.md': 620,
   'docs/contents.md': 205,
   'docs/controls.md': 875,

@@ -420,7 +420,7 @@ describe.skipIf(!isOwned)('what a command leaves for a bot', () => {
   };
 
   test('is every request and pause of an operator', () => {
-    expect(OPERATORS).toEqual(['adjust', 'settle', 'cancel', 'reload', 'flatten', 'pause']);
+    expect(OPERATORS).toEqual(['adjust', 'settle', 'cancel', 'reload', 'changing', 'flatten', 'pause']);
   });
 
   test.each(Object.entries(puts))('(%s) is not left in a folder that others can write', (_, put) => {
