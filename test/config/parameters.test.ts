@@ -78,7 +78,7 @@ describe('the rules of keys', () => {
       fc.property(fc.bigInt(1n, 10n ** 18n), fc.bigInt(0n, 10n ** 18n), (now, then) => {
         const text = (of: bigint) => `${of / 10n ** 8n}.${(of % 10n ** 8n).toString().padStart(8, '0')}`;
         const { config } = FILES.find(({ name }) => name === 'sandbox.yaml')!;
-        const set = { ...config, limits: { ...config.limits, drawdownMax: text(now) } } as Config;
+        const set = { ...config, limits: { ...config.limits, drawdownMax: text(now) } };
         expect(parameterRefusal(set, 'limits.drawdownMax', text(then)) === null).toBe(then < now);
       }),
     );

@@ -216,9 +216,9 @@ describe('a confirmation', () => {
 
   test('after the file was changed does nothing', async () => {
     const of = scene();
-    const { execute } = await prepared(of, '13');
+    const ready = await prepared(of, '13');
     writeFileSync(of.file, `${shipped}# mine\n`);
-    expect(await of.passing(execute())).toMatchObject({
+    expect(await of.passing(ready.execute())).toMatchObject({
       end: 'refused',
       lines: [expect.stringContaining('changed since')],
     });
