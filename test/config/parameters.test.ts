@@ -14,7 +14,6 @@ import {
   parameterText,
   PARAMETER_DIRECTIONS,
   typedParameter,
-  type Config,
 } from '../../src/config.ts';
 import { takesEffectIn } from '../../src/config/sections/takesEffect.ts';
 import { decimalTextOf } from '../../src/config/text/plainNumber.ts';

@@ -2,7 +2,7 @@
  * Action that changes one key of the configuration file and has the running bot apply it. The bot's answer decides: if
  * the bot refuses, the earlier file is restored. A change that was interrupted by a kill is completed or undone later.
  */
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import {
@@ -135,8 +135,12 @@ export async function executeSet(bot: WhichBot, ask: SetAsk, clock: Clock): Prom
   underWay.add(record.id);
   try {
     if (!box.putNew(record)) {
-      rmSync(copyOf(dir, record), { force: true });
-      throw new UsageError('another change of a parameter is under way; preview the change again', 1);
+      // The same request may have reached another process, which needs its copy.
+      if (box.message()?.id !== record.id) rmSync(copyOf(dir, record), { force: true });
+      throw new UsageError(
+        `another change of a parameter is under way; preview the change again. If none is, remove ${box.path()}`,
+        1,
+      );
     }
     return await appliedOrRestored(bot, record, planned, clock);
   } finally {
@@ -168,7 +172,6 @@ async function appliedOrRestored(
       ? undone(lines)
       : finished({ end: 'done', lines: [line, ...lines.filter(each => each !== line)] });
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
     // The bot may still apply the change. The record stays, and the next change asks the bot again.
     if (error instanceof UnansweredRequest)
       return {
@@ -178,7 +181,7 @@ async function appliedOrRestored(
           `${file} has the new value; whether the bot applied it is checked before the next change`,
         ],
       };
-    return undone(error.message.split('\n'));
+    return undone((error instanceof Error ? error.message : String(error)).split('\n'));
   }
 }
 
@@ -189,12 +192,19 @@ async function appliedOrRestored(
 export async function recoverChange(bot: WhichBot, clock: Clock): Promise<ActionEnd | null> {
   const dir = stateDirOf(bot);
   const record = new Mailbox(dir, 'changing').message();
-  if (record === null || bot.configFile === undefined || record.file !== parameterFileOf(bot)) return null;
+  if (record === null) return null;
   if (isUnderWay(record, clock.now()))
     throw new UsageError(`a change of ${record.key} by ${record.by} is under way; try again in a minute`, 1);
   underWay.add(record.id);
   try {
     const finished = (end: ActionEnd) => finish(bot, record, end, clock.now());
+    if (record.file !== parameterFileOf(bot) || !existsSync(record.file))
+      return finished({
+        end: 'refused',
+        lines: [
+          `the change was interrupted; check ${record.key} in ${record.file}, which was ${record.from ?? 'not set'}`,
+        ],
+      });
     const digest = digestOf(readRegularFile(record.file, TEXT_FILE));
     if (digest === record.before)
       return finished({ end: 'refused', lines: ['the change was interrupted before the file was written'] });

@@ -3,14 +3,16 @@
  * sends nothing to an exchange. Operators act through the bot's state directory.
  */
 import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Clock, Timer } from '../../core/index.ts';
+import { textOfError, type Clock, type Timer } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { serveConsole, type ConsoleServer, type ConsoleView } from '../../console/index.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import { recoverChange } from '../actions/setParameter.ts';
 import { BesideRun } from './besideRun.ts';
 import { consoleAccess, LoginEvents } from './consoleAccess.ts';
 import { actionEvents, consoleActions } from './consoleActions.ts';
@@ -75,6 +77,8 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
     },
     { ...ask, access, actions, api },
   );
+  if (actions !== null && existsSync(config.state.dir))
+    void recoverChange(ask.bot, clock).catch((error: unknown) => ask.onLine?.(textOfError(error)));
   live.start();
   const timers = [
     again(clock, VIEW_EVERY_MS, () => server.send(JSON.stringify(liveView(live, beside) ?? waiting(live, beside)))),

@@ -317,6 +317,16 @@ describe('a kill', () => {
     expect([of.text(), existsSync(join(of.dir, 'changing.json'))]).toEqual([withSpread(13), true]);
   });
 
+  test('whose file was moved since is named with its earlier value, and blocks no later change', async () => {
+    const of = scene();
+    killed(of, GONE);
+    renameSync(of.file, `${of.file}.moved`);
+    const { lines } = (await of.passing(recoverChange(of.which, of.clock)))!;
+    expect(lines.join(' ')).toMatch(/halfSpreadBps.* was 16/);
+    writeFileSync(of.file, shipped);
+    expect((await of.set('14')).end).toBe('done');
+  });
+
   test('while no bot runs restores the file', async () => {
     const of = scene('deaf');
     killed(of, GONE);
