@@ -22,6 +22,7 @@ export type {
   ProfitParts,
   ShownBookPrices,
   ShownBot,
+  ShownChange,
   ShownBudgets,
   ShownElsewhere,
   ShownElsewhereHedge,
