@@ -93,7 +93,7 @@ export function checkedAsk<Ask extends ActionAsk>(ask: Ask, now: Millis): Ask {
 }
 
 const isParameter = ({ key, value }: SetAsk): boolean =>
-  key.length <= PARAMETER_MAX && (value === null || new RegExp(`^[ -~]{1,${PARAMETER_MAX}}$`).test(value));
+  key.length <= PARAMETER_MAX && (value === null || (value.length <= PARAMETER_MAX && /^[\x20-\x7e]+$/.test(value)));
 
 const isSum = (text: string): boolean => /^\d{1,15}(?:\.\d{1,8})?$/.test(text) && /[1-9]/.test(text);
 
