@@ -12,7 +12,7 @@ export { configChanges } from './config/changes.ts';
 export type { ConfigChange } from './config/changes.ts';
 export {
   parameterRefusal,
-  parametersOf,
+  listedParameters,
   parameterText,
   PARAMETER_DIRECTIONS,
   typedParameter,

@@ -2,7 +2,7 @@
  * Keys that an operator can change from a page. A limit can only be tightened: a page reaches more people than the file
  * does. A key in neither table cannot be changed from a page.
  */
-import { decimalTextOf } from './text/plainNumber.ts';
+import { decimalTextOf } from './plainNumber.ts';
 import { configSchema, type Config } from './schema.ts';
 import { schemaAt } from './shape.ts';
 
@@ -59,17 +59,19 @@ export type ShownParameter = {
 };
 
 /** Returns the parameters that the configuration's strategy and sections have, in the order of the tables. */
-export const parametersOf = (config: Config): readonly ShownParameter[] =>
+export const listedParameters = (config: Config): readonly ShownParameter[] =>
   Object.entries(PARAMETER_DIRECTIONS).flatMap(([key, direction]) => {
     const path = key.split('.');
     const schema = schemaAt(configSchema, config, path);
     if (schema === null || !isSectionThere(config, path.slice(0, -1))) return [];
-    return [{ key, value: parameterText(config, key), unit: unitOf(key), help: helpOf(key, config), direction }];
+    return [
+      { key, value: parameterText(config, key), unit: parameterUnit(key), help: parameterHelp(key, config), direction },
+    ];
   });
 
 /** Returns the value of a key as text; `null` if not set, or if the key is a section or a list. */
 export function parameterText(config: Config, key: string): string | null {
-  const value = valueAt(config, key.split('.'));
+  const value = valueOfPath(config, key.split('.'));
   return typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number' ? String(value) : null;
 }
 
@@ -80,7 +82,7 @@ export function parameterText(config: Config, key: string): string | null {
 export function parameterRefusal(config: Config, key: string, to: string | null): string | null {
   const direction = Object.hasOwn(PARAMETER_DIRECTIONS, key) ? PARAMETER_DIRECTIONS[key] : undefined;
   if (direction === undefined) return `${key}: cannot be changed from a page; change the YAML file and reload it`;
-  if (!parametersOf(config).some(each => each.key === key))
+  if (!listedParameters(config).some(each => each.key === key))
     return `${key}: the configuration has no such key, or lacks its section; change the YAML file and reload it`;
   if (direction === 'free') return null;
   const tighter = `${key}: from a page, a limit can only be tightened, to a ${direction} value`;
@@ -105,7 +107,7 @@ export function typedParameter(config: Config, key: string, text: string): strin
   const flag = text === 'true' || text === 'false' ? [text === 'true'] : [];
   const candidates = [...number, ...flag, text];
   const accepted = candidates.find(each => schema !== null && isAccepted(schema, each));
-  const current = typeof valueAt(config, key.split('.'));
+  const current = typeof valueOfPath(config, key.split('.'));
   return accepted ?? candidates.find(each => typeof each === current) ?? text;
 }
 
@@ -113,7 +115,7 @@ const isAccepted = (schema: object, value: unknown): boolean =>
   'safeParse' in schema &&
   (schema as { safeParse(value: unknown): { readonly success: boolean } }).safeParse(value).success;
 
-function valueAt(value: unknown, path: readonly string[]): unknown {
+function valueOfPath(value: unknown, path: readonly string[]): unknown {
   let here = value;
   for (const step of path)
     here =
@@ -124,7 +126,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
 }
 
 const isSectionThere = (config: Config, path: readonly string[]): boolean => {
-  const section = valueAt(config, path);
+  const section = valueOfPath(config, path);
   return typeof section === 'object' && section !== null && !Array.isArray(section);
 };
 
@@ -137,12 +139,12 @@ const UNITS = [
   ['Pct', '%'],
 ] as const;
 
-function unitOf(key: string): string {
+function parameterUnit(key: string): string {
   const name = key.slice(key.lastIndexOf('.') + 1);
   return UNITS.find(([end]) => name.endsWith(end))?.[1] ?? '';
 }
 
-function helpOf(key: string, config: Config): string {
+function parameterHelp(key: string, config: Config): string {
   let description = '';
   const path = key.split('.');
   const section = schemaAt(configSchema, config, path.slice(0, -1));

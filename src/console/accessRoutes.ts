@@ -257,7 +257,7 @@ function requestOf(fields: Fields, names: readonly string[], by: string): Action
     return action === 'flatten'
       ? 'enter the maximum total cost, fees included, like 250.50'
       : 'a maximum cost is only valid for flatten';
-  const change = action === 'set' ? changeOf(fields) : null;
+  const change = action === 'set' ? requestedChange(fields) : null;
   if (typeof change === 'string') return change;
   return {
     ...{ action, reason: why, by, minutes: isSpan ? minutes : null, costMax: isSum ? costMax : null },
@@ -266,7 +266,7 @@ function requestOf(fields: Fields, names: readonly string[], by: string): Action
 }
 
 /** Returns the change of a parameter, or a message for the operator if a field is invalid. */
-function changeOf({ key, value, digest }: Fields): ParameterChange | string {
+function requestedChange({ key, value, digest }: Fields): ParameterChange | string {
   if (typeof key !== 'string' || !/^[\w.]{1,100}$/.test(key)) return 'choose the parameter to change';
   if (value !== null && (typeof value !== 'string' || !/^[ -~]{1,100}$/.test(value)))
     return 'enter the new value in one line of at most 100 characters';

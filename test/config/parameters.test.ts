@@ -10,13 +10,13 @@ import {
   configSchema,
   loadConfig,
   parameterRefusal,
-  parametersOf,
+  listedParameters,
   parameterText,
   PARAMETER_DIRECTIONS,
   typedParameter,
 } from '../../src/config.ts';
 import { takesEffectIn } from '../../src/config/sections/takesEffect.ts';
-import { decimalTextOf } from '../../src/config/text/plainNumber.ts';
+import { decimalTextOf } from '../../src/config/plainNumber.ts';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
 
 type Node = {
@@ -60,7 +60,7 @@ describe('the rules of keys', () => {
     expect(limits.length).toBeGreaterThan(25);
     for (const key of limits) expect(PARAMETER_DIRECTIONS[key], key).not.toBe('free');
     for (const { config, name } of FILES)
-      for (const { key, value, direction } of parametersOf(config)) {
+      for (const { key, value, direction } of listedParameters(config)) {
         if (direction === 'free') continue;
         expect(parameterRefusal(config, key, null), `${name} ${key}`).toMatch(/not removed/);
         if (value === null) continue;
@@ -98,7 +98,7 @@ describe('the rules of keys', () => {
 
   test('show each parameter with its help, and type a value as the schema does', () => {
     const { config } = FILES.find(({ name }) => name === 'sandbox.yaml')!;
-    const shown = parametersOf(config);
+    const shown = listedParameters(config);
     for (const { key, help } of shown) expect(help, key).not.toBe('');
     expect(shown.find(({ key }) => key === 'strategy.halfSpreadBps')).toMatchObject({
       value: '16',
@@ -123,7 +123,7 @@ const commentsOf = (text: string): readonly string[] =>
 
 describe('a changed file', () => {
   test('differs in its key alone, keeps each comment and each other line, and is itself again after the inverse change', () => {
-    const cases = FILES.flatMap(file => parametersOf(file.config).map(parameter => ({ ...file, ...parameter })));
+    const cases = FILES.flatMap(file => listedParameters(file.config).map(parameter => ({ ...file, ...parameter })));
     fc.assert(
       fc.property(
         fc.constantFrom(...cases),

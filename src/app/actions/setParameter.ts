@@ -131,12 +131,12 @@ export async function executeSet(bot: WhichBot, ask: SetAsk, clock: Clock): Prom
     ...{ host: hostname(), pid: process.pid },
   };
   const box = new Mailbox(dir, 'changing');
-  writeDurably(copyOf(dir, record), before.text);
+  writeDurably(earlierFilePath(dir, record), before.text);
   underWay.add(record.id);
   try {
     if (!box.putNew(record)) {
       // The same request may have reached another process, which needs its copy.
-      if (box.message()?.id !== record.id) rmSync(copyOf(dir, record), { force: true });
+      if (box.message()?.id !== record.id) rmSync(earlierFilePath(dir, record), { force: true });
       throw new UsageError(
         `another change of a parameter is under way; preview the change again. If none is, remove ${box.path()}`,
         1,
@@ -256,7 +256,7 @@ function restored(bot: WhichBot, record: Changing): string {
     const digest = digestOf(readRegularFile(file, TEXT_FILE));
     if (digest === before) return `${file} has its earlier content`;
     if (digest !== after) return `${file} was edited by someone else, and was not restored; check the file`;
-    const text = readRegularFile(copyOf(stateDirOf(bot), record), TEXT_FILE);
+    const text = readRegularFile(earlierFilePath(stateDirOf(bot), record), TEXT_FILE);
     if (digestOf(text) !== before) return `${file} was not restored, because its copy is damaged; restore the file`;
     replaceInPlace(file, text, id);
     return `${file} was restored to its earlier content`;
@@ -279,9 +279,9 @@ function finish(bot: WhichBot, record: Changing, end: ActionEnd, at: Millis): Se
     );
   }
   new Mailbox(dir, 'changing').remove();
-  rmSync(copyOf(dir, record), { force: true });
+  rmSync(earlierFilePath(dir, record), { force: true });
   return { end: end.end, lines, ...(end.end === 'done' ? { undo: { key, value: from } } : {}) };
 }
 
 /** Returns the path of the copy of the earlier file, which exists during a change. */
-const copyOf = (dir: string, { id }: Pick<Changing, 'id'>): string => join(dir, `config-before-${id}.yaml`);
+const earlierFilePath = (dir: string, { id }: Pick<Changing, 'id'>): string => join(dir, `config-before-${id}.yaml`);

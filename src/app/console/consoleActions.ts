@@ -3,7 +3,7 @@ import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { randomUUID } from 'node:crypto';
 import type { ActionRequest, ConsoleActions, OnReplayed, ShownEvent, ShownParameters } from '../../console/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
-import { parametersOf } from '../../config.ts';
+import { listedParameters } from '../../config.ts';
 import { readConfigText } from '../../wiring/configFile.ts';
 import { parameterFileOf, recoverChange } from '../actions/setParameter.ts';
 import { actionsIn, actionTail, type ActionEntry } from '../actions/actionJournal.ts';
@@ -106,7 +106,7 @@ export function shownParameters(bot: WhichBot): ShownParameters {
     .flatMap(({ at, by, reason, end, change }) => (end === 'done' && change ? [{ at, by, reason, ...change }] : []))
     .slice(-CHANGES_MAX)
     .toReversed();
-  return { digest: digestOf(text), parameters: parametersOf(config), changes };
+  return { digest: digestOf(text), parameters: listedParameters(config), changes };
 }
 
 /**
