@@ -10,6 +10,15 @@ import { readYaml, YAML_LENGTH_MAX } from './config/text/yamlText.ts';
 
 export { configChanges } from './config/changes.ts';
 export type { ConfigChange } from './config/changes.ts';
+export {
+  parameterRefusal,
+  listedParameters,
+  parameterText,
+  PARAMETER_DIRECTIONS,
+  typedParameter,
+} from './config/parameters.ts';
+export type { ParameterDirection, ShownParameter } from './config/parameters.ts';
+export { changedYaml } from './config/text/changedYaml.ts';
 export { edgeProblem } from './config/crossFieldChecks.ts';
 export {
   ccxtIdsOf,
@@ -38,7 +47,7 @@ export type { ElsewhereSettings, RemoteSettings, SecondSettings } from './config
 export type { Config } from './config/schema.ts';
 export type { StrategyConfig } from './config/sections/strategy.ts';
 export type { WebhookSettings } from './config/sections/webhooks.ts';
-export { pathOfText, placeOf, withSource } from './config/text/configSource.ts';
+export { pathOfText, placeOf, withSource, yamlPathOf } from './config/text/configSource.ts';
 export type { TakesEffect } from './config/sections/takesEffect.ts';
 export { plainAddressProblem } from './config/sections/values.ts';
 export {

@@ -11,6 +11,7 @@ import {
   type ConsoleActions,
   type OnReplayed,
   type ReadProposal,
+  type ParameterChange,
 } from './approvals.ts';
 import type { ApiAccess } from './apiRoutes.ts';
 import type { CallerRole } from '../guard/index.ts';
@@ -213,6 +214,16 @@ function addActions(
     return replyWithProgress(reply, async onShare => ({ lines: await actions.cost(session.name, onShare) }));
   });
 
+  server.get('/actions/parameters', async (request, reply) => {
+    const session = allowed(request, reply, 'operator');
+    if (session === null) return reply;
+    try {
+      return actions.parameters();
+    } catch (error) {
+      return replyProblem(reply, 422, error instanceof Error ? error.message : String(error));
+    }
+  });
+
   server.post('/actions/confirm', async (request, reply) => {
     const session = allowed(request, reply, 'operator');
     if (session === null) return reply;
@@ -284,7 +295,21 @@ function requestOf(fields: Fields, names: readonly string[], by: string): Action
     return action === 'flatten'
       ? 'enter the maximum total cost, fees included, like 250.50'
       : 'a maximum cost is only valid for flatten';
-  return { action, reason: why, by, minutes: isSpan ? minutes : null, costMax: isSum ? costMax : null };
+  const change = action === 'set' ? requestedChange(fields) : null;
+  if (typeof change === 'string') return change;
+  return {
+    ...{ action, reason: why, by, minutes: isSpan ? minutes : null, costMax: isSum ? costMax : null },
+    ...(change === null ? {} : { change }),
+  };
+}
+
+/** Returns the change of a parameter, or a message for the operator if a field is invalid. */
+function requestedChange({ key, value, digest }: Fields): ParameterChange | string {
+  if (typeof key !== 'string' || !/^[\w.]{1,100}$/.test(key)) return 'choose the parameter to change';
+  if (value !== null && (typeof value !== 'string' || !/^[ -~]{1,100}$/.test(value)))
+    return 'enter the new value in one line of at most 100 characters';
+  if (typeof digest !== 'string' || !/^[0-9a-f]{64}$/.test(digest)) return 'reload the list of parameters';
+  return { key, value, digest };
 }
 
 function shownSession(

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Role } from './access.ts';
-import type { ActionOver, ActionRequest } from './approvals.ts';
+import type { ActionOver, ActionRequest, ParameterChange } from './approvals.ts';
 import {
   API_ACTIONS,
   API_DOCUMENT_PATH,
@@ -22,6 +22,7 @@ import {
 export type ApiRead =
   | { readonly what: 'status' | 'config' }
   | { readonly what: 'summary' }
+  | { readonly what: 'parameters' }
   | { readonly what: 'report'; readonly from?: string; readonly to?: string }
   | { readonly what: 'explain'; readonly at: number | null }
   | { readonly what: 'fills'; readonly max: number }
@@ -165,6 +166,7 @@ function handlersOf(
     status: json(() => ({ what: 'status' })),
     summary: json(() => ({ what: 'summary' })),
     config: json(() => ({ what: 'config' })),
+    parameters: json(() => ({ what: 'parameters' })),
     report: json(({ from, to }) => ({
       what: 'report',
       ...(from === undefined ? {} : { from }),
@@ -203,7 +205,8 @@ const actionHandler =
     const over = await act(requestFrom(action, body as object), key);
     if (over === 'other request')
       return problem(reply, 409, 'this Idempotency-Key was used for another request; nothing was done');
-    return { id: key, end: over.end, lines: over.lines, isRepeated: over.isRepeated };
+    const { end, lines, undo, isRepeated } = over;
+    return { id: key, end, lines, isRepeated, ...(undo === undefined ? {} : { undo }) };
   };
 
 const proposalFrom = ({ action = '', reason = '', agent = '', minutes = null }: Partial<ApiProposal>): ApiProposal => ({
@@ -215,7 +218,10 @@ const proposalFrom = ({ action = '', reason = '', agent = '', minutes = null }: 
 
 function requestFrom(action: string, body: object): ActionRequest {
   const { reason = '', by = '', minutes = null } = body as Partial<ActionRequest>;
-  return { action, reason, by, minutes, costMax: null };
+  const { key, value = null, digest } = body as Partial<ParameterChange>;
+  const change =
+    action === 'set' && key !== undefined && digest !== undefined ? { change: { key, value, digest } } : {};
+  return { action, reason, by, minutes, costMax: null, ...change };
 }
 
 /** Returns the schema in the form of the server's validator. */

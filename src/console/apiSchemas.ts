@@ -26,7 +26,7 @@ export type ApiRouteSpec = {
 };
 
 /** Actions of the API. Flatten and reload need values that only the console's preview binds. */
-export const API_ACTIONS = ['pause', 'reduce', 'cancel', 'halt', 'resume'] as const;
+export const API_ACTIONS = ['pause', 'reduce', 'cancel', 'halt', 'resume', 'set'] as const;
 export type ApiAction = (typeof API_ACTIONS)[number];
 
 /** Actions that an agent can propose. */
@@ -80,6 +80,25 @@ const body = (properties: Readonly<Record<string, ApiSchema>>, required: readonl
   additionalProperties: false,
 });
 const lines = { type: 'array', items: { type: 'string' }, description: 'Sentences for the operator' };
+const change = {
+  key: { type: 'string', pattern: '^[\\w.]{1,100}$', description: 'Key, like strategy.halfSpreadBps' },
+  value: {
+    type: ['string', 'null'],
+    pattern: '^[ -~]{1,100}$',
+    description: 'New value as text; null removes the key',
+  },
+  digest: {
+    type: 'string',
+    pattern: '^[0-9a-f]{64}$',
+    description: 'digest of the parameters that were read; the change is refused if the file differs',
+  },
+};
+const changeOver: ApiSchema = {
+  type: 'object',
+  properties: { key: { type: 'string' }, value: { type: ['string', 'null'] } },
+  required: ['key', 'value'],
+  description: 'Change that undoes a change of a parameter',
+};
 const actionAnswer: ApiSchema = {
   type: 'object',
   properties: {
@@ -87,6 +106,7 @@ const actionAnswer: ApiSchema = {
     end: { enum: ['done', 'refused'], description: 'refused: not executed, or only in part; lines has the reason' },
     lines,
     isRepeated: { type: 'boolean', description: 'Whether this is the result of an earlier request with this key' },
+    undo: changeOver,
   },
   required: ['id', 'end', 'lines', 'isRepeated'],
   additionalProperties: false,
@@ -114,6 +134,12 @@ const ACTION_SUMMARIES: Readonly<Record<ApiAction, string>> = {
   cancel: 'Cancel all orders, verify the cancels, then quote again',
   halt: 'Cancel all orders and stop quoting until a resume',
   resume: 'End a pause, a halt or reduce-only',
+  set: 'Change one key of the configuration file and reload it; limits can only be tightened',
+};
+
+const ACTION_BODIES: Partial<Readonly<Record<ApiAction, ApiSchema>>> = {
+  pause: body({ ...said, minutes }, ['reason', 'by']),
+  set: body({ ...said, ...change }, ['reason', 'by', 'key', 'value', 'digest']),
 };
 
 export const API_ROUTES = {
@@ -244,12 +270,28 @@ export const API_ROUTES = {
     body: body(asked, ['action', 'agent']),
     answer: body({ lines }, ['lines']),
   },
+  parameters: {
+    method: 'GET',
+    path: `${API_BASE}/parameters`,
+    needsToken: true,
+    role: 'viewer',
+    summary: 'Keys that set can change, with value, unit, help and permitted direction; and the last changes',
+    answer: {
+      type: 'object',
+      properties: {
+        digest: { type: 'string', description: 'SHA-256 of the file' },
+        parameters: { type: 'array', items: { type: 'object' } },
+        changes: { type: 'array', items: { type: 'object' } },
+      },
+      required: ['digest', 'parameters', 'changes'],
+    },
+  },
   preview: {
     method: 'POST',
     path: `${API_BASE}/preview`,
     role: 'operator',
     summary: 'Effect of an action or of a reload; nothing happens',
-    body: body({ action: { enum: [...API_ACTIONS, 'reload'] }, ...said, minutes }, ['action', 'by']),
+    body: body({ action: { enum: [...API_ACTIONS, 'reload'] }, ...said, minutes, ...change }, ['action', 'by']),
     answer: body({ lines }, ['lines']),
   },
   ...(Object.fromEntries(
@@ -260,7 +302,7 @@ export const API_ROUTES = {
         path: `${API_BASE}/actions/${action}`,
         role: 'operator',
         summary: ACTION_SUMMARIES[action],
-        body: body(action === 'pause' ? { ...said, minutes } : said, ['reason', 'by']),
+        body: ACTION_BODIES[action] ?? body(said, ['reason', 'by']),
         hasKey: true,
         answer: actionAnswer,
       },

@@ -11,9 +11,45 @@ export type ActionRequest = {
   readonly minutes: number | null;
   /** Maximum total cost of a flatten, as decimal text in the quote currency. */
   readonly costMax: string | null;
+  /** Change of a parameter, only for the action `set`. */
+  readonly change?: ParameterChange;
 };
 
-export type ActionOver = { readonly end: 'done' | 'refused'; readonly lines: readonly string[] };
+export type ParameterChange = {
+  readonly key: string;
+  /** New value as text; `null` removes the key. */
+  readonly value: string | null;
+  /** SHA-256 (hex) of the file that was shown. */
+  readonly digest: string;
+};
+
+/** Parameters of the configuration file, as the page and the API show them. */
+export type ShownParameters = {
+  readonly digest: string;
+  readonly parameters: readonly {
+    readonly key: string;
+    readonly value: string | null;
+    readonly unit: string;
+    readonly help: string;
+    readonly direction: 'free' | 'lower' | 'higher';
+  }[];
+  /** Last changes from a page or the API, newest first. */
+  readonly changes: readonly {
+    readonly at: number;
+    readonly by: string;
+    readonly reason: string;
+    readonly key: string;
+    readonly from: string | null;
+    readonly to: string | null;
+  }[];
+};
+
+export type ActionOver = {
+  readonly end: 'done' | 'refused';
+  readonly lines: readonly string[];
+  /** Change that undoes a change of a parameter. */
+  readonly undo?: { readonly key: string; readonly value: string | null };
+};
 
 export type Prepared = {
   /** Predicted effects of the action, one text each. */
@@ -35,6 +71,8 @@ export type ConsoleActions = {
   readonly cost: (by: string, onShare: OnReplayed) => Promise<readonly string[]>;
   /** Proposals of agents, which operators approve; absent if there are none. */
   readonly proposals?: ConsoleProposals;
+  /** Returns the parameters of the configuration file. Throws a message for the operator. */
+  readonly parameters: () => ShownParameters;
 };
 
 /** Proposal that a person has read: its id, and the digest of its content. */
@@ -49,7 +87,7 @@ export type ConsoleProposals = {
 
 export type PreparedProposal = Prepared & Pick<ActionRequest, 'action' | 'reason' | 'minutes'>;
 
-type Outcome = { readonly end: 'under way' | ActionOver['end']; readonly lines: readonly string[] };
+type Outcome = Omit<ActionOver, 'end'> & { readonly end: 'under way' | ActionOver['end'] };
 
 type Approval<Owner> = {
   readonly owner: Owner;
@@ -66,12 +104,12 @@ const PREVIEWS_MAX = 64;
 
 /** `Owner`: value that identifies the owner of a preview by `===`. */
 export class Approvals<Owner> {
-  readonly #actions: ConsoleActions;
+  readonly #actions: Pick<ConsoleActions, 'prepare'>;
   readonly #now: () => number;
   readonly #newId: () => string;
   readonly #all = new Map<string, Approval<Owner>>();
 
-  constructor(actions: ConsoleActions, now: () => number, newId: () => string) {
+  constructor(actions: Pick<ConsoleActions, 'prepare'>, now: () => number, newId: () => string) {
     this.#actions = actions;
     this.#now = now;
     this.#newId = newId;

@@ -10,7 +10,16 @@ export { API_BASE, openApiDocument, ROLE_HEADER, SUMMARY_PATH } from './apiSchem
 export type { ApiActionOver, ApiProposals, ApiRead, ConsoleApi } from './apiRoutes.ts';
 export type { AccessEvent, ConsoleAccess } from './access.ts';
 export { APPROVAL_MS, Approvals } from './approvals.ts';
-export type { ActionOver, ActionRequest, ConsoleActions, ConsoleProposals, OnReplayed, Prepared } from './approvals.ts';
+export type {
+  ActionOver,
+  ActionRequest,
+  ConsoleActions,
+  ConsoleProposals,
+  OnReplayed,
+  ParameterChange,
+  Prepared,
+  ShownParameters,
+} from './approvals.ts';
 export type {
   ConsoleHistory,
   ConsoleView,
@@ -18,6 +27,7 @@ export type {
   ProfitParts,
   ShownBookPrices,
   ShownBot,
+  ShownChange,
   ShownBudgets,
   ShownElsewhere,
   ShownElsewhereHedge,

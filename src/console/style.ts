@@ -37,7 +37,7 @@ button:hover{color:var(--ink)}button[aria-pressed=true]{color:var(--ink);border-
 dialog{width:min(560px,calc(100vw - 24px));max-height:calc(100dvh - 48px);overflow-y:auto;background:var(--panel);color:var(--ink);border:1px solid var(--line);border-radius:7px;padding:14px 16px}dialog::backdrop{background:#0008}
 dialog h2{font-size:14px;text-transform:none;letter-spacing:0;color:var(--ink)}dialog label{display:flex;flex-direction:column;margin:0 0 8px}dialog p{overflow-wrap:anywhere}
 input:not([type=range]){font:inherit;color:var(--ink);background:var(--paper);border:1px solid var(--soft);border-radius:5px;padding:5px 8px;min-width:0}
-dialog .row{display:flex;flex-wrap:wrap;gap:8px;margin-top:10px}dialog .row button{min-height:32px;padding:4px 12px;color:var(--ink)}dialog .told{margin:0 0 8px;padding:6px 8px;background:var(--paper);border-radius:5px}.lines .pre{font:12px/1.45 ui-monospace,"Liberation Mono",Menlo,Consolas,monospace;white-space:pre;overflow-x:auto}dialog button[aria-disabled=true]{opacity:.5;cursor:default}
+dialog .row{display:flex;flex-wrap:wrap;gap:8px;margin-top:10px}dialog .row button{min-height:32px;padding:4px 12px;color:var(--ink)}dialog .told{margin:0 0 8px;padding:6px 8px;background:var(--paper);border-radius:5px}.lines .pre{font:12px/1.45 ui-monospace,"Liberation Mono",Menlo,Consolas,monospace;white-space:pre;overflow-x:auto}@media(max-width:480px){dialog .lines .pre{font-size:min(12px,2.45vw)}}dialog button[aria-disabled=true]{opacity:.5;cursor:default}
 #help{padding:6px 14px;background:var(--panel);border-bottom:1px solid var(--line)}#help p{margin:3px 0}
 kbd{border:1px solid var(--line);border-radius:3px;padding:0 4px;font:inherit;font-size:12px}
 main{padding:8px 12px 24px;max-width:2200px;margin:0 auto}

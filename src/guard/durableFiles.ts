@@ -4,9 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import {
+  accessSync,
   closeSync,
   constants,
   fchmodSync,
+  fchownSync,
   fstatSync,
   fsyncSync,
   lstatSync,
@@ -19,7 +21,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 type NewFileOptions = {
   /** Path of the temporary file. Default: the path of the file with the suffix `.new`. */
@@ -55,6 +57,13 @@ export class NewFile {
 
   /** Sets the permissions, regardless of the umask. */
   setMode(mode: number): void {
+    fchmodSync(this.#fd, mode);
+  }
+
+  /** Sets owner and permissions. Throws if the process may not set the owner. */
+  keep(mode: number, uid: number, gid: number): void {
+    const own = fstatSync(this.#fd);
+    if (own.uid !== uid || own.gid !== gid) fchownSync(this.#fd, uid, gid);
     fchmodSync(this.#fd, mode);
   }
 
@@ -187,6 +196,52 @@ export function overwrite(file: string, text: string): void {
   } finally {
     closeSync(fd);
   }
+}
+
+/**
+ * Returns why a file of the operator cannot be replaced with its owner and permissions kept, in words; `null` if it can.
+ */
+export function replacementProblem(file: string): string | null {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return 'there is no such file';
+  if (found.isSymbolicLink()) return 'the file is a symbolic link, and its target may belong to another program';
+  if (!found.isFile()) return 'this is not a regular file';
+  if (found.nlink > 1) return 'the file has further hard links, which would keep the old content';
+  // For root, the system permits writing to files that are marked as read-only.
+  if ((found.mode & 0o222) === 0) return 'the file is read-only';
+  const own = process.geteuid?.();
+  if (own !== undefined && own !== 0 && found.uid !== own) return 'the file belongs to another user';
+  try {
+    accessSync(file, constants.W_OK);
+  } catch {
+    return 'the file is not writable for this process';
+  }
+  try {
+    accessSync(dirname(file), constants.W_OK);
+  } catch {
+    return 'the folder of the file is not writable for this process';
+  }
+  return null;
+}
+
+/**
+ * Replaces an existing file as `writeDurably` does, and keeps its permissions and owner. `id` is part of the name of the
+ * temporary file, which is hidden. Throws, without changing the file, if it cannot be replaced.
+ */
+export function replaceInPlace(file: string, text: string, id: string): void {
+  const problem = replacementProblem(file);
+  if (problem !== null) throw new Error(problem);
+  const { mode, uid, gid } = lstatSync(file);
+  const made = new NewFile(file, { beside: join(dirname(file), `.${basename(file)}.${id}.new`) });
+  try {
+    made.keep(mode & 0o7777, uid, gid);
+    made.write(text);
+    made.finish();
+  } catch (error) {
+    made.discard();
+    throw error;
+  }
+  syncFolder(dirname(file));
 }
 
 /** Syncs a file or a folder to disk without blocking the event loop. */

@@ -13,6 +13,8 @@ export {
   writeDurably,
   writeDurablyAlone,
   writeWhole,
+  replaceInPlace,
+  replacementProblem,
 } from './durableFiles.ts';
 export {
   LARGE_FILE,

@@ -53,13 +53,24 @@ function checked(path: string): { readonly config: Config; readonly text: string
         : `${path}: cannot be read (${code}); ${advice}`,
     );
   }
+  return { config: checkedText(path, text), text };
+}
+
+/**
+ * Returns the configuration that a file with this text would have, with absolute paths. Reads no file.
+ * @throws UsageError with all errors.
+ */
+export const configOfText = (path: string, text: string): Config =>
+  pathsFrom(dirname(resolve(path)), checkedText(path, text));
+
+function checkedText(path: string, text: string): Config {
   const venues = VENUES.map(({ name }) => name);
   const loaded = loadConfig(text, path, venues);
   for (const warning of loaded.warnings) warnOnce(warning);
   if (!loaded.ok) throw new UsageError(loaded.errors);
   const config = withSource(loaded.config, path, text);
   for (const warning of unreadKeys(config)) warnOnce(warning);
-  return { config, text };
+  return config;
 }
 
 let warn: (line: string) => void = () => undefined;

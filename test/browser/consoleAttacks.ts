@@ -44,6 +44,7 @@ beforeAll(async () => {
       actions: {
         names: ['pause', 'halt', 'flatten', evilAction],
         cost: async () => [evil, evil],
+        parameters: () => ({ digest: 'ab', parameters: [], changes: [] }),
         prepare: async () => ({ lines: [evil, evil], execute: async () => ({ end: 'refused', lines: [evil] }) }),
       },
     },

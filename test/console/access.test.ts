@@ -49,6 +49,7 @@ async function consoleWith(change: Partial<ConsoleAccess> = {}, host = '127.0.0.
   const names = ['pause', 'halt', 'resume'];
   const actions: ConsoleActions = {
     names,
+    parameters: () => ({ digest: 'ab', parameters: [], changes: [] }),
     cost: async (by, onShare) => {
       if (by === 'Luz') onShare(0.5);
       return ['hedging all inventory through the book would now cost about 12.30 mxn now'];
@@ -270,6 +271,7 @@ describe('an action', () => {
         const actions: ConsoleActions = {
           names: ['halt'],
           cost: async () => [],
+          parameters: () => ({ digest: 'ab', parameters: [], changes: [] }),
           prepare: ({ minutes: n, by }) =>
             new Promise(resolve => {
               const execute = async () => (carried.push(n!), { end: 'done' as const, lines: [String(n)] });

@@ -90,11 +90,13 @@ async function apiWith(change: Partial<ConsoleAccess> | null = {}, host = '127.0
 const json = ({ body }: Answer) => JSON.parse(body) as Record<string, unknown>;
 const SAID = { reason: 'the feed looks wrong', by: 'Ana' };
 const routes = Object.entries<ApiRouteSpec>(API_ROUTES);
+const CHANGE = { key: 'strategy.halfSpreadBps', value: '13', digest: 'ab'.repeat(32) };
 const PROPOSED = { action: 'pause', agent: 'a helper', minutes: 5 };
 const BODIES: Readonly<Record<string, object>> = {
   preview: { action: 'halt', by: 'Ana' },
   propose: { ...PROPOSED, reason: SAID.reason },
   proposalPreview: PROPOSED,
+  set: { ...SAID, ...CHANGE },
 };
 const bodyFor = (name: string) => BODIES[name] ?? SAID;
 
@@ -149,14 +151,15 @@ describe.each(routes)('the route %s', (name, { method, path, role, needsToken = 
 describe('an action', () => {
   test.each(API_ACTIONS)('%s is handed over with its key, reason and operator', async action => {
     const { post, acts } = await apiWith();
-    const answer = await post(`/api/v1/actions/${action}`, OPERATOR, SAID);
+    const answer = await post(`/api/v1/actions/${action}`, OPERATOR, bodyFor(action));
     expect(json(answer)).toEqual({
       id: 'a-key-of-the-test',
       end: 'done',
       lines: ['4 orders canceled'],
       isRepeated: false,
     });
-    expect(acts).toEqual([[{ action, ...SAID, minutes: null, costMax: null }, 'a-key-of-the-test']]);
+    const change = action === 'set' ? { change: CHANGE } : {};
+    expect(acts).toEqual([[{ action, ...SAID, minutes: null, costMax: null, ...change }, 'a-key-of-the-test']]);
   });
 
   test.each<[string, unknown, Record<string, string>]>([
@@ -181,6 +184,22 @@ describe('an action', () => {
     expect((await post('/api/v1/actions/pause', OPERATOR, { ...SAID, minutes })).status).toBe(422);
     expect((await post('/api/v1/actions/pause', OPERATOR, { ...SAID, minutes: 30 })).status).toBe(200);
     expect(acts).toHaveLength(1);
+  });
+
+  test.each([
+    { key: undefined },
+    { key: 'a b' },
+    { value: undefined },
+    { value: 13 },
+    { value: '' },
+    { value: 'two\nlines' },
+    { digest: undefined },
+    { digest: 'ab' },
+    { costMax: '5' },
+  ])('that changes a parameter is refused with %j', async change => {
+    const { post, acts } = await apiWith();
+    expect((await post('/api/v1/actions/set', OPERATOR, { ...bodyFor('set'), ...change })).status).toBe(422);
+    expect(acts).toEqual([]);
   });
 
   test('whose key belongs to another request is a conflict', async () => {

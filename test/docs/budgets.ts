@@ -13,8 +13,9 @@
  * releases and what their versions promise. It was raised by 620 for the remote control and the HTTP API: their page, keys,
  * command and metric. It was raised by 590 for several bots on one page: page, keys and command.
  * It was raised by 400 for agents: their page and commands.
+ * It was raised by 300 for changes of parameters through the console and the API.
  */
-export const WORDS_MAX = 43_190;
+export const WORDS_MAX = 43_490;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -31,7 +32,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
   'docs/configuration.md': 5_030,
-  'docs/console.md': 610,
+  'docs/console.md': 810,
   'docs/container.md': 620,
   'docs/contents.md': 225,
   'docs/controls.md': 875,

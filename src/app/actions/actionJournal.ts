@@ -9,6 +9,7 @@ import {
   type ActionEnd,
   type ActionName,
   type ActionVia,
+  type SetAsk,
 } from './actions.ts';
 
 export type ActionEntry = ActionEnd & {
@@ -24,17 +25,23 @@ export type ActionEntry = ActionEnd & {
   readonly costMax?: string;
   /** Name that the proposing agent gave itself; `id` is then the id of its proposal, and `by` the person who approved. */
   readonly agent?: string;
+  /** Changed key, and its value before and after; `null` if not set. */
+  readonly change?: { readonly key: string; readonly from: string | null; readonly to: string | null };
 };
+
+/** Action for the journal; a change has the value before. */
+export type NotedAsk = Exclude<ActionAsk, SetAsk> | (SetAsk & { readonly from?: string | null });
 
 const FILE = 'actions.jsonl';
 
 /** Writes an entry, which is on disk when the function returns. Throws if the entry cannot be written to disk. */
-export function noteAction(stateDir: string, at: Millis, ask: ActionAsk, { end, lines }: ActionEnd): void {
+export function noteAction(stateDir: string, at: Millis, ask: NotedAsk, { end, lines }: ActionEnd): void {
   const { id, by, via, action, reason } = ask;
   const until = ask.action === 'pause' && ask.untilMs !== undefined ? { untilMs: ask.untilMs } : {};
   const cost = ask.action === 'flatten' ? { costMax: ask.costMax } : {};
   const proposed = ask.agent === undefined ? {} : { agent: ask.agent };
-  const entry: ActionEntry = { id, at, by, via, ...proposed, action, reason, ...until, ...cost, end, lines };
+  const change = ask.action === 'set' ? { change: { key: ask.key, from: ask.from ?? null, to: ask.value } } : {};
+  const entry: ActionEntry = { id, at, by, via, ...proposed, action, reason, ...until, ...cost, ...change, end, lines };
   appendLineDurably(join(stateDir, FILE), JSON.stringify(entry));
 }
 
@@ -57,7 +64,7 @@ function entryOf(line: string): ActionEntry | null {
   } catch {
     return null;
   }
-  const { id, at, by, via, reason, end, lines, untilMs, costMax, agent } = found;
+  const { id, at, by, via, reason, end, lines, untilMs, costMax, agent, change } = found;
   const action = ACTION_NAMES.find(each => each === found.action);
   if (action === undefined || typeof id !== 'string' || typeof at !== 'number' || !Array.isArray(lines)) return null;
   return {
@@ -67,5 +74,12 @@ function entryOf(line: string): ActionEntry | null {
     ...(typeof untilMs === 'number' ? { untilMs } : {}),
     ...(typeof costMax === 'string' ? { costMax } : {}),
     ...(typeof agent === 'string' ? { agent } : {}),
+    ...(isChange(change) ? { change: { key: change.key, from: change.from, to: change.to } } : {}),
   };
 }
+
+const isChange = (value: unknown): value is NonNullable<ActionEntry['change']> => {
+  const { key, from, to } = (value ?? {}) as Partial<Record<'key' | 'from' | 'to', unknown>>;
+  const isText = (each: unknown) => each === null || typeof each === 'string';
+  return typeof key === 'string' && isText(from) && isText(to);
+};

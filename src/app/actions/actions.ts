@@ -5,7 +5,7 @@ import type { WhichBot } from '../../messages/ownCommand.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 
 /** Names of the actions; `docs/actions.md` describes their effect on orders and inventory. */
-export const ACTION_NAMES = ['pause', 'resume', 'reduce', 'cancel', 'halt', 'reload', 'flatten'] as const;
+export const ACTION_NAMES = ['pause', 'resume', 'reduce', 'cancel', 'halt', 'reload', 'flatten', 'set'] as const;
 export type ActionName = (typeof ACTION_NAMES)[number];
 
 /** Channels through which an action can be requested. `agent`: proposed by an agent and approved by a person. */
@@ -49,7 +49,21 @@ export type ReloadActionAsk = Asked<'reload'> & {
   readonly digest?: string;
 };
 
-type Special = { readonly pause: PauseAsk; readonly flatten: FlattenAsk; readonly reload: ReloadActionAsk };
+export type SetAsk = Asked<'set'> & {
+  /** Dotted path of a key, like `strategy.halfSpreadBps`. */
+  readonly key: string;
+  /** New value as text; `null` removes the key. */
+  readonly value: string | null;
+  /** SHA-256 (hex) of the file that was shown. If absent, the current file is used. */
+  readonly digest?: string;
+};
+
+type Special = {
+  readonly pause: PauseAsk;
+  readonly flatten: FlattenAsk;
+  readonly reload: ReloadActionAsk;
+  readonly set: SetAsk;
+};
 export type ActionAsk = {
   readonly [Name in ActionName]: Name extends keyof Special ? Special[Name] : Asked<Name>;
 }[ActionName];
@@ -59,6 +73,9 @@ export type ActionPreview = { readonly lines: readonly string[] };
 
 /** Result of an action. `refused`: the action was not executed, or only in part; `lines` then states the reason. */
 export type ActionEnd = { readonly end: 'done' | 'refused'; readonly lines: readonly string[] };
+
+/** Maximum length of a parameter's key and of its value, in characters. */
+export const PARAMETER_MAX = 100;
 
 /**
  * Returns the request with a normalized reason and name: no control characters, no outer spaces, limited length.
@@ -73,8 +90,13 @@ export function checkedAsk<Ask extends ActionAsk>(ask: Ask, now: Millis): Ask {
     throw new UsageError(
       `--max-cost: expected the maximum total cost in quote currency, like 250.50; found ${JSON.stringify(ask.costMax)}`,
     );
+  if (ask.action === 'set' && !isParameter(ask))
+    throw new UsageError('expected the key of a parameter, and its new value in one line of at most 100 characters');
   return { ...ask, reason, by };
 }
+
+const isParameter = ({ key, value }: SetAsk): boolean =>
+  key.length <= PARAMETER_MAX && (value === null || (value.length <= PARAMETER_MAX && /^[\x20-\x7e]+$/.test(value)));
 
 const isSum = (text: string): boolean => /^\d{1,15}(?:\.\d{1,8})?$/.test(text) && /[1-9]/.test(text);
 

@@ -11,7 +11,7 @@ import { latchHalt } from '../inspect/halt.ts';
 import { reduce } from '../inspect/stateCommands.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { noteAction } from './actionJournal.ts';
+import { noteAction, type NotedAsk } from './actionJournal.ts';
 import {
   checkedAsk,
   stateDirOf,
@@ -23,17 +23,19 @@ import {
 import { askBot } from '../inspect/askBot.ts';
 import { flatten } from './flatten.ts';
 import { fileOf } from './previewAction.ts';
+import { executeSet, type SetEnd } from './setParameter.ts';
 import { resumed, resumeOnce } from './resumeOnce.ts';
 
 /**
  * Executes an action: writes the request, waits for the bot's answer to a cancel or reload, and writes the journal.
  * Rejects with `UsageError`, without a journal entry, if the request is invalid.
  */
-export async function executeAction(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<ActionEnd> {
+export async function executeAction(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<SetEnd> {
   if (ask.action === 'reload') {
     const { end, lines } = await executeReload(bot, ask, clock);
     return { end: end === 'kept' ? 'refused' : 'done', lines };
   }
+  if (ask.action === 'set') return executeSet(bot, checkedAsk(ask, clock.now()), clock);
   const checked = checkedAsk(ask, clock.now());
   if (checked.action !== 'halt' || bot.configFile === undefined) stateDirOf(bot);
   const end = await done(bot, checked, clock).catch((error: unknown): ActionEnd => {
@@ -73,7 +75,7 @@ export async function executeReload(
  * Writes the result to the journal and returns the result. If the write fails, an executed action still counts as
  * executed.
  */
-export function journalResult({ stateDir }: WhichBot, ask: ActionAsk, at: Millis, end: ActionEnd): ActionEnd {
+export function journalResult({ stateDir }: WhichBot, ask: NotedAsk, at: Millis, end: ActionEnd): ActionEnd {
   try {
     if (existsSync(stateDir)) noteAction(stateDir, at, ask, end);
     return end;
@@ -83,7 +85,11 @@ export function journalResult({ stateDir }: WhichBot, ask: ActionAsk, at: Millis
   }
 }
 
-async function done(bot: WhichBot, ask: Exclude<ActionAsk, { action: 'reload' }>, clock: Clock): Promise<ActionEnd> {
+async function done(
+  bot: WhichBot,
+  ask: Exclude<ActionAsk, { action: 'reload' | 'set' }>,
+  clock: Clock,
+): Promise<ActionEnd> {
   const { reason, by } = ask;
   switch (ask.action) {
     case 'pause':

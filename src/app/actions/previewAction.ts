@@ -9,10 +9,12 @@ import { holdersOf, holderText, lifeOf, type BotLife } from '../inspect/botLife.
 import { replayedMoment, type ReplayedMoment } from '../inspect/explain.ts';
 import { timeText } from '../../messages/timeText.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
-import { nextPreview, quotesBeside } from '../run/nextQuotes.ts';
+import { nextPreview, quotesBeside, quotesNothing } from '../run/nextQuotes.ts';
+import { withOwn } from '../run/reloading.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { checkedAsk, stateDirOf, type ActionAsk, type ActionName, type ActionPreview } from './actions.ts';
+import { checkedAsk, stateDirOf, type ActionAsk, type ActionName, type ActionPreview, type SetAsk } from './actions.ts';
 import { costOfFlatten } from './flatten.ts';
+import { assertFileApplied, plannedChange } from './setParameter.ts';
 
 /**
  * Returns the preview of an action. Reads only the state directory or, for a reload, the bot's answer. `onInput`
@@ -34,9 +36,42 @@ export async function previewAction(
     };
     return { lines: (await askReload(asked, clock)).lines };
   }
+  if (checked.action === 'set') return { lines: await previewSet(bot, checked, clock, onInput) };
   const now = clock.now();
   const life = lifeOf(dir, now);
   return { lines: [...standing(dir, checked, now), ...quotesThen(dir, checked, life, now, onInput)] };
+}
+
+/**
+ * Returns the change, and the quotes before and after it. Rejects with `UsageError` if the change is not permitted, or
+ * if the bot does not run with the file as it is.
+ */
+async function previewSet(
+  bot: WhichBot,
+  ask: SetAsk,
+  clock: Clock,
+  onInput?: (at: Millis) => void,
+): Promise<readonly string[]> {
+  const { before, after, line, file } = plannedChange(bot, ask);
+  await assertFileApplied(bot, ask, before.digest, clock);
+  const dir = stateDirOf(bot);
+  if (recordingsIn(dir).length === 0)
+    throw new UsageError('the effect is unknown, because the bot has no recording yet');
+  const { engine, setup, rules, seen } = replayedMoment({
+    dir,
+    at: null,
+    ...(onInput === undefined ? {} : { onInput }),
+  });
+  const at = seen.at ?? clock.now();
+  const next = nextPreview(withOwn(after.config, setup), rules, engine, at, seen.reference);
+  const nothing = quotesNothing(next, engine, at);
+  if (nothing !== null) throw new UsageError(nothing);
+  return [
+    line,
+    `${file}: this value is written, and the bot is asked to reload the file; if it refuses, the file is restored`,
+    `quotes now, and with the change (book at ${timeText(at)}, the end of the recording):`,
+    ...quotesBeside(engine, next, rules),
+  ];
 }
 
 /**
@@ -60,10 +95,13 @@ function standing(dir: string, { action }: ActionAsk, now: Millis): readonly str
   });
 }
 
+/** Action whose effect the replayed engine shows. */
+type EngineAsk = Exclude<ActionAsk, SetAsk>;
+
 /** Compares the current quotes with the quotes after the action. */
 function quotesThen(
   dir: string,
-  ask: ActionAsk,
+  ask: EngineAsk,
   life: BotLife,
   now: Millis,
   onInput?: (at: Millis) => void,
@@ -97,7 +135,7 @@ function quotesThen(
 const previewAfter = ({ action }: ActionAsk, { engine, setup, rules, seen }: ReplayedMoment, at: Millis): Preview =>
   action === 'resume' ? nextPreview(setup, rules, engine, at, seen.reference) : engine.book.preview(at);
 
-const AT_START: Readonly<Record<ActionName, string>> = {
+const AT_START: Readonly<Record<Exclude<ActionName, 'set'>, string>> = {
   pause: 'the action takes effect at the next start',
   reduce: 'the action takes effect at the next start',
   halt: 'the action takes effect at the next start',
@@ -108,7 +146,7 @@ const AT_START: Readonly<Record<ActionName, string>> = {
 };
 
 /** Returns the engine event of the action; `null` if the action has no engine event. */
-function eventOf({ action, reason }: ActionAsk, dir: string, at: Millis, now: Millis): EngineEvent | null {
+function eventOf({ action, reason }: EngineAsk, dir: string, at: Millis, now: Millis): EngineEvent | null {
   switch (action) {
     case 'pause':
     case 'halt':

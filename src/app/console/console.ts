@@ -3,7 +3,8 @@
  * sends nothing to an exchange. Operators act through the bot's state directory.
  */
 import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
-import type { Clock } from '../../core/index.ts';
+import { existsSync } from 'node:fs';
+import { textOfError, type Clock } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import {
   emptySummary,
@@ -19,6 +20,7 @@ import type { ActionAsk } from '../actions/actions.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
+import { recoverChange } from '../actions/setParameter.ts';
 import { BesideRun } from './besideRun.ts';
 import { consoleAccess, LoginEvents } from './consoleAccess.ts';
 import { actionEvents, consoleActions } from './consoleActions.ts';
@@ -96,6 +98,8 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
     },
     { ...ask, access, actions, api },
   );
+  if (actions !== null && existsSync(config.state.dir))
+    void recoverChange(ask.bot, clock).catch((error: unknown) => ask.onLine?.(textOfError(error)));
   live.start();
   const timers = [
     again(clock, VIEW_EVERY_MS, () => {

@@ -1,9 +1,12 @@
 /** Operator actions through the console. As in the commands, preview and execution share one request. */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { randomUUID } from 'node:crypto';
-import type { ActionRequest, ConsoleActions, OnReplayed, ShownEvent } from '../../console/index.ts';
+import type { ActionRequest, ConsoleActions, OnReplayed, ShownEvent, ShownParameters } from '../../console/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
-import { actionTail, type ActionEntry } from '../actions/actionJournal.ts';
+import { listedParameters } from '../../config.ts';
+import { readConfigText } from '../../wiring/configFile.ts';
+import { parameterFileOf, recoverChange } from '../actions/setParameter.ts';
+import { actionsIn, actionTail, type ActionEntry } from '../actions/actionJournal.ts';
 import { ACTION_NAMES, checkedAsk, VIA_TEXT, type ActionAsk, type ActionVia } from '../actions/actions.ts';
 import { executeAction } from '../actions/executeAction.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -33,6 +36,7 @@ export function consoleActions(
     },
     prepare: async (request, onShare) => {
       const asked = actionAsk(request, via, clock);
+      if (asked.action === 'set') await recoverChange(bot, clock);
       // The confirmation is bound to what the preview was computed from.
       const seen = basisOf(bot, asked, clock.now());
       const ask = asked.action === 'reload' && seen !== null ? { ...asked, digest: seen } : asked;
@@ -43,11 +47,13 @@ export function consoleActions(
         lines: [...bound, ...lines],
         execute: async () => {
           if (basisOf(bot, ask, clock.now()) === seen) return executeAction(bot, ask, clock);
-          const what = ask.action === 'reload' ? 'the configuration file has' : 'the stops in force have';
+          const what =
+            ask.action === 'reload' || ask.action === 'set' ? 'the configuration file has' : 'the stops in force have';
           return { end: 'refused', lines: [`${what} changed since the preview; preview the action again`] };
         },
       };
     },
+    parameters: () => shownParameters(bot),
     cost: (by, onShare) => {
       // The estimate does not depend on the maximum cost or the reason.
       const ask = { id: randomUUID(), action: 'flatten', reason: 'estimate of the cost', by, via } as const;
@@ -57,18 +63,20 @@ export function consoleActions(
 }
 
 /**
- * Returns what the effect of an action depends on: for a reload the digest of the file, for a resume the stops that it
+ * Returns what the effect of an action depends on: for a reload or a change the digest of the file, for a resume the stops that it
  * would lift, for a pause the pause that it would replace; `null` for other actions.
  */
 function basisOf({ configFile, stateDir }: WhichBot, { action }: ActionAsk, now: Millis): string | null {
   if (action === 'resume') return JSON.stringify(holdersOf(stateDir, now));
   if (action === 'pause') return JSON.stringify(pauseAt(latchIn(stateDir), now));
-  return action === 'reload' && configFile !== undefined ? digestOf(readRegularFile(configFile, TEXT_FILE)) : null;
+  return (action === 'reload' || action === 'set') && configFile !== undefined
+    ? digestOf(readRegularFile(configFile, TEXT_FILE))
+    : null;
 }
 
 /** Returns a checked action with a new id. Throws an error for the operator if a field is invalid. */
 export function actionAsk(
-  { action, reason, by, minutes, costMax }: ActionRequest,
+  { action, reason, by, minutes, costMax, change }: ActionRequest,
   via: ActionVia,
   clock: Clock,
 ): ActionAsk {
@@ -76,9 +84,29 @@ export function actionAsk(
   if (name === undefined) throw new Error(`expected one of ${ACTION_NAMES.join(', ')}`);
   const asked = { id: randomUUID(), reason, by, via };
   if (name === 'flatten') return checkedAsk({ ...asked, action: name, costMax: costMax ?? '' }, clock.now());
+  if (name === 'set') {
+    if (change === undefined) throw new Error('expected the key of a parameter and its new value');
+    return checkedAsk({ ...asked, action: name, ...change }, clock.now());
+  }
   if (name !== 'pause') return checkedAsk({ ...asked, action: name }, clock.now());
   const until = minutes === null ? {} : { untilMs: clock.now() + minutes * 60_000 };
   return checkedAsk({ ...asked, action: name, ...until }, clock.now());
+}
+
+/** Maximum number of earlier changes that are shown. */
+const CHANGES_MAX = 20;
+
+/**
+ * Returns the parameters of the configuration file with their last changes.
+ * @throws UsageError if the file has errors.
+ */
+export function shownParameters(bot: WhichBot): ShownParameters {
+  const { config, text } = readConfigText(parameterFileOf(bot));
+  const changes = actionsIn(bot.stateDir)
+    .flatMap(({ at, by, reason, end, change }) => (end === 'done' && change ? [{ at, by, reason, ...change }] : []))
+    .slice(-CHANGES_MAX)
+    .toReversed();
+  return { digest: digestOf(text), parameters: listedParameters(config), changes };
 }
 
 /**
@@ -99,12 +127,13 @@ const shownAction = ({
   reason,
   untilMs,
   costMax,
+  change,
   end,
   lines,
 }: ActionEntry): ShownEvent => ({
   ...{ at, who: by, level: end === 'done' ? ('warn' as const) : ('error' as const) },
   text: [
-    `${action}${untilMs === undefined ? '' : ` until ${new Date(untilMs).toISOString().slice(0, 16)}Z`}${costMax === undefined ? '' : ` for at most ${costMax}`}${VIA_TEXT[via]}${agent === undefined ? '' : ` (${agent})`}: ${reason}`,
+    `${action}${untilMs === undefined ? '' : ` until ${new Date(untilMs).toISOString().slice(0, 16)}Z`}${costMax === undefined ? '' : ` for at most ${costMax}`}${change === undefined ? '' : ` ${change.key}: ${change.from ?? 'not set'} -> ${change.to ?? 'not set'}`}${VIA_TEXT[via]}${agent === undefined ? '' : ` (${agent})`}: ${reason}`,
     ...(end === 'done' ? [] : [`refused: ${lines.join('; ')}`]),
   ].join('; '),
 });

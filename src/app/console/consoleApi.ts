@@ -9,8 +9,9 @@ import type { WhichBot } from '../../messages/ownCommand.ts';
 import { timeText } from '../../messages/timeText.ts';
 import { SharedWork } from '../inspect/sharedWork.ts';
 import type { BotRead } from '../actions/botReads.ts';
-import { actionAsk } from './consoleActions.ts';
 import { apiProposals } from './consoleProposals.ts';
+import { recoverChange } from '../actions/setParameter.ts';
+import { actionAsk, shownParameters } from './consoleActions.ts';
 
 export type ApiWork = {
   readonly read: (read: BotRead) => Promise<string>;
@@ -35,10 +36,17 @@ export function consoleApi(bot: WhichBot, clock: Clock, canAct: boolean, work: A
         return summary;
       }
       if (read.what === 'events') return JSON.stringify(work.events().slice(-read.max).toReversed().map(datedEvent));
+      if (read.what === 'parameters') return JSON.stringify(shownParameters(bot));
       const asked = botRead(read);
       return reads.of(JSON.stringify(asked), () => work.read(asked));
     },
-    preview: canAct ? async request => work.preview(actionAsk(request, 'api', clock)) : null,
+    preview: canAct
+      ? async request => {
+          const ask = actionAsk(request, 'api', clock);
+          if (ask.action === 'set') await recoverChange(bot, clock);
+          return work.preview(ask);
+        }
+      : null,
     act: canAct ? keyedActions(bot, clock) : null,
     proposals: apiProposals(bot, clock, work.preview),
   };
@@ -56,7 +64,7 @@ type Kept = { readonly request: string; readonly end: Promise<ActionEnd> };
 function keyedActions(bot: WhichBot, clock: Clock): NonNullable<ConsoleApi['act']> {
   const kept = new Map<string, Kept>();
   return async (request, key): Promise<ApiActionOver> => {
-    const text = JSON.stringify([request.action, request.reason, request.by, request.minutes]);
+    const text = JSON.stringify([request.action, request.reason, request.by, request.minutes, request.change]);
     const known = kept.get(key);
     if (known !== undefined)
       return known.request === text ? { ...(await known.end), isRepeated: true } : 'other request';
@@ -73,14 +81,17 @@ function keyedActions(bot: WhichBot, clock: Clock): NonNullable<ConsoleApi['act'
 }
 
 /** Returns the result of an action that the journal has under this id; `null` if it has none. */
-function earlierEnd({ stateDir }: WhichBot, { id, action, by, reason }: ActionAsk): ApiActionOver | null {
+function earlierEnd({ stateDir }: WhichBot, ask: ActionAsk): ApiActionOver | null {
+  const { id, action, by, reason } = ask;
   const found = actionsIn(stateDir).find(entry => entry.id === id);
   if (found === undefined) return null;
-  const isSame = found.via === 'api' && found.action === action && found.by === by && found.reason === reason;
+  const isSameChange = ask.action !== 'set' || (found.change?.key === ask.key && found.change.to === ask.value);
+  const isSame =
+    found.via === 'api' && found.action === action && found.by === by && found.reason === reason && isSameChange;
   return isSame ? { end: found.end, lines: found.lines, isRepeated: true } : 'other request';
 }
 
-function botRead(read: Exclude<ApiRead, { readonly what: 'events' | 'summary' }>): BotRead {
+function botRead(read: Exclude<ApiRead, { readonly what: 'events' | 'summary' | 'parameters' }>): BotRead {
   switch (read.what) {
     case 'status':
       return { what: 'status', as: 'json' };

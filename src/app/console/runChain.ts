@@ -4,6 +4,7 @@
  */
 import type { ConsoleView } from '../../console/index.ts';
 import type { Millis } from '../../core/index.ts';
+import { configChanges } from '../../config.ts';
 import { RunReplay } from './runReplay.ts';
 
 type Runs = ConsoleView['runs'];
@@ -70,8 +71,11 @@ export class RunChain {
   }
 
   #takeOver(next: RunReplay): void {
-    const before = this.#replay?.now?.history;
-    if (before !== undefined) next.now?.history.follow(before);
+    const [before, after] = [this.#replay?.now ?? null, next.now];
+    if (before !== null && after !== null) {
+      after.history.changed(configChanges(before.setup, after.setup));
+      after.history.follow(before.history);
+    }
     if (this.#replay !== null) this.#taken++;
     this.#replay?.close();
     [this.#replay, this.#next] = [next, null];

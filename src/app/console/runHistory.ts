@@ -18,7 +18,8 @@ import {
   type ProfitSinceOpening,
   type Snapshot,
 } from '../../core/index.ts';
-import type { ConsoleHistory, ShownEvent, ShownFill, SideMarkout } from '../../console/index.ts';
+import type { ConsoleHistory, ShownChange, ShownEvent, ShownFill, SideMarkout } from '../../console/index.ts';
+import { PARAMETER_DIRECTIONS, type ConfigChange } from '../../config.ts';
 import type { Log } from '../../live/log.ts';
 import { logEvent } from '../../messages/eventLog.ts';
 import { RunTotals } from '../run/runTotals.ts';
@@ -28,6 +29,9 @@ const WHOLE_MAX = 1_200;
 const EVENTS_MAX = 200;
 const HOURS_MAX = 1_000;
 const FILLS_MAX = 500;
+const CHANGES_MAX = 100;
+/** Maximum length of the text of a change, in characters. */
+const CHANGE_LENGTH_MAX = 300;
 const MARKOUT_AFTER_MS = 60_000;
 
 type Kept = { readonly fill: Fill; markoutBps: number | null };
@@ -47,6 +51,7 @@ export class RunHistory {
   #waiting: Kept[] = [];
   readonly #markouts = { bid: { fills: 0, sum: 0, weight: 0 }, ask: { fills: 0, sum: 0, weight: 0 } };
   #events: ShownEvent[] = [];
+  #changes: ShownChange[] = [];
   /** Profit since the opening of the ledger, as it was at the end of each UTC hour. */
   #hourEnds: ProfitSinceOpening[] = [];
   #startedAt: Millis | null = null;
@@ -90,6 +95,7 @@ export class RunHistory {
     this.#fills = [...earlier.#fills, ...this.#fills].slice(-FILLS_MAX);
     this.#waiting = [...earlier.#waiting, ...this.#waiting];
     this.#events = [...earlier.#events, ...this.#events].slice(-EVENTS_MAX);
+    this.#changes = [...earlier.#changes, ...this.#changes].slice(-CHANGES_MAX);
     this.#hourEnds = [...earlier.#hourEnds, ...this.#hourEnds].slice(-HOURS_MAX);
     for (const side of ['bid', 'ask'] as const) {
       const [own, theirs] = [this.#markouts[side], earlier.#markouts[side]];
@@ -132,6 +138,20 @@ export class RunHistory {
   tell(event: ShownEvent): void {
     this.#events.push(event);
     if (this.#events.length > EVENTS_MAX) this.#events.shift();
+  }
+
+  /**
+   * Records that this run started with other values than the run before it. Of keys without a rule for pages only the
+   * names are shown, because their values may have addresses.
+   */
+  changed(changes: readonly ConfigChange[]): void {
+    if (changes.length === 0) return;
+    const text = changes
+      .map(({ key, from, to }) =>
+        Object.hasOwn(PARAMETER_DIRECTIONS, key) ? `${key}: ${from ?? 'not set'} -> ${to ?? 'not set'}` : key,
+      )
+      .join(', ');
+    this.#changes.push({ at: this.#startedAt ?? this.#at, text: text.slice(0, CHANGE_LENGTH_MAX) });
   }
 
   /** Records an input after the engine has processed it. */
@@ -178,6 +198,7 @@ export class RunHistory {
       recent: this.#recent,
       whole: this.#whole,
       fills: this.#fills.map(({ fill }) => [fill.at, signOf(fill.side), price(fill)]),
+      changes: this.#changes,
     };
   }
 

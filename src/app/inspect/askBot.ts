@@ -14,6 +14,9 @@ export type AskBox<Request, Answer> = {
   answered(): Answer | null;
 };
 
+/** Error if a bot accepted a request and did not answer, so that the outcome is unknown. */
+export class UnansweredRequest extends UsageError {}
+
 /** Time for the bot to accept the request, in ms. */
 const HEARD_WITHIN_MS = 10_000;
 /**
@@ -68,7 +71,7 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
     const answer = box.answered();
     if (answer?.id === request.id) return answer;
     if (passed() > ANSWERED_WITHIN_MS)
-      throw new UsageError(
+      throw new UnansweredRequest(
         `${dir}: the bot accepted the request but did not answer within ${ANSWERED_WITHIN_MS / 1000} s; see the log of the bot`,
         1,
       );

@@ -184,7 +184,10 @@ export const changeText = ({ key, from, to, takesEffect }: ConfigChange): string
   `${key}: ${from ?? 'not set'} -> ${to ?? 'not set'}${takesEffect === 'elsewhere' ? ' (not read by a running bot)' : ''}`;
 
 /** Returns the given configuration, in which the sections that a reload cannot change have the running bot's values. */
-const withOwn = (given: Config, { book, instance, exchange, paper, metrics, state, webhooks }: Config): Config => ({
+export const withOwn = (
+  given: Config,
+  { book, instance, exchange, paper, metrics, state, webhooks }: Config,
+): Config => ({
   ...given,
   ...{ book, instance, exchange, paper, metrics, state, webhooks },
 });

@@ -10,11 +10,40 @@ export type ShownPreview = {
   readonly reason: string;
   readonly minutes: number | null;
   readonly costMax: string | null;
+  readonly change?: { readonly key: string; readonly value: string | null };
 };
 /** Values that the user typed in the dialog, except the reason. */
-type Typed = { readonly minutes: number | null; readonly costMax: string | null };
+type Typed = {
+  readonly minutes: number | null;
+  readonly costMax: string | null;
+  readonly key?: string;
+  readonly value?: string | null;
+  readonly digest?: string;
+};
 type OnShare = (share: number) => void;
-export type ShownOutcome = { readonly end: 'under way' | 'done' | 'refused'; readonly lines: readonly string[] };
+export type ShownOutcome = {
+  readonly end: 'under way' | 'done' | 'refused';
+  readonly lines: readonly string[];
+  readonly undo?: { readonly key: string; readonly value: string | null };
+};
+/** Parameters that can be changed, with the digest of their file; see `ShownParameters` of the server. */
+export type ParameterList = {
+  readonly digest: string;
+  readonly parameters: readonly {
+    readonly key: string;
+    readonly value: string | null;
+    readonly unit: string;
+    readonly help: string;
+    readonly direction: 'free' | 'lower' | 'higher';
+  }[];
+  readonly changes: readonly {
+    readonly at: number;
+    readonly by: string;
+    readonly key: string;
+    readonly from: string | null;
+    readonly to: string | null;
+  }[];
+};
 
 /**
  * Name of the item in the page's session storage that has the key of the login. Unlike a cookie, the item is not sent
@@ -82,6 +111,11 @@ export class Access {
   async cost(onShare: OnShare): Promise<readonly string[]> {
     return (await lastOf<{ lines: string[] }>(await window.fetch('/actions/cost', { headers: keyed() }), onShare))
       .lines;
+  }
+
+  /** Requests the parameters. Rejects with a message for the user. */
+  async parameters(): Promise<ParameterList> {
+    return lastOf<ParameterList>(await window.fetch('/actions/parameters', { headers: keyed() }));
   }
 
   /** Confirms a preview. Resolves when the action has ended; rejects with a message for the user. */

@@ -109,7 +109,7 @@ export class Charts {
             spanGaps: false,
           })),
         ],
-        hooks: { draw: [...hooks], setCursor: [chart => this.#read(chart, lines, id)] },
+        hooks: { draw: [...hooks, drawn => this.#changes(drawn)], setCursor: [chart => this.#read(chart, lines, id)] },
       },
       [[]],
       place,
@@ -131,7 +131,35 @@ export class Charts {
       const value = chart.data[i + 1]?.[idx];
       return `${label} ${value === null || value === undefined ? '–' : brief(value)}`;
     });
-    place.textContent = `${clockOf(at * 1000)}  ${texts.join('  ')}`;
+    place.textContent = `${clockOf(at * 1000)}  ${texts.join('  ')}${this.#changeAt(chart)}`;
+  }
+
+  /** Returns the last change of the configuration near the pointer, as text after the values; empty if none is near. */
+  #changeAt(chart: UPlot): string {
+    const left = chart.cursor.left ?? -1;
+    const near = (this.#history?.changes ?? []).findLast(
+      ({ at }) => Math.abs(chart.valToPos(at / 1000, 'x') - left) <= CHANGE_NEAR_PX,
+    );
+    return near === undefined ? '' : `  ${near.text}`;
+  }
+
+  /** Draws a vertical line at each change of the configuration. */
+  #changes(chart: UPlot): void {
+    const { min, max } = chart.scales['x'] ?? {};
+    if (min === undefined || max === undefined || min === null || max === null) return;
+    clipped(chart, ctx => {
+      ctx.strokeStyle = colour('past');
+      ctx.lineWidth = devicePixelRatio;
+      ctx.setLineDash([6, 4]);
+      for (const { at } of this.#history?.changes ?? []) {
+        if (at / 1000 < min || at / 1000 > max) continue;
+        const x = Math.round(chart.valToPos(at / 1000, 'x', true)) + 0.5;
+        ctx.beginPath();
+        ctx.moveTo(x, chart.bbox.top);
+        ctx.lineTo(x, chart.bbox.top + chart.bbox.height);
+        ctx.stroke();
+      }
+    });
   }
 
   #limit(): number | null {
@@ -166,6 +194,8 @@ export class Charts {
 }
 
 const PLACES = ['price-plot', 'inventory-plot', 'profit-plot'] as const;
+/** Distance of the pointer from the line of a change at which its text is shown, in px. */
+const CHANGE_NEAR_PX = 8;
 const FONT = '11px system-ui, sans-serif';
 
 /** Returns a value of a point, with times in seconds and `null` instead of a price of 0. */

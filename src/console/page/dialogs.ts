@@ -1,5 +1,5 @@
 /** Dialogs: login, and for each action its reason, preview, approval and result. */
-import { Access, type ShownOutcome, type ShownPreview } from './access.ts';
+import { Access, type ParameterList, type ShownOutcome, type ShownPreview } from './access.ts';
 import { div, h, render, small, type Node } from './elements.ts';
 import type { State } from './state.ts';
 import { stamp } from './texts.ts';
@@ -20,8 +20,9 @@ const ACTIONS: Readonly<Record<string, readonly [string, string]>> = {
     'Flatten',
     'The hedger brings the inventory to its target, for at most the given cost; the bot quotes only to reduce inventory until Resume.',
   ],
+  set: ['Parameter', 'Writes one value into the YAML file and reloads it. Limits can only be tightened here.'],
 };
-const NOTHING_TYPED = { reason: '', minutes: '', costMax: '' };
+const NOTHING_TYPED = { reason: '', minutes: '', costMax: '', key: '', value: '' };
 
 type Step =
   | { readonly kind: 'login'; readonly problem: string | null }
@@ -45,7 +46,11 @@ export class Dialogs {
   readonly #now: () => number;
   #step: Step | null = null;
   #isBusy = false;
+  /** Whether the change removes the key from the file. */
+  #removes = false;
   #typed = NOTHING_TYPED;
+  /** Parameters of the configuration file; `null` while unknown. */
+  #parameters: ParameterList | null = null;
   /** Current cost of a flatten; `null` while unknown. */
   #cost: readonly string[] | null = null;
   /** Replayed share of the recording, from 0 to 1, while a request waits for the replay; otherwise `null`. */
@@ -111,8 +116,10 @@ export class Dialogs {
 
   #open(step: Step): void {
     this.#typed = NOTHING_TYPED;
+    this.#removes = false;
     this.#go(step);
     if (step.kind === 'ask' && step.action === 'flatten') void this.#readCost();
+    if (step.kind === 'ask' && step.action === 'set') void this.#readParameters();
     if (!this.#dialog.open) this.#dialog.showModal();
     this.#dialog.querySelector('input')?.focus();
   }
@@ -137,6 +144,16 @@ export class Dialogs {
       this.#cost = [errorText(error)];
     } finally {
       this.#replays(null);
+    }
+  }
+
+  async #readParameters(): Promise<void> {
+    this.#parameters = null;
+    try {
+      this.#parameters = await this.access.parameters();
+      this.show();
+    } catch (error) {
+      if (this.#step?.kind === 'ask') this.#go({ kind: 'ask', action: 'set', problem: errorText(error) });
     }
   }
 
@@ -201,13 +218,21 @@ export class Dialogs {
     const [title = action, means = ''] = ACTIONS[action] ?? [];
     const typed = (name: keyof typeof NOTHING_TYPED) => (event: Event) =>
       void (this.#typed = { ...this.#typed, [name]: (event.target as HTMLInputElement).value });
+    const change = (): object =>
+      action === 'set'
+        ? {
+            key: this.#typed.key,
+            value: this.#removes ? null : this.#typed.value.trim(),
+            digest: this.#parameters?.digest ?? '',
+          }
+        : {};
     const submit = (): void => {
       const { reason, ...typedText } = this.#typed;
       const minutes = action === 'pause' && typedText.minutes.trim() !== '' ? Number(typedText.minutes) : null;
       const costMax = action === 'flatten' ? typedText.costMax.trim() : null;
       void this.#busy(
         async () => {
-          const preview = await this.access.preview(action, reason, { minutes, costMax }, share =>
+          const preview = await this.access.preview(action, reason, { minutes, costMax, ...change() }, share =>
             this.#replays(share),
           );
           if (this.#step?.kind === 'ask')
@@ -221,6 +246,7 @@ export class Dialogs {
       this.#state.past === null
         ? null
         : h('p', { class: 'fair' }, 'The page shows an earlier time, but this action applies to the bot now.'),
+      action === 'set' ? this.#parameterFields() : null,
       action === 'flatten' ? linesList(this.#cost ?? ['computing the current cost…'], '', 'cost') : null,
       labelled('reason', 'Why', {
         maxLength: 500,
@@ -280,6 +306,81 @@ export class Dialogs {
     ]);
   }
 
+  /** Fields of a change: the parameter with its current value, unit and help, the new value, and earlier changes. */
+  #parameterFields(): Node {
+    if (this.#parameters === null) return h('p', { class: 'soft' }, 'reading the parameters…');
+    const { parameters, changes } = this.#parameters;
+    const { key, value } = this.#typed;
+    const chosen = parameters.find(each => each.key === key);
+    const choose = (of: string, to: string | null): void => {
+      this.#typed = { ...this.#typed, key: of, value: to ?? '' };
+      this.#removes = to === null;
+      this.show();
+    };
+    const valueOf = (of: string): string => parameters.find(each => each.key === of)?.value ?? '';
+    return [
+      h(
+        'label',
+        { for: 'parameter' },
+        small('soft', 'Parameter'),
+        h(
+          'select',
+          {
+            id: 'parameter',
+            required: true,
+            onChange: (event: Event) => {
+              const of = (event.target as HTMLSelectElement).value;
+              choose(of, valueOf(of));
+            },
+          },
+          h('option', { value: '', selected: key === '' }, 'choose'),
+          ...parameters.map(each => h('option', { value: each.key, selected: each.key === key }, each.key)),
+        ),
+      ),
+      chosen === undefined
+        ? null
+        : h(
+            'p',
+            { id: 'parameter-help' },
+            chosen.help,
+            small(
+              'soft',
+              ` now ${chosen.value ?? 'not set'} ${chosen.unit}${chosen.direction === 'free' ? '' : `; only a ${chosen.direction} value is accepted`}`,
+            ),
+          ),
+      labelled('value', `New value${chosen === undefined || chosen.unit === '' ? '' : ` (${chosen.unit})`}`, {
+        maxLength: 100,
+        required: !this.#removes,
+        autocomplete: 'off',
+        placeholder: this.#removes ? 'removed from the file' : '',
+        value,
+        onInput: (event: Event) => {
+          this.#typed = { ...this.#typed, value: (event.target as HTMLInputElement).value };
+          this.#removes = false;
+        },
+      }),
+      changes.length === 0
+        ? null
+        : h(
+            'details',
+            null,
+            h('summary', null, 'Earlier changes'),
+            h(
+              'ul',
+              { class: 'lines' },
+              ...changes.map(each =>
+                h(
+                  'li',
+                  null,
+                  `${new Date(each.at).toISOString().slice(0, 16)}Z ${each.by}: ${each.key}: ${each.from ?? 'not set'} → ${each.to ?? 'not set'} `,
+                  h('button', { type: 'button', onClick: () => choose(each.key, each.from) }, 'Undo'),
+                ),
+              ),
+            ),
+          ),
+    ];
+  }
+
   #previewOf({ preview, endsAt, problem, proposal }: Extract<Step, { kind: 'preview' }>): Node {
     const { action, reason, minutes, costMax, lines, id } = preview;
     const title = ACTIONS[action]?.[0] ?? action;
@@ -300,6 +401,9 @@ export class Dialogs {
         small('soft', 'why '),
         reason,
         minutes === null ? null : small('soft', `, for ${minutes} minutes`),
+        preview.change === undefined
+          ? null
+          : small('soft', `, ${preview.change.key}: ${preview.change.value ?? 'removed'}`),
         costMax === null ? null : small('soft', `, for at most ${costMax} ${this.#state.live?.minor ?? ''}`),
       ),
       problemText(problem),
@@ -338,11 +442,30 @@ export class Dialogs {
     ]);
   }
 
-  #overOf(action: string, { end, lines }: ShownOutcome): Node {
+  #overOf(action: string, { end, lines, undo }: ShownOutcome): Node {
     const title = ACTIONS[action]?.[0] ?? action;
     return this.#form(`${title}: ${end}`, () => this.#dialog.close(), [
       linesList(lines.length === 0 ? [end] : lines, end === 'done' ? 'good' : 'bad'),
-      div('row', this.#close()),
+      div(
+        'row',
+        undo === undefined
+          ? null
+          : h(
+              'button',
+              {
+                type: 'button',
+                id: 'undo',
+                onClick: () => {
+                  this.#open({ kind: 'ask', action, problem: null });
+                  this.#typed = { ...this.#typed, key: undo.key, value: undo.value ?? '' };
+                  this.#removes = undo.value === null;
+                  this.show();
+                },
+              },
+              'Undo…',
+            ),
+        this.#close(),
+      ),
     ]);
   }
 

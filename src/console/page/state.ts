@@ -117,7 +117,7 @@ export class State {
       return;
     }
     if (at <= last) return;
-    const { run, recent, whole, fills } = this.#history;
+    const { run, recent, whole, fills, changes } = this.#history;
     // The history may already have fills of the view, but only among its newest fills.
     const known = new Set(fills.slice(-view.fills.last.length).map(String));
     const fresh = view.fills.last
@@ -129,6 +129,7 @@ export class State {
       whole: at - (whole.at(-1)?.[0] ?? 0) >= stepOf(whole) ? [...whole, view.point] : whole,
       recent: [...recent, view.point].slice(-RECENT_MAX),
       fills: [...fills, ...fresh],
+      changes,
     };
   }
 

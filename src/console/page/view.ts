@@ -372,7 +372,12 @@ export type ConsoleHistory = {
   readonly recent: readonly (readonly number[])[];
   readonly whole: readonly (readonly number[])[];
   readonly fills: readonly (readonly number[])[];
+  /** Changes of the configuration between the replayed runs, oldest first. */
+  readonly changes: readonly ShownChange[];
 };
+
+/** Start time of the first run with a changed configuration, and the changed keys with both values. */
+export type ShownChange = { readonly at: number; readonly text: string };
 
 /** Session of the page's user, and the available actions. */
 export type ShownSession = {

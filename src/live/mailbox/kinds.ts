@@ -125,6 +125,25 @@ export const MAIL = {
   /** Resume in progress. The file exists until the resume is in the action journal. */
   resuming: { ...answer, file: 'resuming.json', fields: { by: textField, reason: textField, isPause: flagField } },
   /**
+   * Change of a key of the configuration file in progress. The file exists until the change is in the action journal.
+   * `before` and `after`: SHA-256 (hex) of the configuration file; `host` and `pid`: process that makes the change.
+   */
+  changing: {
+    ...request,
+    file: 'changing.json',
+    fields: {
+      ...{
+        id: idField,
+        ...said,
+        via: oneOfField('command', 'console', 'telegram', 'api', 'agent'),
+        file: textField,
+        key: textField,
+      },
+      ...{ from: nullableField(textField), to: nullableField(textField), before: textField, after: textField },
+      ...{ host: textField, pid: countField },
+    },
+  },
+  /**
    * Request that the hedger close all inventory. The file exists until inventory is at its target, or an operator
    * resumes. `id` is also stored in the request's hedges, so that their costs count across restarts. `costMax` is the
    * maximum cost of these hedges together, with fees, in the quote currency.

@@ -2,7 +2,18 @@
  * Messages between processes in a state directory. Each message is one file, which appears complete, and is read only
  * if no other user could have written it.
  */
-import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { textOfError, type Millis } from '../../core/index.ts';
 import { readOpenFile, appendLine, syncFolder, writeDurably, writeDurablyAlone } from '../../guard/index.ts';
@@ -83,6 +94,24 @@ export class Mailbox<K extends MailKind> {
     if (inTrustedDirOnly) assertStateDirTrusted(this.#dir);
     const write = hasSeveralWriters ? writeDurablyAlone : writeDurably;
     write(this.path(messageId), this.textOf(message));
+  }
+
+  /** Writes a message only if there is none, durable on return. Returns whether it did. Throws as `put` does. */
+  putNew(message: MailMessage<K>): boolean {
+    if (this.#spec.inTrustedDirOnly) assertStateDirTrusted(this.#dir);
+    const beside = `${this.path()}.${randomUUID()}.new`;
+    writeDurably(beside, this.textOf(message));
+    try {
+      // A link is made only if the name is free.
+      linkSync(beside, this.path());
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      throw error;
+    } finally {
+      rmSync(beside, { force: true });
+      syncFolder(this.#dir);
+    }
   }
 
   /** Removes a message or a rejected file, durable on return. Throws if the disk does not accept the change. */

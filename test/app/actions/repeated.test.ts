@@ -132,6 +132,7 @@ async function isAnotherWithEach<A extends object>(
 const ASKED_OF_A_BOT: Partial<Record<ActionName, string>> = {
   cancel: 'its orders are canceled again at the change of runs',
   reload: 'the same file is taken up again',
+  set: 'the key has its value already',
 };
 
 test('every verb is tried below, or is asked of a bot that runs', () => {

@@ -49,6 +49,10 @@ const MESSAGES: { readonly [K in MailKind]: MailMessage<K> } = {
   reloadAnswer: { id: 'r-1', end: 'nothing to do', lines: ['nothing has changed'] },
   reloadPreview: { by: 'ann', at: 1, digest: 'ab12' },
   resuming: { by: 'ann', reason: 'a test', isPause: true },
+  changing: {
+    ...{ id: 'c-1', via: 'console', file: 'my.yaml', key: 'log.level', from: null, to: 'warn', ...said },
+    ...{ before: 'ab12', after: 'cd34', host: 'a', pid: 7 },
+  },
   flatten: { id: 'f-1', costMax: money(10n), ...said },
   proposal: {
     ...{ id: 'p-abcdefgh23', at: 1, expiresAt: 2, agent: 'a helper', action: 'pause', reason: 'a test', minutes: 30 },
@@ -421,7 +425,7 @@ describe.skipIf(!isOwned)('what a command leaves for a bot', () => {
   };
 
   test('is every request and pause of an operator, and each proposal with its decision', () => {
-    const requests = ['adjust', 'settle', 'cancel', 'reload', 'flatten'];
+    const requests = ['adjust', 'settle', 'cancel', 'reload', 'changing', 'flatten'];
     expect(OPERATORS).toEqual([...requests, 'proposal', 'decision', 'pause']);
   });
 

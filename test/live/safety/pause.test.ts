@@ -26,7 +26,7 @@ const isReplayed = (world: World) => {
   expect([replay(world.stateDir, 'all', line => lines.push(line)), lines.join('\n')]).toEqual([true, lines.join('\n')]);
 };
 let asked = 0;
-type Plain = Exclude<ActionAsk, { action: 'flatten' }>;
+type Plain = Exclude<ActionAsk, { action: 'flatten' | 'set' }>;
 const act = (world: World, of: Partial<Plain> & Pick<Plain, 'action'>) =>
   executeAction(
     { stateDir: world.stateDir },

@@ -301,6 +301,7 @@ export class PersonJudge {
         return this.#resume(machineNow);
       case 'cancel':
       case 'reload':
+      case 'set':
         return null;
     }
   }

@@ -137,7 +137,7 @@ export class Persons {
     if (ask.action === 'halt' && this.#chance.hit(0.3)) this.#cancelBeside();
   }
 
-  #ask(action: Exclude<ActionAsk['action'], 'reload'>): ActionAsk {
+  #ask(action: Exclude<ActionAsk['action'], 'reload' | 'set'>): ActionAsk {
     const chance = this.#chance;
     const n = ++this.#commands;
     const asked = {

@@ -1,0 +1,287 @@
+/**
+ * Action that changes one key of the configuration file and has the running bot apply it. The bot's answer decides: if
+ * the bot refuses, the earlier file is restored. A change that was interrupted by a kill is completed or undone later.
+ */
+import { existsSync, rmSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import {
+  changedYaml,
+  configChanges,
+  parameterRefusal,
+  parameterText,
+  typedParameter,
+  yamlPathOf,
+  type Config,
+} from '../../config.ts';
+import type { Clock, Millis } from '../../core/index.ts';
+import { readRegularFile, replaceInPlace, replacementProblem, TEXT_FILE, writeDurably } from '../../guard/index.ts';
+import type { MailMessage } from '../../live/mailbox/kinds.ts';
+import { Mailbox, ReloadBox } from '../../live/mailbox/mailbox.ts';
+import { isThere } from '../../live/safety/heartbeat.ts';
+import type { WhichBot } from '../../messages/ownCommand.ts';
+import { configOfText, readConfigText } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { UnansweredRequest } from '../inspect/askBot.ts';
+import { askReload } from '../inspect/askReload.ts';
+import { lastConfigOf } from '../inspect/halt.ts';
+import { changeText, digestOf } from '../run/reloading.ts';
+import { actionsIn, noteAction } from './actionJournal.ts';
+import { stateDirOf, type ActionEnd, type SetAsk } from './actions.ts';
+
+/** Change of a file that was checked and not yet written. */
+export type PlannedChange = {
+  readonly file: string;
+  readonly before: { readonly text: string; readonly digest: string };
+  readonly after: { readonly text: string; readonly digest: string; readonly config: Config };
+  /** Value before and after as text; `null` if not set. */
+  readonly from: string | null;
+  readonly to: string | null;
+  /** Sentence about the change, such as `strategy.halfSpreadBps: 11 -> 13`. */
+  readonly line: string;
+};
+
+/** Lines of an execution, and the value that would undo it. */
+export type SetEnd = ActionEnd & {
+  readonly undo?: { readonly key: string; readonly value: string | null };
+};
+
+/**
+ * Checks a change completely, and writes nothing.
+ * @throws UsageError if the change is not permitted, has errors, or if the file cannot be replaced.
+ */
+export function plannedChange(bot: WhichBot, { key, value, digest }: SetAsk): PlannedChange {
+  const file = parameterFileOf(bot);
+  const problem = replacementProblem(file);
+  if (problem !== null) throw new UsageError(`${file}: ${problem}, so no change was made`);
+  const { config, text } = readConfigText(file);
+  const before = { text, digest: digestOf(text) };
+  if (digest !== undefined && digest !== before.digest)
+    throw new UsageError(`${file} has changed since it was shown; preview the change again`);
+  const refusal = parameterRefusal(config, key, value);
+  if (refusal !== null) throw new UsageError(refusal);
+  const typed = value === null ? null : typedParameter(config, key, value);
+  const changed = changedYaml(text, yamlPathOf(text, key.split('.')), typed);
+  if (!changed.ok) throw new UsageError(`${file}: ${key} cannot be changed: ${changed.problem}`);
+  const next = configOfText(file, changed.text);
+  const changes = configChanges(config, next);
+  if (changes.length === 0) throw new UsageError(`${key} already has this value`);
+  const [change, ...more] = changes;
+  if (change === undefined || change.key !== key || more.length > 0)
+    throw new UsageError(`${key}: the change would also change ${changes.map(each => each.key).join(', ')}`);
+  if (change.takesEffect !== 'reload' && change.takesEffect !== 'live')
+    throw new UsageError(`${changeText(change)}: takes effect only after a restart`);
+  return {
+    file,
+    before,
+    after: { text: changed.text, digest: digestOf(changed.text), config: next },
+    from: parameterText(config, key),
+    to: parameterText(next, key),
+    line: changeText(change),
+  };
+}
+
+/**
+ * Returns the path of the configuration file.
+ * @throws UsageError if only the state directory is known.
+ */
+export function parameterFileOf({ configFile, stateDir }: WhichBot): string {
+  if (configFile === undefined)
+    throw new UsageError(`${stateDir}: a change of a parameter needs the YAML file of the bot; pass it with -c FILE`);
+  return resolve(configFile);
+}
+
+/**
+ * Asks the bot whether it runs with the file as it is, because a reload applies every change of the file.
+ * @throws UsageError if it does not, or if no bot answers.
+ */
+export async function assertFileApplied(bot: WhichBot, ask: SetAsk, digest: string, clock: Clock): Promise<void> {
+  const { end, lines } = await askReload(previewRequest(bot, ask, digest), clock);
+  if (end !== 'nothing to do')
+    throw new UsageError([
+      `${parameterFileOf(bot)}: the file has changes that the bot has not applied; reload or undo them first`,
+      ...lines,
+    ]);
+}
+
+const previewRequest = (bot: WhichBot, { id, by, reason }: Pick<SetAsk, 'id' | 'by' | 'reason'>, digest: string) => ({
+  ...{ config: parameterFileOf(bot), state: stateDirOf(bot), paper: false, preview: true },
+  ...{ id, by, reason, digest },
+});
+
+/** Ids of changes and recoveries that this process is executing. */
+const underWay = new Set<string>();
+/** Time after which a change counts as interrupted, in ms; longer than the longest wait for the bot's answer. */
+const INTERRUPTED_MS = 300_000;
+
+type Changing = MailMessage<'changing'>;
+
+/**
+ * Executes a change that was previewed, and writes the journal. Rejects with `UsageError`, without a change, if the file
+ * differs from the previewed file or another change is under way.
+ */
+export async function executeSet(bot: WhichBot, ask: SetAsk, clock: Clock): Promise<SetEnd> {
+  await recoverChange(bot, clock);
+  const dir = stateDirOf(bot);
+  const planned = plannedChange(bot, ask);
+  const { file, before, after, from, to } = planned;
+  const record: Changing = {
+    ...{ id: ask.id, at: clock.now(), by: ask.by, reason: ask.reason, via: ask.via, file },
+    ...{ key: ask.key, from, to, before: before.digest, after: after.digest },
+    ...{ host: hostname(), pid: process.pid },
+  };
+  const box = new Mailbox(dir, 'changing');
+  writeDurably(earlierFilePath(dir, record), before.text);
+  underWay.add(record.id);
+  try {
+    if (!box.putNew(record)) {
+      // The same request may have reached another process, which needs its copy.
+      if (box.message()?.id !== record.id) rmSync(earlierFilePath(dir, record), { force: true });
+      throw new UsageError(
+        `another change of a parameter is under way; preview the change again. If none is, remove ${box.path()}`,
+        1,
+      );
+    }
+    return await appliedOrRestored(bot, record, planned, clock);
+  } finally {
+    underWay.delete(record.id);
+  }
+}
+
+async function appliedOrRestored(
+  bot: WhichBot,
+  record: Changing,
+  { file, after, line }: PlannedChange,
+  clock: Clock,
+): Promise<SetEnd> {
+  const finished = (end: ActionEnd) => finish(bot, record, end, clock.now());
+  const undone = (lines: readonly string[]) => finished({ end: 'refused', lines: [...lines, restored(bot, record)] });
+  try {
+    // The file is compared again just before it is replaced.
+    if (digestOf(readRegularFile(file, TEXT_FILE)) !== record.before)
+      return finished({ end: 'refused', lines: [`${file} has changed since the preview; no change was made`] });
+    replaceInPlace(file, after.text, record.id);
+  } catch (error) {
+    return undone([`${file}: cannot be written (${error instanceof Error ? error.message : String(error)})`]);
+  }
+  try {
+    const { id, by, reason } = record;
+    const request = { config: file, state: stateDirOf(bot), digest: after.digest, paper: false, preview: false };
+    const { end, lines } = await askReload({ ...request, id, by, reason }, clock);
+    return end === 'kept'
+      ? undone(lines)
+      : finished({ end: 'done', lines: [line, ...lines.filter(each => each !== line)] });
+  } catch (error) {
+    // The bot may still apply the change. The record stays, and the next change asks the bot again.
+    if (error instanceof UnansweredRequest)
+      return {
+        end: 'refused',
+        lines: [
+          error.message,
+          `${file} has the new value; whether the bot applied it is checked before the next change`,
+        ],
+      };
+    return undone((error instanceof Error ? error.message : String(error)).split('\n'));
+  }
+}
+
+/**
+ * Completes or undoes a change that a kill interrupted. Returns its result; `null` if there is none.
+ * @throws UsageError if a change is under way, or if the bot cannot say yet whether it applied the change.
+ */
+export async function recoverChange(bot: WhichBot, clock: Clock): Promise<ActionEnd | null> {
+  const dir = stateDirOf(bot);
+  const record = new Mailbox(dir, 'changing').message();
+  if (record === null) return null;
+  if (isUnderWay(record, clock.now()))
+    throw new UsageError(`a change of ${record.key} by ${record.by} is under way; try again in a minute`, 1);
+  underWay.add(record.id);
+  try {
+    const finished = (end: ActionEnd) => finish(bot, record, end, clock.now());
+    if (record.file !== parameterFileOf(bot) || !existsSync(record.file))
+      return finished({
+        end: 'refused',
+        lines: [
+          `the change was interrupted; check ${record.key} in ${record.file}, which was ${record.from ?? 'not set'}`,
+        ],
+      });
+    const digest = digestOf(readRegularFile(record.file, TEXT_FILE));
+    if (digest === record.before)
+      return finished({ end: 'refused', lines: ['the change was interrupted before the file was written'] });
+    if (digest !== record.after)
+      return finished({
+        end: 'refused',
+        lines: ['the change was interrupted, and the file was edited since; check the file and reload it'],
+      });
+    if (await isApplied(bot, record, clock))
+      return finished({ end: 'done', lines: ['the bot applied the change, although the console was interrupted'] });
+    return finished({
+      end: 'refused',
+      lines: ['the change was interrupted before the bot applied it', restored(bot, record)],
+    });
+  } finally {
+    underWay.delete(record.id);
+  }
+}
+
+/** Whether the bot runs, or last ran, with the new value. */
+async function isApplied(bot: WhichBot, record: Changing, clock: Clock): Promise<boolean> {
+  const dir = stateDirOf(bot);
+  const waiting = new ReloadBox(dir);
+  if (waiting.waiting()?.id === record.id) waiting.take();
+  try {
+    // The bot handles requests in order, so its answer comes after any reload that it still executes.
+    const id = `${record.id.slice(0, 50)}-again`;
+    return (await askReload(previewRequest(bot, { ...record, id }, record.after), clock)).end === 'nothing to do';
+  } catch (error) {
+    if (!(error instanceof UsageError) || error instanceof UnansweredRequest) throw error;
+  }
+  try {
+    return parameterText(lastConfigOf(dir), record.key) === record.to;
+  } catch {
+    return false;
+  }
+}
+
+function isUnderWay({ id, at, host, pid }: Changing, now: Millis): boolean {
+  if (host === hostname() && pid === process.pid) return underWay.has(id);
+  const process_ = { process: { host, pid } } as Parameters<typeof isThere>[0];
+  return isThere(process_) !== false && Math.abs(now - at) < INTERRUPTED_MS;
+}
+
+/** Restores the earlier file, unless someone edited the file since. Returns a line for the operator. */
+function restored(bot: WhichBot, record: Changing): string {
+  const { file, before, after, id } = record;
+  try {
+    const digest = digestOf(readRegularFile(file, TEXT_FILE));
+    if (digest === before) return `${file} has its earlier content`;
+    if (digest !== after) return `${file} was edited by someone else, and was not restored; check the file`;
+    const text = readRegularFile(earlierFilePath(stateDirOf(bot), record), TEXT_FILE);
+    if (digestOf(text) !== before) return `${file} was not restored, because its copy is damaged; restore the file`;
+    replaceInPlace(file, text, id);
+    return `${file} was restored to its earlier content`;
+  } catch (error) {
+    return `${file} COULD NOT BE RESTORED (${error instanceof Error ? error.message : String(error)}); set ${record.key} to ${record.from ?? 'not set'} in the file`;
+  }
+}
+
+/** Writes the journal, then removes the record, so that a kill between both repeats nothing. */
+function finish(bot: WhichBot, record: Changing, end: ActionEnd, at: Millis): SetEnd {
+  const dir = stateDirOf(bot);
+  const { id, by, reason, via, key, from, to } = record;
+  const lines = [...end.lines];
+  try {
+    if (!actionsIn(dir).some(each => each.id === id))
+      noteAction(dir, at, { id, by, reason, via, action: 'set', key, value: to, from }, end);
+  } catch (error) {
+    lines.push(
+      `this action could not be recorded in actions.jsonl: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  new Mailbox(dir, 'changing').remove();
+  rmSync(earlierFilePath(dir, record), { force: true });
+  return { end: end.end, lines, ...(end.end === 'done' ? { undo: { key, value: from } } : {}) };
+}
+
+/** Returns the path of the copy of the earlier file, which exists during a change. */
+const earlierFilePath = (dir: string, { id }: Pick<Changing, 'id'>): string => join(dir, `config-before-${id}.yaml`);

@@ -1,0 +1,165 @@
+/**
+ * Keys that an operator can change from a page. A limit can only be tightened: a page reaches more people than the file
+ * does. A key in neither table cannot be changed from a page.
+ */
+import { decimalTextOf } from './plainNumber.ts';
+import { configSchema, type Config } from './schema.ts';
+import { schemaAt } from './shape.ts';
+
+/** Permitted direction of a change: any, only to a lower value, or only to a higher value. */
+export type ParameterDirection = 'free' | 'lower' | 'higher';
+
+/** Keys that can be changed from a page. For a limit, the direction is the one that is tighter. */
+export const PARAMETER_DIRECTIONS: Readonly<Record<string, ParameterDirection>> = {
+  ...directed(
+    'free',
+    `strategy: halfSpreadBps bidSpreadBps askSpreadBps levels levelSpacingBps amount levelAmountStep refreshToleranceBps
+      refreshMs maxOrderAgeMs amountTolerance skew.priceBpsAtLimit skew.sizeRange filledOrderDelayMs pingPong
+      optimization.enabled optimization.depthAmount horizon risk.amount risk.per market.volatilityBps
+      market.arrivalsPerMinute market.decayPerBps market.adverseBps market.memory spacingBps anchorPrice lowPrice
+      highPrice skewBpsAtLimit depthBps bpsPerDeviation memory weight basisMemory
+    fairValue: withinBps mid.weight weightedMid.weight microprice.weight lastTrades.weight lastTrades.memory
+      reference.weight reference.basisMemory depthImbalance.depthBps depthImbalance.bpsPerDeviation
+      depthImbalance.memory orderFlowImbalance.bpsPerUnit orderFlowImbalance.memory
+    hedge: band residual carryBpsPerHour
+    log: level`,
+  ),
+  ...directed(
+    'lower',
+    `limits: positionMax orderValueMax orderAmountMax ordersMax collarBps priceMove.bps drawdownMax dayLossMax
+    halts: fillsPer10Min refusalsPerMinute unknownsPerMinute messagesPerMinute
+    strategy: priceCeiling movingPriceBandPct maxAgeMs maxDivergenceBps
+    fairValue: lastTrades.maxAgeMs reference.maxAgeMs reference.maxDivergenceBps reference.leave.costMaxBps
+      orderFlowImbalance.maxBps
+    reference: divergenceMaxBps basis.errorMaxBps
+    hedge: costMaxBps costDayMax elsewhere.driftMax elsewhere.debtMax elsewhere.failuresMax
+    pull: leader.maxAgeMs
+    rfqReference: staleAfterMs
+    regimes: wide.volatilityBps wide.marketSpreadBps reduceOnly.positionShare reduceOnly.drawdownShare
+    timing: staleAfterMs`,
+  ),
+  ...directed(
+    'higher',
+    `strategy: priceFloor minEdgeBps
+    reference: sourcesMin
+    regimes: wide.factor wide.depthMin calmMs`,
+  ),
+};
+
+/** Parameter of a configuration, as a page shows it. */
+export type ShownParameter = {
+  /** Dotted path, like `strategy.halfSpreadBps`. */
+  readonly key: string;
+  /** Current value as text, defaults included; `null` if not set. */
+  readonly value: string | null;
+  /** Unit; empty if the value has none, or if the help states it. */
+  readonly unit: string;
+  readonly help: string;
+  readonly direction: ParameterDirection;
+};
+
+/** Returns the parameters that the configuration's strategy and sections have, in the order of the tables. */
+export const listedParameters = (config: Config): readonly ShownParameter[] =>
+  Object.entries(PARAMETER_DIRECTIONS).flatMap(([key, direction]) => {
+    const path = key.split('.');
+    const schema = schemaAt(configSchema, config, path);
+    if (schema === null || !isSectionThere(config, path.slice(0, -1))) return [];
+    return [
+      { key, value: parameterText(config, key), unit: parameterUnit(key), help: parameterHelp(key, config), direction },
+    ];
+  });
+
+/** Returns the value of a key as text; `null` if not set, or if the key is a section or a list. */
+export function parameterText(config: Config, key: string): string | null {
+  const value = valueOfPath(config, key.split('.'));
+  return typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number' ? String(value) : null;
+}
+
+/**
+ * Returns why a page cannot make this change, in words; `null` if it can. `to` is the new value as text; `null` removes
+ * the key.
+ */
+export function parameterRefusal(config: Config, key: string, to: string | null): string | null {
+  const direction = Object.hasOwn(PARAMETER_DIRECTIONS, key) ? PARAMETER_DIRECTIONS[key] : undefined;
+  if (direction === undefined) return `${key}: cannot be changed from a page; change the YAML file and reload it`;
+  if (!listedParameters(config).some(each => each.key === key))
+    return `${key}: the configuration has no such key, or lacks its section; change the YAML file and reload it`;
+  if (direction === 'free') return null;
+  const tighter = `${key}: from a page, a limit can only be tightened, to a ${direction} value`;
+  if (to === null) return `${tighter}, not removed`;
+  const from = parameterText(config, key);
+  const [before, after] = [from === null ? null : decimalTextOf(from), decimalTextOf(to)];
+  if (after === null) return `${key}: expected a number like 12.5, found ${JSON.stringify(to)}`;
+  // A limit that is not set does not limit, so every value is tighter.
+  if (from === null) return null;
+  const isTighter = before !== null && (direction === 'lower' ? after < before : after > before);
+  return isTighter ? null : `${tighter}; it is now ${from}`;
+}
+
+/**
+ * Returns the value in the type of the key's schema: text that is a number becomes one only where the schema accepts
+ * one. If the schema accepts neither, returns the type of the current value, so that the check of the file says what is
+ * wrong.
+ */
+export function typedParameter(config: Config, key: string, text: string): string | number | boolean {
+  const schema = schemaAt(configSchema, config, key.split('.'));
+  const number = decimalTextOf(text) === null ? [] : [Number(text)];
+  const flag = text === 'true' || text === 'false' ? [text === 'true'] : [];
+  const candidates = [...number, ...flag, text];
+  const accepted = candidates.find(each => schema !== null && isAccepted(schema, each));
+  const current = typeof valueOfPath(config, key.split('.'));
+  return accepted ?? candidates.find(each => typeof each === current) ?? text;
+}
+
+const isAccepted = (schema: object, value: unknown): boolean =>
+  'safeParse' in schema &&
+  (schema as { safeParse(value: unknown): { readonly success: boolean } }).safeParse(value).success;
+
+function valueOfPath(value: unknown, path: readonly string[]): unknown {
+  let here = value;
+  for (const step of path)
+    here =
+      typeof here === 'object' && here !== null && Object.hasOwn(here, step)
+        ? (here as Readonly<Record<string, unknown>>)[step]
+        : undefined;
+  return here;
+}
+
+const isSectionThere = (config: Config, path: readonly string[]): boolean => {
+  const section = valueOfPath(config, path);
+  return typeof section === 'object' && section !== null && !Array.isArray(section);
+};
+
+const UNITS = [
+  ['PerMinute', 'per minute'],
+  ['Per10Min', 'per 10 minutes'],
+  ['Bps', 'bps'],
+  ['bps', 'bps'],
+  ['Ms', 'ms'],
+  ['Pct', '%'],
+] as const;
+
+function parameterUnit(key: string): string {
+  const name = key.slice(key.lastIndexOf('.') + 1);
+  return UNITS.find(([end]) => name.endsWith(end))?.[1] ?? '';
+}
+
+function parameterHelp(key: string, config: Config): string {
+  let description = '';
+  const path = key.split('.');
+  const section = schemaAt(configSchema, config, path.slice(0, -1));
+  const shape: unknown = section !== null && 'shape' in section ? section.shape : {};
+  const member = (shape as Readonly<Record<string, { readonly description?: string }>>)[path.at(-1)!];
+  description = member?.description ?? '';
+  return description;
+}
+
+/** Reads lines like `section: key key`, in which further lines continue the section. */
+function directed(direction: ParameterDirection, text: string): Readonly<Record<string, ParameterDirection>> {
+  let section = '';
+  const keys: string[] = [];
+  for (const word of text.trim().split(/\s+/))
+    if (word.endsWith(':')) section = word.slice(0, -1);
+    else keys.push(`${section}.${word}`);
+  return Object.fromEntries(keys.map(key => [key, direction]));
+}

@@ -1,0 +1,365 @@
+/** A change of a parameter: the file and the bot end with the same value, whatever happens in between. */
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
+import type { SetAsk } from '../../../src/app/actions/actions.ts';
+import { executeAction } from '../../../src/app/actions/executeAction.ts';
+import { assertFileApplied, plannedChange, recoverChange } from '../../../src/app/actions/setParameter.ts';
+import { consoleActions, shownParameters } from '../../../src/app/console/consoleActions.ts';
+import { consoleApi } from '../../../src/app/console/consoleApi.ts';
+import { digestOf } from '../../../src/app/run/reloading.ts';
+import { Approvals } from '../../../src/console/index.ts';
+import { VirtualClock } from '../../../src/core/index.ts';
+import { Mailbox, ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
+import { shippedConfig } from '../../../src/wiring/configFile.ts';
+import { advanceUntil } from '../../live/world.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'puntas-set-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+const shipped = readFileSync(shippedConfig('sandbox'), 'utf8');
+const withSpread = (bps: number): string => shipped.replace('halfSpreadBps: 16', `halfSpreadBps: ${bps}`);
+const KEY = 'strategy.halfSpreadBps';
+
+type Behavior = 'takes' | 'keeps' | 'deaf' | 'mute';
+
+/** A file, a state directory, and a bot that answers as told; `running` is the file that it runs with. */
+function scene(behavior: Behavior = 'takes') {
+  const dir = mkdtempSync(join(root, 'bot-'));
+  const [file, clock, box] = [join(dir, 'my.yaml'), new VirtualClock(1_700_000_000_000), new ReloadBox(dir)];
+  writeFileSync(file, shipped, { mode: 0o640 });
+  const bot = { behavior, running: digestOf(shipped), reloads: 0 };
+  const look = () => {
+    const asked = bot.behavior === 'deaf' ? null : box.waiting();
+    if (asked !== null) {
+      box.take();
+      const found = digestOf(readFileSync(file, 'utf8'));
+      const answer = (end: 'taken' | 'nothing to do' | 'shown' | 'kept') =>
+        box.answer({ id: asked.id, end, lines: [`answer: ${end}`] });
+      if (bot.behavior === 'mute' && !asked.isPreview) bot.running = found;
+      else if (asked.digest !== found) answer('kept');
+      else if (found === bot.running) answer('nothing to do');
+      else if (asked.isPreview) answer('shown');
+      else if (bot.behavior === 'keeps') answer('kept');
+      else {
+        bot.running = found;
+        bot.reloads++;
+        answer('taken');
+      }
+    }
+    clock.after(500, look);
+  };
+  look();
+  const passing = async <T>(work: Promise<T>): Promise<T> => {
+    let isOver = false;
+    const done = work.finally(() => (isOver = true));
+    void done.catch(() => undefined);
+    await advanceUntil(clock, 250, () => isOver);
+    return done;
+  };
+  let n = 0;
+  const which = { configFile: file, stateDir: dir };
+  const ask = (value: string | null, more: Partial<SetAsk> = {}): SetAsk => ({
+    ...{ id: `s-${++n}`, action: 'set', reason: 'a calm market', by: 'ann', via: 'console', key: KEY, value },
+    ...more,
+  });
+  const set = (value: string | null, more: Partial<SetAsk> = {}) =>
+    passing(executeAction(which, ask(value, more), clock));
+  const text = () => readFileSync(file, 'utf8');
+  const left = () => readdirSync(dir).filter(name => /changing|before|\.new$/.test(name));
+  return { dir, file, clock, box, bot, which, ask, set, passing, text, left };
+}
+
+describe('a change', () => {
+  test('is written with its comments, owner and mode, applied by the bot, and in the journal; its inverse restores the file', async () => {
+    const { dir, file, bot, set, text, left, which } = scene();
+    const end = await set('13');
+    expect(end).toMatchObject({ end: 'done', undo: { key: KEY, value: '16' } });
+    expect(end.lines).toEqual([`${KEY}: 16 -> 13`, 'answer: taken']);
+    expect([text(), bot.running, statSync(file).mode & 0o777]).toEqual([
+      withSpread(13),
+      digestOf(withSpread(13)),
+      0o640,
+    ]);
+    expect(actionsIn(dir)).toMatchObject([
+      {
+        action: 'set',
+        by: 'ann',
+        reason: 'a calm market',
+        via: 'console',
+        end: 'done',
+        change: { key: KEY, from: '16', to: '13' },
+      },
+    ]);
+    expect(shownParameters(which).changes).toMatchObject([{ key: KEY, from: '16', to: '13', by: 'ann' }]);
+    expect((await set('16')).end).toBe('done');
+    expect([text(), left()]).toEqual([shipped, []]);
+  });
+
+  test('ends with the value in file and bot or in neither, for any answer of the bot and any value', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom<Behavior>('takes', 'keeps', 'deaf'),
+        fc.constantFrom('13', '16', '0', '-5', 'wide', '1e2', '12.50'),
+        async (behavior, value) => {
+          const { bot, set, text, left } = scene(behavior);
+          const end = await set(value).catch(() => ({ end: 'refused' as const }));
+          expect(digestOf(text())).toBe(bot.running);
+          if (end.end !== 'done') expect(text()).toBe(shipped);
+          expect(left()).toEqual([]);
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+
+  test('that the bot refuses is journaled as refused, with the file as before', async () => {
+    const { dir, set, text } = scene('keeps');
+    expect(await set('13')).toMatchObject({
+      end: 'refused',
+      lines: ['answer: kept', expect.stringContaining('was restored')],
+    });
+    expect(text()).toBe(shipped);
+    expect(actionsIn(dir)).toMatchObject([{ end: 'refused', change: { to: '13' } }]);
+  });
+
+  test('whose bot never answers keeps the file, and is settled by asking the bot before the next change', async () => {
+    const { dir, bot, set, text, left, which, passing, clock } = scene('mute');
+    const end = await set('13');
+    expect(end).toMatchObject({ end: 'refused' });
+    expect(end.lines.join(' ')).toMatch(/did not answer.*checked before the next change/);
+    expect(text()).toBe(withSpread(13));
+    bot.behavior = 'takes';
+    expect(await passing(recoverChange(which, clock))).toMatchObject({ end: 'done' });
+    expect([left(), actionsIn(dir).length]).toEqual([[], 1]);
+    expect((await set('14')).end).toBe('done');
+  });
+
+  test('of a file that was edited while the bot was asked is not undone over the edit', async () => {
+    const { clock, file, set, text } = scene('deaf');
+    clock.after(3_000, () => writeFileSync(file, `${withSpread(13)}# mine\n`));
+    expect((await set('13')).lines.join(' ')).toContain('was edited by someone else');
+    expect(text()).toContain('# mine');
+  });
+});
+
+describe('before anything is written', () => {
+  test.each<[string, string | null, RegExp]>([
+    ['limits.drawdownMax', '99999999', /can only be tightened/],
+    ['limits.drawdownMax', null, /not removed/],
+    ['exchange.kind', 'x', /cannot be changed from a page/],
+    [KEY, '16', /already has this value/],
+    [KEY, 'wide', /halfSpreadBps/],
+    [KEY, '-3', /halfSpreadBps/],
+  ])('%s to %j is refused', async (key, value, why) => {
+    const { set, text, dir } = scene();
+    await expect(set(value, { key })).rejects.toThrow(why);
+    expect([text(), actionsIn(dir)]).toEqual([shipped, []]);
+  });
+
+  test.each<[string, (file: string) => void, RegExp]>([
+    ['a symbolic link', file => (renameSync(file, `${file}.real`), symlinkSync(`${file}.real`, file)), /symbolic link/],
+    ['a read-only file', file => chmodSync(file, 0o440), /read-only/],
+    ['a file with a second hard link', file => linkSync(file, `${file}.link`), /hard links/],
+    ['several documents', file => writeFileSync(file, `${shipped}---\na: 1\n`), /document/],
+    [
+      'an anchor',
+      file => writeFileSync(file, shipped.replace('halfSpreadBps: 16', 'halfSpreadBps: &w 16')),
+      /anchor w/,
+    ],
+  ])('%s is refused by name', async (_, change, why) => {
+    const { file, set, text } = scene();
+    change(file);
+    const before = text();
+    await expect(set('13')).rejects.toThrow(why);
+    expect(text()).toBe(before);
+  });
+
+  test('a file with changes that the bot has not applied is refused, because a reload would apply them too', async () => {
+    const { file, which, ask, passing, clock } = scene();
+    writeFileSync(file, shipped.replace('levels:', 'levels :'));
+    const { before } = plannedChange(which, ask('13'));
+    await expect(passing(assertFileApplied(which, ask('13'), before.digest, clock))).rejects.toThrow(/has not applied/);
+  });
+});
+
+describe('a confirmation', () => {
+  const prepared = (of: ReturnType<typeof scene>, value: string, by = 'ann') =>
+    of.passing(
+      consoleActions(
+        of.which,
+        of.clock,
+        () => false,
+        async () => ['quotes'],
+      ).prepare(
+        {
+          ...{ action: 'set', reason: 'a calm market', by, minutes: null, costMax: null },
+          change: { key: KEY, value, digest: digestOf(of.text()) },
+        },
+        () => undefined,
+      ),
+    );
+
+  test('after the file was changed does nothing', async () => {
+    const of = scene();
+    const ready = await prepared(of, '13');
+    writeFileSync(of.file, `${shipped}# mine\n`);
+    expect(await of.passing(ready.execute())).toMatchObject({
+      end: 'refused',
+      lines: [expect.stringContaining('changed since')],
+    });
+    expect([of.text(), of.bot.reloads]).toEqual([`${shipped}# mine\n`, 0]);
+  });
+
+  test('of two people at once: one is done, and the other is refused and changes nothing', async () => {
+    const of = scene();
+    const [ann, bob] = [await prepared(of, '13'), await prepared(of, '14', 'bob')];
+    const ends = await of.passing(
+      Promise.all(
+        [ann, bob].map(each => each.execute().catch((error: unknown) => ({ end: 'refused', lines: [String(error)] }))),
+      ),
+    );
+    expect(ends.map(({ end }) => end).toSorted()).toEqual(['done', 'refused']);
+    expect([of.bot.reloads, of.left(), digestOf(of.text())]).toEqual([1, [], of.bot.running]);
+  });
+
+  test('of another login, of an old preview, or a second one, does nothing', async () => {
+    const of = scene();
+    const started = of.clock.elapsed();
+    const actions = consoleActions(
+      of.which,
+      of.clock,
+      () => false,
+      async () => ['quotes'],
+    );
+    let n = 0;
+    const approvals = new Approvals<string>(
+      actions,
+      () => of.clock.elapsed(),
+      () => `a-${++n}`,
+    );
+    const open = (value: string) =>
+      of.passing(
+        approvals.open(
+          'ann',
+          {
+            ...{ action: 'set', reason: 'a calm market', by: 'ann', minutes: null, costMax: null },
+            change: { key: KEY, value, digest: digestOf(of.text()) },
+          },
+          () => undefined,
+        ),
+      );
+    const { id } = await open('13');
+    expect([approvals.confirm('bob', id), approvals.confirm('ann', 'a-9')]).toEqual([false, false]);
+    const over = new Promise(resolve => approvals.confirm('ann', id, resolve));
+    expect(approvals.confirm('ann', id)).toBe(false);
+    expect(await of.passing(over)).toMatchObject({ end: 'done', undo: { value: '16' } });
+    const old = await open('14');
+    await of.clock.advance(61_000);
+    expect(approvals.confirm('ann', old.id)).toBe(false);
+    expect([of.bot.reloads, of.clock.elapsed() > started]).toEqual([1, true]);
+  });
+});
+
+describe('a kill', () => {
+  /** Leaves what a process leaves that was killed after it wrote the file. */
+  const killed = (of: ReturnType<typeof scene>, pid: number, isWritten = true) => {
+    const after = withSpread(13);
+    const id = 'killed-1';
+    writeFileSync(join(of.dir, `config-before-${id}.yaml`), shipped);
+    expect(
+      new Mailbox(of.dir, 'changing').putNew({
+        ...{ id, at: of.clock.now(), by: 'ann', reason: 'a calm market', via: 'console', file: of.file, key: KEY },
+        ...{ from: '16', to: '13', before: digestOf(shipped), after: digestOf(after), host: hostname(), pid },
+      }),
+    ).toBe(true);
+    if (isWritten) writeFileSync(of.file, after);
+  };
+  /** An id that no process has. */
+  const GONE = 4_000_000;
+
+  test.each([
+    ['before the file was written', false, false, shipped, 'refused'],
+    ['between the file and the reload', true, false, shipped, 'refused'],
+    ['after the bot applied it', true, true, withSpread(13), 'done'],
+  ] as const)(
+    '%s leaves one value in file and bot, once the next change is asked for',
+    async (_, isWritten, isApplied, text, end) => {
+      const of = scene();
+      killed(of, GONE, isWritten);
+      if (isApplied) of.bot.running = digestOf(withSpread(13));
+      expect(await of.passing(recoverChange(of.which, of.clock))).toMatchObject({ end });
+      expect([of.text(), of.left(), of.bot.running]).toEqual([text, [], digestOf(text)]);
+      expect(actionsIn(of.dir)).toMatchObject([{ id: 'killed-1', action: 'set', end }]);
+      expect(await of.passing(recoverChange(of.which, of.clock))).toBeNull();
+      expect((await of.set('14')).end).toBe('done');
+    },
+  );
+
+  test('of a process that still runs is none, and its change is not touched', async () => {
+    const of = scene();
+    killed(of, 1);
+    await expect(of.set('14')).rejects.toThrow(/is under way/);
+    expect([of.text(), existsSync(join(of.dir, 'changing.json'))]).toEqual([withSpread(13), true]);
+  });
+
+  test('whose file was moved since is named with its earlier value, and blocks no later change', async () => {
+    const of = scene();
+    killed(of, GONE);
+    renameSync(of.file, `${of.file}.moved`);
+    const { lines } = (await of.passing(recoverChange(of.which, of.clock)))!;
+    expect(lines.join(' ')).toMatch(/halfSpreadBps.* was 16/);
+    writeFileSync(of.file, shipped);
+    expect((await of.set('14')).end).toBe('done');
+  });
+
+  test('while no bot runs restores the file', async () => {
+    const of = scene('deaf');
+    killed(of, GONE);
+    expect(await of.passing(recoverChange(of.which, of.clock))).toMatchObject({ end: 'refused' });
+    expect(of.text()).toBe(shipped);
+  });
+});
+
+describe('by the API', () => {
+  const api = (of: ReturnType<typeof scene>) =>
+    consoleApi(of.which, of.clock, true, {
+      ...{ read: async () => '', preview: async () => ['quotes'] },
+      ...{ summary: () => null, events: () => [] },
+    });
+  const request = (of: ReturnType<typeof scene>, value: string) => ({
+    ...{ action: 'set', reason: 'a calm market', by: 'ann', minutes: null, costMax: null },
+    change: { key: KEY, value, digest: digestOf(of.text()) },
+  });
+
+  test('a change is made once per key, is refused for another file, and the parameters are listed', async () => {
+    const of = scene();
+    const { act, read } = api(of);
+    const listed = JSON.parse(await read({ what: 'parameters' })) as ReturnType<typeof shownParameters>;
+    expect(listed.digest).toBe(digestOf(shipped));
+    const first = request(of, '13');
+    expect(await of.passing(act!(first, 'key-00001'))).toMatchObject({ end: 'done', isRepeated: false });
+    expect(await of.passing(act!(first, 'key-00001'))).toMatchObject({ end: 'done', isRepeated: true });
+    expect(await of.passing(act!({ ...first, change: { ...first.change, value: '14' } }, 'key-00001'))).toBe(
+      'other request',
+    );
+    await expect(of.passing(act!(first, 'key-00002'))).rejects.toThrow(/has changed since it was shown/);
+    // The next process finds the result in the journal.
+    expect(await of.passing(api(of).act!(first, 'key-00001'))).toMatchObject({ end: 'done', isRepeated: true });
+    expect(of.bot.reloads).toBe(1);
+  });
+});
