@@ -12,16 +12,7 @@ import type { Detection } from './cusum.ts';
  * - fill: fills differ from the fill model on the recorded market.
  * - unexplained: the rest.
  */
-export const CAUSES_IN_ORDER = [
-  'decision',
-  'clock',
-  'latency',
-  'fee',
-  'book',
-  'hedge',
-  'fill',
-  'unexplained',
-] as const;
+export const CAUSES_IN_ORDER = ['decision', 'clock', 'latency', 'fee', 'book', 'hedge', 'fill', 'unexplained'] as const;
 export type DivergenceCause = (typeof CAUSES_IN_ORDER)[number];
 
 /** Parts of the money between expected and actual fills, in the order in which the models are replaced by what happened. */
@@ -48,7 +39,7 @@ export const DETECTORS = {
   /** Actual minus expected value of a hedge, in bps of its value. */
   hedges: { cause: 'hedge', unit: 'bps', slack: 0.5, mean: 0, deviation: 1 },
   /** Actual minus expected fills of orders that ended together, as a share of the larger. */
-  fills: { cause: 'fill', unit: 'share', slack: 0.5, mean: 0, deviation: 0.05, learned: 40 },
+  fills: { cause: 'fill', unit: 'share', slack: 0.5, mean: 0, deviation: 0.1, learned: 100 },
   /** Unexplained part of the value of an order's fills, in bps of their value. */
   rest: { cause: 'unexplained', unit: 'bps', slack: 0.5, mean: 0, deviation: 0.1 },
 } as const satisfies Readonly<Record<string, Detection & { readonly cause: DivergenceCause; readonly unit: string }>>;

@@ -40,7 +40,11 @@ const OBSERVATION_MAX = 4;
 export const newCusum = (): CusumState => ({ count: 0, mean: 0, squares: 0, above: 0, below: 0, isRaised: false });
 
 /** Adds an observation. Returns whether it raised the alarm; ignores an observation that is not finite. */
-export function observed(state: CusumState, { slack, mean, deviation, learned = 0 }: Detection, value: number): boolean {
+export function observed(
+  state: CusumState,
+  { slack, mean, deviation, learned = 0 }: Detection,
+  value: number,
+): boolean {
   if (!Number.isFinite(value)) return false;
   state.count++;
   if (state.count <= learned) {

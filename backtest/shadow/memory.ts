@@ -22,7 +22,12 @@ export type GapSums = { expected: Atto; actual: Atto; parts: Record<GapPart, Att
 export type HourSums = GapSums & { readonly from: Millis };
 
 /** Order or hedge with a large difference. */
-export type LargeGap = { readonly id: string; readonly at: Millis; readonly gap: Atto; readonly parts: Record<GapPart, Atto> };
+export type LargeGap = {
+  readonly id: string;
+  readonly at: Millis;
+  readonly gap: Atto;
+  readonly parts: Record<GapPart, Atto>;
+};
 
 export type ShadowMemory = {
   /** Number of the next run to replay. */

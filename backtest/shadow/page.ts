@@ -32,7 +32,11 @@ export function shadowPage(report: ShadowReport, parts: PageParts): string {
     ${
       plots.length === 0
         ? NO_HTML
-        : section('The gap by hour', html`${plots.map(plot => placesOf([plot]))}<p class="soft">${PLOT_ADVICE}</p>`)
+        : section(
+            'The gap by hour',
+            html`${plots.map(plot => placesOf([plot]))}
+              <p class="soft">${PLOT_ADVICE}</p>`,
+          )
     }
     ${section('Parts of the gap', rowsTable(['part', report.currency, 'per hour', 'meaning'], partRows(report)))}
     ${section(

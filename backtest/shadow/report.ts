@@ -1,13 +1,25 @@
 /** Report of a shadow, as `puntas shadow --json` prints it: sums and parts of the gap, detectors, alarms. */
 import { money, textOfMoney, type Instrument, type Millis } from '../../src/core/index.ts';
-import { DETECTORS, DETECTOR_NAMES, GAP_PARTS, type DetectorName, type DivergenceCause, type GapPart } from './causes.ts';
+import {
+  DETECTORS,
+  DETECTOR_NAMES,
+  GAP_PARTS,
+  type DetectorName,
+  type DivergenceCause,
+  type GapPart,
+} from './causes.ts';
 import { ALARM_HEIGHT } from './cusum.ts';
 import type { GapSums, ShadowAlarm, ShadowMemory } from './memory.ts';
 import { raisedCauses } from './shadow.ts';
 
 /** Money as exact decimal text in the quote currency. */
 type Sum = string;
-type Sums = { readonly expected: Sum; readonly actual: Sum; readonly gap: Sum; readonly parts: Readonly<Record<GapPart, Sum>> };
+type Sums = {
+  readonly expected: Sum;
+  readonly actual: Sum;
+  readonly gap: Sum;
+  readonly parts: Readonly<Record<GapPart, Sum>>;
+};
 
 export type DetectorRow = {
   readonly name: DetectorName;
@@ -41,7 +53,12 @@ export type ShadowReport = {
   /** Gap and its parts per observed hour, rounded down to 10^-18; `null` if no time was observed. */
   readonly perHour: { readonly gap: Sum; readonly parts: Readonly<Record<GapPart, Sum>> } | null;
   readonly hours: readonly (Sums & { readonly from: Millis })[];
-  readonly largest: readonly { readonly id: string; readonly at: Millis; readonly gap: Sum; readonly parts: Readonly<Record<GapPart, Sum>> }[];
+  readonly largest: readonly {
+    readonly id: string;
+    readonly at: Millis;
+    readonly gap: Sum;
+    readonly parts: Readonly<Record<GapPart, Sum>>;
+  }[];
   /** First decision that differs from the recording; `null` if all are equal. */
   readonly decision: ShadowMemory['decision'];
   /** Raised causes, the most basic first. The first is the likely cause of the others. */
@@ -53,7 +70,8 @@ export type ShadowReport = {
 export function shadowReport(memory: ShadowMemory, instrument: Instrument, model: string, runs: number): ShadowReport {
   const { counts, lots, observedMs } = memory;
   const total = sumsOf(memory.total);
-  const perHour = (text: string): Sum => textOfMoney(money((BigInt(text) * 3_600_000n) / BigInt(Math.round(observedMs))));
+  const perHour = (text: string): Sum =>
+    textOfMoney(money((BigInt(text) * 3_600_000n) / BigInt(Math.round(observedMs))));
   return {
     ...{ book: instrument.symbol, currency: instrument.minor, model, runs, observedMs, ...countsOf(counts) },
     fillRatio: lots.expected > 0 ? lots.actual / lots.expected : null,
@@ -63,7 +81,12 @@ export function shadowReport(memory: ShadowMemory, instrument: Instrument, model
         ? { gap: perHour(gapOf(memory.total).toString()), parts: partsOf(memory.total.parts, perHour) }
         : null,
     hours: memory.hours.map(hour => ({ from: hour.from, ...sumsOf(hour) })),
-    largest: memory.largest.map(({ id, at, gap, parts }) => ({ id, at, gap: sumText(gap), parts: partsOf(parts, sumText) })),
+    largest: memory.largest.map(({ id, at, gap, parts }) => ({
+      id,
+      at,
+      gap: sumText(gap),
+      parts: partsOf(parts, sumText),
+    })),
     decision: memory.decision,
     raised: raisedCauses(memory),
     detectors: DETECTOR_NAMES.map(name => detectorRow(name, memory)),

@@ -11,7 +11,6 @@ import {
   moneyOf,
   multiplyMoneyFloor,
   money,
-  priceFloor,
   type Command,
   type Depth,
   type EngineEvent,
@@ -24,7 +23,15 @@ import {
   type Side,
 } from '../../src/core/index.ts';
 import type { FillModel } from '../../src/fills/index.ts';
-import { CAUSES_IN_ORDER, DETECTORS, DETECTOR_NAMES, GAP_PARTS, type DetectorName, type DivergenceCause, type GapPart } from './causes.ts';
+import {
+  CAUSES_IN_ORDER,
+  DETECTORS,
+  DETECTOR_NAMES,
+  GAP_PARTS,
+  type DetectorName,
+  type DivergenceCause,
+  type GapPart,
+} from './causes.ts';
 import { observed } from './cusum.ts';
 import { ExpectedFills, type ModelOrder } from './expectedFills.ts';
 import {
@@ -55,7 +62,6 @@ const HOUR_MS = 3_600_000;
 const TOGETHER_MS = 10_000;
 /** Rounding of one fee or value by the exchange, as money: two units of the eighth decimal. */
 const ROUNDING = 2n * 10n ** 10n;
-const ONE = 10n ** 18n;
 
 /** Time without a book of the stream after which the market counts as polled, in ms. */
 const POLLED_MS = 5_000;
@@ -70,7 +76,13 @@ type MarketRow =
       readonly levels: readonly (readonly [life: OrderLife, shown: number | null])[];
       readonly isPolled: boolean;
     }
-  | { readonly at: Millis; readonly kind: 'trade'; readonly taker: Side; readonly price: number; readonly lots: number };
+  | {
+      readonly at: Millis;
+      readonly kind: 'trade';
+      readonly taker: Side;
+      readonly price: number;
+      readonly lots: number;
+    };
 
 /** Order that takes liquidity for a hedge, with the levels that it could take at its decision. */
 type TakerLife = {
@@ -339,7 +351,13 @@ export class Shadow {
   #absent({ at, startedAt, orders }: Extract<EngineEvent, { kind: 'open orders' }>): void {
     const listed = new Set(orders.flatMap(({ oid, originId }) => [oid, originId ?? oid]));
     for (const [oid, life] of this.#byOid) {
-      if (life.endedAt === null && life.answeredAt !== null && life.answeredAt < startedAt && !listed.has(oid) && !listed.has(life.id))
+      if (
+        life.endedAt === null &&
+        life.answeredAt !== null &&
+        life.answeredAt < startedAt &&
+        !listed.has(oid) &&
+        !listed.has(life.id)
+      )
         life.endedAt = at;
     }
   }
@@ -351,7 +369,8 @@ export class Shadow {
     this.#tids.add(trade.tid);
     if (this.#tids.size > TIDS_MAX) this.#tids.delete(this.#tids.values().next().value!);
     const taker = trade.originId === undefined ? undefined : this.#takers.get(trade.originId);
-    const life = (trade.originId === undefined ? undefined : this.#lives.get(trade.originId)) ?? this.#byOid.get(trade.oid);
+    const life =
+      (trade.originId === undefined ? undefined : this.#lives.get(trade.originId)) ?? this.#byOid.get(trade.oid);
     const owner = life ?? taker;
     if (owner === undefined) {
       this.#memory.counts.earlier++;
@@ -465,7 +484,8 @@ export class Shadow {
     }
     this.#requests(until);
     for (const life of this.#lives.values()) {
-      if (life.endedAt !== null && until >= life.endedAt + (life.isFilled ? GRACE_MS : 0) + SETTLE_MS) this.#settle(life);
+      if (life.endedAt !== null && until >= life.endedAt + (life.isFilled ? GRACE_MS : 0) + SETTLE_MS)
+        this.#settle(life);
     }
     for (const taker of this.#takers.values()) if (until >= taker.at + SETTLE_MS) this.#settleTaker(taker);
   }
@@ -475,7 +495,8 @@ export class Shadow {
     if (row.kind === 'trade') {
       const { taker, price, lots, at } = row;
       for (const life of this.#lives.values()) {
-        const isReached = life.side === 'buy' ? taker === 'sell' && price <= life.price : taker === 'buy' && price >= life.price;
+        const isReached =
+          life.side === 'buy' ? taker === 'sell' && price <= life.price : taker === 'buy' && price >= life.price;
         if (isReached && life.decidedAt <= at) life.traded += lots;
       }
       this.#modelled.trade(taker, price, lots, at);
@@ -548,7 +569,8 @@ export class Shadow {
     }
     if (actual === 0 && q0 === 0 && q1 === 0) return;
     const { tickLotMoney } = this.#instrument;
-    const mark = this.#best.bid > 0 && this.#best.ask > 0 ? Math.floor((this.#best.bid + this.#best.ask) / 2) : life.price;
+    const mark =
+      this.#best.bid > 0 && this.#best.ask > 0 ? Math.floor((this.#best.bid + this.#best.ask) / 2) : life.price;
     const sign = life.side === 'buy' ? 1n : -1n;
     const worth = (lots: number): bigint => BigInt(mark) * BigInt(lots) * tickLotMoney;
     const cost = (lots: number): bigint => BigInt(life.price) * BigInt(lots) * tickLotMoney;

@@ -35,19 +35,29 @@ export function shadowWords(report: ShadowReport): readonly string[] {
       ? `No divergence on ${book}: no detector raises an alarm.`
       : `Divergence on ${book}: ${first} (${CAUSE_TEXTS[first]})${others.length === 0 ? '' : `; also ${others.join(', ')}, perhaps as a consequence`}.`,
     `${durationText(observedMs / 1_000)} observed, ${counted(orders, 'order')}, ${counted(fills, 'fill')}. The fills are worth ${gain(total.actual)}; the models expected ${gain(total.expected)}. The gap is ${gain(total.gap)}${perHour === null ? '' : `, ${gain(perHour.gap)} per hour`}.`,
-    ...(fillRatio === null ? [] : [`The bot was filled for ${(100 * fillRatio).toFixed(0)}% of the amount that the fill model expected.`]),
+    ...(fillRatio === null
+      ? []
+      : [`The bot was filled for ${(100 * fillRatio).toFixed(0)}% of the amount that the fill model expected.`]),
     report.decision === null
       ? 'Every decision was repeated exactly.'
       : `The first decision that differs: run ${report.decision.run}, ${new Date(report.decision.at).toISOString()}, ${report.decision.text}.`,
     ...(unmeasured > 0
-      ? [`${counted(unmeasured, 'order')} cannot be compared with a fill model, because the market was polled at that time.`]
+      ? [
+          `${counted(unmeasured, 'order')} cannot be compared with a fill model, because the market was polled at that time.`,
+        ]
       : []),
-    ...(earlier > 0 ? [`${counted(earlier, 'trade')} of orders of an earlier run or of another program are left out.`] : []),
+    ...(earlier > 0
+      ? [`${counted(earlier, 'trade')} of orders of an earlier run or of another program are left out.`]
+      : []),
   ];
 }
 
 /** Returns the rows of the table of parts: name, sum, sum per hour, meaning. */
-export const partRows = ({ total, perHour, currency }: ShadowReport): readonly (readonly [string, string, string, string])[] =>
+export const partRows = ({
+  total,
+  perHour,
+  currency,
+}: ShadowReport): readonly (readonly [string, string, string, string])[] =>
   GAP_PARTS.map(part => [
     part,
     gainText(total.parts[part], currency),
@@ -57,13 +67,19 @@ export const partRows = ({ total, perHour, currency }: ShadowReport): readonly (
 
 /** Returns the state of a detector as text. */
 export const detectorText = ({ isRaised, normal, learns, observations, height }: DetectorRow): string =>
-  isRaised ? 'alarm' : normal === null ? `learns, ${observations} of ${learns}` : `${(100 * height).toFixed(0)}% of an alarm`;
+  isRaised
+    ? 'alarm'
+    : normal === null
+      ? `learns, ${observations} of ${learns}`
+      : `${(100 * height).toFixed(0)}% of an alarm`;
 
 /** Returns the report as lines of text. */
 export function shadowLines(report: ShadowReport): readonly string[] {
   const pad = (rows: readonly (readonly string[])[]): readonly string[] => {
     const widths = rows[0]!.map((_, i) => Math.max(...rows.map(row => row[i]!.length)));
-    return rows.map(row => `  ${row.map((cell, i) => (i === 1 || i === 2 ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!))).join('  ')}`.trimEnd());
+    return rows.map(row =>
+      `  ${row.map((cell, i) => (i === 1 || i === 2 ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!))).join('  ')}`.trimEnd(),
+    );
   };
   return [
     ...shadowWords(report),
@@ -75,9 +91,7 @@ export function shadowLines(report: ShadowReport): readonly string[] {
       ...report.detectors.map(row => [row.name, String(row.observations), row.cause, detectorText(row)]),
     ]),
     ...(report.alarms.length === 0 ? [] : ['', 'last alarms, oldest first:']),
-    ...report.alarms
-      .slice(-ALARMS_SHOWN)
-      .map(alarm => `  ${new Date(alarm.at).toISOString()} ${alarmText(alarm)}`),
+    ...report.alarms.slice(-ALARMS_SHOWN).map(alarm => `  ${new Date(alarm.at).toISOString()} ${alarmText(alarm)}`),
   ];
 }
 

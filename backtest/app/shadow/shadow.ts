@@ -126,7 +126,13 @@ class RecordingsFollower {
     const { dir, model, onTrouble } = this.#task;
     try {
       if (recordedRunOf(dir, run) !== null) {
-        this.#current = ShadowedRun.open({ dir, run, model, memory: this.#stored.memory, onAlarm: alarm => this.#alarm(alarm) });
+        this.#current = ShadowedRun.open({
+          dir,
+          run,
+          model,
+          memory: this.#stored.memory,
+          onAlarm: alarm => this.#alarm(alarm),
+        });
         if (this.#current !== null) {
           this.#instrument = this.#current.instrument;
           return true;
@@ -169,7 +175,9 @@ class RecordingsFollower {
     try {
       writeShadow(this.#task.dir, this.#checkpoint);
     } catch (error) {
-      this.#task.onTrouble(`the file of the shadow could not be written: ${error instanceof Error ? error.message : String(error)}`);
+      this.#task.onTrouble(
+        `the file of the shadow could not be written: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   }
 }

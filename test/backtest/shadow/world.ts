@@ -116,7 +116,8 @@ export function runShadowWorld({ seed, minutes, planted: plan = {}, isPaper = fa
         if (order.model !== null) paper.level(order.model, levels[order.side].get(order.price) ?? 0);
     const tell = (): void => {
       for (const side of ['buy', 'sell'] as const) {
-        for (const price of shown[side].keys()) if (!levels[side].has(price)) book.set(side, price as Price, 0 as Amount);
+        for (const price of shown[side].keys())
+          if (!levels[side].has(price)) book.set(side, price as Price, 0 as Amount);
         for (const [price, lots] of levels[side]) book.set(side, price as Price, lots as Amount);
         shown[side] = levels[side];
       }
@@ -157,14 +158,15 @@ export function runShadowWorld({ seed, minutes, planted: plan = {}, isPaper = fa
 
   const takeFrom = (taker: Side): void => {
     const resting: Side = taker === 'buy' ? 'sell' : 'buy';
-    for (const { price, lots, fills } of market.take(resting, market.size() * 2.5)) {
+    for (const { price, lots, fills } of market.take(resting, market.size())) {
       for (const [order, part] of fills) fill(order, part);
       if (random.next() >= (planted().missingTrades ?? 0))
         see({ kind: 'public trade', at: now, price: price as Price, amount: lots as Amount, side: taker }, []);
       if (!isPaper) continue;
       const before = new Map([...own.values()].map(order => [order, order.model?.left ?? 0]));
       paper.trade(taker, price, lots, now);
-      for (const [order, left] of before) if (order.model !== null && order.model.left < left) fill(order, left - order.model.left);
+      for (const [order, left] of before)
+        if (order.model !== null && order.model.left < left) fill(order, left - order.model.left);
     }
   };
 
@@ -216,7 +218,8 @@ export function runShadowWorld({ seed, minutes, planted: plan = {}, isPaper = fa
       const best = market.best(side);
       const wanted = best + (side === 'buy' ? -1 : 1) * random.integer(0, 2);
       for (const order of mine)
-        if (order.isKnown && !order.isCanceling && Math.abs(order.price - best) > 5) cancel(order);
+        if (order.isKnown && !order.isCanceling && (Math.abs(order.price - best) > 5 || random.next() < 0.06))
+          cancel(order);
       if (mine.length === 0) place(side, wanted);
     }
     after(1_000, decide);
@@ -240,13 +243,16 @@ export function runShadowWorld({ seed, minutes, planted: plan = {}, isPaper = fa
     see({ kind: 'conversion', at: now, phase: 'in flight', conversion: offer }, []);
     const got = money((value * BigInt(10_000 - (planted().hedgeBps ?? 0))) / 10_000n);
     after(900, () =>
-      see({ kind: 'conversion', at: now, phase: 'done', conversion: { ...offer, get: { currency: 'mxn', amount: got } } }, []),
+      see(
+        { kind: 'conversion', at: now, phase: 'done', conversion: { ...offer, get: { currency: 'mxn', amount: got } } },
+        [],
+      ),
     );
     after(120_000, hedge);
   };
   const flow = (): void => {
     const draw = random.next();
-    if (draw < 0.14) takeFrom(random.next() < 0.5 ? 'buy' : 'sell');
+    if (draw < 0.2) takeFrom(random.next() < 0.5 ? 'buy' : 'sell');
     else if (draw < 0.55) market.cancelOne();
     else market.addOne(planted().isPassed === true);
     market.keep();
@@ -278,7 +284,9 @@ class QueueMarket {
   }
 
   best(side: Side): number {
-    const prices = [...this.#queues[side]].filter(([, queue]) => queue.some(({ own }) => own === null)).map(([price]) => price);
+    const prices = [...this.#queues[side]]
+      .filter(([, queue]) => queue.some(({ own }) => own === null))
+      .map(([price]) => price);
     return side === 'buy' ? Math.max(0, ...prices) : Math.min(...prices);
   }
 
@@ -305,13 +313,18 @@ class QueueMarket {
         const isThrough = side === 'buy' ? price >= this.#mid : price <= this.#mid;
         const isFar = Math.abs(price - this.#mid) > 14;
         const queue = this.#queues[side].get(price)!;
-        if (isFar || isThrough) this.#queues[side].set(price, queue.filter(({ own }) => own !== null));
+        if (isFar || isThrough)
+          this.#queues[side].set(
+            price,
+            queue.filter(({ own }) => own !== null),
+          );
         if (this.#queues[side].get(price)!.length === 0) this.#queues[side].delete(price);
       }
       for (let i = 2; i <= 10; i++) {
         const price = this.#mid + sign * i;
         const queue = this.#queues[side].get(price) ?? [];
-        if (!queue.some(({ own }) => own === null)) this.#queues[side].set(price, [...queue, { lots: this.size(), own: null }]);
+        if (!queue.some(({ own }) => own === null))
+          this.#queues[side].set(price, [...queue, { lots: this.size(), own: null }]);
       }
     }
   }
@@ -331,7 +344,10 @@ class QueueMarket {
     const others = queue.filter(({ own }) => own === null);
     if (others.length === 0) return;
     const gone = others[this.#random.integer(0, others.length - 1)]!;
-    this.#queues[side].set(price, queue.filter(one => one !== gone));
+    this.#queues[side].set(
+      price,
+      queue.filter(one => one !== gone),
+    );
   }
 
   join(own: Own): void {
@@ -341,7 +357,11 @@ class QueueMarket {
 
   leave(own: Own): void {
     const queue = this.#queues[own.side].get(own.price);
-    if (queue !== undefined) this.#queues[own.side].set(own.price, queue.filter(one => one.own !== own));
+    if (queue !== undefined)
+      this.#queues[own.side].set(
+        own.price,
+        queue.filter(one => one.own !== own),
+      );
   }
 
   /** Takes lots from the resting side, best price first. Returns the executions by price, with the bot's part. */
@@ -361,7 +381,10 @@ class QueueMarket {
         execution.lots += part;
         if (one.own !== null) execution.fills.push([one.own, part]);
       }
-      this.#queues[side].set(price, queue.filter(({ lots }) => lots > 0));
+      this.#queues[side].set(
+        price,
+        queue.filter(({ lots }) => lots > 0),
+      );
       if (execution.lots > 0) found.push(execution);
     }
     return found;

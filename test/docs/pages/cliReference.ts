@@ -7,7 +7,10 @@ import { COMMAND_FILES } from '../../../src/cli/commands/index.ts';
 const GROUPS: readonly (readonly [title: string, commands: readonly string[]])[] = [
   ['Set up', ['init', 'samples', 'check', 'doctor', 'conformance', 'webhooks']],
   ['Run', ['run', 'sentinel', 'exchange', 'alert']],
-  ['Inspect', ['status', 'console', 'explain', 'report', 'ledger', 'hedges', 'replay', 'presence', 'surveillance']],
+  [
+    'Inspect',
+    ['status', 'console', 'explain', 'report', 'ledger', 'hedges', 'replay', 'shadow', 'presence', 'surveillance'],
+  ],
   ['Act', ['remote', 'pause', 'cancel', 'reduce', 'flatten', 'halt', 'resume', 'reload']],
   ['Choose and tune', ['scout', 'backtest', 'compare', 'calibrate', 'tune', 'worker', 'promote']],
   ['Recordings', ['record', 'import', 'tape', 'export']],
