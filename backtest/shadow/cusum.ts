@@ -8,8 +8,8 @@ export type Detection = {
   /** Distance of the mean from normal, in standard deviations, below which the sums do not grow. */
   readonly slack: number;
   /**
-   * Normal mean and standard deviation. With `learned`, both come from that number of first observations, which raise
-   * no alarm, and `deviation` is the smallest deviation.
+   * Normal mean and standard deviation. With `learned`, both come from observations: that number of first ones, which
+   * raise no alarm, and later ones while the sums are low. `deviation` is then the smallest deviation.
    */
   readonly mean: number;
   readonly deviation: number;
@@ -18,10 +18,11 @@ export type Detection = {
 
 /** State of one detector, as plain data. */
 export type CusumState = {
-  /** Number of observations, and the sums of the learned ones. */
   count: number;
+  /** Learned mean and variance, and the weight of the observations in them. */
   mean: number;
-  squares: number;
+  variance: number;
+  weight: number;
   /** Cumulative sums, in standard deviations. */
   above: number;
   below: number;
@@ -37,32 +38,45 @@ const CALM_HEIGHT = 8;
 /** Bound of one standardized observation: at least five observations are needed for an alarm. */
 const OBSERVATION_MAX = 4;
 
-export const newCusum = (): CusumState => ({ count: 0, mean: 0, squares: 0, above: 0, below: 0, isRaised: false });
+/**
+ * Height above which nothing is learned, so that a lasting change is not learned as normal before it raises the alarm.
+ */
+const LEARNING_HEIGHT = 4;
+/** Largest weight of what was learned, in observations: slow changes over longer times count as normal. */
+const WEIGHT_MAX = 2_000;
+
+export const newCusum = (): CusumState => ({
+  ...{ count: 0, mean: 0, variance: 0, weight: 0, above: 0, below: 0, isRaised: false },
+});
 
 /** Adds an observation. Returns whether it raised the alarm; ignores an observation that is not finite. */
-export function observed(
-  state: CusumState,
-  { slack, mean, deviation, learned = 0 }: Detection,
-  value: number,
-): boolean {
+export function observed(state: CusumState, detection: Detection, value: number): boolean {
   if (!Number.isFinite(value)) return false;
+  const { slack, mean, deviation, learned = 0 } = detection;
   state.count++;
   if (state.count <= learned) {
-    const apart = value - state.mean;
-    state.mean += apart / state.count;
-    state.squares += apart * (value - state.mean);
+    learn(state, value);
     return false;
   }
   const [normal, spread] =
-    learned > 0 ? [state.mean, Math.max(deviation, Math.sqrt(state.squares / learned))] : [mean, deviation];
+    learned > 0 ? [state.mean, Math.max(deviation, Math.sqrt(state.variance))] : [mean, deviation];
   const z = Math.max(-OBSERVATION_MAX, Math.min(OBSERVATION_MAX, (value - normal) / spread));
   state.above = Math.min(HEIGHT_MAX, Math.max(0, state.above + z - slack));
   state.below = Math.min(HEIGHT_MAX, Math.max(0, state.below - z - slack));
   const height = Math.max(state.above, state.below);
+  if (learned > 0 && height < LEARNING_HEIGHT) learn(state, normal + z * spread);
   if (state.isRaised) {
     state.isRaised = height >= CALM_HEIGHT;
     return false;
   }
   state.isRaised = height >= ALARM_HEIGHT;
   return state.isRaised;
+}
+
+/** Updates the mean and the variance (Welford, with a largest weight). */
+function learn(state: CusumState, value: number): void {
+  state.weight = Math.min(WEIGHT_MAX, state.weight + 1);
+  const apart = value - state.mean;
+  state.mean += apart / state.weight;
+  state.variance += (apart * (value - state.mean) - state.variance) / state.weight;
 }
