@@ -19,10 +19,10 @@ export type ShadowAlarm = {
 /** Sums of one hour, or of all time. The parts add up to `actual` minus `expected`, exactly. */
 export type GapSums = { expected: Atto; actual: Atto; parts: Record<GapPart, Atto> };
 
-export type HourSums = GapSums & { readonly from: Millis };
+type HourSums = GapSums & { readonly from: Millis };
 
 /** Order or hedge with a large difference. */
-export type LargeGap = {
+type LargeGap = {
   readonly id: string;
   readonly at: Millis;
   readonly gap: Atto;

@@ -4,7 +4,7 @@ import type { ShadowReport } from './report.ts';
 import type { ShadowMemory } from './memory.ts';
 
 /** State of the shadow's process that its metrics show. */
-export type ShadowProcess = {
+type ShadowProcess = {
   /** Time since the bot's clock was at the last processed input, in s. */
   readonly behindSeconds: number | null;
 };

@@ -27,6 +27,8 @@ export type OrderLife = {
   isFilled: boolean;
   /** Whether the exchange rejected the order. The models then do not place it either. */
   isRejected: boolean;
+  /** Whether the outcome of the placement was unknown. The order then has no expectation. */
+  isUnknown: boolean;
   /** Whether the exchange's time of the order was compared with the bot's clock. */
   isTimed: boolean;
   /** Sums of its trades: lots, quote currency, and fees charged and expected in the quote currency. */

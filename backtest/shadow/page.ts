@@ -91,8 +91,8 @@ function gapByHour({ hours, currency }: ShadowReport): Plot {
     x: { kind: 'time', values: hours.map(({ from }) => from), label: 'time' },
     y: { label: currency, range: rangeOf([...sums('expected'), ...sums('actual')]) },
     lines: [
-      { label: 'actual', colour: 'line-1', style: 'line', values: sums('actual'), dots: true },
-      { label: 'expected', colour: 'line-2', style: 'dashed', values: sums('expected') },
+      { label: 'actual', colour: 'ink', style: 'line', values: sums('actual'), dots: true },
+      { label: 'expected', colour: 'soft', style: 'dashed', values: sums('expected') },
     ],
   };
 }
@@ -103,6 +103,6 @@ function partsByHour({ hours, currency }: ShadowReport): Plot {
     ...{ id: 'parts', title: 'Parts of the gap per hour', shades: [], group: 'hours' },
     x: { kind: 'time', values: hours.map(({ from }) => from), label: 'time' },
     y: { label: currency, range: rangeOf(values.flat()) },
-    lines: GAP_PARTS.map((part, i) => ({ label: part, colour: `line-${i + 1}`, style: 'line', values: values[i]! })),
+    lines: GAP_PARTS.map((part, i) => ({ label: part, colour: `model-${i}`, style: 'line', values: values[i]! })),
   };
 }

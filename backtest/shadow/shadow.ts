@@ -52,6 +52,8 @@ const LAG_MS = 10_000;
 const GRACE_MS = 30_000;
 /** Time after the end of an order until its late trades are known, in ms. */
 const SETTLE_MS = 15_000;
+/** Time after an unknown outcome until an order that no list has counts as never placed, in ms. */
+const UNKNOWN_MS = 120_000;
 /** Number of live orders and of market rows that are kept. More orders are a failure of the exchange's lists. */
 const LIVES_MAX = 5_000;
 const MARKET_MAX = 100_000;
@@ -199,6 +201,10 @@ export class Shadow {
           this.#byOid.set(event.outcome.value.oid, life);
           this.#request('placements', event.at - life.decidedAt, event.at);
         }
+        if (event.outcome.kind === 'unknown') {
+          life.isUnknown = true;
+          life.isMeasured = false;
+        }
         if (event.outcome.kind === 'refused') {
           life.isRejected = true;
           life.endedAt ??= event.at;
@@ -208,7 +214,7 @@ export class Shadow {
       case 'canceled':
         if (event.outcome.kind !== 'done') break;
         for (const oid of event.outcome.value) {
-          const life = this.#byOid.get(oid);
+          const life = this.#byOid.get(oid) ?? this.#lives.get(oid);
           if (life === undefined || life.canceled !== null) continue;
           life.canceled = { startedAt: event.startedAt, at: event.at };
           life.endedAt ??= event.at;
@@ -318,7 +324,16 @@ export class Shadow {
     const scenario = (fills: ExpectedFills): ScenarioOrder => ({ fills, state: 'coming', order: null });
     const life: OrderLife = {
       ...{ id, side, price, lots: amount, decidedAt: at, answeredAt: null, cancelDecidedAt: null, canceled: null },
-      ...{ endedAt: null, isFilled: false, isRejected: false, isTimed: false, filled: 0, trades: 0, traded: 0 },
+      ...{
+        endedAt: null,
+        isFilled: false,
+        isRejected: false,
+        isUnknown: false,
+        isTimed: false,
+        filled: 0,
+        trades: 0,
+        traded: 0,
+      },
       ...{ paid: money(0n), fee: money(0n), feeExpected: money(0n), shown: this.#shown(side, price) },
       isMeasured: this.#isStreamed(at),
       modelled: scenario(this.#modelled),
@@ -336,6 +351,7 @@ export class Shadow {
   /** Compares the exchange's time of an order with the bot's clock, once. */
   #orderReport({ oid, originId, createdAt }: OrderReport, at: Millis): void {
     const life = (originId === undefined ? undefined : this.#lives.get(originId)) ?? this.#byOid.get(oid);
+    if (life !== undefined) this.#byOid.set(oid, life);
     if (life === undefined || life.isTimed || life.answeredAt === null) return;
     life.isTimed = true;
     const memory = this.#memory;
@@ -347,18 +363,13 @@ export class Shadow {
     this.#observe('clock', Math.sign(apart) * Math.max(0, Math.abs(apart) - unsure), at);
   }
 
-  /** Ends orders that a complete list no longer has. */
+  /** Ends orders that a complete list no longer has, or never had. */
   #absent({ at, startedAt, orders }: Extract<EngineEvent, { kind: 'open orders' }>): void {
-    const listed = new Set(orders.flatMap(({ oid, originId }) => [oid, originId ?? oid]));
-    for (const [oid, life] of this.#byOid) {
-      if (
-        life.endedAt === null &&
-        life.answeredAt !== null &&
-        life.answeredAt < startedAt &&
-        !listed.has(oid) &&
-        !listed.has(life.id)
-      )
-        life.endedAt = at;
+    const listed = new Set(orders.flatMap(({ oid, originId }) => [this.#byOid.get(oid)?.id, originId]));
+    for (const life of this.#lives.values()) {
+      // A placement with an unknown outcome can still be executed later.
+      const since = life.answeredAt === null ? Infinity : life.answeredAt + (life.isUnknown ? UNKNOWN_MS : 0);
+      if (life.endedAt === null && since < startedAt && !listed.has(life.id)) life.endedAt = at;
     }
   }
 

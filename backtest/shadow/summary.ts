@@ -4,7 +4,7 @@ import { GAP_PARTS, type DivergenceCause, type GapPart } from './causes.ts';
 import type { DetectorRow, ShadowReport } from './report.ts';
 
 /** Meaning of each part of the gap. */
-export const PART_TEXTS: Readonly<Record<GapPart, string>> = {
+const PART_TEXTS: Readonly<Record<GapPart, string>> = {
   latency: 'requests took longer or shorter than usual',
   fill: 'fills differ from the fill model',
   book: 'fills that no recorded trade explains',
@@ -14,7 +14,7 @@ export const PART_TEXTS: Readonly<Record<GapPart, string>> = {
 };
 
 /** What an alarm of each cause means. */
-export const CAUSE_TEXTS: Readonly<Record<DivergenceCause, string>> = {
+const CAUSE_TEXTS: Readonly<Record<DivergenceCause, string>> = {
   decision: 'the engine decides differently from the recorded run',
   clock: "the bot's clock differs from the exchange's clock",
   latency: 'requests take longer or shorter than they did at first',

@@ -14,8 +14,10 @@ import { newShadow, readShadow, writeShadow, type StoredShadow } from './shadowF
 const LOOK_EVERY_MS = 1_000;
 /** Maximum time for which one slice may block the process, in ms. */
 const SLICE_MS = 25;
+/** Number of reported alarms of the current run that are kept. */
+const REPORTED_MAX = 1_000;
 
-export type ShadowTask = {
+type ShadowTask = {
   readonly dir: string;
   readonly model: LevelModelName;
   readonly clock: Clock;
@@ -165,7 +167,7 @@ class RecordingsFollower {
   #alarm(alarm: ShadowAlarm): void {
     const key = `${alarm.run} ${alarm.at} ${alarm.detector}`;
     if (this.#checkpoint.reported.includes(key)) return;
-    this.#checkpoint = { ...this.#checkpoint, reported: [...this.#checkpoint.reported, key] };
+    this.#checkpoint = { ...this.#checkpoint, reported: [...this.#checkpoint.reported, key].slice(-REPORTED_MAX) };
     this.#task.onAlarm(alarm);
     this.#write();
   }

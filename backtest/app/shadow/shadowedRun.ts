@@ -16,7 +16,7 @@ import type { ShadowAlarm, ShadowMemory } from '../../shadow/memory.ts';
 /** Number of lines between two checks of the clock. */
 const LOOK_EVERY = 64;
 
-export type ShadowedRunOptions = {
+type ShadowedRunOptions = {
   readonly dir: string;
   readonly run: number;
   readonly model: LevelModelName;

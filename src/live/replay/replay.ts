@@ -5,7 +5,7 @@ import { brokenBy, eventOf, lineOf, type Answer, type RecordingLine } from '../r
 import { readRecording, type RunRecording } from '../recording/recordings.ts';
 
 /** First difference of a replay: the input, and the first field of the commands that differs. */
-export type Divergence = {
+type Divergence = {
   readonly at: Millis;
   /** Kind of the input. */
   readonly event: string;
