@@ -83,6 +83,7 @@ export function addShadowCommand(program: Command): void {
               port: metricsPort,
               notReady: () => (latest?.isCaughtUp === true ? [] : ['the shadow has not taken every recorded line yet']),
             });
+      if (!once) printError(`shadow: following the recordings in ${dir}`);
       if (monitor !== null) printError(`shadow: metrics at ${monitor.url}/metrics`);
       try {
         const last = await shadowRuns({

@@ -35,11 +35,11 @@ export const DETECTORS = {
   /** Share of an order's fills that no public trade explains. */
   missingTrades: { cause: 'book', unit: 'share', slack: 0.5, mean: 0, deviation: 0.25 },
   /** Whether a public trade was not at the best price of the recorded book: 1 or 0. */
-  tradesOffBook: { cause: 'book', unit: 'share', slack: 0.5, mean: 0, deviation: 0.1, learned: 100 },
+  tradesOffBook: { cause: 'book', unit: 'share', slack: 0.75, mean: 0, deviation: 0.1, learned: 100 },
   /** Actual minus expected value of a hedge, in bps of its value. */
   hedges: { cause: 'hedge', unit: 'bps', slack: 0.5, mean: 0, deviation: 1 },
   /** Actual minus expected fills of orders that ended together, as a share of the larger. */
-  fills: { cause: 'fill', unit: 'share', slack: 0.5, mean: 0, deviation: 0.1, learned: 100 },
+  fills: { cause: 'fill', unit: 'share', slack: 0.75, mean: 0, deviation: 0.07, learned: 100 },
   /** Unexplained part of the value of an order's fills, in bps of their value. */
   rest: { cause: 'unexplained', unit: 'bps', slack: 0.5, mean: 0, deviation: 0.1 },
 } as const satisfies Readonly<Record<string, Detection & { readonly cause: DivergenceCause; readonly unit: string }>>;

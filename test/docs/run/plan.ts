@@ -33,7 +33,7 @@ const STANDS_FOR: readonly (readonly [RegExp, string])[] = [
 /** What a command needs that a sentence leaves out: matched against the command, added at its end. */
 const NEEDS: readonly (readonly [RegExp, RegExp, string])[] = [
   [
-    /puntas (?:doctor|console|explain|hedges|ledger|report|presence|surveillance|status|pause|cancel|halt|reduce|reload|resume|sentinel|webhooks list|webhooks register)\b/,
+    /puntas (?:doctor|console|explain|hedges|ledger|report|presence|surveillance|status|pause|cancel|halt|reduce|reload|resume|sentinel|shadow|webhooks list|webhooks register)\b/,
     / (?:-c|--state) /,
     '-c my.yaml',
   ],
@@ -201,7 +201,7 @@ const STAYS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas exchange\b/, /operatorToken +\S+/],
   [/puntas record\b/, /\d+ rows \(/],
   [/puntas console\b/, /console of \S+ at http:\/\/\S+/],
-  [/puntas shadow\b(?!.* --once)/, /shadow: metrics at http:\/\/\S+/],
+  [/puntas shadow\b(?!.* --once)/, /shadow: following the recordings in \S+/],
   [/puntas sentinel\b/, /sentinel: watching \S+ on \S+, with the state directory \S+/],
 ];
 
