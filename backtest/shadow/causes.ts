@@ -33,7 +33,7 @@ export const DETECTORS = {
   /** Charged minus expected fee of a trade, in bps of its value. */
   fees: { cause: 'fee', unit: 'bps', slack: 0.5, mean: 0, deviation: 0.1 },
   /** Share of an order's fills that no public trade explains. */
-  missingTrades: { cause: 'book', unit: 'share', slack: 0.5, mean: 0, deviation: 0.25 },
+  missingTrades: { cause: 'book', unit: 'share', slack: 0.5, mean: 0, deviation: 0.15 },
   /** Whether a public trade was not at the best price of the recorded book: 1 or 0. */
   tradesOffBook: { cause: 'book', unit: 'share', slack: 0.75, mean: 0, deviation: 0.1, learned: 100 },
   /** Actual minus expected value of a hedge, in bps of its value. */

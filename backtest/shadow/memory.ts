@@ -6,7 +6,8 @@ import { newCusum, type CusumState } from './cusum.ts';
 /** Money as a decimal count of 10^-18, because JSON has no bigint. */
 type Atto = string;
 
-/** Alarm of one detector. `after`: earlier causes that were raised at that time and may explain the alarm. */
+/** Alarm of one detector. `after`: more basic causes that were raised at that time, or at least
+ * half way to their alarm, and may explain this one. */
 export type ShadowAlarm = {
   readonly run: number;
   readonly at: Millis;

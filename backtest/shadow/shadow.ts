@@ -32,7 +32,7 @@ import {
   type DivergenceCause,
   type GapPart,
 } from './causes.ts';
-import { observed } from './cusum.ts';
+import { ALARM_HEIGHT, observed } from './cusum.ts';
 import { ExpectedFills, type ModelOrder } from './expectedFills.ts';
 import {
   ALARMS_MAX,
@@ -664,8 +664,9 @@ export class Shadow {
 
   #raise(cause: DivergenceCause, detector: ShadowAlarm['detector'], at: Millis, text: string): void {
     const { memory, run, onAlarm } = this.#options;
-    const raised = raisedCauses(memory);
-    const after = raised.filter(other => CAUSES_IN_ORDER.indexOf(other) < CAUSES_IN_ORDER.indexOf(cause));
+    // A basic cause can need longer to its own alarm than its consequences, so half of the height is enough.
+    const suspected = causesAbove(memory, ALARM_HEIGHT / 2);
+    const after = suspected.filter(other => CAUSES_IN_ORDER.indexOf(other) < CAUSES_IN_ORDER.indexOf(cause));
     const alarm = { run, at, cause, detector, text, after };
     memory.alarms = [...memory.alarms, alarm].slice(-ALARMS_MAX);
     memory.alarmCounts[cause] = (memory.alarmCounts[cause] ?? 0) + 1;
@@ -674,12 +675,16 @@ export class Shadow {
 }
 
 /** Returns the raised causes, the most basic first. */
-export function raisedCauses(memory: ShadowMemory): readonly DivergenceCause[] {
-  const raised = new Set<DivergenceCause>(
-    DETECTOR_NAMES.flatMap(name => (memory.detectors[name].isRaised ? [DETECTORS[name].cause] : [])),
-  );
-  if (memory.decision !== null) raised.add('decision');
-  return CAUSES_IN_ORDER.filter(cause => raised.has(cause));
+export const raisedCauses = (memory: ShadowMemory): readonly DivergenceCause[] => causesAbove(memory, Infinity);
+
+/** Returns the causes that are raised or have a detector of at least this height, the most basic first. */
+function causesAbove(memory: ShadowMemory, height: number): readonly DivergenceCause[] {
+  const found = new Set<DivergenceCause>(memory.decision === null ? [] : ['decision']);
+  for (const name of DETECTOR_NAMES) {
+    const { isRaised, above, below } = memory.detectors[name];
+    if (isRaised || Math.max(above, below) >= height) found.add(DETECTORS[name].cause);
+  }
+  return CAUSES_IN_ORDER.filter(cause => found.has(cause));
 }
 
 /** Times at which a placement and its end reach the exchange. */

@@ -19,7 +19,7 @@ const CASES: readonly Case[] = [
   { name: 'a clock that is behind by a second', planted: { clockMs: -1_000 }, cause: 'clock' },
   { name: 'cancels that take 500 ms longer', planted: { cancelsMs: 500 }, cause: 'latency' },
   { name: 'the fee of a taker', planted: { chargedRate: 300_000 }, cause: 'fee' },
-  { name: 'a wrong place in the queue', planted: { isPassed: true }, cause: 'fill' },
+  { name: 'a wrong place in the queue', planted: { hiddenLots: 600_000 }, cause: 'fill' },
   { name: 'a fill model that is off by 10%, on paper', planted: { fillShare: 0.9 }, cause: 'fill', isPaper: true },
   { name: 'a book that is three seconds late', planted: { bookLateMs: 3_000 }, cause: 'book' },
   { name: 'public trades that are missing', planted: { missingTrades: 0.5 }, cause: 'book' },

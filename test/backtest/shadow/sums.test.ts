@@ -15,7 +15,7 @@ const planted: fc.Arbitrary<Planted> = fc.record(
     chargedRate: fc.integer({ min: 0, max: 500_000 }),
     placementsMs: fc.integer({ min: 0, max: 20_000 }),
     cancelsMs: fc.integer({ min: 0, max: 20_000 }),
-    isPassed: fc.boolean(),
+    hiddenLots: fc.integer({ min: 0, max: 2_000_000 }),
     fillShare: share,
     clockMs: fc.integer({ min: -5_000, max: 5_000 }),
     bookLateMs: fc.integer({ min: 0, max: 20_000 }),

@@ -30,8 +30,8 @@ export type Planted = {
   readonly chargedRate?: number;
   readonly placementsMs?: number;
   readonly cancelsMs?: number;
-  /** Whether later orders of others pass the bot's orders in the queue. */
-  readonly isPassed?: boolean;
+  /** Lots that no book shows and that are ahead of each order of the bot. */
+  readonly hiddenLots?: number;
   /** Share of the bot's fills that it gets. */
   readonly fillShare?: number;
   readonly clockMs?: number;
@@ -68,7 +68,8 @@ const OWN_LOTS = 400_000;
 const RATE = 100_000;
 const START = 1_767_225_600_000;
 
-type Queued = { lots: number; own: Own | null };
+/** Order in the queue. `hiddenFor`: order of the bot for which hidden lots are ahead; they go with it. */
+type Queued = { lots: number; readonly own: Own | null; readonly hiddenFor?: Own };
 type Own = {
   readonly id: string;
   readonly oid: string;
@@ -144,6 +145,7 @@ export function runShadowWorld({ seed, minutes, planted: plan = {}, isPaper = fa
     });
     if (order.left === 0) {
       order.isLive = false;
+      market.leave(order);
       if (order.model !== null) paper.leave(order.model);
     }
     after(300, read);
@@ -186,7 +188,7 @@ export function runShadowWorld({ seed, minutes, planted: plan = {}, isPaper = fa
       if (side === 'buy' ? price >= opposite : price <= opposite) return;
       order.isLive = true;
       if (isPaper) order.model = paper.join(side, price, OWN_LOTS, now, market.levels(side).get(price) ?? 0);
-      else market.join(order);
+      else market.join(order, planted().hiddenLots ?? 0);
     });
     after(took, () => {
       order.isKnown = true;
@@ -254,7 +256,7 @@ export function runShadowWorld({ seed, minutes, planted: plan = {}, isPaper = fa
     const draw = random.next();
     if (draw < 0.2) takeFrom(random.next() < 0.5 ? 'buy' : 'sell');
     else if (draw < 0.55) market.cancelOne();
-    else market.addOne(planted().isPassed === true);
+    else market.addOne();
     market.keep();
     showBook();
     after(-400 * Math.log(1 - random.next()), flow);
@@ -272,6 +274,9 @@ export function runShadowWorld({ seed, minutes, planted: plan = {}, isPaper = fa
   }
 }
 
+/** Whether the book shows an order: it is of others, and not hidden. */
+const isShown = ({ own, hiddenFor }: Queued): boolean => own === null && hiddenFor === undefined;
+
 /** Book of others with the bot's orders among them, first come first served. */
 class QueueMarket {
   readonly #random: Random;
@@ -284,9 +289,7 @@ class QueueMarket {
   }
 
   best(side: Side): number {
-    const prices = [...this.#queues[side]]
-      .filter(([, queue]) => queue.some(({ own }) => own === null))
-      .map(([price]) => price);
+    const prices = [...this.#queues[side]].filter(([, queue]) => queue.some(isShown)).map(([price]) => price);
     return side === 'buy' ? Math.max(0, ...prices) : Math.min(...prices);
   }
 
@@ -294,7 +297,7 @@ class QueueMarket {
   levels(side: Side): Map<number, number> {
     const found = new Map<number, number>();
     for (const [price, queue] of this.#queues[side]) {
-      const lots = queue.reduce((sum, one) => (one.own === null ? sum + one.lots : sum), 0);
+      const lots = queue.reduce((sum, one) => (isShown(one) ? sum + one.lots : sum), 0);
       if (lots > 0) found.set(price, lots);
     }
     return found;
@@ -316,32 +319,30 @@ class QueueMarket {
         if (isFar || isThrough)
           this.#queues[side].set(
             price,
-            queue.filter(({ own }) => own !== null),
+            queue.filter(one => !isShown(one)),
           );
         if (this.#queues[side].get(price)!.length === 0) this.#queues[side].delete(price);
       }
       for (let i = 2; i <= 10; i++) {
         const price = this.#mid + sign * i;
         const queue = this.#queues[side].get(price) ?? [];
-        if (!queue.some(({ own }) => own === null))
-          this.#queues[side].set(price, [...queue, { lots: this.size(), own: null }]);
+        if (!queue.some(isShown)) this.#queues[side].set(price, [...queue, { lots: this.size(), own: null }]);
       }
     }
   }
 
-  addOne(isAhead: boolean): void {
+  addOne(): void {
     const side: Side = this.#random.next() < 0.5 ? 'buy' : 'sell';
     const price = this.#mid + (side === 'buy' ? -1 : 1) * this.#random.integer(1, 8);
     const queue = this.#queues[side].get(price) ?? [];
-    const order = { lots: this.size(), own: null };
-    this.#queues[side].set(price, isAhead ? [order, ...queue] : [...queue, order]);
+    this.#queues[side].set(price, [...queue, { lots: this.size(), own: null }]);
   }
 
   cancelOne(): void {
     const side: Side = this.#random.next() < 0.5 ? 'buy' : 'sell';
     const price = this.#mid + (side === 'buy' ? -1 : 1) * this.#random.integer(1, 8);
     const queue = this.#queues[side].get(price) ?? [];
-    const others = queue.filter(({ own }) => own === null);
+    const others = queue.filter(isShown);
     if (others.length === 0) return;
     const gone = others[this.#random.integer(0, others.length - 1)]!;
     this.#queues[side].set(
@@ -350,9 +351,10 @@ class QueueMarket {
     );
   }
 
-  join(own: Own): void {
+  join(own: Own, hiddenLots: number): void {
     const queue = this.#queues[own.side].get(own.price) ?? [];
-    this.#queues[own.side].set(own.price, [...queue, { lots: own.left, own }]);
+    const hidden = hiddenLots > 0 ? [{ lots: hiddenLots, own: null, hiddenFor: own }] : [];
+    this.#queues[own.side].set(own.price, [...queue, ...hidden, { lots: own.left, own }]);
   }
 
   leave(own: Own): void {
@@ -360,7 +362,7 @@ class QueueMarket {
     if (queue !== undefined)
       this.#queues[own.side].set(
         own.price,
-        queue.filter(one => one.own !== own),
+        queue.filter(one => one.own !== own && one.hiddenFor !== own),
       );
   }
 
