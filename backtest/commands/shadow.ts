@@ -43,7 +43,7 @@ export function addShadowCommand(program: Command): void {
     .addOption(new Option('--model <name>', 'fill model').choices(LEVEL_MODELS).default('expected'))
     .option('--metrics-port <n>', 'serve metrics on this port, 0 for any free port', portFlag)
     .option('--out <file>', 'write NAME.html and NAME.json, at least once per minute')
-    .option('--json', 'print one JSON object at the end', false)
+    .option('--json', 'print one JSON object', false)
     .action(async (flags: ShadowFlags) => {
       const { config: file, state, paper, once, model, metricsPort, out, json } = flags;
       if (out !== undefined && !/\.html?$/i.test(out))

@@ -13,7 +13,7 @@ const PART_TEXTS: Readonly<Record<GapPart, string>> = {
   unexplained: 'the rest',
 };
 
-/** What an alarm of each cause means. */
+/** Meaning of an alarm of each cause. */
 const CAUSE_TEXTS: Readonly<Record<DivergenceCause, string>> = {
   decision: 'the engine decides differently from the recorded run',
   clock: "the bot's clock differs from the exchange's clock",

@@ -30,7 +30,7 @@ export class ShadowedRun {
   readonly #pieces: RecordingPieces;
   readonly #read: (text: string) => RecordingLine;
   readonly #replaying: Replaying;
-  readonly #shadow: Shadow;
+  readonly #comparison: Shadow;
   readonly #book = new OrderBook();
   #lines: readonly string[];
   #next = 1;
@@ -52,7 +52,7 @@ export class ShadowedRun {
     this.instrument = rules.instrument;
     this.#read = lineReader(of.format, venueOf(setup).meaningOf ?? (() => undefined));
     this.#replaying = new Replaying(run, engineOf(setup, rules, run));
-    this.#shadow = new Shadow({ run, instrument: rules.instrument, model: levelModel(model), memory, onAlarm });
+    this.#comparison = new Shadow({ run, instrument: rules.instrument, model: levelModel(model), memory, onAlarm });
   }
 
   /**
@@ -108,7 +108,7 @@ export class ShadowedRun {
   finish(): void {
     this.#flush([]);
     if (this.#isReplayed) this.#judge(this.#replaying.end());
-    this.#shadow.end();
+    this.#comparison.end();
   }
 
   close(): void {
@@ -152,7 +152,7 @@ export class ShadowedRun {
     if (this.#pending === null) return;
     const event = this.#pending;
     this.#pending = null;
-    this.#shadow.see(event, commands);
+    this.#comparison.see(event, commands);
   }
 
   /** Ends the replay of decisions. The orders are compared further, because they follow the recorded decisions. */
@@ -163,7 +163,7 @@ export class ShadowedRun {
       divergence === undefined
         ? difference
         : `after input ${divergence.input} (${divergence.event}), field ${divergence.field}: the engine now has ${cut(divergence.engine)}, the recording has ${cut(divergence.recorded)}`;
-    this.#shadow.decisionDiffers(divergence?.at ?? this.#at ?? 0, where);
+    this.#comparison.decisionDiffers(divergence?.at ?? this.#at ?? 0, where);
   }
 }
 

@@ -24,7 +24,7 @@ import {
 import { levelModel } from '../../../src/fills/index.ts';
 import { ExpectedFills, type ModelOrder } from '../../../backtest/shadow/expectedFills.ts';
 
-/** What differs from the models, from half of the time on. */
+/** Differences from the models, from half of the time on. */
 export type Planted = {
   /** Fee rate that is charged, in 10^-8; the rules of the book say 100,000. */
   readonly chargedRate?: number;
