@@ -74,7 +74,8 @@ export function addShadowCommand(program: Command): void {
               page: {
                 text: () => {
                   const shown = latest && report(latest);
-                  const behindSeconds = latest?.at == null ? null : (clock.now() - latest.at) / 1_000;
+                  const at = latest?.at ?? null;
+                  const behindSeconds = at === null ? null : (clock.now() - at) / 1_000;
                   const counts = latest?.stored.memory.alarmCounts ?? {};
                   return Promise.resolve(shown ? shadowMetrics(shown, counts, { behindSeconds }) : '');
                 },

@@ -528,12 +528,12 @@ export class Shadow {
   #requests(until: Millis): void {
     this.#processed = Math.max(this.#processed, until);
     for (const life of this.#lives.values()) {
-      this.#request1(life, life.modelled, this.#modelledTimes(life), until);
-      this.#request1(life, life.measured, measuredTimes(life, this.#modelledTimes(life)), until);
+      this.#applyRequests(life, life.modelled, this.#modelledTimes(life), until);
+      this.#applyRequests(life, life.measured, measuredTimes(life, this.#modelledTimes(life)), until);
     }
   }
 
-  #request1(life: OrderLife, one: ScenarioOrder, times: ArrivalTimes, until: Millis): void {
+  #applyRequests(life: OrderLife, one: ScenarioOrder, times: ArrivalTimes, until: Millis): void {
     if (one.state === 'coming' && times.leaves <= times.arrives && times.leaves <= until) one.state = 'gone';
     if (one.state === 'coming' && times.arrives <= until) {
       const { side, price, lots } = life;

@@ -9,7 +9,7 @@ import { runsOf } from '../../many.ts';
 import { shadowed } from './shadowed.ts';
 import { INSTRUMENT, type Planted } from './world.ts';
 
-const share = fc.double({ min: 0, max: 1, noNaN: true });
+const share = fc.integer({ min: 0, max: 100 }).map(percent => percent / 100);
 const planted: fc.Arbitrary<Planted> = fc.record(
   {
     chargedRate: fc.integer({ min: 0, max: 500_000 }),
