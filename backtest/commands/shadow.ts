@@ -81,6 +81,7 @@ export function addShadowCommand(program: Command): void {
                 },
               },
               host: given.metrics.host,
+              allowedHosts: given.metrics.allowedHosts,
               port: metricsPort,
               notReady: () => (latest?.isCaughtUp === true ? [] : ['the shadow has not taken every recorded line yet']),
             });
@@ -93,7 +94,13 @@ export function addShadowCommand(program: Command): void {
           onTrouble: line => printError(`shadow: ${line}`),
           onSlice: now => {
             latest = now;
-            if (now.isCaughtUp && clock.elapsed() - writtenAt >= PAGE_EVERY_MS) write(now);
+            if (once || !now.isCaughtUp || clock.elapsed() - writtenAt < PAGE_EVERY_MS) return;
+            try {
+              write(now);
+            } catch (error) {
+              // A full disk must not end the shadow: its alarms do not need the page.
+              printError(`shadow: ${error instanceof Error ? error.message : String(error)}`);
+            }
           },
         });
         const shown = report(last);

@@ -45,6 +45,7 @@ const LEARNING_HEIGHT = 4;
 /** Largest weight of what was learned, in observations: slow changes over longer times count as normal. */
 const WEIGHT_MAX = 2_000;
 
+/** Returns the state before the first observation. */
 export const newCusum = (): CusumState => ({
   ...{ count: 0, mean: 0, variance: 0, weight: 0, above: 0, below: 0, isRaised: false },
 });

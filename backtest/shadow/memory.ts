@@ -63,7 +63,7 @@ export type ShadowMemory = {
 };
 
 /** Numbers of entries that are kept. */
-export const HOURS_MAX = 24 * 14;
+export const SHADOW_HOURS_MAX = 24 * 14;
 export const ALARMS_MAX = 200;
 export const LARGEST_MAX = 20;
 /** Number of first requests whose median is the modelled latency. */
@@ -71,8 +71,10 @@ export const LATENCY_REQUESTS = 50;
 
 const zeros = (): Record<GapPart, Atto> =>
   Object.fromEntries(GAP_PARTS.map(part => [part, '0'])) as Record<GapPart, Atto>;
+/** Returns sums of zero. */
 export const newSums = (): GapSums => ({ expected: '0', actual: '0', parts: zeros() });
 
+/** Returns the memory before the first run. */
 export const newMemory = (): ShadowMemory => ({
   nextRun: 0,
   observedMs: 0,

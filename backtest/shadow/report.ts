@@ -47,10 +47,11 @@ export type ShadowReport = {
   readonly unmeasured: number;
   readonly earlier: number;
   readonly hedges: number;
+  readonly requests: number;
   /** Filled amount as a share of the expected amount; `null` if none was expected. */
   readonly fillRatio: number | null;
   readonly total: Sums;
-  /** Gap and its parts per observed hour, rounded down to 10^-18; `null` if no time was observed. */
+  /** Gap and its parts per observed hour, rounded towards zero at 10^-18; `null` if no time was observed. */
   readonly perHour: { readonly gap: Sum; readonly parts: Readonly<Record<GapPart, Sum>> } | null;
   readonly hours: readonly (Sums & { readonly from: Millis })[];
   readonly largest: readonly {
@@ -67,25 +68,26 @@ export type ShadowReport = {
   readonly alarms: readonly ShadowAlarm[];
 };
 
+/** Returns the report of a memory. Sums are exact; `runs` is the number of replayed runs. */
 export function shadowReport(memory: ShadowMemory, instrument: Instrument, model: string, runs: number): ShadowReport {
   const { counts, lots, observedMs } = memory;
   const total = sumsOf(memory.total);
   const perHour = (text: string): Sum =>
     textOfMoney(money((BigInt(text) * 3_600_000n) / BigInt(Math.round(observedMs))));
   return {
-    ...{ book: instrument.symbol, currency: instrument.minor, model, runs, observedMs, ...countsOf(counts) },
+    ...{ book: instrument.symbol, currency: instrument.minor, model, runs, observedMs, ...counts },
     fillRatio: lots.expected > 0 ? lots.actual / lots.expected : null,
     total,
     perHour:
       Math.round(observedMs) > 0
-        ? { gap: perHour(gapOf(memory.total).toString()), parts: partsOf(memory.total.parts, perHour) }
+        ? { gap: perHour(gapOf(memory.total).toString()), parts: shownParts(memory.total.parts, perHour) }
         : null,
     hours: memory.hours.map(hour => ({ from: hour.from, ...sumsOf(hour) })),
     largest: memory.largest.map(({ id, at, gap, parts }) => ({
       id,
       at,
-      gap: sumText(gap),
-      parts: partsOf(parts, sumText),
+      gap: attoText(gap),
+      parts: shownParts(parts, attoText),
     })),
     decision: memory.decision,
     raised: raisedCauses(memory),
@@ -94,20 +96,16 @@ export function shadowReport(memory: ShadowMemory, instrument: Instrument, model
   };
 }
 
-const countsOf = ({ orders, fills, unmeasured, earlier, hedges }: ShadowMemory['counts']) => ({
-  ...{ orders, fills, unmeasured, earlier, hedges },
-});
-
-const sumText = (text: string): Sum => textOfMoney(money(BigInt(text)));
+const attoText = (text: string): Sum => textOfMoney(money(BigInt(text)));
 const gapOf = ({ expected, actual }: GapSums): bigint => BigInt(actual) - BigInt(expected);
-const partsOf = (parts: Readonly<Record<GapPart, string>>, shown: (text: string) => Sum): Record<GapPart, Sum> =>
+const shownParts = (parts: Readonly<Record<GapPart, string>>, shown: (text: string) => Sum): Record<GapPart, Sum> =>
   Object.fromEntries(GAP_PARTS.map(part => [part, shown(parts[part])])) as Record<GapPart, Sum>;
 
 const sumsOf = (sums: GapSums): Sums => ({
-  expected: sumText(sums.expected),
-  actual: sumText(sums.actual),
-  gap: sumText(gapOf(sums).toString()),
-  parts: partsOf(sums.parts, sumText),
+  expected: attoText(sums.expected),
+  actual: attoText(sums.actual),
+  gap: attoText(gapOf(sums).toString()),
+  parts: shownParts(sums.parts, attoText),
 });
 
 function detectorRow(name: DetectorName, memory: ShadowMemory): DetectorRow {

@@ -36,7 +36,7 @@ import { ALARM_HEIGHT, observed } from './cusum.ts';
 import { ExpectedFills, type ModelOrder } from './expectedFills.ts';
 import {
   ALARMS_MAX,
-  HOURS_MAX,
+  SHADOW_HOURS_MAX,
   LARGEST_MAX,
   LATENCY_REQUESTS,
   newSums,
@@ -625,7 +625,7 @@ export class Shadow {
     let hour = memory.hours.findLast(one => one.from === from);
     if (hour === undefined) {
       hour = { from, ...newSums() };
-      memory.hours = [...memory.hours, hour].sort((a, b) => a.from - b.from).slice(-HOURS_MAX);
+      memory.hours = [...memory.hours, hour].sort((a, b) => a.from - b.from).slice(-SHADOW_HOURS_MAX);
     }
     for (const sums of [memory.total, hour]) addTo(sums, expected, actual, parts);
     const gap = actual - expected;

@@ -16,6 +16,7 @@ export type StoredShadow = {
   readonly memory: ShadowMemory;
 };
 
+/** Returns a shadow that has seen no run. */
 export const newShadow = (model: string): StoredShadow => ({ version: 1, model, reported: [], memory: newMemory() });
 
 /**

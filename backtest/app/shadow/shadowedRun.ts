@@ -162,10 +162,10 @@ export class ShadowedRun {
     const where =
       divergence === undefined
         ? difference
-        : `after input ${divergence.input} (${divergence.event}), field ${divergence.field}: the engine now has ${cut(divergence.engine)}, the recording has ${cut(divergence.recorded)}`;
+        : `after input ${divergence.input} (${divergence.event}), field ${divergence.field}: the engine now has ${shortenedValue(divergence.engine)}, the recording has ${shortenedValue(divergence.recorded)}`;
     this.#comparison.decisionDiffers(divergence?.at ?? this.#at ?? 0, where);
   }
 }
 
 const TEXT_MAX = 200;
-const cut = (text: string): string => (text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}...` : text);
+const shortenedValue = (text: string): string => (text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}...` : text);

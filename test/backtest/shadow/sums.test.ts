@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GAP_PARTS } from '../../../backtest/shadow/causes.ts';
-import { ALARMS_MAX, HOURS_MAX, LARGEST_MAX, newMemory, type GapSums } from '../../../backtest/shadow/memory.ts';
+import { ALARMS_MAX, SHADOW_HOURS_MAX, LARGEST_MAX, newMemory, type GapSums } from '../../../backtest/shadow/memory.ts';
 import { shadowReport } from '../../../backtest/shadow/report.ts';
 import { moneyOf } from '../../../src/core/index.ts';
 import { runsOf } from '../../many.ts';
@@ -60,6 +60,6 @@ test('the memory is bounded: its lists have maxima', () => {
     shadowed({ seed: run, minutes: 60, planted: { chargedRate: 150_000, fillShare: 0.5 } }, memory);
   expect(memory.largest.length).toBe(LARGEST_MAX);
   expect(memory.alarms.length).toBeLessThanOrEqual(ALARMS_MAX);
-  expect(memory.hours.length).toBeLessThanOrEqual(HOURS_MAX);
+  expect(memory.hours.length).toBeLessThanOrEqual(SHADOW_HOURS_MAX);
   expect(JSON.stringify(memory).length).toBeLessThan(200_000);
 });
