@@ -7,7 +7,7 @@ import { newCusum, type CusumState } from './cusum.ts';
 type Atto = string;
 
 /** Alarm of one detector. `after`: more basic causes that were raised at that time, or at least
- * half way to their alarm, and may explain this one. */
+ * a quarter of the way to their alarm, and may explain this one. */
 export type ShadowAlarm = {
   readonly run: number;
   readonly at: Millis;

@@ -664,8 +664,8 @@ export class Shadow {
 
   #raise(cause: DivergenceCause, detector: ShadowAlarm['detector'], at: Millis, text: string): void {
     const { memory, run, onAlarm } = this.#options;
-    // A basic cause can need longer to its own alarm than its consequences, so half of the height is enough.
-    const suspected = causesAbove(memory, ALARM_HEIGHT / 2);
+    // A basic cause can need longer to its own alarm than its consequences, so a quarter of the height is enough.
+    const suspected = causesAbove(memory, ALARM_HEIGHT / 4);
     const after = suspected.filter(other => CAUSES_IN_ORDER.indexOf(other) < CAUSES_IN_ORDER.indexOf(cause));
     const alarm = { run, at, cause, detector, text, after };
     memory.alarms = [...memory.alarms, alarm].slice(-ALARMS_MAX);

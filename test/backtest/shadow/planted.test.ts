@@ -22,7 +22,7 @@ const CASES: readonly Case[] = [
   { name: 'a wrong place in the queue', planted: { hiddenLots: 600_000 }, cause: 'fill' },
   { name: 'a fill model that is off by 10%, on paper', planted: { fillShare: 0.9 }, cause: 'fill', isPaper: true },
   { name: 'a book that is three seconds late', planted: { bookLateMs: 3_000 }, cause: 'book' },
-  { name: 'public trades that are missing', planted: { missingTrades: 0.5 }, cause: 'book' },
+  { name: 'public trades that are missing', planted: { missingTrades: 0.8 }, cause: 'book' },
   { name: 'hedges that cost 20 bps more than their offer', planted: { hedgeBps: 20 }, cause: 'hedge' },
   { name: 'fills at a worse price than the order', planted: { worseTicks: 1 }, cause: 'unexplained' },
 ];
