@@ -136,6 +136,8 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
     'src/core/hedging/hedgeRow.ts',
     'src/hedge/hedger.ts',
   ],
+  // The command of that name.
+  shadow: ['src/cli/terminal/examples.ts'],
   witness: ['src/config/renamedKeys.ts'],
 };
 

@@ -14,8 +14,10 @@
  * command and metric. It was raised by 590 for several bots on one page: page, keys and command.
  * It was raised by 400 for agents: their page and commands.
  * It was raised by 300 for changes of parameters through the console and the API.
+ * It was raised by 1,050 for the shadow: its page (350), its eight alarms in the runbook, its metrics, its command and its
+ * JSON.
  */
-export const WORDS_MAX = 43_490;
+export const WORDS_MAX = 44_540;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -28,13 +30,13 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/backtest-figures.md': 650,
   'docs/backtest.md': 550,
   'docs/calibrate.md': 600,
-  'docs/cli.md': 3_060,
+  'docs/cli.md': 3_110,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
   'docs/configuration.md': 5_030,
   'docs/console.md': 810,
   'docs/container.md': 620,
-  'docs/contents.md': 225,
+  'docs/contents.md': 230,
   'docs/controls.md': 875,
   'docs/doctor.md': 475,
   'docs/embedded-exchange.md': 2_015,
@@ -51,11 +53,11 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/hedging-band.md': 575,
   'docs/hedging.md': 990,
   'docs/importing.md': 800,
-  'docs/json.md': 2_125,
+  'docs/json.md': 2_260,
   'docs/ledger.md': 500,
   'docs/mapping-files.md': 775,
   'docs/market-model.md': 475,
-  'docs/metrics.md': 1_080,
+  'docs/metrics.md': 1_200,
   'docs/operations.md': 500,
   'docs/paper.md': 425,
   'docs/promises.md': 825,
@@ -66,8 +68,9 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/reload.md': 375,
   'docs/remote.md': 500,
   'docs/report.md': 525,
-  'docs/runbook.md': 2_775,
+  'docs/runbook.md': 3_135,
   'docs/scout.md': 735,
+  'docs/shadow.md': 350,
   'docs/sentinel.md': 325,
   'docs/state-directory.md': 325,
   'docs/states.md': 865,

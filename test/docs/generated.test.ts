@@ -11,7 +11,7 @@ import { contentsPage } from './pages/contentsPage.ts';
 import { embeddedReference, switchSources } from './pages/embeddedReference.ts';
 import { environmentReference } from './pages/environmentReference.ts';
 import { glossary } from './pages/glossary.ts';
-import { fleetDashboard, grafanaDashboard, metricsOf, ROWS } from './pages/grafanaDashboard.ts';
+import { fleetDashboard, grafanaDashboard, metricsOf, ROWS, shadowDashboard } from './pages/grafanaDashboard.ts';
 import { metricsReference } from './pages/metricsReference.ts';
 import { statesReference } from './pages/statesReference.ts';
 import { quotesPlot } from './pages/quotesPlot.ts';
@@ -19,6 +19,7 @@ import { commandsPage, PAGE } from './run/pages.ts';
 import { comparisonTables, withTables, type ComparisonFigures } from '../scripts/comparisonFigures.ts';
 import { tunedSections, type TunedFigures } from '../scripts/tunedFigures.ts';
 import { strategyReference, strategyTable, withGenerated } from './pages/strategyReference.ts';
+import { SHADOW_METRICS } from '../../backtest/shadow/metrics.ts';
 import { METRICS } from '../../src/monitor/index.ts';
 import { NAMES } from '../strategies/examples.ts';
 
@@ -80,6 +81,12 @@ describe('a generated page is what the code says', () => {
     await expect(await formatted(JSON.stringify(fleetDashboard()), 'json')).toMatchFileSnapshot(
       '../../config/grafana/fleet.json',
     );
+  });
+
+  test('config/grafana/shadow.json is the dashboard of shadows, and shows each of their metrics', async () => {
+    const text = JSON.stringify(shadowDashboard());
+    expect(SHADOW_METRICS.filter(({ name }) => !text.includes(`${name}{`))).toEqual([]);
+    await expect(await formatted(text, 'json')).toMatchFileSnapshot('../../config/grafana/shadow.json');
   });
 
   test('docs/embedded-exchange.md lists every operator call and every switch', async () => {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { CAUSES_IN_ORDER } from '../../backtest/shadow/causes.ts';
 import { COMMAND_FILES } from '../../src/cli/commands/index.ts';
 import { ALERT_EVENT_NAMES } from '../../src/config/sections/alerts.ts';
 import { ALERT_NAMES } from '../../src/monitor/index.ts';
@@ -61,6 +62,7 @@ test('every alert, every event that is told, every halt and every pause has its 
     ...ALERT_NAMES,
     ...ALERT_EVENT_NAMES.filter(event => !alerted.includes(nameOf(event))),
     ...KINDS.filter(kind => /^(?:halt|pause): /.test(kind)),
+    ...CAUSES_IN_ORDER.map(cause => `shadow: ${cause}`),
   ];
   const told = entries.flatMap(({ name, body }) => [
     name,
@@ -85,7 +87,7 @@ test('an entry says what it means, where to look, what to do, and what ends it i
     expect(more, name).toEqual([]);
   }
   const sections = page.split(/^## /m).filter(text => text.includes('\n### '));
-  expect(sections.map(text => text.slice(0, text.indexOf('\n')))).toEqual(['Alerts', 'Halts', 'Pauses']);
+  expect(sections.map(text => text.slice(0, text.indexOf('\n')))).toEqual(['Alerts', 'Halts', 'Pauses', 'Shadow']);
   for (const text of sections) expect(text.split('\n### ')[0]).toMatch(/^\*\*Ends:\*\* .*\.$/m);
 });
 

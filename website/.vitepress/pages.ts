@@ -55,6 +55,7 @@ export const SECTIONS: readonly Section[] = [
       page('Hedge inventory', 'docs/hedging.md'),
       page('Receive webhooks', 'docs/webhooks.md'),
       page('Report and export', 'docs/report.md'),
+      page('Compare a bot with its models', 'docs/shadow.md'),
       page('Prove presence, surveillance and conformance', 'docs/compliance.md'),
       page('Upgrade', 'docs/upgrading.md'),
       page('Runbook', 'docs/runbook.md'),

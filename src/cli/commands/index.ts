@@ -24,6 +24,7 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
   { names: ['scout'], load: async () => (await import('../../../backtest/commands/scout.ts')).addScoutCommand },
   { names: ['tune'], load: async () => (await import('../../../backtest/commands/tune.ts')).addTuneCommand },
   { names: ['promote'], load: async () => (await import('../../../backtest/commands/promote.ts')).addPromoteCommand },
+  { names: ['shadow'], load: async () => (await import('../../../backtest/commands/shadow.ts')).addShadowCommand },
   { names: ['worker'], load: async () => (await import('../../../backtest/commands/worker.ts')).addWorkerCommand },
   { names: ['compare'], load: async () => (await import('../../../backtest/commands/compare.ts')).addCompareCommand },
   {

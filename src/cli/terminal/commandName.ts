@@ -36,7 +36,7 @@ const VERBS = [
     'backtest',
     'calibrate',
   ],
-  ...['tape', 'export', 'scout', 'tune', 'promote', 'worker', 'compare', 'status', 'pause', 'reduce', 'cancel'],
+  ...['tape', 'export', 'scout', 'tune', 'promote', 'shadow', 'worker', 'compare', 'status', 'pause', 'reduce', 'cancel'],
   ...[
     'flatten',
     'halt',

@@ -69,6 +69,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas scout --tape DIR --fees best', 'observes a recorded market'],
     ['puntas scout --tape DIR --hedge-tape DIR --hedge-fee 10', 'evaluates fills that are hedged on another exchange'],
   ],
+  shadow: [
+    ['puntas shadow -c my.yaml --metrics-port 9465 --out shadow.html', 'follows a bot beside it'],
+    ['puntas shadow -c my.yaml --once', 'compares all recorded runs, then exits'],
+  ],
   tune: [
     ['puntas tune -c config/tune.yaml --out tuned.html --yaml best.yaml', 'writes the best configuration'],
     ['puntas tune -c config/tune.yaml --open-holdout', 'opens the holdout'],

@@ -4,12 +4,28 @@ import type { Rules } from '../rules.ts';
 import { brokenBy, eventOf, lineOf, type Answer, type RecordingLine } from '../recording/recording.ts';
 import { readRecording, type RunRecording } from '../recording/recordings.ts';
 
+/** First difference of a replay: the input, and the first field of the commands that differs. */
+type Divergence = {
+  readonly at: Millis;
+  /** Kind of the input. */
+  readonly event: string;
+  /** Number of the input in its run, from 1. */
+  readonly input: number;
+  /** Path of the field, like `0.price`; `commands` if their number differs. */
+  readonly field: string;
+  /** Value that the engine now returns, and the recorded value, as JSON. */
+  readonly engine: string;
+  readonly recorded: string;
+};
+
 export type Replayed = {
   readonly run: number;
   readonly inputs: number;
   readonly commands: number;
   /** Description of the first difference; `null` if all commands were equal. */
   readonly difference: string | null;
+  /** Place of the difference; absent if there is none, or if the recording could not be read. */
+  readonly divergence?: Divergence;
   /** Whether the replay ended at a gap in the recording, where the disk accepted no lines. */
   readonly gap: boolean;
   /** Error with which the engine failed in the run and again in the replay; `null` if it did not fail. */
@@ -80,6 +96,8 @@ export class Replaying {
   #given: Answer = NO_COMMANDS;
   #broke: string | null = null;
   #last = 'nothing yet';
+  #lastEvent: { readonly kind: string; readonly at: Millis } = { kind: 'nothing yet', at: 0 };
+  #divergence: Divergence | null = null;
 
   constructor(run: number, engine: Engine, onInput?: ReplayRunOptions['onInput']) {
     this.#run = run;
@@ -102,6 +120,7 @@ export class Replaying {
     if (difference !== null) return this.#result(difference);
     this.#inputs++;
     this.#last = `${line.event.kind} at ${line.event.at}`;
+    this.#lastEvent = { kind: line.event.kind, at: line.event.at };
     const event = eventOf(line, this.#book);
     this.#given = answerOf(this.#engine, event);
     this.#onInput?.(event, this.#given.kind === 'broke' ? [] : this.#given.commands);
@@ -120,13 +139,17 @@ export class Replaying {
   }
 
   #compared(recorded: Answer): string | null {
-    return answerText(this.#given) === answerText(recorded)
-      ? null
-      : `after ${this.#last} (input ${this.#inputs}), the engine now ${answerText(this.#given)}, but the recorded engine ${answerText(recorded)}`;
+    if (answerText(this.#given) === answerText(recorded)) return null;
+    const { kind: event, at } = this.#lastEvent;
+    this.#divergence = { at, event, input: this.#inputs, ...firstDifference(this.#given, recorded) };
+    return `after ${this.#last} (input ${this.#inputs}), the engine now ${answerText(this.#given)}, but the recorded engine ${answerText(recorded)}`;
   }
 
   #result(difference: string | null, gap = false): Replayed {
-    return { run: this.#run, inputs: this.#inputs, commands: this.#commands, difference, gap, broke: this.#broke };
+    return {
+      ...{ run: this.#run, inputs: this.#inputs, commands: this.#commands, difference, gap, broke: this.#broke },
+      ...(this.#divergence && { divergence: this.#divergence }),
+    };
   }
 }
 
@@ -154,3 +177,23 @@ const answerText = (answer: Answer): string =>
   answer.kind === 'broke'
     ? `fails with: ${answer.message}`
     : `returns ${answer.commands.length === 0 ? 'no commands' : JSON.stringify(answer.commands)}`;
+
+/** Returns the path and the values of the first field in which two answers differ. */
+function firstDifference(now: Answer, recorded: Answer): Pick<Divergence, 'field' | 'engine' | 'recorded'> {
+  const text = (value: unknown): string => JSON.stringify(value) ?? 'nothing';
+  if (now.kind === 'broke' || recorded.kind === 'broke')
+    return { field: 'commands', engine: answerText(now), recorded: answerText(recorded) };
+  const walk = (a: unknown, b: unknown, path: string): Pick<Divergence, 'field' | 'engine' | 'recorded'> | null => {
+    if (text(a) === text(b)) return null;
+    if (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null) {
+      for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
+        const inside = walk(Reflect.get(a, key), Reflect.get(b, key), path === '' ? key : `${path}.${key}`);
+        if (inside !== null) return inside;
+      }
+    }
+    return { field: path === '' ? 'commands' : path, engine: text(a), recorded: text(b) };
+  };
+  const [a, b] = [now.commands, recorded.commands];
+  if (a.length !== b.length) return { field: 'commands', engine: text(a), recorded: text(b) };
+  return walk(a, b, '') ?? { field: 'commands', engine: text(a), recorded: text(b) };
+}

@@ -9,7 +9,19 @@ const GROUPS: readonly (readonly [title: string, commands: readonly string[]])[]
   ['Run', ['run', 'sentinel', 'exchange', 'alert']],
   [
     'Inspect',
-    ['status', 'console', 'fleet', 'explain', 'report', 'ledger', 'hedges', 'replay', 'presence', 'surveillance'],
+    [
+      'status',
+      'console',
+      'fleet',
+      'explain',
+      'report',
+      'ledger',
+      'hedges',
+      'replay',
+      'shadow',
+      'presence',
+      'surveillance',
+    ],
   ],
   [
     'Act',

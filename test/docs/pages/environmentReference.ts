@@ -22,6 +22,7 @@ export const STATE_FILES: Readonly<Record<string, string>> = {
   'sentinel.json': 'heartbeat of the sentinel',
   'orders-seen.json': 'last count of open orders',
   'remote.json': 'counts of the remote control',
+  'shadow.json': 'sums and normal values of the shadow',
   'actions.jsonl': 'every operator action',
   'proposal-*.json': 'proposals',
   'decision-*.json': 'decisions',

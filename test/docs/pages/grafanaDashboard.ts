@@ -399,12 +399,65 @@ export const metricsOf = ({ queries }: Panel): readonly (typeof METRICS)[number]
 };
 
 /** config/grafana/puntas.json before formatting: what Grafana imports, or reads from its provisioning. */
-export const grafanaDashboard = (): object => dashboardOf('puntas', 'Puntas', ROWS);
+export const grafanaDashboard = (): object => dashboardOf(ROWS, 'puntas', 'Puntas', 'puntas_build_info');
 
 /** config/grafana/fleet.json before formatting. */
-export const fleetDashboard = (): object => dashboardOf('puntas-fleet', 'Puntas fleet', FLEET_ROWS);
+export const fleetDashboard = (): object =>
+  dashboardOf(FLEET_ROWS, 'puntas-fleet', 'Puntas fleet', 'puntas_build_info');
 
-function dashboardOf(uid: string, title: string, rows: typeof ROWS): object {
+/** The rows of the dashboard of shadows. */
+const SHADOW_ROWS: typeof ROWS = [
+  {
+    title: 'Shadow',
+    panels: [
+      {
+        title: 'Causes with an alarm',
+        unit: 'none',
+        type: 'stat',
+        width: 12,
+        queries: [['puntas_shadow_alarm{instance=~"$instance"} == 1', '{{book}}: {{cause}}']],
+      },
+      {
+        title: 'Alarms since the start',
+        unit: 'none',
+        type: 'stat',
+        width: 12,
+        queries: [['puntas_shadow_alarms_total{instance=~"$instance"} > 0', '{{book}}: {{cause}}']],
+      },
+      {
+        title: 'Gap by part',
+        unit: 'none',
+        queries: [['puntas_shadow_gap{instance=~"$instance"}', '{{part}} {{currency}}']],
+      },
+      {
+        title: 'Gap per hour by part',
+        unit: 'none',
+        queries: [['puntas_shadow_gap_per_hour{instance=~"$instance"}', '{{part}} {{currency}}']],
+      },
+      {
+        title: 'Detectors, as a share of an alarm',
+        unit: 'percentunit',
+        queries: [['puntas_shadow_detector_height{instance=~"$instance"}', '{{detector}}']],
+      },
+      {
+        title: 'Fills, as a share of the expected ones',
+        unit: 'percentunit',
+        queries: [['puntas_shadow_fill_ratio{instance=~"$instance"}', '{{book}}']],
+      },
+      {
+        title: 'How far the shadow is behind',
+        unit: 's',
+        queries: [['puntas_shadow_behind_seconds{instance=~"$instance"}', '{{book}}']],
+      },
+    ],
+  },
+];
+
+/** config/grafana/shadow.json before formatting. */
+export const shadowDashboard = (): object =>
+  dashboardOf(SHADOW_ROWS, 'puntas-shadow', 'Puntas: shadow', 'puntas_shadow_alarm');
+
+function dashboardOf(rows: typeof ROWS, uid: string, title: string, chosenBy: string): object {
   const source = { type: 'prometheus', uid: '${datasource}' };
   const panels: object[] = [];
   let [y, id] = [0, 0];
@@ -449,7 +502,7 @@ function dashboardOf(uid: string, title: string, rows: typeof ROWS): object {
           type: 'query',
           label: 'Bot',
           datasource: source,
-          query: { query: 'label_values(puntas_build_info, instance)', refId: 'instance' },
+          query: { query: `label_values(${chosenBy}, instance)`, refId: 'instance' },
           refresh: 2,
           multi: true,
           includeAll: true,

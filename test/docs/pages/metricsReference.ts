@@ -1,4 +1,5 @@
 /** Writes the page of every metric out of the table that is registered. */
+import { SHADOW_METRICS } from '../../../backtest/shadow/metrics.ts';
 import { METRICS } from '../../../src/monitor/index.ts';
 
 /** docs/metrics.md as Markdown, before formatting. */
@@ -14,6 +15,14 @@ export function metricsReference(): string {
     '## Metrics',
     `${kinds()} All have the label \`book\`, except ${listed(METRICS.filter(({ labels }) => !labels.includes('book')))}.`,
     ['| metric | labels | meaning |', '|---|---|---|', ...rows].join('\n'),
+    SHADOW,
+    [
+      '| metric | labels | meaning |',
+      '|---|---|---|',
+      ...SHADOW_METRICS.map(
+        ({ name, labels, help }) => `| \`${name}\` | ${labels.map(label => `\`${label}\``).join(', ')} | ${help} |`,
+      ),
+    ].join('\n'),
     OUTRODUCTION,
   ].join('\n\n');
 }
@@ -43,6 +52,10 @@ const INTRODUCTION = `A running bot serves three addresses, by default on \`http
 | \`/readyz\` | 200 while the bot quotes a side or is about to; otherwise 503 and \`{"ready": false, "reasons": ["book stale"], "warnings": []}\` with [reasons](states.md) |
 
 They change nothing and need no password: do not expose them. An unexpected Host header gets 421; \`metrics.allowedHosts\` adds names.`;
+
+const SHADOW = `## Shadow
+
+[\`puntas shadow --metrics-port\`](shadow.md) serves these, with the label \`book\`. Its dashboard is [\`config/grafana/shadow.json\`](../config/grafana/shadow.json).`;
 
 const OUTRODUCTION = `The usual metrics of a Node process are there too, like \`process_resident_memory_bytes\`.
 

@@ -27,12 +27,13 @@ const STANDS_FOR: readonly (readonly [RegExp, string])[] = [
   [/--for (?:60s|10m|1h)/, '--for 8s'],
   // The port is whichever is free.
   [/(--port |127\.0\.0\.1:)8080/g, '$1PORT'],
+  [/(--metrics-port )9465/, '$1PORT'],
 ];
 
 /** What a command needs that a sentence leaves out: matched against the command, added at its end. */
 const NEEDS: readonly (readonly [RegExp, RegExp, string])[] = [
   [
-    /puntas (?:doctor|console|explain|hedges|ledger|report|presence|surveillance|status|pause|cancel|halt|reduce|reload|resume|sentinel|proposals|webhooks list|webhooks register)\b/,
+    /puntas (?:doctor|console|explain|hedges|ledger|report|presence|surveillance|status|pause|cancel|halt|reduce|reload|resume|sentinel|proposals|shadow|webhooks list|webhooks register)\b/,
     / (?:-c|--state) /,
     '-c my.yaml',
   ],
@@ -204,6 +205,7 @@ const STAYS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas exchange\b/, /operatorToken +\S+/],
   [/puntas record\b/, /\d+ rows \(/],
   [/puntas console\b/, /console of \S+ at http:\/\/\S+/],
+  [/puntas shadow\b(?!.* --once)/, /shadow: following the recordings in \S+/],
   [/puntas sentinel\b/, /sentinel: watching \S+ on \S+, with the state directory \S+/],
 ];
 
@@ -288,7 +290,7 @@ export type Plan = {
 };
 
 const BESIDE =
-  /puntas (?:status|pause|cancel|flatten|console|explain|hedges|ledger|report|presence|surveillance|export -c|halt|reduce|reload|resume|replay|sentinel|webhooks|import --from \.\/state)\b/;
+  /puntas (?:status|pause|cancel|flatten|console|explain|hedges|ledger|report|presence|surveillance|export -c|halt|reduce|reload|resume|replay|sentinel|shadow|webhooks|import --from \.\/state)\b/;
 /** A word that only the reader can fill in. */
 const UNFILLED = /\b[A-Z]{2,}\b(?!=)|…|<\w+>|\[[^\]]*\]/;
 const FILLED_WHEN_RUN = /\b(?:NOW|TODAY|TOMORROW|PORT|ID)\b|\$TOKEN|PUNTAS_\w+/g;

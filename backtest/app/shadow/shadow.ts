@@ -1,0 +1,185 @@
+/**
+ * `puntas shadow`: follows the recordings of a bot while it runs. Reads only the bot's files, and writes only its own.
+ * Each run is replayed in slices, so that the process also answers scrapes and signals.
+ */
+import { existsSync } from 'node:fs';
+import { sleep, type Clock, type Instrument, type Millis } from '../../../src/core/index.ts';
+import type { LevelModelName } from '../../../src/fills/index.ts';
+import { recordedRunOf, recordingsIn } from '../../../src/live/recording/recordings.ts';
+import type { ShadowAlarm } from '../../shadow/memory.ts';
+import { ShadowedRun } from './shadowedRun.ts';
+import { newShadow, readShadow, writeShadow, type StoredShadow } from './shadowFile.ts';
+
+/** Pause between two reads of a recording that has no further line, in ms. The bot writes once per second. */
+const LOOK_EVERY_MS = 1_000;
+/** Maximum time for which one slice may block the process, in ms. */
+const SLICE_MS = 25;
+/** Number of reported alarms of the current run that are kept. */
+const REPORTED_MAX = 1_000;
+
+type ShadowTask = {
+  readonly dir: string;
+  readonly model: LevelModelName;
+  readonly clock: Clock;
+  /**
+   * Whether to take all recordings, without the memory of an earlier shadow, and to end after the last line. Otherwise
+   * the task continues from its file and follows the recordings until `signal` aborts.
+   */
+  readonly once: boolean;
+  readonly signal: AbortSignal;
+  /** Receives each alarm once, also over restarts. */
+  readonly onAlarm: (alarm: ShadowAlarm) => void;
+  /** Receives a problem of a run that is skipped or cut short. */
+  readonly onTrouble: (line: string) => void;
+  /** Called after each slice. */
+  readonly onSlice?: (now: ShadowNow) => void;
+};
+
+/** State of a shadow at one time. */
+export type ShadowNow = {
+  readonly stored: StoredShadow;
+  /** Instrument of the last opened run; `null` before the first. */
+  readonly instrument: Instrument | null;
+  /** Current run, with the time of its last input; `null` if there is none. */
+  readonly run: number | null;
+  readonly at: Millis | null;
+  /** Whether every recorded line was taken. */
+  readonly isCaughtUp: boolean;
+  /** Number of runs with a result. */
+  readonly runs: number;
+};
+
+/** Follows the recordings. Resolves with the last state. Rejects with `UsageError` if its own file cannot be used. */
+export async function shadowRuns(task: ShadowTask): Promise<ShadowNow> {
+  const follower = new RecordingsFollower(task);
+  try {
+    return await follower.follow();
+  } finally {
+    follower.close();
+  }
+}
+
+class RecordingsFollower {
+  readonly #task: ShadowTask;
+  /** State at the start of the current run, which is also in the file. */
+  #checkpoint: StoredShadow;
+  #stored: StoredShadow;
+  #current: ShadowedRun | null = null;
+  #instrument: Instrument | null = null;
+  #runs = 0;
+
+  constructor(task: ShadowTask) {
+    this.#task = task;
+    this.#checkpoint = task.once ? newShadow(task.model) : readShadow(task.dir, task.model);
+    this.#stored = structuredClone(this.#checkpoint);
+  }
+
+  async follow(): Promise<ShadowNow> {
+    const { clock, once, signal, onSlice } = this.#task;
+    for (;;) {
+      const state = this.#turn();
+      const now = this.#now(state !== 'more');
+      onSlice?.(now);
+      if (signal.aborted) return now;
+      if (state === 'end' && once) {
+        this.#finish();
+        return this.#now(true);
+      }
+      await sleep(clock, state === 'end' ? LOOK_EVERY_MS : 0, signal);
+    }
+  }
+
+  close(): void {
+    this.#current?.close();
+  }
+
+  #now(isCaughtUp: boolean): ShadowNow {
+    const [current, instrument] = [this.#current, this.#instrument];
+    return {
+      ...{ stored: this.#stored, instrument, isCaughtUp, run: current?.run ?? null, at: current?.at ?? null },
+      runs: this.#runs + (current === null ? 0 : 1),
+    };
+  }
+
+  /** Takes one slice, or changes to the next run. */
+  #turn(): 'more' | 'end' {
+    const { clock } = this.#task;
+    const current = this.#current;
+    // The later run is looked up first: the bot ends a recording before it starts the next.
+    const later = this.#nextRun(current?.run ?? this.#stored.memory.nextRun - 1);
+    if (current !== null) {
+      const began = clock.elapsed();
+      if (current.advance(() => clock.elapsed() - began > SLICE_MS) === 'more') return 'more';
+      if (later === null) return 'end';
+      this.#finish();
+      return 'more';
+    }
+    if (later === null) return 'end';
+    return this.#open(later) ? 'more' : 'end';
+  }
+
+  #nextRun(after: number): number | null {
+    const { dir } = this.#task;
+    return (existsSync(dir) ? recordingsIn(dir) : []).find(({ run }) => run > after)?.run ?? null;
+  }
+
+  /** Opens a run. Returns `false` if the run cannot be used yet. */
+  #open(run: number): boolean {
+    const { dir, model, onTrouble } = this.#task;
+    try {
+      if (recordedRunOf(dir, run) !== null) {
+        this.#current = ShadowedRun.open({
+          dir,
+          run,
+          model,
+          memory: this.#stored.memory,
+          onAlarm: alarm => this.#alarm(alarm),
+        });
+        if (this.#current !== null) {
+          this.#instrument = this.#current.instrument;
+          return true;
+        }
+      }
+      // A run that never read its rules is skipped once there is a later one.
+      if (this.#nextRun(run) === null) return false;
+    } catch (error) {
+      onTrouble(`run ${run} is left out: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    this.#stored.memory.nextRun = run + 1;
+    return true;
+  }
+
+  /** Ends the current run, and writes the file. */
+  #finish(): void {
+    const current = this.#current;
+    if (current === null) return;
+    current.finish();
+    if (current.trouble !== null) this.#task.onTrouble(`run ${current.run}: ${current.trouble}`);
+    current.close();
+    this.#current = null;
+    this.#runs++;
+    this.#stored.memory.nextRun = current.run + 1;
+    this.#stored = { ...this.#stored, reported: [] };
+    this.#checkpoint = structuredClone(this.#stored);
+    this.#write();
+  }
+
+  #alarm(alarm: ShadowAlarm): void {
+    const key = `${alarm.run} ${alarm.at} ${alarm.detector}`;
+    if (this.#checkpoint.reported.includes(key)) return;
+    this.#checkpoint = { ...this.#checkpoint, reported: [...this.#checkpoint.reported, key].slice(-REPORTED_MAX) };
+    this.#task.onAlarm(alarm);
+    this.#write();
+  }
+
+  #write(): void {
+    if (this.#task.once) return;
+    try {
+      writeShadow(this.#task.dir, this.#checkpoint);
+    } catch (error) {
+      this.#task.onTrouble(
+        `the file of the shadow could not be written: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  }
+}

@@ -1,0 +1,92 @@
+/** Memory of a shadow that continues over runs and restarts, as plain data. */
+import type { Millis } from '../../src/core/index.ts';
+import { DETECTOR_NAMES, GAP_PARTS, type DetectorName, type DivergenceCause, type GapPart } from './causes.ts';
+import { newCusum, type CusumState } from './cusum.ts';
+
+/** Money as a decimal count of 10^-18, because JSON has no bigint. */
+type Atto = string;
+
+/** Alarm of one detector. `after`: more basic causes that were raised at that time, or at least
+ * a quarter of the way to their alarm, and may explain this one. */
+export type ShadowAlarm = {
+  readonly run: number;
+  readonly at: Millis;
+  readonly cause: DivergenceCause;
+  readonly detector: DetectorName | 'decisions';
+  readonly text: string;
+  readonly after: readonly DivergenceCause[];
+};
+
+/** Sums of one hour, or of all time. The parts add up to `actual` minus `expected`, exactly. */
+export type GapSums = { expected: Atto; actual: Atto; parts: Record<GapPart, Atto> };
+
+type HourSums = GapSums & { readonly from: Millis };
+
+/** Order or hedge with a large difference. */
+type LargeGap = {
+  readonly id: string;
+  readonly at: Millis;
+  readonly gap: Atto;
+  readonly parts: Record<GapPart, Atto>;
+};
+
+export type ShadowMemory = {
+  /** Number of the next run to replay. */
+  nextRun: number;
+  /** Observed time, in ms. */
+  observedMs: number;
+  readonly counts: {
+    orders: number;
+    fills: number;
+    /** Orders whose fills cannot be modelled, because the market was polled. */
+    unmeasured: number;
+    hedges: number;
+    requests: number;
+    /** Trades of orders that an earlier run placed; they have no expectation. */
+    earlier: number;
+  };
+  /** Lots that were filled and that the models expected, of measured orders. */
+  readonly lots: { actual: number; expected: number };
+  readonly total: GapSums;
+  hours: HourSums[];
+  largest: LargeGap[];
+  alarms: ShadowAlarm[];
+  /** Number of alarms since the start, by cause. */
+  readonly alarmCounts: Partial<Record<DivergenceCause, number>>;
+  readonly detectors: Record<DetectorName, CusumState>;
+  /** First difference of a decision; `null` if all were equal. */
+  decision: { readonly run: number; readonly at: Millis; readonly text: string } | null;
+  /** Modelled one-way latencies, in ms, from the first requests; `sorted` has these requests' total times. */
+  readonly latency: Record<'placements' | 'cancels', { readonly times: number[] }>;
+  /** Whether every time of the exchange was a whole second. */
+  wholeSeconds: boolean;
+};
+
+/** Numbers of entries that are kept. */
+export const SHADOW_HOURS_MAX = 24 * 14;
+export const ALARMS_MAX = 200;
+export const LARGEST_MAX = 20;
+/** Number of first requests whose median is the modelled latency. */
+export const LATENCY_REQUESTS = 50;
+
+const zeros = (): Record<GapPart, Atto> =>
+  Object.fromEntries(GAP_PARTS.map(part => [part, '0'])) as Record<GapPart, Atto>;
+/** Returns sums of zero. */
+export const newSums = (): GapSums => ({ expected: '0', actual: '0', parts: zeros() });
+
+/** Returns the memory before the first run. */
+export const newMemory = (): ShadowMemory => ({
+  nextRun: 0,
+  observedMs: 0,
+  counts: { orders: 0, fills: 0, unmeasured: 0, hedges: 0, requests: 0, earlier: 0 },
+  lots: { actual: 0, expected: 0 },
+  total: newSums(),
+  hours: [],
+  largest: [],
+  alarms: [],
+  alarmCounts: {},
+  detectors: Object.fromEntries(DETECTOR_NAMES.map(name => [name, newCusum()])) as Record<DetectorName, CusumState>,
+  decision: null,
+  latency: { placements: { times: [] }, cancels: { times: [] } },
+  wholeSeconds: true,
+});

@@ -1,0 +1,48 @@
+/** Life of one of the bot's post-only orders, as the recording shows it, with what the models expect of it. */
+import type { Millis, Money, Side } from '../../src/core/index.ts';
+import type { ExpectedFills, ModelOrder } from './expectedFills.ts';
+
+/** Order in one scenario of the models. */
+export type ScenarioOrder = {
+  readonly fills: ExpectedFills;
+  state: 'coming' | 'resting' | 'gone';
+  order: ModelOrder | null;
+};
+
+export type OrderLife = {
+  readonly id: string;
+  readonly side: Side;
+  /** Price in ticks. */
+  readonly price: number;
+  readonly lots: number;
+  readonly decidedAt: Millis;
+  answeredAt: Millis | null;
+  /** Time of the decision to cancel; `null` if none was made. */
+  cancelDecidedAt: Millis | null;
+  /** Start and answer of the successful cancel; `null` without one. */
+  canceled: { readonly startedAt: Millis; readonly at: Millis } | null;
+  /** Time at which the bot knew that the order had ended; `null` while it may be live. */
+  endedAt: Millis | null;
+  /** Whether all its lots were filled. Such an order keeps its place in the models for a while. */
+  isFilled: boolean;
+  /** Whether the exchange rejected the order. The models then do not place it either. */
+  isRejected: boolean;
+  /** Whether the outcome of the placement was unknown. The order then has no expectation. */
+  isUnknown: boolean;
+  /** Whether the exchange's time of the order was compared with the bot's clock. */
+  isTimed: boolean;
+  /** Sums of its trades: lots, quote currency, and fees charged and expected in the quote currency. */
+  filled: number;
+  paid: Money;
+  fee: Money;
+  feeExpected: Money;
+  trades: number;
+  /** Lots of others at its price in the last processed book; `null` if not shown. */
+  shown: number | null;
+  /** Lots of public trades at its price or through it while it was live. */
+  traded: number;
+  /** Whether every book and trade of its life was recorded from the stream. */
+  isMeasured: boolean;
+  readonly modelled: ScenarioOrder;
+  readonly measured: ScenarioOrder;
+};
