@@ -204,6 +204,7 @@ const MANY = [
   'live/safety/refusals',
   'live/safety/sentinel',
   'live/safety/sleepWatch',
+  'live/state/books',
   'live/state/journal',
   'live/state/lostState',
   'live/tapeRun',

@@ -4,6 +4,7 @@
  */
 import { AccountState } from './accountState.ts';
 import { BookEngine } from './bookEngine.ts';
+import { bookStatesIn, continuedStates, withoutLots, type BookStates } from './bookStates.ts';
 import type { BookOptions, EngineNews, EngineOptions, SharedOptions } from './engineTypes.ts';
 import { isBookEvent, type AccountEvent, type OneBookEvent, type EngineEvent, type RestoredLedger } from './event.ts';
 import type { LedgerEntry } from '../accounting/ledger.ts';
@@ -11,6 +12,7 @@ import type { PlaceAccount } from '../accounting/placeAccount.ts';
 import type { AccountView } from '../accounting/tradingAccount.ts';
 import type { Transit } from '../accounting/transit.ts';
 import type { Approved, Command } from '../orders/commands.ts';
+import type { Instrument } from '../model/instrument.ts';
 import type { Millis } from '../model/units.ts';
 
 const NOTHING: readonly Approved<Command>[] = [];
@@ -19,8 +21,14 @@ export class Engine {
   /** Books, in the order in which they decide. */
   readonly books: readonly BookEngine[];
   readonly #state: AccountState;
+  readonly #instruments: readonly Instrument[];
+  /** States of books that only earlier runs had. */
+  #kept: BookStates = new Map();
 
-  /** Throws RangeError if there is no book, two have one symbol, or several are hedged on another exchange. */
+  /**
+   * Throws RangeError if there is no book, two have one symbol, or several are hedged on another exchange. Only the
+   * first book with a base currency may have a target.
+   */
   constructor(account: SharedOptions, books: readonly BookOptions[]) {
     const [first] = books;
     if (first === undefined) throw new RangeError('expected at least one book, found none');
@@ -29,6 +37,14 @@ export class Engine {
       throw new RangeError(`expected each book once, found ${symbols.join(', ')}`);
     const hedged = books.filter(({ elsewhere }) => elsewhere !== undefined);
     if (hedged.length > 1) throw new RangeError('expected at most one book with hedges on another exchange');
+    const isHome = ({ instrument }: BookOptions): boolean =>
+      books.find(book => book.instrument.major === instrument.major)?.instrument === instrument;
+    const targeted = books.find(book => book.target !== null && !isHome(book));
+    if (targeted !== undefined)
+      throw new RangeError(
+        `${targeted.instrument.symbol} has a target, but only the first book with a base currency may have one`,
+      );
+    this.#instruments = books.map(({ instrument }) => instrument);
     const { instance, run, timing, onNews, isTraced = false } = account;
     const { instrument, elsewhere } = hedged[0] ?? first;
     this.#state = new AccountState({ instance, run, timing, major: instrument.major, elsewhere });
@@ -107,15 +123,27 @@ export class Engine {
   }
 
   #restore({ orders, ledger, at }: Extract<EngineEvent, { kind: 'restore' }>): void {
-    for (const order of orders)
-      (this.books.find(({ symbol }) => symbol === order.symbol) ?? this.books[0]!).restoreOrder(order, at);
+    for (const order of orders) {
+      const symbol = order.symbol ?? this.books[0]!.symbol;
+      const book = this.books.find(each => each.symbol === symbol);
+      if (book === undefined) throw new Error(`order ${order.id} is in ${symbol}, which is no book of this engine`);
+      book.restoreOrder(order, at);
+    }
     if (ledger === null) return;
-    this.#state.accounts.restore(ledger, at);
-    const stateOf = (book: BookEngine) => (book === this.books[0] ? ledger : ledger.books?.[book.symbol]);
+    const { accounts } = this.#state;
+    accounts.restore(ledger, at);
+    const stored = bookStatesIn(ledger, this.books[0]!.symbol);
+    const { states, kept } = continuedStates(stored, this.#instruments, major => accounts.held(major));
+    this.#kept = kept;
     // The home of a currency comes after the other books: what belongs to them does not belong to the home.
     for (const isHome of [false, true])
       for (const book of this.books)
-        if (this.#state.isHome(book) === isHome) book.restore(stateOf(book) ?? book.firstState, at);
+        if (this.#state.isHome(book) === isHome) book.restore(states.get(book.symbol) ?? book.firstState, at);
+  }
+
+  /** Symbols of books that only earlier runs had; their stored states are kept. */
+  get keptBooks(): readonly string[] {
+    return [...this.#kept.keys()];
   }
 
   /** Account on the bot's own exchange. */
@@ -147,12 +175,13 @@ export class Engine {
   ledger(recent: readonly string[]): RestoredLedger | null {
     const { accounts } = this.#state;
     if (!accounts.own.isOpen) return null;
-    const [first, ...others] = this.books;
-    return {
-      ...accounts.stateToSave(recent),
-      ...first!.stateToSave,
-      ...(others.length > 0 ? { books: Object.fromEntries(others.map(book => [book.symbol, book.stateToSave])) } : {}),
-    };
+    const ofAccount = accounts.stateToSave(recent);
+    if (this.books.length === 1 && this.#kept.size === 0) return { ...ofAccount, ...this.books[0]!.stateToSave };
+    const states = this.books.map((book, i) => withoutLots(book.stateToSave, this.#instruments[i]!));
+    const named = new Map([...this.books.map((book, i) => [book.symbol, states[i]!] as const), ...this.#kept]);
+    const { symbol } = this.books[0]!;
+    named.delete(symbol);
+    return { ...ofAccount, ...states[0]!, symbol, books: Object.fromEntries(named) };
   }
 
   /** Time of the next decision if no event causes an earlier one. Drivers send a timer event at this time. */

@@ -1,9 +1,11 @@
 /** Reads before the first quote: the rules of the book, the account's fees, and balances at a time without trades. */
 import {
   accountTierOf,
+  bookStatesIn,
   describeRow,
   instrumentOf,
   moneyOf,
+  pairOf,
   rateCeil,
   sleep,
   textOfMoney,
@@ -15,6 +17,7 @@ import {
   type Instrument,
   type Millis,
   type Outcome,
+  type RestoredLedger,
   type UnreadableRow,
 } from '../../core/index.ts';
 import { missingBalance } from '../account/reads.ts';
@@ -154,6 +157,16 @@ export function journalInUnits(journal: Journal, instrument: Instrument): Journa
     if (error instanceof RangeError) throw new CannotStart(error.message);
     throw error;
   }
+}
+
+/** Returns a warning about stored books that this run does not have; `null` if there are none. */
+export function absentBooksText(ledger: RestoredLedger | null, { symbol, major }: Instrument): string | null {
+  if (ledger === null) return null;
+  const absent = [...bookStatesIn(ledger, symbol)].filter(([book]) => book !== symbol);
+  if (absent.length === 0) return null;
+  const same = absent.map(([book]) => book).filter(book => pairOf(book)[0] === major);
+  const counted = same.length === 0 ? '' : `; the inventory of ${same.join(', ')} counts as inventory of ${symbol}`;
+  return `the ledger has the state of books that this bot does not quote: ${absent.map(([book]) => book).join(', ')}; their profit and markouts are kept${counted}`;
 }
 
 export type OpeningBalances = {

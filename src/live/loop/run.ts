@@ -31,7 +31,7 @@ import { PlaceTransfers } from './placeTransfers.ts';
 import { LedgerKeeper } from '../account/ledgerKeeper.ts';
 import { MarketData } from '../market/marketData.ts';
 import type { LoopOptions, RunParts, StopReport } from './loopOptions.ts';
-import { journalInUnits, readRules, resolveOpening } from './opening.ts';
+import { absentBooksText, journalInUnits, readRules, resolveOpening } from './opening.ts';
 import { retryingLatch } from '../safety/latch.ts';
 import type { Rules } from '../rules.ts';
 import type { RunContext } from '../runContext.ts';
@@ -132,6 +132,8 @@ export class Run {
         { sources: unproven },
         `the stored basis of ${unproven.join(', ')} is from an older version of Puntas, which did not record from which books a basis was measured; the bot discards the stored basis and measures a new one. Until the new basis is known, reference.basis.unknown decides whether the source is used`,
       );
+    const absent = absentBooksText(journal.leftovers.ledger, rules.instrument);
+    if (absent !== null) log.warn({}, absent);
     const opening = await resolveOpening(journal.leftovers, rules, options);
     const state = { ...options.state, journal, latch };
     const run: Run = new Run({ ...options, state, engine, start: { rules, opening, settled } });

@@ -75,7 +75,8 @@ export function takeOwnership(
     );
   const known = client ?? (isBound ? before.client : undefined);
   const row: Owner = known === undefined ? owner : { ...owner, client: known };
-  for (const table of ['intents', 'marks', 'entries']) db.prepare(`DELETE FROM ${table} WHERE account <> ?`).run(name);
+  for (const table of ['intents', 'marks', 'entries', 'order_books'])
+    db.prepare(`DELETE FROM ${table} WHERE account <> ?`).run(name);
   db.prepare('DELETE FROM nonces WHERE account <> ? AND account NOT LIKE ?').run(name, `${NONCES_ELSEWHERE} %`);
   writeOwner(db, row);
   return name;

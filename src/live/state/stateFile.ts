@@ -181,14 +181,16 @@ export class DamagedState extends Error {
 }
 
 /** Version of the tables below. */
-const VERSION = 5;
+const VERSION = 6;
+/** Last version of the tables without the books of orders. */
+const BEFORE_ORDER_BOOKS = 5;
 /** Last version of the tables without the profit of each hour. */
 const BEFORE_HOURS = 4;
 /** Last version of the tables without a commit count. */
 const BEFORE_COMMITS = 3;
 /** Last version of the tables with balances only. A migrated ledger starts from these balances. */
 const BEFORE_ENTRIES = 2;
-const READ = [BEFORE_ENTRIES, BEFORE_COMMITS, BEFORE_HOURS, VERSION];
+const READ = [BEFORE_ENTRIES, BEFORE_COMMITS, BEFORE_HOURS, BEFORE_ORDER_BOOKS, VERSION];
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS runs (
@@ -228,8 +230,23 @@ const HOURS = `
   ) WITHOUT ROWID;
 `;
 
+/** Table of the books of orders, for runs of several books. An order that is not in the table is in the first book. */
+const ORDER_BOOKS = `
+  CREATE TABLE IF NOT EXISTS order_books (
+    account TEXT NOT NULL, id TEXT NOT NULL, book TEXT NOT NULL, sum INTEGER NOT NULL, PRIMARY KEY (account, id)
+  ) WITHOUT ROWID;
+`;
+
+/** Tables that were added later, each with the last version without it. */
+const ADDED = [
+  [BEFORE_ENTRIES, ENTRIES],
+  [BEFORE_COMMITS, COMMITS],
+  [BEFORE_HOURS, HOURS],
+  [BEFORE_ORDER_BOOKS, ORDER_BOOKS],
+] as const;
+
 const tablesOf = (version: number): string =>
-  `${TABLES}${version > BEFORE_ENTRIES ? ENTRIES : ''}${version > BEFORE_COMMITS ? COMMITS : ''}${version > BEFORE_HOURS ? HOURS : ''}`;
+  [TABLES, ...ADDED.filter(([before]) => version > before).map(([, tables]) => tables)].join('');
 
 const SCHEMA = `${tablesOf(VERSION)} PRAGMA user_version = ${VERSION};`;
 
@@ -271,12 +288,18 @@ const SUMMED = [
   { table: 'entries', texts: ['account', 'source', 'entry'], numbers: ['n', 'at'] },
   { table: 'commits', texts: [], numbers: ['n'] },
   { table: 'hours', texts: ['account', 'profit'], numbers: ['hour'] },
+  { table: 'order_books', texts: ['account', 'id', 'book'], numbers: [] },
 ] as const;
 /**
  * For each table that some versions lack: first version of the state file with this table. Every version has all other
  * tables.
  */
-const SINCE: Readonly<Record<string, number>> = { entries: BEFORE_COMMITS, commits: BEFORE_HOURS, hours: VERSION };
+const SINCE: Readonly<Record<string, number>> = {
+  entries: BEFORE_COMMITS,
+  commits: BEFORE_HOURS,
+  hours: BEFORE_ORDER_BOOKS,
+  order_books: VERSION,
+};
 
 type Row = Readonly<Record<string, unknown>>;
 
