@@ -39,6 +39,8 @@ import {
   openDatabase,
   STATE_FILE,
   unusable,
+  addOrderBooks,
+  hasOrderBooks,
 } from './stateFile.ts';
 import { sumOf } from './rowChecksums.ts';
 
@@ -210,6 +212,8 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
    * write.
    */
   let standing: string | undefined;
+  /** Whether the ledger in `standing` has the state of several books. */
+  let isOfBooks = false;
   let booked: readonly LedgerEntry[] = [];
   let hours: readonly ProfitSinceOpening[] = [];
 
@@ -218,7 +222,11 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
     if (lines.length > 0) recorder?.write(lines);
     lines = [];
   };
+  const stand = (mark: LedgerCheckpoint) => {
+    [standing, isOfBooks] = [textOfCheckpoint(mark), mark.ledger.symbol !== undefined];
+  };
   const write = counted((commands: readonly Intent[], now: Millis) => {
+    if (isOfBooks || commands.some(({ symbol }) => symbol !== undefined)) addOrderBooks(db);
     writeIntents(endings, commands, now);
     writeEntries(db, account, booked);
     writeHours(db, account, hours);
@@ -250,11 +258,11 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
       lines.push(line);
     },
     keep: (ledger, entries, ended = []) => {
-      standing = textOfCheckpoint(ledger);
+      stand(ledger);
       [booked, hours] = [booked.concat(entries), hours.concat(ended)];
     },
     flush: ledger => {
-      if (ledger) standing = textOfCheckpoint(ledger);
+      if (ledger) stand(ledger);
       commit([], at);
     },
     reserveNonces: upTo => reserve(account, upTo),
@@ -306,7 +314,7 @@ function beginRun(db: Database.Database, run: number, account: string, at: Milli
   insert.run(run, account, at, sumOf(account, run, at));
   db.prepare(OLD_RUNS).run(RUNS_MAX);
   db.prepare(OLD_INTENTS).run(ENDED_MAX);
-  db.exec(OLD_ORDER_BOOKS);
+  if (hasOrderBooks(db)) db.exec(OLD_ORDER_BOOKS);
   foldEntries(db, account);
 }
 
@@ -319,7 +327,7 @@ function intentsIn(db: Database.Database, account: string) {
     'SELECT id, account, side, price, amount, at, ending FROM intents WHERE id = ? AND account = ?',
   );
   const end = db.prepare('UPDATE intents SET ending = ?, sum = ? WHERE id = ? AND account = ?');
-  const inBook = db.prepare('INSERT INTO order_books (account, id, book, sum) VALUES (?, ?, ?, ?)');
+  let inBook: Database.Statement | null = null;
   return (endings: readonly Ending[], commands: readonly Intent[], now: Millis): void => {
     for (const [ending, id] of endings) {
       const row = read.get(id, account) as IntentRow | undefined;
@@ -328,7 +336,9 @@ function intentsIn(db: Database.Database, account: string) {
     for (const { id, side, price, amount, symbol } of commands) {
       const sum = sumOfIntent({ id, account, side, price, amount, at: now, ending: null });
       intent.run(id, account, side, price, amount, now, sum);
-      if (symbol !== undefined) inBook.run(account, id, symbol, sumOf(account, id, symbol));
+      if (symbol === undefined) continue;
+      inBook ??= db.prepare('INSERT INTO order_books (account, id, book, sum) VALUES (?, ?, ?, ?)');
+      inBook.run(account, id, symbol, sumOf(account, id, symbol));
     }
   };
 }
@@ -433,8 +443,7 @@ function leftoversIn(db: Database.Database, account: string): Leftovers {
 
 /** Returns the symbol of each order that may be live in a book that is not the first. */
 function booksOfOrders(db: Database.Database, account: string): ReadonlyMap<string, string> {
-  // A copy of an older state file is read before its migration, and does not have the table.
-  if (db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'order_books'").get() === undefined) return new Map();
+  if (!hasOrderBooks(db)) return new Map();
   const rows = db
     .prepare('SELECT id, book FROM order_books JOIN intents USING (account, id) WHERE account = ? AND ending IS NULL')
     .all(account) as { id: string; book: string }[];

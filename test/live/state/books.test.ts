@@ -101,18 +101,33 @@ describe('the stored state of several books', () => {
     );
   });
 
-  test('of a version before it has all orders in the first book, and is taken up as it is', () => {
+  test('is stored as that of one book is, until there is an order or a state of another book', () => {
     const dir = folders.fresh();
+    const versionIn = (): unknown => {
+      const db = new Database(join(folders.copyOf(dir), STATE_FILE));
+      const [row] = db.pragma('user_version') as { user_version: number }[];
+      db.close();
+      return row!.user_version;
+    };
     const journal = opened(dir);
     journal.intend([place('a-1-1')], AT);
     journal.flush(markOf('100', '77'));
+    expect(versionIn()).toBe(5);
+    journal.intend([{ ...place('a-1-2'), symbol: 'btc_usd' }], AT);
+    expect(versionIn()).toBe(6);
     journal.close();
-    const before = leftIn(folders.copyOf(dir));
-    const db = new Database(join(dir, STATE_FILE));
-    db.exec('DROP TABLE order_books; PRAGMA user_version = 5');
+    expect(leftIn(dir).orders.map(({ id, symbol }) => [id, symbol])).toEqual([
+      ['a-1-1', undefined],
+      ['a-1-2', 'btc_usd'],
+    ]);
+    const other = folders.fresh();
+    const next = opened(other);
+    next.flush(markWith({ target: 0 as Amount, guard: null }, {}));
+    next.close();
+    expect(leftIn(other).ledger?.symbol).toBe('btc_mxn');
+    const db = new Database(join(other, STATE_FILE));
+    expect(db.pragma('user_version')).toEqual([{ user_version: 6 }]);
     db.close();
-    expect(leftIn(dir)).toEqual(before);
-    expect(before.orders.map(({ id, symbol }) => [id, symbol])).toEqual([['a-1-1', undefined]]);
   });
 
   test('is refused when the book of an order was changed, and forgets it with its order', () => {
