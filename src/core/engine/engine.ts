@@ -13,6 +13,7 @@ import type { AccountView } from '../accounting/tradingAccount.ts';
 import type { Transit } from '../accounting/transit.ts';
 import type { Approved, Command } from '../orders/commands.ts';
 import type { Instrument } from '../model/instrument.ts';
+import type { Order } from '../orders/orders.ts';
 import type { Millis } from '../model/units.ts';
 
 const NOTHING: readonly Approved<Command>[] = [];
@@ -22,6 +23,7 @@ export class Engine {
   readonly books: readonly BookEngine[];
   readonly #state: AccountState;
   readonly #instruments: readonly Instrument[];
+  #shown: BookEngine | null = null;
   /** States of books that only earlier runs had. */
   #kept: BookStates = new Map();
 
@@ -58,10 +60,19 @@ export class Engine {
     return new Engine(options, [options]);
   }
 
-  /** The book of an engine with one book. Throws if there are several. */
+  /** The book of an engine with one book, or the book that `showBook` chose. Throws if there are several and no choice. */
   get book(): BookEngine {
-    if (this.books.length > 1) throw new Error(`expected one book, found ${this.books.length}`);
-    return this.books[0]!;
+    const shown = this.#shown ?? (this.books.length === 1 ? this.books[0] : undefined);
+    if (shown === undefined) throw new Error(`expected one book, found ${this.books.length}`);
+    return shown;
+  }
+
+  /** Chooses the book that `book` returns, for readers of one book at a time. @throws RangeError if there is no such book. */
+  showBook(symbol: string): void {
+    const shown = this.books.find(book => book.symbol === symbol);
+    if (shown === undefined)
+      throw new RangeError(`expected one of ${this.books.map(book => book.symbol).join(', ')}, found ${symbol}`);
+    this.#shown = shown;
   }
 
   /**
@@ -116,8 +127,10 @@ export class Engine {
     return this.books.flatMap(book => book.decide(at));
   }
 
-  #bookOf({ symbol }: OneBookEvent): BookEngine {
-    const book = symbol === undefined ? this.book : this.books.find(each => each.symbol === symbol);
+  #bookOf({ kind, symbol }: OneBookEvent): BookEngine {
+    if (symbol === undefined && this.books.length > 1)
+      throw new Error(`received a ${kind} event without the symbol of one of ${this.books.length} books`);
+    const book = symbol === undefined ? this.books[0] : this.books.find(each => each.symbol === symbol);
     if (book === undefined) throw new Error(`received an event of ${symbol}, which is no book of this engine`);
     return book;
   }
@@ -144,6 +157,64 @@ export class Engine {
   /** Symbols of books that only earlier runs had; their stored states are kept. */
   get keptBooks(): readonly string[] {
     return [...this.#kept.keys()];
+  }
+
+  /** Orders of all books that may be live. */
+  get liveOrders(): readonly Order[] {
+    return this.#all(book => book.liveOrders);
+  }
+
+  /** Orders of all books that may be live or may still be filled. */
+  get unfinished(): readonly Order[] {
+    return this.#all(book => book.unfinished);
+  }
+
+  /** Returns an order by origin id, whichever book has it; also finds orders that ended recently. */
+  order(id: string): Order | undefined {
+    return this.bookWith(id)?.order(id);
+  }
+
+  /** Returns the book that has an order; `undefined` if none has it. */
+  bookWith(id: string): BookEngine | undefined {
+    if (this.books.length === 1) return this.books[0]!;
+    return this.books.find(book => book.order(id) !== undefined);
+  }
+
+  /** Reason for the halt of the first halted book; `null` if no book is halted. */
+  get haltedBecause(): string | null {
+    return this.#first(book => book.haltedBecause);
+  }
+
+  /** Reason for the operator's pause; `null` if not paused. */
+  get pausedBecause(): string | null {
+    return this.#first(book => book.pausedBecause);
+  }
+
+  /** Reason why the first reduce-only book only reduces its inventory; `null` if no book is reduce-only. */
+  get reducingBecause(): string | null {
+    return this.#first(book => book.reducingBecause);
+  }
+
+  /** Whether the inventory of all books is known and within its limit. */
+  get isWithinLimit(): boolean {
+    return this.books.every(book => book.isWithinLimit);
+  }
+
+  /** Whether a book has rules with another tick or lot than those of this run. */
+  get isOutdated(): boolean {
+    return this.books.some(book => book.isOutdated);
+  }
+
+  #all<T>(of: (book: BookEngine) => readonly T[]): readonly T[] {
+    return this.books.length === 1 ? of(this.books[0]!) : this.books.flatMap(of);
+  }
+
+  #first(of: (book: BookEngine) => string | null): string | null {
+    for (const book of this.books) {
+      const found = of(book);
+      if (found !== null) return found;
+    }
+    return null;
   }
 
   /** Account on the bot's own exchange. */

@@ -16,6 +16,8 @@ import {
   type Side,
 } from '../../../src/core/index.ts';
 import { ledgerOf, textOfLedger } from '../../../src/live/recording/ledgerText.ts';
+import { lineOf, LineWriter } from '../../../src/live/recording/recording.ts';
+import { Replaying } from '../../../src/live/replay/replay.ts';
 import { runsOf } from '../../many.ts';
 import { PATIENCE, quoteAround } from '../desk.ts';
 import { plain } from '../market.ts';
@@ -41,6 +43,9 @@ class SharedAccount {
   readonly halts: string[] = [];
   /** Base currency that the bot's own orders in the book bought less what they sold. */
   readonly ownIn = { btc_usd: 0 };
+  /** The recording of the engine. */
+  readonly lines: string[] = [];
+  readonly #writer = new LineWriter();
   #trades: OwnTrade[] = [];
   #tid = 0;
 
@@ -83,7 +88,8 @@ class SharedAccount {
 
   rules(instrument: Instrument): void {
     if (this.bookOf(instrument.symbol) === undefined) return;
-    this.step({ kind: 'rules', symbol: instrument.symbol, at: this.now, instrument, makerRate: 0, takerRate: 0 });
+    const { now: at } = this;
+    this.step({ kind: 'rules', ...this.#named(instrument.symbol), at, instrument, makerRate: 0, takerRate: 0 });
   }
 
   readBalances(): void {
@@ -95,14 +101,15 @@ class SharedAccount {
   }
 
   /** Later, everything is read. */
-  round(ms = 200): this {
+  round(ms = 200, mids: Readonly<Record<string, number>> = {}): this {
     this.now += ms;
     const at = this.now;
     for (const { symbol } of this.engine.books) {
+      const { [symbol]: mid = 1_000 } = mids;
       const book = new OrderBook();
-      book.set('buy', 990 as never, 50 as never);
-      book.set('sell', 1010 as never, 50 as never);
-      this.step({ kind: 'book', symbol, at, startedAt: null, book });
+      book.set('buy', (mid - 10) as never, 50 as never);
+      book.set('sell', (mid + 10) as never, 50 as never);
+      this.step({ kind: 'book', ...this.#named(symbol), at, startedAt: null, book });
     }
     const trades = this.#trades.splice(0);
     this.step({ kind: 'trades', at, startedAt: at, complete: true, trades });
@@ -135,8 +142,16 @@ class SharedAccount {
     });
   }
 
+  /** An event has the symbol of its book if there are several. */
+  #named(symbol: string): { readonly symbol?: string } {
+    return this.engine.books.length === 1 ? {} : { symbol };
+  }
+
   step(event: EngineEvent): void {
-    for (const command of this.engine.step(event)) this.#execute(command);
+    this.lines.push(this.#writer.input(event));
+    const commands = this.engine.step(event);
+    if (commands.length > 0) this.lines.push(this.#writer.commands(commands));
+    for (const command of commands) this.#execute(command);
   }
 
   #execute(command: Approved<Command>): void {
@@ -186,6 +201,8 @@ const things = fc.array(
   }),
   { minLength: 1, maxLength: 30 },
 );
+
+const mids = fc.dictionary(fc.constantFrom(...BOOKS.map(({ symbol }) => symbol)), fc.integer({ min: 900, max: 1_100 }));
 
 const run = fc.record({
   books: fc.shuffledSubarray([...BOOKS], { minLength: 1 }),
@@ -264,6 +281,40 @@ describe('several books of one account', () => {
     }
     expect(account.halts.map(halt => halt.split(':')[0])).toEqual(BOOKS.map(({ symbol }) => symbol));
     expect(account.live.size).toBe(0);
+  });
+
+  test('one recording has all books, and its replay gives every command again', () => {
+    fc.assert(
+      fc.property(
+        fc.shuffledSubarray([...BOOKS], { minLength: 1 }),
+        fc.array(fc.record({ which: fc.nat(100), lots: fc.integer({ min: 0, max: 10 }), mids }), { maxLength: 12 }),
+        (books, list) => {
+          const account = new SharedAccount({}, books).open();
+          for (const { which, lots, mids: at } of list) {
+            const ids = [...account.live.keys()];
+            if (ids.length > 0 && lots > 0) account.fill(ids[which % ids.length]!, lots);
+            account.round(200, at);
+          }
+          const replaying = new Replaying(1, new SharedAccount({}, books).engine);
+          for (const line of account.lines) expect(replaying.take(lineOf(line))).toBeNull();
+          const replayed = replaying.end();
+          expect(replayed.difference).toBeNull();
+          expect(replayed.commands).toBeGreaterThanOrEqual(2 * books.length);
+        },
+      ),
+      runsOf(200, 20),
+    );
+  });
+
+  test('a recording whose levels belong to another book is not replayed as the same', () => {
+    const account = new SharedAccount({}, BOOKS.slice(0, 2)).open();
+    account.round(200, { btc_mxn: 1_200 });
+    const replaying = new Replaying(1, new SharedAccount({}, BOOKS.slice(0, 2)).engine);
+    const swapped = account.lines.map(line =>
+      line.startsWith('i{"event":{"kind":"book"') ? line.replace('btc_mxn', 'eth_mxn') : line,
+    );
+    const ended = swapped.map(line => replaying.take(lineOf(line))).find(result => result !== null);
+    expect(ended?.difference).toMatch(/the engine now returns/);
   });
 
   test('a book that a later run adds begins with what it has, and the others keep their inventory', () => {
@@ -349,7 +400,9 @@ describe('several books of one account', () => {
 
   test('an event of a book without its symbol, an unknown symbol and an answer for a foreign order are errors', () => {
     const { engine, now: at } = new SharedAccount().open();
-    expect(() => engine.step({ kind: 'public trade', at, price: 1 as never })).toThrow('expected one book, found 4');
+    expect(() => engine.step({ kind: 'public trade', at, price: 1 as never })).toThrow(
+      'received a public trade event without the symbol of one of 4 books',
+    );
     expect(() => engine.step({ kind: 'public trade', symbol: 'x_y', at, price: 1 as never })).toThrow('x_y');
     const outcome = { kind: 'done', value: { oid: 'o' } } as const;
     expect(() => engine.step({ kind: 'placed', at, id: 'mm-1-999', outcome })).toThrow('never placed');
