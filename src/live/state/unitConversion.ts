@@ -61,7 +61,7 @@ function inUnitsOfBook(
   const to = others.find(book => book.symbol === symbol);
   if (to === undefined)
     throw new RangeError(
-      `order ${order.id} of an earlier run is in ${symbol}, which this bot does not quote; cancel the order, or add ${symbol} to the configuration`,
+      `order ${order.id} of an earlier run is in ${symbol}, which this bot does not quote; start the bot once with ${symbol} in books, so that it settles the order`,
     );
   const { tick, lot } = written[symbol] ?? to;
   return tick === to.tick && lot === to.lot ? order : converted(order, unbounded(symbol, tick, lot), to);

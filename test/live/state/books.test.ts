@@ -173,10 +173,10 @@ describe('the stored state of several books', () => {
   test('of books that a run does not quote is named at its start, with the inventory that the run takes over', () => {
     const book = bookIn('btc_mxn', '1', LOT);
     const { ledger } = markOf('100', '77');
-    expect(absentBooksText(null, book)).toBeNull();
-    expect(absentBooksText(ledger, book)).toBeNull();
+    expect(absentBooksText(null, [book])).toBeNull();
+    expect(absentBooksText(ledger, [book])).toBeNull();
     const books = { btc_usd: { target: 0 as Amount, guard: null }, eth_mxn: { target: 0 as Amount, guard: null } };
-    expect(absentBooksText({ ...ledger, symbol: 'btc_mxn', books }, book)).toBe(
+    expect(absentBooksText({ ...ledger, symbol: 'btc_mxn', books }, [book])).toBe(
       'the ledger has the state of books that this bot does not quote: btc_usd, eth_mxn; their profit and markouts are kept; the inventory of btc_usd counts as inventory of btc_mxn',
     );
   });
