@@ -2,6 +2,7 @@
  * Parser of the YAML text: a checked configuration, or all errors together. Reads no file and no environment variable.
  */
 import { isPair, isScalar, visit, type Node } from 'yaml';
+import { accountProblems, bookValues, configOfBooks, listProblems, pathOfBook } from './config/books.ts';
 import { crossProblems, isSection, withoutValues } from './config/crossFieldChecks.ts';
 import { problemsOf, type Problem } from './config/problems.ts';
 import { pathInFile, OLD_KEYS_END, withCurrentKeys, type RenamedKey } from './config/renamedKeys.ts';
@@ -19,6 +20,7 @@ export {
 } from './config/parameters.ts';
 export type { ParameterDirection, ShownParameter } from './config/parameters.ts';
 export { changedYaml } from './config/text/changedYaml.ts';
+export { booksOf, booksText, otherBooksOf, otherBooksWith, publicPerMinute } from './config/books.ts';
 export { edgeProblem } from './config/crossFieldChecks.ts';
 export {
   ccxtIdsOf,
@@ -79,21 +81,17 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
   if (!read.ok) return refused(read.error);
   const { value, taken, twice } = withCurrentKeys(read.value);
   const secretPaths = pathsOfSecrets(read.root);
-  const parsed = configSchema.safeParse(value);
   const source = (path: readonly PropertyKey[]) => read.source(pathInFile(path, taken));
-  const found = parsed.success
-    ? crossProblems(parsed.data, venues)
-    : parsed.error.issues.flatMap(issue => problemsOf(issue, configSchema, value, source));
-  const beyond = parsed.success ? [] : problemsOfTheRest(value, parsed.error.issues, found, venues);
+  const checked = checkedBooks(value, source, venues);
   const told = new Set([
     ...secretPaths.map(path => path.join('.')),
-    ...found.flatMap(problem => problem.intendedKey ?? []),
+    ...checked.found.flatMap(problem => problem.intendedKey ?? []),
   ]);
   const all: readonly Problem[] = [
     ...secretPaths.map(path => ({ path, message: SECRET_ADVICE, aboutKey: true })),
     ...twice.map(givenTwice),
-    ...found.filter(problem => !told.has(problem.path.join('.'))),
-    ...beyond,
+    ...checked.found.filter(problem => !told.has(problem.path.join('.'))),
+    ...checked.beyond,
   ];
   const problems = all.filter(({ isWarning }) => isWarning !== true);
   const lines = (of: readonly Problem[]) =>
@@ -105,8 +103,56 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
       .sort((a, b) => a.offset - b.offset)
       .map(({ problem, offset }) => `${read.place(offset)} ${problem.path.map(String).join('.')}: ${problem.message}`);
   const warnings = lines([...taken.map(oldName), ...all.filter(({ isWarning }) => isWarning === true)]);
-  if (parsed.success && problems.length === 0) return { ok: true, config: parsed.data, warnings };
+  if (checked.config !== null && problems.length === 0) return { ok: true, config: checked.config, warnings };
   return { ok: false, errors: lines(problems), warnings };
+}
+
+/** Result of checking one value. `config`: `null` if the value does not fit the schema. */
+type Checked = {
+  readonly config: Config | null;
+  /** Problems of the schema, or, if the value fits the schema, those between its keys. */
+  readonly found: readonly Problem[];
+  /** Problems between the keys of the valid part. */
+  readonly beyond: readonly Problem[];
+};
+
+type SourceOf = Parameters<typeof problemsOf>[3];
+
+/** Checks the value of one book. */
+function checkedBook(value: unknown, source: SourceOf, venues: readonly string[] | undefined): Checked {
+  const parsed = configSchema.safeParse(value);
+  if (parsed.success) {
+    const { books: _, ...config } = parsed.data;
+    return { config, found: crossProblems(config, venues), beyond: [] };
+  }
+  const found = parsed.error.issues.flatMap(issue => problemsOf(issue, configSchema, value, source));
+  return { config: null, found, beyond: problemsOfTheRest(value, parsed.error.issues, found, venues) };
+}
+
+/** Checks the value of a file, with one book or several. */
+function checkedBooks(value: unknown, source: SourceOf, venues: readonly string[] | undefined): Checked {
+  const values = bookValues(value);
+  if (values === null) return checkedBook(value, source, venues);
+  const each = values.map(({ entry, value: one }) => ({
+    ...checkedBook(one, path => source(pathOfBook(path, value, entry)), venues),
+    inFile: (problem: Problem): Problem => ({ ...problem, path: pathOfBook(problem.path, value, entry) }),
+  }));
+  const configs = each.flatMap(({ config }) => config ?? []);
+  const found = [...listProblems(value), ...each.flatMap(one => one.found.map(one.inFile))];
+  if (found.length === 0) found.push(...accountProblems(configs));
+  return {
+    config: configs.length === each.length ? configOfBooks(configs) : null,
+    found: withoutRepeats(found),
+    beyond: withoutRepeats(each.flatMap(one => one.beyond.map(one.inFile))),
+  };
+}
+
+/** Returns the problems without repeats: a problem of a shared section is found once for each book. */
+function withoutRepeats(problems: readonly Problem[]): readonly Problem[] {
+  const byText = new Map(
+    problems.map(problem => [`${problem.path.map(String).join('.')}: ${problem.message}`, problem]),
+  );
+  return [...byText.values()];
 }
 
 /**
@@ -138,7 +184,9 @@ function problemsOfTheRest(
   // The value of an intended key can also be wrong.
   if (!again.success) omit(again.error.issues);
   const parsed = again.success ? again : configSchema.safeParse(rest);
-  return parsed.success ? crossProblems(withoutValues(parsed.data, wrong), venues) : [];
+  if (!parsed.success) return [];
+  const { books: _, ...config } = parsed.data;
+  return crossProblems(withoutValues(config, wrong), venues);
 }
 
 type Issue = Parameters<typeof problemsOf>[0];

@@ -8,7 +8,7 @@ import { scoutConfig } from '../app/scout/scoutConfig.ts';
 import { describeScouting } from '../app/scout/scoutText.ts';
 import { wrapped } from '../../src/messages/wrapped.ts';
 import { EXIT } from '../../src/messages/exits.ts';
-import { readConfig, readShipped } from '../../src/wiring/configFile.ts';
+import { readConfig, readShipped, refuseBooks } from '../../src/wiring/configFile.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { durationFlag, seedNumber, sessionHours, speed } from '../../src/cli/terminal/flags.ts';
@@ -71,6 +71,7 @@ export function addScoutCommand(program: Command): void {
       if (out !== undefined && !/\.html?$/i.test(out))
         throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
       const config = flags.config === undefined ? readShipped('sandbox') : readConfig(flags.config);
+      refuseBooks(config, 'this command');
       const signals = signalsToStop('exiting immediately; the observed data is discarded', EXIT.broken);
       const scouted = await look(flags, self, config, signals);
       const { scouting } = scouted;

@@ -14,6 +14,7 @@ export * from './engine/decisions.ts';
 export * from './text/editDistance.ts';
 export * from './text/errorText.ts';
 export * from './model/trimmedEnd.ts';
+export { bookStatesIn } from './engine/bookStates.ts';
 export * from './engine/event.ts';
 export * from './accounting/accountEvents.ts';
 export * from './accounting/chargedRate.ts';

@@ -17,6 +17,8 @@ export type Concern = 'yes' | 'no' | 'possibly';
 /** Data that identifies the bot's orders. */
 export type OwnOrders = {
   readonly book: string;
+  /** Further books of the bot. Default: none. */
+  readonly others?: readonly string[] | undefined;
   /** Prefix of the bot's origin ids, without its dash. */
   readonly instance: string;
   /** Returns whether an oid belongs to an order of the bot. If absent, the answer is `possibly` for every oid. */
@@ -33,7 +35,7 @@ export function isOwnOrder({ book, oid, originId }: UnreadableRow, own: OwnOrder
   if (originId?.startsWith(`${own.instance}-`) === true) return 'yes';
   const byOid = oid === undefined ? 'possibly' : (own.ownsOid?.(oid) ?? 'possibly');
   if (byOid === 'yes') return 'yes';
-  if (book !== undefined && book !== own.book) return 'no';
+  if (book !== undefined && book !== own.book && own.others?.includes(book) !== true) return 'no';
   if (typeof originId === 'string') return 'no';
   return originId === null ? byOid : 'possibly';
 }
@@ -136,8 +138,8 @@ export type RowJudgment = Omit<OwnOrders, 'book'> & {
  */
 export const judgmentBy = (instance: string, engine: Engine, log: Log): RowJudgment => ({
   instance,
-  ownsOid: oid => ownsOid(engine.book.liveOrders, oid),
-  oidOf: id => engine.book.order(id)?.oid ?? null,
+  ownsOid: oid => ownsOid(engine.liveOrders, oid),
+  oidOf: id => engine.order(id)?.oid ?? null,
   isZero: currency => engine.account.total(currency) === 0n,
   hasCurrency: currency => !engine.account.isOpen || engine.account.totals.has(currency),
   onLeftOut: new RowWarnings(log).leftOut,

@@ -29,6 +29,8 @@ export type StatusOptions = {
   readonly queueAhead: () => QueueAhead;
   /** Returns the width of one row, in characters. */
   readonly room: () => number;
+  /** Whether each line begins with the book; default: `false`. */
+  readonly isNamed?: boolean;
 };
 type QueueAhead = Readonly<Record<Side, Amount | null>>;
 
@@ -36,7 +38,9 @@ type QueueAhead = Readonly<Record<Side, Amount | null>>;
  * Starts the status line. The first line is printed when both sides are quoted or ten seconds of wall time have passed.
  * Further lines follow every ten seconds.
  */
-export function status({ log, instrument, now, clock, speed, queueAhead, room }: StatusOptions): { stop(): void } {
+export function status({ log, instrument, now, clock, speed, queueAhead, room, isNamed = false }: StatusOptions): {
+  stop(): void;
+} {
   let timer: Timer;
   let told = false;
   const every = STATUS_EVERY_MS * speed;
@@ -48,9 +52,10 @@ export function status({ log, instrument, now, clock, speed, queueAhead, room }:
       told = true;
       const { emptySidesText, known } = snapshot;
       const fills = known.trades && known.trades.fills;
+      const name = isNamed ? `${snapshot.symbol}: ` : '';
       log.info(
         { bids, asks, fills, ...(emptySidesText !== null && { whyNot: emptySidesText }) },
-        statusLine(snapshot, instrument(), queueAhead(), room()),
+        `${name}${statusLine(snapshot, instrument(), queueAhead(), room() - name.length)}`,
       );
     }
     timer = clock.after(told ? every : FIRST_LOOK_EVERY_MS * speed, tell);

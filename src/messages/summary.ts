@@ -3,9 +3,8 @@ import { money, pairOf, textOfMoney, type Instrument, type Snapshot } from '../c
 import { partsText, profitSentenceOf, shownProfit, type PrintedProfit } from './shownProfit.ts';
 import type { StopReport } from '../live/loop/loopOptions.ts';
 
-export type Summary = {
-  /** Wall time from the first read to the verified stop, in seconds. */
-  readonly seconds: number;
+/** Figures of one book. */
+type BookSummary = {
   readonly book: string;
   /** Number of orders by outcome. `filled` is `null` if `fills` is `null`. */
   readonly orders: Readonly<Record<'placed' | 'canceled' | 'refused' | 'unknown', number>> & {
@@ -44,6 +43,13 @@ export type Summary = {
   };
   /** Share of time with at least one live quote on the side, since quoting was first possible. */
   readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
+};
+
+export type Summary = BookSummary & {
+  /** Wall time from the first read to the verified stop, in seconds. */
+  readonly seconds: number;
+  /** Figures of the further books; absent if the bot has one book. */
+  readonly others?: readonly BookSummary[];
   readonly requests: number;
   /**
    * Number of the bot's orders that may still be open; `null` if the open orders could not be read and the bot knows of
@@ -70,15 +76,30 @@ export function summaryOf(
     readonly seconds: number;
     readonly requests: number;
     readonly halted: string | null;
+    /** Further books. */
+    readonly others?: readonly (readonly [Instrument, Snapshot])[];
     readonly paper?: Summary['paper'];
   },
 ): Summary {
+  const { others = [] } = run;
+  return {
+    seconds: Number(run.seconds.toFixed(3)),
+    ...bookSummary(instrument, snapshot),
+    ...(others.length === 0 ? {} : { others: others.map(([other, shown]) => bookSummary(other, shown)) }),
+    requests: run.requests,
+    openOrdersLeft: stop.left.length === 0 && stop.unread !== undefined ? null : stop.left.length,
+    ledgerMatches: stop.ledgerMatches,
+    ...(run.halted === null ? {} : { halted: run.halted }),
+    ...(run.paper === undefined ? {} : { paper: { follows: run.paper.follows, fills: run.paper.fills } }),
+  };
+}
+
+function bookSummary(instrument: Instrument, snapshot: Snapshot): BookSummary {
   const { buy, sell } = snapshot.counts;
   const both = (key: keyof typeof buy) => buy[key] + sell[key];
   const { trades, holdings, unknown } = snapshot.known;
   const { elsewhere: there } = snapshot;
   return {
-    seconds: Number(run.seconds.toFixed(3)),
     book: instrument.symbol,
     orders: {
       placed: both('placed'),
@@ -103,27 +124,16 @@ export function summaryOf(
           },
         }),
     uptime: { bid: round(snapshot.uptime.bid), ask: round(snapshot.uptime.ask) },
-    requests: run.requests,
-    openOrdersLeft: stop.left.length === 0 && stop.unread !== undefined ? null : stop.left.length,
-    ledgerMatches: stop.ledgerMatches,
-    ...(run.halted === null ? {} : { halted: run.halted }),
-    ...(run.paper === undefined ? {} : { paper: { follows: run.paper.follows, fills: run.paper.fills } }),
   };
 }
 
 /** Returns the summary as a few lines of text; `resumeCommand` ends a halt of this bot. */
 export function describe(summary: Summary, resumeCommand: string): string {
-  const { orders, uptime } = summary;
-  const percent = (x: number) => `${(x * 100).toFixed(1)}%`;
   return [
     ...(summary.paper === undefined
       ? []
       : [`PAPER TRADING, no real money: fill model ${summary.paper.fills}, live market of ${summary.paper.follows}`]),
-    `${summary.book}: ${fillsText(summary.fills)} in ${summary.seconds} s; orders: ${orders.placed} placed, ${orders.canceled} canceled, ${orders.refused} rejected, ${orders.unknown} unknown`,
-    `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
-    ...profitLines(summary),
-    ...unknownLines(summary),
-    ...elsewhereLines(summary),
+    ...[summary, ...(summary.others ?? [])].flatMap(book => bookLines(book, summary.seconds)),
     ...(summary.halted === undefined
       ? []
       : [`HALTED: ${summary.halted} (investigate, then resume with: ${resumeCommand})`]),
@@ -132,10 +142,22 @@ export function describe(summary: Summary, resumeCommand: string): string {
   ].join('\n');
 }
 
+function bookLines(of: BookSummary, seconds: number): readonly string[] {
+  const { orders, uptime } = of;
+  const percent = (x: number) => `${(x * 100).toFixed(1)}%`;
+  return [
+    `${of.book}: ${fillsText(of.fills)} in ${seconds} s; orders: ${orders.placed} placed, ${orders.canceled} canceled, ${orders.refused} rejected, ${orders.unknown} unknown`,
+    `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
+    ...profitLines(of),
+    ...unknownLines(of),
+    ...elsewhereLines(of),
+  ];
+}
+
 const fillsText = (fills: number | null): string =>
   fills === null ? 'fills unknown' : `${fills} ${fills === 1 ? 'fill' : 'fills'}`;
 
-function profitLines({ profit, pnl }: Summary): readonly string[] {
+function profitLines({ profit, pnl }: BookSummary): readonly string[] {
   if (profit === null || pnl === null) return [];
   const hedging = Number(pnl.hedging) === 0 ? '' : ` + hedging ${pnl.hedging}`;
   return [
@@ -144,7 +166,7 @@ function profitLines({ profit, pnl }: Summary): readonly string[] {
   ];
 }
 
-function elsewhereLines({ elsewhere, book }: Summary): readonly string[] {
+function elsewhereLines({ elsewhere, book }: BookSummary): readonly string[] {
   if (elsewhere === undefined) return [];
   const { place, funds, debt, openOrders } = elsewhere;
   const open =
@@ -155,7 +177,7 @@ function elsewhereLines({ elsewhere, book }: Summary): readonly string[] {
   ];
 }
 
-function unknownLines({ fills, position, figuresUnknown }: Summary): readonly string[] {
+function unknownLines({ fills, position, figuresUnknown }: BookSummary): readonly string[] {
   if (figuresUnknown === undefined) return [];
   const names = [...(fills === null ? ['fills', 'profit'] : []), ...(position === null ? ['position'] : [])];
   return [

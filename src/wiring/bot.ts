@@ -15,6 +15,7 @@ import {
   valueFloor,
   withNextTier,
   withRfqReference,
+  type BookOptions,
   type Clock,
   type Connection,
   type ConversionDesk,
@@ -30,11 +31,13 @@ import {
   type RegimeRules,
   type RiskLimits,
   type SecretText,
+  type SharedOptions,
   type StreamTransport,
   type Transport,
   type VenueClient,
 } from '../core/index.ts';
 import {
+  booksOf,
   edgeProblem,
   externalReferenceOf,
   leavesTransfers,
@@ -243,7 +246,7 @@ export function referenceOf(config: Config): (ReferenceOptions & { close(): Prom
 }
 
 /**
- * Returns the engine of one run.
+ * Returns the engine of one run. `others` are the rules of the books of the configuration after the first, in order.
  * @throws UsageError if the spreads cannot cover the account's fees, or if the book's units cannot represent a price or
  * amount of the configuration.
  */
@@ -251,13 +254,25 @@ export function engineOf(
   config: Config,
   rules: Rules,
   run: number,
-  onNews?: (news: EngineNews) => void,
+  onNews?: (news: EngineNews, symbol: string) => void,
   isTraced = false,
+  others: readonly Rules[] = [],
 ): Engine {
-  const small = belowOneLot(config, rules.instrument);
-  if (small !== null) throw new UsageError(small);
+  const all = [rules, ...others];
+  const books = booksOf(config);
+  if (books.length !== all.length)
+    throw new UsageError(
+      `expected the rules of ${books.length} books (${books.map(({ book }) => book).join(', ')}), found ${all.length}; this command can use a configuration of one book only`,
+    );
+  books.forEach((one, i) => {
+    const small = belowOneLot(one, all[i]!.instrument);
+    if (small !== null) throw new UsageError(small);
+  });
   try {
-    return madeEngine(config, rules, run, onNews, isTraced);
+    return new Engine(
+      sharedOptionsOf(config, run, onNews, isTraced),
+      books.map((one, i) => bookOptionsOf(one, all[i]!)),
+    );
   } catch (error) {
     const path = error instanceof TooLarge ? pathOfText(config, error.text) : null;
     if (!(error instanceof TooLarge) || path === null) throw error;
@@ -294,23 +309,17 @@ function belowOneLot(config: Config, instrument: Instrument): string | null {
   return null;
 }
 
-function madeEngine(
-  config: Config,
-  rules: Rules,
-  run: number,
-  onNews: ((news: EngineNews) => void) | undefined,
-  isTraced: boolean,
-): Engine {
+function bookOptionsOf(config: Config, rules: Rules): BookOptions {
   const { instrument } = rules;
   const tooNear = edgeProblem(config, rules.makerRate);
   if (tooNear !== null) throw new FeesTooHigh(tooNear, rules.tier ? describeTier(rules.tier) : null);
   const problem = fairValueProblem(config.fairValue, instrument);
   if (problem !== null) throw new UsageError(problem);
-  const { strategy, timing, inventory, markouts } = config;
+  const { strategy, inventory, markouts } = config;
   const livePrice = liveSourcesOf(config)?.rules;
   const kind = kindOf(strategy.name);
   const elsewhere = placedBookOf(config, hedgeBandMax(config));
-  return Engine.ofOneBook({
+  return {
     instrument,
     strategy: withRfqReference(
       config.rfqReference,
@@ -323,9 +332,25 @@ function madeEngine(
       dayLossMax: moneyOf(config.limits.dayLossMax),
     },
     tolerance: kind.tolerance(strategy),
-    instance: config.instance,
-    run,
     target: inventory.target === undefined ? null : amountFloor(instrument, inventory.target),
+    ...(markouts ? { adverseSelection: markouts } : {}),
+    ...(livePrice ? { livePrice } : {}),
+    ...(elsewhere ? { elsewhere } : {}),
+    ...(config.pull ? { pull: pullOf(config.pull, instrument) } : {}),
+    regimes: regimesOf(config, instrument),
+  };
+}
+
+function sharedOptionsOf(
+  config: Config,
+  run: number,
+  onNews: ((news: EngineNews, symbol: string) => void) | undefined,
+  isTraced: boolean,
+): SharedOptions {
+  const { instance, timing } = config;
+  return {
+    instance,
+    run,
     timing: {
       requestDelayMaxMs: timing.requestDelayMaxMs,
       tradeReportDelayMaxMs: timing.tradeReportDelayMaxMs,
@@ -335,14 +360,9 @@ function madeEngine(
       privateStaleAfterMs: Math.max(10_000, 3 * timing.privatePollMs),
       listWaitMs: leavesTransfers(config) ? Infinity : timing.transferListDelayMaxMs,
     },
-    ...(markouts ? { adverseSelection: markouts } : {}),
-    ...(livePrice ? { livePrice } : {}),
-    ...(elsewhere ? { elsewhere } : {}),
-    ...(config.pull ? { pull: pullOf(config.pull, instrument) } : {}),
-    regimes: regimesOf(config, instrument),
     ...(onNews ? { onNews } : {}),
     isTraced,
-  });
+  };
 }
 
 /** Returns the setup of hedges with the conversion desk; `undefined` if hedging is not configured. */

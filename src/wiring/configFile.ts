@@ -4,7 +4,7 @@
  */
 import { readRegularFile, TEXT_FILE } from '../guard/index.ts';
 import { dirname, join, resolve } from 'node:path';
-import { loadConfig, withSource, type Config } from '../config.ts';
+import { loadConfig, placeOf, withSource, type Config } from '../config.ts';
 import { missingFileAdvice, packageFolder } from './shipped/shippedFiles.ts';
 import { UsageError } from './usageError.ts';
 import { unreadKeys, VENUES } from './venueRegistry.ts';
@@ -71,6 +71,18 @@ function checkedText(path: string, text: string): Config {
   const config = withSource(loaded.config, path, text);
   for (const warning of unreadKeys(config)) warnOnce(warning);
   return config;
+}
+
+/**
+ * Rejects a configuration of several books for a task that has one book, such as a backtest.
+ * @throws UsageError
+ */
+export function refuseBooks(config: Config, what: string): void {
+  if (config.books === undefined) return;
+  const names = config.books.map(({ symbol }) => symbol).join(', ');
+  throw new UsageError(
+    `${placeOf(config, ['books'])}: expected one book for ${what}, found ${config.books.length} (${names}); pass a configuration with the key book`,
+  );
 }
 
 let warn: (line: string) => void = () => undefined;

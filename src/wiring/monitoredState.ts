@@ -19,19 +19,23 @@ import { readHeartbeat, Watch } from '../live/safety/heartbeat.ts';
 import type { Run } from '../live/loop/run.ts';
 import type { Metrics, Monitored } from '../monitor/index.ts';
 
-/** Returns the values that come from the engine's snapshot and its run; the caller adds all other values. */
+/**
+ * Returns the values that come from the engine's snapshot and its run; the caller adds all other values. `book`: position
+ * of the book in the run.
+ */
 export function monitored(
   snapshot: Snapshot,
   run: Run,
   beside: Beside,
+  book = 0,
 ): Omit<Monitored, 'budget' | 'isPaper' | 'isStoppedCleanly' | 'disk' | 'eventLoop' | 'remote'> {
-  const { engine, rules } = run;
+  const rules = run.rulesOfBooks[book]!;
   const { instrument } = rules;
   const { trades, holdings } = snapshot.known;
   const bid = best(snapshot.orders, 'buy');
   const ask = best(snapshot.orders, 'sell');
   const count = (side: Side) => snapshot.orders.filter(order => order.side === side && isInBook(order)).length;
-  const { streamUp, queueAhead } = run.market.status;
+  const { streamUp, queueAhead } = run.marketStatuses[book]!;
   const sum = (lots: Amount | null) => (lots === null ? null : moneyOfAmount(instrument, lots));
   return {
     book: snapshot.symbol,
@@ -58,7 +62,7 @@ export function monitored(
     elsewhere: snapshot.elsewhere,
     markouts: snapshot.markouts,
     fees: rules,
-    limits: { uses: engine.book.limitUses(run.time()), ...beside() },
+    limits: { uses: run.engine.books[book]!.limitUses(run.time()), ...beside() },
   };
 }
 

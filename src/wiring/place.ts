@@ -174,6 +174,10 @@ export function assertVenuesFit(config: Config): void {
         `instance: expected at most ${orderIds.instanceMax} characters for the order ids of ${name} (section ${section}), found ${instance} (${length} characters)`,
       );
   }
+  if (config.books !== undefined && sections.exchange?.listsPerBook === true)
+    problems.push(
+      `books: expected one book, because ${sections.exchange.name} lists orders and trades only per book; run one bot for each book, each with its own state.dir`,
+    );
   if (sections.elsewhere) {
     const times = evidenceTimesOf(config);
     const { requestLifeMs, listingDelayMs } = times;

@@ -14,6 +14,26 @@ const bought = [
 const line = (text: string, start: string): string | undefined => text.split('\n').find(l => l.startsWith(start));
 
 describe('the page', () => {
+  test('of several books have a series for each, and what belongs to the account once', async () => {
+    const other = { ...calm(), book: 'eth_mxn', spreadBps: 31 };
+    const shown = metrics('btc_mxn', '1', calm, () => [other]);
+    shown.ofBook('eth_mxn').order('buy', 'placed');
+    shown.order('sell', 'placed');
+    const text = await shown.text();
+    const rowsOf = (name: string) =>
+      text.split('\n').filter(line => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+    expect(rowsOf('puntas_spread_bps')).toEqual([
+      'puntas_spread_bps{book="btc_mxn"} 22',
+      'puntas_spread_bps{book="eth_mxn"} 31',
+    ]);
+    expect(rowsOf('puntas_orders_total').filter(row => row.endsWith(' 1'))).toEqual([
+      expect.stringMatching(/book="btc_mxn".*side="sell"|side="sell".*book="btc_mxn"/),
+      expect.stringMatching(/book="eth_mxn".*side="buy"|side="buy".*book="eth_mxn"/),
+    ]);
+    for (const line of text.split('\n').filter(each => !each.startsWith('#') && !each.includes('book=')))
+      expect(text.split('\n').filter(each => each === line && each !== '').length).toBeLessThanOrEqual(1);
+  });
+
   test('shows the snapshot of the moment of the scrape', async () => {
     let now = calm();
     const shown = metrics('btc_mxn', '1.2.3', () => now);

@@ -643,8 +643,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a full page of open orders with an unreadable row is whole',
     file: 'src/live/account/reads.ts',
-    from: 'const isPageWhole = orders.length + unreadable.length < ordersPage;',
-    to: 'const isPageWhole = orders.length < ordersPage;',
+    from: 'const isPageWhole = listed.length + unreadable.length < ordersPage;',
+    to: 'const isPageWhole = listed.length < ordersPage;',
     test: 'test/live/account/reads.test.ts',
     title: 'open orders are whole, and none of the bot counts as left, only where no row of the bot is missing',
   },
@@ -1420,9 +1420,50 @@ export const EDITS: readonly Edit[] = [
     title: 'balances that differ from the ledger halt all books',
   },
   {
+    name: 'recorded levels of several books are changes of one book',
+    file: 'src/live/recording/recording.ts',
+    from: 'this.#written.get(symbol) ??',
+    to: 'this.#written.get(undefined) ??',
+    test: 'test/core/engine/books.test.ts',
+    title: 'one recording has all books, and its replay gives every command again',
+  },
+  {
+    name: 'orders of several books are canceled in the first book only',
+    file: 'src/live/safety/cancelAllAndVerify.ts',
+    from: '(others.length === 0 ? { book } : {})',
+    to: '({ book })',
+    test: 'test/live/safety/cancelBooks.test.ts',
+    title: 'cancels the orders of the bot in every book, and no order of another bot',
+  },
+  {
+    name: 'a halt of one book is not applied to the others',
+    file: 'src/live/safety/latchWatch.ts',
+    from: 'if (halt !== null && books.some(book => book.haltedBecause === null))',
+    to: 'if (halt !== null && books.every(book => book.haltedBecause === null))',
+    test: 'test/live/loop/books.test.ts',
+    title: 'halts all books when one halts, and no order is placed from then on, also after a restart',
+  },
+  {
+    name: 'an order of another book is stored as one of the first',
+    file: 'src/live/loop/run.ts',
+    from: 'book === undefined || book === first ? command',
+    to: 'book !== undefined ? command',
+    test: 'test/live/loop/books.test.ts',
+    title: 'goes on after a kill at any request: no order is left, each fill is in its book once',
+  },
+  {
+    name: 'a book may place more than its share of a scarce budget',
+    file: 'src/live/loop/fairShares.ts',
+    from: 'length * this.#placed.size <= all;',
+    to: 'length <= all;',
+    test: 'test/live/loop/fairShares.test.ts',
+    title:
+      'is shared while it is scarce: no book is ahead of its share by more than one order, and one may always place',
+  },
+  {
     name: 'the change of runs forgets a halt that is not on disk',
     file: 'src/live/loop/recordingRotation.ts',
-    from: 'const losesHalt = () => engine.book.haltedBecause !== null && state.latch.read() === null;',
+    from: 'const losesHalt = () => engine.haltedBecause !== null && state.latch.read() === null;',
     to: 'const losesHalt = () => false;',
     test: 'test/live/loop/recordingRotation.test.ts',
     title:
@@ -1481,8 +1522,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a resume is not applied where another halt is already set',
     file: 'src/live/safety/latchWatch.ts',
-    from: 'if (isResumed && (book.haltedBecause ?? book.reducingBecause) !== null)',
-    to: 'if (isResumed && book.reducingBecause !== null)',
+    from: 'if (isResumed && (engine.haltedBecause ?? engine.reducingBecause) !== null)',
+    to: 'if (isResumed && engine.reducingBecause !== null)',
     test: 'test/live/safety/watches.test.ts',
     title:
       'the engine has what is latched after every look, whatever is set, replaced and lifted between two, and says each once',

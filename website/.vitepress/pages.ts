@@ -46,6 +46,7 @@ export const SECTIONS: readonly Section[] = [
       page('Operate', 'docs/operations.md'),
       page('Control a running bot', 'docs/actions.md'),
       page('Reload a configuration', 'docs/reload.md'),
+      page('Quote several books', 'docs/several-books.md'),
       page('Use the console', 'docs/console.md'),
       page('See several bots on one page', 'docs/fleet.md'),
       page('Send alerts', 'docs/alerts.md'),

@@ -318,5 +318,6 @@ export function configOf(text: string): Config | string {
     'trial',
     VENUES.map(({ name }) => name),
   );
+  if (loaded.ok && loaded.config.books !== undefined) return 'books: expected one book for a trial; use the key book';
   return loaded.ok ? loaded.config : (loaded.errors[0] ?? '').replace(/^trial:\d+:\d+ /, '');
 }

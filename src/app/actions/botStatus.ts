@@ -48,6 +48,8 @@ export type BotStatus = {
    */
   readonly profit: PrintedProfit | null;
   readonly run: RunStatus | null;
+  /** The same of the further books of the run; absent if it has one book. */
+  readonly otherBooks?: readonly RunStatus[];
   /** Last entry of `actions.jsonl`; `null` if there is none. */
   readonly lastAction: ActionEntry | null;
   /** Note on why the figures may be unreliable; `null` if there is none. */
@@ -119,8 +121,11 @@ export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis
   const moment = lastMoment(dir, onInput);
   const replayed = moment instanceof UsageError ? null : moment;
   const bot = lifeOf(dir, at);
-  const recorded = replayed && runOf(replayed);
+  const recorded = replayed?.books.map((_, i) => runOf(replayed, i)) ?? [];
   const openOrders = openOrdersOf(dir, bot, at, recorded, replayed?.seen.at ?? null);
+  const [run = null, ...otherBooks] = recorded.map(one =>
+    bot.state === 'silent' ? whileSilent(one, openOrders) : one,
+  );
   return {
     at,
     recordedTo: replayed?.seen.at ?? null,
@@ -129,7 +134,8 @@ export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis
     disk: diskProblem(dir),
     heldBy: holdersOf(dir, at),
     profit: await profitOf(dir, clock, moment),
-    run: recorded && (bot.state === 'silent' ? whileSilent(recorded, openOrders) : recorded),
+    run,
+    ...(otherBooks.length === 0 ? {} : { otherBooks }),
     lastAction: actionsIn(dir).at(-1) ?? null,
     note: moment instanceof UsageError ? moment.message : (replayed?.difference ?? replayed?.note ?? null),
   };
@@ -143,13 +149,15 @@ function openOrdersOf(
   dir: string,
   { state, beatAgo }: BotLife,
   now: Millis,
-  run: RunStatus | null,
+  books: readonly RunStatus[],
   recordedTo: Millis | null,
 ): OpenOrders {
   const beatAt = beatAgo === null ? null : now - beatAgo;
   const seen = ordersSeenIn(dir);
-  const { bids, asks } = run?.recorded ?? {};
-  if (state === 'runs' && bids && asks) return { count: bids.length + asks.length, at: recordedTo, by: 'bot' };
+  if (state === 'runs' && books.length > 0) {
+    const count = books.reduce((sum, { recorded: { bids, asks } }) => sum + bids.length + asks.length, 0);
+    return { count, at: recordedTo, by: 'bot' };
+  }
   if (state === 'stopped') return { count: 0, at: beatAt, by: 'bot' };
   // An observation before the last heartbeat is outdated, because the bot may have sent orders after that observation.
   if (state === 'silent' && seen !== null && beatAt !== null && seen.at >= beatAt)
@@ -196,9 +204,13 @@ async function profitOf(
   return printedProfit(profit, book === null ? '' : pairOf(book)[1]);
 }
 
-function runOf({ engine, seen, rules: { instrument }, setup, run, startedAt }: ReplayedMoment): RunStatus {
+/** Returns the status of a book of the run. `i`: its position in the run. */
+function runOf({ engine, seen, books, run, startedAt }: ReplayedMoment, i: number): RunStatus {
+  const { setup, rules } = books[i]!;
+  const { instrument } = rules;
+  const book = engine.books[i]!;
   const at = seen.at ?? startedAt;
-  const shown = engine.book.snapshot(at);
+  const shown = book.snapshot(at);
   const { regime, since, why } = shown.regime;
   const price = (of: Snapshot['bid']) => (of > 0 ? textOfPrice(instrument, of) : null);
   const { trades, holdings, unknown } = shown.known;
@@ -218,8 +230,9 @@ function runOf({ engine, seen, rules: { instrument }, setup, run, startedAt }: R
     market: { bid: price(shown.bid), ask: price(shown.ask) },
     inventory: { currency: instrument.major, fromTarget: trades && textOfMoney(trades.inventory) },
     holdings: holdings && sumsText(holdings),
-    limits: engine.book.limitUses(at).map(limitOf),
-    elsewhere: elsewhereNow(shown, seen.elsewhere, seen.hedges, instrument),
+    limits: book.limitUses(at).map(limitOf),
+    // The prices elsewhere are read for the first book only.
+    elsewhere: i === 0 ? elsewhereNow(shown, seen.elsewhere, seen.hedges, instrument) : null,
     fills: trades && trades.fills,
     profit: trades && { currency: instrument.minor, ...partsText(trades.profit) },
   };

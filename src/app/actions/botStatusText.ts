@@ -32,13 +32,15 @@ export function botStatusMessage(of: BotStatus, where: string): string {
 
 function statusRows(of: BotStatus, where: string): { readonly title: string; readonly rows: readonly StatusRow[] } {
   const { run, heldBy, lastAction, note, disk, profit } = of;
-  const name = run === null ? where : `${run.instance} on ${run.book}`;
+  const books = [...(run === null ? [] : [run]), ...(of.otherBooks ?? [])].map(({ book }) => book);
+  const name = run === null ? where : `${run.instance} on ${books.join(', ')}`;
   const rows: readonly StatusRow[] = [
     ...(run === null ? [] : [['regime', regimeText(run, heldBy)] as const]),
     ...(heldBy.length === 0
       ? [['held by', 'none'] as const]
       : heldBy.map(held => ['held by', heldText(held)] as const)),
     ...(run === null ? [] : runRows(run)),
+    ...(of.otherBooks ?? []).flatMap(bookRows),
     ...(run?.elsewhere ? elsewhereRows(run.elsewhere, of) : []),
     ...(disk === null
       ? []
@@ -52,6 +54,13 @@ function statusRows(of: BotStatus, where: string): { readonly title: string; rea
   ];
   return { title: `${name}: ${lifeText(of)}`, rows };
 }
+
+/** Returns the rows of a further book. */
+const bookRows = (run: RunStatus): readonly StatusRow[] => [
+  ['book', run.book],
+  ...runRows(run),
+  ['profit', run.profit === null ? 'unknown' : `${run.profit.total} ${run.profit.currency} in this run`],
+];
 
 function runRows(run: RunStatus): readonly StatusRow[] {
   const { market, inventory, holdings, fills, recorded, unknown } = run;

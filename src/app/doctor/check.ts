@@ -10,6 +10,7 @@ import {
   textOfAmount,
   textOfPrice,
   type Amount,
+  type Balance,
   type Clock,
   type Instrument,
   type NormalizedLevel,
@@ -31,6 +32,13 @@ import { sourceOfStop } from '../inspect/botLife.ts';
 import { balancesThere, previewNow } from './previewNow.ts';
 import { storedStateOf } from './storedState.ts';
 
+/** Quotes of one book and the balances of its account. */
+export type CheckedQuotes = {
+  readonly instrument: Instrument;
+  readonly levels: readonly NormalizedLevel[];
+  readonly balances: readonly Balance[];
+};
+
 export type CheckResult = {
   /** Lines for stdout. */
   readonly text: string;
@@ -47,7 +55,7 @@ export async function check(
   clock: Clock,
   seed: number,
   configFile: string | undefined,
-): Promise<CheckResult> {
+): Promise<CheckResult & { readonly quotesText: string; readonly quotes: CheckedQuotes }> {
   assertVenuesFit(config);
   const gapThere = new ClockGap();
   const connected =
@@ -68,7 +76,7 @@ export async function check(
     if (problem !== null) throw new CannotStart(problem, null, false, SET_CLOCK);
     assertTwoAccounts(config, await oneAccountProblem(config, venue, client, there));
     const rules = await readRules(client, config.book);
-    const { preview, own, uncounted, isBasisZero, differences, riskContext } = await previewNow(
+    const { preview, own, balances, uncounted, isBasisZero, differences, riskContext } = await previewNow(
       config,
       client,
       rules,
@@ -79,10 +87,7 @@ export async function check(
         stored: await storedStateOf(config, venue, clock),
       },
     );
-    const text = [
-      '# configuration, including all defaults',
-      stringify(config).trimEnd(),
-      '',
+    const quotesText = [
       `# quotes that the bot would place now (maker fee ${ratePercent(rules.makerRate)}, taker fee ${ratePercent(rules.takerRate)})`,
       ...(rules.tier ? [describeTier(rules.tier)] : []),
       ...halts(preview.halt, config.state.dir, configFile),
@@ -110,8 +115,11 @@ export async function check(
       ...(riskContext.livePriceMissing ? [riskContext.livePriceMissing] : []),
       ...previewLines(rules.instrument, preview),
     ].join('\n');
+    const head = ['# configuration, including all defaults', stringify(config).trimEnd(), '', ''].join('\n');
     return {
-      text,
+      text: `${head}${quotesText}`,
+      quotesText,
+      quotes: { instrument: rules.instrument, levels: preview.levels.map(({ level }) => level), balances },
       problem: needsOperator(preview.unshown) ? `the bot would not quote: ${preview.emptySidesText ?? ''}` : null,
     };
   } finally {

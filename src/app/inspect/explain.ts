@@ -23,11 +23,11 @@ import {
   type SourceStatus,
   type Step,
 } from '../../core/index.ts';
-import { recordedConfig, type Config } from '../../config.ts';
+import { booksOf, recordedConfig, type Config } from '../../config.ts';
 import type { Rules } from '../../live/rules.ts';
 import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
-import { firstRules, replayRun } from '../../live/replay/replay.ts';
+import { firstRules, firstRulesOfBooks, replayRun } from '../../live/replay/replay.ts';
 import { engineOf } from '../../wiring/bot.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -115,6 +115,8 @@ export type Asked = {
   readonly at: Millis | null;
   /** Only a run with a lower number may be chosen. If absent, any run may be chosen. */
   readonly before?: number;
+  /** Symbol of the book to show, if the run has several. Default: the first book. */
+  readonly book?: string | undefined;
   /** Called with the time of each input, for progress reports. */
   readonly onInput?: (at: Millis) => void;
 };
@@ -145,10 +147,14 @@ const HEDGES_MAX = 5;
 
 /** State of a run at one point in time. */
 export type ReplayedMoment = {
+  /** Engine, whose `book` is the shown book. */
   readonly engine: Engine;
   readonly seen: Seen;
+  /** Rules and configuration of the shown book. */
   readonly rules: Rules;
   readonly setup: Config;
+  /** Rules and configurations of all books of the run, in order. */
+  readonly books: readonly { readonly rules: Rules; readonly setup: Config }[];
   readonly run: number;
   readonly startedAt: Millis;
   readonly difference: string | null;
@@ -165,10 +171,18 @@ export function explain(asked: Asked): Explanation {
 }
 
 /** Returns the state of the run at a time, with a traced engine. Throws as `explain` does. */
-export function replayedMoment({ dir, at, before, onInput }: Asked): ReplayedMoment {
+export function replayedMoment({ dir, at, before, book, onInput }: Asked): ReplayedMoment {
   const { run, next } = chosenRun(dir, at, before);
-  const { setup, rules } = madeFrom(dir, run);
-  const engine = engineOf(setup, rules, run, undefined, true);
+  const { whole, books } = madeFrom(dir, run);
+  const [first, ...others] = books.map(one => one.rules);
+  const engine = engineOf(whole, first!, run, undefined, true, others);
+  const shown = book === undefined ? books[0] : books.find(one => one.setup.book === book);
+  if (shown === undefined)
+    throw new UsageError(
+      `--book ${book}: expected a book of run ${run} (${books.map(one => one.setup.book).join(', ')})`,
+    );
+  const { setup, rules } = shown;
+  engine.showBook(setup.book);
   const seen = new Seen(engine);
   const replayed = replayRun(dir, run, engine, {
     onInput: event => {
@@ -186,7 +200,7 @@ export function replayedMoment({ dir, at, before, onInput }: Asked): ReplayedMom
   if (at !== null && next === null && at - seen.at > SLACK_MS && difference === null && !gap)
     throw new UsageError(outside(dir, at));
   return {
-    ...{ engine, seen, rules, setup, run, difference },
+    ...{ engine, seen, rules, setup, books, run, difference },
     startedAt: startOf(dir, run) ?? seen.at,
     note: broke === null ? noteOf(at, seen.at, gap, next !== null) : `the engine failed in this run: ${broke}`,
   };
@@ -244,14 +258,17 @@ function startOf(dir: string, run: number): Millis | null {
 
 const firstRulesOf = (dir: string, run: number): Rules | null => readOfRun(dir, run, () => firstRules(dir, run));
 
-function madeFrom(dir: string, run: number): { readonly setup: Config; readonly rules: Rules } {
+/** Returns the configuration of a run, and the rules and configuration of each of its books. */
+function madeFrom(dir: string, run: number): { readonly whole: Config } & Pick<ReplayedMoment, 'books'> {
   const of = readOfRun(dir, run, () => recordedRunOf(dir, run));
-  const rules = firstRulesOf(dir, run);
-  if (of === null || rules === null)
+  const whole = of && recordedConfig(of.setup);
+  const setups = whole === null ? [] : booksOf(whole);
+  const rules = readOfRun(dir, run, () => firstRulesOfBooks(dir, run, setups.length));
+  if (whole === null || rules.length < setups.length)
     throw new UsageError(
       `${dir}: run ${run} ended before it read the rules of its book, so there is nothing to explain`,
     );
-  return { setup: recordedConfig(of.setup), rules };
+  return { whole, books: setups.map((setup, i) => ({ setup, rules: rules[i]! })) };
 }
 
 /** Returns the result of `read`. Throws a `UsageError` that names the run if `read` throws an error. */
@@ -275,22 +292,28 @@ export class Seen {
   /** Last reference price. */
   reference: Extract<EngineEvent, { kind: 'reference' }> | null = null;
   readonly elsewhere: ElsewhereSeen;
+  readonly #engine: Engine;
   readonly #hedges = new Map<string, HedgeRow>();
 
   /** `engine` must have processed each input before `see` receives it. */
   constructor(engine: Engine) {
+    this.#engine = engine;
     this.elsewhere = new ElsewhereSeen(engine);
   }
 
   see(event: EngineEvent): void {
     this.at = event.at;
     this.elsewhere.see(event, id => this.#hedges.get(id));
-    if (event.kind === 'reference') this.reference = event;
+    if (event.kind === 'reference' && this.#isShown(event)) this.reference = event;
     if (event.kind !== 'hedge') return;
     this.#hedges.delete(event.row.id);
     this.#hedges.set(event.row.id, event.row);
     const [oldest] = this.#hedges.keys();
     if (this.#hedges.size > HEDGES_MAX && oldest !== undefined) this.#hedges.delete(oldest);
+  }
+
+  #isShown({ symbol }: { readonly symbol?: string }): boolean {
+    return symbol === undefined || symbol === this.#engine.book.symbol;
   }
 
   get hedges(): readonly HedgeRow[] {

@@ -4,8 +4,8 @@
  */
 import { existsSync } from 'node:fs';
 import { sleep, type Clock, type Exchange, type Millis, type Outcome } from '../../core/index.ts';
-import { isTrialOrder, recordedConfig, type Config } from '../../config.ts';
-import { cancelAll, cutText } from '../../live/safety/cancelAllAndVerify.ts';
+import { isTrialOrder, otherBooksOf, otherBooksWith, recordedConfig, type Config } from '../../config.ts';
+import { cancelAll, cutText, ordersQuery } from '../../live/safety/cancelAllAndVerify.ts';
 import { readHeartbeat } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Log } from '../../live/log.ts';
@@ -103,8 +103,10 @@ export async function cancelOwn(
   seed: number,
   log: Log,
 ): Promise<{ readonly lines: readonly string[]; readonly code: number }> {
-  const { book, instance, state, timing } = config;
+  const { instance, state, timing } = config;
   const found = await lookInto(state.dir, clock).catch(() => null);
+  const otherBooks = otherBooksWith(config, found?.orders ?? []);
+  const book = [config.book, ...otherBooks].join(', ');
   const ids = (found?.orders ?? []).map(({ id }) => id);
   const known = ids.filter(id => id.startsWith(`${instance}-`));
   const others = ids.filter(id => !known.includes(id));
@@ -120,7 +122,8 @@ export async function cancelOwn(
       exchange,
       clock,
       log,
-      book,
+      book: config.book,
+      others: otherBooks,
       instance,
       known,
       ...bounds,
@@ -204,7 +207,9 @@ async function besideTheBot(
     if (first !== undefined || mark === 0n) return;
     const isOver = new AbortController();
     isReading = true;
-    first = openOrders({ book: config.book }).finally(() => (isReading = false));
+    first = openOrders(ordersQuery({ book: config.book, others: otherBooksOf(config) })).finally(
+      () => (isReading = false),
+    );
     await Promise.race([first, sleep(clock, READ_FIRST_MS, isOver.signal)]);
     isOver.abort();
   };
@@ -220,7 +225,9 @@ async function besideTheBot(
         if (wasAbove || !isNonceRefused(outcome)) return outcome;
         // A read, not another cancel, tests the nonces, because a cancel of a young order takes much of the rate
         // budget. This read does not wait for the first read.
-        const read = isAbove ? null : await below.openOrders({ book: config.book });
+        const read = isAbove
+          ? null
+          : await below.openOrders(ordersQuery({ book: config.book, others: otherBooksOf(config) }));
         if (read !== null && isNonceRefused(read)) isAbove = true;
         const wentAbove = isAbove;
         const again = await (wentAbove ? above : below).cancel(ids);

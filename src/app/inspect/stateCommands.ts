@@ -1,12 +1,12 @@
 /** `puntas replay`, `puntas reduce` and `puntas resume` on a state directory. */
 import { existsSync } from 'node:fs';
-import { recordedConfig } from '../../config.ts';
+import { booksOf, recordedConfig } from '../../config.ts';
 import { isPositionLimitReason, type Millis } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
-import { firstRules, replayRun } from '../../live/replay/replay.ts';
+import { firstRulesOfBooks, replayRun } from '../../live/replay/replay.ts';
 import { engineOf } from '../../wiring/bot.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { checkedReason } from '../../messages/reason.ts';
@@ -38,11 +38,12 @@ export function replay(dir: string, which: 'last' | 'all' | number, print: (line
 function replayOne(dir: string, run: number): { readonly same: boolean; readonly text: string } {
   try {
     const of = recordedRunOf(dir, run);
-    const rules = firstRules(dir, run);
-    if (of === null || rules === null)
+    const setup = of && recordedConfig(of.setup);
+    const books = setup === null ? [] : booksOf(setup);
+    const [rules, ...others] = firstRulesOfBooks(dir, run, books.length);
+    if (of === null || setup === null || rules === undefined || others.length + 1 < books.length)
       return { same: true, text: 'the run ended before it read the rules of its book; there is nothing to replay' };
-    const setup = recordedConfig(of.setup);
-    const engine = engineOf(setup, rules, run);
+    const engine = engineOf(setup, rules, run, undefined, false, others);
     const { inputs, commands, difference, gap, broke } = replayRun(dir, run, engine, {
       meaningOf: venueOf(setup).meaningOf,
     });

@@ -9,7 +9,7 @@ import { textOfMoney } from '../../core/index.ts';
 import { tunedEvidenceIn, withoutEvidence, type TunedEvidence } from './tunedEvidence.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { movePaths } from '../../wiring/movedPaths.ts';
-import { readConfigText } from '../../wiring/configFile.ts';
+import { readConfigText, refuseBooks } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { VENUES } from '../../wiring/venueRegistry.ts';
 import type { LastTraded } from './promotionJudge.ts';
@@ -31,6 +31,7 @@ export type Candidate = {
  */
 export function readCandidate(path: string): Candidate {
   const { config, text } = readConfigText(path);
+  refuseBooks(config, 'a promotion');
   const tuned = tunedEvidenceIn(text);
   if (typeof tuned === 'string')
     throw new UsageError(

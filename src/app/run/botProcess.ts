@@ -1,5 +1,5 @@
 /** Process of `puntas run`: opens the state, trades until stopped, cancels all orders and returns the result. */
-import { leavesTransfers, type Config } from '../../config.ts';
+import { booksOf, booksText, leavesTransfers, type Config } from '../../config.ts';
 import { isOver } from '../../hedge/index.ts';
 import { describeTier, type Clock, type Millis, type Snapshot, type VenueClient } from '../../core/index.ts';
 import { NumberedMailbox, ReloadBox, RequestBox } from '../../live/mailbox/mailbox.ts';
@@ -51,6 +51,7 @@ import { startCanceling } from './cancelRequests.ts';
 import { Reloading } from './reloading.ts';
 import { throwAsUsageError, openOwnState, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { RunTotals } from './runTotals.ts';
 import { cleanUpFailedStart, cleanUpDamagedState } from './startupCleanup.ts';
 
@@ -78,7 +79,8 @@ export class BotProcess {
   readonly #elsewhere: PlaceSide | undefined;
   /** Differences between the clocks of this machine and of both exchanges, from the answers to the first requests. */
   readonly #gaps = { here: new ClockGap(), there: new ClockGap() };
-  readonly #runTotals = new RunTotals();
+  /** Totals of each book, in the order of the configuration. */
+  readonly #runTotals: readonly RunTotals[];
   /** Journal of the current run. One process can have several runs in sequence. */
   #journal: Journal;
   #runSince: Millis;
@@ -125,6 +127,7 @@ export class BotProcess {
     const { config, venue, clock, seed } = options;
     this.#options = options;
     this.#config = config;
+    this.#runTotals = booksOf(config).map(() => new RunTotals());
     this.#ends = ends;
     this.#resumeCommand = ownCommand('resume', { configFile: options.configFile, stateDir: config.state.dir });
     this.#journal = journal;
@@ -166,6 +169,7 @@ export class BotProcess {
     if (first.beside?.place) this.#elsewhere?.start();
     this.#reference = first.beside?.reference;
     this.#ends.push(() => this.#reference?.close());
+    for (const { reference } of first.others) this.#ends.push(() => reference?.close());
     const rotation = await RecordingRotation.open({
       bot: { book: config.book, instance: config.instance, resumeCommand: this.#resumeCommand },
       clock,
@@ -187,8 +191,9 @@ export class BotProcess {
       },
       onNews: (news, { instrument }) => {
         logEvent(log, instrument, news, this.#resumeCommand);
-        if (news.kind === 'count') this.#metrics?.order(news.side, news.event);
-        if (news.kind === 'fill') this.#metrics?.fill(news.fill.side, volumeOf(news.fill, instrument));
+        const counted = instrument.symbol === config.book ? this.#metrics : this.#metrics?.ofBook(instrument.symbol);
+        if (news.kind === 'count') counted?.order(news.side, news.event);
+        if (news.kind === 'fill') counted?.fill(news.fill.side, volumeOf(news.fill, instrument));
         if (news.kind === 'fill') this.#alerts?.raise('fill', fillText(news, instrument));
         this.#options.onNews?.(news, instrument);
       },
@@ -229,8 +234,15 @@ export class BotProcess {
     const streamOf = (book: string) =>
       venue.paper === undefined ? marketStreamOf({ ...config, book }, venue, clock, seed ^ 0x11fe, client) : undefined;
     const [hedge, rfqReference] = [hedgeOf(config, client), rfqReferenceOf(config, client)];
+    const others = booksOf(config).slice(1);
     return {
       setup: JSON.stringify(config),
+      others: others.map(other => ({
+        book: other.book,
+        newStream: () => marketStreamOf(other, venue, clock, seed, client),
+        reference: referenceOf(other),
+        newLivePrices: livePricesOf(other, { ...sourceAccessOf(venue, client), streamOf }, clock, seed),
+      })),
       beside: {
         reference: referenceOf(config),
         newLivePrices: livePricesOf(config, { ...sourceAccessOf(venue, client), streamOf }, clock, seed),
@@ -241,9 +253,9 @@ export class BotProcess {
         ...recordingLimits(config.journal),
         onRolled: (ended: Run, next: Journal) => this.#rolled(ended, next),
       },
-      makeEngine: (rules, onNews, run) => {
+      makeEngine: (rules, onNews, run, rulesOfOthers) => {
         assertRunFits(config, run);
-        return engineOf(config, rules, run, onNews);
+        return engineOf(config, rules, run, onNews, false, rulesOfOthers);
       },
       watchers: {
         onStep: ms => {
@@ -274,6 +286,8 @@ export class BotProcess {
       time: () => rotation.run.time(),
       config: () => this.#config,
       assertUsable: next => {
+        if (next.books !== undefined || this.#config.books !== undefined)
+          throw new UsageError('books: a bot with several books cannot reload its configuration; restart the bot');
         if (venue.paper === undefined) refuseUntried(next);
         assertVenuesFit(next);
         assertTwoAccounts(next, this.#oneAccount);
@@ -297,7 +311,8 @@ export class BotProcess {
   /** Starts handling requests to cancel every order and then quote again. */
   #cancels(rotation: RecordingRotation): void {
     const { clock, log } = this.#options;
-    const { book, instance, state } = this.#config;
+    const { instance, state } = this.#config;
+    const book = booksText(this.#config);
     const box = new RequestBox(state.dir, 'cancel', 'cancelAnswer');
     const canceling = startCanceling({ clock, log, box, book, instance, rotation });
     this.#ends.push(() => canceling.stop());
@@ -320,15 +335,22 @@ export class BotProcess {
     const wall = () => clock.elapsed() / venue.speed;
     const eventLoop = watchEventLoop(wall);
     this.#ends.push(() => eventLoop.close());
-    const shown = metrics(config.book, this.#options.version, () => ({
-      ...monitored(this.#snapshot(rotation.run), rotation.run, beside),
+    const shownBook = (i: number) => ({
+      ...monitored(this.#snapshot(rotation.run, i), rotation.run, beside, i),
       budget: this.#client.budget(),
       isPaper: venue.paper !== undefined,
       isStoppedCleanly: this.#isStoppedCleanly,
       disk: { journalWritable: this.#journal.isWritable(), inbox: this.#inbox?.state() ?? null },
       eventLoop: eventLoop.read(),
       remote: config.alerts?.telegram?.remote === undefined ? null : remoteCountsIn(config.state.dir),
-    }));
+    });
+    const { version } = this.#options;
+    const shown = metrics(
+      config.book,
+      version,
+      () => shownBook(0),
+      () => this.#ofOthers(shownBook),
+    );
     showProcess(shown);
     this.#metrics = shown;
     this.#page = cachedPage(shown.text, wall);
@@ -338,7 +360,14 @@ export class BotProcess {
       port: config.metrics.port,
       allowedHosts: config.metrics.allowedHosts,
       onScrape: asker => scrapes.happened(asker),
-      notReady: () => notReady(this.#snapshot(rotation.run)).concat(this.#journal.isWritable() ? [] : [DISK_FULL]),
+      notReady: () =>
+        [
+          ...notReady(this.#snapshot(rotation.run)),
+          ...this.#ofOthers(i => {
+            const { symbol } = rotation.run.engine.books[i]!;
+            return notReady(this.#snapshot(rotation.run, i)).map(reason => `${symbol}: ${reason}`);
+          }).flat(),
+        ].concat(this.#journal.isWritable() ? [] : [DISK_FULL]),
       warnings: () => [this.#inbox?.state()?.problem ?? []].flat(),
     }).catch(throwAsUsageError);
     this.#ends.push(() => monitor.close());
@@ -390,9 +419,10 @@ export class BotProcess {
     if (isAllGone(report)) await scrapes.next();
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
     const summary = summaryOf(instrument, this.#snapshot(rotation.run), report, {
+      others: this.#ofOthers(i => [rotation.run.rulesOfBooks[i]!.instrument, this.#snapshot(rotation.run, i)]),
       seconds,
       requests: this.#requests,
-      halted: rotation.run.engine.book.haltedBecause,
+      halted: rotation.run.engine.haltedBecause,
       paper: venue.paper,
     });
     return {
@@ -405,12 +435,21 @@ export class BotProcess {
   #rolled(run: Run, next: Journal): void {
     const { clock } = this.#options;
     this.#journal = next;
-    this.#runTotals.add(run.engine.book.snapshot(run.time()), clock.elapsed() - this.#runSince);
+    this.#runTotals.forEach((totals, i) =>
+      totals.add(run.engine.books[i]!.snapshot(run.time()), clock.elapsed() - this.#runSince),
+    );
     this.#runSince = clock.elapsed();
   }
 
-  #snapshot(run: Run): Snapshot {
-    return this.#runTotals.with(run.engine.book.snapshot(run.time()), this.#options.clock.elapsed() - this.#runSince);
+  /** Returns the snapshot of a book, by default of the first. */
+  #snapshot(run: Run, i = 0): Snapshot {
+    const ms = this.#options.clock.elapsed() - this.#runSince;
+    return this.#runTotals[i]!.with(run.engine.books[i]!.snapshot(run.time()), ms);
+  }
+
+  /** Returns what `of` returns for each book after the first. */
+  #ofOthers<T>(of: (i: number) => T): readonly T[] {
+    return this.#runTotals.slice(1).map((_, i) => of(i + 1));
   }
 
   #sayAssumptions(): void {
@@ -453,18 +492,22 @@ export class BotProcess {
   /** Starts the status line. */
   #showStatus(rotation: RecordingRotation): void {
     const { venue, clock, log, rowRoom = () => Infinity } = this.#options;
-    const line = status({
-      log,
-      // The instrument is read from the current run, because a change of the tick size starts a new run with other
-      // price units.
-      instrument: () => rotation.run.rules.instrument,
-      now: () => this.#snapshot(rotation.run),
-      clock,
-      speed: venue.speed,
-      queueAhead: () => rotation.run.market.status.queueAhead,
-      room: () => rowRoom() - (venue.paper === undefined ? 0 : PAPER_PREFIX.length),
+    const isOne = this.#runTotals.length === 1;
+    this.#runTotals.forEach((_, i) => {
+      const line = status({
+        log,
+        // The instrument is read from the current run, because a change of the tick size starts a new run with other
+        // price units.
+        instrument: () => rotation.run.rulesOfBooks[i]!.instrument,
+        now: () => this.#snapshot(rotation.run, i),
+        clock,
+        speed: venue.speed,
+        queueAhead: () => rotation.run.marketStatuses[i]!.queueAhead,
+        room: () => rowRoom() - (venue.paper === undefined ? 0 : PAPER_PREFIX.length),
+        isNamed: !isOne,
+      });
+      this.#ends.push(() => line.stop());
     });
-    this.#ends.push(() => line.stop());
   }
 
   /** Starts the webhook inbox, if configured. */

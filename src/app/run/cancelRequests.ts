@@ -79,10 +79,10 @@ function tell({ box, log }: CancelHost, { id, by, reason }: CancelRequest, answe
 }
 
 async function answerOf({ rotation, book, instance }: CancelHost): Promise<Omit<CancelAnswer, 'id'>> {
-  const live = rotation.run.engine.book.liveOrders.length;
+  const live = rotation.run.engine.liveOrders.length;
   const end = await rotation.restartRun();
   if (end.kind === 'kept') return keptFor(end.why);
-  const { haltedBecause: halted, pausedBecause: paused } = rotation.run.engine.book;
+  const { haltedBecause: halted, pausedBecause: paused } = rotation.run.engine;
   const silent = halted !== null ? ` (halted: ${halted})` : paused !== null ? ` (paused: ${paused})` : '';
   const anew = `run ${end.run} resumed after ${(end.ms / 1000).toFixed(1)} s${silent}`;
   const were = live === 1 ? '1 order was live' : `${live} orders were live`;

@@ -6,9 +6,10 @@ import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
-import { textOfAmount, textOfPrice, type Clock } from '../../core/index.ts';
-import { recordingsIn } from '../../live/recording/recordings.ts';
-import { firstRules } from '../../live/replay/replay.ts';
+import { textOfAmount, textOfPrice, type Clock, type Instrument } from '../../core/index.ts';
+import { booksOf, recordedConfig } from '../../config.ts';
+import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
+import { firstRulesOfBooks } from '../../live/replay/replay.ts';
 import { StateInUse } from '../../live/state/stateFile.ts';
 import type { Owner } from '../../live/state/owner.ts';
 import { lookInto, type LiveOrder } from '../../live/state/stateSummary.ts';
@@ -81,20 +82,23 @@ function stateNamedIn(file: string): string | null {
 }
 
 function rowsOf(dir: string, orders: readonly LiveOrder[]): string[] {
-  const instrument = instrumentOf(dir);
-  return orders.map(({ id, side, price, amount }) =>
-    instrument === null
+  const instruments = instrumentsOf(dir);
+  return orders.map(({ id, side, price, amount, symbol }) => {
+    const instrument = symbol === undefined ? instruments[0] : instruments.find(one => one.symbol === symbol);
+    return instrument === undefined
       ? `${id} ${side}`
-      : `${id} ${side} ${textOfAmount(instrument, amount)} ${instrument.major} at ${textOfPrice(instrument, price)}`,
-  );
+      : `${id} ${side} ${textOfAmount(instrument, amount)} ${instrument.major} at ${textOfPrice(instrument, price)}`;
+  });
 }
 
-/** Returns the instrument by the rules that the last recorded run read; `null` if there is no run. */
-function instrumentOf(dir: string) {
+/** Returns the instruments by the rules that the last recorded run read; empty if there is no run. */
+function instrumentsOf(dir: string): readonly Instrument[] {
   try {
     const last = recordingsIn(dir).at(-1);
-    return last === undefined ? null : (firstRules(dir, last.run)?.instrument ?? null);
+    const setup = last && recordedRunOf(dir, last.run)?.setup;
+    if (last === undefined || setup === undefined) return [];
+    return firstRulesOfBooks(dir, last.run, booksOf(recordedConfig(setup)).length).map(({ instrument }) => instrument);
   } catch {
-    return null;
+    return [];
   }
 }

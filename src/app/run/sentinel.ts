@@ -1,6 +1,6 @@
 /** `puntas sentinel`: a second process, on the bot's host or on another host that shares the bot's state directory. */
 import type { Clock } from '../../core/index.ts';
-import type { Config } from '../../config.ts';
+import { booksOf, booksText, otherBooksOf, type Config } from '../../config.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { diskProblem } from '../../live/files/diskRoom.ts';
 import { noteOrdersSeen } from '../../live/safety/ordersSeen.ts';
@@ -25,7 +25,10 @@ export async function sentinel(
   const { dir } = config.state;
   const alerts = startAlerts({ config, clock: realClock(), log, hidden: [venue.secret.reveal(), venue.key] });
   const client = clientOf(config, venue, clock, seed);
-  log.info({ state: dir }, `sentinel: watching ${config.instance} on ${config.book}, with the state directory ${dir}`);
+  log.info(
+    { state: dir },
+    `sentinel: watching ${config.instance} on ${booksText(config)}, with the state directory ${dir}`,
+  );
   try {
     await watchOver(
       {
@@ -39,9 +42,10 @@ export async function sentinel(
           () => clock.elapsed(),
         ),
         book: config.book,
+        others: otherBooksOf(config),
         instance: config.instance,
         ttlMs: config.sentinel.ttlMs,
-        ordersMax: config.limits.ordersMax,
+        ordersMax: booksOf(config).reduce((sum, { limits }) => sum + limits.ordersMax, 0),
         resumeCommand: ownCommand('resume', { configFile, stateDir: dir }),
         diskProblem: () => diskProblem(dir),
         onOrders: count => noteOrdersSeen(dir, { at: clock.now(), by: 'sentinel', count }),

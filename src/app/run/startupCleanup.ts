@@ -1,4 +1,5 @@
 /** Cleanup after a failed start: cancels the orders of an earlier run and reports the result. */
+import { booksText, otherBooksOf, otherBooksWith } from '../../config.ts';
 import type { DamagedState, Journal, Leftovers } from '../../live/state/journal.ts';
 import { cutText } from '../../live/safety/cancelAllAndVerify.ts';
 import { CannotStart } from '../../live/loop/opening.ts';
@@ -32,7 +33,14 @@ export async function cleanUpFailedStart(
   );
   const withinMs = error instanceof CannotStart && error.mayPass ? SHORT_MS : config.timing.shutdownMs;
   const known = leftovers.map(({ id }) => id);
-  const { left, canceled, isCut } = await takeOut(options, requestDelayMaxMs, withinMs, known, journal);
+  const { left, canceled, isCut } = await takeOut(
+    options,
+    requestDelayMaxMs,
+    withinMs,
+    known,
+    otherBooksWith(config, leftovers),
+    journal,
+  );
   if (left?.length === 0) {
     throw new UsageError(
       `${why}; canceled ${countOf(canceled)} of the last run; two reads of the open orders show none left`,
@@ -43,7 +51,7 @@ export async function cleanUpFailedStart(
   throw new UsageError(
     [
       why,
-      ...(isCut ? [cutText(config.instance, config.book, known.length)] : []),
+      ...(isCut ? [cutText(config.instance, booksText(config), known.length)] : []),
       ...ids.map(id => `order ${id} may still be open`),
       `canceled ${countOf(canceled)} of the last run, but other orders may still be open; start the bot again, or ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}`,
     ],
@@ -57,14 +65,20 @@ export async function cleanUpDamagedState(damaged: DamagedState, options: RunOpt
   log.error({}, damaged.message);
   // An embedded exchange ends with its run, so no request can be in transit.
   const requestDelayMaxMs = config.exchange.kind === 'embedded' ? 0 : config.timing.requestDelayMaxMs;
-  const { left, canceled, isCut } = await takeOut(options, requestDelayMaxMs, config.timing.shutdownMs, []);
+  const { left, canceled, isCut } = await takeOut(
+    options,
+    requestDelayMaxMs,
+    config.timing.shutdownMs,
+    [],
+    otherBooksOf(config),
+  );
   const { advice } = damaged;
   if (left?.length === 0)
     throw new UsageError(
       `${damaged.message}. Puntas placed no order, canceled ${countOf(canceled)}, and found no open order of ${config.instance} in two reads. To continue, ${advice}`,
       EXIT.broken,
     );
-  const unread = isCut ? cutText(config.instance, config.book, 0) : 'open orders could not be read';
+  const unread = isCut ? cutText(config.instance, booksText(config), 0) : 'open orders could not be read';
   const which = left === null ? unread : left.join(', ');
   throw new UsageError(
     `${damaged.message}. No order was placed, but orders of ${config.instance} may still be open (${which}). First ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}; then ${advice}`,
@@ -77,6 +91,7 @@ function takeOut(
   requestDelayMaxMs: number,
   withinMs: number,
   known: readonly string[],
+  others: readonly string[],
   journal?: Journal,
 ): Promise<Recovered> {
   // The nonces of this client are above those of the client that failed.
@@ -86,6 +101,7 @@ function takeOut(
     clock,
     log,
     book: config.book,
+    others,
     instance: config.instance,
     known,
     requestDelayMaxMs,

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 import { openTape, type Tape } from '../../tape/index.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
-import { readConfig, readShipped, shippedConfig } from '../../wiring/configFile.ts';
+import { readConfig, readShipped, refuseBooks, shippedConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { hasKey, withMarket, withVenue } from '../../wiring/venueAccess.ts';
 import { withProgress } from '../../messages/progress.ts';
@@ -29,13 +29,15 @@ export type Source = {
  * each other or cannot be read.
  */
 export async function selectedInputs(
-  options: Source & { readonly isBacktest?: boolean },
+  options: Source & { readonly isBacktest?: boolean; readonly takesBooks?: boolean },
 ): Promise<{ config: Config; file: string; tapes: readonly Tape[] }> {
   if (options.paper && options.tape !== undefined)
     throw new UsageError(
       '--tape needs the embedded exchange, but --paper trades the market of a remote exchange; remove --tape or --paper',
     );
   const given = options.config === undefined ? null : readConfig(options.config);
+  if (given !== null && (options.takesBooks !== true || options.paper || options.tape !== undefined))
+    refuseBooks(given, options.paper ? 'paper trading' : options.tape !== undefined ? 'a recording' : 'this command');
   const market = given?.exchange.kind === 'embedded' ? given.exchange.market : null;
   const dir = options.tape ?? (market?.kind === 'tape' ? market.dir : undefined);
   const shipped = (name: string) => ({

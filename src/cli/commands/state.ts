@@ -43,14 +43,16 @@ function addReplay(program: Command): void {
 function addExplain(program: Command): void {
   ofBot(program.command('explain').description('explain the quotes now or at a past time, level by level'), 'file')
     .option('--at <time>', 'time of the quotes, like 2026-11-22T13:05:00Z, or their age, like 5m', timeOrAgeFlag)
+    .option('--book <symbol>', 'book to explain, if the bot has several (default: the first)')
     .option('--json', 'print one JSON object', false)
-    .action((options: BotFlags & { at?: TimeOrAge; json: boolean }) => {
+    .action((options: BotFlags & { at?: TimeOrAge; book?: string; json: boolean }) => {
       const clock = realClock();
       const dir = folderToRead(options);
       // A bot with an accelerated clock records times of that clock.
       const botClock = botClockIn(dir);
       const told = explain({
         dir,
+        book: options.book,
         at: options.at === undefined ? null : options.at(botClock.at(clock.now()), botClock.speed),
         onInput: progress(clock, writeError),
       });

@@ -73,7 +73,7 @@ function addRun(program: Command): void {
       const clock = realClock(options.speed);
       let isOpened = false;
       const started = async () => {
-        const { config: given, tapes, file } = await selectedInputs(options);
+        const { config: given, tapes, file } = await selectedInputs({ ...options, takesBooks: true });
         if (given.paper.only && !options.paper)
           throw new UsageError('this configuration is for paper trading only (paper.only); run it with --paper');
         if (!options.paper) {
@@ -160,12 +160,12 @@ function addCheck(program: Command): void {
   )
     .option('--paper', 'read the remote market without a key', false)
     .action(async (options: Source) => {
-      const { config, tapes, file } = await selectedInputs(options);
-      const { check } = await import('../../app/doctor/check.ts');
+      const { config, tapes, file } = await selectedInputs({ ...options, takesBooks: true });
+      const { checkBooks } = await import('../../app/doctor/checkBooks.ts');
       const clock = realClock(options.speed);
       await withVenueOf(config, tapes, options, clock, async (venue, _log, seed) => {
         const configFile = options.config === undefined || options.paper ? undefined : file;
-        const { text, problem } = await check(config, venue, clock, seed, configFile);
+        const { text, problem } = await checkBooks(config, venue, clock, seed, configFile);
         print(text);
         const help = editorHelp(file);
         if (help !== null) print(`\n${help}`);
@@ -185,7 +185,7 @@ function addExchange(program: Command): void {
     .option('--port <n>', 'port (default: exchange.port, or 8080)', portFlag)
     .action(async (options: Source & { port?: number }) => {
       const signals = signalsToStop();
-      const { config, tapes } = await selectedInputs(options);
+      const { config, tapes } = await selectedInputs({ ...options, takesBooks: true });
       if (config.exchange.kind !== 'embedded')
         throw new UsageError(
           'this configuration has a remote exchange; use a configuration with exchange.kind: embedded',

@@ -4,6 +4,7 @@
  */
 import { AccountState } from './accountState.ts';
 import { BookEngine } from './bookEngine.ts';
+import { bookStatesIn, continuedStates, withoutLots, type BookStates } from './bookStates.ts';
 import type { BookOptions, EngineNews, EngineOptions, SharedOptions } from './engineTypes.ts';
 import { isBookEvent, type AccountEvent, type OneBookEvent, type EngineEvent, type RestoredLedger } from './event.ts';
 import type { LedgerEntry } from '../accounting/ledger.ts';
@@ -11,6 +12,8 @@ import type { PlaceAccount } from '../accounting/placeAccount.ts';
 import type { AccountView } from '../accounting/tradingAccount.ts';
 import type { Transit } from '../accounting/transit.ts';
 import type { Approved, Command } from '../orders/commands.ts';
+import type { Instrument } from '../model/instrument.ts';
+import type { Order } from '../orders/orders.ts';
 import type { Millis } from '../model/units.ts';
 
 const NOTHING: readonly Approved<Command>[] = [];
@@ -19,8 +22,15 @@ export class Engine {
   /** Books, in the order in which they decide. */
   readonly books: readonly BookEngine[];
   readonly #state: AccountState;
+  readonly #instruments: readonly Instrument[];
+  #shown: BookEngine | null = null;
+  /** States of books that only earlier runs had. */
+  #kept: BookStates = new Map();
 
-  /** Throws RangeError if there is no book, two have one symbol, or several are hedged on another exchange. */
+  /**
+   * Throws RangeError if there is no book, two have one symbol, or several are hedged on another exchange. Only the
+   * first book with a base currency may have a target.
+   */
   constructor(account: SharedOptions, books: readonly BookOptions[]) {
     const [first] = books;
     if (first === undefined) throw new RangeError('expected at least one book, found none');
@@ -29,6 +39,14 @@ export class Engine {
       throw new RangeError(`expected each book once, found ${symbols.join(', ')}`);
     const hedged = books.filter(({ elsewhere }) => elsewhere !== undefined);
     if (hedged.length > 1) throw new RangeError('expected at most one book with hedges on another exchange');
+    const isHome = ({ instrument }: BookOptions): boolean =>
+      books.find(book => book.instrument.major === instrument.major)?.instrument === instrument;
+    const targeted = books.find(book => book.target !== null && !isHome(book));
+    if (targeted !== undefined)
+      throw new RangeError(
+        `${targeted.instrument.symbol} has a target, but only the first book with a base currency may have one`,
+      );
+    this.#instruments = books.map(({ instrument }) => instrument);
     const { instance, run, timing, onNews, isTraced = false } = account;
     const { instrument, elsewhere } = hedged[0] ?? first;
     this.#state = new AccountState({ instance, run, timing, major: instrument.major, elsewhere });
@@ -42,10 +60,19 @@ export class Engine {
     return new Engine(options, [options]);
   }
 
-  /** The book of an engine with one book. Throws if there are several. */
+  /** The book of an engine with one book, or the book that `showBook` chose. Throws if there are several and no choice. */
   get book(): BookEngine {
-    if (this.books.length > 1) throw new Error(`expected one book, found ${this.books.length}`);
-    return this.books[0]!;
+    const shown = this.#shown ?? (this.books.length === 1 ? this.books[0] : undefined);
+    if (shown === undefined) throw new Error(`expected one book, found ${this.books.length}`);
+    return shown;
+  }
+
+  /** Chooses the book that `book` returns, for readers of one book at a time. @throws RangeError if there is no such book. */
+  showBook(symbol: string): void {
+    const shown = this.books.find(book => book.symbol === symbol);
+    if (shown === undefined)
+      throw new RangeError(`expected one of ${this.books.map(book => book.symbol).join(', ')}, found ${symbol}`);
+    this.#shown = shown;
   }
 
   /**
@@ -100,22 +127,94 @@ export class Engine {
     return this.books.flatMap(book => book.decide(at));
   }
 
-  #bookOf({ symbol }: OneBookEvent): BookEngine {
-    const book = symbol === undefined ? this.book : this.books.find(each => each.symbol === symbol);
+  #bookOf({ kind, symbol }: OneBookEvent): BookEngine {
+    if (symbol === undefined && this.books.length > 1)
+      throw new Error(`received a ${kind} event without the symbol of one of ${this.books.length} books`);
+    const book = symbol === undefined ? this.books[0] : this.books.find(each => each.symbol === symbol);
     if (book === undefined) throw new Error(`received an event of ${symbol}, which is no book of this engine`);
     return book;
   }
 
   #restore({ orders, ledger, at }: Extract<EngineEvent, { kind: 'restore' }>): void {
-    for (const order of orders)
-      (this.books.find(({ symbol }) => symbol === order.symbol) ?? this.books[0]!).restoreOrder(order, at);
+    for (const order of orders) {
+      const symbol = order.symbol ?? this.books[0]!.symbol;
+      const book = this.books.find(each => each.symbol === symbol);
+      if (book === undefined) throw new Error(`order ${order.id} is in ${symbol}, which is no book of this engine`);
+      book.restoreOrder(order, at);
+    }
     if (ledger === null) return;
-    this.#state.accounts.restore(ledger, at);
-    const stateOf = (book: BookEngine) => (book === this.books[0] ? ledger : ledger.books?.[book.symbol]);
+    const { accounts } = this.#state;
+    accounts.restore(ledger, at);
+    const stored = bookStatesIn(ledger, this.books[0]!.symbol);
+    const { states, kept } = continuedStates(stored, this.#instruments, major => accounts.held(major));
+    this.#kept = kept;
     // The home of a currency comes after the other books: what belongs to them does not belong to the home.
     for (const isHome of [false, true])
       for (const book of this.books)
-        if (this.#state.isHome(book) === isHome) book.restore(stateOf(book) ?? book.firstState, at);
+        if (this.#state.isHome(book) === isHome) book.restore(states.get(book.symbol) ?? book.firstState, at);
+  }
+
+  /** Symbols of books that only earlier runs had; their stored states are kept. */
+  get keptBooks(): readonly string[] {
+    return [...this.#kept.keys()];
+  }
+
+  /** Orders of all books that may be live. */
+  get liveOrders(): readonly Order[] {
+    return this.#all(book => book.liveOrders);
+  }
+
+  /** Orders of all books that may be live or may still be filled. */
+  get unfinished(): readonly Order[] {
+    return this.#all(book => book.unfinished);
+  }
+
+  /** Returns an order by origin id, whichever book has it; also finds orders that ended recently. */
+  order(id: string): Order | undefined {
+    return this.bookWith(id)?.order(id);
+  }
+
+  /** Returns the book that has an order; `undefined` if none has it. */
+  bookWith(id: string): BookEngine | undefined {
+    if (this.books.length === 1) return this.books[0]!;
+    return this.books.find(book => book.order(id) !== undefined);
+  }
+
+  /** Reason for the halt of the first halted book; `null` if no book is halted. */
+  get haltedBecause(): string | null {
+    return this.#first(book => book.haltedBecause);
+  }
+
+  /** Reason for the operator's pause; `null` if not paused. */
+  get pausedBecause(): string | null {
+    return this.#first(book => book.pausedBecause);
+  }
+
+  /** Reason why the first reduce-only book only reduces its inventory; `null` if no book is reduce-only. */
+  get reducingBecause(): string | null {
+    return this.#first(book => book.reducingBecause);
+  }
+
+  /** Whether the inventory of all books is known and within its limit. */
+  get isWithinLimit(): boolean {
+    return this.books.every(book => book.isWithinLimit);
+  }
+
+  /** Whether a book has rules with another tick or lot than those of this run. */
+  get isOutdated(): boolean {
+    return this.books.some(book => book.isOutdated);
+  }
+
+  #all<T>(of: (book: BookEngine) => readonly T[]): readonly T[] {
+    return this.books.length === 1 ? of(this.books[0]!) : this.books.flatMap(of);
+  }
+
+  #first(of: (book: BookEngine) => string | null): string | null {
+    for (const book of this.books) {
+      const found = of(book);
+      if (found !== null) return found;
+    }
+    return null;
   }
 
   /** Account on the bot's own exchange. */
@@ -147,12 +246,13 @@ export class Engine {
   ledger(recent: readonly string[]): RestoredLedger | null {
     const { accounts } = this.#state;
     if (!accounts.own.isOpen) return null;
-    const [first, ...others] = this.books;
-    return {
-      ...accounts.stateToSave(recent),
-      ...first!.stateToSave,
-      ...(others.length > 0 ? { books: Object.fromEntries(others.map(book => [book.symbol, book.stateToSave])) } : {}),
-    };
+    const ofAccount = accounts.stateToSave(recent);
+    if (this.books.length === 1 && this.#kept.size === 0) return { ...ofAccount, ...this.books[0]!.stateToSave };
+    const states = this.books.map((book, i) => withoutLots(book.stateToSave, this.#instruments[i]!));
+    const named = new Map([...this.books.map((book, i) => [book.symbol, states[i]!] as const), ...this.#kept]);
+    const { symbol } = this.books[0]!;
+    named.delete(symbol);
+    return { ...ofAccount, ...states[0]!, symbol, books: Object.fromEntries(named) };
   }
 
   /** Time of the next decision if no event causes an earlier one. Drivers send a timer event at this time. */

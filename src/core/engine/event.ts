@@ -51,10 +51,18 @@ export type BookState = StoredTarget & {
   readonly profit?: ProfitSinceOpening;
 };
 
-/** Ledger of all accounts, with the state of the first book; `books` has that of each other book, by symbol. */
+/** Ledger of all accounts, with the state of the first book. */
 export type RestoredLedger = AccountLedger &
   TransitState &
-  BookState & { readonly books?: Readonly<Record<string, BookState>> };
+  BookState & {
+    /**
+     * Symbol of the first book; absent in a ledger of one book. A ledger with a symbol stores each target in
+     * `targetRest` only, because the lots of a book that a later run does not have are unknown to it.
+     */
+    readonly symbol?: string;
+    /** States of the other books, and of books that only earlier runs had, by symbol. */
+    readonly books?: Readonly<Record<string, BookState>>;
+  };
 
 export type EngineEvent =
   /** State of an earlier run. This event comes before every other event. */

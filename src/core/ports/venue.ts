@@ -53,6 +53,8 @@ type VenueBasics = {
   readonly allows?: { readonly public: number; readonly private: number; readonly privateLowest?: number };
   /** Whether the exchange rejects each nonce below an earlier one of the key; absent if it accepts them in any order. */
   readonly wantsRisingNonces?: true;
+  /** Whether the exchange lists orders and trades only per book, so that one bot can quote only one book; absent if not. */
+  readonly listsPerBook?: true;
   readonly orderIds: OrderIdRule;
   /**
    * Returns the maximum time after sending at which the exchange may still execute a placement, for the configured

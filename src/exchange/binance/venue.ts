@@ -35,6 +35,7 @@ export const binanceSpot: ExchangeVenue = {
   streams: 'levels',
   meaningOf: binanceMeaning,
   // Order ids have at most 36 characters (common knowledge, not checked).
+  listsPerBook: true,
   orderIds: { instanceMax: 12, runMax: 99_999_999_999_999, counterMax: 99_999_999 },
   requestLifeMs: recvWindowMs,
   hedging: { lookUp: 'by order id', immediateOrCancel: true, tradeFees: true },

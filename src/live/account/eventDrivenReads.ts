@@ -25,7 +25,8 @@ export type EventDrivenReadsOptions = {
   readonly reads: Pick<Reads, 'newest'>;
   /** Looks up the bot's orders by origin id and passes the result to the engine. */
   readonly look: (ids: readonly string[]) => Promise<unknown>;
-  readonly engine: Engine;
+  /** Engine with the orders of the stream's book. */
+  readonly engine: Pick<Engine, 'liveOrders'>;
   readonly exchange: Pick<Exchange, 'budget'>;
   /** Called on an internal error. */
   readonly onBroken: (error: unknown) => void;
@@ -131,9 +132,7 @@ export class EventDrivenReads {
   #goneIds(): readonly string[] {
     const oids = [...this.#gone].slice(0, CANCEL_CHUNK);
     for (const oid of oids) this.#gone.delete(oid);
-    return this.#options.engine.book.liveOrders.flatMap(({ id, oid }) =>
-      oid !== null && oids.includes(oid) ? [id] : [],
-    );
+    return this.#options.engine.liveOrders.flatMap(({ id, oid }) => (oid !== null && oids.includes(oid) ? [id] : []));
   }
 
   #isBehind(): boolean {

@@ -6,6 +6,7 @@ import {
   textOfMoney,
   type Clock,
   type Engine,
+  type Instrument,
   type LedgerEntry,
   type Millis,
   type ProfitSinceOpening,
@@ -17,6 +18,8 @@ import type { Reads } from './reads.ts';
 
 const KEEP_EVERY_MS = 60_000;
 
+const unitsOf = ({ tick, lot }: StateUnits): StateUnits => ({ tick, lot });
+
 export class LedgerKeeper {
   readonly #engine: Engine;
   readonly #journal: Pick<Journal, 'keep'>;
@@ -26,6 +29,8 @@ export class LedgerKeeper {
   readonly #hedges: () => readonly HedgeRow[];
   readonly #transfers: () => readonly string[] | null;
   readonly #units: StateUnits;
+  /** Units of each book but the first, by symbol; `null` with one book. */
+  readonly #bookUnits: Readonly<Record<string, StateUnits>> | null;
   #kept: {
     readonly state: string;
     readonly hedges: readonly HedgeRow[];
@@ -40,19 +45,22 @@ export class LedgerKeeper {
     journal: Pick<Journal, 'keep'>,
     reads: Pick<Reads, 'taken' | 'uncounted'>,
     clock: Clock,
-    { tick, lot }: StateUnits,
+    instruments: readonly Instrument[],
     hedges: () => readonly HedgeRow[] = () => [],
     transfers: () => readonly string[] | null = () => null,
   ) {
     engine.onEntry(entry => void this.#entries.push(entry));
-    engine.book.hourEnds.listen(ended => void this.#hours.push(ended));
+    // Profits of several books may be in several currencies, so their hours have no sum; reports are about the first book.
+    engine.books[0]!.hourEnds.listen(ended => void this.#hours.push(ended));
     this.#transfers = transfers;
     this.#hedges = hedges;
     this.#engine = engine;
     this.#journal = journal;
     this.#reads = reads;
     this.#clock = clock;
-    this.#units = { tick, lot };
+    const [first, ...others] = instruments;
+    this.#units = unitsOf(first!);
+    this.#bookUnits = others.length === 0 ? null : Object.fromEntries(others.map(book => [book.symbol, unitsOf(book)]));
   }
 
   /**
@@ -63,7 +71,7 @@ export class LedgerKeeper {
   keep(isLast = false): void {
     const { uncounted } = this.#reads;
     const { marker, tids } = this.#reads.taken;
-    const live = this.#engine.book.unfinished.map(({ id, price, amount, filled, filledRest, oid }) => ({
+    const live = this.#engine.unfinished.map(({ id, price, amount, filled, filledRest, oid }) => ({
       ...{ id, filled, oid, price, amount },
       ...(filledRest !== undefined && filledRest > 0n ? { rest: textOfMoney(filledRest) } : {}),
     }));
@@ -79,9 +87,21 @@ export class LedgerKeeper {
     const { checked } = this.#engine.account;
     const checkedThere = this.#engine.elsewhere?.checked ?? null;
     const profit = ledger.profit?.profit ?? null;
-    const units = this.#units;
+    const [units, bookUnits] = [this.#units, this.#bookUnits];
     this.#journal.keep(
-      { ledger, marker, live, hedges, transfers, units, uncounted, checked, checkedThere, profit },
+      {
+        ledger,
+        marker,
+        live,
+        hedges,
+        transfers,
+        units,
+        ...(bookUnits && { bookUnits }),
+        uncounted,
+        checked,
+        checkedThere,
+        profit,
+      },
       this.#entries,
       this.#hours,
     );

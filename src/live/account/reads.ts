@@ -42,6 +42,8 @@ export class Reads {
   readonly #exchange: Exchange;
   readonly #time: () => Millis;
   readonly #book: string;
+  /** All books of the bot; the first is `#book`. */
+  readonly #books: readonly string[];
   readonly #overlapMs: Millis;
   /** Id of the newest trade up to which the ledger contains every trade. Reads start after this trade. */
   #marker: string | undefined;
@@ -60,7 +62,7 @@ export class Reads {
    * Creates the reads of one book and of the account's trades newer than `lastTid`. The trades in `tids` (in order) are
    * newer than `lastTid` and already in the ledger. `time` returns the engine's time. Trades of the last `overlapMs`
    * are read repeatedly, because an older trade may be recorded after a newer one. The receiver detects repeats by
-   * trade id.
+   * trade id. `others` are further books of the bot, whose open orders and currencies are read too.
    */
   constructor(
     exchange: Exchange,
@@ -71,10 +73,12 @@ export class Reads {
     tids: readonly string[] = [],
     judgment: RowJudgment = NO_JUDGMENT,
     uncounted: readonly string[] = [],
+    others: readonly string[] = [],
   ) {
     this.#uncounted = new Set(uncounted);
     this.#judgment = judgment;
-    this.#currencies = pairOrNull(book) ?? [];
+    this.#books = [book, ...others];
+    this.#currencies = [...new Set(this.#books.flatMap(one => pairOrNull(one) ?? []))];
     this.#exchange = exchange;
     this.#book = book;
     this.#marker = lastTid;
@@ -134,13 +138,17 @@ export class Reads {
   async openOrders(): Promise<EventOf<'open orders'> | Failed> {
     const startedAt = this.#time();
     const { ordersPage } = this.#exchange.limits;
-    const outcome = await this.#exchange.openOrders({ book: this.#book, limit: ordersPage });
+    // One request for the account serves all books.
+    const isOfOne = this.#books.length === 1;
+    const of = isOfOne ? { book: this.#book, limit: ordersPage } : { limit: ordersPage };
+    const outcome = await this.#exchange.openOrders(of);
     if (outcome.kind !== 'done') return outcome;
-    const { value: orders, unreadable } = withoutContradictions(outcome, this.#judgment);
-    const isPageWhole = orders.length + unreadable.length < ordersPage;
+    const { value: listed, unreadable } = withoutContradictions(outcome, this.#judgment);
+    const isPageWhole = listed.length + unreadable.length < ordersPage;
+    const orders = isOfOne ? listed : listed.filter(({ book }) => this.#books.includes(book));
     let isWhole = isPageWhole;
     for (const row of unreadable) {
-      const concern = isOwnOrder(row, { book: this.#book, ...this.#judgment });
+      const concern = isOwnOrder(row, { book: this.#book, others: this.#books, ...this.#judgment });
       if (concern === 'yes') return failedBy('open_orders', row);
       if (concern === 'possibly') isWhole = false;
       const then =

@@ -11,6 +11,7 @@ import type { LivePriceFeed } from '../market/livePriceSource.ts';
 import type { ReferenceOptions } from '../market/reference.ts';
 import type { RfqReferenceSetup } from '../market/rfqReferenceReads.ts';
 import type { Opening } from './opening.ts';
+import type { OtherBook } from './otherBooks.ts';
 import type { Rules } from '../rules.ts';
 
 /** Identity of the bot. */
@@ -101,8 +102,16 @@ export type RunParts = {
 
 export type LoopOptions = RunParts & {
   readonly engine: Engine;
+  /** Further books of the account, besides the first. */
+  readonly others?: readonly OtherBook[];
   /** Rules and balances that were read before the first quote, and hedges that a settlement has ended. */
-  readonly start: { readonly rules: Rules; readonly opening: Opening; readonly settled: readonly HedgeRow[] };
+  readonly start: {
+    readonly rules: Rules;
+    /** Rules of the further books, in their order. */
+    readonly others: readonly Rules[];
+    readonly opening: Opening;
+    readonly settled: readonly HedgeRow[];
+  };
 };
 
 export type StopReport = {

@@ -1,9 +1,11 @@
 /** Reads before the first quote: the rules of the book, the account's fees, and balances at a time without trades. */
 import {
   accountTierOf,
+  bookStatesIn,
   describeRow,
   instrumentOf,
   moneyOf,
+  pairOf,
   rateCeil,
   sleep,
   textOfMoney,
@@ -15,6 +17,7 @@ import {
   type Instrument,
   type Millis,
   type Outcome,
+  type RestoredLedger,
   type UnreadableRow,
 } from '../../core/index.ts';
 import { missingBalance } from '../account/reads.ts';
@@ -122,7 +125,7 @@ export type Opening =
  */
 export async function resolveOpening(
   leftovers: Leftovers,
-  { instrument }: Rules,
+  instruments: readonly Instrument[],
   {
     clock,
     venue,
@@ -137,23 +140,39 @@ export async function resolveOpening(
 ): Promise<Opening> {
   const { ledger, marker } = leftovers;
   if (ledger !== null) return { kind: 'restored', lastTid: marker, tids: [...ledger.seen.keys()] };
-  const currencies = [instrument.major, instrument.minor];
+  const currencies = [...new Set(instruments.flatMap(({ major, minor }) => [major, minor]))];
   const options = { clock, currencies, zero: openingZero, apartMs: openingApartMs };
   return { kind: 'fresh', ...(await readFirstBalances(venue.exchange, options)) };
 }
 
 /**
- * Converts the stored state of earlier runs to the present tick and lot of the book.
+ * Converts the stored state of earlier runs to the present tick and lot of each book; the first is the bot's first book.
  * @throws CannotStart if these units cannot express a stored price or amount.
  */
-export function journalInUnits(journal: Journal, instrument: Instrument): Journal {
+export function journalInUnits(journal: Journal, [first, ...others]: readonly [Instrument, ...Instrument[]]): Journal {
   const { leftovers } = journal;
   try {
-    return { ...journal, leftovers: inUnitsOf(leftovers, leftovers.units, instrument) };
+    return { ...journal, leftovers: inUnitsOf(leftovers, leftovers.units, first, others) };
   } catch (error) {
     if (error instanceof RangeError) throw new CannotStart(error.message);
     throw error;
   }
+}
+
+/** Returns a warning about stored books that this run does not have; `null` if there are none. */
+export function absentBooksText(ledger: RestoredLedger | null, instruments: readonly Instrument[]): string | null {
+  if (ledger === null) return null;
+  const { symbol: first } = instruments[0]!;
+  const absent = [...bookStatesIn(ledger, first).keys()].filter(book =>
+    instruments.every(({ symbol }) => symbol !== book),
+  );
+  if (absent.length === 0) return null;
+  const counted = [...new Set(instruments.map(({ major }) => major))].map(major => {
+    const { symbol } = instruments.find(one => one.major === major)!;
+    const same = absent.filter(book => pairOf(book)[0] === major);
+    return same.length === 0 ? '' : `; the inventory of ${same.join(', ')} counts as inventory of ${symbol}`;
+  });
+  return `the ledger has the state of books that this bot does not quote: ${absent.join(', ')}; their profit and markouts are kept${counted.join('')}`;
 }
 
 export type OpeningBalances = {

@@ -7,10 +7,16 @@ import { sleep, textOfError, type MarketStream, type Millis, type Order } from '
 import type { Journal } from '../state/journal.ts';
 import type { ExchangeSide, StopReport } from './loopOptions.ts';
 import { readOnce, readRules } from './opening.ts';
+import type { OtherBook } from './otherBooks.ts';
 import type { Rules } from '../rules.ts';
 import { Run, type RunOpening } from './run.ts';
 
-export type RotationOptions = Omit<RunOpening, 'rules' | 'venue'> & {
+/** Further book of the runs; `newStream` creates the stream of one run. */
+export type RotatedBook = Omit<OtherBook, 'stream'> & { readonly newStream?: () => MarketStream | undefined };
+
+export type RotationOptions = Omit<RunOpening, 'rules' | 'venue' | 'others'> & {
+  /** Further books of the account, besides the first. Default: none. */
+  readonly others?: readonly RotatedBook[];
   readonly venue: Omit<ExchangeSide, 'stream'> & {
     /** Creates the stream of one run. */
     readonly newStream?: () => MarketStream | undefined;
@@ -32,7 +38,7 @@ export type RotationOptions = Omit<RunOpening, 'rules' | 'venue'> & {
 /** Options of a run that depend on its configuration; `setup` is the configuration as text. */
 export type RunSetup = { readonly setup: string } & Pick<
   RotationOptions,
-  'beside' | 'timing' | 'watchers' | 'makeEngine' | 'roll'
+  'beside' | 'timing' | 'watchers' | 'makeEngine' | 'roll' | 'others'
 >;
 
 /** Result of a request to change runs. `kept`: the old configuration stays in use, for the reason `why`. */
@@ -169,7 +175,7 @@ export class RecordingRotation {
     const { signal } = this.#stopping;
     for (;;) {
       if (this.#asked === null) this.#wake = new AbortController();
-      const isSoon = this.#asked !== null || this.#run.engine.book.isOutdated;
+      const isSoon = this.#asked !== null || this.#run.engine.isOutdated;
       const pause = !isSoon || this.#isUnread ? LOOK_EVERY_MS : ASKED_LOOK_EVERY_MS;
       await sleep(clock, pause, this.#asked === null ? this.#wake.signal : signal);
       if (signal.aborted) break;
@@ -195,7 +201,7 @@ export class RecordingRotation {
   /** Returns why the engine of a next run cannot be created; `null` if it can be created. */
   #refusalOf({ makeEngine }: Pick<RunSetup, 'makeEngine'>, rules: Rules): string | null {
     try {
-      makeEngine(rules, () => undefined, this.#journal.run + 1);
+      makeEngine(rules, () => undefined, this.#journal.run + 1, this.#run.otherRules);
       return null;
     } catch (error) {
       return textOfError(error);
@@ -209,8 +215,7 @@ export class RecordingRotation {
     const isTold = why === this.#whyNotNext;
     this.#whyNotNext = why;
     // A run that can no longer quote, or whose recording has twice the size limit, always ends.
-    if (why === null || this.#run.engine.book.isOutdated || this.#journal.recordedBytes() >= 2 * roll.bytes)
-      return false;
+    if (why === null || this.#run.engine.isOutdated || this.#journal.recordedBytes() >= 2 * roll.bytes) return false;
     if (!isTold)
       log.error({ run: this.#journal.run }, `the next run could not start, so the current run continues: ${why}`);
     return true;
@@ -219,7 +224,7 @@ export class RecordingRotation {
   #isDue(): boolean {
     const { clock, roll } = this.#options;
     return (
-      this.#run.engine.book.isOutdated ||
+      this.#run.engine.isOutdated ||
       clock.elapsed() - this.#startedAt >= roll.afterMs ||
       this.#journal.recordedBytes() >= roll.bytes
     );
@@ -236,16 +241,16 @@ export class RecordingRotation {
     const bytes = this.#journal.recordedBytes();
     if (this.#asked === null && !this.#isDue()) return null;
     // The next run needs a ledger, and would lose a halt that is not on disk.
-    const losesHalt = () => engine.book.haltedBecause !== null && state.latch.read() === null;
+    const losesHalt = () => engine.haltedBecause !== null && state.latch.read() === null;
     if (engine.ledger([]) === null || losesHalt()) return null;
     const { account, elsewhere } = engine;
     const isConverting = account.isConverting || (elsewhere?.openOrders ?? 0) > 0;
-    const isCalm = account.isReconciled && !isConverting && engine.book.unfinished.every(isFound);
+    const isCalm = account.isReconciled && !isConverting && engine.unfinished.every(isFound);
     const isAtOnce = this.#asked?.next === null;
     if (!isCalm && !isAtOnce && bytes < 2 * roll.bytes) return null;
     // A recent read of the rules found the changed tick or lot, so no further read is needed.
     const nextRules = this.#run.nextRules();
-    if (engine.book.isOutdated && nextRules !== null) return nextRules;
+    if (engine.isOutdated && nextRules !== null) return nextRules;
     // If the rules cannot be read, the next run could not read them either. What was read also applies to the current
     // run, which continues if the next one cannot start.
     const rules = await this.#run.readRules();
@@ -259,7 +264,7 @@ export class RecordingRotation {
     const ended = this.#run;
     const from = clock.elapsed();
     const last = this.#journal.run;
-    const why = ended.engine.book.isOutdated
+    const why = ended.engine.isOutdated
       ? 'uses a tick or lot size that the exchange has changed'
       : this.#asked === null
         ? 'has reached its maximum duration or recording size'
@@ -269,7 +274,7 @@ export class RecordingRotation {
     log.info({ run: last, bytes: this.#journal.recordedBytes() }, `run ${last} ${why}; the next run takes over`);
     // With an outdated tick, the ended run does not compare its ledger with the balances. The next run does so before
     // it quotes.
-    this.#ended = await ended.stop(ended.engine.book.isOutdated);
+    this.#ended = await ended.stop(ended.engine.isOutdated);
     const { failure, left, unread } = this.#ended;
     if (failure !== null) return;
     const taken = await this.#openNext(known);
@@ -337,5 +342,6 @@ const isFound = ({ state, ending }: Order): boolean =>
 
 function openRun(options: RotationOptions & { readonly rules?: Rules }): Promise<Run> {
   const { newStream, ...venue } = options.venue;
-  return Run.open({ ...options, venue: { ...venue, stream: newStream?.() } });
+  const others = options.others?.map(({ newStream: newOne, ...book }) => ({ ...book, stream: newOne?.() }));
+  return Run.open({ ...options, venue: { ...venue, stream: newStream?.() }, ...(others && { others }) });
 }

@@ -1,6 +1,9 @@
 /** Run of the bot in real time, from its first read to its verified end: engine, reads, commands and recording. */
+import { setMaxListeners } from 'node:events';
 import {
   approveByIds,
+  bookStatesIn,
+  isBookEvent,
   sleep,
   textOfError,
   type Approved,
@@ -17,6 +20,7 @@ import { judgmentBy } from '../unreadableRows.ts';
 import { cancelAll } from '../safety/cancelAllAndVerify.ts';
 import { decisionTimer } from './decisionTimer.ts';
 import { EventQueue } from './eventQueue.ts';
+import { FairShares } from './fairShares.ts';
 import { hedgerOf } from './runHedger.ts';
 import {
   addedText,
@@ -29,9 +33,10 @@ import {
 import { PlaceReads } from './placeReads.ts';
 import { PlaceTransfers } from './placeTransfers.ts';
 import { LedgerKeeper } from '../account/ledgerKeeper.ts';
-import { MarketData } from '../market/marketData.ts';
+import { MarketData, type MarketDataStatus } from '../market/marketData.ts';
 import type { LoopOptions, RunParts, StopReport } from './loopOptions.ts';
-import { journalInUnits, readRules, resolveOpening } from './opening.ts';
+import { contextOfBook, type OtherBook } from './otherBooks.ts';
+import { absentBooksText, journalInUnits, readRules, resolveOpening } from './opening.ts';
 import { retryingLatch } from '../safety/latch.ts';
 import type { Rules } from '../rules.ts';
 import type { RunContext } from '../runContext.ts';
@@ -63,10 +68,12 @@ const EMPTY_READS_TO_STOP = 2;
 /** Options of a run without its engine, which needs the rules of the book. */
 export type RunOpening = RunParts & {
   /** Creates the engine. @throws Error with a one-line message if the run must not start. */
-  readonly makeEngine: (rules: Rules, onNews: (news: EngineNews) => void, run: number) => Engine;
+  readonly makeEngine: (rules: Rules, onNews: OnNews, run: number, others: readonly Rules[]) => Engine;
   /** Rules of the book. If absent, `open` reads them from the exchange. */
   readonly rules?: Rules;
-  /** Called with news of the engine, during the step that causes it. */
+  /** Further books of the account, besides that of `bot`. Default: none. */
+  readonly others?: readonly OtherBook[];
+  /** Called with news of the engine and the rules of its book, during the step that causes it. */
   readonly onNews?: (news: EngineNews, rules: Rules) => void;
   /** Currencies whose balance is zero according to the operator, so that the exchange need not list them. */
   readonly openingZero?: readonly string[];
@@ -74,11 +81,14 @@ export type RunOpening = RunParts & {
   readonly openingApartMs?: Millis;
 };
 
+type OnNews = (news: EngineNews, symbol?: string) => void;
+
 export class Run {
   readonly #options: LoopOptions;
   readonly #run: RunContext;
   readonly #reads: Reads;
-  readonly market: MarketData;
+  /** Market data of all books, that of the first book first. */
+  readonly #markets: readonly (readonly [symbol: string, market: MarketData])[];
   readonly #stopping = new AbortController();
   readonly #tasks: Promise<void>[] = [];
   readonly #underWay = new Set<Promise<void>>();
@@ -93,7 +103,9 @@ export class Run {
   /** Reads of the balances on the other exchange; `null` if the bot does not hedge there. */
   readonly #placeReads: PlaceReads | null;
   readonly #placeTransfers: PlaceTransfers | null;
-  readonly #rules: RulesReads;
+  /** Rules of all books, those of the first book first. */
+  readonly #rules: readonly [RulesReads, ...RulesReads[]];
+  readonly #shares: FairShares;
   readonly #latch: LatchWatch;
   readonly #queue = new EventQueue({
     prepare: event => this.#prepare(event),
@@ -115,36 +127,43 @@ export class Run {
     const { log, venue } = options;
     const latch = retryingLatch(options.state.latch, log);
     const rules = options.rules ?? (await readRules(venue.exchange, options.bot.book));
-    const left = journalInUnits(options.state.journal, rules.instrument);
+    const others: Rules[] = [];
+    for (const { book } of options.others ?? []) others.push(await readRules(venue.exchange, book));
+    const books = [rules.instrument, ...others.map(({ instrument }) => instrument)] as const;
+    const left = journalInUnits(options.state.journal, books);
     const place = options.beside?.place;
     const settlements = options.state.settlements?.waiting() ?? [];
     const { hedges, settled } = hedgesToContinue(left.leftovers, place, settlements, options.clock.now());
     const journal = { ...left, leftovers: { ...left.leftovers, hedges } };
-    const others = heldAtOtherPlaces(journal.leftovers, place?.name ?? null);
-    if (others !== null) log.warn({}, others);
+    const places = heldAtOtherPlaces(journal.leftovers, place?.name ?? null);
+    if (places !== null) log.warn({}, places);
     const added = addedText(journal.leftovers);
     if (added !== null) log.warn({}, added);
     await place?.rules.open();
-    const engine = options.makeEngine(rules, onNews, journal.run);
-    const unproven = engine.book.unprovenBases(journal.leftovers.ledger ?? {});
+    const engine = options.makeEngine(rules, onNews, journal.run, others);
+    const { ledger } = journal.leftovers;
+    const states = ledger && bookStatesIn(ledger, rules.instrument.symbol);
+    const unproven = engine.books.flatMap(book => book.unprovenBases(states?.get(book.symbol) ?? {}));
     if (unproven.length > 0)
       log.warn(
         { sources: unproven },
         `the stored basis of ${unproven.join(', ')} is from an older version of Puntas, which did not record from which books a basis was measured; the bot discards the stored basis and measures a new one. Until the new basis is known, reference.basis.unknown decides whether the source is used`,
       );
-    const opening = await resolveOpening(journal.leftovers, rules, options);
+    const absent = absentBooksText(ledger, books);
+    if (absent !== null) log.warn({}, absent);
+    const opening = await resolveOpening(journal.leftovers, books, options);
     const state = { ...options.state, journal, latch };
-    const run: Run = new Run({ ...options, state, engine, start: { rules, opening, settled } });
+    const run: Run = new Run({ ...options, state, engine, start: { rules, others, opening, settled } });
     return run;
 
-    function onNews(news: EngineNews): void {
+    function onNews(news: EngineNews, symbol?: string): void {
       if (news.kind === 'order' && news.news.kind === 'ended') journal.ended(news.news.order.id, news.news.ending);
       if (news.kind === 'halted') latch.set({ reason: news.reason, at: run.time(), by: 'bot' });
       run.#hedger?.onNews(news);
       // The hedger acts after the step, because its own events are steps, and a step must end before the next begins.
       if (news.kind === 'fill') run.#track(Promise.resolve().then(() => run.#hedgeFill()));
       try {
-        options.onNews?.(news, rules);
+        options.onNews?.(news, others.find(({ instrument }) => instrument.symbol === symbol) ?? rules);
       } catch (error) {
         // An error of the listener must not interrupt the step. The engine completes the step and its commands are
         // recorded; then the run fails.
@@ -156,6 +175,8 @@ export class Run {
   /** Called only by `Run.open`. */
   private constructor(options: LoopOptions) {
     this.#options = options;
+    // Each book adds a fixed number of tasks that wait for the stop.
+    setMaxListeners(0, this.#stopping.signal);
     this.#origin = options.clock.now() - options.clock.elapsed();
     const { bot, clock, engine, log, start, state, timing, venue, beside = {} } = options;
     const [{ opening }, { exchange }] = [start, venue];
@@ -164,7 +185,11 @@ export class Run {
     const tids = opening.kind === 'restored' ? opening.tids : [];
     const uncounted = opening.kind === 'restored' ? state.journal.leftovers.uncounted : [];
     const [overlapMs, judgment] = [timing.tradeReportDelayMaxMs, judgmentBy(bot.instance, engine, log)];
-    this.#reads = new Reads(exchange, bot.book, opening.lastTid, this.time, overlapMs, tids, judgment, uncounted);
+    const { others = [] } = options;
+    const otherBooks = others.map(({ book }) => book);
+    this.#reads = new Reads(
+      ...([exchange, bot.book, opening.lastTid, this.time, overlapMs, tids, judgment, uncounted, otherBooks] as const),
+    );
     // A run without a hedger keeps the stored hedges, because one may be open and because daily costs include all
     // hedges.
     const hedges = () => this.#hedger?.rows ?? state.journal.leftovers.hedges;
@@ -172,7 +197,11 @@ export class Run {
     this.#refusals = new Refusals(clock, this.#connectivity);
     this.#latch = new LatchWatch(run, engine, state.latch);
     this.#sentinel = new SentinelWatch(run, state.latch, bot.resumeCommand, options.watchers?.sentinelAlive);
-    this.#rules = new RulesReads(run, { exchange, book: bot.book, first: start.rules }, this.#connectivity);
+    const contextOf = (book: string) => (others.length === 0 ? run : contextOfBook(run, book));
+    const rulesOf = (book: string, first: Rules) =>
+      new RulesReads(contextOf(book), { exchange, book, first }, this.#connectivity);
+    this.#rules = [rulesOf(bot.book, start.rules), ...otherBooks.map((book, i) => rulesOf(book, start.others[i]!))];
+    this.#shares = new FairShares(clock, () => exchange.budget().private, [bot.book, ...otherBooks]);
     const note = (what: string, failed: Failed) => this.#note(what, failed);
     const [readTrades, persist] = [() => this.#readTrades(), () => this.#flush()];
     this.#balances = new BalanceReads({
@@ -190,7 +219,8 @@ export class Run {
       },
     });
     const known = () => this.#balances.known;
-    this.#keeper = new LedgerKeeper(engine, state.journal, this.#reads, clock, start.rules.instrument, hedges, known);
+    const instruments = [start.rules, ...start.others].map(({ instrument }) => instrument);
+    this.#keeper = new LedgerKeeper(engine, state.journal, this.#reads, clock, instruments, hedges, known);
     this.#sleep = new SleepWatch(clock);
     const { place } = beside;
     const placed = place ? placeSetupOf(place, engine, run, () => this.#placeReads?.unread ?? null) : null;
@@ -212,23 +242,25 @@ export class Run {
       persist,
       mayAct: () => this.#blockedReason() === null,
     });
-    this.market = new MarketData({
-      ...{ run, bot, venue, engine, note },
-      account: {
-        reads: this.#reads,
-        readTrades,
-        readBalances: () => this.#balances.read(),
-        look: ids => this.#lookUp(ids),
-      },
-      instrument: () => this.rules.instrument,
-      reference: beside.reference,
-      newLivePrices: beside.newLivePrices,
-      bookPollMs: timing.bookPollMs,
-      host: {
-        onTurn: () => this.#checkSleep(),
-        isWaking: () => this.#sleep.isWaking,
-        onBroken: error => this.#fail(error),
-      },
+    const account = {
+      reads: this.#reads,
+      readTrades,
+      readBalances: () => this.#balances.read(),
+      look: (ids: readonly string[]) => this.#lookUp(ids),
+    };
+    const host = {
+      onTurn: () => this.#checkSleep(),
+      isWaking: () => this.#sleep.isWaking,
+      onBroken: (error: unknown) => this.#fail(error),
+    };
+    const first = { ...beside, book: bot.book, stream: venue.stream };
+    this.#markets = [first, ...others].map(({ book, stream, reference, newLivePrices }, i) => {
+      const market = new MarketData({
+        ...{ run: contextOf(book), bot: { ...bot, book }, venue: { exchange, stream }, note, account, host },
+        ...{ engine: engine.books[i]!, reference, newLivePrices, bookPollMs: timing.bookPollMs },
+        instrument: () => this.#rules[i]!.known.instrument,
+      });
+      return [book, market] as const;
     });
   }
 
@@ -238,14 +270,34 @@ export class Run {
 
   /** Last known rules and fees of the book, with the tick and lot of this run. */
   get rules(): Rules {
-    return this.#rules.known;
+    return this.#rules[0].known;
+  }
+
+  /** Last known rules of each further book; those with another tick or lot if the exchange has changed them. */
+  get otherRules(): readonly Rules[] {
+    return this.#rules.slice(1).map(({ known, next }) => next ?? known);
+  }
+
+  /** Last known rules of each book, with the tick and lot of this run. */
+  get rulesOfBooks(): readonly Rules[] {
+    return this.#rules.map(({ known }) => known);
+  }
+
+  /** State of the market data of each book. */
+  get marketStatuses(): readonly MarketDataStatus[] {
+    return this.#markets.map(([, { status }]) => status);
+  }
+
+  /** Market data of the first book. */
+  get market(): MarketData {
+    return this.#markets[0]![1];
   }
 
   /** Returns rules with another tick or lot, for the next run; `null` if tick and lot are unchanged. */
-  readonly nextRules = (): Rules | null => this.#rules.next;
+  readonly nextRules = (): Rules | null => this.#rules[0].next;
 
   /** Reads the rules of the book and applies them to this run. Returns `null` if they cannot be read. */
-  readonly readRules = (): Promise<Rules | null> => this.#rules.read();
+  readonly readRules = (): Promise<Rules | null> => this.#rules[0].read();
 
   /** Returns the engine's time: wall time that never goes back. */
   readonly time = (): Millis => this.#origin + this.#options.clock.elapsed();
@@ -258,7 +310,10 @@ export class Run {
     const { orders, ledger: left } = state.journal.leftovers;
     this.#queue.put({ kind: 'restore', at: this.time(), orders, ledger: opening.kind === 'restored' ? left : null });
     this.#latch.begin();
-    this.#queue.put({ kind: 'rules', at: this.time(), ...this.rules });
+    for (const { known } of this.#rules) {
+      const { symbol } = known.instrument;
+      this.#queue.put({ kind: 'rules', ...(this.#rules.length > 1 && { symbol }), at: this.time(), ...known });
+    }
     if (opening.kind === 'fresh') {
       const { startedAt, balances } = opening;
       this.#queue.put({ kind: 'balances', at: this.time(), startedAt, quiet: true, balances });
@@ -270,8 +325,10 @@ export class Run {
     this.#hedger?.restore();
     this.#watchLatch();
     this.#repeat(timing.privatePollMs, () => this.#readPrivate());
-    this.market.start();
-    this.#repeat(timing.bookPollMs, () => this.market.poll());
+    for (const [, market] of this.#markets) {
+      market.start();
+      this.#repeat(timing.bookPollMs, () => market.poll());
+    }
     this.#tasks.push(this.#decide(this.#stopping.signal));
     this.#repeat(LOOK_EVERY_MS, async () => this.#checkSleep(), LOOK_EVERY_MS);
     this.#repeat(this.#balancesEveryMs, () => this.#balances.read());
@@ -286,7 +343,7 @@ export class Run {
     if (rfqReference) this.#repeat(rfqReference.everyMs, () => rfqReference.read());
     this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);
     this.#repeat(LATCH_EVERY_MS, async () => this.#watchLatch(), LATCH_EVERY_MS);
-    this.#repeat(RULES_LOOK_EVERY_MS, () => this.#rules.readWhenDue());
+    for (const rules of this.#rules) this.#repeat(RULES_LOOK_EVERY_MS, () => rules.readWhenDue());
   }
 
   /**
@@ -298,18 +355,18 @@ export class Run {
     const { clock, engine, timing, venue } = this.#options;
     this.#queue.put({ kind: 'stop', at: this.time() });
     this.#stopping.abort();
-    await Promise.all([...this.#tasks, this.market.stop()]);
+    await Promise.all([...this.#tasks, ...this.#markets.map(([, market]) => market.stop())]);
     const verified = new AbortController();
     // The engine continues to decide while a read waits for its answer.
     const deciding = this.#decide(verified.signal);
     const deadline = clock.elapsed() + timing.shutdownMs;
-    let left: readonly string[] = engine.book.liveOrders.map(order => order.id);
+    let left: readonly string[] = engine.liveOrders.map(order => order.id);
     let unread: string | null = 'open orders were never read';
     for (let empty = 0; empty < EMPTY_READS_TO_STOP && clock.elapsed() < deadline;) {
       this.#beat();
       const seen = await this.#readPrivate();
       this.#queue.put({ kind: 'timer', at: this.time() });
-      left = [...new Set([...engine.book.liveOrders.map(order => order.id), ...(seen ?? [])])];
+      left = [...new Set([...engine.liveOrders.map(order => order.id), ...(seen ?? [])])];
       unread = seen === null ? 'open orders could not be read' : null;
       empty = left.length === 0 && unread === null ? empty + 1 : 0;
       // A failed engine may send no cancels, so the run itself cancels all orders that it has just read.
@@ -400,14 +457,15 @@ export class Run {
     const ms = this.#sleep.look();
     if (ms === 0) return;
     this.#options.log.warn({ ms }, `process was suspended for ${Math.round(ms / 1000)} s; resynchronizing`);
-    this.market.distrust();
+    for (const [, market] of this.#markets) market.distrust();
     this.#queue.put({ kind: 'slept', at: this.time() });
   }
 
   /** Updates the market data from an event about the bot's orders, so that the engine decides with the newest book. */
   #prepare(event: EngineEvent): void {
     try {
-      this.market.learn(event);
+      for (const [book, market] of this.#markets)
+        if (!isBookEvent(event) || event.symbol === undefined || event.symbol === book) market.learn(event);
     } catch (error) {
       this.#fail(error);
     }
@@ -437,7 +495,7 @@ export class Run {
       }
       // The reads record the trades before any write, because the marker in the ledger must include the trades of the
       // event.
-      if (event.kind === 'trades') for (const taker of [this.#reads, this.#rules]) taker.take(event);
+      if (event.kind === 'trades') for (const taker of [this.#reads, ...this.#rules]) taker.take(event);
       if (event.kind === 'hedge') watchers?.onHedge?.(event.row);
       if (event.kind === 'transfer') this.#placeTransfers?.onTransfer(event);
       watchers?.onStep?.(clock.elapsed() - started);
@@ -506,13 +564,22 @@ export class Run {
     const latched = places.length > 0 ? this.#latch.beforePlacing() : null;
     const blocked = places.length === 0 ? null : (this.#blockedReason(latched) ?? this.#intend(places));
     for (const command of commands) {
-      if (command.kind === 'place' && blocked !== null) {
-        const outcome = { kind: 'refused', code: 'not-sent', message: blocked } as const;
+      const refusal = command.kind === 'place' ? (blocked ?? this.#shareRefusal(command.id)) : null;
+      if (command.kind === 'place' && refusal !== null) {
+        const outcome = { kind: 'refused', code: 'not-sent', message: refusal } as const;
         this.#queue.put({ kind: 'placed', at: this.time(), id: command.id, outcome });
         continue;
       }
       this.#track(this.#send(command));
     }
+  }
+
+  /** Returns why a book may not place an order now: its share of a scarce budget is used; `null` if it may. */
+  #shareRefusal(id: string): string | null {
+    const book = this.#options.engine.bookWith(id)!.symbol;
+    if (!this.#shares.mayPlace(book)) return 'the request budget is scarce, and this book has used its share';
+    this.#shares.place(book);
+    return null;
   }
 
   /** Makes the stop wait for `work`. If `work` fails, its error ends the run. */
@@ -526,16 +593,22 @@ export class Run {
 
   #blockedReason(latched = this.#options.state.latch.read()): string | null {
     const { engine, state } = this.#options;
-    const { areInDoubt } = this.#rules;
-    return blockedReason(this.#stopping.signal.aborted, engine.book, latched, state.latch, areInDoubt, this.time());
+    const areInDoubt = this.#rules.some(rules => rules.areInDoubt);
+    return blockedReason(this.#stopping.signal.aborted, engine, latched, state.latch, areInDoubt, this.time());
   }
 
   /** Writes the intents to disk. Returns `null` if they are durable, otherwise the reason. */
   #intend(places: readonly Approved<PlaceCommand>[]): string | null {
-    const { journal } = this.#options.state;
+    const { engine, state } = this.#options;
+    const { journal } = state;
+    const [first] = engine.books;
     try {
       if (this.#failure === null) this.#keeper.keep();
-      journal.intend(places, this.time());
+      const inBooks = places.map(command => {
+        const book = engine.bookWith(command.id);
+        return book === undefined || book === first ? command : { ...command, symbol: book.symbol };
+      });
+      journal.intend(inBooks, this.time());
       return null;
     } catch (error) {
       const text = 'orders cannot be written to disk before they are sent; no order is placed';
@@ -549,18 +622,25 @@ export class Run {
   }
 
   async #send(command: Approved<Command>): Promise<void> {
-    const { bot, engine, venue } = this.#options;
+    const { engine, venue } = this.#options;
     const mayPlace = () => this.#blockedReason() === null;
-    const at = { ...venue, engine, book: bot.book, instrument: this.rules.instrument, time: this.time, mayPlace };
+    const { instrument } = this.#rulesFor(command).known;
+    const at = { ...venue, engine, book: instrument.symbol, instrument, time: this.time, mayPlace };
     const { event, what, failed } = await send(command, at);
     if (failed === null) this.#refusals.accepted();
     else this.#note(what, failed);
     this.#queue.put(event);
   }
 
+  /** Returns the rules of the book of an order; those of the first book for a command of several orders. */
+  #rulesFor(command: Command): RulesReads {
+    const book = command.kind === 'place' ? this.#options.engine.bookWith(command.id)?.symbol : undefined;
+    return this.#rules.find(({ known }) => known.instrument.symbol === book) ?? this.#rules[0];
+  }
+
   /** Logs a failed request, and halts on a rejection that only the operator can resolve. */
   #note(what: string, failed: Failed): void {
-    if (failed.kind === 'refused' && failed.meaning === 'rules') this.#rules.doubt();
+    if (failed.kind === 'refused' && failed.meaning === 'rules') for (const rules of this.#rules) rules.doubt();
     const final = this.#refusals.failed(what, failed);
     if (final !== null) this.#fail(new Error(final));
   }

@@ -20,7 +20,7 @@ type OfLoop = Pick<HedgerOptions, 'persist' | 'mayAct'> & {
  * because quotes could reopen the inventory that the hedger closes.
  */
 const flattenOf = (file: FlattenFile, engine: LoopOptions['engine'], { clock }: RunContext): FlattenRequest => ({
-  current: () => (engine.book.reducingBecause === null ? null : file.read()),
+  current: () => (engine.reducingBecause === null ? null : file.read()),
   end: why => file.end(why, clock.now()),
 });
 

@@ -4,7 +4,7 @@ import {
   textOfPrice,
   type Approved,
   type Command,
-  type BookEngine,
+  type Engine,
   type EngineEvent,
   type Exchange,
   type Instrument,
@@ -36,7 +36,7 @@ export async function send(
     /**
      * Engine that knows the oids of the bot's orders. A row of a look-up that contradicts a known oid is unreadable.
      */
-    readonly engine?: { readonly book: Pick<BookEngine, 'order'> };
+    readonly engine?: Pick<Engine, 'order'>;
   },
 ): Promise<Sent> {
   const { exchange, book, instrument, time, mayPlace, engine } = at;
@@ -66,7 +66,7 @@ export async function send(
       const answer = await exchange.lookUp({ originIds: ids });
       const outcome =
         answer.kind === 'done'
-          ? { ...answer, ...withoutContradictions(answer, { oidOf: id => engine?.book.order(id)?.oid ?? null }) }
+          ? { ...answer, ...withoutContradictions(answer, { oidOf: id => engine?.order(id)?.oid ?? null }) }
           : answer;
       const event = {
         kind: 'looked up',

@@ -61,7 +61,7 @@ export class MarketData {
     const feed = new L3Book({
       instrument: instrument(),
       book: this.#book,
-      pending: () => engine.book.liveOrders.filter(order => order.oid === null && mayLive(order)),
+      pending: () => engine.liveOrders.filter(order => order.oid === null && mayLive(order)),
       onOwn: (oid, change) =>
         this.#prompt.seen(change === 'filled' ? { kind: 'traded', tid: null } : { kind: 'gone', oid }),
     });
@@ -129,7 +129,7 @@ export class MarketData {
     if (event.kind === 'book') return;
     const { engine } = this.#options;
     // The stream may have reported trades of this taker order before its oid was known, so the trades are read.
-    if (event.kind === 'placed' && engine.book.liveOrders.some(({ id, takes }) => takes === true && id === event.id))
+    if (event.kind === 'placed' && engine.liveOrders.some(({ id, takes }) => takes === true && id === event.id))
       this.#prompt.seen({ kind: 'traded', tid: null });
     let changed = false;
     for (const { oid, id } of oursIn(event, `${this.#options.bot.instance}-`)) {

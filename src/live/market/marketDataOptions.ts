@@ -17,7 +17,8 @@ export type MarketDataOptions = {
   readonly bot: { readonly book: string; readonly instance: string };
   /** Exchange and its stream. Without `stream`, books are only polled. */
   readonly venue: { readonly exchange: Exchange; readonly stream?: MarketStream | undefined };
-  readonly engine: Engine;
+  /** Engine of the book. */
+  readonly engine: Pick<Engine, 'liveOrders'>;
   readonly account: AccountReader;
   readonly instrument: () => Instrument;
   /** Sources of the reference price and interval of its reads. */

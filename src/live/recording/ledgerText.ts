@@ -8,6 +8,7 @@ import {
   placeInName,
   textOfMoney,
   type Amount,
+  type BookState,
   type Cause,
   type Causes,
   type BalanceCheck,
@@ -31,67 +32,90 @@ export type WrittenProfit = {
 
 type WrittenCauses = [currency: string, causes: Partial<Record<Cause, string>>][];
 
-type Written = {
+/** State of one book. Properties that are `undefined` are not written. */
+type WrittenBook = {
+  target: number;
+  /** Part of the target beyond complete lots, as decimal text. */
+  targetRest?: string | undefined;
+  guard: { drawdown: string; day: number; dayLoss: string } | null;
+  adverse?: BookState['adverse'] | undefined;
+  pastPrices?: BookState['pastPrices'] | undefined;
+  bases?: BookState['bases'] | undefined;
+  hedgeDebt?: BookState['hedgeDebt'] | undefined;
+  profit?: WrittenProfit | undefined;
+  /** Decimal text. */
+  held?: string | undefined;
+};
+
+type Written = WrittenBook & {
   /** Amounts by cause and currency; zero amounts are omitted. */
   causes: WrittenCauses;
   sources: readonly string[];
   seen: [tid: string, content: string][];
-  target: number;
-  /** Part of the target beyond complete lots, as decimal text. */
-  targetRest?: string;
-  guard: { drawdown: string; day: number; dayLoss: string } | null;
-  adverse?: RestoredLedger['adverse'];
-  pastPrices?: RestoredLedger['pastPrices'];
-  bases?: RestoredLedger['bases'];
-  hedgeDebt?: RestoredLedger['hedgeDebt'];
-  profit?: WrittenProfit;
   /** Amounts are decimal text. */
-  transit?: readonly (Omit<TransitItem, 'amount'> & { readonly amount: string })[];
-  openings?: RestoredLedger['openings'];
+  transit?: readonly (Omit<TransitItem, 'amount'> & { readonly amount: string })[] | undefined;
+  openings?: RestoredLedger['openings'] | undefined;
+  symbol?: string | undefined;
+  books?: Readonly<Record<string, WrittenBook>> | undefined;
 };
 
 /** Older format of a ledger, with balances but without causes. */
 type WrittenBefore = Omit<Written, 'causes' | 'sources'> & { totals: [currency: string, total: string][] };
 
 /**
- * Returns the ledger as JSON. Amounts by cause are decimal text, sums of the kill switch are in units of 10^-18, the
- * target is in lots.
+ * Returns the ledger as JSON. Amounts by cause are decimal text, sums of the kill switch are in units of 10^-18, targets
+ * are in lots.
  */
-export const textOfLedger = ({
-  causes,
-  sources,
-  seen,
-  target,
-  targetRest,
-  guard,
-  profit,
-  transit,
-  ...rest
-}: RestoredLedger): string =>
-  JSON.stringify({
+export const textOfLedger = (ledger: RestoredLedger): string => {
+  const { causes, sources, seen, transit, openings, symbol, books } = ledger;
+  const { profit, held, ...state } = writtenBook(ledger);
+  return JSON.stringify({
     causes: [...causes].map(([currency, row]) => [currency, writtenCauses(row)]),
     sources,
     seen: [...seen],
-    target,
-    ...(targetRest === undefined ? {} : { targetRest: textOfMoney(targetRest) }),
-    guard: guard && { drawdown: guard.drawdown.toString(), day: guard.day, dayLoss: guard.dayLoss.toString() },
-    adverse: rest.adverse,
-    pastPrices: rest.pastPrices,
-    bases: rest.bases,
-    hedgeDebt: rest.hedgeDebt,
-    openings: rest.openings,
-    ...(profit === undefined ? {} : { profit: writtenProfit(profit) }),
-    ...(transit === undefined ? {} : { transit: transit.map(item => ({ ...item, amount: textOfMoney(item.amount) })) }),
+    ...state,
+    openings,
+    profit,
+    transit: transit?.map(item => ({ ...item, amount: textOfMoney(item.amount) })),
+    held,
+    symbol,
+    books: books && Object.fromEntries(Object.entries(books).map(([name, book]) => [name, writtenBook(book)])),
   } satisfies Written);
+};
 
 /** Parses a ledger. Balances in the older format without causes become openings. Throws on damaged JSON or sums. */
 export function ledgerOf(text: string): RestoredLedger {
   const written = JSON.parse(text) as Written | WrittenBefore;
-  const { seen, target, targetRest, guard, adverse, pastPrices, bases, profit, transit, openings, hedgeDebt } = written;
+  const { seen, transit, openings, symbol, books } = written;
   return {
     causes: 'totals' in written ? openingOf(written.totals) : causesIn(written.causes),
     sources: 'totals' in written ? [] : written.sources,
     seen: new Map(seen),
+    ...bookStateOf(written),
+    ...(openings === undefined ? {} : { openings }),
+    ...(transit === undefined ? {} : { transit: transit.map(item => ({ ...item, amount: moneyOf(item.amount) })) }),
+    ...(symbol === undefined ? {} : { symbol }),
+    ...(books === undefined
+      ? {}
+      : { books: Object.fromEntries(Object.entries(books).map(([name, book]) => [name, bookStateOf(book)])) }),
+  };
+}
+
+const writtenBook = ({ target, targetRest, guard, profit, held, ...rest }: BookState): WrittenBook => ({
+  target,
+  targetRest: targetRest === undefined ? undefined : textOfMoney(targetRest),
+  guard: guard && { drawdown: guard.drawdown.toString(), day: guard.day, dayLoss: guard.dayLoss.toString() },
+  adverse: rest.adverse,
+  pastPrices: rest.pastPrices,
+  bases: rest.bases,
+  hedgeDebt: rest.hedgeDebt,
+  profit: profit && writtenProfit(profit),
+  held: held === undefined ? undefined : textOfMoney(held),
+});
+
+function bookStateOf(written: WrittenBook): BookState {
+  const { target, targetRest, guard, adverse, pastPrices, bases, hedgeDebt, profit, held } = written;
+  return {
     target: target as Amount,
     ...(targetRest === undefined ? {} : { targetRest: moneyOf(targetRest) }),
     guard: guard && { drawdown: money(BigInt(guard.drawdown)), day: guard.day, dayLoss: money(BigInt(guard.dayLoss)) },
@@ -99,9 +123,8 @@ export function ledgerOf(text: string): RestoredLedger {
     ...(pastPrices === undefined ? {} : { pastPrices }),
     ...(bases === undefined ? {} : { bases }),
     ...(hedgeDebt === undefined ? {} : { hedgeDebt }),
-    ...(openings === undefined ? {} : { openings }),
     ...(profit === undefined ? {} : { profit: profitSinceOpeningOf(profit) }),
-    ...(transit === undefined ? {} : { transit: transit.map(item => ({ ...item, amount: moneyOf(item.amount) })) }),
+    ...(held === undefined ? {} : { held: moneyOf(held) }),
   };
 }
 
@@ -174,6 +197,8 @@ export type LedgerCheckpoint = {
   readonly hedges?: readonly HedgeRow[];
   /** Tick and lot of all prices and amounts; `null` in checkpoints of an older Puntas. */
   readonly units?: { readonly tick: string; readonly lot: string } | null;
+  /** Tick and lot of each book but the first, by symbol; absent or `null` with one book. */
+  readonly bookUnits?: Readonly<Record<string, { readonly tick: string; readonly lot: string }>> | null;
   /** Ids of listed transfers that the ledger contains or that are older than the ledger; `null` if unknown. */
   readonly transfers?: readonly string[] | null;
   /** Currencies with an unreadable trade; their balances cannot equal the ledger. */
@@ -210,7 +235,7 @@ export const textOfCheckpoint = ({
   uncounted = [],
   ...rest
 }: LedgerCheckpoint): string => {
-  const { checked = null, checkedThere = null, profit = null } = rest;
+  const { checked = null, checkedThere = null, profit = null, bookUnits = null } = rest;
   return JSON.stringify({
     ledger: textOfLedger(ledger),
     marker: marker ?? null,
@@ -218,6 +243,7 @@ export const textOfCheckpoint = ({
     hedges,
     transfers,
     ...(units === null ? {} : { units }),
+    ...(bookUnits === null ? {} : { bookUnits }),
     ...(uncounted.length === 0 ? {} : { uncounted }),
     checked: checked && writtenCheck(checked),
     ...(checkedThere === null ? {} : { checkedThere: { place: checkedThere.place, ...writtenCheck(checkedThere) } }),
@@ -230,9 +256,8 @@ export const textOfCheckpoint = ({
  * JSON or sums.
  */
 export function checkpointOf(text: string): Required<LedgerCheckpoint> {
-  const { ledger, marker, live, hedges, transfers, units, uncounted, checked, checkedThere, profit } = JSON.parse(
-    text,
-  ) as WrittenMark;
+  const mark = JSON.parse(text) as WrittenMark;
+  const { ledger, marker, live, hedges, transfers, units, bookUnits, uncounted, checked, checkedThere, profit } = mark;
   return {
     ledger: ledgerOf(ledger),
     marker: marker ?? undefined,
@@ -240,6 +265,7 @@ export function checkpointOf(text: string): Required<LedgerCheckpoint> {
     hedges: hedges ?? [],
     transfers: transfers ?? null,
     units: units ?? null,
+    bookUnits: bookUnits ?? null,
     uncounted: uncounted ?? [],
     checked: checked ? checkOf(checked, name => placeInName(name) === null) : null,
     checkedThere: checkedThere ? { place: checkedThere.place, ...checkOf(checkedThere, () => true) } : null,

@@ -17,8 +17,8 @@ import { ledgerOf, textOfLedger } from './ledgerText.ts';
 /** One line of the recording. */
 export type RecordingLine =
   /**
-   * Input of the engine. `levels`: changes of the best levels since the previous line that has levels, each as side,
-   * price and amount.
+   * Input of the engine. `levels`: changes of the best levels since the previous line of this book that has levels, each
+   * as side, price and amount.
    */
   | { readonly kind: 'input'; readonly event: RecordedEvent; readonly levels: readonly LevelChange[] }
   | Answer
@@ -39,15 +39,22 @@ export type LevelChange = readonly [side: 0 | 1, price: number, amount: number];
 /** Text of a gap line. */
 export const GAP = 'g';
 
-/** Writer of lines. The writer remembers the levels that it has written, so that a line needs only the changes. */
+/** Levels of one book that a writer has written. */
+type WrittenLevels = Record<Side, Map<number, number>>;
+
+/**
+ * Writer of lines. The writer remembers the levels of each book that it has written, so that a line needs only the
+ * changes.
+ */
 export class LineWriter {
   readonly #depth = emptyDepth(DEPTH_LEVELS);
-  readonly #written: Record<Side, Map<number, number>> = { buy: new Map(), sell: new Map() };
+  /** Written levels by symbol; by `undefined` if there is one book. */
+  readonly #written = new Map<string | undefined, WrittenLevels>();
 
   input(told: EngineEvent): string {
     if (told.kind !== 'book') return `i${JSON.stringify({ event: told }, encode)}`;
     const { book, ...event } = told;
-    const levels = this.#changes(book);
+    const levels = this.#changes(book, event.symbol);
     return `i${JSON.stringify(levels.length === 0 ? { event } : { event, levels })}`;
   }
 
@@ -59,16 +66,18 @@ export class LineWriter {
     return `x${JSON.stringify(brokenBy(error))}`;
   }
 
-  #changes(book: BookLevels): LevelChange[] {
+  #changes(book: BookLevels, symbol: string | undefined): LevelChange[] {
     book.depth(this.#depth);
+    const written: WrittenLevels = this.#written.get(symbol) ?? { buy: new Map(), sell: new Map() };
+    this.#written.set(symbol, written);
     const changes: LevelChange[] = [];
     for (const side of ['buy', 'sell'] as const) {
       const now = levelsOf(this.#depth, side);
-      const before = this.#written[side];
+      const before = written[side];
       const code = side === 'buy' ? 0 : 1;
       for (const price of before.keys()) if (!now.has(price)) changes.push([code, price, 0]);
       for (const [price, amount] of now) if (before.get(price) !== amount) changes.push([code, price, amount]);
-      this.#written[side] = now;
+      written[side] = now;
     }
     return changes;
   }

@@ -1,7 +1,14 @@
 /** Replay of a recorded run through a new engine, which must answer with the same commands. */
 import { OrderBook, type Command, type Engine, type EngineEvent, type Meaning, type Millis } from '../../core/index.ts';
 import type { Rules } from '../rules.ts';
-import { brokenBy, eventOf, lineOf, type Answer, type RecordingLine } from '../recording/recording.ts';
+import {
+  brokenBy,
+  eventOf,
+  lineOf,
+  type Answer,
+  type RecordedEvent,
+  type RecordingLine,
+} from '../recording/recording.ts';
 import { readRecording, type RunRecording } from '../recording/recordings.ts';
 
 /** First difference of a replay: the input, and the first field of the commands that differs. */
@@ -32,15 +39,27 @@ export type Replayed = {
   readonly broke: string | null;
 };
 
-/** Returns the rules with which a run created its engine; `null` if the run ended before it read the rules. */
-export function firstRules(dir: string, run: number): Rules | null {
-  for (const text of readRecording(dir, run)?.lines ?? []) {
-    const line = lineOf(text);
-    if (line.kind !== 'input' || line.event.kind !== 'rules') continue;
-    const { instrument, makerRate, takerRate } = line.event;
-    return { instrument, makerRate, takerRate };
-  }
-  return null;
+/**
+ * Returns the rules of the first book with which a run created its engine; `null` if the run ended before it read the
+ * rules.
+ */
+export const firstRules = (dir: string, run: number): Rules | null => firstRulesOfBooks(dir, run, 1)[0] ?? null;
+
+/**
+ * Returns the rules of the first `count` books with which a run created its engine, in order; fewer if the run ended
+ * before it read them.
+ */
+export function firstRulesOfBooks(dir: string, run: number, count: number): readonly Rules[] {
+  const found: Rules[] = [];
+  if (count > 0)
+    for (const text of readRecording(dir, run)?.lines ?? []) {
+      const line = lineOf(text);
+      if (line.kind !== 'input' || line.event.kind !== 'rules') continue;
+      const { instrument, makerRate, takerRate } = line.event;
+      found.push({ instrument, makerRate, takerRate });
+      if (found.length === count) break;
+    }
+  return found;
 }
 
 export type ReplayRunOptions = {
@@ -90,7 +109,8 @@ export class Replaying {
   readonly #run: number;
   readonly #engine: Engine;
   readonly #onInput: ReplayRunOptions['onInput'];
-  readonly #book = new OrderBook();
+  /** Books by symbol; by `undefined` if there is one book. */
+  readonly #books = new Map<string | undefined, OrderBook>();
   #inputs = 0;
   #commands = 0;
   #given: Answer = NO_COMMANDS;
@@ -121,10 +141,19 @@ export class Replaying {
     this.#inputs++;
     this.#last = `${line.event.kind} at ${line.event.at}`;
     this.#lastEvent = { kind: line.event.kind, at: line.event.at };
-    const event = eventOf(line, this.#book);
+    const event = eventOf(line, this.#bookOf(line.event));
     this.#given = answerOf(this.#engine, event);
     this.#onInput?.(event, this.#given.kind === 'broke' ? [] : this.#given.commands);
     return null;
+  }
+
+  #bookOf(event: RecordedEvent): OrderBook {
+    const symbol = event.kind === 'book' ? event.symbol : undefined;
+    const known = this.#books.get(symbol);
+    if (known !== undefined) return known;
+    const book = new OrderBook();
+    this.#books.set(symbol, book);
+    return book;
   }
 
   /** Returns the result at the end of the lines. */

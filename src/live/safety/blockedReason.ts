@@ -1,5 +1,5 @@
 /** Conditions that block an approved order just before it is sent. */
-import type { BookEngine, Millis } from '../../core/index.ts';
+import type { Engine, Millis } from '../../core/index.ts';
 import type { Halt, Latch } from './latch.ts';
 import { pauseAt } from './pauseWatch.ts';
 
@@ -9,7 +9,7 @@ import { pauseAt } from './pauseWatch.ts';
  */
 export function blockedReason(
   isStopping: boolean,
-  { haltedBecause, pausedBecause, isOutdated }: Pick<BookEngine, 'haltedBecause' | 'pausedBecause' | 'isOutdated'>,
+  { haltedBecause, pausedBecause, isOutdated }: Pick<Engine, 'haltedBecause' | 'pausedBecause' | 'isOutdated'>,
   latched: Halt | null,
   latch: Pick<Latch, 'readHold' | 'readPause'>,
   areRulesInDoubt: boolean,

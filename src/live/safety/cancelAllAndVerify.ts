@@ -20,6 +20,8 @@ export type CancelAllOptions = {
   /** Log that receives the outcome of each request and limits repeated lines. */
   readonly connectivity: ConnectivityLog;
   readonly book: string;
+  /** Further books of the bot. With them, the open orders of the account are read. Default: none. */
+  readonly others?: readonly string[];
   readonly instance: string;
   /** Origin ids from a journal, looked up individually if the list of open orders is truncated. */
   readonly known?: readonly string[];
@@ -76,13 +78,13 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
     options.connectivity.say(
       'unreadable',
       {},
-      `open_orders: ${describeRow(doubtful)}. The row may be an order of ${instance}, so no order is considered ended; check the orders on ${options.book} at the exchange`,
+      `open_orders: ${describeRow(doubtful)}. The row may be an order of ${instance}, so no order is considered ended; check the orders on ${booksText(options)} at the exchange`,
     );
   } else
     options.connectivity.say(
       'cut',
       { orders: list.rows },
-      `open_orders shows ${list.rows} orders and may omit others, so no order of ${instance} is considered ended until the list is shorter; cancel some orders of other programs on ${options.book}, or check manually at the exchange`,
+      `open_orders shows ${list.rows} orders and may omit others, so no order of ${instance} is considered ended until the list is shorter; cancel some orders of other programs on ${booksText(options)}, or check manually at the exchange`,
     );
   if (asked.length === 0) return { live, isCut };
   const outcome = await options.exchange.lookUp({ originIds: asked });
@@ -108,8 +110,18 @@ type OrderList = {
   readonly rows: number;
 };
 
-async function listed({ exchange, book, connectivity }: CancelAllOptions, limit: number): Promise<OrderList | null> {
-  const outcome = await exchange.openOrders({ book, limit });
+/** Returns the query for the open orders in the books of a bot: one request for the account if there are several. */
+export const ordersQuery = ({
+  book,
+  others = [],
+}: Pick<CancelAllOptions, 'book' | 'others'>): { readonly book?: string } => (others.length === 0 ? { book } : {});
+
+const booksText = ({ book, others = [] }: Pick<CancelAllOptions, 'book' | 'others'>): string =>
+  [book, ...others].join(', ');
+
+async function listed(options: CancelAllOptions, limit: number): Promise<OrderList | null> {
+  const { exchange, connectivity } = options;
+  const outcome = await exchange.openOrders({ ...ordersQuery(options), limit });
   if (outcome.kind === 'done') connectivity.answered();
   else connectivity.failed('open_orders', outcome);
   if (outcome.kind !== 'done') return null;

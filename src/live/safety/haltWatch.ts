@@ -2,7 +2,7 @@
  * Synchronization of halts between the state directory and the engine. The operator, the bot or another process sets a
  * halt; only the operator ends it.
  */
-import type { BookEngine, EngineEvent, Millis } from '../../core/index.ts';
+import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
 import type { Halt, Latch } from './latch.ts';
 
 type Step = (event: EngineEvent) => void;
@@ -12,7 +12,7 @@ type Step = (event: EngineEvent) => void;
  * is reported before the orders that it blocks.
  */
 export function applyPendingHalt(
-  engine: Pick<BookEngine, 'haltedBecause'>,
+  engine: Pick<Engine, 'haltedBecause'>,
   latch: Pick<Latch, 'read'>,
   at: Millis,
   step: Step,
@@ -27,7 +27,7 @@ export function applyPendingHalt(
  * then only a new process can end the halt.
  */
 export function watchHalt(
-  engine: Pick<BookEngine, 'haltedBecause'>,
+  engine: Pick<Engine, 'haltedBecause'>,
   latch: Pick<Latch, 'read' | 'takeLifted'>,
   at: Millis,
   broken: boolean,

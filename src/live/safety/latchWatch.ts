@@ -33,7 +33,8 @@ export class LatchWatch {
    */
   beforePlacing(): Halt | null {
     const { step, time } = this.#run;
-    const halt = applyPendingHalt(this.#engine.book, this.#latch, time(), step);
+    this.#spread();
+    const halt = applyPendingHalt(this.#engine, this.#latch, time(), step);
     this.#watchPause();
     return halt;
   }
@@ -44,18 +45,30 @@ export class LatchWatch {
    */
   look(isBroken: boolean): void {
     const { step, time } = this.#run;
-    const { book } = this.#engine;
+    const engine = this.#engine;
+    this.#spread();
     // A resume is applied before the states that are set now, because they are later than the resume. The resume may
     // end no state of this engine; its marker is removed nevertheless, so that it does not end a later state.
     const isResumed = !isBroken && this.#latch.takeLifted();
-    if (isResumed && (book.haltedBecause ?? book.reducingBecause) !== null) step({ kind: 'resume', at: time() });
-    watchHalt(book, this.#latch, time(), isBroken, step);
-    watchReduce(book, this.#latch, time(), step);
+    if (isResumed && (engine.haltedBecause ?? engine.reducingBecause) !== null) step({ kind: 'resume', at: time() });
+    watchHalt(engine, this.#latch, time(), isBroken, step);
+    watchReduce(engine, this.#latch, time(), step);
     this.#watchPause();
+  }
+
+  /** Applies a halt or reduce-only of one of several books to the other books, because the latch is of the account. */
+  #spread(): void {
+    const { step, time } = this.#run;
+    const { books, haltedBecause: halt, reducingBecause: reduce } = this.#engine;
+    if (books.length === 1) return;
+    if (halt !== null && books.some(book => book.haltedBecause === null))
+      step({ kind: 'halt', at: time(), reason: halt });
+    if (reduce !== null && books.some(book => book.reducingBecause === null))
+      step({ kind: 'reduce', at: time(), reason: reduce });
   }
 
   #watchPause(): void {
     const { log, step, time } = this.#run;
-    watchPause(this.#engine.book, this.#latch, time(), step, log);
+    watchPause(this.#engine, this.#latch, time(), step, log);
   }
 }

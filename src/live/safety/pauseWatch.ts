@@ -2,7 +2,7 @@
  * Synchronization of the operator's pause between the state directory and the engine. A pause survives restarts; it
  * ends by its expiry or by a resume.
  */
-import type { BookEngine, EngineEvent, Millis } from '../../core/index.ts';
+import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
 import type { Log } from '../log.ts';
 import type { Latch, Pause } from './latch.ts';
 
@@ -19,7 +19,7 @@ export function pauseAt(latch: Pick<Latch, 'readPause'>, at: Millis): Pause | nu
  * periodically. If the end of a pause cannot be written to disk, the next call retries the write.
  */
 export function watchPause(
-  { pausedBecause: before }: Pick<BookEngine, 'pausedBecause'>,
+  { pausedBecause: before }: Pick<Engine, 'pausedBecause'>,
   latch: Pick<Latch, 'readPause' | 'endPause'>,
   at: Millis,
   step: Step,

@@ -3,7 +3,7 @@
  * and only the operator ends it. The exception is reduce-only after a resume beyond the inventory limit, which also
  * ends when inventory is within the limit again. Reduce-only survives restarts.
  */
-import { RESUMED_BEYOND_LIMIT, type BookEngine, type EngineEvent, type Millis } from '../../core/index.ts';
+import { RESUMED_BEYOND_LIMIT, type Engine, type EngineEvent, type Millis } from '../../core/index.ts';
 import type { Latch } from './latch.ts';
 
 type Step = (event: EngineEvent) => void;
@@ -23,7 +23,7 @@ export function applyPendingReduce(latch: Latch, at: Millis, step: Step): void {
  * a write to disk fails, the next call retries it.
  */
 export function watchReduce(
-  { reducingBecause: reason, isWithinLimit }: Pick<BookEngine, 'reducingBecause' | 'isWithinLimit'>,
+  { reducingBecause: reason, isWithinLimit }: Pick<Engine, 'reducingBecause' | 'isWithinLimit'>,
   latch: Latch,
   at: Millis,
   step: Step,

@@ -39,6 +39,8 @@ import {
   openDatabase,
   STATE_FILE,
   unusable,
+  addOrderBooks,
+  hasOrderBooks,
 } from './stateFile.ts';
 import { sumOf } from './rowChecksums.ts';
 
@@ -58,6 +60,8 @@ export type Leftovers = {
   readonly uncounted: readonly string[];
   /** Tick and lot of all prices and amounts in this state; `null` if an older Puntas did not store them. */
   readonly units: StateUnits | null;
+  /** Tick and lot of each book but the first, by symbol; absent with one book. */
+  readonly bookUnits?: Readonly<Record<string, StateUnits>>;
   /** Adjustments at other exchanges that an older Puntas left out of the sums of the ledger; absent if none. */
   readonly added?: ReadonlyMap<string, Money>;
 };
@@ -73,6 +77,12 @@ export type NonceStore = {
   reserveNonces(mark: bigint): void;
 };
 
+/** Order to be placed. */
+export type Intent = PlaceCommand & {
+  /** Symbol of the book; absent for an order in the first book. */
+  readonly symbol?: string;
+};
+
 export type Journal = NonceStore & {
   /** Number of this run, higher than the number of every earlier run, including runs whose state directory was lost. */
   readonly run: number;
@@ -83,7 +93,7 @@ export type Journal = NonceStore & {
    * Makes the commands durable, with everything recorded before. Orders may be sent only after `intend` has returned.
    * Throws if the disk accepts no write.
    */
-  intend(commands: readonly PlaceCommand[], at: Millis): void;
+  intend(commands: readonly Intent[], at: Millis): void;
   /** Records that the order can never be live again. Durable after the next flush. */
   ended(id: string, ending: string): void;
   /** Adds one line to the recording: an input of the engine, or its commands. Durable after the next flush. */
@@ -202,6 +212,8 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
    * write.
    */
   let standing: string | undefined;
+  /** Whether the ledger in `standing` has the state of several books. */
+  let isOfBooks = false;
   let booked: readonly LedgerEntry[] = [];
   let hours: readonly ProfitSinceOpening[] = [];
 
@@ -210,7 +222,11 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
     if (lines.length > 0) recorder?.write(lines);
     lines = [];
   };
-  const write = counted((commands: readonly PlaceCommand[], now: Millis) => {
+  const stand = (mark: LedgerCheckpoint) => {
+    [standing, isOfBooks] = [textOfCheckpoint(mark), mark.ledger.symbol !== undefined];
+  };
+  const write = counted((commands: readonly Intent[], now: Millis) => {
+    if (isOfBooks || commands.some(({ symbol }) => symbol !== undefined)) addOrderBooks(db);
     writeIntents(endings, commands, now);
     writeEntries(db, account, booked);
     writeHours(db, account, hours);
@@ -218,7 +234,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   });
   let isWritable = true;
   let isReplaced = false;
-  const commit = (commands: readonly PlaceCommand[], now: Millis) => {
+  const commit = (commands: readonly Intent[], now: Millis) => {
     if (isReplaced) throw new Error(`cannot write the journal of run ${run}: the next run has taken over`);
     if (lines.length === 0 && commands.length === 0 && endings.length === 0 && !standing) return;
     // If a write throws, `isWritable` stays `false`.
@@ -242,11 +258,11 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
       lines.push(line);
     },
     keep: (ledger, entries, ended = []) => {
-      standing = textOfCheckpoint(ledger);
+      stand(ledger);
       [booked, hours] = [booked.concat(entries), hours.concat(ended)];
     },
     flush: ledger => {
-      if (ledger) standing = textOfCheckpoint(ledger);
+      if (ledger) stand(ledger);
       commit([], at);
     },
     reserveNonces: upTo => reserve(account, upTo),
@@ -298,6 +314,7 @@ function beginRun(db: Database.Database, run: number, account: string, at: Milli
   insert.run(run, account, at, sumOf(account, run, at));
   db.prepare(OLD_RUNS).run(RUNS_MAX);
   db.prepare(OLD_INTENTS).run(ENDED_MAX);
+  if (hasOrderBooks(db)) db.exec(OLD_ORDER_BOOKS);
   foldEntries(db, account);
 }
 
@@ -310,14 +327,18 @@ function intentsIn(db: Database.Database, account: string) {
     'SELECT id, account, side, price, amount, at, ending FROM intents WHERE id = ? AND account = ?',
   );
   const end = db.prepare('UPDATE intents SET ending = ?, sum = ? WHERE id = ? AND account = ?');
-  return (endings: readonly Ending[], commands: readonly PlaceCommand[], now: Millis): void => {
+  let inBook: Database.Statement | null = null;
+  return (endings: readonly Ending[], commands: readonly Intent[], now: Millis): void => {
     for (const [ending, id] of endings) {
       const row = read.get(id, account) as IntentRow | undefined;
       if (row) end.run(ending, sumOfIntent({ ...row, ending }), id, account);
     }
-    for (const { id, side, price, amount } of commands) {
+    for (const { id, side, price, amount, symbol } of commands) {
       const sum = sumOfIntent({ id, account, side, price, amount, at: now, ending: null });
       intent.run(id, account, side, price, amount, now, sum);
+      if (symbol === undefined) continue;
+      inBook ??= db.prepare('INSERT INTO order_books (account, id, book, sum) VALUES (?, ?, ?, ?)');
+      inBook.run(account, id, symbol, sumOf(account, id, symbol));
     }
   };
 }
@@ -363,6 +384,9 @@ const OLD_RUNS = 'DELETE FROM runs WHERE run <= (SELECT run FROM runs ORDER BY r
 const OLD_INTENTS = `DELETE FROM intents WHERE ending IS NOT NULL
   AND at <= (SELECT at FROM intents WHERE ending IS NOT NULL ORDER BY at DESC LIMIT 1 OFFSET ?)`;
 
+const OLD_ORDER_BOOKS = `DELETE FROM order_books WHERE NOT EXISTS (
+  SELECT 1 FROM intents WHERE intents.account = order_books.account AND intents.id = order_books.id)`;
+
 function nonceMarkIn(db: Database.Database, account: string): bigint {
   const row = db.prepare('SELECT mark FROM nonces WHERE account = ?').get(account) as { mark: string } | undefined;
   return BigInt(row?.mark ?? '0');
@@ -394,6 +418,7 @@ function leftoversIn(db: Database.Database, account: string): Leftovers {
   const open = db
     .prepare('SELECT id, side, price, amount, at FROM intents WHERE account = ? AND ending IS NULL ORDER BY at, id')
     .all(account) as IntentRow[];
+  const books = booksOfOrders(db, account);
   return {
     orders: open.map(({ id, side, price, amount, at }) => {
       const mine = known.get(id);
@@ -401,6 +426,7 @@ function leftoversIn(db: Database.Database, account: string): Leftovers {
       const [ticks, lots] = [mine?.price ?? price, mine?.amount ?? amount];
       return {
         ...{ id, side, price: ticks as Price, amount: lots as Amount, filled, oid, at },
+        ...(books.has(id) ? { symbol: books.get(id)! } : {}),
         ...(rest === undefined ? {} : { filledRest: moneyOf(rest) }),
       };
     }),
@@ -410,8 +436,18 @@ function leftoversIn(db: Database.Database, account: string): Leftovers {
     transfers: mark?.transfers ?? null,
     uncounted: mark?.uncounted ?? [],
     units: mark?.units ?? null,
+    ...(mark?.bookUnits ? { bookUnits: mark.bookUnits } : {}),
     ...(added === null || added.size === 0 ? {} : { added }),
   };
+}
+
+/** Returns the symbol of each order that may be live in a book that is not the first. */
+function booksOfOrders(db: Database.Database, account: string): ReadonlyMap<string, string> {
+  if (!hasOrderBooks(db)) return new Map();
+  const rows = db
+    .prepare('SELECT id, book FROM order_books JOIN intents USING (account, id) WHERE account = ? AND ending IS NULL')
+    .all(account) as { id: string; book: string }[];
+  return new Map(rows.map(({ id, book }) => [id, book]));
 }
 
 /** Returns the ledger with its profit. An older Puntas stored the profit without time and mid price, or not at all. */

@@ -2,7 +2,7 @@
 import type Database from 'libsql';
 import { checkpointOf } from '../recording/ledgerText.ts';
 import { sumOf } from './rowChecksums.ts';
-import { NONCES_ELSEWHERE } from './stateFile.ts';
+import { hasOrderBooks, NONCES_ELSEWHERE } from './stateFile.ts';
 
 /** One bot on one account. */
 export type Owner = {
@@ -75,7 +75,8 @@ export function takeOwnership(
     );
   const known = client ?? (isBound ? before.client : undefined);
   const row: Owner = known === undefined ? owner : { ...owner, client: known };
-  for (const table of ['intents', 'marks', 'entries']) db.prepare(`DELETE FROM ${table} WHERE account <> ?`).run(name);
+  for (const table of ['intents', 'marks', 'entries', ...(hasOrderBooks(db) ? ['order_books'] : [])])
+    db.prepare(`DELETE FROM ${table} WHERE account <> ?`).run(name);
   db.prepare('DELETE FROM nonces WHERE account <> ? AND account NOT LIKE ?').run(name, `${NONCES_ELSEWHERE} %`);
   writeOwner(db, row);
   return name;

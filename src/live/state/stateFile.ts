@@ -42,8 +42,9 @@ export function openDatabase(
     if (flaw !== null) throw new Error(flaw);
     const made = db;
     atomically(made, () => {
-      const isBefore = versionOf(made) === BEFORE_ENTRIES;
-      made.exec(SCHEMA);
+      const version = versionOf(made);
+      const isBefore = version === BEFORE_ENTRIES;
+      if (version < VERSION) made.exec(schemaIn(VERSION));
       if (isBefore) openEntries(made);
     })();
     return made;
@@ -104,7 +105,7 @@ function verify(db: Database.Database): void {
   if (schema === '[]' && version === 0) return;
   if (!READ.includes(version))
     throw new Error(
-      `the file has version ${version}, but this version of Puntas reads versions ${BEFORE_ENTRIES} to ${VERSION}`,
+      `the file has version ${version}, but this version of Puntas reads versions ${BEFORE_ENTRIES} to ${WITH_BOOKS}`,
     );
   const right = new Database(':memory:');
   right.exec(tablesOf(version));
@@ -180,7 +181,9 @@ export class DamagedState extends Error {
   }
 }
 
-/** Version of the tables below. */
+/** Version of a state file with the orders of several books, or with the state of a book that this bot does not quote. */
+const WITH_BOOKS = 6;
+/** Version of the tables of one book. */
 const VERSION = 5;
 /** Last version of the tables without the profit of each hour. */
 const BEFORE_HOURS = 4;
@@ -188,7 +191,7 @@ const BEFORE_HOURS = 4;
 const BEFORE_COMMITS = 3;
 /** Last version of the tables with balances only. A migrated ledger starts from these balances. */
 const BEFORE_ENTRIES = 2;
-const READ = [BEFORE_ENTRIES, BEFORE_COMMITS, BEFORE_HOURS, VERSION];
+const READ = [BEFORE_ENTRIES, BEFORE_COMMITS, BEFORE_HOURS, VERSION, WITH_BOOKS];
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS runs (
@@ -228,10 +231,36 @@ const HOURS = `
   ) WITHOUT ROWID;
 `;
 
-const tablesOf = (version: number): string =>
-  `${TABLES}${version > BEFORE_ENTRIES ? ENTRIES : ''}${version > BEFORE_COMMITS ? COMMITS : ''}${version > BEFORE_HOURS ? HOURS : ''}`;
+/** Table of the books of orders, for runs of several books. An order that is not in the table is in the first book. */
+const ORDER_BOOKS = `
+  CREATE TABLE IF NOT EXISTS order_books (
+    account TEXT NOT NULL, id TEXT NOT NULL, book TEXT NOT NULL, sum INTEGER NOT NULL, PRIMARY KEY (account, id)
+  ) WITHOUT ROWID;
+`;
 
-const SCHEMA = `${tablesOf(VERSION)} PRAGMA user_version = ${VERSION};`;
+/** Tables that were added later, each with the last version without it. */
+const ADDED = [
+  [BEFORE_ENTRIES, ENTRIES],
+  [BEFORE_COMMITS, COMMITS],
+  [BEFORE_HOURS, HOURS],
+  [VERSION, ORDER_BOOKS],
+] as const;
+
+const tablesOf = (version: number): string =>
+  [TABLES, ...ADDED.filter(([before]) => version > before).map(([, tables]) => tables)].join('');
+
+const schemaIn = (version: number): string => `${tablesOf(version)} PRAGMA user_version = ${version};`;
+
+/** Whether the state file has the table of the books of orders. */
+export const hasOrderBooks = (db: Database.Database): boolean => versionOf(db) === WITH_BOOKS;
+
+/**
+ * Adds the table of the books of orders if it is absent. An earlier Puntas then refuses the file, because it would
+ * forget books. Call it inside the transaction that writes the first such order or state.
+ */
+export function addOrderBooks(db: Database.Database): void {
+  if (!hasOrderBooks(db)) db.exec(schemaIn(WITH_BOOKS));
+}
 
 /** Returns the commit count of a file that has the table `commits`. */
 export const commitsIn = (db: Database.Database): number =>
@@ -271,12 +300,18 @@ const SUMMED = [
   { table: 'entries', texts: ['account', 'source', 'entry'], numbers: ['n', 'at'] },
   { table: 'commits', texts: [], numbers: ['n'] },
   { table: 'hours', texts: ['account', 'profit'], numbers: ['hour'] },
+  { table: 'order_books', texts: ['account', 'id', 'book'], numbers: [] },
 ] as const;
 /**
  * For each table that some versions lack: first version of the state file with this table. Every version has all other
  * tables.
  */
-const SINCE: Readonly<Record<string, number>> = { entries: BEFORE_COMMITS, commits: BEFORE_HOURS, hours: VERSION };
+const SINCE: Readonly<Record<string, number>> = {
+  entries: BEFORE_COMMITS,
+  commits: BEFORE_HOURS,
+  hours: VERSION,
+  order_books: WITH_BOOKS,
+};
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -4,19 +4,27 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type Database from 'libsql';
 import type { Amount, Clock, Price, Side } from '../../core/index.ts';
 import { mayStillExecute } from '../../hedge/index.ts';
 import { checkpointOf } from '../recording/ledgerText.ts';
 import { latchIn, type Halt } from '../safety/latch.ts';
 import { ownerIn, type Owner } from './owner.ts';
 import { fromCopy } from './stateCopy.ts';
-import { NONCES_ELSEWHERE, STATE_FILE } from './stateFile.ts';
+import { hasOrderBooks, NONCES_ELSEWHERE, STATE_FILE } from './stateFile.ts';
 
 /**
  * Order that may be live. Price is in ticks and amount in lots, because the state does not contain the rules of the
  * book.
  */
-export type LiveOrder = { readonly id: string; readonly side: Side; readonly price: Price; readonly amount: Amount };
+export type LiveOrder = {
+  readonly id: string;
+  readonly side: Side;
+  readonly price: Price;
+  readonly amount: Amount;
+  /** Symbol of its book; absent for the first book. */
+  readonly symbol?: string;
+};
 
 export type StateLook = {
   /** Owner; `null` before the first use. */
@@ -35,11 +43,26 @@ export async function lookInto(dir: string, clock: Clock): Promise<StateLook | n
   const latch = latchIn(dir);
   const found = await fromCopy(dir, clock, db => ({
     owner: ownerIn(db),
-    orders: db
-      .prepare('SELECT id, side, price, amount FROM intents WHERE ending IS NULL ORDER BY at, id')
-      .all() as LiveOrder[],
+    orders: liveOrdersIn(db),
   }));
   return found && { ...found, halt: latch.read() ?? latch.readReduce() };
+}
+
+function liveOrdersIn(db: Database.Database): readonly LiveOrder[] {
+  const orders = db
+    .prepare('SELECT id, side, price, amount FROM intents WHERE ending IS NULL ORDER BY at, id')
+    .all() as LiveOrder[];
+  if (!hasOrderBooks(db)) return orders;
+  const books = new Map(
+    (db.prepare('SELECT id, book FROM order_books').all() as { id: string; book: string }[]).map(row => [
+      row.id,
+      row.book,
+    ]),
+  );
+  return orders.map(order => {
+    const symbol = books.get(order.id);
+    return symbol === undefined ? order : { ...order, symbol };
+  });
 }
 
 /**

@@ -15,6 +15,9 @@ import {
   type RestoredLedger,
   type Side,
 } from '../../../src/core/index.ts';
+import { ledgerOf, textOfLedger } from '../../../src/live/recording/ledgerText.ts';
+import { lineOf, LineWriter } from '../../../src/live/recording/recording.ts';
+import { Replaying } from '../../../src/live/replay/replay.ts';
 import { runsOf } from '../../many.ts';
 import { PATIENCE, quoteAround } from '../desk.ts';
 import { plain } from '../market.ts';
@@ -40,6 +43,9 @@ class SharedAccount {
   readonly halts: string[] = [];
   /** Base currency that the bot's own orders in the book bought less what they sold. */
   readonly ownIn = { btc_usd: 0 };
+  /** The recording of the engine. */
+  readonly lines: string[] = [];
+  readonly #writer = new LineWriter();
   #trades: OwnTrade[] = [];
   #tid = 0;
 
@@ -82,7 +88,8 @@ class SharedAccount {
 
   rules(instrument: Instrument): void {
     if (this.bookOf(instrument.symbol) === undefined) return;
-    this.step({ kind: 'rules', symbol: instrument.symbol, at: this.now, instrument, makerRate: 0, takerRate: 0 });
+    const { now: at } = this;
+    this.step({ kind: 'rules', ...this.#named(instrument.symbol), at, instrument, makerRate: 0, takerRate: 0 });
   }
 
   readBalances(): void {
@@ -94,14 +101,15 @@ class SharedAccount {
   }
 
   /** Later, everything is read. */
-  round(ms = 200): this {
+  round(ms = 200, mids: Readonly<Record<string, number>> = {}): this {
     this.now += ms;
     const at = this.now;
     for (const { symbol } of this.engine.books) {
+      const { [symbol]: mid = 1_000 } = mids;
       const book = new OrderBook();
-      book.set('buy', 990 as never, 50 as never);
-      book.set('sell', 1010 as never, 50 as never);
-      this.step({ kind: 'book', symbol, at, startedAt: null, book });
+      book.set('buy', (mid - 10) as never, 50 as never);
+      book.set('sell', (mid + 10) as never, 50 as never);
+      this.step({ kind: 'book', ...this.#named(symbol), at, startedAt: null, book });
     }
     const trades = this.#trades.splice(0);
     this.step({ kind: 'trades', at, startedAt: at, complete: true, trades });
@@ -134,8 +142,16 @@ class SharedAccount {
     });
   }
 
+  /** An event has the symbol of its book if there are several. */
+  #named(symbol: string): { readonly symbol?: string } {
+    return this.engine.books.length === 1 ? {} : { symbol };
+  }
+
   step(event: EngineEvent): void {
-    for (const command of this.engine.step(event)) this.#execute(command);
+    this.lines.push(this.#writer.input(event));
+    const commands = this.engine.step(event);
+    if (commands.length > 0) this.lines.push(this.#writer.commands(commands));
+    for (const command of commands) this.#execute(command);
   }
 
   #execute(command: Approved<Command>): void {
@@ -185,6 +201,13 @@ const things = fc.array(
   }),
   { minLength: 1, maxLength: 30 },
 );
+
+const mids = fc.dictionary(fc.constantFrom(...BOOKS.map(({ symbol }) => symbol)), fc.integer({ min: 900, max: 1_100 }));
+
+const run = fc.record({
+  books: fc.shuffledSubarray([...BOOKS], { minLength: 1 }),
+  fills: fc.array(fc.record({ which: fc.nat(100), lots: fc.integer({ min: 1, max: 10 }) }), { maxLength: 6 }),
+});
 
 describe('several books of one account', () => {
   test('each unit of a currency belongs to exactly one book, over fills, foreign trades and restarts', () => {
@@ -260,6 +283,40 @@ describe('several books of one account', () => {
     expect(account.live.size).toBe(0);
   });
 
+  test('one recording has all books, and its replay gives every command again', () => {
+    fc.assert(
+      fc.property(
+        fc.shuffledSubarray([...BOOKS], { minLength: 1 }),
+        fc.array(fc.record({ which: fc.nat(100), lots: fc.integer({ min: 0, max: 10 }), mids }), { maxLength: 12 }),
+        (books, list) => {
+          const account = new SharedAccount({}, books).open();
+          for (const { which, lots, mids: at } of list) {
+            const ids = [...account.live.keys()];
+            if (ids.length > 0 && lots > 0) account.fill(ids[which % ids.length]!, lots);
+            account.round(200, at);
+          }
+          const replaying = new Replaying(1, new SharedAccount({}, books).engine);
+          for (const line of account.lines) expect(replaying.take(lineOf(line))).toBeNull();
+          const replayed = replaying.end();
+          expect(replayed.difference).toBeNull();
+          expect(replayed.commands).toBeGreaterThanOrEqual(2 * books.length);
+        },
+      ),
+      runsOf(200, 20),
+    );
+  });
+
+  test('a recording whose levels belong to another book is not replayed as the same', () => {
+    const account = new SharedAccount({}, BOOKS.slice(0, 2)).open();
+    account.round(200, { btc_mxn: 1_200 });
+    const replaying = new Replaying(1, new SharedAccount({}, BOOKS.slice(0, 2)).engine);
+    const swapped = account.lines.map(line =>
+      line.startsWith('i{"event":{"kind":"book"') ? line.replace('btc_mxn', 'eth_mxn') : line,
+    );
+    const ended = swapped.map(line => replaying.take(lineOf(line))).find(result => result !== null);
+    expect(ended?.difference).toMatch(/the engine now returns/);
+  });
+
   test('a book that a later run adds begins with what it has, and the others keep their inventory', () => {
     const account = new SharedAccount({}, BOOKS.slice(0, 2)).open();
     account.fill([...account.live.keys()][0]!, 7);
@@ -272,9 +329,80 @@ describe('several books of one account', () => {
     expect(next.bookOf('usd_mxn').position).toBe(moneyOf('5'));
   });
 
+  test('whichever books each run has, in any order, no unit of a currency is lost or counted twice', () => {
+    fc.assert(
+      fc.property(fc.array(run, { minLength: 1, maxLength: 6 }), runs => {
+        let account = new SharedAccount().open();
+        const opening = { ...account.balances };
+        for (const { books, fills } of runs) {
+          for (const { which, lots } of fills) {
+            const ids = [...account.live.keys()];
+            if (ids.length > 0) account.fill(ids[which % ids.length]!, lots);
+            account.round();
+          }
+          const before = account;
+          account = restarted(before, books);
+          const [earlier, later] = [statesOf(before), statesOf(account)];
+          expect(new Set(later.keys()), 'no state is lost').toEqual(new Set([...earlier.keys(), ...later.keys()]));
+          expect(new Set(account.engine.keptBooks)).toEqual(
+            new Set([...earlier.keys()].filter(symbol => account.bookOf(symbol) === undefined)),
+          );
+          for (const { symbol } of books) {
+            const isHome = books.find(({ major }) => major === symbol.split('_')[0])!.symbol === symbol;
+            if (!isHome && before.bookOf(symbol) !== undefined)
+              expect(account.bookOf(symbol).position, `${symbol} keeps its inventory`).toBe(
+                before.bookOf(symbol).position,
+              );
+          }
+          for (const currency of new Set(books.map(({ major }) => major as 'btc' | 'eth' | 'usd')))
+            expect(positions(account, currency), currency).toBe(
+              moneyOf(`${account.balances[currency] - opening[currency]}`),
+            );
+          for (const symbol of account.engine.keptBooks)
+            expect({ ...later.get(symbol), ...INVENTORY }, symbol).toEqual({ ...earlier.get(symbol), ...INVENTORY });
+        }
+        account.readBalances();
+        expect(account.engine.account.differences()).toEqual([]);
+        expect(account.halts).toEqual([]);
+      }),
+      runsOf(300, 10),
+    );
+  });
+
+  test('a book that no run has gives its inventory to the home of its currency, and gets back what it traded since', () => {
+    const account = new SharedAccount().open();
+    const id = [...account.live].find(
+      ([, { book, command }]) => book.symbol === 'btc_usd' && command.side === 'buy',
+    )![0];
+    account.fill(id, 4);
+    account.round();
+    expect([account.bookOf('btc_usd').position, account.bookOf('btc_mxn').position]).toEqual([moneyOf('4'), 0n]);
+    const without = restarted(account, [BOOKS[0]!, BOOKS[1]!]);
+    expect(without.engine.keptBooks).toEqual(['btc_usd', 'usd_mxn']);
+    expect(without.bookOf('btc_mxn').position).toBe(moneyOf('4'));
+    const again = restarted(without, BOOKS);
+    expect([again.bookOf('btc_usd').position, again.bookOf('btc_mxn').position]).toEqual([0n, moneyOf('4')]);
+    expect(again.engine.keptBooks).toEqual([]);
+  });
+
+  test('a target of a book that is not the first with its base currency, and an order of another book, are errors', () => {
+    const options = (instrument: Instrument, target: number | null) => ({
+      ...{ instrument, strategy: quoteAround(2), limits: null, target: target as never },
+      tolerance: { priceBps: 10, amountShare: 0.5, maxAgeMs: 3_600_000 },
+    });
+    const of = { instance: 'mm', run: 1, timing: PATIENCE };
+    expect(() => new Engine(of, [options(BOOKS[0]!, 5), options(BOOKS[2]!, 5)])).toThrow('btc_usd has a target');
+    const engine = new Engine(of, [options(BOOKS[0]!, 5), options(BOOKS[1]!, 5)]);
+    const order = { id: 'mm-0-1', side: 'buy', price: 1, amount: 1, filled: 0, oid: null, at: 1 } as never as object;
+    const orders = [{ ...order, symbol: 'btc_usd' } as never];
+    expect(() => engine.step({ kind: 'restore', at: START, orders, ledger: null })).toThrow('mm-0-1 is in btc_usd');
+  });
+
   test('an event of a book without its symbol, an unknown symbol and an answer for a foreign order are errors', () => {
     const { engine, now: at } = new SharedAccount().open();
-    expect(() => engine.step({ kind: 'public trade', at, price: 1 as never })).toThrow('expected one book, found 4');
+    expect(() => engine.step({ kind: 'public trade', at, price: 1 as never })).toThrow(
+      'received a public trade event without the symbol of one of 4 books',
+    );
     expect(() => engine.step({ kind: 'public trade', symbol: 'x_y', at, price: 1 as never })).toThrow('x_y');
     const outcome = { kind: 'done', value: { oid: 'o' } } as const;
     expect(() => engine.step({ kind: 'placed', at, id: 'mm-1-999', outcome })).toThrow('never placed');
@@ -282,13 +410,29 @@ describe('several books of one account', () => {
   });
 });
 
+/** Inventory of a state; that of a book passes to another when a run does not have the book. */
+const INVENTORY = { held: undefined, target: undefined, targetRest: undefined };
+
+/** States of all books that the next run would continue, by symbol. */
+function statesOf({ engine }: SharedAccount): ReadonlyMap<string, object> {
+  const ledger = engine.ledger([])!;
+  const { target, targetRest, held, guard, profit } = ledger;
+  const first = { target, targetRest, held, guard, profit };
+  return new Map<string, object>([
+    [ledger.symbol ?? engine.books[0]!.symbol, first],
+    ...Object.entries(ledger.books ?? {}),
+  ]);
+}
+
 /** The next run of the bot; open orders of the earlier run are gone. */
 function restarted(
   earlier: SharedAccount,
   books: readonly Instrument[] = BOOKS.filter(({ symbol }) => earlier.bookOf(symbol)),
 ): SharedAccount {
   earlier.round();
-  const ledger: RestoredLedger | null = earlier.engine.ledger([]);
+  const left: RestoredLedger = earlier.engine.ledger([])!;
+  const ledger = ledgerOf(textOfLedger(left));
+  expect(ledger, 'what is stored is what is read').toEqual(left);
   const next = new SharedAccount(earlier.balances, books, Number(earlier.engine.books.length) + earlier.now);
   next.now = earlier.now;
   next.ownIn.btc_usd = earlier.ownIn.btc_usd;

@@ -27,8 +27,11 @@ type Node = {
 
 /** The schema as editors read it, through `# yaml-language-server: $schema=./schema.json`. */
 export const configJsonSchema = (): object => {
-  const { $schema, ...rest } = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' });
-  return { $schema, title: 'Puntas configuration', ...rest };
+  const { $schema, required = [], ...rest } = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' });
+  const always = required.filter(key => !OR_IN_BOOKS.includes(key));
+  const alone = required.filter(key => OR_IN_BOOKS.includes(key));
+  const either = { if: { required: ['books'] }, else: { required: alone } };
+  return { $schema, title: 'Puntas configuration', ...rest, required: always, ...either };
 };
 
 /** The schema of `config/fleet.yaml`, as editors read it. */
@@ -39,6 +42,8 @@ export const fleetJsonSchema = (): object => {
 
 /** Table of the keys of a fleet as Markdown, before formatting. */
 export const fleetReference = (): string => table(rowsOf('', fleetJsonSchema(), 'restart'));
+/** Required keys that a file with `books` can leave to its entries. */
+const OR_IN_BOOKS: readonly string[] = ['book', 'strategy', 'limits'];
 
 /** docs/configuration.md as Markdown, before formatting. */
 export function configReference(): string {
@@ -56,7 +61,7 @@ export function configReference(): string {
   ].join('\n\n');
 }
 
-const INTRODUCTION = `One YAML file describes one process and its book. \`puntas init FILE\` writes one; \`puntas check -c FILE\` checks it and prints its quotes.
+const INTRODUCTION = `One YAML file describes one process and its book, or [several books](several-books.md). \`puntas init FILE\` writes one; \`puntas check -c FILE\` checks it and prints its quotes.
 
 - Money and amounts are **quoted decimal text**, like \`"0.25"\`: YAML would round a bare number.
 - \`Ms\` is whole milliseconds, \`Bps\` hundredths of a percent. *Base* and *quote* are the currencies of the book.

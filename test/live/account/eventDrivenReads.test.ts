@@ -18,10 +18,8 @@ function reader(budget = 300) {
     clock,
     reads,
     engine: {
-      book: {
-        get liveOrders() {
-          return state.alive.map(oid => ({ id: `id-${oid}`, oid }));
-        },
+      get liveOrders() {
+        return state.alive.map(oid => ({ id: `id-${oid}`, oid }));
       },
     } as unknown as Engine,
     exchange: { budget: () => ({ public: 60, private: state.budget }) },

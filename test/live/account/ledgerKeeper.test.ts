@@ -45,7 +45,7 @@ test('whatever changes is what the journal has after the next call, and without 
         journal,
         reads,
         clock,
-        plain,
+        [plain],
         () => history.list,
         () => lines,
       );

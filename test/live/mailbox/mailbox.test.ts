@@ -244,7 +244,7 @@ describe('what holds a bot back', () => {
 describe('a request that a kill interrupts', () => {
   /** Takes cancel requests of a disk; counts how often one was executed. */
   function bot(at: VirtualClock) {
-    const run = { engine: { book: { liveOrders: [], haltedBecause: null, pausedBecause: null } } };
+    const run = { engine: { liveOrders: [], haltedBecause: null, pausedBecause: null } };
     let executed = 0;
     const restartRun = () => Promise.resolve({ kind: 'kept', why: `look ${++executed}` });
     const canceling = startCanceling({

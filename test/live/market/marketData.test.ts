@@ -6,7 +6,6 @@ import {
   instrumentOf,
   VirtualClock,
   type BookSnapshot,
-  type Engine,
   type EngineEvent,
   type Exchange,
   type Outcome,
@@ -53,7 +52,7 @@ function market() {
       exchange,
       stream: { start: listener => void (hear = listener), restart: () => undefined, close: () => undefined },
     },
-    engine: { book: { liveOrders: [] } } as unknown as Engine,
+    engine: { liveOrders: [] },
     account: {
       reads: new Reads(exchange, 'btc_mxn', undefined, () => clock.elapsed()),
       readTrades: async () => undefined,

@@ -7,7 +7,6 @@ import {
   VirtualClock,
   type BookDiff,
   type BookSnapshot,
-  type Engine,
   type EngineEvent,
   type Exchange,
   type OrderBook,
@@ -101,7 +100,7 @@ class World {
           close: () => undefined,
         },
       },
-      engine: { book: { liveOrders: [] } } as unknown as Engine,
+      engine: { liveOrders: [] },
       account: {
         reads: new Reads(exchange, 'btc_mxn', undefined, () => clock.elapsed()),
         readTrades: async () => undefined,

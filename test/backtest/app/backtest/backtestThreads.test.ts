@@ -12,13 +12,13 @@ import { loadConfig, type Config } from '../../../../src/config.ts';
 const BOOK = 'btc_mxn';
 const SEED = 7;
 
-/** Every shipped configuration that trades the book, hedges and external references among them. */
+/** Every shipped configuration that trades only the book, hedges and external references among them. */
 function shipped(): readonly Config[] {
   const dir = 'config';
   const files = readdirSync(dir).filter(file => file.endsWith('.yaml') && file !== 'tune.yaml');
   return files.flatMap(file => {
     const { config } = loadConfig(readFileSync(join(dir, file), 'utf8'), file) as { config: Config | null };
-    return config?.book === BOOK ? [config] : [];
+    return config?.book === BOOK && config.books === undefined ? [config] : [];
   });
 }
 

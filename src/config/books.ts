@@ -1,0 +1,163 @@
+/** Key `books`: several books of one account in one process, each with its own sections over those of the file. */
+import { pairOrNull } from '../core/index.ts';
+import type { Problem } from './problems.ts';
+import { liveBooksOf } from './sections/exchange.ts';
+import { externalReferenceOf, readsPerMinute } from './sections/reference.ts';
+import { configSchema, PER_BOOK, type Config } from './schema.ts';
+import { keysOf } from './shape.ts';
+
+type Value = Readonly<Record<string, unknown>>;
+
+/** Value of the file for one book. `entry` is the index in `books`. */
+type BookValue = { readonly entry: number; readonly value: Value };
+
+const isValue = (value: unknown): value is Value =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const symbolIn = (entry: unknown): unknown => (isValue(entry) ? entry['symbol'] : undefined);
+
+/**
+ * Returns the value of each book of a file with `books`: the sections of the file, replaced by those of the entry.
+ * `null` if the file has no list `books`, or if an entry is no section with a symbol. The schema then reports the fault.
+ */
+export function bookValues(value: unknown): readonly BookValue[] | null {
+  if (!isValue(value) || !Array.isArray(value['books']) || value['books'].length === 0) return null;
+  const { books: entries, book: _, ...shared } = value;
+  if (!(entries as readonly unknown[]).every(entry => typeof symbolIn(entry) === 'string')) return null;
+  return (entries as readonly Value[]).map(({ symbol, ...sections }, entry) => ({
+    entry,
+    value: { ...shared, ...sections, book: symbol },
+  }));
+}
+
+/** Returns the path in the file of a path in the value of one book. */
+export function pathOfBook(path: readonly PropertyKey[], value: unknown, entry: number): readonly PropertyKey[] {
+  const given = (value as { readonly books: readonly Value[] }).books[entry]!;
+  const [first] = path;
+  if (first === 'book') return ['books', entry, 'symbol'];
+  return first !== undefined && Object.hasOwn(given, first) ? ['books', entry, ...path] : path;
+}
+
+/** Keys of a configuration that an entry must not have. */
+const SHARED: ReadonlySet<string> = new Set(
+  keysOf(configSchema).filter(key => !(PER_BOOK as readonly string[]).includes(key)),
+);
+
+/** Sections that know one book only. */
+const ONE_BOOK_ONLY = ['hedge', 'elsewhere', 'rfqReference', 'webhooks', 'alerts', 'console'] as const;
+
+/** Returns the problems of the list itself: keys that an entry must not have, repeated books, and book beside books. */
+export function listProblems(value: unknown): readonly Problem[] {
+  const { book, books: entries = [] } = value as { readonly book?: unknown; readonly books?: readonly Value[] };
+  const problems: Problem[] = [];
+  const symbols = entries.map(symbolIn);
+  if (book !== undefined)
+    problems.push({ path: ['book'], message: 'books is also set; remove book, or remove books', aboutKey: true });
+  entries.forEach((entry, i) => {
+    if (symbols.indexOf(symbols[i]) !== i)
+      problems.push({
+        path: ['books', i, 'symbol'],
+        message: `expected each book once, found ${String(symbols[i])} twice`,
+      });
+    for (const key of Object.keys(entry)) {
+      // The schema of one book reports a key that it does not have.
+      if (!SHARED.has(key)) continue;
+      const message = `shared by all books; move it out of books. A book can have ${PER_BOOK.join(', ')}`;
+      problems.push({ path: ['books', i, key], message, aboutKey: true });
+    }
+  });
+  if (entries.length > 1)
+    for (const key of ONE_BOOK_ONLY)
+      if ((value as Value)[key] !== undefined)
+        problems.push({
+          path: [key],
+          message: 'cannot be used with several books; remove it, or run the bot of this book in a process of its own',
+          aboutKey: true,
+        });
+  return problems;
+}
+
+/** Returns the problems between the books of an account, each with its path in the file. */
+export function accountProblems(configs: readonly Config[]): readonly Problem[] {
+  const problems: Problem[] = [];
+  const [first] = configs;
+  if (first === undefined) return problems;
+  configs.forEach(({ book, inventory }, i) => {
+    const major = pairOrNull(book)?.[0];
+    const home = configs.find(config => pairOrNull(config.book)?.[0] === major)!;
+    if (home.book !== book && inventory.target !== undefined)
+      problems.push({
+        path: ['books', i, 'inventory'],
+        message: `expected no target, because ${home.book} is the first book with ${major}; set the target there`,
+      });
+  });
+  const { budgets, kind } = first.exchange;
+  const live = liveBooksOf(first.exchange, first.book);
+  if (kind === 'embedded')
+    configs.forEach(({ book }, i) => {
+      if (!live.has(book))
+        problems.push({
+          path: ['books', i, 'symbol'],
+          message: `${book} is not simulated; add it to exchange.market.books`,
+        });
+    });
+  const perMinute = publicPerMinute(configs);
+  if (perMinute > budgets.publicPerMinute)
+    problems.push({
+      path: ['books'],
+      message: `expected at most ${budgets.publicPerMinute} public requests per minute (budgets.publicPerMinute), found ${Math.ceil(perMinute)} for ${configs.length} books with timing.bookPollMs ${first.timing.bookPollMs}; increase timing.bookPollMs`,
+    });
+  return problems;
+}
+
+/** Reads of the last trade and of the rules of one book, per minute. */
+const OTHER_READS_PER_MINUTE = 4;
+
+/** Returns how many public requests all books need per minute without a stream. */
+export const publicPerMinute = (configs: readonly Config[]): number =>
+  configs.reduce(
+    (sum, config) =>
+      sum + 60_000 / config.timing.bookPollMs + OTHER_READS_PER_MINUTE + readsPerMinute(externalReferenceOf(config)),
+    0,
+  );
+
+/** Returns the configuration of an account: that of the first book, with the sections of each book in `books`. */
+export function configOfBooks(configs: readonly Config[]): Config {
+  const [first, ...others] = configs;
+  if (others.length === 0) return first!;
+  const books = configs.map(config => ({
+    symbol: config.book,
+    ...Object.fromEntries(PER_BOOK.flatMap(key => (config[key] === undefined ? [] : [[key, config[key]] as const]))),
+  }));
+  return { ...first!, books };
+}
+
+/** Returns the symbols of the books after the first. */
+export const otherBooksOf = ({ books = [] }: Pick<Config, 'books'>): readonly string[] =>
+  books.slice(1).map(({ symbol }) => symbol);
+
+/**
+ * Returns the symbols of the books in which a bot may have orders, without the first book of the configuration.
+ * `orders`: stored orders of earlier runs, which may have had other books.
+ */
+export function otherBooksWith(
+  config: Pick<Config, 'book' | 'books'>,
+  orders: readonly { readonly symbol?: string }[],
+): readonly string[] {
+  const stored = orders.flatMap(({ symbol }) => symbol ?? []);
+  return [...new Set([...otherBooksOf(config), ...stored])].filter(symbol => symbol !== config.book);
+}
+
+/** Returns the symbols of all books, as text. */
+export const booksText = (config: Pick<Config, 'book' | 'books'>): string =>
+  [config.book, ...otherBooksOf(config)].join(', ');
+
+/** Returns the configuration of each book, in order. */
+export function booksOf(config: Config): readonly Config[] {
+  if (config.books === undefined) return [config];
+  const { books, ...first } = config;
+  const shared = Object.fromEntries(
+    Object.entries(first).filter(([key]) => !(PER_BOOK as readonly string[]).includes(key)),
+  );
+  return books.map(({ symbol, ...sections }) => ({ ...shared, ...sections, book: symbol }) as Config);
+}

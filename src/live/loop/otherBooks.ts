@@ -1,0 +1,19 @@
+/** Further books of the account that one run quotes, besides the first. */
+import { isBookEvent, type EngineEvent, type MarketStream } from '../../core/index.ts';
+import type { LivePriceFeed } from '../market/livePriceSource.ts';
+import type { ReferenceOptions } from '../market/reference.ts';
+import type { RunContext } from '../runContext.ts';
+
+/** Market data of a further book; absent parts are as in `BesideQuoting` and `ExchangeSide`. */
+export type OtherBook = {
+  readonly book: string;
+  readonly stream?: MarketStream | undefined;
+  readonly reference?: ReferenceOptions | undefined;
+  readonly newLivePrices?: (() => readonly LivePriceFeed[]) | undefined;
+};
+
+/** Returns the context in which the reads of one of several books run: their events name the book. */
+export const contextOfBook = (run: RunContext, symbol: string): RunContext => ({
+  ...run,
+  step: (event: EngineEvent) => run.step(isBookEvent(event) ? { ...event, symbol } : event),
+});

@@ -1,0 +1,97 @@
+/** One bot with three books, as processes: an exchange, a bot that is killed, and the bot that goes on. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { Bench, printed, puntas, ran, sharedPuntas, type Program } from './program.ts';
+
+const bench = new Bench();
+const BOOKS = ['btc_mxn', 'eth_mxn', 'btc_usd'];
+let exchange: Program;
+let environment: Record<string, string> = {};
+let config = '';
+let state = '';
+
+beforeAll(async () => {
+  exchange = sharedPuntas(['exchange', '--port', '0', '-c', bench.config('desk')]);
+  const account = JSON.parse((await exchange.sees(/\{"url".*\}/))[0]) as { url: string; key: string; secret: string };
+  environment = { PUNTAS_API_KEY: account.key, PUNTAS_API_SECRET: account.secret };
+  config = bench.config('desk', text => {
+    const tree = parse(text) as { state: { dir: string }; timing: object };
+    state = tree.state.dir;
+    // So many polls that every fill is found within a second: nothing of this machine is limited.
+    const budgets = { publicPerMinute: 100_000, privatePerMinute: 100_000 };
+    return stringify({
+      ...tree,
+      exchange: { kind: 'remote', restUrl: account.url, budgets, requestTimeoutMs: 5_000 },
+    });
+  });
+});
+
+afterAll(async () => {
+  exchange.signal('SIGTERM');
+  await exchange.ended;
+  bench.clear();
+});
+
+type Ended = {
+  readonly book: string;
+  readonly fills: number;
+  readonly ledgerMatches: boolean;
+  readonly openOrdersLeft: number;
+  readonly others: readonly { readonly book: string; readonly orders: { readonly placed: number } }[];
+};
+
+const quotesOf = (book: string): RegExp => new RegExp(`${book}: [^"]*bid[^"]*ask`);
+
+describe('one bot with three books', () => {
+  test('check shows the quotes of each, the capital that they need together, and their requests', async () => {
+    const { code, stdout } = await ran(['check', '-c', config], environment);
+    expect(code).toBe(0);
+    for (const book of BOOKS) expect(stdout).toContain(`\n# ${book}\n# quotes that the bot would place now`);
+    expect(stdout).toMatch(/# capital that the quotes of all books need together\nbtc: \S+ of 1\.5\neth: \S+ of 30\n/);
+    expect(stdout).toMatch(/# requests per minute\npublic, without a stream: 48 of 100000 \(3 books\)\n/);
+  });
+
+  test('goes on after kill -9: no order is left, the ledger is exact in every currency, all recordings replay', async () => {
+    const first = puntas(['run', '-c', config], environment);
+    for (const book of BOOKS) await first.sees(quotesOf(book));
+    const status = await ran(['status', '-c', config]);
+    for (const book of BOOKS) expect(status.stdout).toContain(book);
+    first.signal('SIGKILL');
+    await first.ended;
+
+    const second = puntas(['run', '-c', config, '--json'], environment);
+    for (const book of BOOKS) await second.sees(quotesOf(book));
+    second.signal('SIGTERM');
+    const ended = await second.ended;
+    expect(ended.code, ended.stderr).toBe(0);
+    const summary = printed(ended) as Ended;
+    expect([summary.ledgerMatches, summary.openOrdersLeft, summary.book]).toEqual([true, 0, BOOKS[0]]);
+    expect(summary.others.map(({ book }) => book)).toEqual(BOOKS.slice(1));
+    for (const { orders } of summary.others) expect(orders.placed).toBeGreaterThan(0);
+
+    const replayed = await ran(['replay', state, '--all']);
+    expect(replayed.stdout.match(/all commands identical/g)).toHaveLength(2);
+    const ledger = await ran(['ledger', '-c', config]);
+    for (const currency of ['btc', 'eth', 'usd', 'mxn']) expect(ledger.stdout).toContain(currency);
+  });
+
+  test('is halted by one command, and its orders in all books are canceled by another', async () => {
+    const bot = puntas(['run', '-c', config], environment);
+    for (const book of BOOKS) await bot.sees(quotesOf(book));
+    bot.signal('SIGKILL');
+    await bot.ended;
+    const { code, stdout } = await ran(['halt', '-c', config, '--cancel', '--reason', 'the test'], environment);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`verified: no open orders of desk left on ${BOOKS.join(', ')}`);
+    expect((await ran(['resume', '-c', config, '--reason', 'the test'])).code).toBe(0);
+  });
+
+  test('commands of one book refuse it in one line', async () => {
+    const text = readFileSync(config, 'utf8');
+    expect(text).toContain('books:');
+    const { code, stderr } = await ran(['run', '--paper', '-c', config], environment);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/books: expected one book for paper trading, found 3 \(btc_mxn, eth_mxn, btc_usd\)/);
+  });
+});

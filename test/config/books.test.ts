@@ -1,0 +1,102 @@
+/** The key `books`: several books of one account. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { booksOf, loadConfig, type Config } from '../../src/config.ts';
+
+const fileOf = (name: string): Record<string, unknown> =>
+  parse(readFileSync(new URL(`../../config/${name}.yaml`, import.meta.url), 'utf8')) as Record<string, unknown>;
+const DESK = fileOf('desk');
+const SANDBOX = fileOf('sandbox');
+
+const load = (value: object) => loadConfig(stringify(value), 'my.yaml', ['bitso', 'binance', 'kraken']);
+const errorsOf = (value: object): readonly string[] => {
+  const loaded = load(value);
+  return loaded.ok ? [] : loaded.errors;
+};
+function configOf(value: object): Config {
+  const loaded = load(value);
+  if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+  return loaded.config;
+}
+
+describe('the list of books', () => {
+  test('gives each book its sections over those of the file', () => {
+    const books = booksOf(configOf(DESK));
+    expect(books.map(({ book }) => book)).toEqual(['btc_mxn', 'eth_mxn', 'btc_usd']);
+    expect(books.map(({ strategy }) => strategy.amount)).toEqual(['0.004', '0.1', '0.004']);
+    expect(books.map(({ limits }) => limits.positionMax)).toEqual(['0.1', '2', '0.1']);
+    expect(books.map(({ inventory }) => inventory.target)).toEqual(['1.5', '30', undefined]);
+    expect(books.map(({ instance }) => instance)).toEqual(['desk', 'desk', 'desk']);
+    expect(books.every(book => !('books' in book))).toBe(true);
+  });
+
+  test('of one book is the same as the key book, and the configuration of one book is as it was', () => {
+    const { book, ...rest } = SANDBOX;
+    const one = configOf(SANDBOX);
+    expect(configOf({ books: [{ symbol: book }], ...rest })).toEqual(one);
+    expect(booksOf(one)).toEqual([one]);
+    expect(Object.keys(one)).not.toContain('books');
+  });
+
+  test('gives the configuration of each book that a file of this book alone gives', () => {
+    const { books, ...shared } = DESK as { books: readonly { symbol: string }[] };
+    booksOf(configOf(DESK)).forEach((config, i) => {
+      const { symbol, ...sections } = books[i]!;
+      expect(config).toEqual(configOf({ ...shared, ...sections, book: symbol }));
+    });
+  });
+
+  test('is kept through JSON, as in a recording', () => {
+    const config = configOf(DESK);
+    expect(booksOf(JSON.parse(JSON.stringify(config)) as Config)).toEqual(
+      booksOf(config).map(book => JSON.parse(JSON.stringify(book)) as Config),
+    );
+  });
+
+  const [first, second, third] = DESK['books'] as readonly Record<string, unknown>[];
+  const withBooks = (...books: readonly unknown[]): object => ({ ...DESK, books });
+
+  test.each<readonly [string, object, readonly RegExp[]]>([
+    [
+      'a key of the account',
+      withBooks({ ...first, instance: 'x' }, second),
+      [/books\.0\.instance: shared by all books/],
+    ],
+    ['an unknown key', withBooks({ ...first, limit: {} }, second), [/books\.0\.limit: unknown key/]],
+    [
+      'a wrong value',
+      withBooks(first, { ...second, limits: { ...(second!['limits'] as object), ordersMax: 0 } }),
+      [/books\.1\.limits\.ordersMax: .*found 0/],
+    ],
+    ['a wrong shared value, once', { ...DESK, timing: { bookPollMs: -1 } }, [/ timing\.bookPollMs: .*found -1/]],
+    ['the same book twice', withBooks(first, { symbol: 'btc_mxn' }), [/books\.1\.symbol: .*btc_mxn twice/]],
+    ['book beside books', { ...DESK, book: 'btc_mxn' }, [/ book: books is also set/]],
+    ['hedges', { ...DESK, hedge: { band: '0.02' } }, [/ hedge: cannot be used with several books/]],
+    [
+      'two targets of one currency',
+      withBooks(first, { ...third, inventory: { target: '1' } }),
+      [/books\.1\.inventory: expected no target, because btc_mxn is the first book with btc/],
+    ],
+    [
+      'a book without a market',
+      withBooks(first, { ...second, symbol: 'eth_usd' }),
+      [/books\.1\.symbol: eth_usd is not simulated/],
+    ],
+    [
+      'too many polls',
+      { ...DESK, timing: { bookPollMs: 2_000 } },
+      [/books: expected at most 54 public requests per minute .*found 102 for 3 books/],
+    ],
+    ['no list', { ...DESK, books: 'btc_mxn' }, [/ books: /, / book: /]],
+    ['an entry without symbol', withBooks(first, { inventory: {} }), [/books\.1\.symbol: /, / book: /]],
+  ])('is refused with %s, by name', (_, value, says) => {
+    const errors = errorsOf(value);
+    expect(errors.length, errors.join('\n')).toBe(says.length);
+    for (const one of says)
+      expect(
+        errors.some(error => one.test(error)),
+        `${one}\n${errors.join('\n')}`,
+      ).toBe(true);
+  });
+});

@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { VirtualClock } from '../../../src/core/index.ts';
+import { FairShares, SCARCE_BELOW } from '../../../src/live/loop/fairShares.ts';
+
+const BOOKS = ['a_m', 'b_m', 'c_m'];
+
+describe('the request budget of several books', () => {
+  test('is free while there is enough of it, and for one book always', async () => {
+    const clock = new VirtualClock();
+    const rich = new FairShares(clock, () => SCARCE_BELOW + 1, BOOKS);
+    for (let n = 0; n < 50; n++) rich.place('a_m');
+    expect(rich.mayPlace('a_m')).toBe(true);
+    const alone = new FairShares(clock, () => 0, ['a_m']);
+    for (let n = 0; n < 50; n++) alone.place('a_m');
+    expect(alone.mayPlace('a_m')).toBe(true);
+  });
+
+  test('is shared while it is scarce: no book is ahead of its share by more than one order, and one may always place', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(2), { minLength: 1, maxLength: 60 }), wishes => {
+        const shares = new FairShares(new VirtualClock(), () => 0, BOOKS);
+        const placed = BOOKS.map(() => 0);
+        for (const i of wishes) {
+          expect(BOOKS.some(book => shares.mayPlace(book))).toBe(true);
+          if (!shares.mayPlace(BOOKS[i]!)) continue;
+          shares.place(BOOKS[i]!);
+          placed[i]!++;
+          const all = placed.reduce((sum, n) => sum + n, 0);
+          expect(Math.max(...placed)).toBeLessThanOrEqual(all / BOOKS.length + 1);
+        }
+      }),
+    );
+  });
+
+  test('forgets orders after a minute', async () => {
+    const clock = new VirtualClock();
+    const shares = new FairShares(clock, () => 0, BOOKS);
+    shares.place('a_m');
+    expect([shares.mayPlace('a_m'), shares.mayPlace('b_m')]).toEqual([false, true]);
+    await clock.advance(60_000);
+    expect(shares.mayPlace('a_m')).toBe(true);
+  });
+});
