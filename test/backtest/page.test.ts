@@ -325,11 +325,11 @@ describe('the interval around a sum over time', () => {
 
   test('of a sum of independent parts is that of their distances as squares', () => {
     const parts = [
-      { value: 1, interval: { low: -2, high: 5 } },
-      { value: 2, interval: { low: -2, high: 5 } },
+      { value: 1, interval: { low: -2, high: 13 } },
+      { value: 2, interval: { low: -2, high: 7 } },
       { value: 3, interval: null },
     ];
-    expect(intervalTogether(parts)).toEqual({ low: 1, high: 11 });
+    expect(intervalTogether(parts)).toEqual({ low: 1, high: 19 });
   });
 });
 
@@ -365,7 +365,7 @@ test('the documentation names every key of the report', () => {
   expect([...names].filter(name => !currencies.includes(name) && !new RegExp(`\\b${name}\\b`).test(page))).toEqual([]);
 });
 
-test('a run with a hedger tells what its hedges cost, and why others were not carried out; one without has no such part', async () => {
+test('a run with a hedger tells what its hedges cost, in all and of what they exchanged, and why others were not carried out; one without has no such part', async () => {
   const hedge: HedgeOptions = {
     orders: { instance: 'test', run: 1 },
     desk: { timeoutMs: 5_000, refusedShare: 0.3, lostShare: 0, seed: 1 },
@@ -384,8 +384,23 @@ test('a run with a hedger tells what its hedges cost, and why others were not ca
       },
     },
   };
-  const { result } = await runHedged({ hedge });
+  const { result, hedges } = await runHedged({ hedge });
   const model = reportOf(tape.instrument, result);
+  const done = hedges.filter(({ executedAt }) => executedAt !== null);
+  const of = (currency: string): number =>
+    done.reduce(
+      (sum, { gave, gaveCurrency, got, gotCurrency }) =>
+        sum + (gaveCurrency === currency ? Number(gave) : 0) + (gotCurrency === currency ? Number(got) : 0),
+      0,
+    );
+  const cost = done.reduce((sum, one) => sum + Number(one.cost), 0);
+  expect(done.length).toBeGreaterThan(0);
+  expect(Number(model.hedges!.volume.minor)).toBeCloseTo(of('mxn'), 4);
+  expect(Number(model.hedges!.volume.major)).toBeCloseTo(of('btc'), 8);
+  expect([Number(model.hedges!.cost), model.hedges!.costBps]).toEqual([
+    expect.closeTo(cost, 4),
+    expect.closeTo((10_000 * cost) / of('mxn'), 4),
+  ]);
   const words = wordsOf(reportPage(whole([model]), PARTS));
   expect(words).toMatch(/Hedges\s+The bot hedges inventory beyond the band/);
   expect(words).toContain('hedges not executed: no way out was taken');

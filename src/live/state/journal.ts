@@ -275,10 +275,10 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
     recordedBytes: () => recorder?.bytes ?? 0,
     isWritable: () => isWritable,
     next: (nextAt, another = setup, earlierBytesMax = recordings?.earlierBytesMax ?? 0) => {
-      recorder?.close();
       const kept = recordings ? { recordings: { ...recordings, earlierBytesMax } } : {};
       const next = journalIn(db, { ...options, ...kept, at: nextAt, setup: another });
       isReplaced = true;
+      recorder?.close();
       return next;
     },
     close: () => {

@@ -1,8 +1,19 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { amount, price, randomOf, VirtualClock, type StreamTransport } from '../../../src/core/index.ts';
+import {
+  amount,
+  instrumentOf,
+  price,
+  randomOf,
+  VirtualClock,
+  type Exchange,
+  type Price,
+  type StreamTransport,
+} from '../../../src/core/index.ts';
 import { exchangeClient, marketStream } from '../../../src/exchange/index.ts';
 import { Follower } from '../../../src/live/market/follower.ts';
 import { createVenue, inProcessStream } from '../../../src/sandbox/index.ts';
+import { bookRules } from '../../core/market.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { wireTo } from '../inProcess.ts';
 
@@ -94,4 +105,61 @@ describe('a follower', () => {
     await clock.advance(5 * SECOND);
     expect([follower.isFresh, told]).toEqual([false, ['stale']]);
   });
+});
+
+test('without a stream, the followed market is the polled book: what a side that is read in full no longer has is gone, and levels beyond a cut side remain', async () => {
+  const DEPTH = 3;
+  const side = fc.uniqueArray(fc.integer({ min: 1, max: 9 }), { maxLength: DEPTH });
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(side, side), { minLength: 2, maxLength: 6 }), async books => {
+      const clock = new VirtualClock();
+      let now = books[0]!;
+      let sequence = 0n;
+      const level = (at: number) => ({ price: String(at), amount: '1' });
+      const exchange = {
+        limits: { ordersPage: 500, tradesPage: 100, depth: DEPTH },
+        trades: async () => ({ kind: 'done', value: [] }),
+        orderBook: async () => {
+          const [bids, asks] = now;
+          const levels = {
+            bids: bids.toSorted((a, b) => b - a).map(away => level(100 + away)),
+            asks: asks.toSorted((a, b) => a - b).map(away => level(200 + away)),
+          };
+          return { kind: 'done', value: { book: BOOK, sequence: ++sequence, updatedAt: 0, ...levels } };
+        },
+      } as Partial<Exchange> as Exchange;
+      const sink = { buy: new Set<number>(), sell: new Set<number>() };
+      const follower = new Follower({
+        ...{ exchange, clock, log: memoryLog().log, instrument: instrumentOf(bookRules({ tickSize: '1' })) },
+        ...{ pollMs: 1_000, readsPerMinute: 600, onFresh: () => undefined },
+        sink: {
+          clear: (reach = { buy: 0 as Price, sell: Infinity as Price }) => {
+            for (const at of sink.buy) if (at >= reach.buy) sink.buy.delete(at);
+            for (const at of sink.sell) if (at <= reach.sell) sink.sell.delete(at);
+          },
+          set: (of, at) => void sink[of].add(at),
+          flush: () => undefined,
+          mark: () => 0,
+          trade: () => undefined,
+        },
+        onBroken: error => {
+          throw error;
+        },
+      });
+      follower.start();
+      const known = { buy: new Set<number>(), sell: new Set<number>() };
+      for (const book of books) {
+        now = book;
+        await clock.advance(1_000);
+        const [bids, asks] = [now[0].map(away => 100 + away), now[1].map(away => 200 + away)];
+        const kept = (of: 'buy' | 'sell', read: readonly number[], isBeyond: (at: number) => boolean) =>
+          new Set([...read, ...[...known[of]].filter(at => read.length === DEPTH && isBeyond(at))]);
+        known.buy = kept('buy', bids, at => at < Math.min(...bids));
+        known.sell = kept('sell', asks, at => at > Math.max(...asks));
+        expect(sink).toEqual(known);
+      }
+      await follower.stop();
+    }),
+    { numRuns: 40 },
+  );
 });
