@@ -152,7 +152,7 @@ const slowWorlds = fc.record({
   /** Look-ups in a row that meet the same fate. */
   looks: fc.array(
     fc.tuple(
-      fc.constantFrom('sees', 'blind', 'no orders', 'no trades', 'a row is unreadable'),
+      fc.constantFrom('sees', 'blind', 'no orders', 'no trades', 'the order is unreadable', 'trades are unreadable'),
       fc.integer({ min: 1, max: 12 }),
     ),
     {
@@ -184,7 +184,7 @@ test('however long a request hangs before it leaves and lists lag, the end of it
         const now = clock.elapsed();
         const isEnded = now >= endsAt;
         const isListed = arrives !== null && now >= listedAt && !(now >= endsAt + keptMs && now >= listedAt + keptMs);
-        if (!isListed || look === 'blind' || look === 'a row is unreadable') return [];
+        if (!isListed || look === 'blind' || look === 'the order is unreadable') return [];
         const status = !isEnded ? 'open' : trades.length === 3 ? 'completed' : 'cancelled';
         return [
           {
@@ -193,9 +193,9 @@ test('however long a request hangs before it leaves and lists lag, the end of it
           },
         ];
       };
-      const answered = <T>(value: readonly T[]) => ({
+      const answered = <T>(value: readonly T[], isUnreadable: boolean) => ({
         ...{ kind: 'done', value },
-        ...(look === 'a row is unreadable' ? { unreadable: [{ reason: 'a row' }] } : {}),
+        ...(isUnreadable ? { unreadable: [{ reason: 'a row' }] } : {}),
       });
       let sends = 0;
       const client = {
@@ -210,7 +210,9 @@ test('however long a request hangs before it leaves and lists lag, the end of it
           const next = looks.shift() ?? 'sees';
           look = next === 'blind' && wasBlind ? 'sees' : next;
           if (look === 'blind' || look === 'sees') wasBlind = look === 'blind';
-          return Promise.resolve(look === 'no orders' ? failed : answered(report()));
+          return Promise.resolve(
+            look === 'no orders' ? failed : answered(report(), look === 'the order is unreadable'),
+          );
         },
         orderTrades: () => {
           const shown = trades.flatMap((share, number) =>
@@ -223,7 +225,8 @@ test('however long a request hangs before it leaves and lists lag, the end of it
                   },
                 ],
           );
-          return Promise.resolve(look === 'no trades' ? failed : answered(shown));
+          if (look === 'trades are unreadable') return Promise.resolve(answered([], true));
+          return Promise.resolve(look === 'no trades' ? failed : answered(shown, false));
         },
         cancel: () => {
           if (world.cancels) endsAt = Math.min(endsAt, clock.elapsed());

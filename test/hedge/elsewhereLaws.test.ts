@@ -43,6 +43,8 @@ class BotOfTwo {
   fateOfLook: Fate = 'arrives';
   accepts = true;
   mayAct = true;
+  /** Id of the operator's request to close everything; `null` if there is none. */
+  flatten: string | null = null;
   /** Delays an order before its client sends it, as a wait for the budget or for the rules of the book does. */
   beforePlace = (): Promise<void> => Promise.resolve();
   /** Mid price here from the next read of the book there on; absent if it stays. */
@@ -197,6 +199,10 @@ class BotOfTwo {
         return this.accepts;
       },
       mayAct: () => this.mayAct,
+      flatten: {
+        current: () => (this.flatten === null ? null : { id: this.flatten, costMax: moneyOf('1000000') }),
+        end: () => true,
+      },
     });
     this.hedger.restore();
     this.look();
@@ -413,6 +419,25 @@ test.each(['0', '2'])('a hedge that fails again and again, and leaves %s, is tri
   bot.fate = 'arrives';
   await bot.passes(6_000, 2_000);
   expect([bot.sent.length, hedger.rows.at(-1)!.state]).toEqual([12, 'completed']);
+});
+
+test('a new request to close everything does not wait for the pause after failed hedges', async () => {
+  const bot = new BotOfTwo(LOTS, '1');
+  const { clock, maker } = bot;
+  maker.limit('btc_usd', 'buy', '50000', '50');
+  maker.limit('btc_usd', 'sell', '50010', '50');
+  await clock.advance(1_000);
+  bot.fate = { instead: { status: 400, headers: {}, body: '{"success":false,"error":{"code":"0379"}}' } };
+  await bot.passes(20_000, 2_000);
+  // A check right after a failed one is in the pause.
+  const before = bot.sent.length;
+  while (bot.sent.length === before) await bot.passes(1_000);
+  bot.fate = 'arrives';
+  await bot.passes(500, 500);
+  expect(bot.sent.length).toBe(before + 1);
+  bot.flatten = 'f1';
+  await bot.passes(500, 500);
+  expect(bot.sent.length).toBe(before + 2);
 });
 
 test('a check of another amount never waits, and no pause is longer than the maximum', () => {

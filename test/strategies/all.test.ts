@@ -189,7 +189,7 @@ describe.each(NAMES)('%s', name => {
         const share = (2 * (1 - kept * kept)) / (1 + kept * kept) + Number(parsed.minEdgeBps) / 10_000;
         expect(ask - bid).toBeGreaterThanOrEqual((share * (ask + bid)) / 2 - 1e-6);
       }),
-      RUNS,
+      runsOf(600, 100),
     );
   });
 
@@ -257,6 +257,37 @@ describe.each(NAMES)('%s', name => {
     expect(strategy.quote(viewOf())).toEqual(strategyOf(name).quote(viewOf()));
     for (const none of [Number.NaN, Infinity, -3])
       expect(strategy.quote(viewOf({ widenBps: { buy: none, sell: none } }))).toEqual(calm);
+  });
+
+  test('moves out each level of a side by the same, also where no spacing keeps them apart', () => {
+    if (name === 'grid') return;
+    for (const levelSpacingBps of [0, 3, 30]) {
+      const quoteAt = (buy: number): Quote =>
+        strategyOf(name, { ...EXAMPLES[name], levelSpacingBps }).quote(viewOf({ widenBps: { buy, sell: 0 } }));
+      const [calm, toxic] = [quoteAt(0), quoteAt(8)];
+      const moved = toxic.bids.map(({ price }, i) => price - calm.bids[i]!.price);
+      expect(moved).toHaveLength(calm.bids.length);
+      for (const ticks of moved) expect(ticks).toBeCloseTo(-120, 6);
+      expect(toxic.asks).toEqual(calm.asks);
+    }
+  });
+
+  test('measures volatility around the mid price, wherever the fair value goes', () => {
+    const sigmaWith = (away: number): unknown => {
+      const strategy = strategyOf(name);
+      let sigma: unknown;
+      for (let n = 0; n < 40; n++) {
+        const mid = MID + (n % 3);
+        const price = mid + (n % 2) * away;
+        const fair = { price, steps: [{ name: 'fair value: mid', ticks: price }] };
+        sigma = strategy
+          .quote(viewOf({ at: 1_000_000 + n * 2_000, mid, fair }))
+          .figures?.find(of => of.name === 'sigma');
+      }
+      return sigma;
+    };
+    expect(sigmaWith(MID / 100)).toEqual(sigmaWith(0));
+    expect(sigmaWith(0) !== undefined).toBe('market' in strategies[name].parameters.shape);
   });
 
   test('breaks nothing when a number is none, and quotes again when it is one', () => {

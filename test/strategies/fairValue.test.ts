@@ -16,6 +16,7 @@ import {
 } from '../../src/core/index.ts';
 import type { Calibration } from '../../src/tape/index.ts';
 import { fairValueParameters, fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
+import { fairValueReachBps } from '../../strategies/fairValue.ts';
 import { Desk, quoteAround } from '../core/desk.ts';
 import { depthOf, plain } from '../core/market.ts';
 import { runsOf } from '../many.ts';
@@ -527,6 +528,43 @@ describe('the cost of leaving a fill at a source', () => {
     for (let second = 1; second < 300; second++) riskAt(second);
     expect(riskAt(300)).toBeGreaterThan(9e-4);
     expect(riskAt(301)).toBeLessThan(11e-4);
+  });
+
+  test('no quote is farther from the mid price than the configured reach, and some come near it', () => {
+    let nearest = Infinity;
+    fc.assert(
+      fc.property(fc.integer({ min: -40, max: 40 }), fc.integer({ min: 0, max: 30 }), (basisBps, edgeBps) => {
+        const leave = { riskZ: 0, edgeBps, costMaxBps: 40 };
+        const p = fairValueParameters.parse({ withinBps: 40, reference: { maxDivergenceBps: 5_000, leave } });
+        const reference = referenceAt(basisBps / 10_000);
+        const { bids, asks } = withFairValue(p, flat, instrument).quote(viewOf({ ...around, reference }));
+        for (const { price } of [...bids, ...asks]) {
+          const awayBps = (Math.abs(price - around.mid) / around.mid) * 10_000;
+          expect(awayBps).toBeLessThanOrEqual(fairValueReachBps(p) * 1.01);
+          nearest = Math.min(nearest, fairValueReachBps(p) - awayBps);
+        }
+      }),
+      runsOf(1_000, 200),
+    );
+    expect(nearest).toBeLessThan(15);
+  });
+
+  test('the measured volatility includes moves while no source can be used', () => {
+    const riskAfter = (outage: object): number => {
+      const strategy = withLeave({ riskZ: 1, volatilityBps: 1, latencyMs: 1_000, memory: '1m' });
+      const at = (second: number) => 1_000_000 + second * 1_000;
+      const quoteAt = (second: number, source: object) =>
+        strategy.quote(
+          viewOf({
+            ...{ ...around, at: at(second) },
+            reference: { ...referenceAt(second % 2 === 0 ? 0 : 0.001, source), at: at(second) },
+          }),
+        );
+      quoteAt(0, {});
+      for (let second = 1; second < 30; second++) quoteAt(second, outage);
+      return quoteAt(30, {}).bids[0]!.why.find(({ name }) => name === 'risk until it is left')!.ticks;
+    };
+    expect(riskAfter({ refusal: 'lost' })).toBe(riskAfter({}));
   });
 
   test.each<[string, object, object, string]>([

@@ -8,7 +8,7 @@ import { COIN, MID, strategyOf, viewOf } from './examples.ts';
 /** One tick is 10 of the quote currency. The market may be below, within or above the bounds, which each may be absent. */
 const bound = fc.option(fc.integer({ min: -400, max: 400 }), { nil: undefined });
 
-test('a grid with bounds shows what it shows without them, less every line outside, on both sides, and says where nothing is left', () => {
+test('a grid with bounds shows what it shows without them, less every line outside, on both sides and also where markouts move it, and says where nothing is left', () => {
   let [left, none] = [0, 0];
   fc.assert(
     fc.property(
@@ -16,7 +16,8 @@ test('a grid with bounds shows what it shows without them, less every line outsi
       bound,
       fc.integer({ min: 20, max: 200 }),
       fc.integer({ min: 1, max: 5 }),
-      (one, two, bps, levels) => {
+      fc.record({ buy: fc.integer({ min: 0, max: 300 }), sell: fc.integer({ min: 0, max: 300 }) }),
+      (one, two, bps, levels, widenBps) => {
         const priceAt = (away: number) => MID * (1 + away / 10_000);
         const [low, high] = one !== undefined && two !== undefined && one > two ? [two, one] : [one, two];
         if (low !== undefined && low === high) return;
@@ -26,7 +27,7 @@ test('a grid with bounds shows what it shows without them, less every line outsi
           ...(high === undefined ? {} : { highPrice: String(priceAt(high) * 10) }),
         };
         const quote = (more: object): Quote =>
-          strategyOf('grid', { ...parameters, ...more }).quote(viewOf({ positionMax: COIN as never }));
+          strategyOf('grid', { ...parameters, ...more }).quote(viewOf({ positionMax: COIN as never, widenBps }));
         const [free, bounded] = [quote({}), quote(bounds)];
         const isWithin = ({ price }: { readonly price: number }) =>
           price >= (low === undefined ? 0 : priceAt(low)) && price <= (high === undefined ? Infinity : priceAt(high));

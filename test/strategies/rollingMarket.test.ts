@@ -59,6 +59,20 @@ describe('the rolling market', () => {
     expect(lived({ estimate: 'fixed' }, truth).from).toBe('configured');
   });
 
+  test('returns to the configured arrivals once too few are seen', () => {
+    const market = new RollingMarket(marketParameters.parse(START));
+    live(market, truth);
+    const { a, k } = market;
+    expect([a * 60 > 7, k / 10_000 < 0.18]).toEqual([true, true]);
+    for (let second = 6 * 3_600; second < 24 * 3_600; second += 10)
+      market.look(viewOf({ at: second * 1_000, mid: MID }), MID);
+    expect([market.arrivalsFrom, market.a * 60, market.k / 10_000]).toEqual([
+      'configured, too few arrivals',
+      expect.closeTo(6, 9),
+      expect.closeTo(0.2, 9),
+    ]);
+  });
+
   test('stays within its bounds', () => {
     const found = lived({ withinFactor: 1.2 }, truth);
     expect(found.volatilityBps).toBeGreaterThanOrEqual(15 / 1.2);

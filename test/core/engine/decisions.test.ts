@@ -12,6 +12,7 @@ import {
   type Strategy,
   type View,
 } from '../../../src/core/index.ts';
+import { Decisions } from '../../../src/core/engine/decisions.ts';
 import { Desk, quoteAround, type Fate } from '../desk.ts';
 
 const traced = (options: Partial<EngineOptions> = {}): Desk => new Desk({ isTraced: true, ...options }).open();
@@ -38,6 +39,32 @@ const anyLevels: Strategy = {
 };
 
 describe('a decision', () => {
+  it('says of each level that a hedge keeps away, and of a side that it empties, that this is why', () => {
+    const kept = fc.array(fc.record({ side: fc.constantFrom<Side>('buy', 'sell'), isShown: fc.boolean() }), {
+      minLength: 1,
+      maxLength: 6,
+    });
+    fc.assert(
+      fc.property(kept, drawn => {
+        const levels = drawn.map(({ side }, index) => ({ side, index, price: 100, amount: 10, why: [] }) as never);
+        const shown = levels.filter((_, i) => drawn[i]!.isShown);
+        const decisions = new Decisions(true);
+        decisions.begin(0, null);
+        decisions.strategyCalled({ bids: [], asks: [] }, { levels, refusals: [] }, shown);
+        for (const level of shown) decisions.placed(level, null);
+        const away = drawn.flatMap(({ isShown }, index) => (isShown ? [] : [[index, 'makes way for a hedge']]));
+        const told = decisions.last!.decided.filter(({ action }) => action === 'not placed');
+        expect(told.map(({ index, reason }) => [index, reason])).toEqual(away);
+        for (const side of ['buy', 'sell'] as const) {
+          const ofSide = drawn.filter(one => one.side === side);
+          const isEmpty = ofSide.every(({ isShown }) => !isShown);
+          const reason = ofSide.length === 0 ? 'held back by the strategy' : 'makes way for a hedge';
+          expect(decisions.unshown[side]?.reason ?? null).toBe(isEmpty ? reason : null);
+        }
+      }),
+    );
+  });
+
   it('says one thing of each wanted level, and its placements and cancels are the commands', () => {
     const fates = fc.array(fc.constantFrom<Fate>('done', 'lost', 'done untold', { code: '0201' }), { maxLength: 20 });
     const moves = fc.array(fc.integer({ min: -6, max: 6 }), { minLength: 5, maxLength: 30 });

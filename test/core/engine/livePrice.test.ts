@@ -82,6 +82,23 @@ test('a price that leads cancels quotes at once, as one from events does', () =>
   expect(desk.step(reading(desk, 'a', book(1_010)))).toEqual([{ kind: 'cancel', ids: [ask!.id] }]);
 });
 
+test.each([
+  ['is too old, and a newer reading of the other', 2_000, []],
+  ['is young enough, and a reading of the other', 500, ['cancel']],
+] as const)('a price whose oldest source %s moved it, cancels quotes exactly by that age', (_, passed, expected) => {
+  const leader = { basisMemoryMs: 600_000, maxAgeMs: 1_000, share: 1, marginBps: 5 };
+  const sources = RULES.sources.map(one => ({ ...one, legs: [{ ...one.legs[0]!, staleAfterMs: 10_000 }] }));
+  const rules = { sources, sourcesMin: 2, moveBps: 1_000, divergenceMaxBps: 500 };
+  const desk = deskOf(rules, { pull: { leader }, timing: { ...PATIENCE, decideEveryMs: 60_000 } })
+    .open()
+    .round();
+  for (const feed of ['a', 'b']) desk.step(reading(desk, feed, book(1_000)));
+  desk.round();
+  expect(shown(desk)).toEqual([[995], [1_005]]);
+  desk.now += passed;
+  expect(desk.step(reading(desk, 'b', book(1_030))).map(({ kind }) => kind)).toEqual(expected);
+});
+
 test('without a price elsewhere, quotes go and inventory is still reduced at prices of this book', () => {
   const desk = deskOf().open().round();
   desk.step(reading(desk, 'a', book(1_000)));
