@@ -201,6 +201,21 @@ describe('an action', () => {
     expect((await post('/api/v1/actions/set', OPERATOR, { ...bodyFor('set'), ...change })).status).toBe(422);
     expect(acts).toEqual([]);
   });
+  test.each(API_ACTIONS)(
+    '%s is previewed as it is asked for: with its reason, operator and minutes, if it has them',
+    async action => {
+      const { post, previews } = await apiWith();
+      const more = action === 'pause' ? { minutes: 30 } : {};
+      const changed = action === 'set' ? CHANGE : {};
+      await post('/api/v1/preview', OPERATOR, { action, ...SAID, ...more, ...changed });
+      await post('/api/v1/preview', OPERATOR, { action, by: 'Ana', ...changed });
+      const whole = { action, minutes: null, costMax: null, ...(action === 'set' ? { change: CHANGE } : {}) };
+      expect(previews).toEqual([
+        { ...whole, ...SAID, ...more },
+        { ...whole, reason: 'a preview', by: 'Ana' },
+      ]);
+    },
+  );
 
   test('whose key belongs to another request is a conflict', async () => {
     const { post } = await apiWith();

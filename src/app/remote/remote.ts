@@ -20,6 +20,7 @@ import { RemoteControl } from './remoteControl.ts';
 import { SharedWork } from '../inspect/sharedWork.ts';
 import { SendQueue } from './sendQueue.ts';
 import { MESSAGE_MAX, TelegramApi, type ApiResult } from './telegramApi.ts';
+import { UpdateOffset } from './updateOffset.ts';
 
 export type RemoteAsk = {
   readonly config: Config;
@@ -46,11 +47,6 @@ const COUNTS_EVERY_MS = 1_000;
  * replay; a resume without a preview is not offered.
  */
 const PREVIEW_WITHIN_MS = { stop: 10_000, resume: 120_000 };
-/**
- * Time without updates after which all updates are requested again, in ms. After a week without updates, Telegram
- * continues with a random number, which may be smaller.
- */
-const NUMBERS_FOR_MS = 6 * 86_400_000;
 
 /**
  * Takes commands until the signal is aborted. Requests are retried forever: a failing Telegram is one line in the log.
@@ -114,19 +110,16 @@ async function poll(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock } = ask;
-  let [offset, heardAt] = [0, clock.elapsed()];
+  const offset = new UpdateOffset(clock);
   while (!signal.aborted) {
     const began = clock.elapsed();
-    if (began - heardAt > NUMBERS_FOR_MS) offset = 0;
-    const asked = offset;
+    const asked = offset.next();
     const updates = await retried(() => api.updates(asked), ask, failures, signal);
     if (updates === null) return;
     for (const raw of updates) {
       const update = readChatUpdate(raw);
       if (update === null) continue;
-      heardAt = clock.elapsed();
-      // A smaller number follows a larger one only after a random restart of the numbers.
-      offset = update.id + 1;
+      offset.heard(update.id);
       control.take(update);
     }
     await sleep(clock, Math.max(0, began + POLL_GAP_MS - clock.elapsed()), signal);
@@ -207,7 +200,7 @@ export async function previewWithin(
 }
 
 /** Writes changed counts once per second, and at the end. */
-function showCounts(control: RemoteControl, stateDir: string, clock: Clock): { stop(): void } {
+function showCounts(control: RemoteControl, stateDir: string, clock: Clock): { readonly stop: () => void } {
   let written = '';
   const write = (): void => {
     const { counts } = control;

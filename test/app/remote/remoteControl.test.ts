@@ -101,6 +101,25 @@ describe('an action', () => {
     expect(latch.readPause()).toMatchObject({ reason, until });
   });
 
+  test('a pause lasts as long as its number of minutes or hours, in letters of any case, from a minute to a week', async () => {
+    const unit = fc.constantFrom(['m', 1], ['M', 1], ['h', 60], ['H', 60] as const);
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.nat(200), fc.nat(99_999)), unit, async (count, [letter, scale]) => {
+        const { says, presses, button, latch, clock, sent } = desk();
+        await says(`/pause ${count}${letter}`);
+        const minutes = count * Number(scale);
+        if (minutes < 1 || minutes > 7 * 24 * 60) {
+          expect([button(), sent.length]).toEqual(['none', 1]);
+          return;
+        }
+        const at = clock.now();
+        await presses(button());
+        expect(latch.readPause()?.until).toBe(at + minutes * 60_000);
+      }),
+      runsOf(100, 12),
+    );
+  });
+
   test.each(['/pause 0m', '/pause 169h'])('%j is refused with the reason, and has no button', async text => {
     const { says, sent, button } = desk();
     await says(text);
@@ -280,6 +299,41 @@ describe('an update', () => {
     await clock.advance(60_000);
     await says('/help');
     expect(sent).toHaveLength(23);
+  });
+
+  test('of any history is answered at most twenty times a minute for a user in a chat, with one notice each time that this is reached', async () => {
+    const step = fc.record({
+      ms: fc.constantFrom(0, 1_000, 30_000, 59_999, 60_000),
+      count: fc.constantFrom(1, 19, 20, 25),
+      user: fc.constantFrom(1, 2),
+      chat: fc.constantFrom(-100, -200),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async steps => {
+        const { control, sent, clock } = desk();
+        const seen = new Map<string, { at: number[]; isTold: boolean }>();
+        let [id, wanted] = [0, 0];
+        for (const { ms, count, user, chat } of steps) {
+          await clock.advance(ms);
+          const now = clock.elapsed();
+          const owner = seen.get(`${user} ${chat}`) ?? { at: [], isTold: false };
+          seen.set(`${user} ${chat}`, owner);
+          for (let n = 0; n < count; n++) {
+            const sender = { chat: String(chat), user: String(user), name: '' };
+            const content = { kind: 'command', command: 'help', addressee: null, words: '', at: clock.now() } as const;
+            control.take({ id: ++id, sender, content });
+            const isAccepted = owner.at.filter(at => at > now - 60_000).length < 20;
+            if (isAccepted) owner.at.push(now);
+            if (isAccepted || !owner.isTold) wanted++;
+            owner.isTold = !isAccepted;
+          }
+          await settle();
+          expect(sent).toHaveLength(wanted);
+          expect(sent.at(-1)!.chat).toBe(String(chat));
+        }
+      }),
+      runsOf(300, 30),
+    );
   });
 
   test('that asks for the same read as another one shares its result', async () => {

@@ -62,3 +62,44 @@ test('a trial expires if it has waited for more than a day and its study has sai
     runsOf(2_000, 100),
   );
 });
+
+/** Waiting jobs by id, as BullMQ keeps them: a job that is added again under its id keeps its first data. */
+function waitingJobs() {
+  const jobs = new Map<string, { data: unknown; updateData: (data: unknown) => Promise<void> }>();
+  const queue = {
+    add: async (_: string, first: unknown, { jobId }: { readonly jobId: string }) => {
+      const job = jobs.get(jobId) ?? { data: first, updateData: async (data: unknown) => void (job.data = data) };
+      jobs.set(jobId, job);
+      return job;
+    },
+    remove: async (id: string) => Number(jobs.delete(id)),
+    getJobs: async (states: readonly string[], from: number, to: number) =>
+      states.includes('waiting') ? [...jobs.values()].slice(from, to + 1) : [],
+  };
+  return new PresenceBoard(queue as never);
+}
+
+test('a board shows the last announcement of each participant, a worker and a study of one id apart, and none that has left', async () => {
+  const step = fc.record({ leaves: fc.boolean(), presence });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 12 }), async steps => {
+      const board = waitingJobs();
+      const last = new Map<string, Presence>();
+      for (const { leaves, presence: one } of steps) {
+        await (leaves ? board.leave(one) : board.say(one));
+        last.delete(leaves ? `${one.kind} ${one.id}` : '');
+        if (!leaves) last.set(`${one.kind} ${one.id}`, one);
+      }
+      const { known, forgotten } = await board.seen(NOW);
+      expect(new Set([...known, ...forgotten])).toEqual(new Set(last.values()));
+    }),
+    runsOf(1_000, 50),
+  );
+});
+
+test('a board shows a thousand participants', async () => {
+  const board = waitingJobs();
+  const worker = { kind: 'worker', version: '1', code: codeOf('a'), study: '', who: 'ann', at: NOW } as const;
+  for (let n = 0; n < 1_000; n++) await board.say({ ...worker, id: String(n) });
+  expect((await board.seen(NOW)).here).toHaveLength(1_000);
+});
