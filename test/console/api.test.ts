@@ -46,6 +46,7 @@ async function apiWith(change: Partial<ConsoleAccess> | null = {}, host = '127.0
       ? async (request, key) => {
           acts.push([request, key]);
           if (key === 'other-request') return 'other request';
+          if (key === 'repeated-key') return { end: 'refused', lines: ['the bot does not run'], isRepeated: true };
           return { end: 'done', lines: ['4 orders canceled'], isRepeated: false };
         }
       : null,
@@ -216,6 +217,13 @@ describe('an action', () => {
       ]);
     },
   );
+
+  test('that was done before is answered as a repeated one, with what it did then', async () => {
+    const { post } = await apiWith();
+    const answer = await post('/api/v1/actions/halt', OPERATOR, SAID, { 'idempotency-key': 'repeated-key' });
+    const then = { end: 'refused', lines: ['the bot does not run'], isRepeated: true };
+    expect(json(answer)).toEqual({ id: 'repeated-key', ...then });
+  });
 
   test('whose key belongs to another request is a conflict', async () => {
     const { post } = await apiWith();

@@ -288,6 +288,34 @@ describe('an update', () => {
     expect(control.counts.repeated).toBe(2);
   });
 
+  test('of any sender and kind counts once under its number; later ones of that number are repeated and have no answer', async () => {
+    const update = fc.record({
+      id: fc.nat(4),
+      sender: fc.constantFrom(null, { chat: '-100', user: '1', name: '' }, { chat: '-7', user: '1', name: '' }),
+      content: fc.constantFrom(
+        { kind: 'other' } as const,
+        { kind: 'button', callbackId: 'c', data: 'confirm:id-1' } as const,
+        { kind: 'command', command: 'help', addressee: null, words: '', at: 0 } as const,
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(update, { maxLength: 10 }), async updates => {
+        const { control, sent, clock } = desk();
+        const known = new Set<number>();
+        for (const { content, ...one } of updates) {
+          const [shown, before] = [sent.length, control.counts];
+          control.take({ ...one, content: content.kind === 'command' ? { ...content, at: clock.now() } : content });
+          await settle();
+          expect(control.counts.repeated - before.repeated).toBe(known.has(one.id) ? 1 : 0);
+          if (known.has(one.id)) expect(sent).toHaveLength(shown);
+          known.add(one.id);
+        }
+        expect(REMOTE_OUTCOMES.reduce((sum, outcome) => sum + control.counts[outcome], 0)).toBe(updates.length);
+      }),
+      runsOf(500, 30),
+    );
+  });
+
   test('of a flood is answered twenty times a minute, with one notice; other users are not affected', async () => {
     const { says, sent, control, clock } = desk();
     for (let i = 0; i < 100; i++) await says('/help');
@@ -315,7 +343,7 @@ describe('an update', () => {
         let [id, wanted] = [0, 0];
         for (const { ms, count, user, chat } of steps) {
           await clock.advance(ms);
-          const now = clock.elapsed();
+          const [now, before] = [clock.elapsed(), wanted];
           const owner = seen.get(`${user} ${chat}`) ?? { at: [], isTold: false };
           seen.set(`${user} ${chat}`, owner);
           for (let n = 0; n < count; n++) {
@@ -328,8 +356,9 @@ describe('an update', () => {
             owner.isTold = !isAccepted;
           }
           await settle();
-          expect(sent).toHaveLength(wanted);
-          expect(sent.at(-1)!.chat).toBe(String(chat));
+          expect(sent.slice(before).map(each => each.chat)).toEqual(
+            new Array<string>(wanted - before).fill(String(chat)),
+          );
         }
       }),
       runsOf(300, 30),

@@ -327,6 +327,8 @@ describe('the clock', () => {
   test('that is not measured yet, or is measured again, keeps no cancel waiting; a read waits for the first time only', async () => {
     const { client, clock, answers } = measured();
     expect((await client.cancel({ originIds: ['a-1-1'] })).kind).toBe('done');
+    // The cancel has asked for the time, so that the next one has it.
+    expect(answers.length).toBe(1);
     let isRead = false;
     const reading = client.openOrders({}).then(() => (isRead = true));
     await settle();
