@@ -2700,7 +2700,9 @@ export const EDITS: readonly Edit[] = [
     from: 'halt: latch.read() ?? latch.readReduce()',
     to: 'halt: latch.readReduce() ?? latch.read()',
     test: 'test/live/state/handover.test.ts',
-    title: 'the summary names the most severe',
+    title: 'of the states ["reduce","halt"] the summary names the most severe: halt',
+  },
+  {
     name: 'a rate that is not known any more still values the drift',
     file: 'src/core/accounting/placeAccount.ts',
     from: 'this.#value = event.rate === undefined ? null : aboveZero',
