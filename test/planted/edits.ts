@@ -2989,4 +2989,39 @@ export const EDITS: readonly Edit[] = [
     title:
       'that is not measured yet, or is measured again, keeps no cancel waiting; a read waits for the first time only',
   },
+  {
+    name: 'openings there of currencies that are gone stay in doubt',
+    file: 'src/core/accounting/transit.ts',
+    from: '    this.#openings.clear();\n',
+    to: '',
+    test: 'test/core/accounting/otherPlaces.test.ts',
+    title:
+      'a currency is in doubt from the opening there until a later comparison reports it as equal, also over restarts, and no other is',
+  },
+  {
+    name: 'a comparison without a currency ends its doubt',
+    file: 'src/core/accounting/transit.ts',
+    from: 'at >= since && reported.has(currency) && !differences.has(currency)',
+    to: 'at >= since && !differences.has(currency)',
+    test: 'test/core/accounting/otherPlaces.test.ts',
+    title:
+      'a currency is in doubt from the opening there until a later comparison reports it as equal, also over restarts, and no other is',
+  },
+  {
+    name: 'usd elsewhere includes usdt',
+    file: 'src/core/accounting/otherPlaces.ts',
+    from: 'name.startsWith(`${currency}@`)',
+    to: 'name.startsWith(currency)',
+    test: 'test/core/accounting/otherPlaces.test.ts',
+    title: 'other exchanges together hold of a currency what was booked under exactly its name',
+  },
+  {
+    name: 'after a restart no comparison ends a doubt',
+    file: 'src/core/accounting/transit.ts',
+    from: 'this.#openings.set(currency, -Infinity)',
+    to: 'this.#openings.set(currency, Infinity)',
+    test: 'test/core/accounting/otherPlaces.test.ts',
+    title:
+      'a currency is in doubt from the opening there until a later comparison reports it as equal, also over restarts, and no other is',
+  },
 ];
