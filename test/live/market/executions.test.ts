@@ -93,7 +93,7 @@ test('a live execution names the arrival of the order that it filled, 0 if the b
         const trade: StreamTrade = {
           ...{ book: 'btc_mxn', tid: String(n), createdAt: second, price, amount: '1', makerSide },
           ...ids,
-        } as StreamTrade;
+        };
         executions.trade(trade, way);
         if ((taker ?? second) !== last) takerNumber++;
         last = taker ?? second;

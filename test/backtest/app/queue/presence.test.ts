@@ -65,10 +65,14 @@ test('a trial expires if it has waited for more than a day and its study has sai
 
 /** Waiting jobs by id, as BullMQ keeps them: a job that is added again under its id keeps its first data. */
 function waitingJobs() {
-  const jobs = new Map<string, { data: unknown; updateData: (data: unknown) => Promise<void> }>();
+  const jobs = new Map<string, { id: string; data: unknown; updateData: (data: unknown) => Promise<void> }>();
   const queue = {
     add: async (_: string, first: unknown, { jobId }: { readonly jobId: string }) => {
-      const job = jobs.get(jobId) ?? { data: first, updateData: async (data: unknown) => void (job.data = data) };
+      const job = jobs.get(jobId) ?? {
+        id: jobId,
+        data: first,
+        updateData: async (data: unknown) => void (job.data = data),
+      };
       jobs.set(jobId, job);
       return job;
     },
