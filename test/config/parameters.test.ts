@@ -41,7 +41,8 @@ const FILES = readdirSync(FOLDER)
   .map(name => ({ name, text: readFileSync(join(FOLDER, name), 'utf8') }))
   .flatMap(({ name, text }) => {
     const loaded = loadConfig(text, name);
-    return loaded.ok ? [{ name, text, config: loaded.config }] : [];
+    // A reload refuses several books, so no key of theirs is changed.
+    return loaded.ok && loaded.config.books === undefined ? [{ name, text, config: loaded.config }] : [];
   });
 
 describe('the rules of keys', () => {

@@ -2281,8 +2281,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the minute of a preview begins before it is ready',
     file: 'src/console/approvals.ts',
-    from: '    const prepared = await this.#actions.prepare(request, onShare);\n    const id = this.#newId();\n    this.#all.set(id, { owner, prepared, endsAt: this.#now() + APPROVAL_MS, outcome: null });\n',
-    to: '    const endsAt = this.#now() + APPROVAL_MS;\n    const prepared = await this.#actions.prepare(request, onShare);\n    const id = this.#newId();\n    this.#all.set(id, { owner, prepared, endsAt, outcome: null });\n',
+    from: '    return this.store(owner, await this.#actions.prepare(request, onShare));\n',
+    to: '    const endsAt = this.#now() + APPROVAL_MS;\n    const stored = this.store(owner, await this.#actions.prepare(request, onShare));\n    Object.assign(this.#all.get(stored.id)!, { endsAt });\n    return stored;\n',
     test: 'test/console/access.test.ts',
     title:
       'is confirmed exactly if its own login asks first, within a minute after the preview was ready, and it is among the newest 64',
@@ -2975,8 +2975,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a repeated action is answered as a new one',
     file: 'src/console/apiRoutes.ts',
-    from: '    return { id: key, end: over.end, lines: over.lines, isRepeated: over.isRepeated };',
-    to: '    return { id: key, end: over.end, lines: over.lines, isRepeated: false };',
+    from: '    const { end, lines, undo, isRepeated } = over;',
+    to: '    const [{ end, lines, undo }, isRepeated] = [over, false];',
     test: 'test/console/api.test.ts',
     title: 'that was done before is answered as a repeated one, with what it did then',
   },

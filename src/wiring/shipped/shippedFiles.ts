@@ -29,7 +29,7 @@ export const SAMPLE_FILES: readonly string[] = [
     'promote.yaml',
   ]),
   ...inFolder('config', ['schema.json', 'compose/live.yaml', 'kubernetes/bot.yaml', 'grafana/puntas.json']),
-  ...inFolder('config', ['fleet.yaml', 'fleet.schema.json', 'grafana/fleet.json']),
+  ...inFolder('config', ['fleet.yaml', 'fleet.schema.json', 'grafana/fleet.json', 'grafana/shadow.json']),
   ...inFolder('config/grafana/provisioning', ['dashboards/puntas.yaml', 'datasources/prometheus.yaml']),
   ...inFolder('config/prometheus', ['alertmanager.yml', 'alerts.test.yml', 'alerts.yml', 'compose.yml']),
   ...inFolder('config/prometheus', ['prometheus.yml']),
