@@ -83,9 +83,12 @@ test('an order is of the wanted side, which may be open while the other is close
   expect(orders).toBeGreaterThan(20);
 });
 
-test.each([null, { base: LOT, quote: LOT, fee: 0n, feeCurrency: 'usdt' }])(
-  'after the operator has stated its outcome (%j), the order is looked up no more, and another may be sent',
-  stated => {
+test.each([
+  ['not executed', null],
+  ['executed', { base: LOT, quote: LOT, fee: 0n, feeCurrency: 'usdt' }],
+])(
+  'after the operator has stated its outcome (%s), the order is looked up no more, and another may be sent',
+  (_, stated) => {
     const times = { requestDelayMaxMs: 1, tradeReportDelayMaxMs: 1 };
     const desk = new ElsewhereDesk({ client: {}, clock: new VirtualClock(), instrument: () => there, times } as never);
     const hedges = new ElsewhereHedges({ desk } as never, { time: () => 0, step: () => undefined });

@@ -2945,7 +2945,8 @@ export const EDITS: readonly Edit[] = [
     from: '    this.#setup.desk.drop();\n    if (stated === null) return NOTHING_EXECUTED;',
     to: '    if (stated === null) return NOTHING_EXECUTED;\n    this.#setup.desk.drop();',
     test: 'test/hedge/elsewhereHedges.test.ts',
-    title: 'after the operator has stated its outcome (null), the order is looked up no more, and another may be sent',
+    title:
+      'after the operator has stated its outcome (not executed), the order is looked up no more, and another may be sent',
   },
   {
     name: 'announcements after the first are not stored',
