@@ -60,7 +60,14 @@ export interface Marketplace {
 }
 
 /** Resting order of an account. `at` is the time at which the order was entered, measured by the clock's `now`. */
-export type AccountOrder = { readonly id: number; readonly price: Price; readonly left: Amount; readonly at: Millis };
+export type AccountOrder = {
+  readonly id: number;
+  /** Id of the order in the exchange's interface; unlike `id`, the same after a restart. */
+  readonly oid: string;
+  readonly price: Price;
+  readonly left: Amount;
+  readonly at: Millis;
+};
 
 /** Interface for a market that decides itself which orders an execution fills. */
 export interface FollowedPlace extends Marketplace {

@@ -134,7 +134,7 @@ export class ReferenceMarketplace implements FollowedPlace {
 
   accountOrders(side: Side) {
     const orders = this.book[side].filter(({ owner }) => owner !== 'house');
-    return orders.map(({ id, price, left, at }) => ({ id, price, left: left as Amount, at }));
+    return orders.map(({ id, price, left, at }) => ({ id, oid: String(id), price, left: left as Amount, at }));
   }
 
   /** Alone in the book for the length of one match. */
