@@ -221,6 +221,7 @@ const MANY = [
   'sandbox/markets/recordedMarketOnRecordings',
   'sandbox/markets/tapesTogether',
   'sandbox/matching/matching',
+  'sandbox/storedExchange',
   'sandbox/venue/money',
   'sandbox/venue/orders',
   'simulation/simulation',

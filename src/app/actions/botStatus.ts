@@ -117,6 +117,21 @@ export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis
   requireStateFolder(dir);
   const at = clock.now();
   const moment = lastMoment(dir, onInput);
+  return statusAt(dir, at, moment, await profitOf(dir, clock, moment));
+}
+
+/** Replayed state from which a status is made. */
+export type StatusMoment = Omit<ReplayedMoment, 'rules'> & {
+  readonly rules: Pick<ReplayedMoment['rules'], 'instrument'>;
+};
+
+/** Returns the status at a time, given the replayed state at the end of the recording and the latest known profit. */
+export function statusAt(
+  dir: string,
+  at: Millis,
+  moment: StatusMoment | UsageError | null,
+  profit: PrintedProfit | null,
+): BotStatus {
   const replayed = moment instanceof UsageError ? null : moment;
   const bot = lifeOf(dir, at);
   const recorded = replayed && runOf(replayed);
@@ -128,7 +143,7 @@ export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis
     openOrders,
     disk: diskProblem(dir),
     heldBy: holdersOf(dir, at),
-    profit: await profitOf(dir, clock, moment),
+    profit,
     run: recorded && (bot.state === 'silent' ? whileSilent(recorded, openOrders) : recorded),
     lastAction: actionsIn(dir).at(-1) ?? null,
     note: moment instanceof UsageError ? moment.message : (replayed?.difference ?? replayed?.note ?? null),
@@ -196,7 +211,7 @@ async function profitOf(
   return printedProfit(profit, book === null ? '' : pairOf(book)[1]);
 }
 
-function runOf({ engine, seen, rules: { instrument }, setup, run, startedAt }: ReplayedMoment): RunStatus {
+function runOf({ engine, seen, rules: { instrument }, setup, run, startedAt }: StatusMoment): RunStatus {
   const at = seen.at ?? startedAt;
   const shown = engine.book.snapshot(at);
   const { regime, since, why } = shown.regime;

@@ -20,6 +20,9 @@ type Level = {
   spent: number;
 };
 
+/** Lots of a level that were executed and are not restored yet. */
+export type SpentLots = { readonly side: Side; readonly price: Price; readonly lots: number };
+
 /** Called for lots placed at a price that crosses account orders. Returns the lots that these account orders took. */
 export type Crossing = (side: Side, price: Price, lots: Amount) => number;
 
@@ -62,6 +65,18 @@ export class SyntheticLiquidity {
 
   amountAt(side: Side, price: Price): number {
     return this.#levels[side].get(price)?.total ?? 0;
+  }
+
+  /** Returns the lots of each level that were executed since the level last had its target amount, if any. */
+  spent(): readonly SpentLots[] {
+    return [...this.#short].flatMap(({ side, price, spent }) => (spent > 0 ? [{ side, price, lots: spent }] : []));
+  }
+
+  /** Restores lots that `spent` returned in an earlier process, at a level whose target amount is set next. */
+  restoreSpent({ side, price, lots }: SpentLots): void {
+    const level = this.#levelAt(side, price) ?? this.#open(side, price, 0);
+    level.spent = lots;
+    this.#short.add(level);
   }
 
   isEmpty(side: Side): boolean {

@@ -107,6 +107,61 @@ describe.concurrent('puntas run --paper', () => {
   });
 });
 
+describe('a paper account', () => {
+  const shown = (file: string) => puntas(['run', '--paper', '-c', file, '--json'], NO_KEY);
+
+  test('continues over SIGKILLs with a ledger that equals its balances, and starts anew with --fresh', async () => {
+    const file = config();
+    for (let kill = 0; kill < 3; kill++) {
+      const program = shown(file);
+      if (kill > 0)
+        await program.sees(
+          /continuing the paper account opened .*: [\d.]+ btc, [\d.]+ mxn; orders left by the last run: \d+/,
+        );
+      await program.sees(/paper: bid \d+ .*ask \d+/);
+      // Killed at another point of its work each time.
+      await new Promise(resolve => setTimeout(resolve, 700 * kill));
+      program.signal('SIGKILL');
+      expect((await program.ended).code).toBeNull();
+    }
+    const last = shown(file);
+    await last.sees(/orders left by the last run: [1-9]/);
+    await last.sees(/paper: bid \d+ .*ask \d+/);
+    last.signal('SIGTERM');
+    const ended = await last.ended;
+    expect([ended.code, JSON.parse(ended.stdout)]).toMatchObject([0, { openOrdersLeft: 0, ledgerMatches: true }]);
+    const openings = async () => {
+      const { stdout } = await ran(['ledger', '-c', file, '--paper', '--json']);
+      return stdout.match(/"opening"/g)?.length ?? 0;
+    };
+    expect(await openings()).toBeGreaterThan(0);
+    const watched = await ran(['status', '--watch', '-c', file, '--paper']);
+    expect([watched.code, watched.stdout.trimEnd().split('\n').at(-1)]).toEqual([0, 'the bot has stopped cleanly']);
+    const fresh = await ran(['run', '--paper', '--fresh', '-c', file, '--for', '2s'], NO_KEY);
+    expect([fresh.code, fresh.stderr]).toEqual([
+      0,
+      expect.stringMatching(/the earlier paper account is in \S+paper-\d+\.20/),
+    ]);
+    expect(fresh.stderr).not.toMatch(/continuing the paper account/);
+  });
+
+  test('a halt stays: --fresh does not lift it', async () => {
+    const file = config();
+    expect((await ran(['run', '--paper', '-c', file, '--for', '2s'], NO_KEY)).code).toBe(0);
+    expect((await ran(['halt', '-c', file, '--paper', '--reason', 'a test'])).code).toBe(0);
+    const fresh = await ran(['run', '--paper', '--fresh', '-c', file, '--for', '2s'], NO_KEY);
+    expect([fresh.code, fresh.stderr]).toEqual([2, expect.stringMatching(/trading is held \(halt by .*resume first/)]);
+  });
+
+  test('--fresh needs --paper', async () => {
+    const ended = await ran(['run', '--fresh', '-c', bench.config(), '--for', '2s']);
+    expect([ended.code, ended.stderr]).toEqual([
+      2,
+      expect.stringContaining('--fresh starts a new paper account; add --paper'),
+    ]);
+  });
+});
+
 test('puntas check --paper prints the quotes that it would place on the followed market', async () => {
   const ended = await ran(['check', '--paper', '-c', config()], NO_KEY);
   expect([ended.code, ended.stdout]).toEqual([0, expect.stringMatching(/^ {2}bid [\d.]+ at \d+ = reference: mid /m)]);
