@@ -330,9 +330,9 @@ export class FollowedMarket {
   #arrivalAhead(side: Side, { place, front }: Own, arrivals: number): number {
     let [low, high] = [0, arrivals];
     while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      if (this.#queues!.lotsUpTo(side, place, middle) >= front) high = middle;
-      else low = middle + 1;
+      const pivot = Math.floor((low + high) / 2);
+      if (this.#queues!.lotsUpTo(side, place, pivot) >= front) high = pivot;
+      else low = pivot + 1;
     }
     return low;
   }
