@@ -152,7 +152,7 @@ export class StoredExchange {
     this.#onUnwritten = options.onUnwritten;
     const rows = store.read();
     const known = new Map(rows.map(({ key, text }) => [key, text]));
-    const identity = valueIn<Identity>(known, 'identity');
+    const identity = storedValue<Identity>(known, 'identity');
     if (identity) assertFits(identity, purpose);
     const opens = (identity?.opens ?? 0) + 1;
     const salt = identity?.salt ?? randomOf(seed ^ 0x0d).integer(0, 2 ** 31 - 1);
@@ -175,9 +175,9 @@ export class StoredExchange {
       this.#account = venue.accounts.get(this.account.id)!;
     }
     this.openedWith = identity?.balances ?? balances;
-    this.#held = valueIn<readonly StoredCommand[]>(known, 'commands') ?? [];
-    this.#restored = valueIn<StoredQueues>(known, 'queues') ?? EMPTY;
-    this.#lastSeen = valueIn<Millis>(known, 'seen');
+    this.#held = storedValue<readonly StoredCommand[]>(known, 'commands') ?? [];
+    this.#restored = storedValue<StoredQueues>(known, 'queues') ?? EMPTY;
+    this.#lastSeen = storedValue<Millis>(known, 'seen');
     if (identity) this.#restore(rows, known);
     const { openedAt } = this;
     const now: Identity = {
@@ -380,7 +380,7 @@ export class StoredExchange {
   #restore(rows: ReturnType<RowStore['read']>, known: ReadonlyMap<string, string>): void {
     const { venue, conversions, rfq } = this.box;
     const account = this.#account;
-    const { fees, gain, deposited, ...holdings } = valueIn<StoredAccount>(known, 'account')!;
+    const { fees, gain, deposited, ...holdings } = storedValue<StoredAccount>(known, 'account')!;
     account.hold(holdings);
     for (const [kept, sums] of [
       [venue.feesTaken, fees],
@@ -403,7 +403,7 @@ export class StoredExchange {
     rfq.restore(
       valuesUnder<DeskConversion>(rows, 'rfq/').map(([, of]) => ({ ...of, account, quote: { ...of.quote, account } })),
     );
-    const numbers = valueIn<Numbers>(known, 'numbers')!;
+    const numbers = storedValue<Numbers>(known, 'numbers')!;
     this.#ended = Math.max(numbers.ends, ...orders.map(order => this.#ends.get(order) ?? 0));
     // The numbers may be older than the orders and trades, which are written durably.
     venue.resume({
@@ -502,7 +502,7 @@ const WRITTEN_ONCE = /^(?:trade|transfer|conversion|rfq)\//;
 const padded = (n: number): string => String(n).padStart(16, '0');
 
 /** Returns the value of a row; `null` if there is no such row. */
-function valueIn<T>(rows: ReadonlyMap<string, string>, key: string): T | null {
+function storedValue<T>(rows: ReadonlyMap<string, string>, key: string): T | null {
   const text = rows.get(key);
   return text === undefined ? null : (valueOfStored(text) as T);
 }

@@ -6,7 +6,7 @@ import { executeAction, journalResult } from '../../app/actions/executeAction.ts
 import { previewAction } from '../../app/actions/previewAction.ts';
 import { botStatus } from '../../app/actions/botStatus.ts';
 import { botStatusText } from '../../app/actions/botStatusText.ts';
-import { endOfWatch, watchedLine, watchedRows, watchStatus } from '../../app/actions/watchStatus.ts';
+import { endOfWatch, watchedLine, watchedRows, watchStatus } from '../../app/watch/watchStatus.ts';
 import { sleep } from '../../core/index.ts';
 import { shownLines } from '../../core/text/shownText.ts';
 import { progress } from '../../app/inspect/explain.ts';

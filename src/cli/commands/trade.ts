@@ -156,7 +156,7 @@ const withPaperState = (config: Config, { state, paper = false }: Source & RunFl
 async function startFresh({ paper: { stateDir } }: Config, options: Source): Promise<void> {
   if (options.paper !== true)
     throw new UsageError('--fresh starts a new paper account; add --paper, or remove --fresh');
-  const { setPaperStateAside } = await import('../../app/run/freshPaper.ts');
+  const { setPaperStateAside } = await import('../../app/actions/freshPaper.ts');
   const aside = setPaperStateAside(stateDir, realClock().now());
   printError(aside === null ? `${stateDir}: no earlier paper account` : `the earlier paper account is in ${aside}`);
 }

@@ -6,8 +6,8 @@ import { requireStateFolder } from '../../wiring/usageError.ts';
 import { LiveRun } from '../console/liveRun.ts';
 import { holderText } from '../inspect/botLife.ts';
 import { printedProfit, profitAt } from '../inspect/profitNow.ts';
-import { statusAt, type BotStatus, type RunStatus, type StatusMoment, type StatusQuote } from './botStatus.ts';
-import { limitsText } from './botStatusText.ts';
+import { statusAt, type BotStatus, type RunStatus, type StatusMoment, type StatusQuote } from '../actions/botStatus.ts';
+import { limitsText } from '../actions/botStatusText.ts';
 
 /** Fill as the view lists it. */
 export type WatchedFill = {
@@ -105,11 +105,11 @@ type Row = (name: string, text: string) => readonly string[];
 
 const runRows = (run: RunStatus, row: Row): readonly string[] => [
   ...row('regime', `${run.regime.regime}: ${run.regime.why}`),
-  ...row('bid', sideText(run.bids)),
-  ...row('ask', sideText(run.asks)),
+  ...row('bid', bestQuoteText(run.bids)),
+  ...row('ask', bestQuoteText(run.asks)),
   ...(run.whyNot === null || run.whyNot === run.regime.why ? [] : row('', run.whyNot)),
   ...row('market', `${shortDecimal(run.market.bid ?? 'none')} / ${shortDecimal(run.market.ask ?? 'none')}`),
-  ...row('inventory', heldText(run)),
+  ...row('inventory', inventoryRowText(run)),
   ...row('limits', limitsText(run.limits)),
   ...row('fills', run.fills === null ? 'unknown' : `${run.fills} in this run`),
 ];
@@ -125,8 +125,8 @@ export function watchedLine({ status, catchingUp }: WatchedStatus): string {
       ? []
       : [
           run.regime.regime,
-          `bid ${sideText(run.bids)}`,
-          `ask ${sideText(run.asks)}`,
+          `bid ${bestQuoteText(run.bids)}`,
+          `ask ${bestQuoteText(run.asks)}`,
           run.inventory.fromTarget === null
             ? 'inventory unknown'
             : `${shortDecimal(run.inventory.fromTarget)} ${run.inventory.currency} from target`,
@@ -159,7 +159,7 @@ function lifeWord({ at, bot }: BotStatus): string {
   return minutes < 60 ? `runs for ${minutes} min` : `runs for ${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-function sideText(quotes: readonly StatusQuote[] | null): string {
+function bestQuoteText(quotes: readonly StatusQuote[] | null): string {
   if (quotes === null) return 'unknown';
   const [best] = quotes;
   if (best === undefined) return 'none';
@@ -167,7 +167,7 @@ function sideText(quotes: readonly StatusQuote[] | null): string {
   return `${shortDecimal(best.amount)} at ${shortDecimal(best.price)}${levels}`;
 }
 
-function heldText({ inventory, holdings, unknown }: RunStatus): string {
+function inventoryRowText({ inventory, holdings, unknown }: RunStatus): string {
   if (inventory.fromTarget === null || holdings === null) return `unknown: ${unknown ?? ''}`;
   const all = Object.entries(holdings).filter(([, sum]) => /[1-9]/.test(sum));
   const sums = all.map(([name, sum]) => `${shortDecimal(sum)} ${name}`).join(', ');
