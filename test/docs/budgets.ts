@@ -53,7 +53,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/market-model.md': 475,
   'docs/metrics.md': 1_080,
   'docs/operations.md': 500,
-  'docs/paper.md': 600,
+  'docs/paper.md': 540,
   'docs/promises.md': 825,
   'docs/promotion.md': 700,
   'docs/recording.md': 525,
