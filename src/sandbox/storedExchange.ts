@@ -12,8 +12,9 @@ import {
   type Millis,
   type Timer,
 } from '../core/index.ts';
-import type { DeskConversion } from './desks/rfq.ts';
-import type { VenueConversion } from './desks/conversions.ts';
+import type { DeskLoad } from './desks/deskCapacity.ts';
+import { DESK_CONVERSIONS_MAX, type DeskConversion } from './desks/rfq.ts';
+import { CONVERSIONS_MAX, type VenueConversion } from './desks/conversions.ts';
 import { createVenue, type EmbeddedExchange, type ExchangeOptions, type ExchangeWatcher } from './exchange.ts';
 import type { Respond } from './http/rest.ts';
 import type { FollowedMarket, StoredQueues } from './markets/followed.ts';
@@ -102,7 +103,15 @@ const SEEN_EVERY_MS = 500;
 /** Time without a process after which orders that the market has passed count as filled. */
 const UNSEEN_AFTER_MS = 2_000;
 
-const EMPTY: StoredQueues = { orders: { buy: [], sell: [] }, spent: [] };
+/** Maximum number of rows by the first part of their keys. The oldest rows are deleted first. */
+const KEPT_MAX: ReadonlyMap<string, number> = new Map([
+  ['trade', OWN_TRADES_MAX],
+  ['transfer', TRANSFERS_MAX],
+  ['conversion', CONVERSIONS_MAX],
+  ['rfq', DESK_CONVERSIONS_MAX],
+]);
+
+const EMPTY: StoredQueues = { levels: [], orders: { buy: [], sell: [] }, spent: [] };
 
 export class StoredExchange {
   readonly box: EmbeddedExchange;
@@ -131,7 +140,11 @@ export class StoredExchange {
   readonly #texts = new Map<string, string>();
   readonly #serials = new Map<string, number>();
   readonly #ends = new WeakMap<VenueOrder, number>();
+  /** Due time of each pending command, in epoch ms. */
+  readonly #dues = new WeakMap<BookCommand, Millis>();
   #ended = 0;
+  /** Keys of the stored rows that `KEPT_MAX` limits, the oldest first. */
+  readonly #kept = new Map([...KEPT_MAX.keys()].map(name => [name, new Set<string>()]));
   readonly #orders = new Set<VenueOrder>();
   readonly #forgotten = new Set<string>();
   readonly #conversions = new Set<VenueConversion>();
@@ -176,7 +189,10 @@ export class StoredExchange {
     }
     this.openedWith = identity?.balances ?? balances;
     this.#held = storedValue<readonly StoredCommand[]>(known, 'commands') ?? [];
-    this.#restored = storedValue<StoredQueues>(known, 'queues') ?? EMPTY;
+    const queues = storedValue<StoredQueues & Units>(known, 'queues');
+    const { tick, lot } = this.#book.instrument;
+    // Prices and lots in units that the book no longer has belong to no level.
+    this.#restored = queues !== null && queues.tick === tick && queues.lot === lot ? queues : EMPTY;
     this.#lastSeen = storedValue<Millis>(known, 'seen');
     if (identity) this.#restore(rows, known);
     const { openedAt } = this;
@@ -296,13 +312,17 @@ export class StoredExchange {
       deposited: [...venue.deposited],
     } satisfies StoredAccount);
     put('commands', this.#commands());
+    put('capacity', this.box.rfq.loads());
     put('numbers', { ...venue.numbers, book: this.#book.numbers, ends: this.#ended } satisfies Numbers);
-    if (this.#market) put('queues', this.#market.stored());
+    const { tick, lot } = this.#book.instrument;
+    if (this.#market) put('queues', { ...this.#market.stored(), tick, lot } satisfies StoredQueues & Units);
     const orders = new Set([...this.#orders, ...this.#account.active.values()]);
     for (const order of orders) put(this.#orderKey(order), this.#storedOrder(order));
     const [tid, transfer] = [this.#lastTid, this.#lastTransfer];
     this.#account.trades.each('asc', tid, trade => {
-      now.push([`trade/${padded(trade.tid)}/${trade.order.side}`, storedText(this.#storedTrade(trade))]);
+      // Of the two sides of a trade of the account with itself, the maker is first.
+      const rank = trade.order.side === trade.makerSide ? 0 : 1;
+      now.push([`trade/${padded(trade.tid)}/${rank}`, storedText(this.#storedTrade(trade))]);
       return true;
     });
     for (const { listedAt, ...of } of this.#account.transfers.list())
@@ -317,8 +337,9 @@ export class StoredExchange {
       const { cross: _path, ...ends } = pair;
       now.push([`rfq/${padded(of.number)}`, storedText({ ...of, quote: { ...terms, pair: ends } })]);
     }
-    const gone = [...this.#forgotten].map(key => ({ key, text: null }));
-    const changes = [...first, ...now.map(([key, text]) => ({ key, text })), ...gone];
+    for (const [key] of now) this.#kept.get(key.slice(0, key.indexOf('/')))?.add(key);
+    const gone = [...this.#forgotten, ...this.#excess()];
+    const changes = [...first, ...now.map(([key, text]) => ({ key, text })), ...gone.map(key => ({ key, text: null }))];
     if (changes.length === 0) return;
     this.#store.write(
       changes,
@@ -326,9 +347,22 @@ export class StoredExchange {
     );
     for (const [key, text] of now) if (!WRITTEN_ONCE.test(key)) this.#texts.set(key, text);
     for (const order of orders) if (!isActive(order)) this.#texts.delete(this.#orderKey(order));
+    for (const key of gone) this.#kept.get(key.slice(0, key.indexOf('/')))?.delete(key);
     this.#lastTid = this.#account.trades.newest()?.tid ?? tid;
     this.#lastTransfer = this.#account.transfers.list().at(-1)?.id ?? transfer;
     for (const done of [this.#orders, this.#forgotten, this.#conversions, this.#traded]) done.clear();
+  }
+
+  /** Returns the keys of the oldest rows above the maximum numbers. */
+  #excess(): readonly string[] {
+    return [...this.#kept].flatMap(([name, keys]) => {
+      const excess: string[] = [];
+      for (const key of keys) {
+        if (keys.size - excess.length <= KEPT_MAX.get(name)!) break;
+        excess.push(key);
+      }
+      return excess;
+    });
   }
 
   /** Stores regularly that the process runs with a visible market, so that the next process knows for how long the market was not followed. */
@@ -342,11 +376,15 @@ export class StoredExchange {
   }
 
   #commands(): readonly StoredCommand[] {
-    const pending = this.#book.queue.pending().map(({ due, command }) => ({
-      ...{ due: this.#wall(due), kind: command.kind, oid: command.order.oid },
-      ...(command.kind === 'replace' ? { old: command.old.oid } : {}),
-      ...(command.kind === 'modify' ? { change: command.change } : {}),
-    }));
+    const pending = this.#book.queue.pending().map(({ due, command }) => {
+      // The due time of a command is converted once: real clocks drift, and equal rows are not written again.
+      if (!this.#dues.has(command)) this.#dues.set(command, this.#wall(due));
+      return {
+        ...{ due: this.#dues.get(command)!, kind: command.kind, oid: command.order.oid },
+        ...(command.kind === 'replace' ? { old: command.old.oid } : {}),
+        ...(command.kind === 'modify' ? { change: command.change } : {}),
+      };
+    });
     return [...pending, ...this.#held];
   }
 
@@ -380,6 +418,7 @@ export class StoredExchange {
   #restore(rows: ReturnType<RowStore['read']>, known: ReadonlyMap<string, string>): void {
     const { venue, conversions, rfq } = this.box;
     const account = this.#account;
+    for (const { key } of rows) this.#kept.get(key.slice(0, key.indexOf('/')))?.add(key);
     const { fees, gain, deposited, ...holdings } = storedValue<StoredAccount>(known, 'account')!;
     account.hold(holdings);
     for (const [kept, sums] of [
@@ -403,6 +442,7 @@ export class StoredExchange {
     rfq.restore(
       valuesUnder<DeskConversion>(rows, 'rfq/').map(([, of]) => ({ ...of, account, quote: { ...of.quote, account } })),
     );
+    rfq.restoreLoads(storedValue<readonly DeskLoad[]>(known, 'capacity') ?? []);
     const numbers = storedValue<Numbers>(known, 'numbers')!;
     this.#ended = Math.max(numbers.ends, ...orders.map(order => this.#ends.get(order) ?? 0));
     // The numbers may be older than the orders and trades, which are written durably.
@@ -417,7 +457,6 @@ export class StoredExchange {
 
   #restoreTrades(trades: readonly (readonly [string, StoredTrade])[]): void {
     const kept = trades.slice(-OWN_TRADES_MAX);
-    for (const [key] of trades.slice(0, -OWN_TRADES_MAX)) this.#forgotten.add(key);
     for (const [, { oid, originId, marginOrderType, side, readable, tick, lot, ...of }] of kept) {
       const instrument = this.#instrumentIn({ tick, lot });
       const order = { oid, originId, marginOrderType, side, instrument, book: instrument.symbol };
@@ -427,7 +466,6 @@ export class StoredExchange {
   }
 
   #restoreTransfers(transfers: readonly (readonly [string, StoredTransfer])[]): void {
-    for (const [key] of transfers.slice(0, -TRANSFERS_MAX)) this.#forgotten.add(key);
     const kept = transfers
       .slice(-TRANSFERS_MAX)
       .map(([, { listed, ...of }]) => ({ ...of, listedAt: this.#elapsedAt(listed) }));

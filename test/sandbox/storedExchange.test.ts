@@ -3,28 +3,38 @@ import { describe, expect, test } from 'vitest';
 import { amount, price, textOfAmount, textOfPrice, VirtualClock, type Side } from '../../src/core/index.ts';
 import { levelModel } from '../../src/fills/index.ts';
 import { FollowedMarket, StoredExchange, type RowChange, type RowStore } from '../../src/sandbox/index.ts';
-import { runsOf } from '../many.ts';
-import { kills, MODELS, played, scripts } from './storedWorld.ts';
+import { OWN_TRADES_MAX } from '../../src/sandbox/venue/ownTrades.ts';
+import { runsOf, testInMany } from '../many.ts';
+import { kills, MODELS, played, scripts, type SelfTrade } from './storedWorld.ts';
 import { Trader } from './trader.ts';
 
 describe('a stored exchange that is killed up to 20 times', () => {
   test.each(MODELS)('is to the digit as one that was never killed: %s', model => {
-    const seen = { trades: 0, deaths: 0, places: 0 };
+    const seen = { deaths: 0, places: 0, makers: 0, takers: 0, taken: 0, converted: 0, rejected: 0 };
     fc.assert(
-      fc.property(scripts(40), kills(20, 40), (steps, killed) => {
-        const never = played(steps, model);
-        const often = played(steps, model, killed);
-        expect(often.result).toEqual(never.result);
-        expect(never.result).toMatchObject({ imbalance: [], areTidsRising: true });
-        seen.trades += never.result.trades.length;
-        seen.places += never.result.queues.orders.buy.length + never.result.queues.orders.sell.length;
-        seen.deaths += often.deaths;
-      }),
-      { ...runsOf(100, 6), seed: 11 },
+      fc.property(
+        scripts(40),
+        kills(20, 40),
+        fc.constantFrom<SelfTrade>('allow', 'drop-new', 'remove-old'),
+        (steps, killed, selfTrade) => {
+          const never = played(steps, model, selfTrade);
+          const often = played(steps, model, selfTrade, killed);
+          expect(often.result).toEqual(never.result);
+          expect(never.result).toMatchObject({ imbalance: [], areTidsRising: true });
+          const { trades, queues, conversions, codes } = never.result;
+          seen.deaths += often.deaths;
+          seen.places += queues.orders.buy.length + queues.orders.sell.length;
+          for (const { side, makerSide } of trades) seen[side === makerSide ? 'makers' : 'takers']++;
+          seen.taken += steps.filter(({ act }) => act === 'sweep').length;
+          seen.converted += conversions.filter(({ status }) => status === 'COMPLETED').length;
+          expect(codes.every(code => /^\d{4}$/.test(code))).toBe(true);
+          seen.rejected += codes.length;
+        },
+      ),
+      { ...runsOf(200, 6), seed: 11 },
     );
     expect(seen.deaths).toBeGreaterThan(30);
-    expect(seen.trades).toBeGreaterThan(0);
-    expect(seen.places).toBeGreaterThan(0);
+    expect(Object.entries(seen).filter(([, count]) => count === 0)).toEqual([]);
   });
 });
 
@@ -83,7 +93,7 @@ function opened(clock: VirtualClock, store: RowStore, instance = 'bot', tickSize
     trader.limit(BOOK, side, textOfPrice(instrument, price(ticks)), textOfAmount(instrument, lots), {
       time_in_force: 'postonly',
     });
-  return { stored, market, show, rest, trader, unwritten };
+  return { stored, market, sink, show, rest, trader, unwritten };
 }
 
 describe('after a time in which no process followed the market', () => {
@@ -151,6 +161,27 @@ test('orders and money are on disk before they are answered, even in a power cut
   expect(rows.durable).toEqual([true, false]);
 });
 
+testInMany('keeps a bounded number of trades, and the next process has the same ones', () => {
+  const [clock, rows] = [new VirtualClock(), new Rows()];
+  const before = opened(clock, rows);
+  before.show(150_000, 150_010);
+  const oid = before.rest('buy', 150_005, amount(3 * OWN_TRADES_MAX));
+  for (let i = 0; i < OWN_TRADES_MAX + 500; i++)
+    before.sink.trade('sell', price(150_005), amount(2), { takerNumber: i });
+  const newest = ({ trader }: typeof before) => trader.get<unknown[]>('GET', '/api/v3/user_trades?limit=100');
+  const [tradesNow, orderNow] = [newest(before), before.trader.order(oid)];
+  const stored = () => [...rows.rows.keys()].filter(key => key.startsWith('trade/')).length;
+  expect([stored(), before.stored.box.truth().accounts.get(before.stored.account.id)!.trades.length]).toEqual([
+    OWN_TRADES_MAX,
+    OWN_TRADES_MAX,
+  ]);
+  before.stored.close();
+  const after = opened(clock, rows);
+  after.show(150_000, 150_010);
+  expect([newest(after), after.trader.order(oid), stored()]).toEqual([tradesNow, orderNow, OWN_TRADES_MAX]);
+  return Promise.resolve();
+});
+
 test('belongs to one bot on one market', () => {
   const [clock, rows] = [new VirtualClock(), new Rows()];
   opened(clock, rows).stored.close();
@@ -162,10 +193,13 @@ test('belongs to one bot on one market', () => {
 test('cancels the orders of another tick size, and keeps their trades and money', () => {
   const [clock, rows] = [new VirtualClock(), new Rows()];
   const before = opened(clock, rows);
-  before.show(150_000, 150_010);
+  before.show(149_990, 150_010);
   const oid = before.rest('buy', 149_990);
   before.stored.close();
-  const { trader } = opened(clock, rows, 'bot', '5');
+  const { trader, stored, show } = opened(clock, rows, 'bot', '5');
+  // No level in the old units stays in the book.
+  expect(stored.box.marketplace(BOOK).amountAt('buy', price(149_990))).toBe(0);
+  show(300_000, 300_020);
   expect(trader.order(oid)).toMatchObject({ status: 'cancelled', price: '1499900' });
   expect(trader.balance('mxn')).toMatchObject({ locked: '0.00000000', total: '5000000.00000000' });
 });

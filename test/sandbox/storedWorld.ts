@@ -2,14 +2,19 @@
 import fc from 'fast-check';
 import { amount, opposite, price, textOfAmount, textOfPrice, VirtualClock, type Side } from '../../src/core/index.ts';
 import { levelModel, type Bound } from '../../src/fills/index.ts';
-import { FollowedMarket, StoredExchange, type FollowedQueues, type RowStore } from '../../src/sandbox/index.ts';
+import {
+  FollowedMarket,
+  StoredExchange,
+  type FollowedQueues,
+  type RowStore,
+  type Switches,
+} from '../../src/sandbox/index.ts';
 import { Trader } from './trader.ts';
 
 const BOOK = 'btc_mxn';
 const BASE = 150_000;
 /** Lots in one unit of the scripts: above the book's least amount and value. */
 const UNIT = 10_000;
-const SIDES = ['buy', 'sell'] as const;
 const BALANCES = { btc: '5', mxn: '5000000' };
 
 export type Step =
@@ -18,31 +23,68 @@ export type Step =
       readonly side: Side;
       readonly at: number;
       readonly lots: number;
-      readonly how: 'postonly' | 'goodtillcancelled' | 'immediateorcancel';
+      readonly how: (typeof HOW)[number];
     }
-  | { readonly act: 'cancel'; readonly which: number }
-  | { readonly act: 'modify'; readonly which: number; readonly lots: number }
-  | { readonly act: 'convert'; readonly side: Side }
+  | { readonly act: 'sweep'; readonly side: Side; readonly lots: number; readonly unit: 'major' | 'minor' }
+  | { readonly act: 'bad'; readonly why: (typeof BAD)[number] }
+  | { readonly act: 'repeat'; readonly which: number; readonly side: Side; readonly at: number }
+  | { readonly act: 'cancel'; readonly which: readonly number[] }
+  | { readonly act: 'cancel all' }
+  | { readonly act: 'modify'; readonly which: number; readonly lots: number; readonly at: number | null }
+  | { readonly act: 'replace'; readonly which: number; readonly lots: number; readonly at: number }
+  | { readonly act: 'convert'; readonly side: Side; readonly desk: 'v4' | 'rfq' }
   | { readonly act: 'rest'; readonly side: Side; readonly at: number; readonly lots: number }
   | { readonly act: 'leave'; readonly which: number }
   | { readonly act: 'take'; readonly side: Side; readonly lots: number }
   | { readonly act: 'pass'; readonly ms: number };
+
+const HOW = ['postonly', 'goodtillcancelled', 'immediateorcancel', 'fillorkill'] as const;
+/** Orders that the exchange must reject, whatever the account and the book are. */
+const BAD = ['tick', 'amount', 'funds', 'book'] as const;
 
 const side = fc.constantFrom<Side>('buy', 'sell');
 const lots = fc.integer({ min: 1, max: 9 });
 const at = fc.integer({ min: 0, max: 6 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
-    weight: 5,
+    weight: 6,
     arbitrary: fc.record({
       act: fc.constant('place' as const),
       ...{ side, at, lots },
-      how: fc.constant('postonly' as const),
+      how: fc.constantFrom(...HOW, 'postonly' as const, 'postonly' as const),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ act: fc.constant('cancel' as const), which: fc.nat(9) }) },
-  { weight: 1, arbitrary: fc.record({ act: fc.constant('modify' as const), which: fc.nat(9), lots }) },
-  { weight: 1, arbitrary: fc.record({ act: fc.constant('convert' as const), side }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      act: fc.constant('sweep' as const),
+      ...{ side, lots },
+      unit: fc.constantFrom('major' as const, 'minor' as const),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('bad' as const), why: fc.constantFrom(...BAD) }) },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('repeat' as const), which: fc.nat(9), side, at }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      act: fc.constant('cancel' as const),
+      which: fc.array(fc.nat(9), { minLength: 1, maxLength: 4 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('cancel all' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ act: fc.constant('modify' as const), which: fc.nat(9), lots, at: fc.option(at) }),
+  },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('replace' as const), which: fc.nat(9), lots, at }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      act: fc.constant('convert' as const),
+      side,
+      desk: fc.constantFrom('v4' as const, 'rfq' as const),
+    }),
+  },
   { weight: 6, arbitrary: fc.record({ act: fc.constant('rest' as const), side, at, lots }) },
   { weight: 3, arbitrary: fc.record({ act: fc.constant('leave' as const), which: fc.nat(30) }) },
   {
@@ -57,6 +99,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 export const scripts = (length: number): fc.Arbitrary<Step[]> =>
   fc.array(step, { minLength: length / 2, maxLength: length, size: 'max' });
 
+/** Steps of the followed market. */
+const IS_MARKET: ReadonlySet<Step['act']> = new Set(['rest', 'leave', 'take']);
+
 /** `between`: kills before this step. Otherwise at the write of this number, before it is on disk or just after. */
 export type Kill = { readonly where: 'between' | 'before' | 'after'; readonly n: number };
 export const kills = (count: number, length: number): fc.Arbitrary<Kill[]> =>
@@ -69,6 +114,7 @@ export const kills = (count: number, length: number): fc.Arbitrary<Kill[]> =>
   );
 
 export type Model = Bound | 'exact';
+export type SelfTrade = Switches['selfTrade'];
 
 /** Rows in memory; a write can be the last of its process. */
 class Disk implements RowStore {
@@ -109,7 +155,7 @@ class Disk implements RowStore {
 type Rest = { readonly id: number; readonly side: Side; readonly at: number; lots: number };
 
 /** What is true at the end, as an accountant and the client see it. */
-export function played(steps: readonly Step[], model: Model, killed: readonly Kill[] = [], gapMs = 0) {
+export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrade, killed: readonly Kill[] = []) {
   const clock = new VirtualClock();
   const disk = new Disk(killed);
   /** The followed market: its orders, oldest first. */
@@ -130,7 +176,9 @@ export function played(steps: readonly Step[], model: Model, killed: readonly Ki
       ...{ balances: BALANCES, volume30d: { mxn: '100000' } },
       switches: {
         ...{ engineDelayMinMs: 25, engineDelayMaxMs: 25, cancelTiming: 'queued', rateLimits: 'off' },
-        ...{ tradeRecordDelayMs: 0, finishedVisibleMs: 2_000, selfTrade: 'drop-new' },
+        ...{ tradeRecordDelayMs: 0, finishedVisibleMs: 2_000, selfTrade },
+        // An end of a conversion that no random number decides, and a capacity that a few conversions use up.
+        ...{ rfqDelayMinMs: 300, rfqDelayMaxMs: 300, rfqFailurePips: 0, rfqCapacityPips: 10 },
       },
       onUnwritten: () => undefined,
     });
@@ -190,15 +238,18 @@ export function played(steps: readonly Step[], model: Model, killed: readonly Ki
       repeat();
     }
   };
-  /** Sends a request until the exchange has done it: what the disk does not know, no one has done. */
-  const ask = (call: (trader: Trader) => unknown) => {
+  /**
+   * Sends requests until the exchange has done them: what the disk does not know, no one has done. `isDeciding`: whether
+   * the request that was sent last is the one whose effect counts.
+   */
+  const ask = (call: (trader: Trader) => unknown, isDeciding: () => boolean = () => true) => {
     try {
       call(session.trader);
     } catch (error) {
       if (!disk.isDead) throw error;
-      const isDone = disk.wasWritten;
+      const isDone = disk.wasWritten && isDeciding();
       reopen();
-      if (!isDone) ask(call);
+      if (!isDone) ask(call, isDeciding);
     }
   };
   const show = (touched: readonly (readonly [Side, number])[]) => {
@@ -207,33 +258,87 @@ export function played(steps: readonly Step[], model: Model, killed: readonly Ki
   };
 
   let placed = 0;
+  const codes: string[] = [];
   const play = (each: Step): void => {
     const { instrument } = session.stored.box.marketplace(BOOK);
     const units = (n: number) => textOfAmount(instrument, amount(n * UNIT));
+    const ticks = (at: number) => textOfPrice(instrument, price(BASE + at));
+    // A start shows the whole market again, also what an order has just taken, as each event of the market does. So the
+    // commands of two requests are never executed at the same time.
+    if (!IS_MARKET.has(each.act)) pass(1);
     switch (each.act) {
       case 'place': {
-        const [ticks, originId] = [textOfPrice(instrument, price(BASE + each.at)), `bot-${placed++}`];
-        ask(trader =>
-          trader.limit(BOOK, each.side, ticks, units(each.lots), { time_in_force: each.how, origin_id: originId }),
-        );
+        const more = { time_in_force: each.how, origin_id: `bot-${placed++}` };
+        ask(trader => trader.limit(BOOK, each.side, ticks(each.at), units(each.lots), more));
         return;
       }
-      case 'cancel':
-        ask(trader => trader.call('DELETE', `/api/v3/orders?origin_ids=bot-${each.which}`));
+      case 'sweep': {
+        const sum = each.unit === 'major' ? { major: units(each.lots) } : { minor: String(each.lots * 155) };
+        const order = { book: BOOK, side: each.side, type: 'market', origin_id: `bot-${placed++}`, ...sum };
+        ask(trader => trader.place(order));
         return;
-      case 'modify':
-        ask(trader => trader.call('PATCH', `/api/v4/orders?origin_id=bot-${each.which}`, { major: units(each.lots) }));
+      }
+      case 'bad': {
+        const [book, at, lots] = [BOOK, ticks(0), units(1)];
+        const [name, price, major] = {
+          tick: [book, '1500001', lots],
+          amount: [book, at, '0.00000001'],
+          funds: [book, at, '500'],
+          book: ['doge_mxn', at, lots],
+        }[each.why] as [string, string, string];
+        let code = '';
+        // A rejected order changes nothing, so it is sent again whatever the disk has.
+        ask(
+          trader => (code = trader.limit(name, 'buy', price, major, { origin_id: 'bad' })),
+          () => false,
+        );
+        codes.push(code);
         return;
+      }
+      case 'repeat':
+        ask(trader => trader.limit(BOOK, each.side, ticks(each.at), units(1), { origin_id: `bot-${each.which}` }));
+        return;
+      case 'cancel': {
+        const ids = each.which.map(which => `bot-${which}`).join(',');
+        ask(trader => trader.call('DELETE', `/api/v3/orders?origin_ids=${ids}`));
+        return;
+      }
+      case 'cancel all':
+        ask(trader => trader.call('DELETE', '/api/v3/orders/all'));
+        return;
+      case 'modify': {
+        const change = { major: units(each.lots), ...(each.at === null ? {} : { price: ticks(each.at) }) };
+        ask(trader => trader.call('PATCH', `/api/v4/orders?origin_id=bot-${each.which}`, change));
+        return;
+      }
+      case 'replace': {
+        const by = { major: units(each.lots), price: ticks(each.at), origin_id: `bot-${placed++}` };
+        ask(trader => trader.call('PATCH', `/api/v3/orders?origin_id=bot-${each.which}`, by));
+        return;
+      }
       case 'convert': {
-        const [from, to, sum] = each.side === 'sell' ? ['btc', 'mxn', '0.01'] : ['mxn', 'btc', '10000'];
-        let quote = '';
-        ask(trader => {
-          const { body } = trader.call('POST', '/api/v4/currency_conversions', {
-            ...{ from_currency: from, to_currency: to, spend_amount: sum },
-          });
-          quote = body.success ? (body.payload as { id: string }).id : '';
-        });
-        if (quote !== '') ask(trader => trader.call('PUT', `/api/v4/currency_conversions/${quote}`));
+        const [from, to, sum] = each.side === 'sell' ? ['btc', 'mxn', '0.04'] : ['mxn', 'btc', '60000'];
+        let isDeciding = false;
+        // A quote ends with its process, so a client that got no answer starts with a new quote.
+        ask(
+          trader => {
+            isDeciding = false;
+            const quote = (path: string, fields: Record<string, string>) =>
+              trader.call('POST', path, fields).body as unknown as { id?: string; payload?: { id?: string } };
+            const id =
+              each.desk === 'v4'
+                ? quote('/api/v4/currency_conversions', { from_currency: from, to_currency: to, spend_amount: sum })
+                    .payload?.id
+                : quote('/rfq/v1/quotes', {
+                    ...{ source: from.toUpperCase(), target: to.toUpperCase(), source_amount: sum },
+                  }).id;
+            isDeciding = true;
+            if (id === undefined) return;
+            if (each.desk === 'v4') trader.call('PUT', `/api/v4/currency_conversions/${id}`);
+            else trader.call('POST', '/rfq/v1/conversions', { quote_id: id });
+          },
+          () => isDeciding,
+        );
         return;
       }
       case 'rest': {
@@ -276,12 +381,8 @@ export function played(steps: readonly Step[], model: Model, killed: readonly Ki
     }
   };
   steps.forEach((each, i) => {
-    for (const { where, n } of killed) {
-      if (where !== 'between' || n !== i) continue;
-      if (gapMs > 0) pass(gapMs);
-      reopen();
-    }
-    disk.isMarket = each.act === 'rest' || each.act === 'leave' || each.act === 'take';
+    for (const { where, n } of killed) if (where === 'between' && n === i) reopen();
+    disk.isMarket = IS_MARKET.has(each.act);
     play(each);
     repeat();
   });
@@ -290,14 +391,8 @@ export function played(steps: readonly Step[], model: Model, killed: readonly Ki
   disk.isMarket = true;
   const { stored, market, trader } = session;
   stored.box.venue.forget(stored.box.venue.accounts.get(stored.account.id)!);
-  // The market simulator takes trade ids too, one for each of its orders at a level; their number is no fact of the market.
-  const ranks = new Map<string, string>();
-  const ranked = (text: string) =>
-    text.replaceAll(
-      /1000\d{5}/g,
-      tid => ranks.get(tid) ?? (ranks.set(tid, `trade ${ranks.size + 1}`), ranks.get(tid)!),
-    );
-  const read = (target: string) => ranked(trader.call('GET', target).text);
+  const read = (target: string) => trader.call('GET', target).text;
+  const book = trader.get<{ bids: unknown; asks: unknown }>('GET', `/api/v3/order_book?book=${BOOK}`);
   const { accounts, imbalance } = stored.box.truth();
   const own = accounts.get(stored.account.id)!;
   const orders = [...own.live, ...own.finished].map(order =>
@@ -312,14 +407,19 @@ export function played(steps: readonly Step[], model: Model, killed: readonly Ki
   const result = {
     balances: own.balances,
     orders,
-    trades: own.trades.map(({ order, readableAt: _, tid: _tid, ordinal: _ordinal, ...trade }) => ({
-      ...trade,
-      oid: order.oid,
-    })),
-    areTidsRising: own.trades.every(({ tid }, i) => i === 0 || tid > own.trades[i - 1]!.tid),
+    trades: own.trades.map(({ order, readableAt: _, ...trade }) => ({ ...trade, oid: order.oid, side: order.side })),
+    areTidsRising: own.trades.every(({ tid }, i) => i === 0 || tid >= own.trades[i - 1]!.tid),
+    conversions: stored.box.rfq
+      .conversionsOf(stored.box.venue.accounts.get(stored.account.id)!)
+      .map(({ number, status, createdAt, updatedAt, quote: { sourceSum, targetSum } }) => ({
+        ...{ number, status, createdAt, updatedAt, sourceSum, targetSum },
+      })),
+    loads: stored.box.rfq.loads(),
+    codes,
+    book: { bids: book.bids, asks: book.asks },
     profit: held('mxn') - opening.mxn + (held('btc') - opening.btc) * BigInt(BASE * 10),
     queues: { ...market.stored(), spent: market.stored().spent.toSorted((a, b) => a.price - b.price) },
-    numbers: stored.box.venue.numbers.orders,
+    numbers: stored.box.venue.numbers,
     answers: ['balance', 'open_orders', 'user_trades', 'ledger', 'fees', 'fundings'].map(path =>
       read(`/api/v3/${path}`),
     ),
@@ -330,4 +430,3 @@ export function played(steps: readonly Step[], model: Model, killed: readonly Ki
 }
 
 export const MODELS: readonly Model[] = ['pessimistic', 'expected', 'optimistic', 'exact'];
-export { SIDES };

@@ -2,7 +2,7 @@
 import { money, type Millis, type Money, type Random, type Timer } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import { crossesFrom, type Cross, type Rate } from './crossRates.ts';
-import { DeskCapacity } from './deskCapacity.ts';
+import { DeskCapacity, type DeskLoad } from './deskCapacity.ts';
 import type { DeskWorld } from './deskWorld.ts';
 import { keepNewest } from './keepNewest.ts';
 import { currenciesOf } from '../venue/currencies.ts';
@@ -217,6 +217,16 @@ export class RfqDesk {
       this.#count = Math.max(this.#count, conversion.number + 1);
       this.#schedule(conversion);
     }
+  }
+
+  /** Returns the used capacity, to store for a later process. */
+  loads(): readonly DeskLoad[] {
+    return this.#capacity.loads();
+  }
+
+  /** Continues with the used capacity of an earlier process. */
+  restoreLoads(loads: readonly DeskLoad[]): void {
+    this.#capacity.restore(loads);
   }
 
   conversion(id: string): DeskConversion | undefined {

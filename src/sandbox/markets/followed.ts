@@ -5,7 +5,7 @@
 import { opposite, OrderBook, type Amount, type Price, type Side } from '../../core/index.ts';
 import { exactOrders, Sweep, type FillModel, type Queued } from '../../fills/index.ts';
 import { SyntheticLiquidity, type SpentLots } from './syntheticLiquidity.ts';
-import type { FollowedPlace } from './market.ts';
+import type { FollowedPlace, QueuePart } from './market.ts';
 
 export type FollowedCounts = {
   /** Number of executions in the followed market. */
@@ -61,13 +61,22 @@ export type StoredPlace = {
   readonly left: number;
   readonly front: number;
   readonly traded: number;
-  /** Visible lots of other traders at the price. */
-  readonly displayed: number;
   readonly isCounted: boolean;
 };
 
-/** Queue positions and the visible levels that account orders have partly consumed. */
+/** Queue of a price at which an account has orders, or had orders between those of other traders. */
+export type StoredLevel = {
+  readonly side: Side;
+  readonly price: Price;
+  /** Visible lots of other traders. */
+  readonly displayed: number;
+  /** All orders, oldest first. */
+  readonly queue: readonly QueuePart[];
+};
+
+/** Queue positions, and the visible levels whose lots account orders divide or have partly consumed. */
 export type StoredQueues = {
+  readonly levels: readonly StoredLevel[];
   readonly orders: Readonly<Record<Side, readonly StoredPlace[]>>;
   readonly spent: readonly SpentLots[];
 };
@@ -128,13 +137,17 @@ export class FollowedMarket {
     this.#place = place;
     this.#model = model;
     this.#queues = queues;
-    this.#house = new SyntheticLiquidity(place, (side, price, lots) => {
-      const before = this.#counts.filledLots;
-      const own = this.#own[opposite(side)];
-      this.#model.rule.crossed(own, side === 'buy' ? 1 : -1, price, lots, this.#fill);
-      this.#dropFilled();
-      return this.#counts.filledLots - before;
-    });
+    this.#house = new SyntheticLiquidity(
+      place,
+      (side, price, lots) => {
+        const before = this.#counts.filledLots;
+        const own = this.#own[opposite(side)];
+        this.#model.rule.crossed(own, side === 'buy' ? 1 : -1, price, lots, this.#fill);
+        this.#dropFilled();
+        return this.#counts.filledLots - before;
+      },
+      id => place.isLast(id),
+    );
   }
 
   /**
@@ -222,10 +235,18 @@ export class FollowedMarket {
     const placesOf = (side: Side) =>
       this.#own[side].map(({ oid, place, left, front, traded, joined, wasCounted }) => ({
         ...{ oid, place, left, front, traded },
-        displayed: this.#shown[side].get(place) ?? 0,
         isCounted: wasCounted || joined !== Infinity,
       }));
-    return { orders: { buy: placesOf('buy'), sell: placesOf('sell') }, spent: this.#house.spent() };
+    const levels = SIDES.flatMap(side => {
+      const prices = new Set([...this.#own[side].map(({ place }) => place), ...this.#house.splitPrices(side)]);
+      return [...prices]
+        .sort((a, b) => a - b)
+        .map(price => ({
+          ...{ side, price, displayed: this.#shown[side].get(price) ?? 0 },
+          queue: this.#place.queueAt(side, price),
+        }));
+    });
+    return { levels, orders: { buy: placesOf('buy'), sell: placesOf('sell') }, spent: this.#house.spent() };
   }
 
   /**
@@ -233,15 +254,16 @@ export class FollowedMarket {
    * without a stored position is assumed to be last in its queue. `resting` has the oids of all resting orders, oldest
    * first.
    */
-  restore({ orders, spent }: StoredQueues, resting: readonly string[], options: ResumeOptions): void {
+  restore({ levels, orders, spent }: StoredQueues, resting: readonly string[], options: ResumeOptions): void {
     this.#reach = UNKNOWN;
     this.#resuming = options;
-    const known = new Set(SIDES.flatMap(side => orders[side].map(({ oid }) => oid)));
+    for (const level of levels) this.#enterQueue(level, options);
     for (const side of SIDES) {
-      const entered = orders[side].filter(stored => this.#enterBehind(side, stored, options));
       const own = new Map(this.#place.accountOrders(side).map(order => [order.oid, order]));
-      this.#own[side] = entered.map(({ oid, place, front, traded, isCounted }) => {
-        const { id, left } = own.get(oid)!;
+      this.#own[side] = orders[side].flatMap(({ oid, place, front, traded, isCounted }) => {
+        const entered = own.get(oid);
+        if (entered === undefined) return [];
+        const { id, left } = entered;
         const seen = ++this.#serial;
         return {
           ...{ id, oid, place, left, front, traded, seen, joined: Infinity },
@@ -249,7 +271,8 @@ export class FollowedMarket {
         };
       });
     }
-    for (const oid of resting) if (!known.has(oid)) options.enter(oid);
+    // An order that is already in the book does not enter again.
+    for (const oid of resting) options.enter(oid);
     for (const of of spent) {
       this.#house.restoreSpent(of);
       this.#touched[of.side].add(of.price);
@@ -337,16 +360,14 @@ export class FollowedMarket {
     return low;
   }
 
-  /** Enters a stored order behind the lots that were ahead of it. Returns false if the order does not rest. */
-  #enterBehind(side: Side, { oid, place, front, displayed }: StoredPlace, { enter }: ResumeOptions): boolean {
-    const ahead = Math.min(displayed, Math.max(0, Math.ceil(front)));
-    if (ahead > this.#house.amountAt(side, place)) {
-      this.#house.shrink(side, place, ahead);
-      this.#house.grow();
+  /** Enters the stored orders of a price in their order. */
+  #enterQueue({ side, price, displayed, queue }: StoredLevel, { enter }: ResumeOptions): void {
+    for (const part of queue) {
+      if (typeof part === 'string') enter(part);
+      else this.#house.restoreOrder(side, price, part);
     }
-    this.set(side, place, displayed as Amount);
-    if (displayed > 0) this.#shown[side].set(place, displayed);
-    return enter(oid);
+    this.set(side, price, displayed as Amount);
+    if (displayed > 0) this.#shown[side].set(price, displayed);
   }
 
   /** Fills each order that the market has reached or passed completely; `best` is the best opposite price. */

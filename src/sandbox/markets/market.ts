@@ -69,10 +69,17 @@ export type AccountOrder = {
   readonly at: Millis;
 };
 
+/** Order in the queue of a price: the lots of a simulator order, or the oid of an account order. */
+export type QueuePart = Amount | string;
+
 /** Interface for a market that decides itself which orders an execution fills. */
 export interface FollowedPlace extends Marketplace {
   /** Returns the account orders of a side, best price first, then oldest first. */
   accountOrders(side: Side): readonly AccountOrder[];
+  /** Returns all orders at a price, oldest first. */
+  queueAt(side: Side, price: Price): readonly QueuePart[];
+  /** Whether a resting order is the last one in the queue of its price. */
+  isLast(id: number): boolean;
   /** Fills `amount` of a resting order at its price, ignoring queue priority. Throws if less is open. */
   hit(id: number, amount: Amount): void;
 }

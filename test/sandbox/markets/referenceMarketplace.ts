@@ -137,6 +137,16 @@ export class ReferenceMarketplace implements FollowedPlace {
     return orders.map(({ id, price, left, at }) => ({ id, oid: String(id), price, left: left as Amount, at }));
   }
 
+  queueAt(side: Side, price: Price) {
+    const queue = this.book[side].filter(order => order.price === price);
+    return queue.map(({ id, owner, left }) => (owner === 'house' ? (left as Amount) : String(id)));
+  }
+
+  isLast(id: number): boolean {
+    const order = [...this.book.buy, ...this.book.sell].find(one => one.id === id);
+    return order !== undefined && this.book[order.side].findLast(({ price }) => price === order.price) === order;
+  }
+
   /** Alone in the book for the length of one match. */
   hit(id: number, amount: Amount): void {
     const side = this.book.buy.some(order => order.id === id) ? 'buy' : 'sell';
