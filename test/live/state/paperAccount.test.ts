@@ -1,8 +1,20 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { realClock } from '../../../src/live/realClock.ts';
+import { runsOf } from '../../many.ts';
 import { openPaperAccount, PAPER_ACCOUNT_FILE, readPaperAccount } from '../../../src/live/state/paperAccount.ts';
 
 let dir = '';
@@ -61,4 +73,47 @@ test('refuses a changed row, and names the remedy', () => {
 test('without a file has no rows to read', async () => {
   expect(await readPaperAccount(dir, realClock())).toEqual([]);
   expect(readdirSync(dir)).toEqual([]);
+});
+
+test('a write that was cut off in the middle is not there at all, and every write before it is', () => {
+  const change = fc.record({
+    key: fc.constantFrom('a', 'b', 'c'),
+    text: fc.option(fc.string({ maxLength: 9_000, size: 'max' })),
+  });
+  const writes = fc.array(
+    fc.record({ changes: fc.array(change, { minLength: 1, maxLength: 3 }), isDurable: fc.boolean() }),
+    { minLength: 1, maxLength: 6 },
+  );
+  let run = 0;
+  const seen = { none: 0, some: 0, all: 0 };
+  fc.assert(
+    fc.property(writes, fc.double({ min: 0, max: 1, noNaN: true }), (all, share) => {
+      const here = join(dir, `run-${++run}`);
+      mkdirSync(here);
+      const [path, log] = [join(here, PAPER_ACCOUNT_FILE), join(here, `${PAPER_ACCOUNT_FILE}-wal`)];
+      const file = openPaperAccount(here);
+      const sizeOf = () => statSync(log).size;
+      // Rows after each write, with the size of the log from which this write is complete.
+      const states = [{ rows: file.read(), size: sizeOf() }];
+      for (const { changes, isDurable } of all) {
+        file.write(changes, isDurable);
+        states.push({ rows: file.read(), size: sizeOf() });
+      }
+      const first = states[0]!.size;
+      const cut = Math.floor(first + share * (sizeOf() - first));
+      const left = join(here, 'left');
+      mkdirSync(left);
+      copyFileSync(path, join(left, PAPER_ACCOUNT_FILE));
+      copyFileSync(log, join(left, `${PAPER_ACCOUNT_FILE}-wal`));
+      truncateSync(join(left, `${PAPER_ACCOUNT_FILE}-wal`), cut);
+      file.close();
+      const again = openPaperAccount(left);
+      const whole = states.findLastIndex(({ size }) => size <= cut);
+      expect(again.read()).toEqual(states[whole]!.rows);
+      again.close();
+      seen[whole === 0 ? 'none' : whole === states.length - 1 ? 'all' : 'some']++;
+    }),
+    { ...runsOf(300, 25), seed: 5 },
+  );
+  expect(seen.some).toBeGreaterThan(0);
 });
