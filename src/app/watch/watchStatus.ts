@@ -149,7 +149,7 @@ export function endOfWatch({ status: { bot }, catchingUp }: WatchedStatus): stri
     case 'silent':
       return 'the bot is down or sends no heartbeat, and was not stopped; see puntas status';
     case 'never ran':
-      return 'no bot has run with this state directory yet';
+      return 'the state directory has no bot: none has run yet, or its files were removed';
   }
 }
 
