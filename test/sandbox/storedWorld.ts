@@ -78,7 +78,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ act: fc.constant('replace' as const), which: fc.nat(9), lots, at }) },
   {
-    weight: 2,
+    weight: 4,
     arbitrary: fc.record({
       act: fc.constant('convert' as const),
       side,
@@ -159,8 +159,11 @@ export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrad
   const clock = new VirtualClock();
   const disk = new Disk(killed);
   /** The followed market: its orders, oldest first. */
-  let rests: Rest[] = [];
-  let [restCount, takers, deaths] = [0, 0, 0];
+  let rests: Rest[] = [
+    { id: 0, side: 'buy', at: 1, lots: 8 * UNIT },
+    { id: 1, side: 'sell', at: 5, lots: 8 * UNIT },
+  ];
+  let [restCount, takers, deaths] = [2, 0, 0];
   const totalAt = (of: Side, place: number): number =>
     rests.reduce((sum, rest) => (rest.side === of && rest.at === place ? sum + rest.lots : sum), 0);
   const best = (of: Side): number | null => {
