@@ -217,6 +217,14 @@ export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrad
     return { stored, market, sink, numbered, trader };
   };
   let session = open();
+  /** Shows the followed market again, as its events do. A process that is not killed ignores this repetition. */
+  const repeat = () => {
+    const before = disk.isMarket;
+    disk.isMarket = true;
+    if (!disk.isDead) session.sink.flush();
+    disk.isMarket = before;
+    if (disk.isDead) reopen();
+  };
   const reopen = () => {
     do {
       deaths++;
@@ -224,15 +232,10 @@ export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrad
       // Nonces go on, as those of a client that keeps them on disk.
       session = open();
     } while (disk.isDead);
+    // A start executes the commands that are due. The market is repeated after these too.
+    repeat();
   };
   if (disk.isDead) reopen();
-  /** The followed market repeats what it shows, as it also does at each start; so a start is no news. */
-  const repeat = () => {
-    disk.isMarket = true;
-    if (!disk.isDead) session.sink.flush();
-    disk.isMarket = false;
-    if (disk.isDead) reopen();
-  };
   const pass = (ms: number) => {
     let isOver = false;
     clock.after(ms, () => (isOver = true));
