@@ -236,12 +236,15 @@ export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrad
     repeat();
   };
   if (disk.isDead) reopen();
+  /** Lets time pass, and everything happen that is due by then: a kill at that instant would change its order otherwise. */
   const pass = (ms: number) => {
-    let isOver = false;
-    clock.after(ms, () => (isOver = true));
-    while (!isOver) {
-      clock.runNext();
-      repeat();
+    for (const each of [ms, 0]) {
+      let isOver = false;
+      clock.after(each, () => (isOver = true));
+      while (!isOver) {
+        clock.runNext();
+        repeat();
+      }
     }
   };
   /**

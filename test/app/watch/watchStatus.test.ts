@@ -17,7 +17,7 @@ let running: Running;
 let watch: StatusWatch;
 let isStopped = false;
 beforeEach(async () => {
-  world = worldOf(17);
+  world = worldOf(2);
   running = await started(world);
   isStopped = false;
   await world.clock.advance(60_000);

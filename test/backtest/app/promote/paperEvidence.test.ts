@@ -2,13 +2,13 @@
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { tradedStage } from '../../../../backtest/app/promote/runEvidence.ts';
+import { VirtualClock } from '../../../../src/core/index.ts';
 import { recordingsIn } from '../../../../src/live/recording/recordings.ts';
 import { paperWorld } from '../../../live/paperWorld.ts';
 import { sized } from '../../../many.ts';
 
 test('a paper stage over stops and kills counts every run, and its ledger equals the one account of all runs', async () => {
   const world = await paperWorld({ seed: 3 });
-  const begun = world.clock.now();
   const spells = sized(8, 4);
   for (let i = 0; i < spells; i++) {
     await world.clock.advance(sized(120_000, 45_000));
@@ -22,7 +22,7 @@ test('a paper stage over stops and kills counts every run, and its ledger equals
   try {
     expect([summary.ledgerMatches, left, world.broken]).toEqual([true, [], []]);
     const { evidence } = await tradedStage({
-      ...{ dir, config: world.config, since: begun, clock: world.clock },
+      ...{ dir, config: world.config, since: new VirtualClock().now(), clock: world.clock },
       onInput: () => undefined,
     });
     expect(evidence.runs.map(({ run }) => run)).toEqual(recordingsIn(dir).map(({ run }) => run));
