@@ -35,7 +35,6 @@ import {
   type FollowedQueues,
   StoredExchange,
   type RowStore,
-  type StoredExchangeOptions,
 } from '../sandbox/index.ts';
 import type { VenueAccess } from './bot.ts';
 import { withoutPlace } from './place.ts';
@@ -101,16 +100,19 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     for (const line of unusedFees(row, paper)) log.warn({ book }, line);
     const store = await storeOf(paper.stateDir, clock, options.isReadOnly === true);
     ends.push(() => store.close());
-    const stored = openAccount({
-      ...exchangeOptions(row, group, paper, clock, seed),
-      ...{ store, balances, volume30d: { [group]: paper.volume30d } },
-      purpose: { follows: followed.restUrl, book, instance: config.instance },
-      onUnwritten: error =>
-        log.error(
-          { reason: textOfError(error) },
-          `the paper account in ${paper.stateDir} cannot be written; paper trading answers no request until it can`,
-        ),
-    });
+    const stored = continued(
+      () =>
+        new StoredExchange({
+          ...exchangeOptions(row, group, paper, clock, seed),
+          ...{ store, balances, volume30d: { [group]: paper.volume30d } },
+          purpose: { follows: followed.restUrl, book, instance: config.instance },
+          onUnwritten: error =>
+            log.error(
+              { reason: textOfError(error) },
+              `the paper account in ${paper.stateDir} cannot be written; paper trading answers no request until it can`,
+            ),
+        }),
+    );
     const { box, account } = stored;
     ends.push(() => stored.close());
     if (options.isReadOnly !== true) for (const line of accountLines(stored, balances)) log.info({ book }, line);
@@ -120,13 +122,14 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       lotsUpTo: (side, price, arrival) => follower.queues.lotsUpTo(side, price, arrival),
     };
     const market = new FollowedMarket(place, levelModel(paper.fills), paper.fills === 'expected' ? queues : null);
+    const sink = continued(() => stored.follow(market));
     const streamWay = streamWayOf(followed, options.transports);
     const follower: Follower = new Follower({
       exchange: client,
       stream:
         streamWay &&
         there.marketStream?.({ clock, random: randomOf(seed ^ 0x9b), book, exchange: client, ...streamWay }),
-      sink: stored.follow(market),
+      sink,
       clock,
       log,
       instrument: place.instrument,
@@ -208,14 +211,16 @@ async function storeOf(dir: string, clock: Clock, isReadOnly: boolean): Promise<
   }
 }
 
-/** Opens the account. Throws a `UsageError` if the account belongs to another market or bot. */
-function openAccount(options: StoredExchangeOptions): StoredExchange {
+/** Calls a step that opens the account. Throws a `UsageError` if the account cannot be continued. */
+function continued<T>(step: () => T): T {
   try {
-    return new StoredExchange(options);
+    return step();
   } catch (error) {
-    throw new UsageError(
+    const wrong = new UsageError(
       `the paper account cannot be continued: ${textOfError(error)}; give this bot its own paper.stateDir, or start a new account with --fresh`,
     );
+    wrong.cause = error;
+    throw wrong;
   }
 }
 

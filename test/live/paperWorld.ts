@@ -97,9 +97,10 @@ export async function paperWorld(options: PaperWorldOptions = {}) {
     broken,
     said: texts,
     ours: () => [...session.paper.exchange.venue.accounts.get(session.paper.account.id)!.active.values()],
-    /** Stops the bot, and starts it on the same state `awayMs` later. */
-    restart: async (awayMs: number): Promise<RunResult> => {
+    /** Stops the bot, and starts it on the same state `awayMs` later; `change` may change that state meanwhile. */
+    restart: async (awayMs: number, change?: (dir: string) => void): Promise<RunResult> => {
       const result = await session.stop();
+      change?.(folders.at(-1)!);
       await clock.advance(awayMs);
       session = await startIn(folders.at(-1)!);
       return result;
