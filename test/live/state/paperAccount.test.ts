@@ -16,6 +16,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { realClock } from '../../../src/live/realClock.ts';
 import { runsOf } from '../../many.ts';
 import { openPaperAccount, PAPER_ACCOUNT_FILE, readPaperAccount } from '../../../src/live/state/paperAccount.ts';
+import { between } from '../../draws.ts';
 
 let dir = '';
 beforeEach(() => {
@@ -87,7 +88,7 @@ test('a write that was cut off in the middle is not there at all, and every writ
   let run = 0;
   const seen = { none: 0, some: 0, all: 0 };
   fc.assert(
-    fc.property(writes, fc.double({ min: 0, max: 1, noNaN: true }), (all, share) => {
+    fc.property(writes, between(0, 1), (all, share) => {
       const here = join(dir, `run-${++run}`);
       mkdirSync(here);
       const [path, log] = [join(here, PAPER_ACCOUNT_FILE), join(here, `${PAPER_ACCOUNT_FILE}-wal`)];
