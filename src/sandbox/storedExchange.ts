@@ -320,7 +320,7 @@ export class StoredExchange {
     for (const order of orders) put(this.#orderKey(order), this.#storedOrder(order));
     const [tid, transfer] = [this.#lastTid, this.#lastTransfer];
     this.#account.trades.each('asc', tid, trade => {
-      // Of the two sides of a trade of the account with itself, the maker is first.
+      // In a trade of the account with itself, the maker's side is first.
       const rank = trade.order.side === trade.makerSide ? 0 : 1;
       now.push([`trade/${padded(trade.tid)}/${rank}`, storedText(this.#storedTrade(trade))]);
       return true;

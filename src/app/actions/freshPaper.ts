@@ -1,6 +1,6 @@
 /** Start of a new paper account: the state of the earlier account is moved aside, never deleted. */
 import { existsSync, renameSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { textOfError, type Millis } from '../../core/index.ts';
 import { syncFolder } from '../../guard/index.ts';
 import { openPaperAccount, PAPER_ACCOUNT_FILE } from '../../live/state/paperAccount.ts';
@@ -21,9 +21,11 @@ export function setPaperStateAside(dir: string, now: Millis): string | null {
   // A halt outlives every restart; a new account must not lift it.
   const held = holdersOf(dir, now).map(holderText);
   if (held.length > 0)
-    throw new UsageError(`${dir}: trading is held (${held.join(', ')}); resume first with puntas resume --state ${dir}`);
+    throw new UsageError(
+      `${dir}: trading is held (${held.join(', ')}); resume first with puntas resume --state ${dir}`,
+    );
   const stamp = new Date(now).toISOString().slice(0, 19).replaceAll(':', '-');
-  const aside = `${dir.replace(/\/+$/, '')}.${stamp}`;
+  const aside = `${resolve(dir)}.${stamp}`;
   try {
     if (existsSync(aside)) throw new Error(`${aside} exists`);
     renameSync(dir, aside);
