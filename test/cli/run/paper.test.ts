@@ -193,7 +193,7 @@ describe('a paper account', () => {
     const ended = await second.ended;
     expect([ended.code, ended.stdout.trimEnd().split('\n').at(-1)]).toEqual([
       EXIT.broken,
-      'the bot is down or sends no heartbeat, and was not stopped; see puntas status',
+      expect.stringMatching(/^the bot is down or sends no heartbeat, and was not stopped; see (?:npx )?puntas status$/),
     ]);
   });
 
