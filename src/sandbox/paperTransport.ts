@@ -12,10 +12,11 @@ import {
   type Transport,
   type WireReply,
 } from '../core/index.ts';
-import type { EmbeddedExchange } from './exchange.ts';
+import type { Respond } from './http/rest.ts';
 
 export type PaperTransportOptions = {
-  readonly box: EmbeddedExchange;
+  /** Answers a request; throws a TransportFailure if the exchange must not answer. */
+  readonly respond: Respond;
   readonly clock: Clock;
   /** Simulated book; all other books are read from `followedExchange`. */
   readonly book: string;
@@ -37,7 +38,7 @@ const PUBLIC_MARKET = /\/(?:order_book|trades|ticker|ohlc)(?:[/?]|$)/;
  * or if the followed market has no data.
  */
 export function paperTransport({
-  box,
+  respond,
   clock,
   book,
   latencyMs,
@@ -51,7 +52,7 @@ export function paperTransport({
       await sleep(clock, latencyMs);
       if (PUBLIC_MARKET.test(request.target) && !hasMarketData())
         throw new TransportFailure('the live market that paper trading copies has no data', true);
-      const reply = box.respond(request, PEER);
+      const reply = respond(request, PEER);
       await sleep(clock, latencyMs);
       return reply;
     },

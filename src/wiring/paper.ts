@@ -9,6 +9,8 @@ import {
   Secret,
   sleep,
   textOfAmount,
+  textOfError,
+  textOfMoney,
   type Amount,
   type AvailableBook,
   type Clock,
@@ -21,8 +23,9 @@ import { levelModel } from '../fills/index.ts';
 import { Follower } from '../live/market/follower.ts';
 import type { Log } from '../live/log.ts';
 import { CannotStart, readBookRow } from '../live/loop/opening.ts';
+import { openPaperAccount, readPaperAccount } from '../live/state/paperAccount.ts';
+import { claimState } from '../live/state/paperMark.ts';
 import {
-  createVenue,
   feesOf,
   FollowedMarket,
   inProcessStream,
@@ -30,6 +33,8 @@ import {
   type EmbeddedExchange,
   type FollowedCounts,
   type FollowedQueues,
+  StoredExchange,
+  type RowStore,
 } from '../sandbox/index.ts';
 import type { VenueAccess } from './bot.ts';
 import { withoutPlace } from './place.ts';
@@ -38,6 +43,8 @@ import { venueOf } from './venueRegistry.ts';
 
 export type PaperOptions = {
   readonly log: Log;
+  /** Whether to leave the paper account unchanged, for a command that only shows quotes. */
+  readonly isReadOnly?: boolean;
   readonly seed: number;
   /** Transports that replace sockets to the followed exchange. */
   readonly transports?: { readonly rest: Transport; readonly stream?: StreamTransport };
@@ -90,23 +97,39 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
   try {
     const row = await readBookRow(client, book);
     const { group } = feesOf(pairOf(row.book)[1]);
-    const box = boxOf(row, group, config.paper, clock, seed);
     for (const line of unusedFees(row, paper)) log.warn({ book }, line);
-    ends.push(() => box.close());
-    const account = box.openAccount({ balances, volume30d: { [group]: paper.volume30d } });
+    const store = await storeOf(paper.stateDir, clock, options.isReadOnly === true);
+    ends.push(() => store.close());
+    const stored = continued(
+      () =>
+        new StoredExchange({
+          ...exchangeOptions(row, group, paper, clock, seed),
+          ...{ store, balances, volume30d: { [group]: paper.volume30d } },
+          purpose: { follows: followed.restUrl, book, instance: config.instance },
+          onUnwritten: error =>
+            log.error(
+              { reason: textOfError(error) },
+              `the paper account in ${paper.stateDir} cannot be written; paper trading answers no request until it can`,
+            ),
+        }),
+    );
+    const { box, account } = stored;
+    ends.push(() => stored.close());
+    if (options.isReadOnly !== true) for (const line of accountLines(stored, balances)) log.info({ book }, line);
     const place = box.marketplace(book);
     const queues: FollowedQueues = {
       arrivals: () => follower.queues.arrivals(),
       lotsUpTo: (side, price, arrival) => follower.queues.lotsUpTo(side, price, arrival),
     };
     const market = new FollowedMarket(place, levelModel(paper.fills), paper.fills === 'expected' ? queues : null);
+    const sink = continued(() => stored.follow(market));
     const streamWay = streamWayOf(followed, options.transports);
     const follower: Follower = new Follower({
       exchange: client,
       stream:
         streamWay &&
         there.marketStream?.({ clock, random: randomOf(seed ^ 0x9b), book, exchange: client, ...streamWay }),
-      sink: market,
+      sink,
       clock,
       log,
       instrument: place.instrument,
@@ -123,9 +146,10 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       key: account.key,
       secret: new Secret(account.secret),
       speed: 1,
-      born: clock.now(),
+      // The name of the account in the bot's state: the same in every run that continues the account.
+      born: stored.openedAt,
       transport: paperTransport({
-        box,
+        respond: stored.respond,
         clock,
         book,
         latencyMs: paper.latencyMs,
@@ -156,21 +180,71 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
   }
 }
 
-/** Returns the embedded exchange with the followed book's rules and the configured latency. */
-const boxOf = (row: AvailableBook, group: string, paper: Config['paper'], clock: Clock, seed: number) =>
-  createVenue({
-    clock,
-    seed,
-    books: [{ ...row, fees: { group, tiers: tiersOf(row, paper.fees) } }],
-    // Market data already arrives with the delay of its real transport. Orders and cancels have no real delay, so they
-    // get the configured latency.
-    switches: {
-      engineDelayMinMs: paper.latencyMs,
-      engineDelayMaxMs: paper.latencyMs,
-      cancelTiming: 'queued',
-      streamFrames: 'withheld',
-    },
-  });
+/** Returns the options of the embedded exchange with the followed book's rules and the configured latency. */
+const exchangeOptions = (row: AvailableBook, group: string, paper: Config['paper'], clock: Clock, seed: number) => ({
+  clock,
+  seed,
+  books: [{ ...row, fees: { group, tiers: tiersOf(row, paper.fees) } }],
+  // Market data already arrives with the delay of its real transport. Orders and cancels have no real delay, so they
+  // get the configured latency.
+  switches: {
+    engineDelayMinMs: paper.latencyMs,
+    engineDelayMaxMs: paper.latencyMs,
+    cancelTiming: 'queued',
+    streamFrames: 'withheld',
+  } as const,
+});
+
+/** Returns the rows of the paper account: its file, or with `isReadOnly` a copy of its rows in memory. */
+async function storeOf(dir: string, clock: Clock, isReadOnly: boolean): Promise<RowStore & { close(): void }> {
+  if (isReadOnly) {
+    const rows = await readPaperAccount(dir, clock);
+    return { read: () => rows, write: () => undefined, close: () => undefined };
+  }
+  try {
+    claimState(dir, true);
+    return openPaperAccount(dir);
+  } catch (error) {
+    const wrong = new UsageError(textOfError(error));
+    wrong.cause = error;
+    throw wrong;
+  }
+}
+
+/** Calls a step that opens the account. Throws a `UsageError` if the account cannot be continued. */
+function continued<T>(step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    const wrong = new UsageError(
+      `the paper account cannot be continued: ${textOfError(error)}; give this bot its own paper.stateDir, or start a new account with --fresh`,
+    );
+    wrong.cause = error;
+    throw wrong;
+  }
+}
+
+/** Returns the lines about an account that continues; none for a new account. */
+function accountLines(stored: StoredExchange, balances: Readonly<Record<string, string>>): readonly string[] {
+  const { isContinued, openedAt, liveOrders, account, box, openedWith } = stored;
+  if (!isContinued) return [];
+  const held = box.venue.accounts.get(account.id)!;
+  const sums = [...held.currencies()].map(currency => `${textOfMoney(held.total(currency))} ${currency}`);
+  const opened = new Date(openedAt).toISOString().slice(0, 16).replace('T', ' ');
+  return [
+    `continuing the paper account opened ${opened} UTC: ${sums.join(', ')}; orders left by the last run: ${liveOrders}`,
+    ...(isEqualBalances(openedWith, balances)
+      ? []
+      : [
+          'paper.balances was changed and has no effect on the open account; to start a new account with the new balances, add --fresh',
+        ]),
+  ];
+}
+
+function isEqualBalances(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  const currencies = [...new Set([...Object.keys(a), ...Object.keys(b)])];
+  return currencies.every(currency => moneyOf(a[currency] ?? '0') === moneyOf(b[currency] ?? '0'));
+}
 
 /**
  * Returns the first output line, which describes the paper trading. Throws a one-line error if the configuration does
@@ -239,7 +313,7 @@ function tiersOf(
   return [{ volume: NO_BOUND, ...rates }];
 }
 
-/** Returns the configuration of a run on an embedded exchange; the exchange ends with the run. */
+/** Returns the configuration of a run on an embedded exchange. */
 const runsWith = (config: Config, followed: RemoteSettings, balances: Readonly<Record<string, string>>): Config => ({
   ...withoutPlace(config),
   exchange: {

@@ -20,6 +20,8 @@ export type VenueChoice = {
    */
   readonly seed?: number;
   readonly paper?: boolean;
+  /** Whether paper trading leaves its stored account unchanged. */
+  readonly isReadOnly?: boolean;
   /** Opens a log of the given level that masks the secrets. */
   openLog(level: string, secrets: readonly string[]): Log;
 };
@@ -92,7 +94,10 @@ async function withPaper<T>(config: Config, options: VenueChoice, clock: Clock, 
     queueMicrotask(() => {
       throw error;
     });
-  const paper = await openPaper(config, clock, { log, seed, onBroken });
+  const paper = await openPaper(config, clock, {
+    ...{ log, seed, onBroken },
+    ...(options.isReadOnly === undefined ? {} : { isReadOnly: options.isReadOnly }),
+  });
   try {
     return await work(paper.venue, log, seed, paper.config);
   } catch (error) {

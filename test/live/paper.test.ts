@@ -1,5 +1,9 @@
+import { rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Price, Side, WireRequest } from '../../src/core/index.ts';
+import { openPaperAccount } from '../../src/live/state/paperAccount.ts';
+import type { StoredQueues } from '../../src/sandbox/markets/followed.ts';
+import { storedText, valueOfStored } from '../../src/sandbox/venue/storedText.ts';
 import { paperWorld, type PaperWorld } from './paperWorld.ts';
 
 const SECOND = 1_000;
@@ -137,6 +141,24 @@ describe('trading on paper', () => {
     await world.clock.advance(6 * SECOND);
     expect(levels(world.paper.exchange.venue, world.ours())).toEqual(levels(venue));
     await world.end();
+  });
+
+  test('says in one line that an intact account cannot be restored, and how to start a new one', async () => {
+    const world = await paperWorld({ seed: 8 });
+    await world.clock.advance(5 * SECOND);
+    const again = world.restart(1_000, dir => {
+      const file = openPaperAccount(dir);
+      const rows = new Map(file.read().map(({ key, text }) => [key, text]));
+      const queues = valueOfStored(rows.get('queues')!) as StoredQueues;
+      const levels = [{ side: 'buy', price: 1, displayed: 5, queue: [-5] }];
+      file.write([{ key: 'queues', text: storedText({ ...queues, levels }) }], true);
+      file.close();
+    });
+    await expect(again).rejects.toThrow(
+      /^the paper account cannot be continued: [^\n]+; give this bot its own paper\.stateDir, or start a new account with --fresh$/,
+    );
+    world.followed.stop();
+    rmSync(world.stateDir, { recursive: true });
   });
 
   test('quotes around other books, which it reads from the followed exchange within its budget', async () => {

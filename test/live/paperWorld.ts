@@ -1,11 +1,11 @@
 /** Paper trading in one process and in virtual time: an embedded exchange with the seeded flow is followed by the composition that ships. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { openBox } from '../../src/wiring/embedded.ts';
-import { openPaper, type Paper } from '../../src/wiring/paper.ts';
+import { openPaper, type Paper, type PaperOptions } from '../../src/wiring/paper.ts';
 import { BotProcess, type RunResult } from '../../src/app/run/botProcess.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import {
@@ -70,13 +70,65 @@ export async function paperWorld(options: PaperWorldOptions = {}) {
   const line = cuttable(inProcessStream(followed.exchange.stream, clock, 10));
   const { log, texts } = memoryLog();
   const broken: unknown[] = [];
-  const opened = openPaper(config, clock, {
+  const folders = [stateDir];
+  const startIn = (dir: string) =>
+    startedIn(
+      { ...config, paper: { ...config.paper, stateDir: dir } },
+      {
+        ...{ clock, seed, log },
+        transports: { rest, ...(stream ? { stream: line.transport } : {}) },
+        onBroken: error => void broken.push(error),
+      },
+    );
+  let session = await startIn(stateDir);
+  return {
+    clock,
+    config,
+    followed,
+    get stateDir() {
+      return folders.at(-1)!;
+    },
+    get paper() {
+      return session.paper;
+    },
+    line,
     log,
-    seed,
-    transports: { rest, ...(stream ? { stream: line.transport } : {}) },
-    onBroken: error => void broken.push(error),
-  });
-  const paper: Paper = await passing(clock, opened);
+    asked,
+    broken,
+    said: texts,
+    ours: () => [...session.paper.exchange.venue.accounts.get(session.paper.account.id)!.active.values()],
+    /** Stops the bot, and starts it on the same state `awayMs` later; `change` may change that state meanwhile. */
+    restart: async (awayMs: number, change?: (dir: string) => void): Promise<RunResult> => {
+      const result = await session.stop();
+      change?.(folders.at(-1)!);
+      await clock.advance(awayMs);
+      session = await startIn(folders.at(-1)!);
+      return result;
+    },
+    /** Copies the state as a killed process leaves it, and starts the bot on the copy `awayMs` later. */
+    kill: async (awayMs: number): Promise<void> => {
+      const left = mkdtempSync(join(tmpdir(), 'puntas-paper-'));
+      cpSync(folders.at(-1)!, left, { recursive: true });
+      folders.push(left);
+      await session.abandon();
+      await clock.advance(awayMs);
+      session = await startIn(left);
+    },
+    /** Stops the bot, forgets the state unless `isKept`, and says what came of it. */
+    end: async (isKept = false): Promise<RunResult> => {
+      const result = await session.stop();
+      followed.stop();
+      for (const folder of isKept ? folders.slice(0, -1) : folders) rmSync(folder, { recursive: true, force: true });
+      return result;
+    },
+  };
+}
+
+type SessionOptions = PaperOptions & { readonly clock: VirtualClock };
+
+/** Starts a bot on paper, and resolves when it trades. */
+async function startedIn(config: Config, { clock, ...options }: SessionOptions) {
+  const paper: Paper = await passing(clock, openPaper(config, clock, options));
   const wire = waitingFor(paper.venue.transport!);
   let stop: ((why: string) => void) | null = null;
   let over = false;
@@ -84,8 +136,8 @@ export async function paperWorld(options: PaperWorldOptions = {}) {
     config: paper.config,
     venue: { ...paper.venue, transport: wire.transport },
     clock,
-    seed,
-    log,
+    seed: options.seed,
+    log: options.log,
     version: 'test',
     openingApartMs: 0,
     onStarted: call => (stop = call),
@@ -98,19 +150,8 @@ export async function paperWorld(options: PaperWorldOptions = {}) {
   }
   if (stop === null) await ended;
   return {
-    clock,
-    config,
-    stateDir,
-    followed,
     paper,
-    line,
-    log,
-    asked,
-    broken,
-    said: texts,
-    ours: () => [...paper.exchange.venue.accounts.get(paper.account.id)!.active.values()],
-    /** Stops the bot, forgets the state, and says what came of it. */
-    end: async (): Promise<RunResult> => {
+    stop: async (): Promise<RunResult> => {
       stop!('the test is over');
       while (!over) {
         await settle();
@@ -118,9 +159,12 @@ export async function paperWorld(options: PaperWorldOptions = {}) {
       }
       const result = await ended;
       await passing(clock, paper.stop());
-      followed.stop();
-      rmSync(stateDir, { recursive: true, force: true });
       return result;
+    },
+    /** No request of the bot is answered any more, and nothing is written to its account. */
+    abandon: async (): Promise<void> => {
+      wire.cut();
+      await passing(clock, paper.stop());
     },
   };
 }
@@ -137,12 +181,15 @@ async function passing<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> 
   }
 }
 
-function waitingFor(inner: Transport): { readonly transport: Transport; waiting(): number } {
+function waitingFor(inner: Transport): { readonly transport: Transport; waiting(): number; cut(): void } {
   let waiting = 0;
+  let isCut = false;
   return {
     waiting: () => waiting,
+    cut: () => void (isCut = true),
     transport: {
       send: request => {
+        if (isCut) return new Promise(() => undefined);
         waiting++;
         return inner.send(request).finally(() => waiting--);
       },

@@ -1236,8 +1236,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the capacity of the desk recovers from the first conversion on, again and again',
     file: 'src/sandbox/desks/deskCapacity.ts',
-    from: '    this.#loads.set(direction, { used: this.#used(direction, switches) + part, at: this.#clock.elapsed() });',
-    to: '    const used = this.#used(direction, switches) + part;\n    this.#loads.set(direction, { used, at: this.#loads.get(direction)?.at ?? this.#clock.elapsed() });',
+    from: '    this.#loads.set(direction, { used, at: this.#clock.elapsed(), since: this.#clock.now() });',
+    to: '    const at = this.#loads.get(direction)?.at ?? this.#clock.elapsed();\n    this.#loads.set(direction, { used, at, since: this.#clock.now() });',
     test: 'test/sandbox/desks/deskCapacity.test.ts',
     title: 'the desk takes in any time no more than it holds and what recovers meanwhile, in each direction by itself',
   },

@@ -40,7 +40,10 @@ test.each([
     { book, exchange: { kind: 'remote', venue, restUrl: served.url, stream: false } },
   );
   const { log, texts } = memoryLog();
-  const opened = await openPaper(config, realClock(), { log, seed: 1, onBroken: () => undefined });
+  const opened = await openPaper(config, realClock(), {
+    ...{ log, seed: 1, isReadOnly: true },
+    onBroken: () => undefined,
+  });
   closing.push(() => opened.stop());
   expect(texts().filter(text => text.includes('paper.'))).toEqual(lines);
 });

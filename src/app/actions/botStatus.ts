@@ -119,6 +119,22 @@ export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis
   requireStateFolder(dir);
   const at = clock.now();
   const moment = lastMoment(dir, onInput);
+  return statusAt(dir, at, moment, await profitOf(dir, clock, moment));
+}
+
+/** Replayed state from which a status is made. */
+export type StatusMoment = Omit<ReplayedMoment, 'rules' | 'books'> & {
+  readonly rules: Pick<ReplayedMoment['rules'], 'instrument'>;
+  readonly books: readonly Pick<StatusMoment, 'rules' | 'setup'>[];
+};
+
+/** Returns the status at a time, given the replayed state at the end of the recording and the latest known profit. */
+export function statusAt(
+  dir: string,
+  at: Millis,
+  moment: StatusMoment | UsageError | null,
+  profit: PrintedProfit | null,
+): BotStatus {
   const replayed = moment instanceof UsageError ? null : moment;
   const bot = lifeOf(dir, at);
   const recorded = replayed?.books.map((_, i) => runOf(replayed, i)) ?? [];
@@ -133,7 +149,7 @@ export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis
     openOrders,
     disk: diskProblem(dir),
     heldBy: holdersOf(dir, at),
-    profit: await profitOf(dir, clock, moment),
+    profit,
     run,
     ...(otherBooks.length === 0 ? {} : { otherBooks }),
     lastAction: actionsIn(dir).at(-1) ?? null,
@@ -205,7 +221,7 @@ async function profitOf(
 }
 
 /** Returns the status of a book of the run. `i`: its position in the run. */
-function runOf({ engine, seen, books, run, startedAt }: ReplayedMoment, i: number): RunStatus {
+function runOf({ engine, seen, books, run, startedAt }: StatusMoment, i: number): RunStatus {
   const { setup, rules } = books[i]!;
   const { instrument } = rules;
   const book = engine.books[i]!;

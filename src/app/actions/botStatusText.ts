@@ -215,7 +215,7 @@ const quotesText = (word: string, quotes: readonly StatusQuote[]): string => {
 };
 
 /** Lists the limits, most used first. */
-function limitsText(limits: readonly StatusLimit[]): string {
+export function limitsText(limits: readonly StatusLimit[]): string {
   const used = limits.filter(({ share }) => share > 0).toSorted((a, b) => b.share - a.share);
   if (used.length === 0) return limits.length === 0 ? 'no limit is set' : `used: 0% of all ${limits.length} limits`;
   const rest = limits.length - used.length;

@@ -71,7 +71,7 @@ const isSpent = ({ engine, setup, seen, startedAt }: ReplayedMoment, dir: string
  * older Puntas; it is used, because the recording then lacks the profit of earlier runs.
  */
 export function profitAt(
-  moment: ReplayedMoment | UsageError | null,
+  moment: Pick<ReplayedMoment, 'engine' | 'seen' | 'startedAt'> | UsageError | null,
   file: Pick<LedgerFile, 'profit'> | null,
 ): ProfitNow | null {
   const kept = file?.profit ?? null;

@@ -1,11 +1,14 @@
 /** Commands for the operator on duty: status, and actions on a bot with preview, reason and journal. */
 import { randomUUID } from 'node:crypto';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { ActionAsk, ActionEnd } from '../../app/actions/actions.ts';
 import { executeAction, journalResult } from '../../app/actions/executeAction.ts';
 import { previewAction } from '../../app/actions/previewAction.ts';
 import { botStatus } from '../../app/actions/botStatus.ts';
 import { botStatusText } from '../../app/actions/botStatusText.ts';
+import { endOfWatch, watchedLine, watchedRows, watchStatus } from '../../app/watch/watchStatus.ts';
+import { sleep } from '../../core/index.ts';
+import { shownLines } from '../../core/text/shownText.ts';
 import { progress } from '../../app/inspect/explain.ts';
 import { cancelOwn, lastConfigOf, nothingToCancel } from '../../app/inspect/halt.ts';
 import { ownName } from '../../app/inspect/ledger.ts';
@@ -19,7 +22,10 @@ import { realClock } from '../../live/realClock.ts';
 import { durationFlag } from '../terminal/flags.ts';
 import { logger } from '../terminal/logger.ts';
 import { folderToRead, ofBot, whichBot, type BotFlags } from './botFlags.ts';
-import { print, writeError } from '../terminal/output.ts';
+import { outputTerminal, print, writeError, writeOutput } from '../terminal/output.ts';
+import { redrawn } from '../terminal/redrawn.ts';
+import { signalsToStop } from '../terminal/signals.ts';
+import { terminalColumns } from '../terminal/terminal.ts';
 
 type Flags = BotFlags & {
   readonly preview: boolean;
@@ -49,12 +55,57 @@ function addStatus(program: Command): void {
       .description('show whether a bot runs, and its regime, quotes, inventory, limits and profit'),
   )
     .option('--json', 'print one JSON object', false)
-    .action(async (options: BotFlags & { json: boolean }) => {
+    .addOption(
+      new Option('--watch', 'show a running bot until Ctrl-C or the end of the bot, redrawn each second')
+        .default(false)
+        .conflicts('json'),
+    )
+    .action(async (options: BotFlags & { json: boolean; watch: boolean }) => {
       const clock = realClock();
       const dir = folderToRead(options);
+      if (options.watch) {
+        process.exitCode = await watch(dir);
+        return;
+      }
       const told = await botStatus(dir, clock, progress(clock, writeError));
       print(options.json ? JSON.stringify(told) : botStatusText(told, dir));
     });
+}
+
+/** Interval between two views, in ms. */
+const WATCH_EVERY_MS = 1_000;
+
+/** Shows the status until Ctrl-C or the end of the bot. Resolves to the exit code: 1 if the bot ended without a stop. */
+async function watch(dir: string): Promise<number> {
+  const clock = realClock();
+  const watched = watchStatus(dir, clock);
+  const terminal = outputTerminal();
+  const stopped = new AbortController();
+  signalsToStop('the view has ended', EXIT.clean).tell(() => stopped.abort());
+  const draw = redrawn({
+    write: writeOutput,
+    size: () => {
+      const { columns = 80, rows = 24 } = outputTerminal();
+      return { columns: columns || 80, rows: rows || 24 };
+    },
+  });
+  try {
+    for (;;) {
+      const seen = watched.read();
+      const end = endOfWatch(seen);
+      if (terminal.isTTY === true)
+        draw(watchedRows(seen, terminalColumns(outputTerminal()) - 1).map(row => shownLines(row)));
+      else print(watchedLine(seen));
+      if (end !== null) {
+        print(end);
+        return seen.status.bot.state === 'silent' ? EXIT.broken : EXIT.clean;
+      }
+      await sleep(clock, WATCH_EVERY_MS, stopped.signal);
+      if (stopped.signal.aborted) return EXIT.clean;
+    }
+  } finally {
+    watched.close();
+  }
 }
 
 function addPause(program: Command): void {

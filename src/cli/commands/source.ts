@@ -18,6 +18,8 @@ export type Source = {
   readonly speed: number;
   readonly seed?: number;
   readonly paper?: boolean;
+  /** Whether paper trading leaves its stored account unchanged. */
+  readonly isReadOnly?: boolean;
   /** Trading hours of the recording that are used; if absent, the whole recording. */
   readonly session?: string;
 };

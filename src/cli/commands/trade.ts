@@ -12,14 +12,14 @@ import { EXIT } from '../../messages/exits.ts';
 import { durationFlag, portFlag, sources, tapeBook } from '../terminal/flags.ts';
 import { lineRoom, logger } from '../terminal/logger.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
-import { namedBooksOf } from '../../config.ts';
+import { namedBooksOf, type Config } from '../../config.ts';
 import { remoteVenue } from '../../wiring/venueAccess.ts';
 import { refuseShortDelay, refuseUntried } from '../../wiring/venueRegistry.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
 import { selectedInputs, seedOf, withVenueOf, type Source } from './source.ts';
 import { describe } from '../../messages/summary.ts';
-import { outputTerminal, print } from '../terminal/output.ts';
+import { outputTerminal, print, printError } from '../terminal/output.ts';
 
 /**
  * Returns the text with an exchange's address and keys: unwrapped rows on a terminal, for copying; one JSON object for
@@ -50,6 +50,7 @@ type RunFlags = {
   readonly metricsPort?: number;
   readonly json: boolean;
   readonly openingZero?: readonly string[];
+  readonly fresh: boolean;
 };
 
 const runCommand = (program: Command): Command =>
@@ -68,18 +69,21 @@ function addRun(program: Command): void {
     .option('--metrics-port <n>', 'metrics port, 0 for any free port (default: metrics.port)', portFlag)
     .option('--json', 'print one JSON object', false)
     .option('--paper', 'trade the real market on paper, without a key', false)
+    .option('--fresh', 'with --paper: start a new account, and move the state of the old one aside', false)
     .action(async (options: Source & RunFlags) => {
       const signals = signalsToStop(undefined, undefined, true);
       const clock = realClock(options.speed);
       let isOpened = false;
       const started = async () => {
-        const { config: given, tapes, file } = await selectedInputs({ ...options, takesBooks: true });
+        const { config: configured, tapes, file } = await selectedInputs({ ...options, takesBooks: true });
+        const given = withPaperState(configured, options);
         if (given.paper.only && !options.paper)
           throw new UsageError('this configuration is for paper trading only (paper.only); run it with --paper');
         if (!options.paper) {
           refuseUntried(given);
           refuseShortDelay(given);
         }
+        if (options.fresh) await startFresh(given, options);
         const { BotProcess } = await import('../../app/run/botProcess.ts');
         await withVenueOf(given, tapes, options, clock, async (venue, log, seed, shaped) => {
           const config = {
@@ -145,6 +149,18 @@ function addRun(program: Command): void {
     });
 }
 
+/** Returns the configuration with the state directory of `--state`, which for paper trading has the account too. */
+const withPaperState = (config: Config, { state, paper = false }: Source & RunFlags): Config =>
+  state === undefined || !paper ? config : { ...config, paper: { ...config.paper, stateDir: state } };
+
+async function startFresh({ paper: { stateDir } }: Config, options: Source): Promise<void> {
+  if (options.paper !== true)
+    throw new UsageError('--fresh starts a new paper account; add --paper, or remove --fresh');
+  const { setPaperStateAside } = await import('../../app/actions/freshPaper.ts');
+  const aside = setPaperStateAside(stateDir, realClock().now());
+  printError(aside === null ? `${stateDir}: no earlier paper account` : `the earlier paper account is in ${aside}`);
+}
+
 /** Returns the arguments of this program that start the bot's console or remote control. */
 const commandArgs = (command: 'console' | 'remote', file: string, stateDir: string): readonly string[] => [
   process.argv[1]!,
@@ -163,7 +179,7 @@ function addCheck(program: Command): void {
       const { config, tapes, file } = await selectedInputs({ ...options, takesBooks: true });
       const { checkBooks } = await import('../../app/doctor/checkBooks.ts');
       const clock = realClock(options.speed);
-      await withVenueOf(config, tapes, options, clock, async (venue, _log, seed) => {
+      await withVenueOf(config, tapes, { ...options, isReadOnly: true }, clock, async (venue, _log, seed) => {
         const configFile = options.config === undefined || options.paper ? undefined : file;
         const { text, problem } = await checkBooks(config, venue, clock, seed, configFile);
         print(text);

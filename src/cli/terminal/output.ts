@@ -41,8 +41,8 @@ export async function settleOutput(stuckMsMax: number): Promise<void> {
 
 const STDERR_STUCK_MS_MAX = 2_000;
 
-/** Size and kind of the terminal behind standard output or error. */
-export type TerminalSize = { readonly isTTY?: boolean; readonly columns?: number };
+/** Kind and size of the terminal behind standard output or error. */
+export type TerminalSize = { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 
 /** Returns whether standard output is a terminal, and its width. */
 export const outputTerminal = (): TerminalSize => process.stdout;

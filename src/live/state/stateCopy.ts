@@ -14,12 +14,24 @@ const AGAIN_MS = 25;
  * Returns the result of `read` on a copy of the state file; `null` if there is no file. Rejects if the file cannot be
  * trusted.
  */
-export async function fromCopy<T>(dir: string, clock: Clock, read: (db: Database.Database) => T): Promise<T | null> {
-  if (!existsSync(join(dir, STATE_FILE))) return null;
+export const fromCopy = <T>(dir: string, clock: Clock, read: (db: Database.Database) => T): Promise<T | null> =>
+  fromCopyOf(dir, STATE_FILE, clock, path => readIn(path, read));
+
+/**
+ * Returns the result of `read` on the path of a copy of a database in the state directory; `null` if there is no such
+ * file. Rejects if `read` throws for every copy.
+ */
+export async function fromCopyOf<T>(
+  dir: string,
+  file: string,
+  clock: Clock,
+  read: (path: string) => T,
+): Promise<T | null> {
+  if (!existsSync(join(dir, file))) return null;
   for (let tries = 1; ; tries++) {
     const copy = mkdtempSync(join(tmpdir(), 'puntas-copy-'));
     try {
-      if (copied(dir, copy)) return readIn(copy, read);
+      if (copied(dir, file, copy)) return read(join(copy, file));
       if (tries >= TRIES)
         throw new Error(`${dir}: the state file was modified during every attempt to copy it; try again`);
     } catch (error) {
@@ -32,18 +44,17 @@ export async function fromCopy<T>(dir: string, clock: Clock, read: (db: Database
   }
 }
 
-const LOG_FILE = `${STATE_FILE}-wal`;
-
 /**
  * Copies the state file, then its log. Returns `false` if the log restarted during the copy. Until the log restarts,
  * commits are only appended to the log, which has every page that is newer than the file. The two copies together are
  * therefore a state that was durable.
  */
-function copied(dir: string, copy: string): boolean {
-  const before = headOf(join(dir, LOG_FILE));
-  copyFileSync(join(dir, STATE_FILE), join(copy, STATE_FILE));
-  if (before !== null) copyFileSync(join(dir, LOG_FILE), join(copy, LOG_FILE));
-  return headOf(join(dir, LOG_FILE)) === before;
+function copied(dir: string, file: string, copy: string): boolean {
+  const log = `${file}-wal`;
+  const before = headOf(join(dir, log));
+  copyFileSync(join(dir, file), join(copy, file));
+  if (before !== null) copyFileSync(join(dir, log), join(copy, log));
+  return headOf(join(dir, log)) === before;
 }
 
 /** Returns the header of the log, which changes when the log restarts; `null` without a log. */
@@ -58,8 +69,8 @@ function headOf(file: string): string | null {
   }
 }
 
-function readIn<T>(copy: string, read: (db: Database.Database) => T): T {
-  const db = openDatabase(join(copy, STATE_FILE));
+function readIn<T>(path: string, read: (db: Database.Database) => T): T {
+  const db = openDatabase(path);
   try {
     return read(db);
   } finally {

@@ -56,7 +56,7 @@ class BinanceStream implements Stream {
   /** Depth feeds by book and interval, for books with a subscriber. */
   readonly #feeds = new Map<string, DepthFeed>();
   readonly #best = new Map<string, string>();
-  readonly #queue: EngineQueue;
+  readonly #queue: EngineQueue<() => void>;
   #stopListening: (() => void) | null = null;
   #timer: Timer | null = null;
   #ticks = 0;
@@ -64,7 +64,7 @@ class BinanceStream implements Stream {
 
   constructor(world: BinanceWorld) {
     this.#world = world;
-    this.#queue = new EngineQueue(world.clock);
+    this.#queue = new EngineQueue(world.clock, publish => publish());
   }
 
   connect(send: (text: string) => void, close: (code: number) => void, socket?: SessionSocket): StreamSession {

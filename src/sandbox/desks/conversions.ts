@@ -15,7 +15,7 @@ import {
 } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import { done, refused, type Verdict } from '../wire/codes.ts';
-import type { DeskBook, DeskWorld } from './deskWorld.ts';
+import type { DeskBook, DeskWatcher, DeskWorld } from './deskWorld.ts';
 import { keepNewest } from './keepNewest.ts';
 import { randomOid } from '../wire/oid.ts';
 import { ceil8, floor8 } from '../wire/rounding.ts';
@@ -38,7 +38,13 @@ export type VenueQuote = {
 };
 
 export type ConversionStatus = 'open' | 'queued' | 'completed' | 'failed';
-export type VenueConversion = { readonly id: string; readonly quote: VenueQuote; status: ConversionStatus };
+export type VenueConversion = {
+  readonly id: string;
+  readonly quote: VenueQuote;
+  status: ConversionStatus;
+  /** Time of the next change of the status; `null` if the conversion has ended. */
+  dueAt: Millis | null;
+};
 
 export type QuoteRequest = { readonly from: string; readonly to: string } & (
   { readonly spend: Money } | { readonly receive: Money }
@@ -48,6 +54,7 @@ export type QuoteRequest = { readonly from: string; readonly to: string } & (
 export const QUOTES_MAX = 10_000;
 /** Maximum number of stored conversions; the oldest are dropped first. */
 export const CONVERSIONS_MAX = 10_000;
+const FIRST_CONVERSION = 8001;
 const ONE = 10n ** 18n;
 
 /** One book on the path, and the side traded in it. */
@@ -61,11 +68,22 @@ export class VenueConversions {
   /** Conversions by quote id. */
   readonly #conversionByQuote = new Map<string, VenueConversion>();
   readonly #timers = new Set<Timer>();
-  #next = 8001;
+  readonly #watcher: DeskWatcher<VenueConversion> | null;
+  #next = FIRST_CONVERSION;
 
-  constructor(venue: DeskWorld, random: Random) {
+  constructor(venue: DeskWorld, random: Random, watcher: DeskWatcher<VenueConversion> | null = null) {
     this.#venue = venue;
     this.#random = random;
+    this.#watcher = watcher;
+  }
+
+  /** Adds conversions of an earlier process, the oldest first. Those in progress continue when they are due. */
+  restore(conversions: readonly VenueConversion[]): void {
+    for (const conversion of conversions) {
+      this.#keep(conversion);
+      this.#next = Math.max(this.#next, Number(conversion.id) + 1);
+      this.#schedule(conversion);
+    }
   }
 
   /** Creates a quote. Rejects with 0367 if a book between the two currencies lacks a price or depth. */
@@ -123,14 +141,11 @@ export class VenueConversions {
     if (quote?.account !== account || !(this.#venue.clock.now() < quote.expires)) return refused('0345');
     if (quote.from.sum > account.available(quote.from.currency)) return refused('0379', quote.from.currency);
     this.#quotes.delete(quoteId);
-    const conversion: VenueConversion = { id: String(this.#next++), quote, status: 'open' };
-    keepNewest(this.#conversions, conversion.id, conversion, CONVERSIONS_MAX);
-    keepNewest(this.#conversionByQuote, quoteId, conversion, CONVERSIONS_MAX);
-    const half = this.#venue.switches.conversionQueueMs / 2;
-    this.#later(half, () => {
-      conversion.status = 'queued';
-      this.#later(half, () => this.#settle(conversion));
-    });
+    const dueAt = this.#halfLater();
+    const conversion: VenueConversion = { id: String(this.#next++), quote, status: 'open', dueAt };
+    this.#keep(conversion);
+    this.#watcher?.changed(conversion);
+    this.#schedule(conversion);
     return done(conversion);
   }
 
@@ -146,6 +161,35 @@ export class VenueConversions {
   close(): void {
     for (const timer of this.#timers) timer.stop();
     this.#timers.clear();
+  }
+
+  #keep(conversion: VenueConversion): void {
+    keepNewest(this.#conversions, conversion.id, conversion, CONVERSIONS_MAX);
+    keepNewest(this.#conversionByQuote, conversion.quote.id, conversion, CONVERSIONS_MAX);
+  }
+
+  /** Time at which half of the duration of a conversion has passed from now. */
+  #halfLater(): Millis {
+    const { clock, switches } = this.#venue;
+    return clock.now() + switches.conversionQueueMs / 2;
+  }
+
+  #schedule(conversion: VenueConversion): void {
+    if (conversion.dueAt === null) return;
+    this.#later(Math.max(0, conversion.dueAt - this.#venue.clock.now()), () => this.#advance(conversion));
+  }
+
+  #advance(conversion: VenueConversion): void {
+    if (conversion.status === 'open') {
+      conversion.status = 'queued';
+      conversion.dueAt = this.#halfLater();
+      this.#schedule(conversion);
+    } else {
+      this.#settle(conversion);
+      conversion.dueAt = null;
+    }
+    this.#watcher?.changed(conversion);
+    this.#watcher?.executed();
   }
 
   #settle(conversion: VenueConversion): void {

@@ -1,11 +1,15 @@
 /** Remaining capacity of the RFQ desk in each direction of a pair; used capacity recovers over time. */
-import { money, moneyOfValue, type Clock, type Money } from '../../core/index.ts';
+import { money, moneyOfValue, type Clock, type Millis, type Money } from '../../core/index.ts';
 import { midOf, type Cross } from './crossRates.ts';
 import type { Switches } from '../switches/switches.ts';
 
 const ONE = 10n ** 18n;
 
-type Load = { used: bigint; at: number };
+/** `at`: elapsed time of the clock. `since`: the same time, in epoch ms. */
+type Load = { readonly used: bigint; readonly at: Millis; readonly since: Millis };
+
+/** Used share of the capacity of a direction at a time in epoch ms. */
+export type DeskLoad = { readonly direction: string; readonly used: bigint; readonly since: Millis };
 
 export class DeskCapacity {
   readonly #clock: Clock;
@@ -27,8 +31,21 @@ export class DeskCapacity {
     if (!(sum <= this.free(direction, cross, switches))) return false;
     // The used part is rounded up, so that the free capacity is never too large.
     const part = (sum * ONE + wholeCapacity(cross, switches) - 1n) / wholeCapacity(cross, switches);
-    this.#loads.set(direction, { used: this.#used(direction, switches) + part, at: this.#clock.elapsed() });
+    const used = this.#used(direction, switches) + part;
+    this.#loads.set(direction, { used, at: this.#clock.elapsed(), since: this.#clock.now() });
     return true;
+  }
+
+  /** Returns the used capacity of each direction, to store for a later process. */
+  loads(): readonly DeskLoad[] {
+    return [...this.#loads].map(([direction, { used, since }]) => ({ direction, used, since }));
+  }
+
+  /** Continues with the used capacity of an earlier process. A time in the future counts as now. */
+  restore(loads: readonly DeskLoad[]): void {
+    const [now, elapsed] = [this.#clock.now(), this.#clock.elapsed()];
+    for (const { direction, used, since } of loads)
+      this.#loads.set(direction, { used, since, at: elapsed - Math.max(0, now - since) });
   }
 
   #used(direction: string, { rfqRefillMs }: Switches): bigint {

@@ -15,6 +15,14 @@ export interface DeskBook {
   };
 }
 
+/** Receiver of the conversions that must be stored. No call may change the desk. */
+export interface DeskWatcher<T> {
+  /** Reports a conversion that was accepted or has changed. */
+  changed(conversion: T): void;
+  /** Called when a step of a conversion in the background has been executed completely. */
+  executed(): void;
+}
+
 export type DeskSum = { readonly currency: string; readonly sum: Money };
 
 export interface DeskWorld {

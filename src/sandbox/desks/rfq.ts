@@ -2,7 +2,7 @@
 import { money, type Millis, type Money, type Random, type Timer } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import { crossesFrom, type Cross, type Rate } from './crossRates.ts';
-import { DeskCapacity } from './deskCapacity.ts';
+import { DeskCapacity, type DeskLoad } from './deskCapacity.ts';
 import type { DeskWorld } from './deskWorld.ts';
 import { keepNewest } from './keepNewest.ts';
 import { currenciesOf } from '../venue/currencies.ts';
@@ -46,6 +46,11 @@ export type DeskConversion = {
   readonly createdAt: Millis;
   updatedAt: Millis;
   status: 'PENDING' | 'FAILED' | 'COMPLETED';
+  /**
+   * End that the desk has decided: its time, whether the desk pays, and whether the source sum is locked. `null` after
+   * the end.
+   */
+  pending: { readonly dueAt: Millis; readonly willing: boolean; readonly locked: boolean } | null;
 };
 
 /** Maximum number of stored quotes; the oldest are dropped first. */
@@ -60,6 +65,7 @@ export class RfqDesk {
   readonly #venue: DeskWorld;
   readonly #random: Random;
   readonly #tell: (conversion: DeskConversion) => void;
+  readonly #executed: () => void;
   readonly #capacity: DeskCapacity;
   readonly #quotes = new Map<string, DeskQuote>();
   readonly #conversions = new Map<string, DeskConversion>();
@@ -67,9 +73,18 @@ export class RfqDesk {
   readonly #timers = new Set<Timer>();
   #count = 0;
 
-  /** `tell` receives every conversion when it is accepted and when it ends. */
-  constructor(venue: DeskWorld, random: Random, tell: (conversion: DeskConversion) => void) {
+  /**
+   * `tell` receives every conversion when it is accepted and when it ends. `executed` is called after each end in the
+   * background.
+   */
+  constructor(
+    venue: DeskWorld,
+    random: Random,
+    tell: (conversion: DeskConversion) => void,
+    executed: () => void = () => undefined,
+  ) {
     this.#venue = venue;
+    this.#executed = executed;
     this.#random = random;
     this.#tell = tell;
     this.#capacity = new DeskCapacity(venue.clock);
@@ -179,19 +194,39 @@ export class RfqDesk {
       createdAt: now,
       updatedAt: now,
       status: 'PENDING',
+      pending: null,
     };
     keepNewest(this.#conversions, conversion.id, conversion, DESK_CONVERSIONS_MAX);
     const locked = switches.rfqFunds === 'locked at once';
     if (locked) account.lock(pair.source, sourceSum);
-    const end = () => this.#settle(conversion, taken && !unlucky, locked);
     const delay = this.#random.integer(switches.rfqDelayMinMs, switches.rfqDelayMaxMs);
+    conversion.pending = { dueAt: now + delay, willing: taken && !unlucky, locked };
     if (delay === 0) {
-      end();
+      this.#settle(conversion);
       return { kind: 'done', value: conversion };
     }
     this.#tell(conversion);
-    this.#later(delay, end);
+    this.#schedule(conversion);
     return { kind: 'done', value: conversion };
+  }
+
+  /** Adds conversions of an earlier process, the oldest first. Those in progress end when they are due. */
+  restore(conversions: readonly DeskConversion[]): void {
+    for (const conversion of conversions) {
+      keepNewest(this.#conversions, conversion.id, conversion, DESK_CONVERSIONS_MAX);
+      this.#count = Math.max(this.#count, conversion.number + 1);
+      this.#schedule(conversion);
+    }
+  }
+
+  /** Returns the used capacity, to store for a later process. */
+  loads(): readonly DeskLoad[] {
+    return this.#capacity.loads();
+  }
+
+  /** Continues with the used capacity of an earlier process. */
+  restoreLoads(loads: readonly DeskLoad[]): void {
+    this.#capacity.restore(loads);
   }
 
   conversion(id: string): DeskConversion | undefined {
@@ -228,9 +263,19 @@ export class RfqDesk {
     return now === undefined || now.over * then.under * 10_000n < then.over * now.under * (10_000n - pips);
   }
 
-  #settle(conversion: DeskConversion, willing: boolean, locked: boolean): void {
+  #schedule(conversion: DeskConversion): void {
+    if (conversion.pending === null) return;
+    this.#later(Math.max(0, conversion.pending.dueAt - this.#venue.clock.now()), () => {
+      this.#settle(conversion);
+      this.#executed();
+    });
+  }
+
+  #settle(conversion: DeskConversion): void {
     const { account, quote } = conversion;
+    const { willing, locked } = conversion.pending!;
     const { pair, sourceSum, targetSum } = quote;
+    conversion.pending = null;
     if (locked) account.lock(pair.source, money(-sourceSum));
     const paid =
       willing &&

@@ -4,8 +4,8 @@
  */
 import { opposite, OrderBook, type Amount, type Price, type Side } from '../../core/index.ts';
 import { exactOrders, Sweep, type FillModel, type Queued } from '../../fills/index.ts';
-import { SyntheticLiquidity } from './syntheticLiquidity.ts';
-import type { FollowedPlace } from './market.ts';
+import { SyntheticLiquidity, type SpentLots } from './syntheticLiquidity.ts';
+import type { FollowedPlace, QueuePart } from './market.ts';
 
 export type FollowedCounts = {
   /** Number of executions in the followed market. */
@@ -44,10 +44,56 @@ export type ExecutionContext = {
  * Account order in the followed market. `joined`: arrival number of the first order behind the account order, Infinity
  * while unknown. `seen`: serial number, which is compared with results of `mark`.
  */
-type Own = Queued & { readonly id: number; readonly place: Price; joined: number; readonly seen: number };
+type Own = Queued & {
+  readonly id: number;
+  readonly oid: string;
+  readonly place: Price;
+  joined: number;
+  readonly seen: number;
+  /** Whether `front` was counted order by order in an earlier process, whose arrival numbers are lost. */
+  wasCounted: boolean;
+};
+
+/** Queue position of an account order, as stored for a later process. */
+export type StoredPlace = {
+  readonly oid: string;
+  readonly place: Price;
+  readonly left: number;
+  readonly front: number;
+  readonly traded: number;
+  readonly isCounted: boolean;
+};
+
+/** Queue of a price at which an account has orders, or had orders between those of other traders. */
+export type StoredLevel = {
+  readonly side: Side;
+  readonly price: Price;
+  /** Visible lots of other traders. */
+  readonly displayed: number;
+  /** All orders, oldest first. */
+  readonly queue: readonly QueuePart[];
+};
+
+/** Queue positions, and the visible levels whose lots account orders divide or have partly consumed. */
+export type StoredQueues = {
+  readonly levels: readonly StoredLevel[];
+  readonly orders: Readonly<Record<Side, readonly StoredPlace[]>>;
+  readonly spent: readonly SpentLots[];
+};
+
+export type ResumeOptions = {
+  /** Enters a resting order of the earlier process in the book. Returns false if the order does not rest. */
+  readonly enter: (oid: string) => boolean;
+  /** Whether the market was not followed for a time. The orders that the market has passed then count as filled. */
+  readonly isUnseen: () => boolean;
+  /** Called once, when the first followed book is visible. */
+  readonly onShown: () => void;
+};
 const byNumber = exactOrders(maker => maker);
 const SIDES = ['buy', 'sell'] as const;
 const EVERYWHERE: Readonly<Record<Side, number>> = { buy: 0, sell: Infinity };
+/** Value of `#reach` before the first book: no level is known. */
+const UNKNOWN: Readonly<Record<Side, number>> = { buy: Infinity, sell: 0 };
 
 /**
  * Simulated copy of a followed market. `clear` and `set` update levels, and `flush` shows the changes. Report an
@@ -75,6 +121,8 @@ export class FollowedMarket {
   #serial = 0;
   /** Limit price on each side: the followed book is complete from the best price to this price. */
   #reach: Readonly<Record<Side, number>> = EVERYWHERE;
+  /** Options of `restore` until the first book is visible; `null` afterwards. */
+  #resuming: ResumeOptions | null = null;
   readonly #counts = { trades: 0, lots: 0, filledLots: 0 };
   readonly #fill = ({ id }: Own, lots: number): void => {
     this.#counts.filledLots += lots;
@@ -89,13 +137,17 @@ export class FollowedMarket {
     this.#place = place;
     this.#model = model;
     this.#queues = queues;
-    this.#house = new SyntheticLiquidity(place, (side, price, lots) => {
-      const before = this.#counts.filledLots;
-      const own = this.#own[opposite(side)];
-      this.#model.rule.crossed(own, side === 'buy' ? 1 : -1, price, lots, this.#fill);
-      this.#dropFilled();
-      return this.#counts.filledLots - before;
-    });
+    this.#house = new SyntheticLiquidity(
+      place,
+      (side, price, lots) => {
+        const before = this.#counts.filledLots;
+        const own = this.#own[opposite(side)];
+        this.#model.rule.crossed(own, side === 'buy' ? 1 : -1, price, lots, this.#fill);
+        this.#dropFilled();
+        return this.#counts.filledLots - before;
+      },
+      id => place.isLast(id),
+    );
   }
 
   /**
@@ -154,6 +206,9 @@ export class FollowedMarket {
     const [bid, ask] = [this.#told.best('buy'), this.#told.best('sell')];
     const crossed = bid > 0 && ask > 0 && bid >= ask;
     this.#arrivals = this.#queues?.arrivals() ?? null;
+    // The first complete book starts with a call of `clear`.
+    const resuming = this.#reach === UNKNOWN ? null : this.#resuming;
+    if (!crossed && resuming?.isUnseen() === true) this.#fillPassed({ buy: ask, sell: bid });
     for (const side of SIDES) {
       for (const price of crossed ? this.#shown[side].keys() : []) this.#touched[side].add(price);
       for (const price of this.#hidden[side]) this.#touched[side].add(price);
@@ -169,6 +224,59 @@ export class FollowedMarket {
       this.#countExactly(side);
     }
     this.#house.grow();
+    if (resuming === null) return;
+    this.#resuming = null;
+    resuming.onShown();
+  }
+
+  /** Returns the queue positions, to store for a later process. */
+  stored(): StoredQueues {
+    this.#look();
+    const placesOf = (side: Side) =>
+      this.#own[side].map(({ oid, place, left, front, traded, joined, wasCounted }) => ({
+        ...{ oid, place, left, front, traded },
+        isCounted: wasCounted || joined !== Infinity,
+      }));
+    const levels = SIDES.flatMap(side => {
+      const prices = new Set([...this.#own[side].map(({ place }) => place), ...this.#house.splitPrices(side)]);
+      return [...prices]
+        .sort((a, b) => a - b)
+        .map(price => ({
+          ...{ side, price, displayed: this.#shown[side].get(price) ?? 0 },
+          queue: this.#place.queueAt(side, price),
+        }));
+    });
+    return { levels, orders: { buy: placesOf('buy'), sell: placesOf('sell') }, spent: this.#house.spent() };
+  }
+
+  /**
+   * Continues with the orders and queue positions of an earlier process. Must be called before the first level. An order
+   * without a stored position is assumed to be last in its queue. `resting` has the oids of all resting orders, oldest
+   * first.
+   */
+  restore({ levels, orders, spent }: StoredQueues, resting: readonly string[], options: ResumeOptions): void {
+    this.#reach = UNKNOWN;
+    this.#resuming = options;
+    for (const level of levels) this.#enterQueue(level, options);
+    for (const side of SIDES) {
+      const own = new Map(this.#place.accountOrders(side).map(order => [order.oid, order]));
+      this.#own[side] = orders[side].flatMap(({ oid, place, front, traded, isCounted }) => {
+        const entered = own.get(oid);
+        if (entered === undefined) return [];
+        const { id, left } = entered;
+        const seen = ++this.#serial;
+        return {
+          ...{ id, oid, place, left, front, traded, seen, joined: Infinity },
+          ...{ restedAt: -Infinity, wasCounted: isCounted },
+        };
+      });
+    }
+    // An order that is already in the book does not enter again.
+    for (const oid of resting) options.enter(oid);
+    for (const of of spent) {
+      this.#house.restoreSpent(of);
+      this.#touched[of.side].add(of.price);
+    }
   }
 
   counts(): FollowedCounts {
@@ -197,7 +305,7 @@ export class FollowedMarket {
   #look(): void {
     for (const side of SIDES) {
       const known = new Map(this.#own[side].map(order => [order.id, order]));
-      this.#own[side] = this.#place.accountOrders(side).map(({ id, price, left }) => {
+      this.#own[side] = this.#place.accountOrders(side).map(({ id, oid, price, left }) => {
         const order = known.get(id);
         if (order && order.place === price && left <= order.left) {
           order.left = left;
@@ -205,6 +313,7 @@ export class FollowedMarket {
         }
         const joined: Own = {
           id,
+          oid,
           place: price,
           left,
           front: 0,
@@ -212,6 +321,7 @@ export class FollowedMarket {
           joined: Infinity,
           restedAt: -Infinity,
           seen: ++this.#serial,
+          wasCounted: false,
         };
         this.#join(side, joined);
         return joined;
@@ -231,10 +341,47 @@ export class FollowedMarket {
     if (this.#queues === null || arrivals === null) return;
     for (const order of this.#own[side]) {
       // The order was placed while individual orders were not published, so all current orders may be ahead.
-      if (order.joined === Infinity) order.joined = arrivals + 1;
+      if (order.joined === Infinity)
+        order.joined = 1 + (order.wasCounted ? this.#arrivalAhead(side, order, arrivals) : arrivals);
+      order.wasCounted = false;
       order.front = this.#queues.lotsUpTo(side, order.place, order.joined - 1);
       order.traded = 0;
     }
+  }
+
+  /** Returns the smallest arrival number up to which at least the lots ahead of the order have arrived at its price. */
+  #arrivalAhead(side: Side, { place, front }: Own, arrivals: number): number {
+    let [low, high] = [0, arrivals];
+    while (low < high) {
+      const pivot = Math.floor((low + high) / 2);
+      if (this.#queues!.lotsUpTo(side, place, pivot) >= front) high = pivot;
+      else low = pivot + 1;
+    }
+    return low;
+  }
+
+  /** Enters the stored orders of a price in their order. */
+  #enterQueue({ side, price, displayed, queue }: StoredLevel, { enter }: ResumeOptions): void {
+    for (const part of queue) {
+      if (typeof part === 'string') enter(part);
+      else this.#house.restoreOrder(side, price, part);
+    }
+    this.set(side, price, displayed as Amount);
+    if (displayed > 0) this.#shown[side].set(price, displayed);
+  }
+
+  /** Fills each order that the market has reached or passed completely; `best` is the best opposite price. */
+  #fillPassed(best: Readonly<Record<Side, Price>>): void {
+    for (const side of SIDES) {
+      const limit = best[side];
+      for (const order of this.#own[side]) {
+        if (limit === 0 || (side === 'buy' ? limit > order.place : limit < order.place)) break;
+        const lots = order.left;
+        order.left = 0;
+        this.#fill(order, lots);
+      }
+    }
+    this.#dropFilled();
   }
 
   #isKnown(side: Side, price: Price): boolean {

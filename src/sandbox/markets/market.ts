@@ -60,12 +60,26 @@ export interface Marketplace {
 }
 
 /** Resting order of an account. `at` is the time at which the order was entered, measured by the clock's `now`. */
-export type AccountOrder = { readonly id: number; readonly price: Price; readonly left: Amount; readonly at: Millis };
+export type AccountOrder = {
+  readonly id: number;
+  /** Id of the order in the exchange's interface; unlike `id`, the same after a restart. */
+  readonly oid: string;
+  readonly price: Price;
+  readonly left: Amount;
+  readonly at: Millis;
+};
+
+/** Order in the queue of a price: the lots of a simulator order, or the oid of an account order. */
+export type QueuePart = Amount | string;
 
 /** Interface for a market that decides itself which orders an execution fills. */
 export interface FollowedPlace extends Marketplace {
   /** Returns the account orders of a side, best price first, then oldest first. */
   accountOrders(side: Side): readonly AccountOrder[];
+  /** Returns all orders at a price, oldest first. */
+  queueAt(side: Side, price: Price): readonly QueuePart[];
+  /** Whether a resting order is the last one in the queue of its price. */
+  isLast(id: number): boolean;
   /** Fills `amount` of a resting order at its price, ignoring queue priority. Throws if less is open. */
   hit(id: number, amount: Amount): void;
 }

@@ -20,6 +20,9 @@ type Level = {
   spent: number;
 };
 
+/** Lots of a level that were executed and are not restored yet. */
+export type SpentLots = { readonly side: Side; readonly price: Price; readonly lots: number };
+
 /** Called for lots placed at a price that crosses account orders. Returns the lots that these account orders took. */
 export type Crossing = (side: Side, price: Price, lots: Amount) => number;
 
@@ -41,15 +44,21 @@ export class SyntheticLiquidity {
   readonly #short = new Set<Level>();
   /** Levels below their target amount that cannot be refilled now, because an opposite order is in the way. */
   readonly #blocked = new Set<Level>();
+  /** Levels with several orders. */
+  readonly #split = new Set<Level>();
   readonly #crossing: Crossing | undefined;
+  readonly #isLast: ((id: number) => boolean) | undefined;
 
   /**
    * `crossing` is called when an opposite order blocks a level to restore. The call fills the crossed account orders
-   * and returns the lots that these orders took. If omitted, the matching engine matches the crossed orders.
+   * and returns the lots that these orders took. If omitted, the matching engine matches the crossed orders. With
+   * `isLast`, added lots join the youngest order at the price if `isLast` returns true for it, so that only account
+   * orders divide the lots of a level.
    */
-  constructor(place: Marketplace, crossing?: Crossing) {
+  constructor(place: Marketplace, crossing?: Crossing, isLast?: (id: number) => boolean) {
     this.#place = place;
     this.#crossing = crossing;
+    this.#isLast = isLast;
     place.onSyntheticFill((id, _side, _price, amount, maker) => {
       if (maker) this.#filled(id, amount);
     });
@@ -62,6 +71,34 @@ export class SyntheticLiquidity {
 
   amountAt(side: Side, price: Price): number {
     return this.#levels[side].get(price)?.total ?? 0;
+  }
+
+  /** Returns the prices of a side at which the simulator has several orders. */
+  splitPrices(side: Side): readonly Price[] {
+    return [...this.#split].flatMap(level => (level.side === side ? [level.price] : []));
+  }
+
+  /**
+   * Places an order of an earlier process, behind the orders that are already at the price. Must be called before the
+   * level gets its target amount.
+   */
+  restoreOrder(side: Side, price: Price, lots: Amount): void {
+    const level = this.#levelAt(side, price) ?? this.#open(side, price, 0);
+    level.wanted += lots;
+    const { id, rested } = this.#place.place(side, price, lots, 'GTC');
+    this.#add(level, id, rested);
+  }
+
+  /** Returns the lots of each level that were executed since the level last had its target amount, if any. */
+  spent(): readonly SpentLots[] {
+    return [...this.#short].flatMap(({ side, price, spent }) => (spent > 0 ? [{ side, price, lots: spent }] : []));
+  }
+
+  /** Restores lots that `spent` returned in an earlier process, at a level whose target amount is set next. */
+  restoreSpent({ side, price, lots }: SpentLots): void {
+    const level = this.#levelAt(side, price) ?? this.#open(side, price, 0);
+    level.spent = lots;
+    this.#short.add(level);
   }
 
   isEmpty(side: Side): boolean {
@@ -121,6 +158,7 @@ export class SyntheticLiquidity {
     this.#levels.sell.clear();
     this.#short.clear();
     this.#blocked.clear();
+    this.#split.clear();
   }
 
   /** Executes up to `lots` at a price through `hit`, oldest order first. Returns the lots that were not available. */
@@ -169,12 +207,7 @@ export class SyntheticLiquidity {
       }
       const result = this.#place.place(side, price, missing as Amount, 'GTC');
       level.spent += blocked ? result.traded : 0;
-      if (result.rested > 0) {
-        const order = { id: result.id, left: result.rested };
-        level.orders.push(order);
-        level.total += result.rested;
-        this.#orders.set(result.id, { order, level });
-      }
+      if (result.rested > 0) this.#add(level, result.id, result.rested);
     }
     if (level.total === level.wanted) this.#settle(level);
   }
@@ -184,13 +217,20 @@ export class SyntheticLiquidity {
     return best > 0 && (side === 'buy' ? best <= price : best >= price);
   }
 
-  /**
-   * Returns the youngest order if merging is safe, because all orders at the price are the simulator's; otherwise
-   * `undefined`.
-   */
+  #add(level: Level, id: number, lots: Amount): void {
+    const order = { id, left: lots };
+    level.orders.push(order);
+    level.total += lots;
+    this.#orders.set(id, { order, level });
+    if (level.orders.length > 1) this.#split.add(level);
+  }
+
+  /** Returns the youngest order if merging is safe, because no account order is behind it; otherwise `undefined`. */
   #youngestToMerge(level: Level): SyntheticOrder | undefined {
+    const youngest = level.orders.at(-1);
+    if (this.#isLast) return youngest && this.#isLast(youngest.id) ? youngest : undefined;
     if (level.orders.length < ORDERS_AT_PRICE) return undefined;
-    return this.#place.amountAt(level.side, level.price) === level.total ? level.orders.at(-1) : undefined;
+    return this.#place.amountAt(level.side, level.price) === level.total ? youngest : undefined;
   }
 
   #settle(level: Level): void {
@@ -220,6 +260,7 @@ export class SyntheticLiquidity {
     order.left -= amount;
     if (order.left > 0) return;
     level.orders.splice(level.orders.indexOf(order), 1);
+    if (level.orders.length < 2) this.#split.delete(level);
     this.#orders.delete(order.id);
   }
 }

@@ -5,15 +5,19 @@ import { Fifo } from './fifo.ts';
 /** Maximum number of pending commands per book; the venue answers 1002 above this number. */
 export const COMMANDS_MAX = 100_000;
 
-type Command = { readonly due: Millis; readonly run: () => void };
+/** Pending command and its due time, as elapsed time of the clock. */
+export type PendingCommand<T> = { readonly due: Millis; readonly command: T };
 
-export class EngineQueue {
+export class EngineQueue<T> {
   readonly #clock: Clock;
-  readonly #waiting = new Fifo<Command>();
+  readonly #execute: (command: T) => void;
+  readonly #waiting = new Fifo<PendingCommand<T>>();
   #timer: Timer | undefined;
 
-  constructor(clock: Clock) {
+  /** Creates a queue. `execute` runs one command. */
+  constructor(clock: Clock, execute: (command: T) => void) {
     this.#clock = clock;
+    this.#execute = execute;
   }
 
   get full(): boolean {
@@ -24,15 +28,20 @@ export class EngineQueue {
    * Runs a command after `delay`, never before an earlier command. Runs the command immediately if the delay is 0 and
    * the queue is empty.
    */
-  submit(delay: Millis, run: () => void): void {
+  submit(delay: Millis, command: T): void {
     const last = this.#waiting.newest();
     if (!(delay > 0) && last === undefined) {
-      run();
+      this.#execute(command);
       return;
     }
     const due = Math.max(this.#clock.elapsed() + delay, last?.due ?? 0);
-    this.#waiting.push({ due, run });
+    this.#waiting.push({ due, command });
     this.#arm();
+  }
+
+  /** Returns the pending commands in the order of their execution. */
+  pending(): readonly PendingCommand<T>[] {
+    return this.#waiting.values();
   }
 
   /** Drops all pending commands. */
@@ -55,7 +64,7 @@ export class EngineQueue {
     const now = this.#clock.elapsed();
     for (let head = this.#waiting.oldest(); head && head.due <= now; head = this.#waiting.oldest()) {
       this.#waiting.shift();
-      head.run();
+      this.#execute(head.command);
     }
     this.#arm();
   }

@@ -245,6 +245,20 @@ export class MatchingBook {
     }
   }
 
+  /** Calls `visit` for each order at a price, oldest first. */
+  eachOrderAt(side: Side, price: Price, visit: (id: number, owner: number, left: Amount) => void): void {
+    const level = (side === 'buy' ? this.#bids : this.#asks).find(price);
+    if (level < 0) return;
+    for (let slot = this.#head[level]!; slot >= 0; slot = this.#next[slot]!)
+      visit(this.#id[slot]!, this.#owner[slot]!, this.#left[slot]! as Amount);
+  }
+
+  /** Whether a resting order is the last one in the queue of its price. */
+  isLast(id: number): boolean {
+    const slot = this.#slotOf(id);
+    return slot >= 0 && this.#next[slot]! < 0;
+  }
+
   #enter(slot: number, side: number, price: Price, amount: Amount, timeInForce: EngineTimeInForce): void {
     if (!(price > 0 && amount > 0 && Number.isSafeInteger(price) && Number.isSafeInteger(amount))) {
       throw new RangeError(`order of ${amount} lots at ${price} ticks: expected whole numbers above 0`);

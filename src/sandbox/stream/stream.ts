@@ -77,7 +77,7 @@ class PublicStream implements Stream {
   readonly #sessions = new Set<Session>();
   /** Subscribed sessions by topic. Empty sets are removed, so an empty map means no subscriptions. */
   readonly #topics = new Map<string, Set<Session>>();
-  readonly #queue: EngineQueue;
+  readonly #queue: EngineQueue<() => void>;
   /** Last payload of the channel `orders`, by book. */
   readonly #shown = new Map<string, string>();
   #stopListening: (() => void) | null = null;
@@ -86,7 +86,7 @@ class PublicStream implements Stream {
   constructor(venue: Venue, random: Random) {
     this.#venue = venue;
     this.#random = random;
-    this.#queue = new EngineQueue(venue.clock);
+    this.#queue = new EngineQueue(venue.clock, publish => publish());
   }
 
   connect(send: (text: string) => void, close: (code: number) => void): StreamSession {

@@ -19,6 +19,13 @@ export type ApiKey = {
   active: boolean;
 };
 
+/** Balances and locks by currency, and traded volume by quote group and day. */
+export type AccountHoldings = {
+  readonly total: readonly (readonly [currency: string, sum: bigint])[];
+  readonly locked: readonly (readonly [currency: string, sum: bigint])[];
+  readonly volume: readonly (readonly [group: string, days: readonly (readonly [day: number, sum: bigint])[]])[];
+};
+
 const DAY = 86_400_000;
 /** Number of days, today included, whose trades count for the fee tier. */
 const VOLUME_DAYS = 30;
@@ -58,6 +65,31 @@ export class Account {
     this.owner = owner;
     this.createdAt = createdAt;
     this.#baseline = volume30d;
+  }
+
+  /** Adds an ended order to the lists of ended orders. */
+  addFinished(order: VenueOrder): void {
+    this.finished.push(order);
+    if (order.originId === undefined) return;
+    const shared = this.finishedOrigins.get(order.originId);
+    if (shared) shared.push(order);
+    else this.finishedOrigins.set(order.originId, [order]);
+  }
+
+  /** Balances, locks and daily volume, to store. */
+  get holdings(): AccountHoldings {
+    return {
+      total: [...this.#total],
+      locked: [...this.#locked],
+      volume: [...this.#volume].map(([group, days]) => [group, [...days]]),
+    };
+  }
+
+  /** Replaces balances, locks and daily volume by those of an earlier process. */
+  hold({ total, locked, volume }: AccountHoldings): void {
+    for (const [currency, sum] of total) this.#total.set(currency, sum);
+    for (const [currency, sum] of locked) this.#locked.set(currency, sum);
+    for (const [group, days] of volume) this.#volume.set(group, new Map(days));
   }
 
   total(currency: string): Money {

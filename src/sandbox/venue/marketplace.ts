@@ -1,6 +1,6 @@
 /** Interface of a book for market simulators, whose orders need neither account nor funds. */
 import type { Venue } from './venue.ts';
-import type { FollowedPlace } from '../markets/market.ts';
+import type { FollowedPlace, QueuePart } from '../markets/market.ts';
 import { opposite, type Amount, type Millis, type Price, type Side } from '../../core/index.ts';
 import { SYNTHETIC_OWNER } from '../matching/matching.ts';
 import type { VenueBook } from './venueBook.ts';
@@ -23,10 +23,20 @@ export function marketplaceOf(venue: Venue, name: string): FollowedPlace {
     bestAsk: () => engine.bestAsk(),
     amountAt: (side, price) => engine.amountAt(side, price),
     accountOrders: side => book.accountOrders(side),
+    queueAt: (side, price) => queueAt(book, side, price),
+    isLast: id => engine.isLast(id),
     hit: (id, amount) => book.hit(id, amount),
     onCancel: call => void book.cancels.push(call),
     onSyntheticFill: call => void book.syntheticFillListeners.push(call),
   };
+}
+
+function queueAt(book: VenueBook, side: Side, price: Price): readonly QueuePart[] {
+  const queue: QueuePart[] = [];
+  book.engine.eachOrderAt(side, price, (id, owner, left) => {
+    queue.push(owner === SYNTHETIC_OWNER ? left : book.oidOf(id, owner));
+  });
+  return queue;
 }
 
 function takeStanding(book: VenueBook, side: Side, limit: Price, amount: Amount, since: Millis): Amount {

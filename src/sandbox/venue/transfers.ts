@@ -33,6 +33,13 @@ export class Transfers {
     if (this.#all.length >= 2 * TRANSFERS_MAX) this.#all = this.#all.slice(-TRANSFERS_MAX);
   }
 
+  /** Adds transfers of an earlier process, oldest first. */
+  restore(transfers: readonly Transfer[]): void {
+    this.#all = [...transfers];
+    const newest = transfers.at(-1);
+    if (newest) this.#next = Number.parseInt(newest.id, 16) + 1;
+  }
+
   /** Returns all transfers, oldest first. */
   list(): readonly Transfer[] {
     return this.#all.slice(-TRANSFERS_MAX);

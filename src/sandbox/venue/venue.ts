@@ -17,7 +17,7 @@ import type { Transfer } from './transfers.ts';
 import { Account, PERMISSIONS, tierOf, type ApiKey, type Permission, type Tier } from './accounts.ts';
 import { BOOKS, feesOf, NO_BOUND, type BookSetup } from './books.ts';
 import { resolved, type Modification } from './modification.ts';
-import { randomOid } from '../wire/oid.ts';
+import { derivedOid, randomOid } from '../wire/oid.ts';
 import { isActive, limitLock, payingCurrency, unfilled, type Draft, type VenueOrder } from './order.ts';
 import { feeOn, floor8 } from '../wire/rounding.ts';
 import { switchesOf, type Switches } from '../switches/switches.ts';
@@ -29,13 +29,41 @@ export type VenueOptions = {
   /** Listed books. Default: the ten books of BOOKS. */
   readonly books?: readonly BookSetup[];
   readonly switches?: Partial<Switches>;
-  /** Order ids: random text (default), or growing whole numbers as text. */
-  readonly orderIds?: 'random' | 'growing';
+  /**
+   * Order ids: random text (default), growing whole numbers as text, or text that is computed from the number of the
+   * order and continues after a restart.
+   */
+  readonly orderIds?: 'random' | 'growing' | { readonly salt: number };
+  /** Called for each new order and each end of an order, and after each command that an account's order waited for. */
+  readonly watcher?: VenueWatcher;
   /**
    * Returns the fee to take from another currency than the received one; `null` if the fee is taken from the received
    * currency. The account must have the sum available.
    */
   readonly payFee?: FeePayment;
+};
+
+/** Receiver of the changes that must be stored. No call may change the venue. */
+export interface VenueWatcher {
+  /** Reports an order that was created or has ended. */
+  ordered(order: VenueOrder): void;
+  /** Reports an ended order that lookup no longer shows. */
+  forgotten(order: VenueOrder): void;
+  /** Called when a command from the queue of a book has been executed completely. */
+  executed(): void;
+}
+
+/** Numbers of the venue that continue after a restart. */
+export type VenueNumbers = { readonly tid: number; readonly orders: number };
+
+/** Account of an earlier process, with its key and its orders, the oldest first. */
+export type RestoredAccount = {
+  readonly key: string;
+  readonly secret: string;
+  readonly account: Account;
+  readonly active: readonly VenueOrder[];
+  /** Ended orders in the order of their ends. */
+  readonly finished: readonly VenueOrder[];
 };
 
 /** Fee that an account pays in another currency. `rate` is in parts of 10^-8. */
@@ -95,14 +123,22 @@ export class Venue implements BookHost {
   readonly #tiers = new Map<string, readonly Tier[]>();
   readonly #listeners = new Set<(event: BookEvent) => void>();
   #tid = FIRST_TID;
+  #ordersSoFar = 0;
+  readonly #watcher: VenueWatcher | null;
 
   constructor(options: VenueOptions) {
     const seed = options.seed ?? 1;
     this.clock = options.clock;
     this.#switches = switchesOf(options.switches);
     this.#ids = randomOf(seed ^ 0x1d);
-    let orders = FIRST_ORDER;
-    this.#orderId = options.orderIds === 'growing' ? () => String(orders++) : () => randomOid(this.#ids);
+    this.#watcher = options.watcher ?? null;
+    const { orderIds = 'random' } = options;
+    this.#orderId =
+      orderIds === 'random'
+        ? () => randomOid(this.#ids)
+        : orderIds === 'growing'
+          ? () => String(FIRST_ORDER + this.#ordersSoFar)
+          : () => derivedOid(orderIds.salt, this.#ordersSoFar);
     this.#payFee = options.payFee ?? (() => null);
     this.#delays = randomOf(seed ^ 0xde1a);
     this.marketRandom = randomOf(seed ^ 0xf10a);
@@ -239,7 +275,7 @@ export class Venue implements BookHost {
   /** Accepts a checked order: locks funds, assigns an order id and queues the order. `lock` must be available. */
   accept(account: Account, book: VenueBook, draft: Draft, lock: Money): VenueOrder {
     const order = this.#create(account, book, draft, lock);
-    book.submit(() => book.enter(order));
+    book.submit({ kind: 'enter', order });
     return order;
   }
 
@@ -249,12 +285,7 @@ export class Venue implements BookHost {
    */
   replace(old: VenueOrder, book: VenueBook, draft: Draft, lock: Money): VenueOrder {
     const order = this.#create(this.#accountOf(old), book, draft, lock);
-    book.submit(() => {
-      const gone = !isActive(old);
-      book.remove(old);
-      if (gone && this.#switches.replaceRace === 'dropped') book.remove(order);
-      else book.enter(order);
-    });
+    book.submit({ kind: 'replace', order, old });
     return order;
   }
 
@@ -268,7 +299,7 @@ export class Venue implements BookHost {
       order.account.lock(currency, money(extra));
       order.reserved = money(order.reserved + extra);
     }
-    book.submit(() => book.modify(order, change));
+    book.submit({ kind: 'modify', order, change });
     return true;
   }
 
@@ -278,7 +309,7 @@ export class Venue implements BookHost {
     if (!book || !isActive(order) || order.cancelling) return false;
     order.cancelling = true;
     if (this.#switches.cancelTiming === 'at once') book.remove(order);
-    else book.submit(() => book.remove(order));
+    else book.submit({ kind: 'remove', order });
     return true;
   }
 
@@ -299,6 +330,7 @@ export class Venue implements BookHost {
       if (order.finishedAt! > oldest && account.finished.size <= FINISHED_MAX) break;
       account.finished.shift();
       this.#orders.delete(order.oid);
+      this.#watcher?.forgotten(order);
       const shared = order.originId === undefined ? undefined : account.finishedOrigins.get(order.originId);
       shared?.shift();
       if (shared?.length === 0) account.finishedOrigins.delete(order.originId!);
@@ -313,6 +345,31 @@ export class Venue implements BookHost {
     const tiers = this.#tiers.get(book.rules.book)!;
     const volume = account.volume(book.fees.group, this.clock.now());
     return { tiers, index: tierOf(tiers, volume), volume };
+  }
+
+  /** Numbers to store, so that `resume` can continue them. */
+  get numbers(): VenueNumbers {
+    return { tid: this.#tid, orders: this.#ordersSoFar };
+  }
+
+  /** Continues the numbers of an earlier process. */
+  resume({ tid, orders }: VenueNumbers): void {
+    [this.#tid, this.#ordersSoFar] = [tid, orders];
+  }
+
+  /**
+   * Adds an account of an earlier process with its orders. Balances and locks are already those of the orders. Resting
+   * orders are not yet in their books.
+   */
+  restore({ key, secret, account, active, finished }: RestoredAccount): void {
+    this.accounts.set(account.id, account);
+    this.keys.set(key, { key, secret, account, permissions: new Set(PERMISSIONS), active: true });
+    for (const order of [...active, ...finished]) this.#orders.set(order.oid, order);
+    for (const order of active) {
+      account.active.set(order.oid, order);
+      if (order.originId !== undefined) account.activeOrigins.set(order.originId, order);
+    }
+    for (const order of finished) account.addFinished(order);
   }
 
   /** Stops all timers. */
@@ -363,12 +420,8 @@ export class Venue implements BookHost {
     order.engineId = 0;
     account.active.delete(order.oid);
     if (order.originId !== undefined) account.activeOrigins.delete(order.originId);
-    account.finished.push(order);
-    if (order.originId !== undefined) {
-      const shared = account.finishedOrigins.get(order.originId);
-      if (shared) shared.push(order);
-      else account.finishedOrigins.set(order.originId, [order]);
-    }
+    account.addFinished(order);
+    this.#watcher?.ordered(order);
     if (account.finished.size > FINISHED_MAX) this.forget(account);
   }
 
@@ -385,6 +438,10 @@ export class Venue implements BookHost {
     if (order.reserved === 0n) return;
     order.account.lock(payingCurrency(order), money(-order.reserved));
     order.reserved = money(0n);
+  }
+
+  executed(): void {
+    this.#watcher?.executed();
   }
 
   emit(event: BookEvent): void {
@@ -440,6 +497,8 @@ export class Venue implements BookHost {
     this.#orders.set(order.oid, order);
     account.active.set(order.oid, order);
     if (order.originId !== undefined) account.activeOrigins.set(order.originId, order);
+    this.#ordersSoFar++;
+    this.#watcher?.ordered(order);
     return order;
   }
 

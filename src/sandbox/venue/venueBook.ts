@@ -95,7 +95,18 @@ export interface BookHost {
   relock(order: VenueOrder, lock: Money): boolean;
   releaseReserve(order: VenueOrder): void;
   emit(event: BookEvent): void;
+  /** Called after each command of an account. */
+  executed(): void;
 }
+
+/** Command of an account that waits for the matching engine. `replace`: `order` enters in the place of `old`. */
+export type BookCommand =
+  | { readonly kind: 'enter' | 'remove'; readonly order: VenueOrder }
+  | { readonly kind: 'replace'; readonly order: VenueOrder; readonly old: VenueOrder }
+  | { readonly kind: 'modify'; readonly order: VenueOrder; readonly change: Modification };
+
+/** Numbers of a book that continue after a restart of the exchange. */
+export type BookNumbers = { readonly ordinal: number; readonly run: number; readonly last: Price | 0 };
 
 /** Maximum number of untriggered stop orders per book. */
 export const STOPS_MAX = 10_000;
@@ -117,7 +128,7 @@ export class VenueBook implements ExecutionSink {
   fees: FeeSchedule;
   readonly engine: MatchingBook;
   readonly history = new TradeHistory();
-  readonly queue: EngineQueue;
+  readonly queue: EngineQueue<BookCommand>;
   readonly syntheticFillListeners: SyntheticFillListener[] = [];
   readonly cancels: (() => void)[] = [];
   readonly feed: MarketFeed = { delayMs: 0, silentUntil: -Infinity };
@@ -158,7 +169,7 @@ export class VenueBook implements ExecutionSink {
     this.#salt = salt;
     this.engine = new MatchingBook(this, firstSequence);
     this.changedAt = host.clock.now();
-    this.queue = new EngineQueue(host.clock);
+    this.queue = new EngineQueue(host.clock, command => this.#executeCommand(command));
   }
 
   /** Tick for the prices of new orders, in the quote currency: a multiple of the matching engine's tick. */
@@ -202,8 +213,34 @@ export class VenueBook implements ExecutionSink {
   }
 
   /** Sends a command to the matching engine after the engine delay. */
-  submit(run: () => void): void {
-    this.queue.submit(this.#host.engineDelay(), run);
+  submit(command: BookCommand): void {
+    this.queue.submit(this.#host.engineDelay(), command);
+  }
+
+  /** Numbers to store, so that `resume` can continue them. */
+  get numbers(): BookNumbers {
+    return { ordinal: this.#ordinal, run: this.#run, last: this.history.last };
+  }
+
+  /** Continues the numbers of an earlier process. */
+  resume({ ordinal, run, last }: BookNumbers): void {
+    [this.#ordinal, this.#run, this.history.last] = [ordinal, run, last];
+  }
+
+  /**
+   * Enters an order of an earlier process: at the end of the queue of its price, or among the stop orders. Never
+   * matches.
+   */
+  restore(order: VenueOrder): void {
+    if (isWaiting(order)) {
+      this.#stops.push(order);
+      return;
+    }
+    const { side, price, account, createdAt } = order;
+    if (this.engine.crosses(side, price))
+      throw new Error(`book ${this.rules.book}: the stored order ${order.oid} crosses another stored order`);
+    order.engineId = this.engine.place(side, price, unfilled(order), 'GTC', account.owner, createdAt);
+    this.#resting.set(order.engineId, order);
   }
 
   /** Enters a new order: matches it, or stores a stop order until a trade reaches its stop price. */
@@ -302,7 +339,7 @@ export class VenueBook implements ExecutionSink {
     const orders: AccountOrder[] = [];
     for (const [id, order] of this.#resting) {
       const found = order.side === side ? this.engine.find(id) : undefined;
-      if (found) orders.push({ id, price: order.price, left: this.engine.leftOf(id), at: found.at });
+      if (found) orders.push({ id, oid: order.oid, price: order.price, left: this.engine.leftOf(id), at: found.at });
     }
     return orders.sort((a, b) => (side === 'buy' ? b.price - a.price : a.price - b.price));
   }
@@ -361,6 +398,29 @@ export class VenueBook implements ExecutionSink {
     this.#resting.delete(makerId);
     this.#note(maker, left, 'cancelled');
     this.#host.finish(maker, 'cancelled');
+  }
+
+  #executeCommand(command: BookCommand): void {
+    const { kind, order } = command;
+    switch (kind) {
+      case 'enter':
+        this.enter(order);
+        break;
+      case 'remove':
+        this.remove(order);
+        break;
+      case 'replace': {
+        const gone = !isActive(command.old);
+        this.remove(command.old);
+        if (gone && this.#host.switches.replaceRace === 'dropped') this.remove(order);
+        else this.enter(order);
+        break;
+      }
+      case 'modify':
+        this.modify(order, command.change);
+        break;
+    }
+    this.#host.executed();
   }
 
   #execute(order: VenueOrder): void {

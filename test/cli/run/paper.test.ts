@@ -1,4 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { money, textOfMoney } from '../../../src/core/index.ts';
+import { realClock } from '../../../src/live/realClock.ts';
+import { EXIT } from '../../../src/messages/exits.ts';
+import { readPaperAccount } from '../../../src/live/state/paperAccount.ts';
+import type { AccountHoldings } from '../../../src/sandbox/venue/accounts.ts';
+import { storedText, valueOfStored } from '../../../src/sandbox/venue/storedText.ts';
 import { Bench, puntas, ran, sharedPuntas, type Program } from '../program.ts';
 
 const bench = new Bench();
@@ -104,6 +110,107 @@ describe.concurrent('puntas run --paper', () => {
   test('refuses a configuration of the embedded exchange, which has nothing to follow', async () => {
     const ended = await ran(['run', '--paper', '-c', bench.config()]);
     expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining('set exchange.kind: remote')]);
+  });
+});
+
+describe('a paper account', () => {
+  const shown = (file: string) => puntas(['run', '--paper', '-c', file, '--json'], NO_KEY);
+
+  /** What a process left on disk: sums, orders that are not over, and trades with their text. */
+  const onDisk = async (dir: string) => {
+    const rows = (await readPaperAccount(dir, realClock())).map(({ key, text }) => ({ key, of: valueOfStored(text) }));
+    const under = (name: string) => rows.filter(({ key }) => key.startsWith(name));
+    const { total } = under('account')[0]!.of as AccountHoldings;
+    return {
+      sums: total.map(([currency, sum]) => `${textOfMoney(money(sum))} ${currency}`),
+      live: under('order/').filter(({ of }) => (of as { finishedAt: unknown }).finishedAt === null).length,
+      trades: under('trade/').map(({ key, of }) => `${key} ${storedText(of)}`),
+    };
+  };
+
+  test('continues over SIGKILLs with what the disk has and a ledger that equals its balances, and starts anew with --fresh', async () => {
+    const file = config();
+    const dir = bench.path(`paper-${count}`);
+    let before: Awaited<ReturnType<typeof onDisk>> | null = null;
+    const resumed = async (program: Program) => {
+      if (before === null) return;
+      const [line, orders] = await program.sees(
+        /continuing the paper account opened .*; orders left by the last run: (\d+)/,
+      );
+      for (const sum of before.sums) expect(line).toContain(sum);
+      expect(Number(orders)).toBe(before.live);
+    };
+    for (let kill = 0; kill < 6; kill++) {
+      const program = shown(file);
+      await resumed(program);
+      await program.sees(/paper: bid \d+ .*ask \d+/);
+      // Killed at another point of its work each time.
+      await new Promise(resolve => setTimeout(resolve, 370 * kill));
+      program.signal('SIGKILL');
+      expect((await program.ended).code).toBeNull();
+      const after = await onDisk(dir);
+      expect(after.trades).toEqual(expect.arrayContaining(before?.trades ?? []));
+      before = after;
+    }
+    expect(before!.live).toBeGreaterThan(0);
+    const last = shown(file);
+    await resumed(last);
+    await last.sees(/paper: bid \d+ .*ask \d+/);
+    last.signal('SIGTERM');
+    const ended = await last.ended;
+    expect([ended.code, JSON.parse(ended.stdout)]).toMatchObject([0, { openOrdersLeft: 0, ledgerMatches: true }]);
+    const openings = async () => {
+      const { stdout } = await ran(['ledger', '-c', file, '--paper', '--json']);
+      return stdout.match(/"opening"/g)?.length ?? 0;
+    };
+    expect(await openings()).toBeGreaterThan(0);
+    const watched = await ran(['status', '--watch', '-c', file, '--paper']);
+    expect([watched.code, watched.stdout.trimEnd().split('\n').at(-1)]).toEqual([0, 'the bot has stopped cleanly']);
+    const fresh = await ran(['run', '--paper', '--fresh', '-c', file, '--for', '2s'], NO_KEY);
+    expect([fresh.code, fresh.stderr]).toEqual([
+      0,
+      expect.stringMatching(/the earlier paper account is in \S+paper-\d+\.20/),
+    ]);
+    expect(fresh.stderr).not.toMatch(/continuing the paper account/);
+  });
+
+  test('status --watch prints lines of the running bot, ends with Ctrl-C, and says that the bot was killed', async () => {
+    const file = config();
+    const bot = shown(file);
+    await bot.sees(/paper: bid \d+ .*ask \d+/);
+    const watch = () => puntas(['status', '--watch', '-c', file, '--paper']);
+    const line = /UTC \| runs for \d+ min \| \w.* \| bid .* \| ask .* \| fills \d+/;
+    const first = watch();
+    await first.sees(line);
+    first.signal('SIGINT');
+    const left = await first.ended;
+    expect([left.code, left.stderr]).toEqual([0, '']);
+    expect(left.stdout).not.toMatch(/[^\n\u0020-\u007e]/);
+    const second = watch();
+    await second.sees(line);
+    bot.signal('SIGKILL');
+    await bot.ended;
+    const ended = await second.ended;
+    expect([ended.code, ended.stdout.trimEnd().split('\n').at(-1)]).toEqual([
+      EXIT.broken,
+      expect.stringMatching(/^the bot is down or sends no heartbeat, and was not stopped; see (?:npx )?puntas status$/),
+    ]);
+  });
+
+  test('a halt stays: --fresh does not lift it', async () => {
+    const file = config();
+    expect((await ran(['run', '--paper', '-c', file, '--for', '2s'], NO_KEY)).code).toBe(0);
+    expect((await ran(['halt', '-c', file, '--paper', '--reason', 'a test'])).code).toBe(0);
+    const fresh = await ran(['run', '--paper', '--fresh', '-c', file, '--for', '2s'], NO_KEY);
+    expect([fresh.code, fresh.stderr]).toEqual([2, expect.stringMatching(/trading is held \(halt by .*resume first/)]);
+  });
+
+  test('--fresh needs --paper', async () => {
+    const ended = await ran(['run', '--fresh', '-c', bench.config(), '--for', '2s']);
+    expect([ended.code, ended.stderr]).toEqual([
+      2,
+      expect.stringContaining('--fresh starts a new paper account; add --paper'),
+    ]);
   });
 });
 

@@ -134,7 +134,17 @@ export class ReferenceMarketplace implements FollowedPlace {
 
   accountOrders(side: Side) {
     const orders = this.book[side].filter(({ owner }) => owner !== 'house');
-    return orders.map(({ id, price, left, at }) => ({ id, price, left: left as Amount, at }));
+    return orders.map(({ id, price, left, at }) => ({ id, oid: String(id), price, left: left as Amount, at }));
+  }
+
+  queueAt(side: Side, price: Price) {
+    const queue = this.book[side].filter(order => order.price === price);
+    return queue.map(({ id, owner, left }) => (owner === 'house' ? (left as Amount) : String(id)));
+  }
+
+  isLast(id: number): boolean {
+    const order = [...this.book.buy, ...this.book.sell].find(one => one.id === id);
+    return order !== undefined && this.book[order.side].findLast(({ price }) => price === order.price) === order;
   }
 
   /** Alone in the book for the length of one match. */

@@ -1,0 +1,178 @@
+/** `puntas status --watch`: status of a running bot, read continuously from its recording, for a terminal or as lines. */
+import { moneyOf, shortDecimal, type Clock, type Millis } from '../../core/index.ts';
+import { signedCents } from '../../messages/shownProfit.ts';
+import { wrapped } from '../../messages/wrapped.ts';
+import { requireStateFolder } from '../../wiring/usageError.ts';
+import { LiveRun } from '../console/liveRun.ts';
+import { holderText } from '../inspect/botLife.ts';
+import { printedProfit, profitAt } from '../inspect/profitNow.ts';
+import { statusAt, type BotStatus, type RunStatus, type StatusMoment, type StatusQuote } from '../actions/botStatus.ts';
+import { limitsText } from '../actions/botStatusText.ts';
+
+/** Fill as the view lists it. */
+export type WatchedFill = {
+  readonly at: Millis;
+  readonly side: 'bid' | 'ask';
+  readonly price: string;
+  readonly amount: string;
+};
+
+export type WatchedStatus = {
+  readonly status: BotStatus;
+  /** Last fills, newest first. */
+  readonly fills: readonly WatchedFill[];
+  /** Progress of the replay of the recording, from 0 to 1; `null` once the figures are current. */
+  readonly catchingUp: number | null;
+};
+
+const FILLS_SHOWN = 5;
+const LABEL = 10;
+
+/** Reader of a bot's status. `read` returns the current status; `close` stops the reads. */
+export type StatusWatch = { read(): WatchedStatus; close(): void };
+
+/**
+ * Starts to read the recording of a bot, which does not affect the bot.
+ * @throws UsageError if there is no state.
+ */
+export function watchStatus(dir: string, clock: Clock): StatusWatch {
+  requireStateFolder(dir);
+  const live = new LiveRun(dir, clock);
+  live.start();
+  // The figures of an earlier time are not shown as those of now.
+  let isCurrent = false;
+  return {
+    read: () => {
+      const { catchingUp } = live;
+      isCurrent ||= catchingUp === null;
+      const moment = isCurrent ? momentOf(live) : null;
+      const minor = moment?.rules.instrument.minor ?? '';
+      const profit = moment && printedProfit(profitAt(moment, null), minor);
+      return {
+        status: statusAt(dir, clock.now(), moment, profit),
+        fills: (isCurrent ? live.replay?.now?.history.fills(FILLS_SHOWN) : null) ?? [],
+        catchingUp: isCurrent ? null : catchingUp,
+      };
+    },
+    close: () => live.stop(),
+  };
+}
+
+function momentOf({ replay, runs, trouble }: LiveRun): StatusMoment | null {
+  const now = replay?.now;
+  const started = runs.find(({ run }) => run === replay?.run)?.from;
+  if (!replay || !now || started === undefined) return null;
+  const { engine, seen, setup, history } = now;
+  const { instrument } = history;
+  return {
+    ...{
+      engine,
+      seen,
+      setup,
+      rules: { instrument },
+      books: [{ rules: { instrument }, setup }],
+      run: replay.run,
+      startedAt: started,
+    },
+    ...{ difference: replay.ended?.difference ?? null, note: trouble },
+  };
+}
+
+/** Returns the view as rows of at most `width` columns, except for words that are longer. */
+export function watchedRows({ status, fills, catchingUp }: WatchedStatus, width: number): readonly string[] {
+  const { run, heldBy, profit, note } = status;
+  const row = (name: string, text: string) =>
+    wrapped(text, Math.max(8, width - LABEL)).map((part, i) => `${(i === 0 ? name : '').padEnd(LABEL)}${part}`);
+  const name = run === null ? 'bot' : `${run.instance} on ${run.book}`;
+  return [
+    ...wrapped(`${name}: ${lifeWord(status)}, ${clockTime(status.at)} UTC`, width),
+    ...(catchingUp === null ? [] : row('reading', `the recording: ${Math.floor(catchingUp * 100)}%`)),
+    ...heldBy.flatMap(held => row('held by', `${holderText(held)}: ${held.reason}`)),
+    ...(run === null ? [] : runRows(run, row)),
+    ...(profit === null
+      ? []
+      : row(
+          'profit',
+          `${signedCents(moneyOf(profit.total))} ${profit.currency} (spread ${signedCents(moneyOf(profit.spread))}, inventory ${signedCents(moneyOf(profit.inventory))}, fees ${signedCents(moneyOf(profit.fees))})`,
+        )),
+    ...fills.flatMap(({ at, side, price, amount }, i) =>
+      row(i === 0 ? 'last' : '', `${clockTime(at)} ${side} ${shortDecimal(amount)} at ${shortDecimal(price)}`),
+    ),
+    ...(note === null ? [] : row('note', note)),
+  ];
+}
+
+type Row = (name: string, text: string) => readonly string[];
+
+const runRows = (run: RunStatus, row: Row): readonly string[] => [
+  ...row('regime', `${run.regime.regime}: ${run.regime.why}`),
+  ...row('bid', bestQuoteText(run.bids)),
+  ...row('ask', bestQuoteText(run.asks)),
+  ...(run.whyNot === null || run.whyNot === run.regime.why ? [] : row('', run.whyNot)),
+  ...row('market', `${shortDecimal(run.market.bid ?? 'none')} / ${shortDecimal(run.market.ask ?? 'none')}`),
+  ...row('inventory', inventoryRowText(run)),
+  ...row('limits', limitsText(run.limits)),
+  ...row('fills', run.fills === null ? 'unknown' : `${run.fills} in this run`),
+];
+
+/** Returns the view as one line, for an output that is not a terminal. */
+export function watchedLine({ status, catchingUp }: WatchedStatus): string {
+  const { run, profit } = status;
+  const parts = [
+    `${clockTime(status.at)} UTC`,
+    lifeWord(status),
+    ...(catchingUp === null ? [] : [`reading the recording: ${Math.floor(catchingUp * 100)}%`]),
+    ...(run === null
+      ? []
+      : [
+          run.regime.regime,
+          `bid ${bestQuoteText(run.bids)}`,
+          `ask ${bestQuoteText(run.asks)}`,
+          run.inventory.fromTarget === null
+            ? 'inventory unknown'
+            : `${shortDecimal(run.inventory.fromTarget)} ${run.inventory.currency} from target`,
+          `fills ${run.fills ?? 'unknown'}`,
+        ]),
+    ...(profit === null ? [] : [`profit ${signedCents(moneyOf(profit.total))} ${profit.currency}`]),
+  ];
+  return parts.join(' | ');
+}
+
+/** Returns the reason why the view ends; `null` while the bot runs. */
+export function endOfWatch({ status: { bot }, catchingUp }: WatchedStatus): string | null {
+  // The last figures are shown before the end.
+  if (catchingUp !== null) return null;
+  switch (bot.state) {
+    case 'runs':
+      return null;
+    case 'stopped':
+      return 'the bot has stopped cleanly';
+    case 'silent':
+      return 'the bot is down or sends no heartbeat, and was not stopped; see puntas status';
+    case 'never ran':
+      return 'the state directory has no bot: none has run yet, or its files were removed';
+  }
+}
+
+function lifeWord({ at, bot }: BotStatus): string {
+  if (bot.state !== 'runs') return bot.state === 'silent' ? 'NO HEARTBEAT' : bot.state;
+  const minutes = Math.floor((at - (bot.since ?? at)) / 60_000);
+  return minutes < 60 ? `runs for ${minutes} min` : `runs for ${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+function bestQuoteText(quotes: readonly StatusQuote[] | null): string {
+  if (quotes === null) return 'unknown';
+  const [best] = quotes;
+  if (best === undefined) return 'none';
+  const levels = quotes.length === 1 ? '' : `, ${quotes.length} levels`;
+  return `${shortDecimal(best.amount)} at ${shortDecimal(best.price)}${levels}`;
+}
+
+function inventoryRowText({ inventory, holdings, unknown }: RunStatus): string {
+  if (inventory.fromTarget === null || holdings === null) return `unknown: ${unknown ?? ''}`;
+  const all = Object.entries(holdings).filter(([, sum]) => /[1-9]/.test(sum));
+  const sums = all.map(([name, sum]) => `${shortDecimal(sum)} ${name}`).join(', ');
+  return `${shortDecimal(inventory.fromTarget)} ${inventory.currency} from target; ${sums}`;
+}
+
+const clockTime = (at: Millis): string => new Date(at).toISOString().slice(11, 19);

@@ -1,0 +1,24 @@
+/** Text on a terminal that is redrawn in place, with the two control sequences that it needs. */
+
+/** Writer of a view. `write` receives text that may contain control sequences. */
+export type RedrawOptions = {
+  readonly write: (text: string) => void;
+  /** Returns the size of the terminal. */
+  readonly size: () => { readonly columns: number; readonly rows: number };
+};
+
+/**
+ * Returns a function that replaces the rows it wrote before by new rows. Each row is cut to the width and the rows to
+ * the height of the terminal, so that the rows written before can always be reached.
+ */
+export function redrawn({ write, size }: RedrawOptions): (rows: readonly string[]) => void {
+  let above = 0;
+  return rows => {
+    const { columns, rows: height } = size();
+    const shown = rows.slice(0, Math.max(1, height - 1)).map(row => row.slice(0, Math.max(1, columns - 1)));
+    // Moves to the first row written before, and clears from there to the end of the screen.
+    const back = above === 0 ? '' : `\u001b[${above}A`;
+    write(`${back}\r\u001b[J${shown.join('\n')}\n`);
+    above = shown.length;
+  };
+}

@@ -1,0 +1,559 @@
+/**
+ * Embedded exchange with one account that continues after a restart or a kill: every change is stored before an answer
+ * reports the change. See docs/adr/0054.
+ */
+import {
+  instrumentOf,
+  moneyOf,
+  randomOf,
+  TransportFailure,
+  type Clock,
+  type Instrument,
+  type Millis,
+  type Timer,
+} from '../core/index.ts';
+import type { DeskLoad } from './desks/deskCapacity.ts';
+import { DESK_CONVERSIONS_MAX, type DeskConversion } from './desks/rfq.ts';
+import { CONVERSIONS_MAX, type VenueConversion } from './desks/conversions.ts';
+import { createVenue, type EmbeddedExchange, type ExchangeOptions, type ExchangeWatcher } from './exchange.ts';
+import type { Respond } from './http/rest.ts';
+import type { FollowedMarket, StoredQueues } from './markets/followed.ts';
+import { Account, type AccountHoldings } from './venue/accounts.ts';
+import type { Modification } from './venue/modification.ts';
+import { isActive, type VenueOrder } from './venue/order.ts';
+import { OWN_TRADES_MAX, type OwnTradeRecord } from './venue/ownTrades.ts';
+import { storedText, valueOfStored } from './venue/storedText.ts';
+import { TRANSFERS_MAX, type Transfer } from './venue/transfers.ts';
+import type { VenueNumbers } from './venue/venue.ts';
+import type { BookCommand, BookNumbers, VenueBook } from './venue/venueBook.ts';
+
+/** Change of one row: its new text, or `null` to delete the row. */
+export type RowChange = { readonly key: string; readonly text: string | null };
+
+/** Rows of text by key. */
+export interface RowStore {
+  /** Returns all rows in ascending order of the keys. */
+  read(): readonly { readonly key: string; readonly text: string }[];
+  /**
+   * Writes all changes or none. With `isDurable`, the changes survive a power cut when the call returns; otherwise they
+   * survive the end of the process. Throws if the disk does not accept the changes.
+   */
+  write(changes: readonly RowChange[], isDurable: boolean): void;
+}
+
+/** Market and bot for which an account was opened. */
+export type AccountPurpose = { readonly follows: string; readonly book: string; readonly instance: string };
+
+export type StoredExchangeOptions = Omit<ExchangeOptions, 'watcher' | 'orderIds' | 'seed'> & {
+  readonly seed: number;
+  readonly store: RowStore;
+  readonly purpose: AccountPurpose;
+  /** Balances of a new account: decimal text by currency. */
+  readonly balances: Readonly<Record<string, string>>;
+  /** Volume that is added to the traded volume: decimal text by quote group. */
+  readonly volume30d: Readonly<Record<string, string>>;
+  /** Called when the store rejects changes for the first time since the last successful write. */
+  readonly onUnwritten: (error: unknown) => void;
+};
+
+type Identity = AccountPurpose & {
+  readonly version: number;
+  readonly balances: Readonly<Record<string, string>>;
+  readonly key: string;
+  readonly secret: string;
+  readonly id: string;
+  readonly openedAt: Millis;
+  /** Salt of the order ids. */
+  readonly salt: number;
+  /** Number of processes that have used the account. */
+  readonly opens: number;
+};
+
+type Sums = readonly (readonly [currency: string, sum: bigint])[];
+type StoredAccount = AccountHoldings & { readonly fees: Sums; readonly gain: Sums; readonly deposited: Sums };
+type Numbers = VenueNumbers & { readonly book: BookNumbers; readonly ends: number };
+type Units = { readonly tick: string; readonly lot: string };
+type StoredOrder = Omit<VenueOrder, 'instrument' | 'account' | 'engineId'> &
+  Units & { readonly isResting: boolean; readonly end: number };
+type StoredTrade = Omit<OwnTradeRecord, 'order' | 'readableAt'> &
+  Units & {
+    readonly oid: string;
+    readonly originId?: string;
+    readonly marginOrderType?: 'CROSS_MARGIN';
+    readonly side: 'buy' | 'sell';
+    readonly readable: Millis;
+  };
+type StoredTransfer = Omit<Transfer, 'listedAt'> & { readonly listed: Millis };
+type StoredCommand = {
+  readonly due: Millis;
+  readonly kind: BookCommand['kind'];
+  readonly oid: string;
+  readonly old?: string;
+  readonly change?: Modification;
+};
+
+const VERSION = 1;
+const OWNER = 1;
+/** Step of the seed from process to process, so that no process repeats the random ids of an earlier process. */
+const SEED_STEP = 7_919;
+/** Rows that may be lost in a power cut: a queue position is then older, and further back. */
+const VOLATILE: ReadonlySet<string> = new Set(['numbers', 'queues', 'seen']);
+/** Interval at which the time of the last seen market is stored. */
+const SEEN_EVERY_MS = 500;
+/** Time without a process after which orders that the market has passed count as filled. */
+const UNSEEN_AFTER_MS = 2_000;
+
+/** Maximum number of rows by the first part of their keys. The oldest rows are deleted first. */
+const KEPT_MAX: ReadonlyMap<string, number> = new Map([
+  ['trade', OWN_TRADES_MAX],
+  ['transfer', TRANSFERS_MAX],
+  ['conversion', CONVERSIONS_MAX],
+  ['rfq', DESK_CONVERSIONS_MAX],
+]);
+
+const EMPTY: StoredQueues = { levels: [], orders: { buy: [], sell: [] }, spent: [] };
+
+export class StoredExchange {
+  readonly box: EmbeddedExchange;
+  readonly account: { readonly id: string; readonly key: string; readonly secret: string };
+  /** Opening balances of the account: decimal text by currency. */
+  readonly openedWith: Readonly<Record<string, string>>;
+  readonly openedAt: Millis;
+  /** Whether an earlier process has opened the account. */
+  readonly isContinued: boolean;
+  readonly #store: RowStore;
+  readonly #clock: Clock;
+  readonly #book: VenueBook;
+  readonly #account: Account;
+  readonly #onUnwritten: (error: unknown) => void;
+  readonly #restored: StoredQueues;
+  /** Time at which the earlier process last ran with a visible market; `null` for a new account. */
+  readonly #lastSeen: Millis | null;
+  /** Commands of the earlier process, until the market is visible. */
+  #held: readonly StoredCommand[];
+  #market: FollowedMarket | null = null;
+  #seenTimer: Timer | null = null;
+  /** Whether a request is being answered; its changes are stored together. */
+  #isAnswering = false;
+  #isUnwritten = false;
+  /** Last written text of each row that can change again. */
+  readonly #texts = new Map<string, string>();
+  readonly #serials = new Map<string, number>();
+  readonly #ends = new WeakMap<VenueOrder, number>();
+  /** Due time of each pending command, in epoch ms. */
+  readonly #dues = new WeakMap<BookCommand, Millis>();
+  #ended = 0;
+  /** Keys of the stored rows that `KEPT_MAX` limits, the oldest first. */
+  readonly #kept = new Map([...KEPT_MAX.keys()].map(name => [name, new Set<string>()]));
+  readonly #orders = new Set<VenueOrder>();
+  readonly #forgotten = new Set<string>();
+  readonly #conversions = new Set<VenueConversion>();
+  readonly #traded = new Set<DeskConversion>();
+  #lastTid = 0;
+  #lastTransfer = '';
+  /** Oids of the orders that rested in the earlier process and are not in the book yet. */
+  readonly #waiting = new Set<string>();
+
+  /**
+   * Opens the stored account, or a new account if the store is empty. Throws an Error with one line if the store
+   * belongs to another market or bot, or to a newer version.
+   */
+  constructor(options: StoredExchangeOptions) {
+    const { store, clock, seed, purpose, balances, volume30d } = options;
+    this.#store = store;
+    this.#clock = clock;
+    this.#onUnwritten = options.onUnwritten;
+    const rows = store.read();
+    const known = new Map(rows.map(({ key, text }) => [key, text]));
+    const identity = storedValue<Identity>(known, 'identity');
+    if (identity) assertFits(identity, purpose);
+    const opens = (identity?.opens ?? 0) + 1;
+    const salt = identity?.salt ?? randomOf(seed ^ 0x0d).integer(0, 2 ** 31 - 1);
+    this.box = createVenue({
+      ...options,
+      seed: seed + SEED_STEP * opens,
+      orderIds: { salt },
+      watcher: this.#watcher(),
+    });
+    const { venue } = this.box;
+    this.#book = venue.books.get(purpose.book)!;
+    this.isContinued = identity !== null;
+    this.openedAt = identity?.openedAt ?? clock.now();
+    if (identity) {
+      const volume = new Map(Object.entries(volume30d).map(([group, text]) => [group, moneyOf(text)]));
+      this.#account = new Account(identity.id, OWNER, identity.openedAt, volume);
+      this.account = { id: identity.id, key: identity.key, secret: identity.secret };
+    } else {
+      this.account = this.box.openAccount({ balances, volume30d });
+      this.#account = venue.accounts.get(this.account.id)!;
+    }
+    this.openedWith = identity?.balances ?? balances;
+    this.#held = storedValue<readonly StoredCommand[]>(known, 'commands') ?? [];
+    const queues = storedValue<StoredQueues & Units>(known, 'queues');
+    const { tick, lot } = this.#book.instrument;
+    // Prices and lots in units that the book no longer has belong to no level.
+    this.#restored = queues !== null && queues.tick === tick && queues.lot === lot ? queues : EMPTY;
+    this.#lastSeen = storedValue<Millis>(known, 'seen');
+    if (identity) this.#restore(rows, known);
+    const { openedAt } = this;
+    const now: Identity = {
+      ...{ version: VERSION, ...purpose, balances: this.openedWith, ...this.account, openedAt, salt, opens },
+    };
+    this.#commit([{ key: 'identity', text: storedText(now) }]);
+  }
+
+  /** Number of orders that are live or on their way to the matching engine. */
+  get liveOrders(): number {
+    return this.#account.active.size;
+  }
+
+  /** Answers a request after its changes are stored. Throws a TransportFailure if they cannot be stored. */
+  readonly respond: Respond = (request, peer) => {
+    this.#isAnswering = true;
+    let reply;
+    try {
+      reply = this.box.respond(request, peer);
+    } finally {
+      this.#isAnswering = false;
+    }
+    if (!this.#stored()) throw new TransportFailure('the paper account cannot be written to disk', true);
+    return reply;
+  };
+
+  /**
+   * Connects the market, which then continues with the stored orders and queue positions. Returns the receiver of the
+   * followed market, which stores what an execution or a level changed.
+   */
+  follow(market: FollowedMarket) {
+    this.#market = market;
+    const { active } = this.#account;
+    const resting = [...active.values()].filter(order => this.#waiting.has(order.oid));
+    market.restore(
+      this.#restored,
+      resting.map(({ oid }) => oid),
+      {
+        enter: oid => {
+          const order = active.get(oid);
+          if (order === undefined || !this.#waiting.delete(oid)) return false;
+          this.#book.restore(order);
+          return true;
+        },
+        isUnseen: () => this.#lastSeen !== null && this.#clock.now() - this.#lastSeen > UNSEEN_AFTER_MS,
+        onShown: () => {
+          this.#seen();
+          this.#resumeCommands();
+        },
+      },
+    );
+    return {
+      mark: () => market.mark(),
+      trade: (...[taker, price, lots, context]: Parameters<FollowedMarket['trade']>) => {
+        market.trade(taker, price, lots, context);
+        this.#stored();
+      },
+      clear: (reach?: Parameters<FollowedMarket['clear']>[0]) => market.clear(reach),
+      set: (...level: Parameters<FollowedMarket['set']>) => market.set(...level),
+      flush: () => {
+        market.flush();
+        this.#stored();
+      },
+    };
+  }
+
+  /** Stops all timers. The store stays as the last change left it. */
+  close(): void {
+    this.#seenTimer?.stop();
+    this.box.close();
+  }
+
+  #watcher(): ExchangeWatcher {
+    return {
+      ordered: order => {
+        if (!this.#serials.has(order.oid)) this.#serials.set(order.oid, this.box.venue.numbers.orders);
+        if (order.finishedAt !== null) this.#ends.set(order, ++this.#ended);
+        this.#orders.add(order);
+      },
+      forgotten: order => {
+        this.#orders.delete(order);
+        this.#forgotten.add(this.#orderKey(order));
+        this.#serials.delete(order.oid);
+      },
+      converted: conversion => void this.#conversions.add(conversion),
+      traded: conversion => void this.#traded.add(conversion),
+      executed: () => void this.#stored(),
+    };
+  }
+
+  /** Stores all changes. Returns false if the store does not accept them; the next call tries again. */
+  #stored(): boolean {
+    if (this.#isAnswering) return true;
+    try {
+      this.#commit([]);
+      this.#isUnwritten = false;
+      return true;
+    } catch (error) {
+      if (!this.#isUnwritten) this.#onUnwritten(error);
+      this.#isUnwritten = true;
+      return false;
+    }
+  }
+
+  #commit(first: readonly RowChange[]): void {
+    const { venue } = this.box;
+    const now: [key: string, text: string][] = [];
+    const put = (key: string, value: unknown) => {
+      const text = storedText(value);
+      if (this.#texts.get(key) !== text) now.push([key, text]);
+    };
+    put('account', {
+      ...this.#account.holdings,
+      fees: [...venue.feesTaken],
+      gain: [...venue.simulatorNetGain],
+      deposited: [...venue.deposited],
+    } satisfies StoredAccount);
+    put('commands', this.#commands());
+    put('capacity', this.box.rfq.loads());
+    put('numbers', { ...venue.numbers, book: this.#book.numbers, ends: this.#ended } satisfies Numbers);
+    const { tick, lot } = this.#book.instrument;
+    if (this.#market) put('queues', { ...this.#market.stored(), tick, lot } satisfies StoredQueues & Units);
+    const orders = new Set([...this.#orders, ...this.#account.active.values()]);
+    for (const order of orders) put(this.#orderKey(order), this.#storedOrder(order));
+    const [tid, transfer] = [this.#lastTid, this.#lastTransfer];
+    this.#account.trades.each('asc', tid, trade => {
+      // In a trade of the account with itself, the maker's side is first.
+      const rank = trade.order.side === trade.makerSide ? 0 : 1;
+      now.push([`trade/${padded(trade.tid)}/${rank}`, storedText(this.#storedTrade(trade))]);
+      return true;
+    });
+    for (const { listedAt, ...of } of this.#account.transfers.list())
+      if (of.id > transfer) now.push([`transfer/${of.id}`, storedText({ ...of, listed: this.#wall(listedAt) })]);
+    for (const { quote, ...of } of this.#conversions) {
+      const { account: _, ...terms } = quote;
+      now.push([`conversion/${padded(Number(of.id))}`, storedText({ ...of, quote: terms })]);
+    }
+    for (const { account: _own, quote, ...of } of this.#traded) {
+      const { account: _, pair, ...terms } = quote;
+      // A conversion never uses the path of its rate again.
+      const { cross: _path, ...ends } = pair;
+      now.push([`rfq/${padded(of.number)}`, storedText({ ...of, quote: { ...terms, pair: ends } })]);
+    }
+    for (const [key] of now) this.#kept.get(key.slice(0, key.indexOf('/')))?.add(key);
+    const gone = [...this.#forgotten, ...this.#excess()];
+    const changes = [...first, ...now.map(([key, text]) => ({ key, text })), ...gone.map(key => ({ key, text: null }))];
+    if (changes.length === 0) return;
+    this.#store.write(
+      changes,
+      changes.some(({ key }) => !VOLATILE.has(key)),
+    );
+    for (const [key, text] of now) if (!WRITTEN_ONCE.test(key)) this.#texts.set(key, text);
+    for (const order of orders) if (!isActive(order)) this.#texts.delete(this.#orderKey(order));
+    for (const key of gone) this.#kept.get(key.slice(0, key.indexOf('/')))?.delete(key);
+    this.#lastTid = this.#account.trades.newest()?.tid ?? tid;
+    this.#lastTransfer = this.#account.transfers.list().at(-1)?.id ?? transfer;
+    for (const done of [this.#orders, this.#forgotten, this.#conversions, this.#traded]) done.clear();
+  }
+
+  /** Returns the keys of the oldest rows above the maximum numbers. */
+  #excess(): readonly string[] {
+    return [...this.#kept].flatMap(([name, keys]) => {
+      const excess: string[] = [];
+      for (const key of keys) {
+        if (keys.size - excess.length <= KEPT_MAX.get(name)!) break;
+        excess.push(key);
+      }
+      return excess;
+    });
+  }
+
+  /** Stores regularly that the process runs with a visible market, so that the next process knows for how long the market was not followed. */
+  #seen(): void {
+    try {
+      this.#store.write([{ key: 'seen', text: storedText(this.#clock.now()) }], false);
+    } catch {
+      // The next change reports that the store does not accept writes.
+    }
+    this.#seenTimer = this.#clock.after(SEEN_EVERY_MS, () => this.#seen());
+  }
+
+  #commands(): readonly StoredCommand[] {
+    const pending = this.#book.queue.pending().map(({ due, command }) => {
+      // The due time of a command is converted once: real clocks drift, and equal rows are not written again.
+      if (!this.#dues.has(command)) this.#dues.set(command, this.#wall(due));
+      return {
+        ...{ due: this.#dues.get(command)!, kind: command.kind, oid: command.order.oid },
+        ...(command.kind === 'replace' ? { old: command.old.oid } : {}),
+        ...(command.kind === 'modify' ? { change: command.change } : {}),
+      };
+    });
+    return [...pending, ...this.#held];
+  }
+
+  #resumeCommands(): void {
+    // A command that is due is executed and stored here, so the others stay held until they are submitted.
+    for (let first = this.#held[0]; first; first = this.#held[0]) {
+      this.#held = this.#held.slice(1);
+      const command = this.#commandOf(first);
+      if (command) this.#book.queue.submit(Math.max(0, first.due - this.#clock.now()), command);
+    }
+  }
+
+  /** Returns the command; `null` if its order has ended, as after a change of the book's units. */
+  #commandOf({ kind, oid, old, change }: StoredCommand): BookCommand | null {
+    const { venue } = this.box;
+    const order = venue.find(oid);
+    if (order === undefined || !isActive(order)) return null;
+    switch (kind) {
+      case 'enter':
+      case 'remove':
+        return { kind, order };
+      case 'replace': {
+        const replaced = old === undefined ? undefined : venue.find(old);
+        return replaced ? { kind, order, old: replaced } : { kind: 'enter', order };
+      }
+      case 'modify':
+        return change ? { kind, order, change } : null;
+    }
+  }
+
+  #restore(rows: ReturnType<RowStore['read']>, known: ReadonlyMap<string, string>): void {
+    const { venue, conversions, rfq } = this.box;
+    const account = this.#account;
+    for (const { key } of rows) this.#kept.get(key.slice(0, key.indexOf('/')))?.add(key);
+    const { fees, gain, deposited, ...holdings } = storedValue<StoredAccount>(known, 'account')!;
+    account.hold(holdings);
+    for (const [kept, sums] of [
+      [venue.feesTaken, fees],
+      [venue.simulatorNetGain, gain],
+      [venue.deposited, deposited],
+    ] as const)
+      for (const [currency, sum] of sums) kept.set(currency, sum);
+    const orders = valuesUnder<StoredOrder>(rows, 'order/').map(([key, stored]) => this.#orderOf(key, stored));
+    const ended = orders.filter(order => !isActive(order));
+    venue.restore({
+      ...{ ...this.account, account },
+      active: orders.filter(isActive),
+      finished: ended.sort((a, b) => (this.#ends.get(a) ?? 0) - (this.#ends.get(b) ?? 0)),
+    });
+    this.#restoreTrades(valuesUnder<StoredTrade>(rows, 'trade/'));
+    this.#restoreTransfers(valuesUnder<StoredTransfer>(rows, 'transfer/'));
+    conversions.restore(
+      valuesUnder<VenueConversion>(rows, 'conversion/').map(([, of]) => ({ ...of, quote: { ...of.quote, account } })),
+    );
+    rfq.restore(
+      valuesUnder<DeskConversion>(rows, 'rfq/').map(([, of]) => ({ ...of, account, quote: { ...of.quote, account } })),
+    );
+    rfq.restoreLoads(storedValue<readonly DeskLoad[]>(known, 'capacity') ?? []);
+    const numbers = storedValue<Numbers>(known, 'numbers')!;
+    this.#ended = Math.max(numbers.ends, ...orders.map(order => this.#ends.get(order) ?? 0));
+    // The numbers may be older than the orders and trades, which are written durably.
+    venue.resume({
+      tid: Math.max(numbers.tid, this.#lastTid + 1),
+      orders: Math.max(numbers.orders, ...this.#serials.values()),
+    });
+    this.#book.resume(numbers.book);
+    this.#cancelOldUnits();
+    venue.forget(account);
+  }
+
+  #restoreTrades(trades: readonly (readonly [string, StoredTrade])[]): void {
+    const kept = trades.slice(-OWN_TRADES_MAX);
+    for (const [, { oid, originId, marginOrderType, side, readable, tick, lot, ...of }] of kept) {
+      const instrument = this.#instrumentIn({ tick, lot });
+      const order = { oid, originId, marginOrderType, side, instrument, book: instrument.symbol };
+      this.#account.trades.add({ ...of, order, readableAt: this.#elapsedAt(readable) });
+    }
+    this.#lastTid = kept.at(-1)?.[1].tid ?? 0;
+  }
+
+  #restoreTransfers(transfers: readonly (readonly [string, StoredTransfer])[]): void {
+    const kept = transfers
+      .slice(-TRANSFERS_MAX)
+      .map(([, { listed, ...of }]) => ({ ...of, listedAt: this.#elapsedAt(listed) }));
+    this.#account.transfers.restore(kept);
+    this.#lastTransfer = kept.at(-1)?.id ?? '';
+  }
+
+  /** Cancels live orders in units that the book no longer has; a real exchange would not keep their prices. */
+  #cancelOldUnits(): void {
+    const { tick, lot } = this.#book.instrument;
+    for (const order of [...this.#account.active.values()]) {
+      if (order.instrument.tick === tick && order.instrument.lot === lot) continue;
+      this.#waiting.delete(order.oid);
+      this.box.venue.finish(order, 'cancelled');
+    }
+  }
+
+  #orderKey({ oid }: Pick<VenueOrder, 'oid'>): string {
+    return `order/${padded(this.#serials.get(oid)!)}`;
+  }
+
+  #storedOrder(order: VenueOrder): StoredOrder {
+    const { instrument, account: _, engineId, ...of } = order;
+    const { tick, lot } = instrument;
+    const isResting = engineId > 0 || this.#waiting.has(order.oid) || this.#book.stops.includes(order);
+    return { ...of, tick, lot, isResting, end: this.#ends.get(order) ?? 0 };
+  }
+
+  #orderOf(key: string, stored: StoredOrder): VenueOrder {
+    const { tick, lot, isResting, end, ...of } = stored;
+    const order: VenueOrder = {
+      ...of,
+      instrument: this.#instrumentIn({ tick, lot }),
+      account: this.#account,
+      engineId: 0,
+    };
+    this.#serials.set(order.oid, Number(key.slice('order/'.length)));
+    if (isActive(order) && isResting) this.#waiting.add(order.oid);
+    if (!isActive(order)) this.#ends.set(order, end);
+    return order;
+  }
+
+  #storedTrade({ order, readableAt, ...of }: OwnTradeRecord): StoredTrade {
+    const { oid, originId, marginOrderType, side, instrument } = order;
+    return {
+      ...{ ...of, oid, side, tick: instrument.tick, lot: instrument.lot, readable: this.#wall(readableAt) },
+      ...(originId === undefined ? {} : { originId }),
+      ...(marginOrderType === undefined ? {} : { marginOrderType }),
+    };
+  }
+
+  /** Returns the instrument of the book in the units of an earlier process, which may differ from the current units. */
+  #instrumentIn({ tick, lot }: Units): Instrument {
+    const { instrument, rules } = this.#book;
+    if (instrument.tick === tick && instrument.lot === lot) return instrument;
+    return instrumentOf({ ...rules, tickSize: tick }, lot);
+  }
+
+  /** Converts elapsed time of this process into wall-clock time. */
+  #wall(elapsed: Millis): Millis {
+    return this.#clock.now() + (elapsed - this.#clock.elapsed());
+  }
+
+  #elapsedAt(wall: Millis): Millis {
+    return this.#clock.elapsed() + (wall - this.#clock.now());
+  }
+}
+
+/** Matches the keys of rows that never change again, whose texts need not be compared. */
+const WRITTEN_ONCE = /^(?:trade|transfer|conversion|rfq)\//;
+
+const padded = (n: number): string => String(n).padStart(16, '0');
+
+/** Returns the value of a row; `null` if there is no such row. */
+function storedValue<T>(rows: ReadonlyMap<string, string>, key: string): T | null {
+  const text = rows.get(key);
+  return text === undefined ? null : (valueOfStored(text) as T);
+}
+
+/** Returns the values of all rows whose keys start with `prefix`, in the order of the keys. */
+const valuesUnder = <T>(rows: ReturnType<RowStore['read']>, prefix: string): (readonly [key: string, value: T])[] =>
+  rows.flatMap(({ key, text }) => (key.startsWith(prefix) ? [[key, valueOfStored(text) as T] as const] : []));
+
+function assertFits(known: Identity, { follows, book, instance }: AccountPurpose): void {
+  if (known.version > VERSION)
+    throw new Error(`a newer version of Puntas wrote it (format ${known.version}, expected ${VERSION}); update Puntas`);
+  if (known.follows === follows && known.book === book && known.instance === instance) return;
+  throw new Error(
+    `it belongs to ${known.instance} on ${known.book} of ${known.follows}, but this bot is ${instance} on ${book} of ${follows}`,
+  );
+}

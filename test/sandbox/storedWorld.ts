@@ -1,0 +1,441 @@
+/** A script of requests, market events and time on a stored exchange, which may be killed between any two steps and inside requests and timers. */
+import fc from 'fast-check';
+import { amount, opposite, price, textOfAmount, textOfPrice, VirtualClock, type Side } from '../../src/core/index.ts';
+import { levelModel, type Bound } from '../../src/fills/index.ts';
+import {
+  FollowedMarket,
+  StoredExchange,
+  type FollowedQueues,
+  type RowStore,
+  type Switches,
+} from '../../src/sandbox/index.ts';
+import { Trader } from './trader.ts';
+
+const BOOK = 'btc_mxn';
+const BASE = 150_000;
+/** Lots in one unit of the scripts: above the book's least amount and value. */
+const UNIT = 10_000;
+const BALANCES = { btc: '5', mxn: '5000000' };
+
+export type Step =
+  | {
+      readonly act: 'place';
+      readonly side: Side;
+      readonly at: number;
+      readonly lots: number;
+      readonly how: (typeof HOW)[number];
+    }
+  | { readonly act: 'sweep'; readonly side: Side; readonly lots: number; readonly unit: 'major' | 'minor' }
+  | { readonly act: 'bad'; readonly why: (typeof BAD)[number] }
+  | { readonly act: 'repeat'; readonly which: number; readonly side: Side; readonly at: number }
+  | { readonly act: 'cancel'; readonly which: readonly number[] }
+  | { readonly act: 'cancel all' }
+  | { readonly act: 'modify'; readonly which: number; readonly lots: number; readonly at: number | null }
+  | { readonly act: 'replace'; readonly which: number; readonly lots: number; readonly at: number }
+  | { readonly act: 'convert'; readonly side: Side; readonly desk: 'v4' | 'rfq' }
+  | { readonly act: 'rest'; readonly side: Side; readonly at: number; readonly lots: number }
+  | { readonly act: 'leave'; readonly which: number }
+  | { readonly act: 'take'; readonly side: Side; readonly lots: number }
+  | { readonly act: 'pass'; readonly ms: number };
+
+const HOW = ['postonly', 'goodtillcancelled', 'immediateorcancel', 'fillorkill'] as const;
+/** Orders that the exchange must reject, whatever the account and the book are. */
+const BAD = ['tick', 'amount', 'funds', 'book'] as const;
+
+const side = fc.constantFrom<Side>('buy', 'sell');
+const lots = fc.integer({ min: 1, max: 9 });
+const at = fc.integer({ min: 0, max: 6 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      act: fc.constant('place' as const),
+      ...{ side, at, lots },
+      how: fc.constantFrom(...HOW, 'postonly' as const, 'postonly' as const),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      act: fc.constant('sweep' as const),
+      ...{ side, lots },
+      unit: fc.constantFrom('major' as const, 'minor' as const),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('bad' as const), why: fc.constantFrom(...BAD) }) },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('repeat' as const), which: fc.nat(9), side, at }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      act: fc.constant('cancel' as const),
+      which: fc.array(fc.nat(9), { minLength: 1, maxLength: 4 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('cancel all' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ act: fc.constant('modify' as const), which: fc.nat(9), lots, at: fc.option(at) }),
+  },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('replace' as const), which: fc.nat(9), lots, at }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      act: fc.constant('convert' as const),
+      side,
+      desk: fc.constantFrom('v4' as const, 'rfq' as const),
+    }),
+  },
+  { weight: 6, arbitrary: fc.record({ act: fc.constant('rest' as const), side, at, lots }) },
+  { weight: 3, arbitrary: fc.record({ act: fc.constant('leave' as const), which: fc.nat(30) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ act: fc.constant('take' as const), side, lots: fc.integer({ min: 1, max: 25 }) }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ act: fc.constant('pass' as const), ms: fc.constantFrom(5, 20, 30, 600, 3_000) }),
+  },
+);
+export const scripts = (length: number): fc.Arbitrary<Step[]> =>
+  fc.array(step, { minLength: length / 2, maxLength: length, size: 'max' });
+
+/** Steps of the followed market. */
+const IS_MARKET: ReadonlySet<Step['act']> = new Set(['rest', 'leave', 'take']);
+
+/** `between`: kills before this step. Otherwise at the write of this number, before it is on disk or just after. */
+export type Kill = { readonly where: 'between' | 'before' | 'after'; readonly n: number };
+export const kills = (count: number, length: number): fc.Arbitrary<Kill[]> =>
+  fc.array(
+    fc.record({ where: fc.constantFrom('between' as const, 'before' as const, 'after' as const), n: fc.nat(length) }),
+    {
+      minLength: count / 2,
+      maxLength: count,
+    },
+  );
+
+export type Model = Bound | 'exact';
+export type SelfTrade = Switches['selfTrade'];
+
+/** Rows in memory; a write can be the last of its process. */
+class Disk implements RowStore {
+  readonly rows = new Map<string, string>();
+  writes = 0;
+  isDead = false;
+  /** Whether the last write before the death is on disk. */
+  wasWritten = false;
+  /** Whether the step is one of the followed market, which a restarted process does not see again: it is killed before or after. */
+  isMarket = false;
+  readonly #kills: readonly Kill[];
+
+  constructor(kills: readonly Kill[]) {
+    this.#kills = kills;
+  }
+
+  read() {
+    return [...this.rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, text]) => ({ key, text }));
+  }
+
+  write(changes: readonly { readonly key: string; readonly text: string | null }[]): void {
+    if (this.isDead) throw new Error('this process was killed');
+    // Only writes that the two runs have in common are counted: neither the regular ones nor those of an opening.
+    const isCounted = !this.isMarket && changes.every(({ key }) => key !== 'seen' && key !== 'identity');
+    const kill = isCounted ? this.#kills.find(({ where, n }) => where !== 'between' && n === this.writes) : undefined;
+    if (isCounted) this.writes++;
+    if (kill) [this.isDead, this.wasWritten] = [true, false];
+    if (kill?.where === 'before') throw new Error('killed before the write');
+    for (const { key, text } of changes) {
+      if (text === null) this.rows.delete(key);
+      else this.rows.set(key, text);
+    }
+    this.wasWritten = true;
+    if (kill) throw new Error('killed after the write');
+  }
+}
+
+type Rest = { readonly id: number; readonly side: Side; readonly at: number; lots: number };
+
+/** What is true at the end, as an accountant and the client see it. */
+export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrade, killed: readonly Kill[] = []) {
+  const clock = new VirtualClock();
+  const disk = new Disk(killed);
+  /** The followed market: its orders, oldest first. */
+  let rests: Rest[] = [
+    { id: 0, side: 'buy', at: 1, lots: 8 * UNIT },
+    { id: 1, side: 'sell', at: 5, lots: 8 * UNIT },
+  ];
+  let [restCount, takers, deaths] = [2, 0, 0];
+  const totalAt = (of: Side, place: number): number =>
+    rests.reduce((sum, rest) => (rest.side === of && rest.at === place ? sum + rest.lots : sum), 0);
+  const best = (of: Side): number | null => {
+    const places = rests.filter(rest => rest.side === of).map(rest => rest.at);
+    return places.length === 0 ? null : of === 'buy' ? Math.max(...places) : Math.min(...places);
+  };
+
+  const open = () => {
+    disk.isDead = false;
+    const stored = new StoredExchange({
+      ...{ clock, store: disk, seed: 7 },
+      purpose: { follows: 'https://one.example', book: BOOK, instance: 'bot' },
+      ...{ balances: BALANCES, volume30d: { mxn: '100000' } },
+      switches: {
+        ...{ engineDelayMinMs: 25, engineDelayMaxMs: 25, cancelTiming: 'queued', rateLimits: 'off' },
+        ...{ tradeRecordDelayMs: 0, finishedVisibleMs: 2_000, selfTrade },
+        // An end of a conversion that no random number decides, and a capacity that a few conversions use up.
+        ...{ rfqDelayMinMs: 300, rfqDelayMaxMs: 300, rfqFailurePips: 0, rfqCapacityPips: 10 },
+      },
+      onUnwritten: () => undefined,
+    });
+    // A process counts the orders of the followed book itself, in the order in which its first snapshot has them.
+    const born = new Map<number, number>();
+    const numbered = (rest: Rest) => {
+      if (!born.has(rest.id)) born.set(rest.id, born.size + 1);
+      return born.get(rest.id)!;
+    };
+    const queues: FollowedQueues = {
+      arrivals: () => born.size,
+      lotsUpTo: (of, ticks, arrival) =>
+        rests.reduce(
+          (sum, rest) =>
+            rest.side === of && BASE + rest.at === ticks && (born.get(rest.id) ?? Infinity) <= arrival
+              ? sum + rest.lots
+              : sum,
+          0,
+        ),
+    };
+    const isExact = model === 'exact';
+    const market = new FollowedMarket(
+      stored.box.marketplace(BOOK),
+      levelModel(isExact ? 'expected' : model),
+      isExact ? queues : null,
+    );
+    const sink = stored.follow(market);
+    sink.clear();
+    rests.forEach(numbered);
+    for (const rest of rests) sink.set(rest.side, price(BASE + rest.at), amount(totalAt(rest.side, rest.at)));
+    sink.flush();
+    const trader = new Trader({ ...stored.box, respond: stored.respond }, stored.account);
+    return { stored, market, sink, numbered, trader };
+  };
+  let session = open();
+  /** Shows the followed market again, as its events do. A process that is not killed ignores this repetition. */
+  const repeat = () => {
+    const before = disk.isMarket;
+    disk.isMarket = true;
+    if (!disk.isDead) session.sink.flush();
+    disk.isMarket = before;
+    if (disk.isDead) reopen();
+  };
+  const reopen = () => {
+    do {
+      deaths++;
+      session.stored.close();
+      // Nonces go on, as those of a client that keeps them on disk.
+      session = open();
+    } while (disk.isDead);
+    // A start executes the commands that are due. The market is repeated after these too.
+    repeat();
+  };
+  if (disk.isDead) reopen();
+  /** Lets time pass, and everything happen that is due by then: a kill at that instant would change its order otherwise. */
+  const pass = (ms: number) => {
+    for (const each of [ms, 0]) {
+      let isOver = false;
+      clock.after(each, () => (isOver = true));
+      while (!isOver) {
+        clock.runNext();
+        repeat();
+      }
+    }
+  };
+  /**
+   * Sends requests until the exchange has done them: what the disk does not know, no one has done. `isDeciding`: whether
+   * the request that was sent last is the one whose effect counts.
+   */
+  const ask = (call: (trader: Trader) => unknown, isDeciding: () => boolean = () => true) => {
+    try {
+      call(session.trader);
+    } catch (error) {
+      if (!disk.isDead) throw error;
+      const isDone = disk.wasWritten && isDeciding();
+      reopen();
+      if (!isDone) ask(call, isDeciding);
+    }
+  };
+  const show = (touched: readonly (readonly [Side, number])[]) => {
+    for (const [of, place] of touched) session.sink.set(of, price(BASE + place), amount(totalAt(of, place)));
+    session.sink.flush();
+  };
+
+  let placed = 0;
+  const codes: string[] = [];
+  const play = (each: Step): void => {
+    const { instrument } = session.stored.box.marketplace(BOOK);
+    const units = (n: number) => textOfAmount(instrument, amount(n * UNIT));
+    const ticks = (at: number) => textOfPrice(instrument, price(BASE + at));
+    // A start shows the whole market again, also what an order has just taken, as each event of the market does. So the
+    // commands of two requests are never executed at the same time.
+    if (!IS_MARKET.has(each.act)) pass(1);
+    switch (each.act) {
+      case 'place': {
+        const more = { time_in_force: each.how, origin_id: `bot-${placed++}` };
+        ask(trader => trader.limit(BOOK, each.side, ticks(each.at), units(each.lots), more));
+        return;
+      }
+      case 'sweep': {
+        const sum = each.unit === 'major' ? { major: units(each.lots) } : { minor: String(each.lots * 155) };
+        const order = { book: BOOK, side: each.side, type: 'market', origin_id: `bot-${placed++}`, ...sum };
+        ask(trader => trader.place(order));
+        return;
+      }
+      case 'bad': {
+        const [book, at, lots] = [BOOK, ticks(0), units(1)];
+        const [name, price, major] = {
+          tick: [book, '1500001', lots],
+          amount: [book, at, '0.00000001'],
+          funds: [book, at, '500'],
+          book: ['doge_mxn', at, lots],
+        }[each.why] as [string, string, string];
+        let code = '';
+        // A rejected order changes nothing, so it is sent again whatever the disk has.
+        ask(
+          trader => (code = trader.limit(name, 'buy', price, major, { origin_id: 'bad' })),
+          () => false,
+        );
+        codes.push(code);
+        return;
+      }
+      case 'repeat':
+        ask(trader => trader.limit(BOOK, each.side, ticks(each.at), units(1), { origin_id: `bot-${each.which}` }));
+        return;
+      case 'cancel': {
+        const ids = each.which.map(which => `bot-${which}`).join(',');
+        ask(trader => trader.call('DELETE', `/api/v3/orders?origin_ids=${ids}`));
+        return;
+      }
+      case 'cancel all':
+        ask(trader => trader.call('DELETE', '/api/v3/orders/all'));
+        return;
+      case 'modify': {
+        const change = { major: units(each.lots), ...(each.at === null ? {} : { price: ticks(each.at) }) };
+        ask(trader => trader.call('PATCH', `/api/v4/orders?origin_id=bot-${each.which}`, change));
+        return;
+      }
+      case 'replace': {
+        const by = { major: units(each.lots), price: ticks(each.at), origin_id: `bot-${placed++}` };
+        ask(trader => trader.call('PATCH', `/api/v3/orders?origin_id=bot-${each.which}`, by));
+        return;
+      }
+      case 'convert': {
+        const [from, to, sum] = each.side === 'sell' ? ['btc', 'mxn', '0.04'] : ['mxn', 'btc', '60000'];
+        let isDeciding = false;
+        // A quote ends with its process, so a client that got no answer starts with a new quote.
+        ask(
+          trader => {
+            isDeciding = false;
+            const quote = (path: string, fields: Record<string, string>) =>
+              trader.call('POST', path, fields).body as unknown as { id?: string; payload?: { id?: string } };
+            const id =
+              each.desk === 'v4'
+                ? quote('/api/v4/currency_conversions', { from_currency: from, to_currency: to, spend_amount: sum })
+                    .payload?.id
+                : quote('/rfq/v1/quotes', {
+                    ...{ source: from.toUpperCase(), target: to.toUpperCase(), source_amount: sum },
+                  }).id;
+            isDeciding = true;
+            if (id === undefined) return;
+            if (each.desk === 'v4') trader.call('PUT', `/api/v4/currency_conversions/${id}`);
+            else trader.call('POST', '/rfq/v1/conversions', { quote_id: id });
+          },
+          () => isDeciding,
+        );
+        return;
+      }
+      case 'rest': {
+        const other = best(opposite(each.side));
+        if (other !== null && (each.side === 'buy' ? each.at >= other : each.at <= other)) return;
+        const rest = { id: restCount++, side: each.side, at: each.at, lots: each.lots * UNIT };
+        rests.push(rest);
+        session.numbered(rest);
+        return show([[each.side, each.at]]);
+      }
+      case 'leave': {
+        const gone = rests[each.which];
+        if (!gone) return;
+        rests = rests.filter(rest => rest !== gone);
+        return show([[gone.side, gone.at]]);
+      }
+      case 'take': {
+        takers++;
+        const maker = opposite(each.side);
+        const touched = new Set<number>();
+        for (let left = each.lots * UNIT; left > 0;) {
+          const place = best(maker);
+          const first = rests.find(rest => rest.side === maker && rest.at === place);
+          if (!first) break;
+          const part = Math.min(left, first.lots);
+          const number = session.numbered(first);
+          session.sink.trade(each.side, price(BASE + first.at), amount(part), {
+            takerNumber: takers,
+            ...(model === 'exact' ? { maker: number } : {}),
+          });
+          left -= part;
+          first.lots -= part;
+          touched.add(first.at);
+          if (first.lots === 0) rests = rests.filter(rest => rest !== first);
+        }
+        return show([...touched].map(place => [maker, place] as const));
+      }
+      case 'pass':
+        return pass(each.ms);
+    }
+  };
+  steps.forEach((each, i) => {
+    for (const { where, n } of killed) if (where === 'between' && n === i) reopen();
+    disk.isMarket = IS_MARKET.has(each.act);
+    play(each);
+    repeat();
+  });
+  pass(1_500);
+  // From here on, the process lives.
+  disk.isMarket = true;
+  const { stored, market, trader } = session;
+  stored.box.venue.forget(stored.box.venue.accounts.get(stored.account.id)!);
+  const read = (target: string) => trader.call('GET', target).text;
+  const book = trader.get<{ bids: unknown; asks: unknown }>('GET', `/api/v3/order_book?book=${BOOK}`);
+  const { accounts, imbalance } = stored.box.truth();
+  const own = accounts.get(stored.account.id)!;
+  const orders = [...own.live, ...own.finished].map(order =>
+    Object.fromEntries(
+      Object.entries(order).filter(
+        ([name, value]) => value !== undefined && !['engineId', 'account', 'instrument'].includes(name),
+      ),
+    ),
+  );
+  const opening = { btc: 5n * 10n ** 18n, mxn: 5_000_000n * 10n ** 18n };
+  const held = (currency: 'btc' | 'mxn') => own.balances.get(currency)?.total ?? 0n;
+  const result = {
+    balances: own.balances,
+    orders,
+    trades: own.trades.map(({ order, readableAt: _, ...trade }) => ({ ...trade, oid: order.oid, side: order.side })),
+    areTidsRising: own.trades.every(({ tid }, i) => i === 0 || tid >= own.trades[i - 1]!.tid),
+    conversions: stored.box.rfq
+      .conversionsOf(stored.box.venue.accounts.get(stored.account.id)!)
+      .map(({ number, status, createdAt, updatedAt, quote: { sourceSum, targetSum } }) => ({
+        ...{ number, status, createdAt, updatedAt, sourceSum, targetSum },
+      })),
+    loads: stored.box.rfq.loads(),
+    codes,
+    book: { bids: book.bids, asks: book.asks },
+    profit: held('mxn') - opening.mxn + (held('btc') - opening.btc) * BigInt(BASE * 10),
+    queues: { ...market.stored(), spent: market.stored().spent.toSorted((a, b) => a.price - b.price) },
+    numbers: stored.box.venue.numbers,
+    answers: ['balance', 'open_orders', 'user_trades', 'ledger', 'fees', 'fundings'].map(path =>
+      read(`/api/v3/${path}`),
+    ),
+    imbalance: [...imbalance.values()].filter(sum => sum !== 0n),
+  };
+  stored.close();
+  return { result, deaths };
+}
+
+export const MODELS: readonly Model[] = ['pessimistic', 'expected', 'optimistic', 'exact'];
