@@ -1,6 +1,6 @@
 /**
  * Embedded exchange with one account that continues after a restart or a kill: every change is stored before an answer
- * reports the change. See docs/adr/0054.
+ * reports the change. See docs/adr/0053.
  */
 import {
   instrumentOf,
