@@ -22,9 +22,15 @@ function isRoomy(): boolean {
 }
 const TMPDIR = mkdtempSync(join(process.env['TMPDIR'] ?? (isRoomy() ? SHM : tmpdir()), 'puntas-planted-'));
 
-/** Only these, for somebody who writes one; all without. */
-const wanted = process.argv.slice(2);
-const edits = EDITS.filter(({ name }) => wanted.length === 0 || wanted.some(part => name.includes(part)));
+/** `--part 1/2` runs every second edit from the first, `--part 2/2` the others. Other arguments select edits by name. */
+const part = process.argv[2] === '--part' ? /^([1-9])\/([1-9])$/.exec(process.argv[3] ?? '') : undefined;
+if (part === null) throw new Error(`--part: expected a part like 1/2, found ${process.argv[3] ?? 'nothing'}`);
+const [, which = '1', of = '1'] = part ?? [];
+const wanted = process.argv.slice(part === undefined ? 2 : 4);
+const edits = EDITS.filter(
+  ({ name }, i) =>
+    i % Number(of) === Number(which) - 1 && (wanted.length === 0 || wanted.some(words => name.includes(words))),
+);
 
 /** Where the text to replace begins; says what is wrong when it is not there exactly once. */
 function placeOf({ name, file, from }: Edit, code: string): number {
