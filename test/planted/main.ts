@@ -24,8 +24,9 @@ const TMPDIR = mkdtempSync(join(process.env['TMPDIR'] ?? (isRoomy() ? SHM : tmpd
 
 /** `--part 1/2` runs every second edit from the first, `--part 2/2` the others. Other arguments select edits by name. */
 const part = process.argv[2] === '--part' ? /^([1-9])\/([1-9])$/.exec(process.argv[3] ?? '') : undefined;
-if (part === null) throw new Error(`--part: expected a part like 1/2, found ${process.argv[3] ?? 'nothing'}`);
 const [, which = '1', of = '1'] = part ?? [];
+if (part === null || Number(which) > Number(of))
+  throw new Error(`--part: expected a part like 1/2, found ${process.argv[3] ?? 'nothing'}`);
 const wanted = process.argv.slice(part === undefined ? 2 : 4);
 const edits = EDITS.filter(
   ({ name }, i) =>
