@@ -7,6 +7,7 @@ import type { WhichBot } from '../../messages/ownCommand.ts';
 import { checkedBy, checkedReason } from '../../messages/reason.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { stateDirOf, type ActionAsk } from './actions.ts';
+import { changesForAgent, reloadedFile } from './reloadChanges.ts';
 import {
   proposalBasis,
   proposalDigest,
@@ -30,6 +31,7 @@ export type ProposalRequest = {
 export type ProposalDeskOptions = {
   readonly bot: WhichBot;
   readonly clock: Clock;
+  /** Preview of an action other than a reload: an agent must not reach the mailbox of the running bot. */
   readonly preview: PreviewOfAction;
   /** Returns a new id that matches `PROPOSAL_ID`. */
   readonly newId: () => string;
@@ -100,9 +102,12 @@ export class ProposalDesk {
     const { bot, clock, preview, newId } = this.#options;
     stateDirOf(bot);
     const ask = checkedRequest(request);
-    const basis = proposalBasis(bot, ask.action, clock.now());
-    const lines = await preview(previewAsk(ask, newId(), clock.now()));
-    if (proposalBasis(bot, ask.action, clock.now()) !== basis)
+    const file = ask.action === 'reload' ? reloadedFile(bot) : null;
+    const basisNow = () => proposalBasis(bot, ask.action, file?.digest ?? null, clock.now());
+    const basis = basisNow();
+    const lines =
+      file === null ? await preview(previewAsk(ask, newId(), clock.now())) : changesForAgent(bot, file, clock.now());
+    if (basisNow() !== basis)
       throw new UsageError('the state of the bot changed during the preview; propose the action again');
     return { ask, basis, lines: cutLines(lines) };
   }

@@ -5,7 +5,7 @@ import { PROPOSED_ACTIONS } from '../../live/mailbox/kinds.ts';
 import { VENUES } from '../../wiring/venueRegistry.ts';
 import type { ProposedAction } from '../actions/proposals.ts';
 import type { BacktestTool } from './backtestTool.ts';
-import type { ConsoleClient } from './consoleClient.ts';
+import type { AgentConsole } from './agentConsole.ts';
 import { searchDocs, type DocsPage } from './docsPages.ts';
 
 export type AgentTool = {
@@ -20,7 +20,7 @@ export type AgentTool = {
 };
 
 export type AgentToolsOptions = {
-  readonly client: ConsoleClient;
+  readonly client: AgentConsole;
   readonly backtest: BacktestTool;
   readonly pages: () => readonly DocsPage[];
   /** Name of the agent in proposals. */

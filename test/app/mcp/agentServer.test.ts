@@ -14,7 +14,7 @@ import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
 import { serveAgent } from '../../../src/app/mcp/agentServer.ts';
 import { allowedPath, BacktestTool } from '../../../src/app/mcp/backtestTool.ts';
 import { CallLimits } from '../../../src/app/mcp/callLimits.ts';
-import { ConsoleClient } from '../../../src/app/mcp/consoleClient.ts';
+import { AgentConsole } from '../../../src/app/mcp/agentConsole.ts';
 import { docsPages, searchDocs } from '../../../src/app/mcp/docsPages.ts';
 import { serveConsole, type ConsoleServer } from '../../../src/console/index.ts';
 import { Secret, VirtualClock } from '../../../src/core/index.ts';
@@ -67,7 +67,7 @@ async function agent({ token = VIEWER, callsPerMinute = 1e6, files = [] as strin
   const ended = serveAgent(
     {
       ...{ input, output, clock, version: '1.2.3', callsPerMinute, agent: 'a helper', pages: () => pages },
-      client: new ConsoleClient(url === '' ? server.url : url, new Secret(token)),
+      client: new AgentConsole(url === '' ? server.url : url, new Secret(token)),
       backtest: new BacktestTool({ main: '/nowhere.js', folders: files, environment: {}, clock }),
     },
     stop.signal,
@@ -266,9 +266,9 @@ describe('the limits', () => {
       'x',
       'http://127.0.0.1.evil.example',
     ])
-      expect(() => new ConsoleClient(url, new Secret(VIEWER))).toThrow(/--console: expected an address/);
+      expect(() => new AgentConsole(url, new Secret(VIEWER))).toThrow(/--console: expected an address/);
     for (const url of ['http://127.0.0.1:9465', 'http://localhost:1', 'http://[::1]:1', 'https://desk.example'])
-      expect(() => new ConsoleClient(url, new Secret(VIEWER))).not.toThrow();
+      expect(() => new AgentConsole(url, new Secret(VIEWER))).not.toThrow();
   });
 });
 
