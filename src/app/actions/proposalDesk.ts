@@ -46,7 +46,7 @@ export const PROPOSAL_MS = 900_000;
 /** Number of decided or expired proposals that are kept; the action journal has every executed one. */
 const CLOSED_KEPT = 50;
 /** Maximum size of a stored preview. */
-const PREVIEW_MAX = { lines: 100, characters: 500 };
+const PREVIEW_MAX = { lines: 100, characters: 500, all: 12_000 };
 const MINUTE_MS = 60_000;
 
 export class ProposalDesk {
@@ -144,10 +144,13 @@ function previewAsk({ action, reason, agent, minutes }: CheckedRequest, id: stri
   return { ...asked, action, ...(minutes === null ? {} : { untilMs: now + minutes * MINUTE_MS }) };
 }
 
-const cutLines = (lines: readonly string[]): readonly string[] => [
-  ...lines.slice(0, PREVIEW_MAX.lines).map(line => [...line].slice(0, PREVIEW_MAX.characters).join('')),
-  ...(lines.length > PREVIEW_MAX.lines ? [`and ${lines.length - PREVIEW_MAX.lines} more lines`] : []),
-];
+/** Returns the first lines, so that a list of proposals has a maximum size; the last line tells how many are missing. */
+function cutLines(lines: readonly string[]): readonly string[] {
+  const cut = lines.map(line => [...line].slice(0, PREVIEW_MAX.characters).join(''));
+  let characters = 0;
+  const past = cut.findIndex((line, at) => at >= PREVIEW_MAX.lines || (characters += line.length) > PREVIEW_MAX.all);
+  return past < 0 ? cut : [...cut.slice(0, past), `and ${lines.length - past} more lines`];
+}
 
 /** Removes the oldest decided or expired proposals, and decisions without a proposal. */
 function prune({ stateDir }: WhichBot, all: readonly ProposalStanding[]): void {

@@ -104,9 +104,9 @@ function readTools({ client }: AgentToolsOptions): readonly AgentTool[] {
       run: (_, signal) => client.read('/config', {}, signal),
     }),
     tool({
-      ...{ name: 'list_proposals', title: 'Proposals', schema: none },
-      description: 'Proposals with their state and, once executed, their result.',
-      run: (_, signal) => client.read('/proposals', {}, signal),
+      ...{ name: 'list_proposals', title: 'Proposals', schema: z.strictObject({ max: max(20) }) },
+      description: 'Open proposals with their preview, and the last closed ones with their state and result.',
+      run: (query, signal) => client.read('/proposals', given(query), signal),
     }),
   ];
 }
