@@ -30,6 +30,7 @@ import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { writeReport, reportFiles } from '../app/backtest/reportFiles.ts';
 import { selectedInputs, tapeOf } from '../../src/cli/commands/source.ts';
 import { chosenStored, hedgeVenueOf, referenceTapes } from './recordings.ts';
+import { endWithParent } from '../../src/cli/terminal/signals.ts';
 import { version } from '../../src/cli/terminal/version.ts';
 import { writeOut } from '../../src/wiring/outFiles.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
@@ -123,6 +124,7 @@ function addBacktest(program: Command): void {
     .option('--out <path>', 'write NAME.html, or a folder with HTML, JSON and CSV')
     .option('--json', 'print one JSON object', false)
     .action(async (options: BacktestFlags, self: Command) => {
+      endWithParent();
       const { config, file, tape } = await chosenTape(options);
       if (tape !== null)
         refuseGiven(

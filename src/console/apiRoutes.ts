@@ -38,7 +38,8 @@ export type ApiProposal = {
 
 /** Proposals of agents. Each function rejects with a message for the agent. */
 export type ApiProposals = {
-  readonly list: () => readonly object[];
+  /** Returns all open proposals and the newest closed ones, `max` in all unless more are open. */
+  readonly list: (max: number) => readonly object[];
   readonly propose: (request: ApiProposal) => Promise<object>;
   readonly preview: (request: ApiProposal) => Promise<readonly string[]>;
 };
@@ -179,7 +180,10 @@ function handlersOf(
       const access = accessOf(request);
       return { role: 'role' in access ? access.role : 'anonymous' };
     },
-    proposals: async (_, reply) => reply.send(proposals.list()),
+    proposals: async ({ query }, reply) => {
+      const { max = '10' } = query as Readonly<Record<string, string>>;
+      return reply.send(proposals.list(Number(max)));
+    },
     propose: async ({ body }) => proposals.propose(proposalFrom(body as Partial<ApiProposal>)),
     proposalPreview: async ({ body }) => ({
       lines: await proposals.preview(proposalFrom(body as Partial<ApiProposal>)),

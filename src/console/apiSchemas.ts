@@ -126,7 +126,7 @@ const proposalAnswer: ApiSchema = {
     decidedBy: { type: ['string', 'null'] },
     result: lines,
   },
-  required: ['id', 'action', 'state', 'preview', 'digest'],
+  required: ['id', 'action', 'state', 'digest'],
 };
 const ACTION_SUMMARIES: Readonly<Record<ApiAction, string>> = {
   pause: 'Cancel all orders and pause quoting',
@@ -249,7 +249,10 @@ export const API_ROUTES = {
     path: `${API_BASE}/proposals`,
     needsToken: true,
     role: 'viewer',
-    summary: 'Proposals of agents with their state, newest first',
+    summary: 'Open proposals of agents with their preview, and the last closed ones, newest first',
+    query: {
+      max: { type: 'string', pattern: '^(?:[1-9]|1\\d|20)$', description: 'Maximum number, up to 20; default 10' },
+    },
     answer: { type: 'array', items: proposalAnswer },
   },
   propose: {

@@ -130,22 +130,6 @@ export function createDurably(file: string, text: string, mode: number): void {
   syncFolder(dirname(file));
 }
 
-/**
- * Creates a file that no other process has created, durable on return. Throws EEXIST if the file exists. After a kill,
- * the file may exist with a part of its text.
- */
-export function createExclusively(file: string, text: string): void {
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-  const fd = openSync(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-  try {
-    writeAll(fd, text, file);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  syncFolder(dirname(file));
-}
-
 function replaceBy(text: string, file: string, options: NewFileOptions): void {
   const made = new NewFile(file, options);
   try {

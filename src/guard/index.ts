@@ -6,7 +6,6 @@ export {
   appendLine,
   appendLineDurably,
   createDurably,
-  createExclusively,
   overwrite,
   syncFolder,
   synced,

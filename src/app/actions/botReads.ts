@@ -58,11 +58,10 @@ const shownFill = ({ at, amount, value, fee, ...rest }: BookedFill): object => (
  * Returns a configuration without secrets. Keys and tokens are never in a configuration, but the address of a webhook or
  * of a feed can contain one, so only the origin of each address is shown.
  */
-export function shownConfig(config: Config): unknown {
-  return withoutSecrets(config);
-}
+export const shownConfig = (config: Config): unknown => withoutSecrets(config);
 
-function withoutSecrets(value: unknown): unknown {
+/** Returns a value of a configuration without secrets, as `shownConfig` does. */
+export function withoutSecrets(value: unknown): unknown {
   if (typeof value === 'string') return shownAddress(value);
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (typeof value !== 'object' || value === null) return value;

@@ -7,6 +7,7 @@ import type { WhichBot } from '../../messages/ownCommand.ts';
 import { checkedBy, checkedReason } from '../../messages/reason.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { stateDirOf, type ActionAsk } from './actions.ts';
+import { changesForAgent, reloadedFile } from './reloadChanges.ts';
 import {
   proposalBasis,
   proposalDigest,
@@ -30,6 +31,7 @@ export type ProposalRequest = {
 export type ProposalDeskOptions = {
   readonly bot: WhichBot;
   readonly clock: Clock;
+  /** Preview of an action other than a reload: an agent must not reach the mailbox of the running bot. */
   readonly preview: PreviewOfAction;
   /** Returns a new id that matches `PROPOSAL_ID`. */
   readonly newId: () => string;
@@ -44,7 +46,7 @@ export const PROPOSAL_MS = 900_000;
 /** Number of decided or expired proposals that are kept; the action journal has every executed one. */
 const CLOSED_KEPT = 50;
 /** Maximum size of a stored preview. */
-const PREVIEW_MAX = { lines: 100, characters: 500 };
+const PREVIEW_MAX = { lines: 100, characters: 500, all: 12_000 };
 const MINUTE_MS = 60_000;
 
 export class ProposalDesk {
@@ -100,9 +102,12 @@ export class ProposalDesk {
     const { bot, clock, preview, newId } = this.#options;
     stateDirOf(bot);
     const ask = checkedRequest(request);
-    const basis = proposalBasis(bot, ask.action, clock.now());
-    const lines = await preview(previewAsk(ask, newId(), clock.now()));
-    if (proposalBasis(bot, ask.action, clock.now()) !== basis)
+    const file = ask.action === 'reload' ? reloadedFile(bot) : null;
+    const basisNow = () => proposalBasis(bot, ask.action, file?.digest ?? null, clock.now());
+    const basis = basisNow();
+    const lines =
+      file === null ? await preview(previewAsk(ask, newId(), clock.now())) : changesForAgent(bot, file, clock.now());
+    if (basisNow() !== basis)
       throw new UsageError('the state of the bot changed during the preview; propose the action again');
     return { ask, basis, lines: cutLines(lines) };
   }
@@ -139,10 +144,13 @@ function previewAsk({ action, reason, agent, minutes }: CheckedRequest, id: stri
   return { ...asked, action, ...(minutes === null ? {} : { untilMs: now + minutes * MINUTE_MS }) };
 }
 
-const cutLines = (lines: readonly string[]): readonly string[] => [
-  ...lines.slice(0, PREVIEW_MAX.lines).map(line => [...line].slice(0, PREVIEW_MAX.characters).join('')),
-  ...(lines.length > PREVIEW_MAX.lines ? [`and ${lines.length - PREVIEW_MAX.lines} more lines`] : []),
-];
+/** Returns the first lines, so that a list of proposals has a maximum size; the last line tells how many are missing. */
+function cutLines(lines: readonly string[]): readonly string[] {
+  const cut = lines.map(line => [...line].slice(0, PREVIEW_MAX.characters).join(''));
+  let characters = 0;
+  const past = cut.findIndex((line, at) => at >= PREVIEW_MAX.lines || (characters += line.length) > PREVIEW_MAX.all);
+  return past < 0 ? cut : [...cut.slice(0, past), `and ${lines.length - past} more lines`];
+}
 
 /** Removes the oldest decided or expired proposals, and decisions without a proposal. */
 function prune({ stateDir }: WhichBot, all: readonly ProposalStanding[]): void {

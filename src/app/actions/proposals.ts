@@ -2,11 +2,9 @@
  * Proposals of agents in a state directory. A proposal has no effect until a person approves it. The approval is bound to
  * the content of the proposal and to the facts on which its effect depends, and acts at most once.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { textOfError, type Clock, type Millis } from '../../core/index.ts';
-import { createExclusively, readRegularFile, TEXT_FILE } from '../../guard/index.ts';
-import { assertStateDirTrusted } from '../../live/files/stateDir.ts';
 import { PROPOSAL_ID, PROPOSED_ACTIONS, type MailMessage } from '../../live/mailbox/kinds.ts';
 import { Mailbox, NumberedMailbox } from '../../live/mailbox/mailbox.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
@@ -16,6 +14,7 @@ import { holdersOf, lifeOf } from '../inspect/botLife.ts';
 import { actionsIn, type ActionEntry } from './actionJournal.ts';
 import { stateDirOf, type ActionAsk, type ActionEnd } from './actions.ts';
 import { executeAction } from './executeAction.ts';
+import { reloadedFile } from './reloadChanges.ts';
 
 export type ProposedAction = (typeof PROPOSED_ACTIONS)[number];
 export type Proposal = MailMessage<'proposal'>;
@@ -97,25 +96,23 @@ export function proposalDigest(bot: WhichBot, proposal: Omit<Proposal, 'digest'>
 
 /**
  * Returns a hash (hex) of the facts on which the effect of an action depends: the process of the bot, the stops in force,
- * and for a reload the content of the file. Orders and quotes change every second, so they are no part of it.
+ * and for a reload the content of the file (`fileDigest`, otherwise `null`). Orders and quotes change every second, so
+ * they are no part of it.
  */
-export function proposalBasis(bot: WhichBot, action: ProposedAction, now: Millis): string {
+export function proposalBasis(bot: WhichBot, action: ProposedAction, fileDigest: string | null, now: Millis): string {
   const { state, since } = lifeOf(bot.stateDir, now);
-  return sha256(JSON.stringify([action, state, since, holdersOf(bot.stateDir, now), reloadedFile(bot, action)]));
+  return sha256(JSON.stringify([action, state, since, holdersOf(bot.stateDir, now), fileDigest]));
 }
 
 /** Returns the SHA-256 (hex) of the file that a reload applies; `null` for another action. */
-function reloadedFile({ configFile }: WhichBot, action: ProposedAction): string | null {
-  if (action !== 'reload') return null;
-  if (configFile === undefined)
-    throw new UsageError('a reload reads the YAML file of the bot; pass it to the console with -c FILE');
-  return sha256(readRegularFile(configFile, TEXT_FILE));
-}
+const fileDigestOf = (bot: WhichBot, action: ProposedAction): string | null =>
+  action === 'reload' ? reloadedFile(bot).digest : null;
 
 const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
 
 /**
- * Previews a proposal again for a person. `digest`: hash of the content that the person has read, or its first eight or
+ * Previews a proposal again for a person. The file of a reload is read once: the preview and the approved action are
+ * bound to this content. `digest`: hash of the content that the person has read, or its first eight or
  * more characters.
  * @throws UsageError if the proposal does not exist, is changed, decided or expired, or if what its effect depends on has
  * changed.
@@ -130,20 +127,27 @@ export async function reviewProposal(
   stateDirOf(bot);
   const by = checkedBy(approver.by);
   const proposal = openProposal(bot, id, digest, clock.now());
-  const basis = proposalBasis(bot, proposal.action, clock.now());
+  const fileDigest = fileDigestOf(bot, proposal.action);
+  const basis = proposalBasis(bot, proposal.action, fileDigest, clock.now());
   if (basis !== proposal.basis) throw new UsageError(CHANGED);
-  const lines = await preview({ ...askOf(bot, proposal, by, clock.now()), id: previewId(id) });
+  const lines = await preview({ ...askOf(proposal, by, fileDigest, clock.now()), id: previewId(id) });
   return {
     ...{ proposal, lines },
     approve: async () => {
       try {
         openProposal(bot, id, proposal.digest, clock.now());
-        if (proposalBasis(bot, proposal.action, clock.now()) !== basis) throw new UsageError(CHANGED);
+        const found = fileDigestOf(bot, proposal.action);
+        if (proposalBasis(bot, proposal.action, found, clock.now()) !== basis) throw new UsageError(CHANGED);
         claim(bot, proposal, { ...approver, by }, 'approved', clock.now());
       } catch (error) {
         return { end: 'refused', lines: [textOfError(error)] };
       }
-      return executeAction(bot, askOf(bot, proposal, by, clock.now()), clock);
+      try {
+        return await executeAction(bot, askOf(proposal, by, fileDigest, clock.now()), clock);
+      } catch (error) {
+        if (error instanceof UsageError) return { end: 'refused', lines: error.message.split('\n') };
+        throw error;
+      }
     },
   };
 }
@@ -151,8 +155,8 @@ export async function reviewProposal(
 const CHANGED =
   'the stops in force, the process of the bot or the configuration file have changed since the proposal, so its effect would differ; reject it, or have it proposed again';
 
-/** Id of the preview, so that its answer is not mistaken for the answer to the action. */
-const previewId = (id: string): string => `${id}-preview`;
+/** New id of a preview, so that its answer is not mistaken for that to the action or to another preview. */
+const previewId = (id: string): string => `${id}-preview-${randomUUID().slice(0, 8)}`;
 
 /**
  * Rejects an open proposal.
@@ -182,14 +186,15 @@ function openProposal(bot: WhichBot, id: string, digest: string, now: Millis): P
   if (digest.length < DIGEST_MIN || !proposal.digest.startsWith(digest.toLowerCase()))
     throw new UsageError(`${id}: the digest is not that of the proposal; read it again with puntas proposals`);
   const entry = actionsIn(bot.stateDir).find(each => each.id === id);
-  const { state, by } = standingOf(bot, proposal, undefined, entry, now);
+  const decision = new Mailbox(bot.stateDir, 'decision').read(id)?.message;
+  const { state, by } = standingOf(bot, proposal, decision, entry, now);
   if (state === 'open') return proposal;
   throw new UsageError(
     state === 'expired' ? `${id}: the proposal has expired` : `${id}: ${by ?? 'a person'} has already decided`,
   );
 }
 
-/** Records the decision. The file can be created only once, so only one process decides. */
+/** Records the decision, complete or not at all. The file can be created only once, so only one process decides. */
 function claim(
   bot: WhichBot,
   { id, digest }: Proposal,
@@ -197,21 +202,23 @@ function claim(
   verdict: Decision['verdict'],
   at: Millis,
 ) {
-  assertStateDirTrusted(bot.stateDir);
-  const text = new Mailbox(bot.stateDir, 'decision').textOf({ id, at, by, via, verdict, digest });
-  try {
-    createExclusively(decisionFile(bot, id), text);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST')
-      throw new UsageError(`${id}: another person has already decided`);
-    throw error;
-  }
+  if (!new Mailbox(bot.stateDir, 'decision').putNew({ id, at, by, via, verdict, digest }))
+    throw new UsageError(`${id}: another person has already decided`);
 }
 
-/** Returns the action of a proposal, as the person who approves it requests it. */
-function askOf(bot: WhichBot, { id, action, reason, agent, minutes }: Proposal, by: string, now: Millis): ActionAsk {
+/**
+ * Returns the action of a proposal, as the person who approves it requests it. `fileDigest`: that of the file which a
+ * reload must find.
+ */
+function askOf(
+  { id, action, reason, agent, minutes }: Proposal,
+  by: string,
+  fileDigest: string | null,
+  now: Millis,
+): ActionAsk {
   const asked = { id, reason, by, agent, via: 'agent' } as const;
   if (action === 'pause') return { ...asked, action, ...(minutes === null ? {} : { untilMs: now + minutes * 60_000 }) };
   if (action !== 'reload') return { ...asked, action };
-  return { ...asked, action, digest: reloadedFile(bot, action) ?? '' };
+  if (fileDigest === null) throw new Error('a reload needs the digest of its file');
+  return { ...asked, action, digest: fileDigest };
 }

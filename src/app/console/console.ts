@@ -80,6 +80,7 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const api = consoleApi(ask.bot, clock, actions !== null, {
     read: read => replays.read(read),
     preview: asked => replays.preview(asked, () => undefined),
+    proposalPreview: asked => replays.proposalPreview(asked),
     summary: () => kept.text,
     events: () => beside.events(),
   });
@@ -104,7 +105,7 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const timers = [
     again(clock, VIEW_EVERY_MS, () => {
       const view = liveView(live, beside);
-      const shown = view === null ? waiting(live, beside) : { ...view, proposals: proposals() };
+      const shown = view === null ? waiting(live, beside) : { ...view, proposals: server.pages > 0 ? proposals() : [] };
       server.send(JSON.stringify(shown));
       kept.summary = summaryNow(view, shown, live, ask);
     }),

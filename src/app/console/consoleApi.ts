@@ -18,6 +18,8 @@ export type ApiWork = {
   /** Returns the summary as JSON; `null` before it is made. */
   readonly summary: () => string | null;
   readonly preview: (ask: ActionAsk) => Promise<readonly string[]>;
+  /** Preview of a proposal of an agent, which must not delay those of operators. */
+  readonly proposalPreview: (ask: ActionAsk) => Promise<readonly string[]>;
   /** Returns the events outside the recordings, oldest first. */
   readonly events: () => readonly ShownEvent[];
 };
@@ -48,7 +50,7 @@ export function consoleApi(bot: WhichBot, clock: Clock, canAct: boolean, work: A
         }
       : null,
     act: canAct ? keyedActions(bot, clock) : null,
-    proposals: apiProposals(bot, clock, work.preview),
+    proposals: apiProposals(bot, clock, work.proposalPreview),
   };
 }
 

@@ -28,10 +28,33 @@ export const newProposalId = (): string =>
 export function apiProposals(bot: WhichBot, clock: Clock, preview: PreviewOfAction): ApiProposals {
   const desk = new ProposalDesk({ bot, clock, preview, newId: newProposalId });
   return {
-    list: () => desk.list().map(proposalJson),
+    list: max => listed(desk.list(), max).map(listedJson),
     propose: async request => proposalJson(await desk.propose(request)),
     preview: request => desk.preview(request),
   };
+}
+
+/** Maximum lines of a result in the list, and characters of a line. */
+const RESULT_MAX = { lines: 5, characters: 200 };
+
+/** Returns all open proposals and the newest closed ones, `max` in all unless more are open, in the given order. */
+function listed(all: readonly ProposalStanding[], max: number): readonly ProposalStanding[] {
+  const isOpen = ({ state }: ProposalStanding) => state === 'open';
+  const closed = Math.max(0, max - all.filter(isOpen).length);
+  const shown = new Set(all.filter(each => !isOpen(each)).slice(0, closed));
+  return all.filter(each => isOpen(each) || shown.has(each));
+}
+
+/** Returns a proposal as JSON of bounded size. A closed one is without its preview. */
+function listedJson(proposal: ProposalStanding): object {
+  const { preview, ...rest } = proposalJson(proposal);
+  const { lines, characters } = RESULT_MAX;
+  const omitted = proposal.result.length - lines;
+  const result = [
+    ...proposal.result.slice(0, lines).map(line => line.slice(0, characters)),
+    ...(omitted > 0 ? [`and ${omitted} more lines`] : []),
+  ];
+  return { ...rest, ...(proposal.state === 'open' ? { preview } : {}), result };
 }
 
 /** Returns a proposal as JSON, with times in ISO 8601. */

@@ -22,7 +22,10 @@ export type FromReplays =
   | { readonly id: number; readonly kind: 'done'; readonly told: string | readonly string[] }
   | { readonly id: number; readonly kind: 'failed'; readonly why: string };
 
-type ConsoleReplays = Pick<ConsoleReplayer, 'past' | 'preview' | 'read' | 'close'>;
+type ConsoleReplays = Pick<ConsoleReplayer, 'past' | 'preview' | 'read' | 'close'> & {
+  /** Preview of a proposal of an agent, in a thread of its own, so that operators do not wait for it. */
+  readonly proposalPreview: (ask: ActionAsk) => Promise<readonly string[]>;
+};
 
 /** Returns the replayer of a bot's recordings. `file` is the compiled script of the threads. */
 export function replaysOf(
@@ -30,16 +33,20 @@ export function replaysOf(
   clock: Clock,
   file = fileURLToPath(new URL('./replayThread.js', import.meta.url)),
 ): ConsoleReplays {
-  if (!existsSync(file)) return new ConsoleReplayer(of, clock);
-  // Past views, previews and reads have separate threads, so that they do not wait for each other.
+  if (!existsSync(file)) {
+    const replayer = new ConsoleReplayer(of, clock);
+    return Object.assign(replayer, { proposalPreview: (ask: ActionAsk) => replayer.preview(ask, () => undefined) });
+  }
+  // Past views, previews of operators, those of agents, and reads have separate threads, so that they do not wait for each other.
   const thread = () => new ReplayThread(file, of);
-  const [moments, previews, reads] = [thread(), thread(), thread()];
+  const [moments, previews, proposals, reads] = [thread(), thread(), thread(), thread()];
   return {
     past: async (ask, signal, onProgress) => String(await moments.ask({ kind: 'past', ask }, onProgress, signal)),
     preview: async (ask, onProgress) => [await previews.ask({ kind: 'preview', ask }, onProgress)].flat(),
+    proposalPreview: async ask => [await proposals.ask({ kind: 'preview', ask }, () => undefined)].flat(),
     read: async ask => String(await reads.ask({ kind: 'read', ask }, () => undefined)),
     close: () => {
-      for (const each of [moments, previews, reads]) each.close();
+      for (const each of [moments, previews, proposals, reads]) each.close();
     },
   };
 }

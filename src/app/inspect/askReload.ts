@@ -46,7 +46,7 @@ export async function askReload(
   const box = new ReloadBox(dir);
   const answer = await askBot(dir, box, request, clock, 'A bot that is not running reads the file at its next start');
   quietly(() => {
-    if (answer.end === 'shown' && command.isForAgent === true) return;
+    if (isPreview && command.isForAgent === true) return;
     if (answer.end === 'shown') box.remember({ by, at: clock.now(), digest });
     else if (answer.end !== 'kept') box.remember(null);
   });

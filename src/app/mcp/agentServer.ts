@@ -89,9 +89,13 @@ function addResources(server: McpServer, { client, pages }: AgentServerOptions, 
       contents: [{ uri, mimeType, text: await limits.run(read) }],
     }));
   };
-  add('puntas://configuration', 'Configuration of the last run', 'application/json', async () =>
-    JSON.stringify(plainJson(await client.read('/config'))),
-  );
+  add('puntas://configuration', 'Configuration of the last run', 'application/json', async () => {
+    const text = JSON.stringify(plainJson(await client.read('/config')));
+    // A longer text would be cut, and no longer be JSON.
+    if (text.length > ANSWER_MAX)
+      throw new Error(`the configuration has ${text.length} characters (maximum ${ANSWER_MAX})`);
+    return text;
+  });
   for (const { name, title, text } of pages())
     add(`puntas://docs/${name}`, title, 'text/markdown', async () => boundedText(text, PAGE_MAX));
 }

@@ -5,7 +5,7 @@ import { PROPOSED_ACTIONS } from '../../live/mailbox/kinds.ts';
 import { VENUES } from '../../wiring/venueRegistry.ts';
 import type { ProposedAction } from '../actions/proposals.ts';
 import type { BacktestTool } from './backtestTool.ts';
-import type { ConsoleClient } from './consoleClient.ts';
+import type { AgentConsole } from './agentConsole.ts';
 import { searchDocs, type DocsPage } from './docsPages.ts';
 
 export type AgentTool = {
@@ -20,7 +20,7 @@ export type AgentTool = {
 };
 
 export type AgentToolsOptions = {
-  readonly client: ConsoleClient;
+  readonly client: AgentConsole;
   readonly backtest: BacktestTool;
   readonly pages: () => readonly DocsPage[];
   /** Name of the agent in proposals. */
@@ -104,9 +104,9 @@ function readTools({ client }: AgentToolsOptions): readonly AgentTool[] {
       run: (_, signal) => client.read('/config', {}, signal),
     }),
     tool({
-      ...{ name: 'list_proposals', title: 'Proposals', schema: none },
-      description: 'Proposals with their state and, once executed, their result.',
-      run: (_, signal) => client.read('/proposals', {}, signal),
+      ...{ name: 'list_proposals', title: 'Proposals', schema: z.strictObject({ max: max(20) }) },
+      description: 'Open proposals with their preview, and the last closed ones with their state and result.',
+      run: (query, signal) => client.read('/proposals', given(query), signal),
     }),
   ];
 }

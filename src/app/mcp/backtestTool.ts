@@ -1,14 +1,16 @@
 /**
- * Backtests for an agent: one at a time, in a process without secrets and with limits of time, memory and output, and
+ * Backtests for an agent: one at a time, in a process without secrets and with limits of time, heap and output, and
  * only on files below the folders that the operator allowed.
  */
 import { spawn } from 'node:child_process';
-import { realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { join, sep } from 'node:path';
+import { loadConfig } from '../../config.ts';
 import type { Clock } from '../../core/index.ts';
-import { TEXT_FILE } from '../../guard/index.ts';
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import { VENUES } from '../../wiring/venueRegistry.ts';
 import { harmless } from '../run/childProcess.ts';
 
 export type BacktestAsk = {
@@ -45,15 +47,13 @@ export class BacktestTool {
     this.#options = options;
   }
 
-  /** Runs a backtest and returns its JSON. Rejects with `UsageError` if it fails or exceeds a limit. */
+  /** Runs a backtest and returns its JSON, without the configuration, whose text may contain secrets. Rejects with `UsageError` if it fails or exceeds a limit. */
   async run({ tape, configuration, book }: BacktestAsk, signal: AbortSignal): Promise<unknown> {
     const { folders } = this.#options;
     const args = ['--tape', allowedPath(folders, tape)];
     if (configuration !== undefined) {
       const file = allowedPath(folders, configuration);
-      const seen = statSync(file);
-      if (!seen.isFile() || seen.size > TEXT_FILE)
-        throw new UsageError(`${configuration}: expected a YAML file of at most ${TEXT_FILE} bytes`);
+      refuseForBacktest(configuration, file);
       args.push('-c', file);
     }
     if (book !== undefined) args.push('--book', book);
@@ -66,12 +66,23 @@ export class BacktestTool {
     }
   }
 
+  /** Returns a text in which paths below the allowed folders are relative to them. */
+  #withoutFolders(text: string): string {
+    const roots = this.#options.folders.flatMap(folder => [realFolder(folder), folder]).filter(root => root !== null);
+    // The longest first, because one folder can be in another.
+    return roots
+      .map(root => (root.endsWith(sep) ? root : `${root}${sep}`))
+      .sort((a, b) => b.length - a.length)
+      .reduce((shown, root) => shown.replaceAll(root, ''), text);
+  }
+
   #ran(args: readonly string[], signal: AbortSignal): Promise<unknown> {
     const { main, environment, clock, withinMs = WITHIN_MS } = this.#options;
     const heap = `--max-old-space-size=${HEAP_MB}`;
     const child = spawn(process.execPath, [heap, main, 'backtest', ...args], {
       env: { ...harmless(environment), NODE_OPTIONS: '' },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      // The channel closes, also if this process is killed; the backtest then ends.
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     giveWay(child.pid);
     return new Promise((resolve, reject) => {
@@ -86,11 +97,11 @@ export class BacktestTool {
       signal.addEventListener('abort', leaving);
       process.once('exit', exiting);
       if (signal.aborted) leaving();
-      child.stdout.setEncoding('utf8').on('data', (part: string) => {
+      child.stdout!.setEncoding('utf8').on('data', (part: string) => {
         if (text.length + part.length > OUTPUT_MAX) end(`the result has more than ${OUTPUT_MAX} characters`);
         else text += part;
       });
-      child.stderr.setEncoding('utf8').on('data', (part: string) => void (errors = (errors + part).slice(-ERROR_MAX)));
+      child.stderr!.setEncoding('utf8').on('data', (part: string) => void (errors = (errors + part).slice(-ERROR_MAX)));
       const over = (settle: () => void): void => {
         timer.stop();
         signal.removeEventListener('abort', leaving);
@@ -101,10 +112,13 @@ export class BacktestTool {
       child.once('close', code =>
         over(() => {
           if (why !== null) return reject(new UsageError(why));
-          if (code !== 0)
-            return reject(new UsageError(errors.trim() === '' ? `the backtest ended with ${code}` : errors.trim()));
+          if (code !== 0) {
+            const told = this.#withoutFolders(errors).trim();
+            return reject(new UsageError(told === '' ? `the backtest ended with ${code}` : told));
+          }
           try {
-            resolve(JSON.parse(text));
+            const { config: _, ...rest } = JSON.parse(this.#withoutFolders(text)) as Readonly<Record<string, unknown>>;
+            resolve(rest);
           } catch {
             reject(new UsageError('the result of the backtest is not JSON'));
           }
@@ -112,6 +126,30 @@ export class BacktestTool {
       );
     });
   }
+}
+
+/**
+ * Checks the configuration of a backtest.
+ * @throws UsageError if the file is none, has errors, or runs code. The text of the errors may quote a secret and is
+ * omitted.
+ */
+function refuseForBacktest(name: string, file: string): void {
+  if (!/\.ya?ml$/i.test(name) || !/\.ya?ml$/i.test(file))
+    throw new UsageError('configuration: expected a file that ends in .yaml or .yml');
+  let text: string;
+  try {
+    text = readRegularFile(file, TEXT_FILE);
+  } catch {
+    throw new UsageError(`${name}: expected a YAML file of at most ${TEXT_FILE} bytes`);
+  }
+  const loaded = loadConfig(
+    text,
+    name,
+    VENUES.map(venue => venue.name),
+  );
+  if (!loaded.ok) throw new UsageError(`${name}: the configuration has errors; an operator can list them`);
+  if ('file' in loaded.config.strategy)
+    throw new UsageError(`${name}: a strategy from a file is code, which this tool does not run`);
 }
 
 /** Lowers the priority of a process, so that the bot on this machine comes first. */
@@ -142,4 +180,12 @@ export function allowedPath(folders: readonly string[], path: string): string {
     }
   }
   throw new UsageError('no such file below the folders that the operator allowed with --files');
+}
+
+function realFolder(folder: string): string | null {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return null;
+  }
 }

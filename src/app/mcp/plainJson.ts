@@ -20,16 +20,23 @@ export function boundedText(text: string, max: number = BOUNDS.text): string {
   return cut.replace(NOT_PLAIN, sign => (KEPT.test(sign) ? sign : ' '));
 }
 
-/** Returns a JSON value with plain texts and keys. Longer lists, objects and texts are cut, and deeper values omitted. */
+/** Returns a JSON value with plain texts and keys. Longer lists, objects and texts are cut with a mark, and deeper values omitted. */
 export function plainJson(value: unknown, bounds: JsonBounds = BOUNDS): unknown {
   if (typeof value === 'string') return boundedText(value, bounds.text);
   if (typeof value !== 'object' || value === null) return value;
   if (bounds.depth <= 0) return '… (cut)';
   const inner = { ...bounds, depth: bounds.depth - 1 };
-  if (Array.isArray(value)) return value.slice(0, bounds.items).map(each => plainJson(each, inner));
+  if (Array.isArray(value)) {
+    const shown = value.slice(0, bounds.items).map(each => plainJson(each, inner));
+    return value.length > bounds.items ? [...shown, omittedText(value.length - bounds.items)] : shown;
+  }
+  const entries = Object.entries(value);
+  const shown = entries
+    .slice(0, bounds.items)
+    .map(([key, each]): [string, unknown] => [boundedText(key, 200), plainJson(each, inner)]);
   return Object.fromEntries(
-    Object.entries(value)
-      .slice(0, bounds.items)
-      .map(([key, each]) => [boundedText(key, 200), plainJson(each, inner)]),
+    entries.length > bounds.items ? [...shown, ['…', omittedText(entries.length - bounds.items)]] : shown,
   );
 }
+
+const omittedText = (count: number): string => `… (${count} more, cut)`;

@@ -104,7 +104,7 @@ export class Reloading {
       if (answer.end === 'kept') log.warn({ by, reason }, `reload: ${answer.lines.join('; ')}`);
       else for (const line of answer.lines) log.info({ by, reason }, `reload: ${line}`);
       quietly(log, () => {
-        if (answer.end === 'taken' || answer.end === 'kept')
+        if (!asked.isPreview && (answer.end === 'taken' || answer.end === 'kept'))
           box.note({ at: clock.now(), by, reason, ...answer, changes });
         box.answer({ id: asked.id, ...answer });
       });

@@ -82,8 +82,8 @@ function addMcp(program: Command): void {
         throw new UsageError(
           `${flags.config}: an agent needs the token of a viewer; set console.viewerTokenFile, or pass --token-file`,
         );
-      const { ConsoleClient } = await import('../../app/mcp/consoleClient.ts');
-      const client = new ConsoleClient(flags.console ?? urlOf(host, port), tokenIn(tokenFile));
+      const { AgentConsole } = await import('../../app/mcp/agentConsole.ts');
+      const client = new AgentConsole(flags.console ?? urlOf(host, port), tokenIn(tokenFile));
       const { serveAgent } = await import('../../app/mcp/agentServer.ts');
       const { BacktestTool } = await import('../../app/mcp/backtestTool.ts');
       const { docsPages } = await import('../../app/mcp/docsPages.ts');

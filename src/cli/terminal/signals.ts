@@ -58,6 +58,13 @@ export function untilStopped(signals: Pick<ReturnType<typeof signalsToStop>, 'te
   });
 }
 
+/** Ends this process when the process that started it with an IPC channel ends. The channel alone does not keep it running. */
+export function endWithParent(): void {
+  if (!process.connected) return;
+  process.once('disconnect', () => process.exit(EXIT.misused));
+  process.channel?.unref();
+}
+
 /** Whether this process still has an open terminal. */
 function hasTerminal(): boolean {
   try {

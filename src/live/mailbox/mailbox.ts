@@ -88,9 +88,8 @@ export class Mailbox<K extends MailKind> {
    * accepts no write.
    */
   put(message: MailMessage<K>): void {
-    const { ids, inTrustedDirOnly, hasSeveralWriters } = this.#spec;
-    const messageId = ids === undefined ? '' : ((message as { readonly id?: string }).id ?? '');
-    if (ids?.test(messageId) === false) throw new RangeError(`a message cannot have the id ${messageId}`);
+    const { inTrustedDirOnly, hasSeveralWriters } = this.#spec;
+    const messageId = this.#checkedId(message);
     if (inTrustedDirOnly) assertStateDirTrusted(this.#dir);
     const write = hasSeveralWriters ? writeDurablyAlone : writeDurably;
     write(this.path(messageId), this.textOf(message));
@@ -98,12 +97,14 @@ export class Mailbox<K extends MailKind> {
 
   /** Writes a message only if there is none, durable on return. Returns whether it did. Throws as `put` does. */
   putNew(message: MailMessage<K>): boolean {
+    const messageId = this.#checkedId(message);
     if (this.#spec.inTrustedDirOnly) assertStateDirTrusted(this.#dir);
-    const beside = `${this.path()}.${randomUUID()}.new`;
+    const path = this.path(messageId);
+    const beside = `${path}.${randomUUID()}.new`;
     writeDurably(beside, this.textOf(message));
     try {
       // A link is made only if the name is free.
-      linkSync(beside, this.path());
+      linkSync(beside, path);
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -112,6 +113,13 @@ export class Mailbox<K extends MailKind> {
       rmSync(beside, { force: true });
       syncFolder(this.#dir);
     }
+  }
+
+  #checkedId(message: MailMessage<K>): string {
+    const { ids } = this.#spec;
+    const messageId = ids === undefined ? '' : ((message as { readonly id?: string }).id ?? '');
+    if (ids?.test(messageId) === false) throw new RangeError(`a message cannot have the id ${messageId}`);
+    return messageId;
   }
 
   /** Removes a message or a rejected file, durable on return. Throws if the disk does not accept the change. */

@@ -1,5 +1,5 @@
 /** Proposals on a real state directory: nothing happens until a person approves; then once, and only as it was proposed. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
@@ -15,9 +15,11 @@ import {
 import { proposalsIn, rejectProposal, reviewProposal } from '../../../src/app/actions/proposals.ts';
 import { newProposalId } from '../../../src/app/console/consoleProposals.ts';
 import { API_PROPOSED } from '../../../src/console/apiSchemas.ts';
+import { digestOf } from '../../../src/app/run/reloading.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { PROPOSAL_ID, PROPOSED_ACTIONS } from '../../../src/live/mailbox/kinds.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
+import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { runsOf } from '../../many.ts';
 import { Folders } from '../../live/states.ts';
 
@@ -41,6 +43,19 @@ const desk = () => new ProposalDesk({ bot: bot(), clock, preview, newId: newProp
 const review = (of: { id: string; digest: string }, who: Parameters<typeof reviewProposal>[2] = ANA) =>
   reviewProposal(bot(), of, who, clock, preview);
 const stops = () => [latchIn(dir).read(), latchIn(dir).readPause(), latchIn(dir).readReduce()];
+
+/** Clock that calls a function at each reading. */
+class HookedClock extends VirtualClock {
+  readonly #onNow: () => void;
+  constructor(onNow: () => void) {
+    super();
+    this.#onNow = onNow;
+  }
+  override now(): number {
+    this.#onNow();
+    return super.now();
+  }
+}
 const NO_STOPS = [null, null, null];
 
 describe('a proposal', () => {
@@ -95,7 +110,7 @@ describe('a proposal', () => {
     const { id, digest } = await desk().propose(pause);
     const { approve } = await review({ id, digest });
     rejectProposal(bot(), { id, digest }, ANA, clock.now());
-    expect(await approve()).toMatchObject({ end: 'refused', lines: [expect.stringMatching(/already decided/)] });
+    expect(await approve()).toEqual({ end: 'refused', lines: [`${id}: Ana has already decided`] });
     expect(desk().list()).toMatchObject([{ state: 'rejected', by: 'Ana' }]);
     expect(stops()).toEqual(NO_STOPS);
   });
@@ -122,21 +137,54 @@ describe('a proposal', () => {
   });
 
   test('of a reload is bound to the content of the file', async () => {
-    const config = join(dir, '..', `${Math.random()}.yaml`);
-    writeFileSync(config, 'book: btc_mxn\n');
+    const config = join(dir, '..', `${newProposalId()}.yaml`);
+    const shipped = readFileSync(shippedConfig('sandbox'), 'utf8');
+    writeFileSync(config, shipped);
     const own = { stateDir: dir, configFile: config };
     const told = async () => ['no bot is running'];
     const { id, digest } = await new ProposalDesk({
       ...{ bot: own, clock, preview: told, newId: newProposalId },
     }).propose({ ...pause, action: 'reload', minutes: null });
     const { approve } = await reviewProposal(own, { id, digest }, ANA, clock, told);
-    writeFileSync(config, 'book: eth_mxn\n');
+    writeFileSync(config, `${shipped}\n# changed`);
     expect(await approve()).toMatchObject({
       end: 'refused',
       lines: [expect.stringMatching(/configuration file have/)],
     });
     rmSync(config);
     await expect(desk().propose({ ...pause, action: 'reload', minutes: null })).rejects.toThrow(/-c FILE/);
+  });
+
+  test('of a reload sends the content that the person has seen, also if the file is replaced during the preview or after the claim', async () => {
+    const config = join(dir, '..', `${newProposalId()}.yaml`);
+    const shipped = readFileSync(shippedConfig('sandbox'), 'utf8');
+    const own = { stateDir: dir, configFile: config };
+    const asked: unknown[] = [];
+    const other = () => writeFileSync(config, `${shipped}\n# other`);
+    const made = async () => {
+      writeFileSync(config, shipped);
+      const desk = new ProposalDesk({ bot: own, clock, preview, newId: newProposalId });
+      return desk.propose({ ...pause, action: 'reload', minutes: null });
+    };
+    const seen = async (ask: Parameters<typeof preview>[0]) => {
+      asked.push('digest' in ask ? ask.digest : null);
+      return ['no bot is running'];
+    };
+    // The third reading of the clock is that of the request for the preview.
+    let reads = 0;
+    const first = await made();
+    const early = new HookedClock(() => void (++reads === 3 && other()));
+    const { approve } = await reviewProposal(own, first, ANA, early, seen);
+    expect(asked).toEqual([digestOf(shipped)]);
+    expect(await approve()).toMatchObject({ end: 'refused', lines: [expect.stringMatching(/have changed/)] });
+    const second = await made();
+    const late = new HookedClock(() => void (existsSync(join(dir, `decision-${second.id}.json`)) && other()));
+    const review = await reviewProposal(own, second, ANA, late, seen);
+    expect(await review.approve()).toMatchObject({
+      ...{ end: 'refused', lines: [expect.stringMatching(/changed since the preview/)] },
+    });
+    expect(actionsIn(dir)).toMatchObject([{ id: second.id, end: 'refused' }]);
+    expect(readdirSync(dir)).not.toContain('reload.json');
   });
 
   test('whose file was changed cannot be approved, whichever character it is', async () => {

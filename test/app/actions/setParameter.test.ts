@@ -338,7 +338,7 @@ describe('a kill', () => {
 describe('by the API', () => {
   const api = (of: ReturnType<typeof scene>) =>
     consoleApi(of.which, of.clock, true, {
-      ...{ read: async () => '', preview: async () => ['quotes'] },
+      ...{ read: async () => '', preview: async () => ['quotes'], proposalPreview: async () => ['quotes'] },
       ...{ summary: () => null, events: () => [] },
     });
   const request = (of: ReturnType<typeof scene>, value: string) => ({

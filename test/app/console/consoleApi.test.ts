@@ -28,6 +28,7 @@ function desk() {
         return readBot(bot, read, clock);
       },
       preview: async ask => (await previewAction(bot, ask, clock)).lines,
+      proposalPreview: async ask => (await previewAction(bot, ask, clock)).lines,
       summary: () => null,
       events: () => [],
     });

@@ -1,25 +1,27 @@
 /** Agent server in this process, with a real console server on a real state directory: what it serves, and that nothing acts. */
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { readBot } from '../../../src/app/actions/botReads.ts';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
-import { OPEN_PROPOSALS_MAX } from '../../../src/app/actions/proposalDesk.ts';
+import { OPEN_PROPOSALS_MAX, PROPOSAL_MS } from '../../../src/app/actions/proposalDesk.ts';
 import type { ActionAsk } from '../../../src/app/actions/actions.ts';
 import { consoleActions } from '../../../src/app/console/consoleActions.ts';
 import { consoleApi } from '../../../src/app/console/consoleApi.ts';
-import { consoleProposals } from '../../../src/app/console/consoleProposals.ts';
+import { apiProposals, consoleProposals } from '../../../src/app/console/consoleProposals.ts';
 import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
-import { serveAgent } from '../../../src/app/mcp/agentServer.ts';
+import { ANSWER_MAX, serveAgent } from '../../../src/app/mcp/agentServer.ts';
 import { allowedPath, BacktestTool } from '../../../src/app/mcp/backtestTool.ts';
 import { CallLimits } from '../../../src/app/mcp/callLimits.ts';
-import { ConsoleClient } from '../../../src/app/mcp/consoleClient.ts';
+import { AgentConsole } from '../../../src/app/mcp/agentConsole.ts';
+import { plainJson } from '../../../src/app/mcp/plainJson.ts';
 import { docsPages, searchDocs } from '../../../src/app/mcp/docsPages.ts';
 import { serveConsole, type ConsoleServer } from '../../../src/console/index.ts';
 import { Secret, VirtualClock } from '../../../src/core/index.ts';
 import { realClock } from '../../../src/live/realClock.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
+import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { asking } from '../../console/asking.ts';
 import { Folders } from '../../live/states.ts';
 import { AgentClient } from './agentClient.ts';
@@ -44,6 +46,7 @@ async function agent({ token = VIEWER, callsPerMinute = 1e6, files = [] as strin
   const preview = async (ask: ActionAsk) => (await previewAction(bot, ask, clock)).lines;
   const api = consoleApi(bot, clock, true, {
     preview,
+    proposalPreview: preview,
     summary: () => null,
     events: () => [],
     read: read => readBot(bot, read, clock),
@@ -67,7 +70,7 @@ async function agent({ token = VIEWER, callsPerMinute = 1e6, files = [] as strin
   const ended = serveAgent(
     {
       ...{ input, output, clock, version: '1.2.3', callsPerMinute, agent: 'a helper', pages: () => pages },
-      client: new ConsoleClient(url === '' ? server.url : url, new Secret(token)),
+      client: new AgentConsole(url === '' ? server.url : url, new Secret(token)),
       backtest: new BacktestTool({ main: '/nowhere.js', folders: files, environment: {}, clock }),
     },
     stop.signal,
@@ -266,9 +269,9 @@ describe('the limits', () => {
       'x',
       'http://127.0.0.1.evil.example',
     ])
-      expect(() => new ConsoleClient(url, new Secret(VIEWER))).toThrow(/--console: expected an address/);
+      expect(() => new AgentConsole(url, new Secret(VIEWER))).toThrow(/--console: expected an address/);
     for (const url of ['http://127.0.0.1:9465', 'http://localhost:1', 'http://[::1]:1', 'https://desk.example'])
-      expect(() => new ConsoleClient(url, new Secret(VIEWER))).not.toThrow();
+      expect(() => new AgentConsole(url, new Secret(VIEWER))).not.toThrow();
   });
 });
 
@@ -278,4 +281,93 @@ test('a search prefers sections with more of the words, and bounds its excerpts'
   expect(hits.map(({ page }) => page)).toContain('actions');
   for (const { excerpt } of hits) expect(excerpt.length).toBeLessThanOrEqual(1_200);
   expect(searchDocs(pages, '....', 10).length).toBeLessThanOrEqual(10);
+});
+
+describe('JSON for an agent', () => {
+  test('marks what was cut, in lists, objects and texts', () => {
+    expect(plainJson([1, 2, 3], { text: 10, items: 2, depth: 2 })).toEqual([1, 2, '… (1 more, cut)']);
+    expect(plainJson({ a: 1, b: 2, c: 3 }, { text: 10, items: 2, depth: 2 })).toEqual({
+      ...{ a: 1, b: 2 },
+      '…': '… (1 more, cut)',
+    });
+    expect(plainJson([1, 2], { text: 10, items: 2, depth: 2 })).toEqual([1, 2]);
+  });
+});
+
+describe('the list of proposals', () => {
+  test('can be answered with as many as there can be, with the longest previews, reasons and results', async () => {
+    const dir = folders.fresh();
+    mkdirSync(dir, { mode: 0o700 });
+    const clock = new VirtualClock();
+    const long = Array.from({ length: 200 }, () => '"'.repeat(600));
+    const proposals = apiProposals({ stateDir: dir }, clock, async () => long);
+    const request = { action: 'halt', reason: '"'.repeat(500), agent: '"'.repeat(100), minutes: null };
+    for (let at = 0; at < 27; at++) {
+      if (at <= 22) await clock.advance(PROPOSAL_MS);
+      else await clock.advance(10_000);
+      await proposals.propose(request);
+    }
+    const all = proposals.list(20) as { state: string; preview?: readonly string[] }[];
+    expect(all).toHaveLength(20);
+    expect(all.filter(({ state }) => state === 'open')).toHaveLength(5);
+    for (const { state, preview } of all) expect(preview !== undefined).toBe(state === 'open');
+    expect(all[0]!.preview!.at(-1)).toMatch(/^and \d+ more lines$/);
+    expect(JSON.stringify(plainJson(all)).length).toBeLessThan(ANSWER_MAX - 1_000);
+    expect(proposals.list(1)).toHaveLength(5);
+  });
+});
+
+describe('a backtest', () => {
+  /** A program that answers as the backtest does, with its arguments and the text of its configuration. */
+  const scene = (script: string) => {
+    const dir = folders.fresh();
+    const root = join(dir, 'allowed');
+    mkdirSync(join(root, 'tape'), { recursive: true });
+    const main = join(dir, 'main.cjs');
+    writeFileSync(main, script);
+    return {
+      ...{ dir, root },
+      tool: new BacktestTool({ main, folders: [root], environment: {}, clock: realClock() }),
+      signal: new AbortController().signal,
+    };
+  };
+  const shipped = readFileSync(shippedConfig('sandbox'), 'utf8');
+
+  test('returns its result without the configuration and without absolute paths', async () => {
+    const { root, tool, signal } = scene(`
+      const { readFileSync } = require('node:fs');
+      const at = flag => process.argv[process.argv.indexOf(flag) + 1];
+      const config = readFileSync(at('-c'), 'utf8');
+      console.log(JSON.stringify({ book: 'btc_mxn', tape: { source: at('--tape') }, config }));
+      process.disconnect();`);
+    writeFileSync(join(root, 'my.yaml'), `${shipped}\nalerts: { webhook: { url: https://a.example/the-secret } }\n`);
+    const told = await tool.run({ tape: 'tape', configuration: 'my.yaml' }, signal);
+    expect(told).toEqual({ book: 'btc_mxn', tape: { source: 'tape' } });
+  });
+
+  test('that fails tells its error without absolute paths', async () => {
+    const { tool, signal } = scene(`
+      process.stderr.write(process.argv.join(' ').replace(process.argv[1], '') + ': no recording');
+      process.exitCode = 2;
+      process.disconnect();`);
+    await expect(tool.run({ tape: 'tape' }, signal)).rejects.toThrow(/^\S+ +backtest --tape tape .*: no recording$/);
+  });
+
+  test.each<[string, string, RegExp]>([
+    ['viewer.token', 'x', /expected a file that ends in \.yaml or \.yml/],
+    ['bad.yaml', 'book: [the-secret', /^bad\.yaml: the configuration has errors; an operator can list them$/],
+    ['own.yaml', 'strategy: { file: ./own.js }', /the configuration has errors|a strategy from a file/],
+  ])('of the configuration %s does not start', async (name, text, why) => {
+    const { root, tool, signal } = scene(`require('node:fs').writeFileSync(__dirname + '/started', '')`);
+    writeFileSync(join(root, name), text);
+    await expect(tool.run({ tape: 'tape', configuration: name }, signal)).rejects.toThrow(why);
+    expect(readdirSync(join(root, '..'))).not.toContain('started');
+  });
+
+  test('of a link to another file does not start', async () => {
+    const { root, tool, signal } = scene('');
+    writeFileSync(join(root, 'viewer.token'), 'x');
+    symlinkSync(join(root, 'viewer.token'), join(root, 'my.yaml'));
+    await expect(tool.run({ tape: 'tape', configuration: 'my.yaml' }, signal)).rejects.toThrow(/ends in \.yaml/);
+  });
 });

@@ -4,6 +4,8 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { recordFlow } from '../../../backtest/index.ts';
+import { TapeWriter } from '../../../src/tape/index.ts';
 import { AgentClient } from '../../app/mcp/agentClient.ts';
 import { FOREIGN_REQUESTS, hostileLines } from '../../app/mcp/hostileCalls.ts';
 import { asking } from '../../console/asking.ts';
@@ -59,6 +61,19 @@ function agent(config: string, url: string, more: readonly string[] = []) {
   const ended = new Promise<number | null>(resolve => child.once('close', resolve));
   return { child, errors, ended, client: new AgentClient(child.stdin, child.stdout) };
 }
+
+const fieldOf = (pid: string | number, field: string): string => {
+  try {
+    return new RegExp(`^${field}:\\s+(.*)$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '';
+  } catch {
+    return '';
+  }
+};
+const childrenOf = (pid: number): readonly number[] =>
+  readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name) && fieldOf(name, 'PPid') === String(pid))
+    .map(Number);
+const isRunning = (pid: number): boolean => !/^(?:Z.*)?$/.test(fieldOf(pid, 'State'));
 
 /** Files that an action would leave. */
 const effects = (dir: string): readonly string[] =>
@@ -145,8 +160,27 @@ test('backtests on a recording below an allowed folder, one at a time, and on no
   ]);
   expect(one.error).toMatch(/recording/);
   expect(other.error).toMatch(/a backtest is under way/);
-  child.kill('SIGTERM');
-  expect(await ended).toBe(0);
+  const tape = recordFlow('btc_mxn', 5, 60);
+  const writer = new TapeWriter({ dir: join(tapes, 'flow'), rules: tape.rules, source: 'flow', blockRows: 900 });
+  writer.append(tape.columns);
+  writer.close();
+  const alerts = { webhook: { url: 'https://hooks.example.com/the-secret-of-the-hook' } };
+  writeFileSync(join(tapes, 'my.yaml'), stringify({ ...(parse(readFileSync(config, 'utf8')) as object), alerts }));
+  const asked = { tape: 'flow', configuration: 'my.yaml' };
+  const { data, error } = await client.call('run_backtest', asked);
+  expect(error).toBeUndefined();
+  expect(data).toMatchObject({ book: 'btc_mxn', models: [{ model: 'pessimistic' }, {}, {}] });
+  const text = JSON.stringify(data);
+  for (const hidden of ['the-secret-of-the-hook', tapes, bench.path('viewer.token')])
+    expect(text).not.toContain(hidden);
+  // A server that is killed takes its backtest with it.
+  void client.call('run_backtest', asked);
+  const wait = () => new Promise(resolve => setTimeout(resolve, 50));
+  while (childrenOf(child.pid!).length === 0) await wait();
+  const [backtest] = childrenOf(child.pid!);
+  child.kill('SIGKILL');
+  await ended;
+  while (isRunning(backtest!)) await wait();
 });
 
 test.each<[string, readonly string[], Record<string, string>, RegExp]>([

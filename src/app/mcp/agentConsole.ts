@@ -9,7 +9,7 @@ const ANSWER_BYTES_MAX = 4_194_304;
 /** Maximum time of a request, in ms; a read may replay a recording. */
 const WITHIN_MS = 120_000;
 
-export class ConsoleClient {
+export class AgentConsole {
   readonly #url: string;
   readonly #token: Secret;
   #isViewer = false;

@@ -1,0 +1,83 @@
+/** File that a reload applies, and its changes as an agent may see them. The running bot is not asked. */
+import { configChanges, type Config, type ConfigChange } from '../../config.ts';
+import type { Millis } from '../../core/index.ts';
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
+import type { WhichBot } from '../../messages/ownCommand.ts';
+import { configOfText } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { lifeOf } from '../inspect/botLife.ts';
+import { lastConfigOf } from '../inspect/halt.ts';
+import { digestOf, refusedChanges, changeText } from '../run/reloading.ts';
+import { withoutSecrets } from './botReads.ts';
+import { stateDirOf } from './actions.ts';
+
+/** Content of the file that a reload applies. */
+export type ReloadedFile = {
+  readonly path: string;
+  readonly text: string;
+  /** SHA-256 (hex) of the text. */
+  readonly digest: string;
+};
+
+/**
+ * Reads the file that a reload applies.
+ * @throws UsageError if only the state directory is known.
+ */
+export function reloadedFile({ configFile: path }: WhichBot): ReloadedFile {
+  if (path === undefined)
+    throw new UsageError('a reload reads the YAML file of the bot; pass it to the console with -c FILE');
+  const text = readRegularFile(path, TEXT_FILE);
+  return { path, text, digest: digestOf(text) };
+}
+
+/**
+ * Returns the differences between a file and the configuration of the last recorded run, without secrets. Reads only the
+ * state directory.
+ * @throws UsageError if the file has errors; their text may quote a secret and is omitted.
+ */
+export function changesForAgent(bot: WhichBot, { path, text }: ReloadedFile, now: Millis): readonly string[] {
+  const next = withoutErrors(() => configOfText(path, text));
+  if (next === null)
+    throw new UsageError('the configuration file has errors; an operator can list them with puntas check');
+  const dir = stateDirOf(bot);
+  const life = lifeOf(dir, now);
+  const recorded = withoutErrors(() => lastConfigOf(dir));
+  return [
+    ...(life.state === 'runs'
+      ? []
+      : [`no bot is running (${life.state}): the bot reads the configuration file at its next start`]),
+    ...(recorded === null
+      ? ['the changes are unknown, because the bot has no recording yet']
+      : changed(recorded, next)),
+    'the bot computes its quotes with these changes when a person reviews the proposal',
+  ];
+}
+
+function changed(recorded: Config, next: Config): readonly string[] {
+  const changes = configChanges(recorded, next).map(shownChange);
+  if (changes.length === 0) return ['nothing has changed since the last recorded run'];
+  const refused = changes.filter(({ takesEffect }) => takesEffect === 'restart');
+  return [
+    ...changes.filter(change => !refused.includes(change)).map(changeText),
+    ...refusedChanges(refused, []),
+    ...(refused.length === 0 ? [] : ['the bot refuses a reload with such a change, unless a flag of its start set it']),
+  ];
+}
+
+const shownChange = ({ from, to, ...rest }: ConfigChange): ConfigChange => ({
+  ...rest,
+  ...{ from: shownValue(from), to: shownValue(to) },
+});
+
+/** Returns a value of a change (JSON) without secrets. */
+const shownValue = (json: string | null): string | null =>
+  json === null ? null : JSON.stringify(withoutSecrets(JSON.parse(json)));
+
+function withoutErrors<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof UsageError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,89 @@
+/** A reload that an agent previews or proposes, beside a running bot: its mailbox stays untouched until a person reviews it. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { previewAction } from '../../../src/app/actions/previewAction.ts';
+import { ProposalDesk } from '../../../src/app/actions/proposalDesk.ts';
+import { reviewProposal } from '../../../src/app/actions/proposals.ts';
+import { newProposalId } from '../../../src/app/console/consoleProposals.ts';
+import { digestOf } from '../../../src/app/run/reloading.ts';
+import { readConfigText, shippedConfig } from '../../../src/wiring/configFile.ts';
+import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
+import { Folders } from '../../live/states.ts';
+import { advanceUntil, started, worldOf } from '../../live/world.ts';
+
+const folders = new Folders();
+afterAll(() => folders.clear());
+
+const SECRET = 'T0/the-secret-of-the-hook';
+const files = (dir: string) =>
+  ['reload.json', 'reload-answer.json', 'reloads.jsonl', 'reload-previewed.json'].map(name => {
+    const path = join(dir, name);
+    return existsSync(path) ? readFileSync(path, 'utf8') : null;
+  });
+
+test('shows the changes without secrets, and leaves the reload of an operator as it was', async () => {
+  const world = worldOf(71, {}, 'sandbox');
+  const { stateDir, clock } = world;
+  const folder = folders.fresh();
+  mkdirSync(folder);
+  const file = join(folder, 'my.yaml');
+  const tree = parse(readFileSync(shippedConfig('sandbox'), 'utf8')) as Record<string, Record<string, unknown>>;
+  const write = (changes: Record<string, unknown>) =>
+    writeFileSync(file, stringify({ ...tree, metrics: { port: 0 }, state: { dir: stateDir }, ...changes }));
+  write({});
+  const read = () => readConfigText(file);
+  const stream = inProcessStream(world.box.exchange.stream, clock);
+  const running = await started(world, { stream, source: { file, given: read().config, read }, config: read().config });
+  await clock.advance(10_000);
+  const passing = async <T>(work: Promise<T>): Promise<T> => {
+    let isOver = false;
+    const done = work.finally(() => (isOver = true));
+    void done.catch(() => undefined);
+    await advanceUntil(clock, 250, () => isOver);
+    return done;
+  };
+  const bot = { stateDir, configFile: file };
+  const preview = async (ask: Parameters<typeof previewAction>[1]) => (await previewAction(bot, ask, clock)).lines;
+  const wider = { strategy: { ...tree['strategy'], halfSpreadBps: 40 } };
+  const alerts = { webhook: { url: `https://hooks.example.com/${SECRET}` } };
+  write(wider);
+  const operators = { id: 'op-1', action: 'reload', reason: 'a test', by: 'Ana', via: 'command' } as const;
+  expect((await passing(preview(operators)))[0]).toBe('strategy.halfSpreadBps: 16 -> 40');
+  const before = files(stateDir);
+  expect(before[3]).toContain(digestOf(readFileSync(file, 'utf8')));
+
+  const desk = new ProposalDesk({ bot, clock, preview, newId: newProposalId });
+  const asked = { action: 'reload', reason: 'wider spread', agent: 'Ana', minutes: null };
+  const lines = await passing(desk.preview(asked));
+  expect(lines).toContain('strategy.halfSpreadBps: 16 -> 40');
+  const { id, digest } = await passing(desk.propose(asked));
+  await clock.advance(5_000);
+  expect(files(stateDir)).toEqual(before);
+  write({ ...wider, alerts });
+  const shown = (await passing(desk.preview(asked))).join('\n');
+  expect(shown).toContain('alerts.webhook.url: not set -> "https://hooks.example.com/…": takes effect only after');
+  expect(shown).not.toContain(SECRET);
+  // A file with errors, and one without changes, say so and ask nothing either.
+  write({ alerts: { webhook: { url: `http//${SECRET}` } } });
+  await expect(passing(desk.preview(asked))).rejects.toThrow(/^the configuration file has errors; [^/]*$/);
+  write({});
+  expect(await passing(desk.preview(asked))).toContain('nothing has changed since the last recorded run');
+  expect(files(stateDir)).toEqual(before);
+
+  // The preview of a person asks the bot, and also leaves what the operator saw; also one that the bot refuses.
+  write(wider);
+  const approver = { by: 'Luz', via: 'command' } as const;
+  const { lines: reviewed, approve } = await passing(reviewProposal(bot, { id, digest }, approver, clock, preview));
+  expect(reviewed.some(line => line.includes(' ask '))).toBe(true);
+  expect(files(stateDir).slice(2)).toEqual(before.slice(2));
+  write({ alerts });
+  const restart = { ...operators, id: 'op-2', by: 'a helper', via: 'agent' } as const;
+  expect((await passing(preview(restart))).join('\n')).toMatch(/takes effect only after a restart/);
+  expect(files(stateDir).slice(2)).toEqual(before.slice(2));
+  write(wider);
+  expect(await passing(approve())).toMatchObject({ end: 'done' });
+  expect(await running.stop()).toMatchObject({ left: [], failure: null });
+  world.end();
+});
