@@ -1,0 +1,41 @@
+/** Open requests of one client: each has a deadline, and all end when the client closes. */
+
+/** Signal of one request. `end` stops its deadline and must be called when the request is over. */
+export type OpenRequest = { readonly signal: AbortSignal; end(): void };
+
+/**
+ * Deadlines of a client's requests. Each request has its own controller, because a signal of `AbortSignal.any` stays in
+ * the list of its sources, and a source that lives as long as the client would grow with every request.
+ */
+export class OpenRequests {
+  readonly #open = new Set<AbortController>();
+  #isClosed = false;
+
+  /** Whether `close` was called. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Starts a deadline. After it, and after `close`, the signal is aborted; the deadline's reason is a `TimeoutError`. */
+  start(deadlineMs: number): OpenRequest {
+    const controller = new AbortController();
+    if (this.#isClosed) controller.abort();
+    const late = () => controller.abort(new DOMException('no complete answer before the deadline', 'TimeoutError'));
+    const timer = setTimeout(late, deadlineMs);
+    timer.unref();
+    this.#open.add(controller);
+    return {
+      signal: controller.signal,
+      end: () => {
+        clearTimeout(timer);
+        this.#open.delete(controller);
+      },
+    };
+  }
+
+  /** Aborts all open requests, and each later one at its start. */
+  close(): void {
+    this.#isClosed = true;
+    for (const controller of this.#open) controller.abort();
+  }
+}
