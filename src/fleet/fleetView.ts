@@ -1,6 +1,14 @@
 /** View over all bots: one row for each, and exact sums for each kind of money. */
-import { SUMMARY_MAX } from '../console/index.ts';
-import type { BotSummary, FleetRate, FleetRow, FleetSums, FleetView, MoneyKind, SummaryRun } from '../console/index.ts';
+import {
+  SUMMARY_MAX,
+  type BotSummary,
+  type FleetRate,
+  type FleetRow,
+  type FleetSums,
+  type FleetView,
+  type MoneyKind,
+  type SummaryRun,
+} from '../console/index.ts';
 import { money, moneyOf, textOfMoney, type Millis, type Money } from '../core/index.ts';
 import type { HeardState } from './botWatch.ts';
 import { converted, currencyRate, type BookMid, type CurrencyRate } from './rates.ts';
@@ -54,7 +62,7 @@ export function fleetView(
 function withOwnMoney(bot: HeardBot): HeardBot {
   const { money: kind, heard } = bot;
   const { summary } = heard;
-  if (kind === undefined || summary?.run == null) return bot;
+  if (kind === undefined || summary === null || summary.run === null) return bot;
   return { ...bot, heard: { ...heard, summary: { ...summary, run: { ...summary.run, money: kind } } } };
 }
 

@@ -1,7 +1,7 @@
 /** Open requests of one client: each has a deadline, and all end when the client closes. */
 
-/** Signal of one request. `end` stops its deadline and must be called when the request is over. */
-export type OpenRequest = { readonly signal: AbortSignal; end(): void };
+/** Signal of one request. `end` must be called when the request is over. */
+export type OpenRequest = { readonly signal: AbortSignal; readonly end: () => void };
 
 /**
  * Deadlines of a client's requests. Each request has its own controller, because a signal of `AbortSignal.any` stays in
@@ -20,16 +20,10 @@ export class OpenRequests {
   start(deadlineMs: number): OpenRequest {
     const controller = new AbortController();
     if (this.#isClosed) controller.abort();
-    const late = () => controller.abort(new DOMException('no complete answer before the deadline', 'TimeoutError'));
-    const timer = setTimeout(late, deadlineMs);
-    timer.unref();
     this.#open.add(controller);
     return {
-      signal: controller.signal,
-      end: () => {
-        clearTimeout(timer);
-        this.#open.delete(controller);
-      },
+      signal: AbortSignal.any([AbortSignal.timeout(deadlineMs), controller.signal]),
+      end: () => void this.#open.delete(controller),
     };
   }
 

@@ -52,16 +52,15 @@ test.each(CLIENTS)(
     await server.close();
     expect((after - before) / MANY).toBeLessThan(KEPT_MAX);
   },
-  120_000,
+  300_000,
 );
 
 test('a deadline aborts its own request, and a close aborts all open and later ones', async () => {
   const requests = new OpenRequests();
-  const [short, long, done] = [requests.start(5), requests.start(60_000), requests.start(5)];
-  done.end();
+  const [short, long] = [requests.start(5), requests.start(60_000)];
   await new Promise(resolve => setTimeout(resolve, 30));
   expect((short.signal.reason as Error).name).toBe('TimeoutError');
-  expect([long.signal.aborted, done.signal.aborted]).toEqual([false, false]);
+  expect(long.signal.aborted).toBe(false);
   requests.close();
   expect([long.signal.aborted, requests.start(60_000).signal.aborted]).toEqual([true, true]);
 });
