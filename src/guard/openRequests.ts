@@ -4,8 +4,8 @@
 export type OpenRequest = { readonly signal: AbortSignal; readonly end: () => void };
 
 /**
- * Deadlines of a client's requests. Each request has its own controller, because a signal of `AbortSignal.any` stays in
- * the list of its sources, and a source that lives as long as the client would grow with every request.
+ * Deadlines of a client's requests. Each request has its own controller. A signal of `AbortSignal.any` stays in the list
+ * of its sources, so a source that lives as long as the client would grow with every request.
  */
 export class OpenRequests {
   readonly #open = new Set<AbortController>();
