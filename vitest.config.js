@@ -321,6 +321,7 @@ const SLOWER = [
   'exchange/bitso/fixtures',
   'exchange/secrets',
   'exchange/transport/transport',
+  'guard/openRequests',
   'guard/outputFiles',
   'live/account/lateLists',
   'live/account/ledger',

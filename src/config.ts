@@ -33,6 +33,7 @@ export type { ExternalReference, FeedConfig, LiveFeed } from './config/sections/
 export { configSchema } from './config/schema.ts';
 export { CONSOLE_DEFAULTS } from './config/sections/console.ts';
 export { consoleBase, fleetSchema, loadFleet } from './config/fleet/fleetFile.ts';
+export { isOnThisMachine } from './config/sections/values.ts';
 export type { FleetBotConfig, FleetConfig, LoadedFleet } from './config/fleet/fleetFile.ts';
 export type { ConsoleSettings } from './config/sections/console.ts';
 export { ALERT_EVENTS, ALERT_EVENT_NAMES, alertKind } from './config/sections/alerts.ts';

@@ -4,6 +4,7 @@
  */
 import { Agent, request } from 'undici';
 import { shownText, textOfError, type Millis } from '../core/index.ts';
+import { OpenRequests } from '../guard/index.ts';
 
 /** Replaces secrets in a text. */
 export type TextMask = (text: string) => string;
@@ -24,7 +25,7 @@ export class JsonReceiver {
   readonly #deadlineMs: Millis;
   readonly #answerMax: number;
   readonly #agent: Agent;
-  readonly #closed = new AbortController();
+  readonly #requests = new OpenRequests();
 
   /** Creates a client. `deadlineMs`: time limit of a request with its complete answer; `answerMax`: in bytes. */
   constructor(mask: TextMask, deadlineMs: Millis, answerMax = ANSWER_MAX) {
@@ -40,11 +41,12 @@ export class JsonReceiver {
     headers: Readonly<Record<string, string>>,
     body: string,
   ): Promise<ReceiverAnswer | { why: string }> {
+    const { signal, end } = this.#requests.start(this.#deadlineMs);
     try {
       const answer = await request(url, {
         method: 'POST',
         dispatcher: this.#agent,
-        signal: AbortSignal.any([AbortSignal.timeout(this.#deadlineMs), this.#closed.signal]),
+        signal,
         headers: { 'content-type': 'application/json', 'user-agent': 'puntas', ...headers },
         body,
       });
@@ -59,18 +61,20 @@ export class JsonReceiver {
       const isCut = size > this.#answerMax;
       return { status: answer.statusCode, text, isCut, retryAfter: answer.headers['retry-after'] };
     } catch (error) {
-      if (this.#closed.signal.aborted) return { why: 'the channel did not answer before the process stopped' };
+      if (this.#requests.isClosed) return { why: 'the channel did not answer before the process stopped' };
       const isLate = error instanceof Error && error.name === 'TimeoutError';
       return {
         why: isLate
           ? `the channel sent no complete answer within ${this.#deadlineMs} ms`
           : this.mask(shownText(textOfError(error))),
       };
+    } finally {
+      end();
     }
   }
 
   close(): Promise<void> {
-    this.#closed.abort();
+    this.#requests.close();
     return this.#agent.destroy();
   }
 }

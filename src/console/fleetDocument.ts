@@ -34,7 +34,7 @@ export const FLEET_STYLE = `
 .fleet table.bots td{padding-top:3px;padding-bottom:3px}.fleet table.bots td.text{white-space:normal;overflow-wrap:anywhere}
 .fleet th button{border:0;padding:0;min-height:24px;font-size:11px;color:inherit}.fleet th button:hover{color:var(--ink)}
 .fleet td a{color:var(--ink);font-weight:600;text-decoration:underline;text-decoration-color:var(--line);text-underline-offset:2px}
-.fleet td .line{display:block;font-size:11px;max-width:340px}.fleet tr.gone td{opacity:.75}.fleet tr.gone td:first-child{opacity:1}
+.fleet td .line{display:block;font-size:11px;max-width:340px}.is-lost #sums,.is-lost #bots{opacity:.45}.fleet tr.gone td{opacity:.75}.fleet tr.gone td:first-child{opacity:1}
 @media(max-width:1100px){.fleet .sum{grid-template-columns:1fr}}
 @media(max-width:720px){.fleet table.bots,.fleet table.bots :is(thead,tbody){display:block}.fleet table.bots thead tr{display:flex;flex-wrap:wrap;gap:4px;padding:0 0 6px;border:0}.fleet table.bots th{padding:0;border:0}.fleet th button{border:1px solid var(--line);padding:2px 8px;min-height:32px}
 .fleet table.bots tbody tr{display:grid;grid-template-columns:1fr 1fr;gap:0 12px;padding:6px 0;border-top:1px solid var(--line)}

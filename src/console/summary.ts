@@ -6,10 +6,10 @@ import type { ConsoleView, ShownBot, ShownEvent, ShownFill, ShownHalt, ShownRegi
 
 /** Format of the summary. It changes only if a reader of the old format would misunderstand the new one. */
 export const SUMMARY_FORMAT = 1;
-/** Maximum number of stops in a summary, and of characters in each of its texts. */
-export const SUMMARY_MAX = { halts: 5, text: 500 } as const;
+/** Maximum number of stops in a summary, and of characters in each of its texts and names. */
+export const SUMMARY_MAX = { halts: 5, text: 500, label: 80 } as const;
 
-/** Kind of the money: `play` on an embedded exchange, `paper` for simulated fills on a real market. */
+/** Kind of the money: `play` on an embedded exchange or one of this machine, `paper` for simulated fills on a real market. */
 export type MoneyKind = 'real' | 'paper' | 'play';
 
 export type BotSummary = {
@@ -52,7 +52,8 @@ export type SummaryRun = {
   readonly uptime: { readonly bid: number; readonly ask: number };
   readonly fills: {
     readonly count: number | null;
-    readonly last: Pick<ShownFill, 'at' | 'side' | 'price' | 'amount'> | null;
+    /** Newest fill. `ago`: real time since the fill, which also grows while the bot is stopped. */
+    readonly last: (Pick<ShownFill, 'at' | 'side' | 'price' | 'amount'> & { readonly ago: number }) | null;
   };
   /** Most used limit, with the used share; `null` if no limit is configured. */
   readonly limit: { readonly limit: string; readonly share: number } | null;
@@ -67,12 +68,23 @@ export type SummaryRun = {
 const HOUR_MS = 3_600_000;
 
 /** Facts about the console that a view does not contain. */
-type Maker = { readonly version: string; readonly madeAt: number; readonly money: MoneyKind };
+type Maker = {
+  readonly version: string;
+  readonly madeAt: number;
+  readonly money: MoneyKind;
+  /** Speed of the bot's clock; 1 unless the bot is accelerated. */
+  readonly speed: number;
+};
 
 /** Returns the summary of a live view. */
-export function summaryOfView(view: ConsoleView, { version, madeAt, money }: Maker): BotSummary {
+export function summaryOfView(view: ConsoleView, { version, madeAt, money, speed }: Maker): BotSummary {
   const { bot, decision, profit, limits, fills, catchingUp } = view;
   const [last] = fills.last;
+  // An accelerated clock is not that of the console, so the age of the last recorded event is measured instead.
+  const fillAgo = (at: number): number =>
+    speed === 1
+      ? Math.max(0, madeAt - at)
+      : Math.max(0, view.at - at) / speed + Math.max(bot.beatAgo ?? 0, bot.writtenAgo ?? 0);
   // While the console reads a long recording, its view is of an earlier time.
   const behind =
     catchingUp === null ? null : `the console still reads the recording (${Math.floor(catchingUp * 100)}%)`;
@@ -82,9 +94,13 @@ export function summaryOfView(view: ConsoleView, { version, madeAt, money }: Mak
     ...shownBotOf(bot),
     note: boundedText(decision.difference ?? decision.note),
     run: {
-      ...{ at: view.at, instance: view.instance, strategy: view.strategy, money },
+      ...{ at: view.at, instance: boundedLabel(view.instance), strategy: boundedLabel(view.strategy), money },
       ...{ book: view.book, base: view.major, quote: view.minor },
-      regime: { ...decision.regime, why: boundedText(decision.regime.why) },
+      regime: {
+        ...decision.regime,
+        regime: boundedLabel(decision.regime.regime),
+        why: boundedText(decision.regime.why),
+      },
       refusal: boundedText(decision.refusal),
       market: behind === null ? decision.market : { bid: null, ask: null, bookAgeMs: null },
       profit:
@@ -96,10 +112,13 @@ export function summaryOfView(view: ConsoleView, { version, madeAt, money }: Mak
       uptime: view.uptime,
       fills: {
         count: fills.count,
-        last: last ? { at: last.at, side: last.side, price: last.price, amount: last.amount } : null,
+        last: last
+          ? { ...{ at: last.at, side: last.side, price: last.price, amount: last.amount }, ago: fillAgo(last.at) }
+          : null,
       },
       limit: limits.reduce<SummaryRun['limit']>(
-        (most, { limit, share }) => (most === null || share > most.share ? { limit, share } : most),
+        (most, { limit, share }) =>
+          most === null || share > most.share ? { limit: boundedLabel(limit), share } : most,
         null,
       ),
       events: eventsIn(view),
@@ -111,7 +130,7 @@ export function summaryOfView(view: ConsoleView, { version, madeAt, money }: Mak
 export const emptySummary = (
   bot: ShownBot,
   trouble: string | null,
-  { version, madeAt }: Omit<Maker, 'money'>,
+  { version, madeAt }: Pick<Maker, 'version' | 'madeAt'>,
 ): BotSummary => ({
   ...{ format: SUMMARY_FORMAT, version, madeAt, run: null },
   ...shownBotOf(bot),
@@ -134,6 +153,9 @@ function eventsIn({ events, at }: ConsoleView): SummaryRun['events'] {
     last: last ? { ...last, who: boundedText(last.who), text: boundedText(last.text) } : null,
   };
 }
+
+/** Cuts a name to the maximum, because one longer name would make readers reject the summary. */
+const boundedLabel = <T extends string>(text: T): T => text.slice(0, SUMMARY_MAX.label) as T;
 
 /** Cuts a text to the maximum. */
 function boundedText(text: string): string;

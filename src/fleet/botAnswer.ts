@@ -1,6 +1,6 @@
 /** Reader of the summary that a bot's console answers: it accepts only what every later step can rely on. */
 import { z } from 'zod';
-import { SUMMARY_FORMAT, type BotSummary } from '../console/index.ts';
+import { SUMMARY_FORMAT, SUMMARY_MAX, type BotSummary } from '../console/index.ts';
 import { shownText } from '../core/index.ts';
 
 /** Maximum size of an answer in bytes. Summaries have about 2 kB, and at most 8 texts of `SUMMARY_MAX`. */
@@ -9,7 +9,7 @@ export const ANSWER_BYTES_MAX = 65_536;
 /** Text from outside, without control characters; longer text is rejected, because no console sends it. */
 const printable = (max: number) => z.string().max(max).transform(shownText);
 const name = z.string().regex(/^[A-Za-z0-9._-]{1,40}$/);
-const label = printable(80);
+const label = printable(SUMMARY_MAX.label);
 const time = z.number().min(0).max(8.64e15);
 const ago = z.number().min(0).nullable();
 const sum = z.string().regex(/^-?\d{1,20}(?:\.\d{1,18})?$/);
@@ -45,7 +45,9 @@ const summarySchema = z.object({
       uptime: z.object({ bid: share, ask: share }),
       fills: z.object({
         count: z.int().min(0).nullable(),
-        last: z.object({ at: time, side: z.enum(['bid', 'ask']), price: positive, amount: sum }).nullable(),
+        last: z
+          .object({ at: time, ago: z.number().min(0), side: z.enum(['bid', 'ask']), price: positive, amount: sum })
+          .nullable(),
       }),
       limit: z.object({ limit: label, share }).nullable(),
       events: z.object({

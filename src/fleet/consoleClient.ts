@@ -4,7 +4,7 @@
  */
 import type { TLSSocket } from 'node:tls';
 import { Agent, buildConnector, request } from 'undici';
-import { readBody } from '../guard/index.ts';
+import { OpenRequests, readBody } from '../guard/index.ts';
 import { shownText, textOfError, type Millis } from '../core/index.ts';
 import { SUMMARY_PATH, ROLE_HEADER, type BotSummary } from '../console/index.ts';
 import { ANSWER_BYTES_MAX, summaryIn } from './botAnswer.ts';
@@ -40,7 +40,7 @@ const RETRY_AFTER_MAX_MS = 300_000;
 export class ConsoleClient {
   readonly #account: ConsoleAccount;
   readonly #agent: Agent;
-  readonly #closed = new AbortController();
+  readonly #requests = new OpenRequests();
 
   constructor(account: ConsoleAccount) {
     this.#account = account;
@@ -58,10 +58,11 @@ export class ConsoleClient {
     } catch (error) {
       return problem(textOfError(error));
     }
+    const { signal, end } = this.#requests.start(ANSWER_WITHIN_MS);
     try {
       const { statusCode, headers, body } = await request(`${this.#account.url}${SUMMARY_PATH}`, {
         dispatcher: this.#agent,
-        signal: AbortSignal.any([AbortSignal.timeout(ANSWER_WITHIN_MS), this.#closed.signal]),
+        signal,
         headers: {
           accept: 'application/json',
           'user-agent': 'puntas',
@@ -81,12 +82,14 @@ export class ConsoleClient {
       const reason = await reasonIn(body as AsyncIterable<Uint8Array> & { destroy(): void });
       return refusedAnswer(statusCode, reason, headers['retry-after'], token !== null);
     } catch (error) {
-      return problem(this.#closed.signal.aborted ? 'the fleet page stops' : connectionProblem(error));
+      return problem(this.#requests.isClosed ? 'the fleet page stops' : connectionProblem(error));
+    } finally {
+      end();
     }
   }
 
   async close(): Promise<void> {
-    this.#closed.abort();
+    this.#requests.close();
     await this.#agent.destroy();
   }
 }
@@ -106,7 +109,9 @@ function connectorFor(trust: TlsTrust): buildConnector.connector {
   return (asked, done) =>
     connect(asked, (...[error, socket]) => {
       if (error !== null) return done(error, null);
-      const shown = (socket as TLSSocket).getPeerCertificate().fingerprint256 as string | undefined;
+      // A connection that ends during its handshake has no certificate; the types of Node do not say so.
+      const certificate = (socket as TLSSocket).getPeerCertificate() as { fingerprint256?: string } | null;
+      const shown = certificate?.fingerprint256;
       if (shown?.toUpperCase() === trust.sha256.toUpperCase()) return done(null, socket);
       socket.destroy();
       return done(

@@ -1,22 +1,41 @@
 /** View over all bots: one row for each, and exact sums for each kind of money. */
-import type { BotSummary, FleetRate, FleetRow, FleetSums, FleetView, MoneyKind, SummaryRun } from '../console/index.ts';
+import {
+  SUMMARY_MAX,
+  type BotSummary,
+  type FleetRate,
+  type FleetRow,
+  type FleetSums,
+  type FleetView,
+  type MoneyKind,
+  type SummaryRun,
+} from '../console/index.ts';
 import { money, moneyOf, textOfMoney, type Millis, type Money } from '../core/index.ts';
 import type { HeardState } from './botWatch.ts';
 import { converted, currencyRate, type BookMid, type CurrencyRate } from './rates.ts';
 
 /** One bot with the state of its console. */
-export type HeardBot = { readonly name: string; readonly link: string; readonly heard: HeardState };
+export type HeardBot = {
+  readonly name: string;
+  readonly link: string;
+  /** `play` if the file of the fleet says that the money is not real. */
+  readonly money?: 'play' | undefined;
+  readonly heard: HeardState;
+};
 
 /** Share of a limit from which it is an alert, as on the console. */
 const LIMIT_NEAR = 0.9;
 /** Time without growth of the recording after which the figures count as old, in ms, as on the console. */
 const RECORDING_LATE_MS = 10_000;
+/** Maximum number of alerts in a row. */
+const ALERTS_MAX = 8;
 const KINDS: readonly MoneyKind[] = ['real', 'paper', 'play'];
 
 /** Row with its exact sums, which are not text. */
 type Counted = {
   readonly row: FleetRow;
   readonly run: SummaryRun | null;
+  /** Time since the bot's recording grew, in ms; `null` if unknown. */
+  readonly writtenAgo: Millis | null;
   readonly profit: Money | null;
   readonly runProfit: Money | null;
   readonly rate: CurrencyRate | null;
@@ -24,10 +43,11 @@ type Counted = {
 
 /** Returns the view. `currency`: currency of the sums of profit. */
 export function fleetView(
-  bots: readonly HeardBot[],
+  heardBots: readonly HeardBot[],
   currency: string,
   { at, version }: { readonly at: Millis; readonly version: string },
 ): FleetView {
+  const bots = heardBots.map(withOwnMoney);
   const sameAs = sameBots(bots);
   const mids = { real: midsOf(bots, ['real', 'paper']), play: midsOf(bots, ['play']) };
   const counted = bots.map((bot, i) => countedRow(bot, sameAs[i] ?? null, currency, mids));
@@ -36,6 +56,14 @@ export function fleetView(
     return of.length === 0 ? [] : [sumsOf(kind, of, currency)];
   });
   return { at, version, currency, sums: withUnheard(sums, counted), bots: counted.map(({ row }) => row) };
+}
+
+/** Returns the bot with the kind of money that the file of the fleet says. */
+function withOwnMoney(bot: HeardBot): HeardBot {
+  const { money: kind, heard } = bot;
+  const { summary } = heard;
+  if (kind === undefined || summary === null || summary.run === null) return bot;
+  return { ...bot, heard: { ...heard, summary: { ...summary, run: { ...summary.run, money: kind } } } };
 }
 
 /**
@@ -75,9 +103,19 @@ function midsOf(bots: readonly HeardBot[], kinds: readonly MoneyKind[]): readonl
     const { bid, ask, bookAgeMs } = run.market;
     if (bid === null || ask === null || bookAgeMs === null) return [];
     const twiceMid = money(moneyOf(bid) + moneyOf(ask));
-    const ageMs = heardAgo + bookAgeMs + (summary?.bot.writtenAgo ?? 0);
+    const ageMs = heardAgo + bookAgeMs + (summary.bot.writtenAgo ?? 0);
     return [{ book: run.book, base: run.base, quote: run.quote, twiceMid, ageMs }];
   });
+}
+
+/** Returns the age of a bot's figures: a bot that stands still has old ones in a new summary. */
+const figuresAge = ({ bot: { beatAgo, writtenAgo } }: BotSummary, heardAgo: Millis): Millis =>
+  heardAgo + Math.max(beatAgo ?? 0, writtenAgo ?? 0);
+
+/** Whether the figures can be behind the bot's trades. Those of a stopped bot are its last ones. */
+function isStale({ row, writtenAgo }: Counted): boolean {
+  if (row.state === 'silent' || row.bot === 'silent') return true;
+  return row.bot === 'running' && writtenAgo !== null && writtenAgo > RECORDING_LATE_MS;
 }
 
 function countedRow(
@@ -96,6 +134,7 @@ function countedRow(
   const last = run?.fills.last ?? null;
   const row: FleetRow = {
     ...{ name, link, state, heardAgo, problem, sameAs },
+    figuresAgo: summary === null ? null : Math.round(figuresAge(summary, heardAgo)),
     trouble: troubleOf(heard, sameAs),
     version: summary?.version ?? null,
     bot: summary?.bot.state ?? null,
@@ -113,10 +152,13 @@ function countedRow(
     inventory: run?.inventory ?? null,
     uptime: run && Math.min(run.uptime.bid, run.uptime.ask),
     fillCount: run?.fills.count ?? null,
-    lastFill: run && last && { ...last, ago: Math.round(Math.max(0, run.at - last.at) + heardAgo) },
-    alerts: summary === null ? [] : alertsOf(summary),
+    lastFill: run && last && { ...last, ago: Math.round(last.ago + heardAgo) },
+    alerts: (summary === null ? [] : alertsOf(summary)).slice(0, ALERTS_MAX).map(({ level, text }) => ({
+      level,
+      text: [...text].slice(0, SUMMARY_MAX.text).join(''),
+    })),
   };
-  return { row, run, profit, runProfit, rate };
+  return { row, run, writtenAgo: summary?.bot.writtenAgo ?? null, profit, runProfit, rate };
 }
 
 const textOrNull = (sum: Money | null): string | null => (sum === null ? null : textOfMoney(sum));
@@ -192,8 +234,8 @@ function sumsOf(kind: MoneyKind, of: readonly Counted[], currency: string): Flee
     rates: usedRates(once, currency),
     inventory: byCurrency(once, ({ row: { base, inventory } }) => [base, inventory]),
     stale: once
-      .filter(({ row }) => row.state === 'silent' || row.bot === 'silent')
-      .map(({ row: { name, heardAgo } }) => ({ name, heardAgo })),
+      .filter(isStale)
+      .map(({ row: { name, heardAgo, figuresAgo } }) => ({ name, figuresAgo: figuresAgo ?? heardAgo })),
     missing: once.flatMap(({ row, run }) => {
       const why = run?.unknown ?? row.trouble ?? 'unknown';
       return [

@@ -25,6 +25,7 @@ export {
   TEXT_FILE,
 } from './files.ts';
 export { GuardedServer, textAnswer } from './guardedServer.ts';
+export { OpenRequests } from './openRequests.ts';
 export { followed, openOutput, writeOutputFile, type OutputFile } from './outputFiles.ts';
 export { Pool } from './pool.ts';
 export { senderOf } from './sender.ts';

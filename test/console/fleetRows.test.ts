@@ -6,7 +6,16 @@ import { between } from '../draws.ts';
 import { matchesSearch, severityOf, SORT_COLUMNS, sortedRows } from '../../src/console/page/fleetRows.ts';
 
 const row = (change: Partial<FleetRow> = {}): FleetRow => ({
-  ...{ name: 'a', link: 'http://127.0.0.1:1', state: 'heard', heardAgo: 0, problem: null, trouble: null, sameAs: null },
+  ...{
+    name: 'a',
+    link: 'http://127.0.0.1:1',
+    state: 'heard',
+    heardAgo: 0,
+    figuresAgo: 0,
+    problem: null,
+    trouble: null,
+    sameAs: null,
+  },
   ...{ version: '0.1.0', bot: 'running', money: 'real', book: 'btc_mxn', base: 'btc', quote: 'mxn', instance: 'ana' },
   ...{ strategy: 'ladder', regime: 'normal', why: null, ownProfit: '1', profit: '1', runProfit: '1', inventory: '0' },
   ...{ uptime: 1, fillCount: 0, lastFill: null, alerts: [] },

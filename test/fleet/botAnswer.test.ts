@@ -8,7 +8,7 @@ import { summaryWith } from './doubles.ts';
 
 /** A view of now. */
 const NOW: ConsoleView = { ...FULL_VIEW, catchingUp: null };
-const MAKER = { version: '0.1.0', madeAt: 5, money: 'real' } as const;
+const MAKER = { version: '0.1.0', madeAt: 5, money: 'real', speed: 1 } as const;
 /** Control and bidirectional characters. */
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e]/;
 
@@ -29,6 +29,23 @@ describe('the summary of a console', () => {
       profit: { total: NOW.profit?.total },
       inventory: NOW.position,
     });
+  });
+
+  test('has the real age of the last fill, which grows while the bot is stopped, also of an accelerated bot', () => {
+    const stopped = { ...NOW.bot, state: 'stopped', beatAgo: 3_600_000, writtenAgo: 5_000 } as const;
+    const [newest] = NOW.fills.last;
+    const view = { ...NOW, at: newest!.at + 10_000, bot: stopped };
+    const ago = (speed: number) =>
+      summaryOfView(view, { ...MAKER, madeAt: newest!.at + 3_610_000, speed }).run?.fills.last?.ago;
+    expect(ago(1)).toBe(3_610_000);
+    expect(ago(10)).toBe(3_601_000);
+  });
+
+  test('with a long name is accepted: the name is cut', () => {
+    const long = 'n'.repeat(200);
+    const limits = [{ limit: long, currency: null, max: '1', used: '0.2', share: 0.2 }];
+    const summary = summaryOfView({ ...NOW, strategy: long, instance: long, limits }, MAKER);
+    expect(summaryIn(JSON.stringify(summary))).toMatchObject({ run: { strategy: 'n'.repeat(80) } });
   });
 
   test('of a bot that never ran is accepted', () => {

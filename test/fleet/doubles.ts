@@ -15,7 +15,7 @@ export const runWith = (change: Partial<SummaryRun> = {}): SummaryRun => ({
   inventory: '-0.25',
   unknown: null,
   uptime: { bid: 1, ask: 0.5 },
-  fills: { count: 3, last: { at: 990_000, side: 'bid', price: '999', amount: '0.1' } },
+  fills: { count: 3, last: { at: 990_000, ago: 10_000, side: 'bid', price: '999', amount: '0.1' } },
   limit: { limit: 'drawdownMax', share: 0.25 },
   events: { warnings: 0, errors: 0, last: null },
   ...change,

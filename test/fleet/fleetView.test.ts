@@ -119,7 +119,7 @@ describe('sums', () => {
     ]);
     expect(sums[0]).toMatchObject({
       profit: '12.5',
-      stale: [{ name: 'bot0', heardAgo: 40_000 }],
+      stale: [{ name: 'bot0', figuresAgo: 40_500 }],
       missing: [
         { name: 'bot1', what: 'profit', why: 'a trade could not be read' },
         { name: 'bot2', what: 'figures' },
@@ -188,3 +188,51 @@ function units(text: string): bigint {
   const size = BigInt(whole) * 10n ** 18n + BigInt(fraction.padEnd(18, '0'));
   return text.startsWith('-') ? -size : size;
 }
+
+describe('old figures', () => {
+  const stale = (botState: BotSummary['bot'], change: Partial<HeardState> = {}) =>
+    view([heard(bot({}, { bot: botState }), change)]);
+
+  test.each<[string, BotSummary['bot'], number]>([
+    ['a bot without a heartbeat', { state: 'silent', beatAgo: 7_200_000, writtenAgo: 5_000 }, 7_200_300],
+    [
+      'a bot that runs while its recording stands still',
+      { state: 'running', beatAgo: 500, writtenAgo: 60_000 },
+      60_300,
+    ],
+  ])('of %s are listed with their own age, although the console answers', (_, botState, figuresAgo) => {
+    const { sums, bots } = stale(botState);
+    expect(sums[0]?.stale).toEqual([{ name: 'bot0', figuresAgo }]);
+    expect(bots[0]?.figuresAgo).toBe(figuresAgo);
+  });
+
+  test('are not those of a bot that runs and records, nor the last ones of a stopped bot', () => {
+    expect(stale({ state: 'running', beatAgo: 500, writtenAgo: 9_000 }).sums[0]?.stale).toEqual([]);
+    expect(stale({ state: 'stopped', beatAgo: 9e6, writtenAgo: 9e6 }).sums[0]?.stale).toEqual([]);
+  });
+});
+
+test('the file of the fleet can say that money is play, whatever the console says', () => {
+  const states = [heard(bot()), heard(bot({ profit: profitOf('40') }))];
+  const bots = states.map((state, i) => ({
+    name: `bot${i}`,
+    link: '',
+    heard: state,
+    ...(i === 1 && { money: 'play' as const }),
+  }));
+  const { sums, bots: rows } = fleetView(bots, 'mxn', { at: 5, version: '0.1.0' });
+  expect(sums.map(({ money: kind, profit }) => [kind, profit])).toEqual([
+    ['real', '12.5'],
+    ['play', '40'],
+  ]);
+  expect(rows.map(({ money: kind }) => kind)).toEqual(['real', 'play']);
+});
+
+test('a row has at most 8 alerts, none longer than 500 characters', () => {
+  const halts = Array.from({ length: 20 }, () => ({
+    ...({ what: 'held', at: 1, by: 'x'.repeat(1_900), until: null } as const),
+    reason: 'y'.repeat(1_900),
+  }));
+  const [row] = view([heard(bot({}, { halts }))]).bots;
+  expect(row?.alerts.map(({ text }) => text.length)).toEqual(Array.from({ length: 8 }, () => 500));
+});

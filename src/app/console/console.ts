@@ -5,7 +5,7 @@
 import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
 import { existsSync } from 'node:fs';
 import { textOfError, type Clock } from '../../core/index.ts';
-import type { Config } from '../../config.ts';
+import { isOnThisMachine, type Config } from '../../config.ts';
 import {
   emptySummary,
   serveConsole,
@@ -17,6 +17,7 @@ import {
   type OnReplayed,
 } from '../../console/index.ts';
 import type { ActionAsk } from '../actions/actions.ts';
+import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
@@ -152,9 +153,20 @@ function summaryNow(
 ): BotSummary {
   const madeAt = clock.now();
   if (view === null) return emptySummary(bot, live.trouble, { version, madeAt });
-  const isEmbedded = (live.replay?.now?.setup ?? config).exchange.kind === 'embedded';
-  const money: MoneyKind = isPaperState(config.state.dir) ? 'paper' : isEmbedded ? 'play' : 'real';
-  return summaryOfView(view, { version, madeAt, money });
+  const { exchange } = live.replay?.now?.setup ?? config;
+  const money = moneyKind([exchange, config.exchange], isPaperState(config.state.dir));
+  return summaryOfView(view, { version, madeAt, money, speed: botClockIn(config.state.dir).speed });
+}
+
+/**
+ * Returns the kind of a bot's money. An exchange at an address of this machine is a simulator, so its money and its
+ * prices are play, also for a bot on paper.
+ */
+export function moneyKind(exchanges: readonly Config['exchange'][], isPaper: boolean): MoneyKind {
+  const isLocal = exchanges.some(each => each.kind === 'remote' && isOnThisMachine(new URL(each.restUrl)));
+  if (isLocal) return 'play';
+  if (isPaper) return 'paper';
+  return exchanges[0]?.kind === 'embedded' ? 'play' : 'real';
 }
 
 function liveView(live: LiveRun, beside: BesideRun): ConsoleView | null {

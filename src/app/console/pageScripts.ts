@@ -13,6 +13,7 @@ export function pageScripts(built = new URL('../../console/page/', import.meta.u
     'access',
     'dialogs',
     'lines',
+    'streamWatch',
     'elements',
     'elsewherePanel',
     'proposalsPanel',
@@ -34,7 +35,7 @@ export function pageScripts(built = new URL('../../console/page/', import.meta.u
 export const fleetPageScripts = (
   built = new URL('../../console/page/', import.meta.url),
 ): Readonly<Record<string, string>> =>
-  scriptsWith(['fleetMain', 'fleetPanels', 'fleetRows', 'access', 'lines', 'elements', 'texts'], built);
+  scriptsWith(['fleetMain', 'fleetPanels', 'fleetRows', 'streamWatch', 'access', 'lines', 'elements', 'texts'], built);
 
 /** Returns the named scripts of a build folder, and the library that all pages use. */
 const scriptsWith = (names: readonly string[], built: URL): Readonly<Record<string, string>> => ({

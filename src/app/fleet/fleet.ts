@@ -66,7 +66,8 @@ export function readFleet(path: string): FleetConfig {
 /** Bots of a fleet, each with a watch. */
 class Fleet {
   readonly watches: readonly BotWatch[];
-  readonly #ask: FleetAsk;
+  /** Without the environment, whose tokens only their readers keep. */
+  readonly #ask: Pick<FleetAsk, 'config' | 'clock' | 'version'>;
 
   /**
    * Creates the watches, without a request.
@@ -75,7 +76,7 @@ class Fleet {
   constructor(ask: FleetAsk, changed: () => void) {
     refuseKeys(ask.environment, 'fleet');
     refuseOpenInspector();
-    this.#ask = ask;
+    this.#ask = { config: ask.config, clock: ask.clock, version: ask.version };
     this.watches = ask.config.bots.map(bot => {
       const client = new ConsoleClient({
         url: consoleBase(bot.url),
@@ -90,7 +91,7 @@ class Fleet {
     const { config, clock, version } = this.#ask;
     const bots = this.watches.map(({ name, heard }, i) => {
       const bot = config.bots[i]!;
-      return { name, link: bot.link ?? bot.url, heard };
+      return { name, link: bot.link ?? bot.url, money: bot.money, heard };
     });
     return fleetView(bots, config.currency, { at: clock.now(), version });
   }
@@ -171,15 +172,14 @@ export async function startFleet(ask: FleetAsk): Promise<ConsoleServer> {
 }
 
 /**
- * Rejects a page that would show figures that need a token to anyone on the network.
+ * Rejects a page that would show figures to anyone on the network. Consoles without a token show them only to this machine.
  * @throws UsageError for such a page.
  */
-function refuseOpenPage({ host, viewerTokenFile, bots }: FleetConfig): void {
+function refuseOpenPage({ host, viewerTokenFile }: FleetConfig): void {
   const isLocal = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host);
-  const hasToken = bots.some(bot => bot.tokenFile !== undefined || bot.tokenVariable !== undefined);
-  if (isLocal || viewerTokenFile !== undefined || !hasToken) return;
+  if (isLocal || viewerTokenFile !== undefined) return;
   throw new UsageError(
-    `fleet: on ${host}, anyone on the network could read what the consoles show only with a token; set viewerTokenFile, or listen on 127.0.0.1`,
+    `fleet: on ${host}, anyone on the network could read what the consoles show only to this machine or with a token; set viewerTokenFile, or listen on 127.0.0.1`,
   );
 }
 

@@ -56,7 +56,9 @@ function sumLines(of: FleetSums, currency: string): readonly string[] {
       ({ currency: own, profit, bots }) =>
         `not in the sum: ${signedCents(moneyOfSum(profit))} ${own} of ${bots} ${bots === 1 ? 'bot' : 'bots'}, because no book has a rate to ${currency}`,
     ),
-    ...of.stale.map(({ name, heardAgo }) => `the sums have figures of ${name} that are ${roundedAge(heardAgo)} old`),
+    ...of.stale.map(
+      ({ name, figuresAgo }) => `the sums have figures of ${name} that are ${roundedAge(figuresAgo)} old`,
+    ),
     ...of.missing.map(({ name, what }) => `the sums lack the ${what} of ${name}`),
   ].flatMap(wrappedSentence);
 }

@@ -54,6 +54,10 @@ const bot = z
       .regex(/^(?:[0-9A-Fa-f]{2}:){31}[0-9A-Fa-f]{2}$/, 'expected the SHA-256 of a certificate, 32 bytes like AB:01:…')
       .optional()
       .describe('SHA-256 of the TLS certificate, instead of an authority. From openssl x509 -fingerprint -sha256.'),
+    money: z
+      .literal('play')
+      .optional()
+      .describe('play: its money is not real, as on a testnet. If omitted, its console decides.'),
     plainHttp: z
       .boolean()
       .default(false)

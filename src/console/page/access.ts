@@ -45,6 +45,8 @@ export type ParameterList = {
   }[];
 };
 
+/** Time limit of a request for the session, in ms. A stalled connection must not stop the page's attempts. */
+const SESSION_WITHIN_MS = 5_000;
 /**
  * Name of the item in the page's session storage that has the key of the login. Unlike a cookie, the item is not sent
  * to every port of the host.
@@ -63,7 +65,10 @@ export class Access {
   /** Requests the session. If the request fails, the session stays unchanged. */
   async look(): Promise<ShownSession | null> {
     try {
-      const answer = await window.fetch('/session', { headers: keyed() });
+      const answer = await window.fetch('/session', {
+        headers: keyed(),
+        signal: AbortSignal.timeout(SESSION_WITHIN_MS),
+      });
       if (answer.ok) this.session = (await answer.json()) as ShownSession;
     } catch {
       // The console is not reachable.

@@ -4,6 +4,8 @@ import { h, pageElement, render } from './elements.ts';
 import { botsTable, fleetHead, sumsPanels } from './fleetPanels.ts';
 import { matchesSearch, sortedRows, type SortColumn, type SortOrder } from './fleetRows.ts';
 import type { FleetView } from './fleetView.ts';
+import { StreamWatch } from './streamWatch.ts';
+import { span } from './texts.ts';
 
 const search = pageElement('search') as HTMLInputElement;
 const login = pageElement('login') as HTMLFormElement;
@@ -16,6 +18,11 @@ let stream: EventSource | null = null;
 let order: SortOrder = { column: 'state', isDown: true };
 
 const LOOK_AGAIN_MS = 2_000;
+// Monotonic time from an event, because the page has no injected clock.
+const now = (): number => new Event('now').timeStamp;
+const watch = new StreamWatch(now);
+/** Monotonic time of the shown view. */
+let viewAt = 0;
 let looking: number | undefined;
 
 const access = new Access(() => schedule());
@@ -39,7 +46,10 @@ function show(): void {
     delete root.dataset['shown'];
     return;
   }
-  render(null, pageElement('warnings'));
+  root.classList.toggle('is-lost', !isUp);
+  const age = span(now() - viewAt);
+  const lost = `no connection to the fleet process; all figures are at least ${age} old`;
+  render(isUp ? null : h('p', { class: 'warning' }, lost), pageElement('warnings'));
   render(fleetHead(view, isUp), pageElement('head'));
   render(sumsPanels(view), pageElement('sums'));
   const rows = sortedRows(
@@ -48,7 +58,7 @@ function show(): void {
   );
   render(botsTable(rows, order, sortBy), pageElement('bots'));
   const troubled = view.bots.filter(({ state, bot }) => state === 'silent' || bot === 'silent').length;
-  document.title = `${troubled > 0 ? `${troubled} silent · ` : ''}Fleet · Puntas`;
+  document.title = `${isUp ? '' : 'No connection · '}${troubled > 0 ? `${troubled} silent · ` : ''}Fleet · Puntas`;
   root.dataset['shown'] = String(view.at);
 }
 
@@ -67,18 +77,37 @@ async function refreshSession(): Promise<void> {
     return;
   }
   if (stream !== null && stream.readyState !== EventSource.CLOSED) return;
-  stream = new EventSource('/live');
-  stream.onerror = () => {
+  const opened = new EventSource('/live');
+  stream = opened;
+  watch.heard();
+  opened.onerror = () => {
+    if (stream !== opened) return;
     isUp = false;
     schedule();
     window.clearTimeout(looking);
     looking = window.setTimeout(() => void refreshSession(), LOOK_AGAIN_MS);
   };
-  stream.onmessage = ({ data }: MessageEvent<string>) => {
+  opened.onmessage = ({ data }: MessageEvent<string>) => {
+    if (stream !== opened) return;
     view = JSON.parse(data) as FleetView;
+    viewAt = now();
+    watch.heard();
     isUp = true;
     schedule();
   };
+}
+
+/** Replaces a stream that stalled, and lets the shown age grow meanwhile. */
+function checkStream(): void {
+  // A lost stream is opened again until one has a view; a page that waits for a login has none.
+  if (watch.isStalled && (stream !== null || view !== null)) {
+    isUp = false;
+    stream?.close();
+    stream = null;
+    watch.heard();
+    void refreshSession();
+  }
+  if (!isUp) schedule();
 }
 
 login.addEventListener('submit', event => {
@@ -103,3 +132,4 @@ pageElement('theme').addEventListener('click', () => {
   root.dataset['theme'] = isDark ? 'light' : 'dark';
 });
 void refreshSession();
+window.setInterval(checkStream, 1_000);

@@ -48,9 +48,7 @@ function sumPanel(of: FleetSums, currency: string): Node {
         `not in the sum: ${withSign(sum, 2)} ${own} of ${botsText(bots)}, because no book has a rate to ${currency}`,
     ),
     ...(of.stale.length > 0
-      ? [
-          `last known figures of silent bots: ${namesOf(of.stale.map(({ name, heardAgo }) => `${name} (${span(heardAgo)} old)`))}`,
-        ]
+      ? [`old figures: ${namesOf(of.stale.map(({ name, figuresAgo }) => `${name} (${span(figuresAgo)} old)`))}`]
       : []),
     ...missingTexts(of.missing),
   ];

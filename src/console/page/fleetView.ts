@@ -16,7 +16,7 @@ export type FleetView = {
 
 /** Sums over the bots with one kind of money. */
 export type FleetSums = {
-  /** `real`, `paper` (simulated fills on a real market) or `play` (embedded exchange). */
+  /** `real`, `paper` (simulated fills on a real market) or `play` (simulated exchange or testnet). */
   readonly money: 'real' | 'paper' | 'play';
   readonly bots: number;
   /** Sum of the values of `FleetRow.profit`, to the digit; null if no value is known. */
@@ -28,8 +28,8 @@ export type FleetSums = {
   readonly rates: readonly FleetRate[];
   /** Inventory beyond the targets, by base currency. */
   readonly inventory: readonly { readonly currency: string; readonly amount: string; readonly bots: number }[];
-  /** Bots whose last known figures are in the sums although they are silent. */
-  readonly stale: readonly { readonly name: string; readonly heardAgo: number }[];
+  /** Bots with old figures in the sums: console or bot is silent, or the recording of a running bot stands still. */
+  readonly stale: readonly { readonly name: string; readonly figuresAgo: number }[];
   /** Bots with figures that no sum includes, with the reason. */
   readonly missing: readonly { readonly name: string; readonly what: string; readonly why: string }[];
 };
@@ -51,6 +51,8 @@ export type FleetRow = {
   readonly state: 'waiting' | 'heard' | 'silent';
   /** Time since the last new summary. */
   readonly heardAgo: number;
+  /** Age of the figures; null without any. It grows while the bot is silent, or its recording stands still. */
+  readonly figuresAgo: number | null;
   /** Reason for which the console is silent; null otherwise. */
   readonly problem: string | null;
   /** Sentence about who is silent since when and why; null while bot and console work. */
@@ -81,6 +83,7 @@ export type FleetRow = {
     readonly side: 'bid' | 'ask';
     readonly price: string;
     readonly amount: string;
+    /** Real time since the fill; it also grows while the bot is stopped or silent. */
     readonly ago: number;
   } | null;
   /** Stops, a limit near its maximum, and warnings of the last hour; most severe first. */

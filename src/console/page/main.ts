@@ -38,6 +38,8 @@ const bars = new ProfitBars();
 let isDue = false;
 let isHeld = false;
 
+// Monotonic time from an event, because the page has no injected clock.
+const now = (): number => new Event('now').timeStamp;
 const state = new State(
   () => {
     if (isDue) return;
@@ -48,9 +50,8 @@ const state = new State(
     });
   },
   () => scheduleRetry(),
+  now,
 );
-// Monotonic time from an event, because the page has no injected clock.
-const now = (): number => new Event('now').timeStamp;
 const dialogs = new Dialogs(pageElement('actions'), pageElement('dialog') as HTMLDialogElement, state, now);
 
 const LOOK_AGAIN_MS = 2_000;
@@ -208,3 +209,4 @@ pageElement('period').addEventListener('click', period);
 pageElement('keys').addEventListener('click', help);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour);
 void refreshSession();
+window.setInterval(() => state.check(), 1_000);

@@ -1,5 +1,6 @@
 /** State of the page: the newest live view, or a past view instead, and the requests for views. */
 import { answerLines } from './lines.ts';
+import { StreamWatch } from './streamWatch.ts';
 import type { ConsoleHistory, ConsoleView } from './view.ts';
 
 export type Waiting = { readonly kind: 'waiting'; readonly bot: ConsoleView['bot']; readonly trouble: string | null };
@@ -29,12 +30,14 @@ export class State {
   readonly #changed: () => void;
   readonly #dropped: () => void;
   #stream: EventSource | null = null;
+  readonly #watch: StreamWatch;
 
   /**
    * Creates the state. `changed` is called after each change, and `dropped` is called if the stream is lost or
-   * rejected.
+   * rejected. `now`: monotonic time, in ms.
    */
-  constructor(changed: () => void, dropped: () => void) {
+  constructor(changed: () => void, dropped: () => void, now: () => number) {
+    this.#watch = new StreamWatch(now);
     this.#changed = changed;
     this.#dropped = dropped;
   }
@@ -53,12 +56,18 @@ export class State {
     if (this.#stream !== null && this.#stream.readyState !== EventSource.CLOSED) return;
     const stream = new EventSource('/live');
     this.#stream = stream;
-    stream.onopen = () => this.#set(() => (this.isUp = true));
+    this.#watch.heard();
+    stream.onopen = () => {
+      if (this.#stream === stream) this.#set(() => (this.isUp = true));
+    };
     stream.onerror = () => {
+      if (this.#stream !== stream) return;
       this.#set(() => (this.isUp = false));
       this.#dropped();
     };
     stream.onmessage = ({ data }: MessageEvent<string>) => {
+      if (this.#stream !== stream) return;
+      this.#watch.heard();
       const told = JSON.parse(data) as ConsoleView | Waiting;
       this.#set(() => {
         this.isUp = true;
@@ -66,6 +75,15 @@ export class State {
         else this.#take(told);
       });
     };
+  }
+
+  /** Replaces a stream that stalled without an error. */
+  check(): void {
+    if (this.#stream === null || !this.#watch.isStalled) return;
+    this.#stream.close();
+    this.#stream = null;
+    this.#set(() => (this.isUp = false));
+    this.#dropped();
   }
 
   /** Requests a past view once the slider stops; `null` returns to the live view. */
@@ -83,6 +101,7 @@ export class State {
   /** Clears all data received from the console. */
   forget(): void {
     this.#stream?.close();
+    this.#stream = null;
     this.#asking?.abort();
     this.#set(() => {
       [this.live, this.waiting, this.past, this.asked, this.#history, this.isUp] = [

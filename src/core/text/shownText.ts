@@ -2,8 +2,8 @@
 
 import { secretPatterns, hideSecrets, type Hidden } from './hiddenSecrets.ts';
 
-/** Control characters (including escapes), line and paragraph separators, and marks that change text direction. */
-const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+/** Control, invisible and private characters, line and paragraph separators, and marks that change text direction. */
+const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** Makes text one safe line: white space becomes a space, every other control character U+FFFD. */
 export const shownText = (text: string): string =>

@@ -193,7 +193,11 @@ describe('a start is refused in one line', () => {
     await expect(open(`, tokenFile: ${tokenFile('b.token')}`, 'host: 0.0.0.0\n')).rejects.toThrow(
       /fleet: on 0\.0\.0\.0, anyone on the network could read .*; set viewerTokenFile/,
     );
-    await (await open('', 'host: 0.0.0.0\n')).close();
+    // A console without a token answers this machine only; the page must not pass its figures on.
+    await expect(open('', 'host: 0.0.0.0\n')).rejects.toThrow(
+      /only to this machine or with a token; set viewerTokenFile/,
+    );
+    await (await open('', 'host: 127.0.0.1\n')).close();
   });
 
   test('with a broken certificate', async () => {

@@ -1,0 +1,32 @@
+/**
+ * Watch over a live stream: a connection can stall without an error, and the page would then show an old view as the
+ * newest one. Both pages use it.
+ */
+
+/** Time without a message after which a stream counts as lost, in ms. A server sends a view every second or less. */
+export const STALLED_MS = 5_000;
+
+export class StreamWatch {
+  readonly #now: () => number;
+  #heardAt: number;
+
+  /** `now`: monotonic time, in ms. */
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#heardAt = now();
+  }
+
+  /** Time since the last message, or since the stream was opened, in ms. */
+  get silentMs(): number {
+    return this.#now() - this.#heardAt;
+  }
+
+  get isStalled(): boolean {
+    return this.silentMs > STALLED_MS;
+  }
+
+  /** Marks a message, or a new stream. */
+  heard(): void {
+    this.#heardAt = this.#now();
+  }
+}

@@ -1,0 +1,66 @@
+/** Clients that send requests for months: their memory does not grow, and a close ends what is open. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { JsonReceiver } from '../../src/alerts/receiver.ts';
+import { ConsoleClient } from '../../src/fleet/consoleClient.ts';
+import { OpenRequests } from '../../src/guard/openRequests.ts';
+import { double, json } from '../fleet/doubles.ts';
+
+const WARM = 2_000;
+const MANY = 20_000;
+/** Bytes for each request; a signal that stays in a list has more than 100. */
+const KEPT_MAX = 25;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+async function heapAfter(count: number, ask: () => Promise<unknown>): Promise<number> {
+  for (let i = 0; i < count; i++) await ask();
+  for (let i = 0; i < 5; i++) {
+    await new Promise(resolve => setTimeout(resolve, 20));
+    collect();
+  }
+  return process.memoryUsage().heapUsed;
+}
+
+const CLIENTS: readonly [string, (url: string) => { ask: () => Promise<unknown>; close: () => Promise<void> }][] = [
+  ['console', url => new ConsoleClient({ url, token: () => null, trust: { kind: 'system' } })],
+  [
+    'receiver of alerts',
+    url => {
+      const of = new JsonReceiver(text => text, 2_000);
+      return { ask: () => of.post(url, {}, '{}'), close: () => of.close() };
+    },
+  ],
+];
+
+test.each(CLIENTS)(
+  'after 20,000 requests to a %s, the client has no more memory than before',
+  async (_, clientOf) => {
+    const server = await double((request, reply) => {
+      request.resume();
+      json({})(request, reply);
+      // The double's own list of requests must not count.
+      server.asked.length = 0;
+    });
+    const client = clientOf(server.url);
+    const ask = () => client.ask();
+    const before = await heapAfter(WARM, ask);
+    const after = await heapAfter(MANY, ask);
+    await client.close();
+    await server.close();
+    expect((after - before) / MANY).toBeLessThan(KEPT_MAX);
+  },
+  300_000,
+);
+
+test('a deadline aborts its own request, and a close aborts all open and later ones', async () => {
+  const requests = new OpenRequests();
+  const [short, long] = [requests.start(5), requests.start(60_000)];
+  await new Promise(resolve => setTimeout(resolve, 30));
+  expect((short.signal.reason as Error).name).toBe('TimeoutError');
+  expect(long.signal.aborted).toBe(false);
+  requests.close();
+  expect([long.signal.aborted, requests.start(60_000).signal.aborted]).toEqual([true, true]);
+});
