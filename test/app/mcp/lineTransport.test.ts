@@ -144,5 +144,6 @@ test('texts are plain within their bounds, and numbers and flags stay', () => {
     runsOf(500, 80),
   );
   expect(plainJson({ a: [1, true, null, '1.50'] })).toEqual({ a: [1, true, null, '1.50'] });
-  expect((plainJson(Array.from({ length: 2_000 }, () => 1)) as unknown[]).length).toBe(1_000);
+  const items = plainJson(Array.from({ length: 2_000 }, () => 1)) as unknown[];
+  expect([items.length, items.at(-1)]).toEqual([1_001, expect.stringContaining('1000 more')]);
 });
