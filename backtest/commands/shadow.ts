@@ -50,7 +50,7 @@ export function addShadowCommand(program: Command): void {
         throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
       const signals = signalsToStop('leaving', EXIT.clean);
       const given = readConfig(file);
-      refuseBooks(given, 'puntas shadow');
+      refuseBooks(given, 'the command shadow');
       const hint = state === undefined && !paper ? paperHint(given) : null;
       if (hint !== null) printError(hint);
       const dir = state ?? (paper ? given.paper.stateDir : given.state.dir);

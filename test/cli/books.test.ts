@@ -96,7 +96,7 @@ describe('one bot with three books', () => {
     for (const [args, what] of [
       [['console'], 'the console'],
       [['remote'], 'the remote control'],
-      [['shadow', '--once'], 'puntas shadow'],
+      [['shadow', '--once'], 'the command shadow'],
     ] as const) {
       const refused = await ran([...args, '-c', config]);
       expect([refused.code, refused.stderr.trim().split('\n').length], what).toEqual([2, 1]);

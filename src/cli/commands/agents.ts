@@ -76,7 +76,7 @@ function addMcp(program: Command): void {
         if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
           throw new UsageError(`--files: ${folder} is not a folder`);
       const given = readConfig(flags.config);
-      refuseBooks(given, 'puntas mcp');
+      refuseBooks(given, 'the command mcp');
       const { console: page } = given;
       const { host, port } = { ...CONSOLE_DEFAULTS, ...page };
       const tokenFile = flags.tokenFile ?? page?.viewerTokenFile;
