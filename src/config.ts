@@ -140,7 +140,7 @@ function checkedBooks(value: unknown, source: SourceOf, venues: readonly string[
   }));
   const configs = each.flatMap(({ config }) => config ?? []);
   const found = [...listProblems(value), ...each.flatMap(one => one.found.map(one.inFile))];
-  if (found.length === 0) found.push(...accountProblems(configs));
+  if (found.every(({ isWarning }) => isWarning === true)) found.push(...accountProblems(configs));
   return {
     config: configs.length === each.length ? configOfBooks(configs) : null,
     found: withoutRepeats(found),

@@ -3,7 +3,7 @@ import { pairOrNull } from '../core/index.ts';
 import type { Problem } from './problems.ts';
 import { liveBooksOf } from './sections/exchange.ts';
 import { externalReferenceOf, readsPerMinute } from './sections/reference.ts';
-import { configSchema, PER_BOOK, type Config } from './schema.ts';
+import { BOOKS_MAX, configSchema, PER_BOOK, type Config } from './schema.ts';
 import { keysOf } from './shape.ts';
 
 type Value = Readonly<Record<string, unknown>>;
@@ -53,6 +53,8 @@ export function listProblems(value: unknown): readonly Problem[] {
   const symbols = entries.map(symbolIn);
   if (book !== undefined)
     problems.push({ path: ['book'], message: 'books is also set; remove book, or remove books', aboutKey: true });
+  if (entries.length > BOOKS_MAX)
+    problems.push({ path: ['books'], message: `expected at most ${BOOKS_MAX} books, found ${entries.length}` });
   entries.forEach((entry, i) => {
     if (symbols.indexOf(symbols[i]) !== i)
       problems.push({

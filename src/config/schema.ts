@@ -27,7 +27,7 @@ import { nextTierCounts } from './sections/values.ts';
 import { webhookKeys } from './sections/webhooks.ts';
 
 /** Maximum number of books of one process. */
-const BOOKS_MAX = 16;
+export const BOOKS_MAX = 16;
 
 /** Keys of a configuration of one book. */
 const oneBook = {

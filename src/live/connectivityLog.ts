@@ -67,6 +67,14 @@ export class ConnectivityLog {
     if (this.#saidAt === null) this.say(kind, known, text);
   }
 
+  /** Returns the lines about one of several books: each begins with its symbol and suppresses only lines of that book. */
+  ofBook(book: string): Pick<ConnectivityLog, 'also' | 'say'> {
+    return {
+      also: (kind, known, text) => this.also(`${book} ${kind}`, { book, ...known }, `${book}: ${text}`),
+      say: (kind, known, text, level) => this.say(`${book} ${kind}`, { book, ...known }, `${book}: ${text}`, level),
+    };
+  }
+
   /** Logs a line. Further lines of an equal `kind` within a minute are counted and not logged. */
   say(kind: string, known: object, text: string, level: 'warn' | 'error' = 'warn'): void {
     const now = this.#clock.elapsed();

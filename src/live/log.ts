@@ -11,3 +11,11 @@ export interface Log {
   /** Sets the minimum level of written lines; absent if the level is fixed. */
   setLevel?(level: string): void;
 }
+
+/** Returns a log of one of several books: each line has the field `book` and begins with the symbol. */
+export const logOfBook = (log: Log, book: string): Log => ({
+  debug: (known, sentence) => log.debug({ book, ...known }, `${book}: ${sentence}`),
+  info: (known, sentence) => log.info({ book, ...known }, `${book}: ${sentence}`),
+  warn: (known, sentence) => log.warn({ book, ...known }, `${book}: ${sentence}`),
+  error: (known, sentence) => log.error({ book, ...known }, `${book}: ${sentence}`),
+});

@@ -104,8 +104,12 @@ function warnOnce(line: string): void {
 
 /** Makes every path of a configuration absolute. */
 function pathsFrom(folder: string, config: Config): Config {
-  const { exchange, paper, state, reference, console: page } = config;
+  const { books, exchange, paper, state, reference, console: page } = config;
   const at = (path: string) => resolve(folder, path);
+  const feedsFrom = (of: NonNullable<Config['reference']>) => ({
+    ...of,
+    feeds: of.feeds.map(feed => (feed.file === undefined ? feed : { ...feed, file: at(feed.file) })),
+  });
   return {
     ...config,
     ...(exchange.kind === 'embedded' &&
@@ -132,11 +136,9 @@ function pathsFrom(folder: string, config: Config): Config {
         ...(page.viewerTokenFile !== undefined && { viewerTokenFile: at(page.viewerTokenFile) }),
       },
     }),
-    ...(reference && {
-      reference: {
-        ...reference,
-        feeds: reference.feeds.map(feed => (feed.file === undefined ? feed : { ...feed, file: at(feed.file) })),
-      },
+    ...(reference && { reference: feedsFrom(reference) }),
+    ...(books && {
+      books: books.map(book => ({ ...book, ...(book.reference && { reference: feedsFrom(book.reference) }) })),
     }),
   };
 }

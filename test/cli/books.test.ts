@@ -93,5 +93,14 @@ describe('one bot with three books', () => {
     const { code, stderr } = await ran(['run', '--paper', '-c', config], environment);
     expect(code).toBe(2);
     expect(stderr).toMatch(/books: expected one book for paper trading, found 3 \(btc_mxn, eth_mxn, btc_usd\)/);
+    for (const [args, what] of [
+      [['console'], 'the console'],
+      [['remote'], 'the remote control'],
+      [['shadow', '--once'], 'the command shadow'],
+    ] as const) {
+      const refused = await ran([...args, '-c', config]);
+      expect([refused.code, refused.stderr.trim().split('\n').length], what).toEqual([2, 1]);
+      expect(refused.stderr).toContain(`books: expected one book for ${what}, found 3`);
+    }
   });
 });

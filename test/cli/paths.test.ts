@@ -49,6 +49,22 @@ describe('a relative path in a configuration', () => {
     expect(readConfig(file).reference?.feeds.map(feed => feed.file)).toEqual([bench.path('b/price.txt'), '/run/price']);
   });
 
+  test('of a feed of one of several books is taken from there too', () => {
+    const { books, ...shared } = shipped('desk') as { books: readonly object[] };
+    const reference = {
+      feeds: [
+        { book: 'eth_usd', file: 'price.txt' },
+        { book: 'usd_mxn', file: '/run/price' },
+      ],
+    };
+    const own = [books[0]!, { ...books[1]!, reference }, ...books.slice(2)];
+    const file = bench.file('several.yaml', stringify({ ...shared, metrics: { port: 0 }, books: own }));
+    expect(readConfig(file).books?.[1]?.reference?.feeds.map(feed => feed.file)).toEqual([
+      bench.path('price.txt'),
+      '/run/price',
+    ]);
+  });
+
   test('is taken from the working directory where no file is named: it is nobody’s folder', () => {
     expect(readShipped('sandbox').state.dir).toBe('./state');
   });

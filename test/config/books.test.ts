@@ -72,6 +72,11 @@ describe('the list of books', () => {
     ['a wrong shared value, once', { ...DESK, timing: { bookPollMs: -1 } }, [/ timing\.bookPollMs: .*found -1/]],
     ['the same book twice', withBooks(first, { symbol: 'btc_mxn' }), [/books\.1\.symbol: .*btc_mxn twice/]],
     ['book beside books', { ...DESK, book: 'btc_mxn' }, [/ book: books is also set/]],
+    [
+      'two targets of one currency beside a warning',
+      withBooks({ ...first, regimes: { reduceOnly: {} } }, { ...third, inventory: { target: '1' } }),
+      [/books\.1\.inventory: expected no target, because btc_mxn is the first book with btc/],
+    ],
     ['hedges', { ...DESK, hedge: { band: '0.02' } }, [/ hedge: cannot be used with several books/]],
     [
       'two targets of one currency',
@@ -98,5 +103,16 @@ describe('the list of books', () => {
         errors.some(error => one.test(error)),
         `${one}\n${errors.join('\n')}`,
       ).toBe(true);
+  });
+
+  test('has at most 16 books', () => {
+    const refused = (count: number) =>
+      errorsOf(withBooks(...Array.from({ length: count }, (_, i) => ({ ...first, symbol: `b${i}_mxn` })))).filter(
+        error => / books: expected at most 16 books/.test(error),
+      );
+    expect([refused(16), refused(17).map(error => error.slice(error.indexOf('books:')))]).toEqual([
+      [],
+      ['books: expected at most 16 books, found 17'],
+    ]);
   });
 });

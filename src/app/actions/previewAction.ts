@@ -1,5 +1,5 @@
 /** Preview of an action, computed by an engine that has replayed the bot's recording to its end. */
-import type { Clock, EngineEvent, Millis, Preview } from '../../core/index.ts';
+import type { Clock, EngineEvent, Millis, Order, Preview } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
@@ -114,16 +114,18 @@ function quotesThen(
   const at = seen.at ?? now;
   const cost = ask.action === 'flatten' ? costOfFlatten(moment, at) : [];
   // Orders are copied, because the engine changes its order objects.
-  const liveOrders = engine.book.liveOrders.map(order => ({ ...order }));
+  const copied = (orders: readonly Order[]) => orders.map(order => ({ ...order }));
+  const [allOrders, liveOrders] = [copied(engine.liveOrders), copied(engine.book.liveOrders)];
   const event = eventOf(ask, dir, at, now);
   const commands = event === null ? [] : engine.step(event);
   const canceled =
     ask.action === 'cancel'
-      ? liveOrders.length
+      ? allOrders.length
       : new Set(commands.flatMap(command => (command.kind === 'cancel' ? command.ids : []))).size;
   return [
     ...cost,
-    `${canceled} of ${liveOrders.length} live orders would be canceled (live orders at ${timeText(at)}, the end of the recording)`,
+    `${canceled} of ${allOrders.length} live orders would be canceled (live orders at ${timeText(at)}, the end of the recording)`,
+    ...(moment.books.length > 1 ? [`quotes of ${engine.book.symbol}, one of ${moment.books.length} books:`] : []),
     ...quotesBeside({ book: { liveOrders } }, previewAfter(ask, moment, at), rules),
   ];
 }

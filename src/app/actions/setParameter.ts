@@ -20,7 +20,7 @@ import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { Mailbox, ReloadBox } from '../../live/mailbox/mailbox.ts';
 import { isThere } from '../../live/safety/heartbeat.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
-import { configOfText, readConfigText } from '../../wiring/configFile.ts';
+import { configOfText, readConfigText, refuseBooks } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { UnansweredRequest } from '../inspect/askBot.ts';
 import { askReload } from '../inspect/askReload.ts';
@@ -55,6 +55,7 @@ export function plannedChange(bot: WhichBot, { key, value, digest }: SetAsk): Pl
   const problem = replacementProblem(file);
   if (problem !== null) throw new UsageError(`${file}: ${problem}, so no change was made`);
   const { config, text } = readConfigText(file);
+  refuseBooks(config, 'a change of a parameter');
   const before = { text, digest: digestOf(text) };
   if (digest !== undefined && digest !== before.digest)
     throw new UsageError(`${file} has changed since it was shown; preview the change again`);

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Command, Engine, EngineEvent, Instrument, Millis } from '../../core/index.ts';
-import { recordedConfig, type Config } from '../../config.ts';
+import { booksText, recordedConfig, type Config } from '../../config.ts';
 import {
   followRecording,
   readFollowed,
@@ -73,7 +73,7 @@ export type ReplayedRuns = {
 /**
  * Replays every run that may have inputs in the range. `watch` returns the watcher of one run. All replayed runs must
  * be of one book.
- * @throws UsageError if no run can be replayed, or if the runs are of several books.
+ * @throws UsageError if no run can be replayed, if a run has several books, or if the runs are of different books.
  */
 export function replayRuns(dir: string, range: TimeRange, watch: (run: OpenedRun) => RunWatcher): ReplayedRuns {
   const recorded = recordedRuns(dir);
@@ -82,6 +82,10 @@ export function replayRuns(dir: string, range: TimeRange, watch: (run: OpenedRun
   let book: string | null = null;
   for (const { run, setup: text } of runsIn(recorded, range)) {
     const setup = recordedConfig(text);
+    if (setup.books !== undefined)
+      throw new UsageError(
+        `${dir}: run ${run} has ${setup.books.length} books (${booksText(setup)}), but presence and surveillance can read runs of one book only; select other days with --from and --to`,
+      );
     book ??= setup.book;
     if (setup.book !== book)
       throw new UsageError(

@@ -41,6 +41,7 @@ import { ClockGap, SET_CLOCK } from '../../messages/clockGap.ts';
 import { refuseUntried } from '../../wiring/venueRegistry.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitoredState.ts';
+import { logOfBook } from '../../live/log.ts';
 import { fillText, logEvent } from '../../messages/eventLog.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { PAPER_PREFIX } from '../../wiring/paper.ts';
@@ -190,7 +191,8 @@ export class BotProcess {
         flatten: flattenIn(config.state.dir),
       },
       onNews: (news, { instrument }) => {
-        logEvent(log, instrument, news, this.#resumeCommand);
+        const ownLog = config.books === undefined ? log : logOfBook(log, instrument.symbol);
+        logEvent(ownLog, instrument, news, this.#resumeCommand);
         const counted = instrument.symbol === config.book ? this.#metrics : this.#metrics?.ofBook(instrument.symbol);
         if (news.kind === 'count') counted?.order(news.side, news.event);
         if (news.kind === 'fill') counted?.fill(news.fill.side, volumeOf(news.fill, instrument));

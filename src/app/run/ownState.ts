@@ -31,7 +31,9 @@ export async function openOwnState({ config, venue, clock, seed }: RunOptions): 
   let opened = open({});
   if (opened instanceof OtherKey) {
     const asked = clientOf(config, venue, clock, seed);
-    const client = await verifiedAccountOf(asked, opened, config.book).finally(() => asked.close());
+    // A live order in any of several books proves the account.
+    const of = config.books === undefined ? { book: config.book } : {};
+    const client = await verifiedAccountOf(asked, opened, of).finally(() => asked.close());
     opened = open({ client });
   }
   if (opened instanceof OtherKey) throw opened;
@@ -71,15 +73,19 @@ type AccountReads = Pick<VenueClient, 'limits' | 'account' | 'openOrders'>;
 
 /**
  * Returns the account number with which the state may be opened. Rejects with one line if nothing proves that the key
- * belongs to the same account. If this is only because a read failed, rejects with a `CannotStart` that may pass later.
+ * belongs to the same account. `of` has the book of a bot with one book. If this is only because a read failed, rejects with a `CannotStart` that may pass later.
  */
-async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: string): Promise<string> {
+async function verifiedAccountOf(
+  exchange: AccountReads,
+  other: OtherKey,
+  of: { readonly book?: string },
+): Promise<string> {
   if (!exchange.account) throw new UsageError(other.message);
   const { account } = exchange;
   const clientId = valueOrCannotStart('read account_status', await repeatIfUnknown(() => account.id()));
   // If the state has an account number, it is compared when the state is opened.
   if (other.known.client !== null) return clientId;
-  const proof = await proofOf(exchange, other.known, book);
+  const proof = await proofOf(exchange, other.known, of);
   if (proof.kind === 'proven') return clientId;
   const [sameKey] = other.message.split(', and ');
   if (proof.kind === 'unread')
@@ -108,7 +114,11 @@ type AccountProof =
  * Returns whether the account is the account of the state, proven by the newest trade or a live order in the state. A
  * state without trades and orders is accepted, because it cannot harm another account.
  */
-async function proofOf(exchange: AccountReads, { tid, orders }: AccountEvidence, book: string): Promise<AccountProof> {
+async function proofOf(
+  exchange: AccountReads,
+  { tid, orders }: AccountEvidence,
+  of: { readonly book?: string },
+): Promise<AccountProof> {
   if (tid === null && orders.length === 0) return { kind: 'proven' };
   const [unread, rejected]: [string[], string[]] = [[], []];
   const failed = (what: string, outcome: Exclude<Outcome<unknown>, { kind: 'done' }>): void => {
@@ -122,7 +132,7 @@ async function proofOf(exchange: AccountReads, { tid, orders }: AccountEvidence,
     else if (has.value) return { kind: 'proven' };
   }
   if (orders.length > 0) {
-    const live = await repeatIfUnknown(() => exchange.openOrders({ book, limit: exchange.limits.ordersPage }));
+    const live = await repeatIfUnknown(() => exchange.openOrders({ ...of, limit: exchange.limits.ordersPage }));
     if (live.kind !== 'done') failed('open orders', live);
     else {
       const unreadable = live.unreadable ?? [];

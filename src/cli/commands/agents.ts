@@ -7,7 +7,7 @@ import { Secret, textOfError } from '../../core/index.ts';
 import { realClock } from '../../live/realClock.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { checkedBy } from '../../messages/reason.ts';
-import { readConfig } from '../../wiring/configFile.ts';
+import { readConfig, refuseBooks } from '../../wiring/configFile.ts';
 import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
 import { readSecretFile } from '../../wiring/secretFiles.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -75,7 +75,9 @@ function addMcp(program: Command): void {
       for (const folder of folders)
         if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
           throw new UsageError(`--files: ${folder} is not a folder`);
-      const { console: page } = readConfig(flags.config);
+      const given = readConfig(flags.config);
+      refuseBooks(given, 'the command mcp');
+      const { console: page } = given;
       const { host, port } = { ...CONSOLE_DEFAULTS, ...page };
       const tokenFile = flags.tokenFile ?? page?.viewerTokenFile;
       if (tokenFile === undefined)

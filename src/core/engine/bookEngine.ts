@@ -683,7 +683,9 @@ export class BookEngine implements AccountBook {
       const isLocal = isLocalRefusal(outcome.code);
       this.#decisions.count(order.side, 'not placed', isLocal ? 'not sent' : 'refused by the exchange');
       if (!isLocal) this.#risk.killSwitch?.refusal(at);
-      this.#quoter.refusalBackoff.refused(order.side, at);
+      // An order over the share of its book is no failure: the share grows with each order of another book.
+      if (outcome.code === 'share') this.#quoter.refusalBackoff.waits(order.side, at);
+      else this.#quoter.refusalBackoff.refused(order.side, at);
     }
   }
 

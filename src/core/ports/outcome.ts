@@ -90,6 +90,8 @@ export type LocalRefusal =
   | 'not-sent'
   /** The request budget had no free slot before the deadline. */
   | 'budget'
+  /** The book has used its share of a scarce request budget. */
+  | 'share'
   /** The client is closed. */
   | 'closed';
 
@@ -114,7 +116,7 @@ const LOCAL_REMEDIES: Readonly<Record<VenueSection, Partial<Readonly<Record<Loca
 export const localRemedy = (code: string | null, section: VenueSection): string | null =>
   LOCAL_REMEDIES[section][code as LocalRefusal] ?? null;
 
-const LOCAL_REFUSALS: readonly string[] = ['not-sent', 'budget', 'closed'] satisfies readonly LocalRefusal[];
+const LOCAL_REFUSALS: readonly string[] = ['not-sent', 'budget', 'share', 'closed'] satisfies readonly LocalRefusal[];
 
 /** Whether the code is local, so that the exchange has certainly not seen the request. */
 export const isLocalRefusal = (code: string): boolean => LOCAL_REFUSALS.includes(code);

@@ -247,12 +247,12 @@ export class Reads {
   }
 
   /**
-   * Reads the book. Resolves to `null` if the reply is older than an earlier reply, and to a failure if the reply
+   * Reads the book of `instrument`. Resolves to `null` if the reply is older than an earlier reply, and to a failure if the reply
    * contains an unusable price.
    */
   async book(instrument: Instrument): Promise<EventOf<'book'> | Failed | null> {
     const startedAt = this.#time();
-    const outcome = await this.#exchange.orderBook(this.#book, true);
+    const outcome = await this.#exchange.orderBook(instrument.symbol, true);
     if (outcome.kind !== 'done') return outcome;
     const snapshot = outcome.value;
     if (snapshot.sequence < this.#sequence) return null;
@@ -263,8 +263,9 @@ export class Reads {
     return { kind: 'book', at: this.#time(), startedAt, book };
   }
 
+  /** Reads the last public trade of the book of `instrument`; `null` if there is none with a usable price. */
   async publicTrade(instrument: Instrument): Promise<EventOf<'public trade'> | Failed | null> {
-    const outcome = await this.#exchange.trades(this.#book, { limit: 1 });
+    const outcome = await this.#exchange.trades(instrument.symbol, { limit: 1 });
     if (outcome.kind !== 'done') return outcome;
     const trade = outcome.value[0];
     const price = trade && priceOrNull(instrument, trade.price);

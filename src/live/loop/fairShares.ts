@@ -1,28 +1,51 @@
 /** Fair use of the request budget by several books: while the budget is scarce, no book places more than its share. */
 import type { Clock, Millis } from '../../core/index.ts';
 
-/** Budget, in requests, below which each book may place only its share. */
+/** Budget, in requests, up to which each book may place only its share. Smaller with a small limit: `SCARCE_SHARE`. */
 export const SCARCE_BELOW = 60;
+/** Part of the largest budget seen that is scarce. */
+const SCARCE_SHARE = 1 / 4;
 const WINDOW_MS: Millis = 60_000;
 
 export class FairShares {
   readonly #clock: Clock;
   readonly #left: () => number;
   readonly #placed: ReadonlyMap<string, Millis[]>;
+  /** Time of the latest refusal of each book that had one. */
+  readonly #refusedAt = new Map<string, Millis>();
+  /** Largest budget seen: its limit, once it was unused. */
+  #most: number;
 
   /** `left` returns how many private requests the budget has left. */
   constructor(clock: Clock, left: () => number, books: readonly string[]) {
     this.#clock = clock;
     this.#left = left;
+    this.#most = left();
     this.#placed = new Map(books.map(book => [book, []]));
   }
 
-  /** Whether a book may place an order: if the budget is scarce, only up to an equal share of the last minute's orders. */
+  /**
+   * Whether a book may place an order. If the budget is scarce, a book may place up to an equal share of the last minute's
+   * orders. Only books that wanted to place in that minute have a share.
+   */
   mayPlace(book: string): boolean {
-    if (this.#placed.size <= 1 || this.#left() > SCARCE_BELOW) return true;
-    let all = 0;
-    for (const each of this.#placed.keys()) all += this.#recent(each).length;
-    return this.#recent(book).length * this.#placed.size <= all;
+    if (this.#placed.size <= 1) return true;
+    const left = this.#left();
+    this.#most = Math.max(this.#most, left);
+    if (left > Math.min(SCARCE_BELOW, this.#most * SCARCE_SHARE)) return true;
+    const since = this.#clock.elapsed() - WINDOW_MS;
+    let [all, active] = [0, 0];
+    for (const each of this.#placed.keys()) {
+      const count = this.#recent(each).length;
+      all += count;
+      if (count > 0 || each === book || (this.#refusedAt.get(each) ?? -Infinity) > since) active++;
+    }
+    return this.#recent(book).length * active <= all;
+  }
+
+  /** Records that a book wanted to place an order and was refused. */
+  refuse(book: string): void {
+    this.#refusedAt.set(book, this.#clock.elapsed());
   }
 
   /** Counts an order that a book sends. */

@@ -72,6 +72,28 @@ export async function readRules(exchange: Exchange, book: string, send = repeatI
   return { instrument, makerRate: rateCeil(fee.maker), takerRate: rateCeil(fee.taker), tier };
 }
 
+/** Rules of all books of a run: those of the first book, and those of the further books in their order. */
+export type RulesOfBooks = { readonly rules: Rules; readonly others: readonly Rules[] };
+
+/**
+ * Reads the rules of all books of a run that are not in `known`; `send` is as in `readRules`. Rejects with
+ * `CannotStart`.
+ */
+export async function readRulesOfBooks(
+  exchange: Exchange,
+  [book, ...others]: readonly [string, ...string[]],
+  known: RulesOfBooks | null,
+  send = repeatIfUnknown,
+): Promise<RulesOfBooks> {
+  const have = known === null ? [] : [known.rules, ...known.others];
+  const rulesOf = async (symbol: string) =>
+    have.find(({ instrument }) => instrument.symbol === symbol) ?? (await readRules(exchange, symbol, send));
+  const rules = await rulesOf(book);
+  const read: Rules[] = [];
+  for (const other of others) read.push(await rulesOf(other));
+  return { rules, others: read };
+}
+
 /** Reads the row of one book in the public list of books. Rejects with `CannotStart`. */
 export async function readBookRow(
   exchange: Pick<Exchange, 'availableBooks'>,

@@ -2,6 +2,7 @@
 import { isBookEvent, type EngineEvent, type MarketStream } from '../../core/index.ts';
 import type { LivePriceFeed } from '../market/livePriceSource.ts';
 import type { ReferenceOptions } from '../market/reference.ts';
+import { logOfBook } from '../log.ts';
 import type { RunContext } from '../runContext.ts';
 
 /** Market data of a further book; absent parts are as in `BesideQuoting` and `ExchangeSide`. */
@@ -12,8 +13,9 @@ export type OtherBook = {
   readonly newLivePrices?: (() => readonly LivePriceFeed[]) | undefined;
 };
 
-/** Returns the context in which the reads of one of several books run: their events name the book. */
+/** Returns the context in which the reads of one of several books run: their events and log lines name the book. */
 export const contextOfBook = (run: RunContext, symbol: string): RunContext => ({
   ...run,
+  log: logOfBook(run.log, symbol),
   step: (event: EngineEvent) => run.step(isBookEvent(event) ? { ...event, symbol } : event),
 });

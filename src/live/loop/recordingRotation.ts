@@ -6,9 +6,8 @@
 import { sleep, textOfError, type MarketStream, type Millis, type Order } from '../../core/index.ts';
 import type { Journal } from '../state/journal.ts';
 import type { ExchangeSide, StopReport } from './loopOptions.ts';
-import { readOnce, readRules } from './opening.ts';
+import { readOnce, readRulesOfBooks, type RulesOfBooks } from './opening.ts';
 import type { OtherBook } from './otherBooks.ts';
-import type { Rules } from '../rules.ts';
 import { Run, type RunOpening } from './run.ts';
 
 /** Further book of the runs; `newStream` creates the stream of one run. */
@@ -199,9 +198,9 @@ export class RecordingRotation {
   }
 
   /** Returns why the engine of a next run cannot be created; `null` if it can be created. */
-  #refusalOf({ makeEngine }: Pick<RunSetup, 'makeEngine'>, rules: Rules): string | null {
+  #refusalOf({ makeEngine }: Pick<RunSetup, 'makeEngine'>, { rules, others }: RulesOfBooks): string | null {
     try {
-      makeEngine(rules, () => undefined, this.#journal.run + 1, this.#run.otherRules);
+      makeEngine(rules, () => undefined, this.#journal.run + 1, others);
       return null;
     } catch (error) {
       return textOfError(error);
@@ -209,7 +208,7 @@ export class RecordingRotation {
   }
 
   /** Whether the current run must continue, because no run of the same configuration could start. */
-  #mustStay(rules: Rules): boolean {
+  #mustStay(rules: RulesOfBooks): boolean {
     const { log, roll } = this.#options;
     const why = this.#refusalOf(this.#options, rules);
     const isTold = why === this.#whyNotNext;
@@ -231,10 +230,10 @@ export class RecordingRotation {
   }
 
   /**
-   * Returns the rules of the book if a next run is due and can start; otherwise `null`. Orders whose state is unknown
+   * Returns the rules of the books if a next run is due and can start; otherwise `null`. Orders whose state is unknown
    * delay the next run, unless the change is urgent.
    */
-  async #rulesToRollWith(): Promise<Rules | null> {
+  async #rulesToRollWith(): Promise<RulesOfBooks | null> {
     const { roll, state } = this.#options;
     const { engine } = this.#run;
     this.#isUnread = false;
@@ -251,7 +250,7 @@ export class RecordingRotation {
     // A recent read of the rules found the changed tick or lot, so no further read is needed.
     const nextRules = this.#run.nextRules();
     if (engine.isOutdated && nextRules !== null) return nextRules;
-    // If the rules cannot be read, the next run could not read them either. What was read also applies to the current
+    // If the rules of a book cannot be read, the next run could not read them either. What was read also applies to the current
     // run, which continues if the next one cannot start.
     const rules = await this.#run.readRules();
     this.#isUnread = rules === null;
@@ -259,7 +258,7 @@ export class RecordingRotation {
     return losesHalt() ? null : rules;
   }
 
-  async #roll(known: Rules): Promise<void> {
+  async #roll(known: RulesOfBooks): Promise<void> {
     const { clock, log } = this.#options;
     const ended = this.#run;
     const from = clock.elapsed();
@@ -294,10 +293,10 @@ export class RecordingRotation {
    * Tries until the next run is open or the process stops. If the first try with a new configuration fails, the next
    * tries use the old configuration. Returns the request whose run was opened, or `null`.
    */
-  async #openNext(known: Rules): Promise<Asked | null> {
+  async #openNext(known: RulesOfBooks): Promise<Asked | null> {
     const before = { options: this.#options, setup: this.#journal.setup };
     const { bot, clock, log, venue } = before.options;
-    let rules: Rules | null = known;
+    let rules: RulesOfBooks | null = known;
     while (!this.#stopping.signal.aborted) {
       // Another request may arrive while this attempt waits for the exchange, so the attempt keeps its own request.
       const asked = this.#asked;
@@ -305,7 +304,8 @@ export class RecordingRotation {
       const options = { ...before.options, ...parts };
       try {
         this.#journal = this.#journal.next(clock.now(), setup, options.roll.recordings);
-        const next = rules ?? (await readRules(venue.exchange, bot.book, readOnce));
+        const symbols = [bot.book, ...(options.others ?? []).map(({ book }) => book)] as const;
+        const next = await readRulesOfBooks(venue.exchange, symbols, rules, readOnce);
         this.#run = await openRun({
           ...options,
           rules: next,
@@ -340,7 +340,7 @@ export class RecordingRotation {
 const isFound = ({ state, ending }: Order): boolean =>
   state !== 'unknown' && !(state === 'closed-unsettled' && ending !== 'canceled' && ending !== 'filled');
 
-function openRun(options: RotationOptions & { readonly rules?: Rules }): Promise<Run> {
+function openRun(options: RotationOptions & { readonly rules?: RulesOfBooks }): Promise<Run> {
   const { newStream, ...venue } = options.venue;
   const others = options.others?.map(({ newStream: newOne, ...book }) => ({ ...book, stream: newOne?.() }));
   return Run.open({ ...options, venue: { ...venue, stream: newStream?.() }, ...(others && { others }) });

@@ -27,8 +27,8 @@ const CHARGED_MAX = 1_000;
 
 export class RulesReads {
   readonly #run: RunContext;
-  readonly #of: { readonly exchange: Exchange; readonly book: string };
-  readonly #connectivity: ConnectivityLog;
+  readonly #of: { readonly exchange: Exchange; readonly book: string; readonly isOfSeveral?: boolean };
+  readonly #connectivity: Pick<ConnectivityLog, 'also' | 'say'>;
   #known: Rules;
   #next: Rules | null = null;
   #areInDoubt = false;
@@ -46,8 +46,17 @@ export class RulesReads {
   /** Creates the reads; `first` has the rules that were read before the run. */
   constructor(
     run: RunContext,
-    { first, ...of }: { readonly exchange: Exchange; readonly book: string; readonly first: Rules },
-    connectivity: ConnectivityLog,
+    {
+      first,
+      ...of
+    }: {
+      readonly exchange: Exchange;
+      readonly book: string;
+      /** Whether the run has further books. Default: `false`. */
+      readonly isOfSeveral?: boolean;
+      readonly first: Rules;
+    },
+    connectivity: Pick<ConnectivityLog, 'also' | 'say'>,
   ) {
     this.#run = run;
     this.#of = of;
@@ -163,9 +172,9 @@ export class RulesReads {
   }
 
   #removed(): void {
-    const { book } = this.#of;
+    const { book, isOfSeveral = false } = this.#of;
     const again = AGAIN_MS / 1000;
-    const text = `the exchange no longer lists ${book}; nothing is quoted until it lists the book again (checked every ${again} s). To trade another book, stop the bot and change the configuration key book`;
+    const text = `the exchange no longer lists ${book}; nothing is quoted ${isOfSeveral ? 'in this book ' : ''}until it lists the book again (checked every ${again} s). To trade another book, stop the bot and change the configuration key ${isOfSeveral ? 'books' : 'book'}`;
     this.#connectivity.say('book', { book }, text, 'error');
     this.#run.step({ kind: 'book removed', at: this.#run.time() });
   }

@@ -36,7 +36,7 @@ import { LedgerKeeper } from '../account/ledgerKeeper.ts';
 import { MarketData, type MarketDataStatus } from '../market/marketData.ts';
 import type { LoopOptions, RunParts, StopReport } from './loopOptions.ts';
 import { contextOfBook, type OtherBook } from './otherBooks.ts';
-import { absentBooksText, journalInUnits, readRules, resolveOpening } from './opening.ts';
+import { absentBooksText, journalInUnits, readRulesOfBooks, resolveOpening, type RulesOfBooks } from './opening.ts';
 import { retryingLatch } from '../safety/latch.ts';
 import type { Rules } from '../rules.ts';
 import type { RunContext } from '../runContext.ts';
@@ -69,8 +69,8 @@ const EMPTY_READS_TO_STOP = 2;
 export type RunOpening = RunParts & {
   /** Creates the engine. @throws Error with a one-line message if the run must not start. */
   readonly makeEngine: (rules: Rules, onNews: OnNews, run: number, others: readonly Rules[]) => Engine;
-  /** Rules of the book. If absent, `open` reads them from the exchange. */
-  readonly rules?: Rules;
+  /** Rules of the books. If absent, `open` reads them from the exchange. */
+  readonly rules?: RulesOfBooks;
   /** Further books of the account, besides that of `bot`. Default: none. */
   readonly others?: readonly OtherBook[];
   /** Called with news of the engine and the rules of its book, during the step that causes it. */
@@ -105,6 +105,8 @@ export class Run {
   readonly #placeTransfers: PlaceTransfers | null;
   /** Rules of all books, those of the first book first. */
   readonly #rules: readonly [RulesReads, ...RulesReads[]];
+  /** Book whose rules the last `readRules` could not read; `null` if it read all. */
+  #unread: RulesReads | null = null;
   readonly #shares: FairShares;
   readonly #latch: LatchWatch;
   readonly #queue = new EventQueue({
@@ -126,9 +128,8 @@ export class Run {
   static async open(options: RunOpening): Promise<Run> {
     const { log, venue } = options;
     const latch = retryingLatch(options.state.latch, log);
-    const rules = options.rules ?? (await readRules(venue.exchange, options.bot.book));
-    const others: Rules[] = [];
-    for (const { book } of options.others ?? []) others.push(await readRules(venue.exchange, book));
+    const symbols = [options.bot.book, ...(options.others ?? []).map(({ book }) => book)] as const;
+    const { rules, others } = options.rules ?? (await readRulesOfBooks(venue.exchange, symbols, null));
     const books = [rules.instrument, ...others.map(({ instrument }) => instrument)] as const;
     const left = journalInUnits(options.state.journal, books);
     const place = options.beside?.place;
@@ -199,7 +200,10 @@ export class Run {
     this.#sentinel = new SentinelWatch(run, state.latch, bot.resumeCommand, options.watchers?.sentinelAlive);
     const contextOf = (book: string) => (others.length === 0 ? run : contextOfBook(run, book));
     const rulesOf = (book: string, first: Rules) =>
-      new RulesReads(contextOf(book), { exchange, book, first }, this.#connectivity);
+      new RulesReads(
+        ...([contextOf(book), { exchange, book, first, isOfSeveral: others.length > 0 }] as const),
+        others.length === 0 ? this.#connectivity : this.#connectivity.ofBook(book),
+      );
     this.#rules = [rulesOf(bot.book, start.rules), ...otherBooks.map((book, i) => rulesOf(book, start.others[i]!))];
     this.#shares = new FairShares(clock, () => exchange.budget().private, [bot.book, ...otherBooks]);
     const note = (what: string, failed: Failed) => this.#note(what, failed);
@@ -240,7 +244,7 @@ export class Run {
       balancesAt: () => this.#reads.balancesAt,
       rules: () => this.rules,
       persist,
-      mayAct: () => this.#blockedReason() === null,
+      mayAct: () => this.#blockedReason(this.#rules) === null,
     });
     const account = {
       reads: this.#reads,
@@ -256,7 +260,8 @@ export class Run {
     const first = { ...beside, book: bot.book, stream: venue.stream };
     this.#markets = [first, ...others].map(({ book, stream, reference, newLivePrices }, i) => {
       const market = new MarketData({
-        ...{ run: contextOf(book), bot: { ...bot, book }, venue: { exchange, stream }, note, account, host },
+        ...{ run: contextOf(book), bot: { ...bot, book }, venue: { exchange, stream }, account, host },
+        note: (what, failed) => this.#note(others.length === 0 ? what : `${book} ${what}`, failed, [this.#rules[i]!]),
         ...{ engine: engine.books[i]!, reference, newLivePrices, bookPollMs: timing.bookPollMs },
         instrument: () => this.#rules[i]!.known.instrument,
       });
@@ -271,11 +276,6 @@ export class Run {
   /** Last known rules and fees of the book, with the tick and lot of this run. */
   get rules(): Rules {
     return this.#rules[0].known;
-  }
-
-  /** Last known rules of each further book; those with another tick or lot if the exchange has changed them. */
-  get otherRules(): readonly Rules[] {
-    return this.#rules.slice(1).map(({ known, next }) => next ?? known);
   }
 
   /** Last known rules of each book, with the tick and lot of this run. */
@@ -293,11 +293,34 @@ export class Run {
     return this.#markets[0]![1];
   }
 
-  /** Returns rules with another tick or lot, for the next run; `null` if tick and lot are unchanged. */
-  readonly nextRules = (): Rules | null => this.#rules[0].next;
+  /** Returns the rules of the books for the next run; `null` if tick and lot of every book are unchanged. */
+  readonly nextRules = (): RulesOfBooks | null => {
+    if (this.#rules.every(({ next }) => next === null)) return null;
+    const [rules, ...others] = this.#rules;
+    const latest = ({ known, next }: RulesReads): Rules => next ?? known;
+    return { rules: latest(rules), others: others.map(latest) };
+  };
 
-  /** Reads the rules of the book and applies them to this run. Returns `null` if they cannot be read. */
-  readonly readRules = (): Promise<Rules | null> => this.#rules[0].read();
+  /**
+   * Reads the rules of every book and applies them to this run. Returns `null` if those of a book cannot be read, for
+   * example because the exchange no longer lists it.
+   */
+  readonly readRules = async (): Promise<RulesOfBooks | null> => {
+    // A book that could not be read is read alone, so that repeated attempts do not use the budget of the other books.
+    if (this.#rules.length > 1 && this.#unread !== null && (await this.#unread.read()) === null) return null;
+    this.#unread = null;
+    const read: Rules[] = [];
+    for (const reads of this.#rules) {
+      const found = await reads.read();
+      if (found === null) {
+        this.#unread = reads;
+        return null;
+      }
+      read.push(found);
+    }
+    const [rules, ...others] = read;
+    return { rules: rules!, others };
+  };
 
   /** Returns the engine's time: wall time that never goes back. */
   readonly time = (): Millis => this.#origin + this.#options.clock.elapsed();
@@ -319,7 +342,9 @@ export class Run {
       this.#queue.put({ kind: 'balances', at: this.time(), startedAt, quiet: true, balances });
     }
     for (const row of this.#options.start.settled) {
-      this.#queue.put({ kind: 'hedge', at: this.time(), row });
+      const [{ known }, ...further] = this.#rules;
+      const { symbol } = known.instrument;
+      this.#queue.put({ kind: 'hedge', ...(further.length > 0 && { symbol }), at: this.time(), row });
       log.warn({ id: row.id, why: row.why }, `hedge ${row.id}: ${row.why}`);
     }
     this.#hedger?.restore();
@@ -562,11 +587,17 @@ export class Run {
   #execute(commands: readonly Approved<Command>[]): void {
     const places = commands.filter((command): command is Approved<PlaceCommand> => command.kind === 'place');
     const latched = places.length > 0 ? this.#latch.beforePlacing() : null;
-    const blocked = places.length === 0 ? null : (this.#blockedReason(latched) ?? this.#intend(places));
+    const blocked = new Map(
+      places.length === 0 ? [] : this.#rules.map(rules => [rules, this.#blockedReason([rules], latched)] as const),
+    );
+    const allowed = places.filter(command => blocked.get(this.#rulesFor(command)) === null);
+    const unwritten = allowed.length === 0 ? null : this.#intend(allowed);
     for (const command of commands) {
-      const refusal = command.kind === 'place' ? (blocked ?? this.#shareRefusal(command.id)) : null;
-      if (command.kind === 'place' && refusal !== null) {
-        const outcome = { kind: 'refused', code: 'not-sent', message: refusal } as const;
+      const why = command.kind === 'place' ? (blocked.get(this.#rulesFor(command)) ?? unwritten) : null;
+      const share = command.kind === 'place' && why === null ? this.#shareRefusal(command.id) : null;
+      const message = why ?? share;
+      if (command.kind === 'place' && message !== null) {
+        const outcome = { kind: 'refused', code: share === null ? 'not-sent' : 'share', message } as const;
         this.#queue.put({ kind: 'placed', at: this.time(), id: command.id, outcome });
         continue;
       }
@@ -577,9 +608,12 @@ export class Run {
   /** Returns why a book may not place an order now: its share of a scarce budget is used; `null` if it may. */
   #shareRefusal(id: string): string | null {
     const book = this.#options.engine.bookWith(id)!.symbol;
-    if (!this.#shares.mayPlace(book)) return 'the request budget is scarce, and this book has used its share';
-    this.#shares.place(book);
-    return null;
+    if (this.#shares.mayPlace(book)) {
+      this.#shares.place(book);
+      return null;
+    }
+    this.#shares.refuse(book);
+    return 'the request budget is scarce, and this book has used its share';
   }
 
   /** Makes the stop wait for `work`. If `work` fails, its error ends the run. */
@@ -591,9 +625,10 @@ export class Run {
     this.#underWay.add(done);
   }
 
-  #blockedReason(latched = this.#options.state.latch.read()): string | null {
+  /** Returns why an order in the books with the given rules must not be sent; `null` if nothing blocks it. */
+  #blockedReason(of: readonly RulesReads[], latched = this.#options.state.latch.read()): string | null {
     const { engine, state } = this.#options;
-    const areInDoubt = this.#rules.some(rules => rules.areInDoubt);
+    const areInDoubt = of.some(rules => rules.areInDoubt);
     return blockedReason(this.#stopping.signal.aborted, engine, latched, state.latch, areInDoubt, this.time());
   }
 
@@ -623,12 +658,13 @@ export class Run {
 
   async #send(command: Approved<Command>): Promise<void> {
     const { engine, venue } = this.#options;
-    const mayPlace = () => this.#blockedReason() === null;
-    const { instrument } = this.#rulesFor(command).known;
+    const rules = this.#rulesFor(command);
+    const mayPlace = () => this.#blockedReason([rules]) === null;
+    const { instrument } = rules.known;
     const at = { ...venue, engine, book: instrument.symbol, instrument, time: this.time, mayPlace };
     const { event, what, failed } = await send(command, at);
     if (failed === null) this.#refusals.accepted();
-    else this.#note(what, failed);
+    else this.#note(what, failed, command.kind === 'place' ? [rules] : this.#rules);
     this.#queue.put(event);
   }
 
@@ -638,9 +674,12 @@ export class Run {
     return this.#rules.find(({ known }) => known.instrument.symbol === book) ?? this.#rules[0];
   }
 
-  /** Logs a failed request, and halts on a rejection that only the operator can resolve. */
-  #note(what: string, failed: Failed): void {
-    if (failed.kind === 'refused' && failed.meaning === 'rules') for (const rules of this.#rules) rules.doubt();
+  /**
+   * Logs a failed request, and halts on a rejection that only the operator can resolve. `concerned` are the rules of the
+   * books that the request was about, which a rejection may show to be outdated. Default: those of all books.
+   */
+  #note(what: string, failed: Failed, concerned: readonly RulesReads[] = this.#rules): void {
+    if (failed.kind === 'refused' && failed.meaning === 'rules') for (const rules of concerned) rules.doubt();
     const final = this.#refusals.failed(what, failed);
     if (final !== null) this.#fail(new Error(final));
   }

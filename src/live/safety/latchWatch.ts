@@ -46,24 +46,27 @@ export class LatchWatch {
   look(isBroken: boolean): void {
     const { step, time } = this.#run;
     const engine = this.#engine;
-    this.#spread();
     // A resume is applied before the states that are set now, because they are later than the resume. The resume may
     // end no state of this engine; its marker is removed nevertheless, so that it does not end a later state.
     const isResumed = !isBroken && this.#latch.takeLifted();
     if (isResumed && (engine.haltedBecause ?? engine.reducingBecause) !== null) step({ kind: 'resume', at: time() });
     watchHalt(engine, this.#latch, time(), isBroken, step);
     watchReduce(engine, this.#latch, time(), step);
+    this.#spread();
     this.#watchPause();
   }
 
-  /** Applies a halt or reduce-only of one of several books to the other books, because the latch is of the account. */
+  /**
+   * Applies a halt or reduce-only of one of several books to the other books, because the latch is of the account. A
+   * state that is not latched is not applied: a resume that ends it waits, and would otherwise be undone.
+   */
   #spread(): void {
     const { step, time } = this.#run;
     const { books, haltedBecause: halt, reducingBecause: reduce } = this.#engine;
-    if (books.length === 1) return;
-    if (halt !== null && books.some(book => book.haltedBecause === null))
+    if (books.length === 1 || this.#latch.isLifting()) return;
+    if (halt !== null && this.#latch.read() !== null && books.some(book => book.haltedBecause === null))
       step({ kind: 'halt', at: time(), reason: halt });
-    if (reduce !== null && books.some(book => book.reducingBecause === null))
+    if (reduce !== null && this.#latch.readReduce() !== null && books.some(book => book.reducingBecause === null))
       step({ kind: 'reduce', at: time(), reason: reduce });
   }
 

@@ -12,6 +12,21 @@ function lengthOf(pauses: RefusalBackoff, at: number): number {
 }
 
 describe('a side that the exchange refuses', () => {
+  it('pauses equally long each time if it only waits for its share, and no later pause is longer because of it', () => {
+    const pauses = new RefusalBackoff();
+    for (const at of [0, 1_000, 2_000, 3_000]) {
+      pauses.waits('buy', at);
+      expect(lengthOf(pauses, at)).toBe(1_000);
+    }
+    pauses.refused('buy', 5_000);
+    expect(lengthOf(pauses, 5_000)).toBe(1_000);
+    pauses.waits('buy', 5_000);
+    pauses.refused('buy', 6_000);
+    expect(lengthOf(pauses, 6_000)).toBe(2_000);
+    pauses.waits('buy', 6_500);
+    expect(lengthOf(pauses, 6_000)).toBe(2_000);
+  });
+
   it('pauses twice as long each time, up to a minute, and from the beginning after it was accepted', () => {
     const pauses = new RefusalBackoff();
     let at = 0;

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { previewAction } from '../../../src/app/actions/previewAction.ts';
+import { presenceCertificate } from '../../../src/app/compliance/presence.ts';
 import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
-import { money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
+import { money, moneyOf, textOfMoney, type WireReply } from '../../../src/core/index.ts';
+import { lineOf, type RecordedEvent } from '../../../src/live/recording/recording.ts';
+import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { runsOf } from '../../many.ts';
 import { doomed, failedStart, restarted } from '../crashes.ts';
 import { Folders } from '../states.ts';
@@ -39,8 +43,26 @@ function boughtIn(world: World, book: string): string {
   return textOfMoney(money(sum));
 }
 
+/** Events in all recordings of a state directory, in order. */
+const eventsIn = (dir: string): readonly RecordedEvent[] =>
+  recordingsIn(dir).flatMap(({ run }) =>
+    [...(readRecording(dir, run)?.lines ?? [])].flatMap(text => {
+      const line = lineOf(text);
+      return line.kind === 'input' ? [line.event] : [];
+    }),
+  );
+
 const placements = ({ arrived }: Running): number =>
   arrived.filter(({ method, target }) => method === 'POST' && target === '/api/v3/orders').length;
+
+const RULES_REJECTION = { success: false, error: { code: '0405', message: 'Incorrect price' } };
+
+/** Answer of the exchange to a request for its books, without one of them. */
+function withoutBook(world: World, left: string): WireReply {
+  const books = world.other().get<{ book: string }[]>('GET', '/api/v3/available_books');
+  const payload = books.filter(({ book }) => book !== left);
+  return { status: 200, headers: {}, body: JSON.stringify({ success: true, payload }) };
+}
 
 describe('one bot with three books', () => {
   test('quotes each, books every fill to the last digit, leaves no order, and its recording replays', async () => {
@@ -153,6 +175,90 @@ describe('one bot with three books', () => {
       );
     }
     expect(replayedRuns(world.stateDir).isSame).toBe(true);
+    world.end();
+  });
+
+  test('has a preview of a pause that counts the orders of all books, and is refused by reports on one book', async () => {
+    const world = worldOf(5, {}, 'desk');
+    const running = await started(world);
+    await world.clock.advance(MINUTE);
+    const bot = { stateDir: world.stateDir, configFile: undefined };
+    const ask = { action: 'pause', id: 'one', via: 'command', reason: 'a test', by: 'ann' } as const;
+    const { lines } = await previewAction(bot, ask, world.clock);
+    const open = world.other().get<unknown[]>('GET', '/api/v3/open_orders').length;
+    const [, canceled, live] = /(\d+) of (\d+) live orders would be canceled/.exec(lines.join('\n')) ?? [];
+    expect([Number(canceled), Number(live)]).toEqual([open, open]);
+    expect(lines.join('\n')).toContain('quotes of btc_mxn, one of 3 books:');
+    expect(() =>
+      presenceCertificate({ dir: world.stateDir, terms: { spreadMaxBps: null, sizeMin: null }, version: 'test' }),
+    ).toThrow(/run \d+ has 3 books \(btc_mxn, eth_mxn, btc_usd\), but presence and surveillance can read runs of one/);
+    await running.stop();
+    world.end();
+  });
+
+  test('reads the last trade of each book from that book', async () => {
+    const world = worldOf(5, {}, 'desk');
+    const running = await started(world);
+    await world.clock.advance(MINUTE);
+    const orders = [...world.box.exchange.venue.accounts.get(world.box.account.id)!.active.values()];
+    const trades = eventsIn(world.stateDir).filter(event => event.kind === 'public trade');
+    for (const book of BOOKS) {
+      const quoted = orders.find(({ instrument }) => instrument.symbol === book)!;
+      const own = trades.filter(({ symbol }) => symbol === book);
+      expect(own.length, book).toBeGreaterThan(0);
+      for (const { price } of own) expect(Number(price) / Number(quoted.price), book).toBeCloseTo(1, 0);
+    }
+    await running.stop();
+    world.end();
+  });
+
+  test('continues its run while a book is not listed, and changes the run when it is listed again', async () => {
+    const world = worldOf(9, { journal: { rollHours: 0.02 } }, 'desk');
+    let isDelisted = false;
+    const running = await started(world, {
+      fate: ({ target }) =>
+        isDelisted && target.includes('available_books') ? { instead: withoutBook(world, 'eth_mxn') } : 'arrives',
+    });
+    await world.clock.advance(MINUTE);
+    isDelisted = true;
+    await world.clock.advance(5 * MINUTE);
+    expect(running.log.filter(({ text }) => text.includes('no longer lists eth_mxn')).length).toBeGreaterThan(0);
+    expect(running.log.filter(({ text }) => text.startsWith('eth_mxn: not quoting')).length).toBeGreaterThan(0);
+    expect(recordingsIn(world.stateDir)).toHaveLength(1);
+    expect(quotedBooks(world)).toEqual(['btc_mxn', 'btc_usd']);
+    isDelisted = false;
+    await world.clock.advance(2 * MINUTE);
+    expect(recordingsIn(world.stateDir).length).toBeGreaterThan(1);
+    expect(quotedBooks(world)).toEqual(BOOKS.toSorted());
+    expect((await running.stop()).summary.ledgerMatches).toBe(true);
+    world.end();
+  });
+
+  test('places in the other books while the rules of one are in doubt and cannot be read', async () => {
+    const world = worldOf(5, {}, 'desk');
+    let isInDoubt = false;
+    const placedIn = new Map<string, number>();
+    const running = await started(world, {
+      fate: ({ method, target, body }) => {
+        if (!isInDoubt) return 'arrives';
+        if (target.includes('available_books')) return 'lost';
+        if (method !== 'POST' || target !== '/api/v3/orders') return 'arrives';
+        const { book } = JSON.parse(String(body)) as { book: string };
+        placedIn.set(book, (placedIn.get(book) ?? 0) + 1);
+        if (book !== 'eth_mxn') return 'arrives';
+        return { instead: { status: 400, headers: {}, body: JSON.stringify(RULES_REJECTION) } };
+      },
+    });
+    await world.clock.advance(MINUTE);
+    isInDoubt = true;
+    await world.clock.advance(5 * MINUTE);
+    const before = new Map(placedIn);
+    expect(before.get('eth_mxn')).toBeGreaterThan(0);
+    await world.clock.advance(10 * MINUTE);
+    expect(placedIn.get('eth_mxn')).toBe(before.get('eth_mxn'));
+    expect(placedIn.get('btc_mxn')).toBeGreaterThan(before.get('btc_mxn') ?? 0);
+    isInDoubt = false;
+    await running.stop();
     world.end();
   });
 });

@@ -21,6 +21,7 @@ describe('the request budget of several books', () => {
       fc.property(fc.array(fc.nat(2), { minLength: 1, maxLength: 60 }), wishes => {
         const shares = new FairShares(new VirtualClock(), () => 0, BOOKS);
         const placed = BOOKS.map(() => 0);
+        for (const book of BOOKS) shares.refuse(book);
         for (const i of wishes) {
           expect(BOOKS.some(book => shares.mayPlace(book))).toBe(true);
           if (!shares.mayPlace(BOOKS[i]!)) continue;
@@ -37,8 +38,42 @@ describe('the request budget of several books', () => {
     const clock = new VirtualClock();
     const shares = new FairShares(clock, () => 0, BOOKS);
     shares.place('a_m');
+    shares.refuse('b_m');
     expect([shares.mayPlace('a_m'), shares.mayPlace('b_m')]).toEqual([false, true]);
     await clock.advance(60_000);
     expect(shares.mayPlace('a_m')).toBe(true);
+  });
+
+  test('is all of a busy book while the others are calm, and is shared once one of them wants to place', async () => {
+    const clock = new VirtualClock();
+    const shares = new FairShares(clock, () => 0, BOOKS);
+    for (let n = 0; n < 5; n++) {
+      expect(shares.mayPlace('a_m')).toBe(true);
+      shares.place('a_m');
+    }
+    expect(shares.mayPlace('b_m')).toBe(true);
+    shares.place('b_m');
+    expect([shares.mayPlace('a_m'), shares.mayPlace('b_m'), shares.mayPlace('c_m')]).toEqual([false, true, true]);
+  });
+
+  test('is scarce below a quarter of a small limit, and below 60 requests of a large one', async () => {
+    for (const [limit, bound] of [
+      [60, 15],
+      [300, SCARCE_BELOW],
+    ] as const) {
+      let left: number = limit;
+      const shares = new FairShares(new VirtualClock(), () => left, BOOKS);
+      shares.place('a_m');
+      shares.place('b_m');
+      shares.place('a_m');
+      for (const [now, may] of [
+        [limit, true],
+        [bound + 1, true],
+        [bound, false],
+      ] as const) {
+        left = now;
+        expect(shares.mayPlace('a_m'), `${now} of ${limit}`).toBe(may);
+      }
+    }
   });
 });
