@@ -6,7 +6,7 @@ import { realClock } from '../../src/live/realClock.ts';
 import { EXIT } from '../../src/messages/exits.ts';
 import { timeText } from '../../src/messages/timeText.ts';
 import { serveMonitor } from '../../src/monitor/index.ts';
-import { readConfig } from '../../src/wiring/configFile.ts';
+import { readConfig, refuseBooks } from '../../src/wiring/configFile.ts';
 import { jsonBeside, pageParts, writePage } from '../../src/wiring/outFiles.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { ofBot, paperHint } from '../../src/cli/commands/botFlags.ts';
@@ -50,6 +50,7 @@ export function addShadowCommand(program: Command): void {
         throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
       const signals = signalsToStop('leaving', EXIT.clean);
       const given = readConfig(file);
+      refuseBooks(given, 'puntas shadow');
       const hint = state === undefined && !paper ? paperHint(given) : null;
       if (hint !== null) printError(hint);
       const dir = state ?? (paper ? given.paper.stateDir : given.state.dir);
