@@ -180,7 +180,7 @@ async function appliedOrRestored(
   clock: Clock,
 ): Promise<SetEnd> {
   const finished = (end: ActionEnd) => finish(bot, record, end, clock.now());
-  const undone = (lines: readonly string[]) => finished({ end: 'refused', lines: [...lines, restored(bot, record)] });
+  const undone = (lines: readonly string[]) => undo(bot, record, lines, clock.now());
   try {
     // The file is compared again just before it is replaced.
     if (digestOf(readRegularFile(file, TEXT_FILE)) !== record.before)
@@ -241,10 +241,7 @@ export async function recoverChange(bot: WhichBot, clock: Clock): Promise<Action
       });
     if (await isApplied(bot, record, clock))
       return finished({ end: 'done', lines: ['the bot applied the change, although the console was interrupted'] });
-    return finished({
-      end: 'refused',
-      lines: ['the change was interrupted before the bot applied it', restored(bot, record)],
-    });
+    return undo(bot, record, ['the change was interrupted before the bot applied it'], clock.now());
   } finally {
     underWay.delete(record.id);
   }
@@ -277,19 +274,35 @@ function isUnderWay({ id, at, host, pid }: Changing, now: Millis): boolean {
   return isThere(process_) !== false && Math.abs(now - at) < INTERRUPTED_MS;
 }
 
+/**
+ * Restores the earlier file, and ends the change as refused. If the file cannot be restored, the record and the copy
+ * stay, and the next change tries again.
+ */
+function undo(bot: WhichBot, record: Changing, lines: readonly string[], at: Millis): SetEnd {
+  const { line, isSettled } = restored(bot, record);
+  const end: ActionEnd = { end: 'refused', lines: [...lines, line] };
+  return isSettled ? finish(bot, record, end, at) : end;
+}
+
 /** Restores the earlier file, unless someone edited the file since. Returns a line for the operator. */
-function restored(bot: WhichBot, record: Changing): string {
+function restored(bot: WhichBot, record: Changing): { readonly line: string; readonly isSettled: boolean } {
+  const settled = (line: string) => ({ line, isSettled: true });
+  const unsettled = (line: string) => ({ line, isSettled: false });
   const { file, before, after, id } = record;
   try {
     const digest = digestOf(readRegularFile(file, TEXT_FILE));
-    if (digest === before) return `${file} has its earlier content`;
-    if (digest !== after) return `${file} was edited by someone else, and was not restored; check the file`;
+    if (digest === before) return settled(`${file} has its earlier content`);
+    if (digest !== after) return settled(`${file} was edited by someone else, and was not restored; check the file`);
     const text = readRegularFile(earlierFilePath(stateDirOf(bot), record), TEXT_FILE);
-    if (digestOf(text) !== before) return `${file} was not restored, because its copy is damaged; restore the file`;
+    if (digestOf(text) !== before)
+      return unsettled(`${file} was not restored, because its copy is damaged; restore the file`);
     replaceInPlace(file, text, id);
-    return `${file} was restored to its earlier content`;
+    return settled(`${file} was restored to its earlier content`);
   } catch (error) {
-    return `${file} COULD NOT BE RESTORED (${error instanceof Error ? error.message : String(error)}); set ${record.key} to ${record.from ?? 'not set'} in the file`;
+    const why = error instanceof Error ? error.message : String(error);
+    return unsettled(
+      `${file} COULD NOT BE RESTORED (${why}); set ${record.key} to ${record.from ?? 'not set'} in the file`,
+    );
   }
 }
 
@@ -306,7 +319,10 @@ function finish(bot: WhichBot, record: Changing, end: ActionEnd, at: Millis): Se
       `this action could not be recorded in actions.jsonl: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
-  new Mailbox(dir, 'changing').remove();
+  const box = new Mailbox(dir, 'changing');
+  const now = box.message();
+  // Another process may have settled this change, and begun another.
+  if (now === null || now.id === id) box.remove();
   rmSync(earlierFilePath(dir, record), { force: true });
   return { end: end.end, lines, ...(end.end === 'done' ? { undo: { key, value: from } } : {}) };
 }

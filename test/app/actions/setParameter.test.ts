@@ -386,6 +386,33 @@ describe('a kill', () => {
     expect([of.text(), actionsIn(of.dir)]).toEqual([withSpread(13), []]);
   });
 
+  test('whose file cannot be restored keeps the copy, and the next recovery tries again', async () => {
+    const of = scene();
+    killed(of, GONE);
+    const copy = join(of.dir, 'config-before-killed-1.yaml');
+    writeFileSync(copy, 'damaged');
+    const { end, lines } = (await of.passing(recoverChange(of.which, of.clock)))!;
+    expect([end, lines.join(' ')]).toEqual(['refused', expect.stringContaining('its copy is damaged')]);
+    await expect(of.set('14')).rejects.toThrow(/has not applied/);
+    expect([of.left().length, of.bot.reloads]).toEqual([2, 0]);
+    writeFileSync(copy, shipped);
+    expect(await of.passing(recoverChange(of.which, of.clock))).toMatchObject({ end: 'refused' });
+    expect([of.text(), of.left(), actionsIn(of.dir).length]).toEqual([shipped, [], 1]);
+  });
+
+  test('that another process settled meanwhile leaves the next change alone', async () => {
+    const of = scene();
+    killed(of, GONE);
+    of.bot.running = digestOf(withSpread(13));
+    const recovering = recoverChange(of.which, of.clock);
+    const box = new Mailbox(of.dir, 'changing');
+    const record = box.message()!;
+    box.remove();
+    expect(box.putNew({ ...record, id: 'next-1' })).toBe(true);
+    await of.passing(recovering);
+    expect(box.message()?.id).toBe('next-1');
+  });
+
   test('while no bot runs restores the file', async () => {
     const of = scene('deaf');
     killed(of, GONE);
