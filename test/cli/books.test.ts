@@ -93,5 +93,8 @@ describe('one bot with three books', () => {
     const { code, stderr } = await ran(['run', '--paper', '-c', config], environment);
     expect(code).toBe(2);
     expect(stderr).toMatch(/books: expected one book for paper trading, found 3 \(btc_mxn, eth_mxn, btc_usd\)/);
+    const shadow = await ran(['shadow', '-c', config]);
+    expect(shadow.code).toBe(2);
+    expect(shadow.stderr).toMatch(/books: expected one book for (?:npx )?puntas shadow, found 3/);
   });
 });
