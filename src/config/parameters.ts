@@ -16,35 +16,36 @@ export const PARAMETER_DIRECTIONS: Readonly<Record<string, ParameterDirection>> 
     `strategy: halfSpreadBps bidSpreadBps askSpreadBps levels levelSpacingBps amount levelAmountStep refreshToleranceBps
       refreshMs maxOrderAgeMs amountTolerance skew.priceBpsAtLimit skew.sizeRange filledOrderDelayMs pingPong
       optimization.enabled optimization.depthAmount horizon risk.amount risk.per market.volatilityBps
-      market.arrivalsPerMinute market.decayPerBps market.adverseBps market.memory spacingBps anchorPrice lowPrice
-      highPrice skewBpsAtLimit depthBps bpsPerDeviation memory weight basisMemory
-    fairValue: withinBps mid.weight weightedMid.weight microprice.weight lastTrades.weight lastTrades.memory
+      market.arrivalsPerMinute market.decayPerBps market.adverseBps market.memory spacingBps anchorPrice
+      skewBpsAtLimit depthBps bpsPerDeviation memory weight basisMemory
+    fairValue: mid.weight weightedMid.weight microprice.weight lastTrades.weight lastTrades.memory
       reference.weight reference.basisMemory depthImbalance.depthBps depthImbalance.bpsPerDeviation
       depthImbalance.memory orderFlowImbalance.bpsPerUnit orderFlowImbalance.memory
-    hedge: band residual carryBpsPerHour
+    hedge: residual carryBpsPerHour
     log: level`,
   ),
   ...directed(
     'lower',
     `limits: positionMax orderValueMax orderAmountMax ordersMax collarBps priceMove.bps drawdownMax dayLossMax
     halts: fillsPer10Min refusalsPerMinute unknownsPerMinute messagesPerMinute
-    strategy: priceCeiling movingPriceBandPct maxAgeMs maxDivergenceBps
-    fairValue: lastTrades.maxAgeMs reference.maxAgeMs reference.maxDivergenceBps reference.leave.costMaxBps
+    strategy: priceCeiling highPrice movingPriceBandPct maxAgeMs maxDivergenceBps
+    fairValue: withinBps lastTrades.maxAgeMs reference.maxAgeMs reference.maxDivergenceBps reference.leave.costMaxBps
       orderFlowImbalance.maxBps
-    reference: divergenceMaxBps basis.errorMaxBps
-    hedge: costMaxBps costDayMax elsewhere.driftMax elsewhere.debtMax elsewhere.failuresMax
-    pull: leader.maxAgeMs
-    rfqReference: staleAfterMs
+    reference: divergenceMaxBps
+    hedge: band costMaxBps costDayMax elsewhere.driftMax elsewhere.debtMax
     regimes: wide.volatilityBps wide.marketSpreadBps reduceOnly.positionShare reduceOnly.drawdownShare
     timing: staleAfterMs`,
   ),
   ...directed(
     'higher',
-    `strategy: priceFloor minEdgeBps
+    `strategy: priceFloor lowPrice minEdgeBps
     reference: sourcesMin
     regimes: wide.factor wide.depthMin calmMs`,
   ),
 };
+
+/** Limits that are computed if they are not set, so that any value could be looser. */
+const COMPUTED_IF_NOT_SET: ReadonlySet<string> = new Set(['hedge.band']);
 
 /** Parameter of a configuration, as a page shows it. */
 export type ShownParameter = {
@@ -91,7 +92,10 @@ export function parameterRefusal(config: Config, key: string, to: string | null)
   const [before, after] = [from === null ? null : decimalTextOf(from), decimalTextOf(to)];
   if (after === null) return `${key}: expected a number like 12.5, found ${JSON.stringify(to)}`;
   // A limit that is not set does not limit, so every value is tighter.
-  if (from === null) return null;
+  if (from === null)
+    return COMPUTED_IF_NOT_SET.has(key)
+      ? `${key}: is computed, because it is not set; set it in the YAML file and reload it`
+      : null;
   const isTighter = before !== null && (direction === 'lower' ? after < before : after > before);
   return isTighter ? null : `${tighter}; it is now ${from}`;
 }

@@ -59,12 +59,17 @@ describe('the rules of keys', () => {
       key => /^(?:limits|halts)\./.test(key) || /(?:Max|Min|staleAfterMs|maxAgeMs|maxDivergenceBps)$/.test(key),
     );
     expect(limits.length).toBeGreaterThan(25);
+    const directed = ['fairValue.withinBps', 'strategy.lowPrice', 'strategy.highPrice', 'hedge.band'];
+    for (const key of directed) expect(PARAMETER_DIRECTIONS[key], key).toMatch(/^(?:lower|higher)$/);
     for (const key of limits) expect(PARAMETER_DIRECTIONS[key], key).not.toBe('free');
     for (const { config, name } of FILES)
       for (const { key, value, direction } of listedParameters(config)) {
         if (direction === 'free') continue;
         expect(parameterRefusal(config, key, null), `${name} ${key}`).toMatch(/not removed/);
-        if (value === null) continue;
+        if (value === null) {
+          if (key === 'hedge.band') expect(parameterRefusal(config, key, '1'), name).toMatch(/is computed/);
+          continue;
+        }
         const looser = direction === 'lower' ? `${BigInt(value.split('.')[0]!) + 1n}` : '-1';
         expect(parameterRefusal(config, key, looser), `${name} ${key}`).toMatch(/can only be tightened/);
         expect(parameterRefusal(config, key, value), `${name} ${key}`).toMatch(/can only be tightened/);
@@ -92,6 +97,11 @@ describe('the rules of keys', () => {
     '__proto__',
     'limits',
     'toString',
+    // A lower value is not always tighter.
+    'pull.leader.maxAgeMs',
+    'reference.basis.errorMaxBps',
+    'rfqReference.staleAfterMs',
+    'hedge.elsewhere.failuresMax',
     'limits.priceMove.windowMs',
   ])('refuse a key without a rule, %s', key => {
     for (const { config } of FILES) expect(parameterRefusal(config, key, '1')).toMatch(/cannot be changed from a page/);

@@ -43,7 +43,7 @@ export type ShadowNow = {
   /** Current run, with the time of its last input; `null` if there is none. */
   readonly run: number | null;
   readonly at: Millis | null;
-  /** Whether every recorded line was taken. */
+  /** Whether every recorded line was taken; `false` while the last run is left out or cut short. */
   readonly isCaughtUp: boolean;
   /** Number of runs with a result. */
   readonly runs: number;
@@ -67,6 +67,10 @@ class RecordingsFollower {
   #current: ShadowedRun | null = null;
   #instrument: Instrument | null = null;
   #runs = 0;
+  /** Whether the last run could not be used. */
+  #isLeftOut = false;
+  /** Last run whose trouble was reported. */
+  #reportedRun: number | null = null;
 
   constructor(task: ShadowTask) {
     this.#task = task;
@@ -95,8 +99,15 @@ class RecordingsFollower {
 
   #now(isCaughtUp: boolean): ShadowNow {
     const [current, instrument] = [this.#current, this.#instrument];
+    const isWhole = !this.#isLeftOut && (current?.trouble ?? null) === null;
     return {
-      ...{ stored: this.#stored, instrument, isCaughtUp, run: current?.run ?? null, at: current?.at ?? null },
+      ...{
+        stored: this.#stored,
+        instrument,
+        isCaughtUp: isCaughtUp && isWhole,
+        run: current?.run ?? null,
+        at: current?.at ?? null,
+      },
       runs: this.#runs + (current === null ? 0 : 1),
     };
   }
@@ -109,7 +120,9 @@ class RecordingsFollower {
     const later = this.#nextRun(current?.run ?? this.#stored.memory.nextRun - 1);
     if (current !== null) {
       const began = clock.elapsed();
-      if (current.advance(() => clock.elapsed() - began > SLICE_MS) === 'more') return 'more';
+      const state = current.advance(() => clock.elapsed() - began > SLICE_MS);
+      this.#reportTrouble(current);
+      if (state === 'more') return 'more';
       if (later === null) return 'end';
       this.#finish();
       return 'more';
@@ -137,12 +150,14 @@ class RecordingsFollower {
         });
         if (this.#current !== null) {
           this.#instrument = this.#current.instrument;
+          this.#isLeftOut = false;
           return true;
         }
       }
       // A run that never read its rules is skipped once there is a later one.
       if (this.#nextRun(run) === null) return false;
     } catch (error) {
+      this.#isLeftOut = true;
       onTrouble(`run ${run} is left out: ${error instanceof Error ? error.message : String(error)}`);
     }
     this.#stored.memory.nextRun = run + 1;
@@ -154,7 +169,7 @@ class RecordingsFollower {
     const current = this.#current;
     if (current === null) return;
     current.finish();
-    if (current.trouble !== null) this.#task.onTrouble(`run ${current.run}: ${current.trouble}`);
+    this.#reportTrouble(current);
     current.close();
     this.#current = null;
     this.#runs++;
@@ -162,6 +177,13 @@ class RecordingsFollower {
     this.#stored = { ...this.#stored, reported: [] };
     this.#checkpoint = structuredClone(this.#stored);
     this.#write();
+  }
+
+  /** Reports once why the rest of a run cannot be used. */
+  #reportTrouble({ run, trouble }: ShadowedRun): void {
+    if (trouble === null || this.#reportedRun === run) return;
+    this.#reportedRun = run;
+    this.#task.onTrouble(`run ${run}: ${trouble}`);
   }
 
   #alarm(alarm: ShadowAlarm): void {

@@ -6,7 +6,12 @@ import { recordedConfig } from '../../../src/config.ts';
 import { OrderBook, type EngineEvent, type Instrument, type Millis } from '../../../src/core/index.ts';
 import { levelModel, type LevelModelName } from '../../../src/fills/index.ts';
 import { eventOf, type RecordingLine } from '../../../src/live/recording/recording.ts';
-import { followRecording, type RecordedRun, type RecordingPieces } from '../../../src/live/recording/recordings.ts';
+import {
+  followRecording,
+  recordedRunOf,
+  type RecordedRun,
+  type RecordingPieces,
+} from '../../../src/live/recording/recordings.ts';
 import { firstRules, lineReader, Replaying, type Replayed } from '../../../src/live/replay/replay.ts';
 import { engineOf } from '../../../src/wiring/bot.ts';
 import { venueOf } from '../../../src/wiring/venueRegistry.ts';
@@ -57,9 +62,12 @@ export class ShadowedRun {
 
   /**
    * Opens a run. Returns `null` if the run has not read the rules of its book yet. Throws if the recording is missing or
-   * damaged, or if its configuration cannot be used.
+   * damaged, or if its configuration cannot be used or has several books.
    */
   static open(options: ShadowedRunOptions): ShadowedRun | null {
+    const of = recordedRunOf(options.dir, options.run);
+    if (of !== null && recordedConfig(of.setup).books !== undefined)
+      throw new Error('the run has several books, and the shadow compares runs of one book');
     if (firstRules(options.dir, options.run) === null) return null;
     const pieces = followRecording(options.dir, options.run);
     try {

@@ -2,6 +2,7 @@
  * Action that changes one key of the configuration file and has the running bot apply it. The bot's answer decides: if
  * the bot refuses, the earlier file is restored. A change that was interrupted by a kill is completed or undone later.
  */
+import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -22,7 +23,7 @@ import { isThere } from '../../live/safety/heartbeat.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { configOfText, readConfigText, refuseBooks } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { UnansweredRequest } from '../inspect/askBot.ts';
+import { AbsentBot, UnansweredRequest } from '../inspect/askBot.ts';
 import { askReload } from '../inspect/askReload.ts';
 import { lastConfigOf } from '../inspect/halt.ts';
 import { changeText, digestOf } from '../run/reloading.ts';
@@ -56,6 +57,9 @@ export function plannedChange(bot: WhichBot, { key, value, digest }: SetAsk): Pl
   if (problem !== null) throw new UsageError(`${file}: ${problem}, so no change was made`);
   const { config, text } = readConfigText(file);
   refuseBooks(config, 'a change of a parameter');
+  // Bytes that are not UTF-8 are read as this character, and would be lost.
+  if (text.includes('\ufffd'))
+    throw new UsageError(`${file}: has bytes that are not UTF-8, or the character U+FFFD, so no change was made`);
   const before = { text, digest: digestOf(text) };
   if (digest !== undefined && digest !== before.digest)
     throw new UsageError(`${file} has changed since it was shown; preview the change again`);
@@ -107,7 +111,8 @@ export async function assertFileApplied(bot: WhichBot, ask: SetAsk, digest: stri
 
 const previewRequest = (bot: WhichBot, { id, by, reason }: Pick<SetAsk, 'id' | 'by' | 'reason'>, digest: string) => ({
   ...{ config: parameterFileOf(bot), state: stateDirOf(bot), paper: false, preview: true },
-  ...{ id, by, reason, digest },
+  // It must not count as the last preview that this operator saw.
+  ...{ id, by, reason, digest, isForAgent: true },
 });
 
 /** Ids of changes and recoveries that this process is executing. */
@@ -118,13 +123,19 @@ const INTERRUPTED_MS = 300_000;
 type Changing = MailMessage<'changing'>;
 
 /**
- * Executes a change that was previewed, and writes the journal. Rejects with `UsageError`, without a change, if the file
- * differs from the previewed file or another change is under way.
+ * Executes a change, and writes the journal. Returns the recorded result if a killed process had begun the change.
+ * Rejects with `UsageError`, without a change, if the file differs from the previewed file, if the bot does not run with
+ * the file, or if another change is under way.
  */
 export async function executeSet(bot: WhichBot, ask: SetAsk, clock: Clock): Promise<SetEnd> {
   await recoverChange(bot, clock);
   const dir = stateDirOf(bot);
-  const planned = plannedChange(bot, ask);
+  const recorded = recordedEnd(dir, ask);
+  if (recorded !== null) return recorded;
+  const { digest } = plannedChange(bot, ask).before;
+  await assertFileApplied(bot, { ...ask, id: randomUUID() }, digest, clock);
+  // The file may have changed during the wait.
+  const planned = plannedChange(bot, { ...ask, digest });
   const { file, before, after, from, to } = planned;
   const record: Changing = {
     ...{ id: ask.id, at: clock.now(), by: ask.by, reason: ask.reason, via: ask.via, file },
@@ -149,6 +160,19 @@ export async function executeSet(bot: WhichBot, ask: SetAsk, clock: Clock): Prom
   }
 }
 
+/**
+ * Returns the result that the journal has under the id of the request; `null` if it has none.
+ * @throws UsageError if that result is of another request.
+ */
+function recordedEnd(dir: string, { id, by, key, value }: SetAsk): SetEnd | null {
+  const found = actionsIn(dir).find(each => each.id === id);
+  if (found === undefined) return null;
+  const { end, lines, change } = found;
+  if (found.by !== by || change?.key !== key || change.to !== value)
+    throw new UsageError(`${id}: another action was executed under this id; use a new id`);
+  return { end, lines, ...(end === 'done' ? { undo: { key, value: change.from } } : {}) };
+}
+
 async function appliedOrRestored(
   bot: WhichBot,
   record: Changing,
@@ -156,7 +180,7 @@ async function appliedOrRestored(
   clock: Clock,
 ): Promise<SetEnd> {
   const finished = (end: ActionEnd) => finish(bot, record, end, clock.now());
-  const undone = (lines: readonly string[]) => finished({ end: 'refused', lines: [...lines, restored(bot, record)] });
+  const undone = (lines: readonly string[]) => undo(bot, record, lines, clock.now());
   try {
     // The file is compared again just before it is replaced.
     if (digestOf(readRegularFile(file, TEXT_FILE)) !== record.before)
@@ -165,13 +189,11 @@ async function appliedOrRestored(
   } catch (error) {
     return undone([`${file}: cannot be written (${error instanceof Error ? error.message : String(error)})`]);
   }
+  let answer: Awaited<ReturnType<typeof askReload>>;
   try {
     const { id, by, reason } = record;
     const request = { config: file, state: stateDirOf(bot), digest: after.digest, paper: false, preview: false };
-    const { end, lines } = await askReload({ ...request, id, by, reason }, clock);
-    return end === 'kept'
-      ? undone(lines)
-      : finished({ end: 'done', lines: [line, ...lines.filter(each => each !== line)] });
+    answer = await askReload({ ...request, id, by, reason }, clock);
   } catch (error) {
     // The bot may still apply the change. The record stays, and the next change asks the bot again.
     if (error instanceof UnansweredRequest)
@@ -184,6 +206,9 @@ async function appliedOrRestored(
       };
     return undone((error instanceof Error ? error.message : String(error)).split('\n'));
   }
+  return answer.end === 'kept'
+    ? undone(answer.lines)
+    : finished({ end: 'done', lines: [line, ...answer.lines.filter(each => each !== line)] });
 }
 
 /**
@@ -216,10 +241,7 @@ export async function recoverChange(bot: WhichBot, clock: Clock): Promise<Action
       });
     if (await isApplied(bot, record, clock))
       return finished({ end: 'done', lines: ['the bot applied the change, although the console was interrupted'] });
-    return finished({
-      end: 'refused',
-      lines: ['the change was interrupted before the bot applied it', restored(bot, record)],
-    });
+    return undo(bot, record, ['the change was interrupted before the bot applied it'], clock.now());
   } finally {
     underWay.delete(record.id);
   }
@@ -232,10 +254,11 @@ async function isApplied(bot: WhichBot, record: Changing, clock: Clock): Promise
   if (waiting.waiting()?.id === record.id) waiting.take();
   try {
     // The bot handles requests in order, so its answer comes after any reload that it still executes.
-    const id = `${record.id.slice(0, 50)}-again`;
-    return (await askReload(previewRequest(bot, { ...record, id }, record.after), clock)).end === 'nothing to do';
+    const request = previewRequest(bot, { ...record, id: randomUUID() }, record.after);
+    return (await askReload(request, clock)).end === 'nothing to do';
   } catch (error) {
-    if (!(error instanceof UsageError) || error instanceof UnansweredRequest) throw error;
+    // A bot that runs and has not answered may still apply the change.
+    if (!(error instanceof AbsentBot)) throw error;
   }
   try {
     return parameterText(lastConfigOf(dir), record.key) === record.to;
@@ -245,24 +268,41 @@ async function isApplied(bot: WhichBot, record: Changing, clock: Clock): Promise
 }
 
 function isUnderWay({ id, at, host, pid }: Changing, now: Millis): boolean {
-  if (host === hostname() && pid === process.pid) return underWay.has(id);
+  if (underWay.has(id)) return true;
+  if (host === hostname() && pid === process.pid) return false;
   const process_ = { process: { host, pid } } as Parameters<typeof isThere>[0];
   return isThere(process_) !== false && Math.abs(now - at) < INTERRUPTED_MS;
 }
 
+/**
+ * Restores the earlier file, and ends the change as refused. If the file cannot be restored, the record and the copy
+ * stay, and the next change tries again.
+ */
+function undo(bot: WhichBot, record: Changing, lines: readonly string[], at: Millis): SetEnd {
+  const { line, isSettled } = restored(bot, record);
+  const end: ActionEnd = { end: 'refused', lines: [...lines, line] };
+  return isSettled ? finish(bot, record, end, at) : end;
+}
+
 /** Restores the earlier file, unless someone edited the file since. Returns a line for the operator. */
-function restored(bot: WhichBot, record: Changing): string {
+function restored(bot: WhichBot, record: Changing): { readonly line: string; readonly isSettled: boolean } {
+  const settled = (line: string) => ({ line, isSettled: true });
+  const unsettled = (line: string) => ({ line, isSettled: false });
   const { file, before, after, id } = record;
   try {
     const digest = digestOf(readRegularFile(file, TEXT_FILE));
-    if (digest === before) return `${file} has its earlier content`;
-    if (digest !== after) return `${file} was edited by someone else, and was not restored; check the file`;
+    if (digest === before) return settled(`${file} has its earlier content`);
+    if (digest !== after) return settled(`${file} was edited by someone else, and was not restored; check the file`);
     const text = readRegularFile(earlierFilePath(stateDirOf(bot), record), TEXT_FILE);
-    if (digestOf(text) !== before) return `${file} was not restored, because its copy is damaged; restore the file`;
+    if (digestOf(text) !== before)
+      return unsettled(`${file} was not restored, because its copy is damaged; restore the file`);
     replaceInPlace(file, text, id);
-    return `${file} was restored to its earlier content`;
+    return settled(`${file} was restored to its earlier content`);
   } catch (error) {
-    return `${file} COULD NOT BE RESTORED (${error instanceof Error ? error.message : String(error)}); set ${record.key} to ${record.from ?? 'not set'} in the file`;
+    const why = error instanceof Error ? error.message : String(error);
+    return unsettled(
+      `${file} COULD NOT BE RESTORED (${why}); set ${record.key} to ${record.from ?? 'not set'} in the file`,
+    );
   }
 }
 
@@ -279,7 +319,10 @@ function finish(bot: WhichBot, record: Changing, end: ActionEnd, at: Millis): Se
       `this action could not be recorded in actions.jsonl: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
-  new Mailbox(dir, 'changing').remove();
+  const box = new Mailbox(dir, 'changing');
+  const now = box.message();
+  // Another process may have settled this change, and begun another.
+  if (now === null || now.id === id) box.remove();
   rmSync(earlierFilePath(dir, record), { force: true });
   return { end: end.end, lines, ...(end.end === 'done' ? { undo: { key, value: from } } : {}) };
 }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { ActionRequest, ConsoleActions, OnReplayed, ShownEvent, ShownParameters } from '../../console/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import { listedParameters } from '../../config.ts';
-import { readConfigText } from '../../wiring/configFile.ts';
+import { readConfigText, refuseBooks } from '../../wiring/configFile.ts';
 import { parameterFileOf, recoverChange } from '../actions/setParameter.ts';
 import { actionsIn, actionTail, type ActionEntry } from '../actions/actionJournal.ts';
 import { ACTION_NAMES, checkedAsk, VIA_TEXT, type ActionAsk, type ActionVia } from '../actions/actions.ts';
@@ -98,10 +98,11 @@ const CHANGES_MAX = 20;
 
 /**
  * Returns the parameters of the configuration file with their last changes.
- * @throws UsageError if the file has errors.
+ * @throws UsageError if the file has errors or several books.
  */
 export function shownParameters(bot: WhichBot): ShownParameters {
   const { config, text } = readConfigText(parameterFileOf(bot));
+  refuseBooks(config, 'a change of a parameter');
   const changes = actionsIn(bot.stateDir)
     .flatMap(({ at, by, reason, end, change }) => (end === 'done' && change ? [{ at, by, reason, ...change }] : []))
     .slice(-CHANGES_MAX)

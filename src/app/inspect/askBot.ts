@@ -17,6 +17,9 @@ export type AskBox<Request, Answer> = {
 /** Error if a bot accepted a request and did not answer, so that the outcome is unknown. */
 export class UnansweredRequest extends UsageError {}
 
+/** Error if no bot runs, or if none accepted the request, so that the request has no effect. */
+export class AbsentBot extends UsageError {}
+
 /** Time for the bot to accept the request, in ms. */
 const HEARD_WITHIN_MS = 10_000;
 /**
@@ -54,12 +57,12 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
     // The bot may have answered just before it ended.
     if (dead === null || box.answered()?.id === request.id) return;
     if (box.waiting()?.id === request.id) box.take();
-    throw new UsageError(`${dir}: ${dead}, so no bot answers. ${unheard}`, 1);
+    throw new AbsentBot(`${dir}: ${dead}, so no bot answers. ${unheard}`, 1);
   };
   while (box.waiting()?.id === request.id) {
     if (passed() > HEARD_WITHIN_MS) {
       box.take();
-      throw new UsageError(
+      throw new AbsentBot(
         `${dir}: no bot accepted the request within ${HEARD_WITHIN_MS / 1000} s, so the request was withdrawn; check that the bot is running with this state directory. ${unheard}`,
         1,
       );

@@ -3,6 +3,7 @@ import {
   chmodSync,
   existsSync,
   linkSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -35,17 +36,18 @@ const shipped = readFileSync(shippedConfig('sandbox'), 'utf8');
 const withSpread = (bps: number): string => shipped.replace('halfSpreadBps: 16', `halfSpreadBps: ${bps}`);
 const KEY = 'strategy.halfSpreadBps';
 
-type Behavior = 'takes' | 'keeps' | 'deaf' | 'mute';
+/** `deafens`: answers previews, and no reload. */
+type Behavior = 'takes' | 'keeps' | 'deaf' | 'deafens' | 'mute';
 
 /** A file, a state directory, and a bot that answers as told; `running` is the file that it runs with. */
 function scene(behavior: Behavior = 'takes') {
   const dir = mkdtempSync(join(root, 'bot-'));
   const [file, clock, box] = [join(dir, 'my.yaml'), new VirtualClock(1_700_000_000_000), new ReloadBox(dir)];
   writeFileSync(file, shipped, { mode: 0o640 });
-  const bot = { behavior, running: digestOf(shipped), reloads: 0 };
+  const bot = { behavior, running: digestOf(shipped), reloads: 0, onTaken: () => {} };
   const look = () => {
     const asked = bot.behavior === 'deaf' ? null : box.waiting();
-    if (asked !== null) {
+    if (asked !== null && (asked.isPreview || bot.behavior !== 'deafens')) {
       box.take();
       const found = digestOf(readFileSync(file, 'utf8'));
       const answer = (end: 'taken' | 'nothing to do' | 'shown' | 'kept') =>
@@ -58,6 +60,7 @@ function scene(behavior: Behavior = 'takes') {
       else {
         bot.running = found;
         bot.reloads++;
+        bot.onTaken();
         answer('taken');
       }
     }
@@ -113,7 +116,7 @@ describe('a change', () => {
   test('ends with the value in file and bot or in neither, for any answer of the bot and any value', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.constantFrom<Behavior>('takes', 'keeps', 'deaf'),
+        fc.constantFrom<Behavior>('takes', 'keeps', 'deaf', 'deafens'),
         fc.constantFrom('13', '16', '0', '-5', 'wide', '1e2', '12.50'),
         async (behavior, value) => {
           const { bot, set, text, left } = scene(behavior);
@@ -150,10 +153,22 @@ describe('a change', () => {
   });
 
   test('of a file that was edited while the bot was asked is not undone over the edit', async () => {
-    const { clock, file, set, text } = scene('deaf');
+    const { clock, file, set, text } = scene('deafens');
     clock.after(3_000, () => writeFileSync(file, `${withSpread(13)}# mine\n`));
     expect((await set('13')).lines.join(' ')).toContain('was edited by someone else');
     expect(text()).toContain('# mine');
+  });
+});
+
+describe('an error', () => {
+  test('after the bot applied the change does not undo it in the file', async () => {
+    const { dir, bot, set, text } = scene();
+    bot.onTaken = () => {
+      rmSync(join(dir, 'changing.json'));
+      mkdirSync(join(dir, 'changing.json'));
+    };
+    await set('13').catch(() => undefined);
+    expect([text(), bot.running]).toEqual([withSpread(13), digestOf(withSpread(13))]);
   });
 });
 
@@ -190,10 +205,27 @@ describe('before anything is written', () => {
   });
 
   test('a file with changes that the bot has not applied is refused, because a reload would apply them too', async () => {
-    const { file, which, ask, passing, clock } = scene();
+    const { file, which, ask, passing, clock, box } = scene();
     writeFileSync(file, shipped.replace('levels:', 'levels :'));
     const { before } = plannedChange(which, ask('13'));
     await expect(passing(assertFileApplied(which, ask('13'), before.digest, clock))).rejects.toThrow(/has not applied/);
+    // The check is not the operator's preview, which a later reload would be bound to.
+    expect(box.previewed()).toBeNull();
+  });
+
+  test('a file with bytes that are not UTF-8 is refused, because they would be lost', async () => {
+    const { file, set } = scene();
+    const bytes = Buffer.concat([Buffer.from(`${shipped}# caf`), Buffer.from([0xe9, 0x0a])]);
+    writeFileSync(file, bytes);
+    await expect(set('13')).rejects.toThrow(/not UTF-8/);
+    expect(readFileSync(file)).toEqual(bytes);
+  });
+
+  test('a file of several books is refused in one line, and its parameters are not shown', async () => {
+    const { file, which, ask } = scene();
+    writeFileSync(file, readFileSync(shippedConfig('desk'), 'utf8'));
+    expect(() => plannedChange(which, ask('13'))).toThrow(/expected one book for a change of a parameter/);
+    expect(() => shownParameters(which)).toThrow(/expected one book for a change of a parameter/);
   });
 });
 
@@ -275,23 +307,29 @@ describe('a confirmation', () => {
   });
 });
 
-describe('a kill', () => {
-  /** Leaves what a process leaves that was killed after it wrote the file. */
-  const killed = (of: ReturnType<typeof scene>, pid: number, isWritten = true) => {
-    const after = withSpread(13);
-    const id = 'killed-1';
-    writeFileSync(join(of.dir, `config-before-${id}.yaml`), shipped);
-    expect(
-      new Mailbox(of.dir, 'changing').putNew({
-        ...{ id, at: of.clock.now(), by: 'ann', reason: 'a calm market', via: 'console', file: of.file, key: KEY },
-        ...{ from: '16', to: '13', before: digestOf(shipped), after: digestOf(after), host: hostname(), pid },
-      }),
-    ).toBe(true);
-    if (isWritten) writeFileSync(of.file, after);
-  };
-  /** An id that no process has. */
-  const GONE = 4_000_000;
+/** An id that no process has. */
+const GONE = 4_000_000;
 
+/** Leaves what a process leaves that was killed after it wrote the file. */
+const killed = (
+  of: ReturnType<typeof scene>,
+  pid: number,
+  isWritten = true,
+  more: { readonly id?: string; readonly via?: 'api' } = {},
+) => {
+  const after = withSpread(13);
+  const { id = 'killed-1', via = 'console' } = more;
+  writeFileSync(join(of.dir, `config-before-${id}.yaml`), shipped);
+  expect(
+    new Mailbox(of.dir, 'changing').putNew({
+      ...{ id, at: of.clock.now(), by: 'ann', reason: 'a calm market', via, file: of.file, key: KEY },
+      ...{ from: '16', to: '13', before: digestOf(shipped), after: digestOf(after), host: hostname(), pid },
+    }),
+  ).toBe(true);
+  if (isWritten) writeFileSync(of.file, after);
+};
+
+describe('a kill', () => {
   test.each([
     ['before the file was written', false, false, shipped, 'refused'],
     ['between the file and the reload', true, false, shipped, 'refused'],
@@ -327,6 +365,54 @@ describe('a kill', () => {
     expect((await of.set('14')).end).toBe('done');
   });
 
+  test('that two recoveries find at once is settled once, by the answer of the bot', async () => {
+    const of = scene();
+    killed(of, GONE);
+    of.bot.running = digestOf(withSpread(13));
+    const [first, second] = await of.passing(
+      Promise.allSettled([recoverChange(of.which, of.clock), recoverChange(of.which, of.clock)]),
+    );
+    expect(first).toMatchObject({ value: { end: 'done' } });
+    expect(String((second as PromiseRejectedResult).reason)).toMatch(/is under way/);
+    expect([of.text(), of.left(), actionsIn(of.dir).length]).toEqual([withSpread(13), [], 1]);
+  });
+
+  test('is not settled while the request of another process is pending', async () => {
+    const of = scene('deaf');
+    killed(of, GONE);
+    const request = { id: 'r-1', at: of.clock.now(), by: 'bob', reason: '', digest: '', isPreview: true };
+    of.box.put(request);
+    await expect(of.passing(recoverChange(of.which, of.clock))).rejects.toThrow(/still pending/);
+    expect([of.text(), actionsIn(of.dir)]).toEqual([withSpread(13), []]);
+  });
+
+  test('whose file cannot be restored keeps the copy, and the next recovery tries again', async () => {
+    const of = scene();
+    killed(of, GONE);
+    const copy = join(of.dir, 'config-before-killed-1.yaml');
+    writeFileSync(copy, 'damaged');
+    const { end, lines } = (await of.passing(recoverChange(of.which, of.clock)))!;
+    expect([end, lines.join(' ')]).toEqual(['refused', expect.stringContaining('its copy is damaged')]);
+    await expect(of.set('14')).rejects.toThrow(/has not applied/);
+    expect([of.left().length, of.bot.reloads]).toEqual([2, 0]);
+    writeFileSync(copy, shipped);
+    expect(await of.passing(recoverChange(of.which, of.clock))).toMatchObject({ end: 'refused' });
+    expect([of.text(), of.left(), actionsIn(of.dir).length]).toEqual([shipped, [], 1]);
+  });
+
+  test('that another process settled meanwhile leaves the next change alone', async () => {
+    const of = scene();
+    killed(of, GONE);
+    of.bot.running = digestOf(withSpread(13));
+    const recovering = recoverChange(of.which, of.clock);
+    const box = new Mailbox(of.dir, 'changing');
+    const record = box.message()!;
+    box.remove();
+    expect(box.putNew({ ...record, id: 'next-1' })).toBe(true);
+    await of.passing(recovering);
+    expect(box.message()?.id).toBe('next-1');
+  });
+
   test('while no bot runs restores the file', async () => {
     const of = scene('deaf');
     killed(of, GONE);
@@ -344,6 +430,27 @@ describe('by the API', () => {
   const request = (of: ReturnType<typeof scene>, value: string) => ({
     ...{ action: 'set', reason: 'a calm market', by: 'ann', minutes: null, costMax: null },
     change: { key: KEY, value, digest: digestOf(of.text()) },
+  });
+
+  test('a change without a preview is refused while the file has changes that the bot has not applied', async () => {
+    const of = scene();
+    const edited = `${shipped}# mine\n`;
+    writeFileSync(of.file, edited);
+    await expect(of.passing(api(of).act!(request(of, '13'), 'key-00003'))).rejects.toThrow(/has not applied/);
+    expect([of.text(), of.bot.reloads, of.left()]).toEqual([edited, 0, []]);
+  });
+
+  test.each([
+    ['after the bot applied it', true, withSpread(13), 'done'],
+    ['before the bot applied it', false, shipped, 'refused'],
+  ] as const)('a request that is repeated after a kill %s has the recorded result', async (_, isApplied, text, end) => {
+    const of = scene();
+    const first = request(of, '13');
+    killed(of, GONE, true, { id: 'key-00004', via: 'api' });
+    if (isApplied) of.bot.running = digestOf(text);
+    expect(await of.passing(api(of).act!(first, 'key-00004'))).toMatchObject({ end });
+    expect([of.text(), of.bot.running, of.bot.reloads, of.left()]).toEqual([text, digestOf(text), 0, []]);
+    expect(actionsIn(of.dir)).toMatchObject([{ id: 'key-00004', end }]);
   });
 
   test('a change is made once per key, is refused for another file, and the parameters are listed', async () => {

@@ -14,6 +14,7 @@ import { inProcessStream } from '../../../../src/sandbox/index.ts';
 import { shadowRuns, type ShadowNow } from '../../../../backtest/app/shadow/shadow.ts';
 import { SHADOW_FILE } from '../../../../backtest/app/shadow/shadowFile.ts';
 import type { ShadowAlarm } from '../../../../backtest/shadow/memory.ts';
+import { readShipped } from '../../../../src/wiring/configFile.ts';
 import { doomed, restarted } from '../../../live/crashes.ts';
 import { Folders } from '../../../live/states.ts';
 import { worldOf } from '../../../live/world.ts';
@@ -216,6 +217,48 @@ describe('a shadow beside a bot', () => {
       ...{ onAlarm: () => undefined, onTrouble: () => undefined },
     });
     await expect(running).rejects.toThrow(/shadow\.json: cannot be used .*; delete the file to start again$/);
+  });
+
+  /** Follows recordings for a minute, and returns the last state with the reported troubles. */
+  async function aMinute(dir: string): Promise<Pick<Result, 'now' | 'troubles'>> {
+    const [clock, stop, troubles] = [new VirtualClock(), new AbortController(), [] as string[]];
+    const running = shadowRuns({
+      ...{ dir, model: 'expected', clock, once: false, signal: stop.signal },
+      onAlarm: () => undefined,
+      onTrouble: line => troubles.push(line),
+    });
+    await clock.advance(60 * SECOND);
+    expect(troubles).toHaveLength(1);
+    stop.abort();
+    return { now: await passing(clock, running), troubles };
+  }
+
+  test('reports damage in the current run once, as soon as it is read, and has then not caught up', async () => {
+    const dir = folders.copyOf(recorded);
+    const { run, bytes } = recordingsIn(dir).at(-1)!;
+    const file = join(dir, recordingName(run));
+    const content = readFileSync(file);
+    content.fill(0xff, Math.floor(bytes / 2), Math.floor(bytes / 2) + 64);
+    writeFileSync(file, content);
+    const { now, troubles } = await aMinute(dir);
+    expect(troubles.join()).toMatch(new RegExp(`^run ${run}: the recording is damaged`));
+    expect(now).toMatchObject({ isCaughtUp: false, run });
+  });
+
+  test('leaves out a run of several books, by name, and has then not caught up', async () => {
+    const dir = folders.copyOf(recorded);
+    const { run } = recordingsIn(dir).at(-1)!;
+    const { of, lines } = readRecording(dir, run)!;
+    const kept = [...lines];
+    rmSync(join(dir, recordingName(run)));
+    const recorder = recorderIn(dir, { ...of, setup: JSON.stringify(readShipped('desk')) });
+    recorder.write(kept);
+    recorder.close();
+    const { now, troubles } = await aMinute(dir);
+    expect(troubles).toEqual([
+      `run ${run} is left out: the run has several books, and the shadow compares runs of one book`,
+    ]);
+    expect(now).toMatchObject({ isCaughtUp: false, run: null });
   });
 
   test('reports an alarm once, also after a restart in the same run', async () => {
