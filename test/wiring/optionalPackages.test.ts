@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadOptional } from '../../src/wiring/shipped/optionalPackages.ts';
-import { UsageError } from '../../src/wiring/usageError.ts';
+import { loadOptional, UsageError } from '../../src/wiring/usageError.ts';
 
 const importOf = (name: string) => (): Promise<unknown> => import(name);
 

@@ -3,8 +3,7 @@
  * loaded.
  */
 import type { Processor, Queue, Worker, WorkerOptions } from 'bullmq';
-import { UsageError } from '../../../src/wiring/usageError.ts';
-import { loadOptional } from '../../../src/wiring/shipped/optionalPackages.ts';
+import { loadOptional, UsageError } from '../../../src/wiring/usageError.ts';
 import { HELLO_QUEUE } from './presence.ts';
 import type { QueuePlace } from './queuePlace.ts';
 

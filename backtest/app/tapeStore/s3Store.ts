@@ -6,8 +6,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { request } from 'undici';
 import { boundedBody, readBody } from '../../../src/guard/index.ts';
-import { UsageError } from '../../../src/wiring/usageError.ts';
-import { loadOptional } from '../../../src/wiring/shipped/optionalPackages.ts';
+import { loadOptional, UsageError } from '../../../src/wiring/usageError.ts';
 import { StoreProblem, type FileContent, type StoredFiles } from './storedFiles.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -28,7 +28,7 @@ export const newProposalId = (): string =>
 export function apiProposals(bot: WhichBot, clock: Clock, preview: PreviewOfAction): ApiProposals {
   const desk = new ProposalDesk({ bot, clock, preview, newId: newProposalId });
   return {
-    list: max => listed(desk.list(), max).map(listedJson),
+    list: max => newestProposals(desk.list(), max).map(listedJson),
     propose: async request => proposalJson(await desk.propose(request)),
     preview: request => desk.preview(request),
   };
@@ -38,7 +38,7 @@ export function apiProposals(bot: WhichBot, clock: Clock, preview: PreviewOfActi
 const RESULT_MAX = { lines: 5, characters: 200 };
 
 /** Returns all open proposals and the newest closed ones, `max` in all unless more are open, in the given order. */
-function listed(all: readonly ProposalStanding[], max: number): readonly ProposalStanding[] {
+function newestProposals(all: readonly ProposalStanding[], max: number): readonly ProposalStanding[] {
   const isOpen = ({ state }: ProposalStanding) => state === 'open';
   const closed = Math.max(0, max - all.filter(isOpen).length);
   const shown = new Set(all.filter(each => !isOpen(each)).slice(0, closed));

@@ -5,7 +5,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { textOfError, type Clock } from '../../core/index.ts';
-import { loadOptional } from '../../wiring/shipped/optionalPackages.ts';
+import { loadOptional } from '../../wiring/usageError.ts';
 import { agentTools, type AgentToolsOptions } from './agentTools.ts';
 import { CallLimits } from './callLimits.ts';
 import { LineTransport } from './lineTransport.ts';

@@ -14,7 +14,7 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
   { names: ['run', 'check', 'exchange', 'sentinel'], load: async () => (await import('./trade.ts')).addTradeCommands },
   { names: ['init', 'samples', 'doctor'], load: async () => (await import('./setup.ts')).addSetupCommands },
   { names: ['conformance'], load: async () => (await import('./conformance.ts')).addConformanceCommand },
-  { names: ['alert'], load: async () => (await import('./alert.ts')).addAlertCommands },
+  { names: ['alert'], load: async () => (await import('./remote.ts')).addAlertCommands },
   { names: ['record', 'import'], load: async () => (await import('./record.ts')).addRecordCommands },
   {
     names: ['backtest', 'calibrate'],

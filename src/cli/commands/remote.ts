@@ -1,5 +1,6 @@
-/** The command `remote`, which takes commands from a Telegram chat. */
+/** Commands for alerts and for the remote control in a Telegram chat. */
 import type { Command } from 'commander';
+import { testAlerts } from '../../alerts/alerts.ts';
 import { alertSecrets } from '../../alerts/channels.ts';
 import { keepHarmless } from '../../app/run/childProcess.ts';
 import { realClock } from '../../live/realClock.ts';
@@ -49,4 +50,18 @@ export function addRemoteCommand(program: Command): void {
       process.exitCode = EXIT.clean;
     },
   );
+}
+
+/** Adds the alert commands. The exit code is 1 if a message was not delivered; wrong use is a `UsageError`. */
+export function addAlertCommands(program: Command): void {
+  const alert = program.command('alert').description('test alerts');
+  alert
+    .command('test')
+    .description('send one test alert to each configured channel')
+    .requiredOption('-c, --config <file>', 'configuration of the bot')
+    .action(async (options: { config: string }) => {
+      const results = await testAlerts(readConfig(options.config), realClock());
+      for (const { name, arrived, says } of results) print(`${arrived ? 'pass' : 'fail'}  ${name}: ${says}`);
+      process.exitCode = results.every(({ arrived }) => arrived) ? EXIT.clean : EXIT.broken;
+    });
 }
