@@ -1438,8 +1438,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a halt of one book is not applied to the others',
     file: 'src/live/safety/latchWatch.ts',
-    from: 'if (halt !== null && books.some(book => book.haltedBecause === null))',
-    to: 'if (halt !== null && books.every(book => book.haltedBecause === null))',
+    from: 'this.#latch.read() !== null && books.some(book => book.haltedBecause === null))',
+    to: 'this.#latch.read() !== null && books.every(book => book.haltedBecause === null))',
     test: 'test/live/loop/books.test.ts',
     title: 'halts all books when one halts, and no order is placed from then on, also after a restart',
   },
@@ -1454,7 +1454,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a book may place more than its share of a scarce budget',
     file: 'src/live/loop/fairShares.ts',
-    from: 'length * this.#placed.size <= all;',
+    from: 'length * active <= all;',
     to: 'length <= all;',
     test: 'test/live/loop/fairShares.test.ts',
     title:
