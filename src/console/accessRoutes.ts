@@ -14,6 +14,7 @@ import {
   type ParameterChange,
 } from './approvals.ts';
 import type { ApiAccess } from './apiRoutes.ts';
+import { PAUSE_MINUTES_MAX } from './apiSchemas.ts';
 import type { CallerRole } from '../guard/index.ts';
 import type { ShownSession } from './page/view.ts';
 
@@ -47,8 +48,6 @@ export const openAccess: Doorkeeper = {
 
 const NAME_MAX = 40;
 const REASON = { min: 4, max: 500 };
-/** Maximum length of a pause, in minutes: one week. */
-const MINUTES_MAX = 10_080;
 
 const KEY_HEADER = 'x-puntas-key';
 
@@ -285,10 +284,11 @@ function requestOf(fields: Fields, names: readonly string[], by: string): Action
   if (typeof action !== 'string' || !names.includes(action)) return `expected one of ${names.join(', ')}`;
   const why = typeof reason === 'string' ? cleaned(reason, REASON.max) : '';
   if ([...why.replace(/\s/g, '')].length < REASON.min) return 'enter the reason in a few words, for the record';
-  const isSpan = typeof minutes === 'number' && Number.isInteger(minutes) && minutes >= 1 && minutes <= MINUTES_MAX;
+  const isSpan =
+    typeof minutes === 'number' && Number.isInteger(minutes) && minutes >= 1 && minutes <= PAUSE_MINUTES_MAX;
   if (minutes !== null && (action !== 'pause' || !isSpan))
     return action === 'pause'
-      ? `minutes: expected a whole number from 1 to ${MINUTES_MAX}, or an empty field`
+      ? `minutes: expected a whole number from 1 to ${PAUSE_MINUTES_MAX}, or an empty field`
       : 'a number of minutes is only valid for a pause';
   const isSum = typeof costMax === 'string' && /^\d{1,15}(?:\.\d{1,8})?$/.test(costMax) && /[1-9]/.test(costMax);
   if ((action === 'flatten') !== isSum || (costMax !== null && !isSum))

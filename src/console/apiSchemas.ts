@@ -99,6 +99,10 @@ const changeOver: ApiSchema = {
   required: ['key', 'value'],
   description: 'Change that undoes a change of a parameter',
 };
+/** Returns the query of a list that has a maximum number of elements. `pattern` accepts the numbers from 1 to `most`. */
+const maxQuery = (pattern: string, most: number, usual: number): Readonly<Record<string, ApiSchema>> => ({
+  max: { type: 'string', pattern, description: `Maximum number, up to ${most}; default ${usual}` },
+});
 const actionAnswer: ApiSchema = {
   type: 'object',
   properties: {
@@ -179,13 +183,7 @@ export const API_ROUTES = {
     path: `${API_BASE}/fills`,
     role: 'viewer',
     summary: 'Last fills of the ledger, newest first, with exact decimal text',
-    query: {
-      max: {
-        type: 'string',
-        pattern: '^(?:[1-9]\\d{0,2}|1000)$',
-        description: `Maximum number, up to ${FILLS_MAX}; default 100`,
-      },
-    },
+    query: maxQuery('^(?:[1-9]\\d{0,2}|1000)$', FILLS_MAX, 100),
     answer: {
       type: 'array',
       items: {
@@ -217,13 +215,7 @@ export const API_ROUTES = {
     path: `${API_BASE}/events`,
     role: 'viewer',
     summary: 'Last stops, actions and logins, as the page shows them, newest first',
-    query: {
-      max: {
-        type: 'string',
-        pattern: '^(?:[1-9]\\d?|[1-4]\\d{2}|500)$',
-        description: `Maximum number, up to ${API_EVENTS_MAX}; default 50`,
-      },
-    },
+    query: maxQuery('^(?:[1-9]\\d?|[1-4]\\d{2}|500)$', API_EVENTS_MAX, 50),
     answer: {
       type: 'array',
       items: {
@@ -250,9 +242,7 @@ export const API_ROUTES = {
     needsToken: true,
     role: 'viewer',
     summary: 'Open proposals of agents with their preview, and the last closed ones, newest first',
-    query: {
-      max: { type: 'string', pattern: '^(?:[1-9]|1\\d|20)$', description: 'Maximum number, up to 20; default 10' },
-    },
+    query: maxQuery('^(?:[1-9]|1\\d|20)$', 20, 10),
     answer: { type: 'array', items: proposalAnswer },
   },
   propose: {

@@ -2,6 +2,7 @@
  * Approval of operator actions. Each preview has an id that only its owner can confirm, once, within a minute. The owner
  * is a login of the console, or a user in a chat of the remote control.
  */
+import type { ShownParameters } from './page/view.ts';
 
 export type ActionRequest = {
   readonly action: string;
@@ -21,27 +22,6 @@ export type ParameterChange = {
   readonly value: string | null;
   /** SHA-256 (hex) of the file that was shown. */
   readonly digest: string;
-};
-
-/** Parameters of the configuration file, as the page and the API show them. */
-export type ShownParameters = {
-  readonly digest: string;
-  readonly parameters: readonly {
-    readonly key: string;
-    readonly value: string | null;
-    readonly unit: string;
-    readonly help: string;
-    readonly direction: 'free' | 'lower' | 'higher';
-  }[];
-  /** Last changes from a page or the API, newest first. */
-  readonly changes: readonly {
-    readonly at: number;
-    readonly by: string;
-    readonly reason: string;
-    readonly key: string;
-    readonly from: string | null;
-    readonly to: string | null;
-  }[];
 };
 
 export type ActionOver = {

@@ -2,8 +2,14 @@
 import type { ConsoleAccess } from './access.ts';
 import { FLEET_DOCUMENT, FLEET_STYLE } from './fleetDocument.ts';
 import { LiveStreams } from './liveStreams.ts';
-import { addLiveStream, addPageFiles, pageServer, type PageAddress } from './pageServer.ts';
-import type { ConsoleServer } from './serve.ts';
+import {
+  addLiveStream,
+  addPageFiles,
+  listening,
+  pageServer,
+  type ConsoleServer,
+  type PageAddress,
+} from './pageServer.ts';
 import { STYLE } from './style.ts';
 
 export type FleetServerOptions = PageAddress & {
@@ -17,25 +23,14 @@ export type FleetServerOptions = PageAddress & {
 export async function serveFleet({ access, scripts, ...address }: FleetServerOptions): Promise<ConsoleServer> {
   const streams = new LiveStreams();
   const { server, door } = pageServer({ ...address, what: 'fleet', access, actions: null, posted: [] });
-  addPageFiles(server.routes, {
-    '/': ['text/html', FLEET_DOCUMENT],
-    '/style.css': ['text/css', `${STYLE}\n${FLEET_STYLE}`],
-    ...Object.fromEntries(
-      Object.entries(scripts).map(([name, text]) => [`/${name}`, ['text/javascript', text] as const]),
-    ),
-  });
+  addPageFiles(
+    server.routes,
+    {
+      '/': ['text/html', FLEET_DOCUMENT],
+      '/style.css': ['text/css', `${STYLE}\n${FLEET_STYLE}`],
+    },
+    scripts,
+  );
   addLiveStream(server.routes, streams, door);
-  await server.listen();
-  return {
-    url: server.url,
-    get pages() {
-      return streams.count;
-    },
-    send: view => streams.send(view),
-    ping: () => streams.ping(),
-    close: async () => {
-      streams.close();
-      await server.close();
-    },
-  };
+  return listening(server, streams);
 }

@@ -5,8 +5,9 @@ export { emptySummary, SUMMARY_FORMAT, SUMMARY_MAX, summaryOfView } from './summ
 export type { BotSummary, MoneyKind, SummaryRun } from './summary.ts';
 export type { FleetRate, FleetRow, FleetSums, FleetView } from './page/fleetView.ts';
 export { leadText } from './page/texts.ts';
-export type { ConsoleServer, ConsoleSource } from './serve.ts';
-export { API_BASE, openApiDocument, ROLE_HEADER, SUMMARY_PATH } from './apiSchemas.ts';
+export type { ConsoleServer } from './pageServer.ts';
+export type { ConsoleSource } from './serve.ts';
+export { API_BASE, openApiDocument, PAUSE_MINUTES_MAX, ROLE_HEADER, SUMMARY_PATH } from './apiSchemas.ts';
 export type { ApiActionOver, ApiProposals, ApiRead, ConsoleApi } from './apiRoutes.ts';
 export type { AccessEvent, ConsoleAccess } from './access.ts';
 export { APPROVAL_MS, Approvals } from './approvals.ts';
@@ -18,7 +19,6 @@ export type {
   OnReplayed,
   ParameterChange,
   Prepared,
-  ShownParameters,
 } from './approvals.ts';
 export type {
   ConsoleHistory,
@@ -40,6 +40,7 @@ export type {
   ShownLedger,
   ShownLimit,
   ShownOrder,
+  ShownParameters,
   ShownProposal,
   SideMarkout,
 } from './page/view.ts';

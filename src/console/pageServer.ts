@@ -108,12 +108,34 @@ function addDoor(server: GuardedServer, access: ConsoleAccess | null, actions: C
   return openAccess;
 }
 
+/** Running server of a page. */
+export type ConsoleServer = {
+  /** Base address, with the actual port. */
+  readonly url: string;
+  /** Number of open pages. */
+  readonly pages: number;
+  /** Sends a view to every open page, as JSON on one line. */
+  send(view: string): void;
+  /** Keeps connections alive while nothing changes. */
+  ping(): void;
+  close(): Promise<void>;
+};
+
 /** Files of a page by path, each with its type and text. */
 export type PageFiles = Readonly<Record<string, readonly [type: string, text: string]>>;
 
-/** Adds the files of a page, its icon, and the check that the server works. */
-export function addPageFiles(server: FastifyInstance, files: PageFiles): void {
-  for (const [path, [type, text]] of Object.entries({ ...files, '/icon.svg': ['image/svg+xml', ICON] as const }))
+/** Adds the files of a page, its scripts by name, its icon, and the check that the server works. */
+export function addPageFiles(
+  server: FastifyInstance,
+  files: PageFiles,
+  scripts: Readonly<Record<string, string>>,
+): void {
+  const all: PageFiles = {
+    ...files,
+    '/icon.svg': ['image/svg+xml', ICON],
+    ...Object.fromEntries(Object.entries(scripts).map(([name, text]) => [`/${name}`, ['text/javascript', text]])),
+  };
+  for (const [path, [type, text]] of Object.entries(all))
     server.get(path, async (_, reply) => reply.type(`${type}; charset=utf-8`).send(text));
   server.get('/healthz', async (_, reply) => textAnswer(reply, 200, 'ok'));
 }
@@ -132,6 +154,23 @@ export function addLiveStream(server: FastifyInstance, streams: LiveStreams, doo
     streams.add(reply.raw, may, door.roleOf(request), request.ip);
     return reply;
   });
+}
+
+/** Starts to listen. Rejects with a one-line message if the port is not available. */
+export async function listening(server: GuardedServer, streams: LiveStreams): Promise<ConsoleServer> {
+  await server.listen();
+  return {
+    url: server.url,
+    get pages() {
+      return streams.count;
+    },
+    send: view => streams.send(view),
+    ping: () => streams.ping(),
+    close: async () => {
+      streams.close();
+      await server.close();
+    },
+  };
 }
 
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1b2733"/><path d="M3 5h10M3 11h10" stroke="#d55e00" stroke-width="2"/><path d="M3 11h10" stroke="#58a6ff" stroke-width="2"/></svg>`;

@@ -11,7 +11,15 @@ import { API_POSTED } from './apiSchemas.ts';
 import type { ConsoleActions } from './approvals.ts';
 import { DOCUMENT } from './document.ts';
 import { LiveStreams } from './liveStreams.ts';
-import { addLiveStream, addPageFiles, HEADERS, pageServer, type PageAddress } from './pageServer.ts';
+import {
+  addLiveStream,
+  addPageFiles,
+  HEADERS,
+  listening,
+  pageServer,
+  type ConsoleServer,
+  type PageAddress,
+} from './pageServer.ts';
 import { STYLE } from './style.ts';
 
 export type ConsoleSource = {
@@ -28,18 +36,6 @@ export type ConsoleSource = {
   past(at: number, signal: AbortSignal, onProgress: (share: number) => void): Promise<string>;
 };
 
-export type ConsoleServer = {
-  /** Base address, with the actual port. */
-  readonly url: string;
-  /** Number of open pages. */
-  readonly pages: number;
-  /** Sends a view to every open page, as JSON on one line. */
-  send(view: string): void;
-  /** Keeps connections alive while nothing changes. */
-  ping(): void;
-  close(): Promise<void>;
-};
-
 export type ConsoleOptions = PageAddress & {
   /** Access tokens. If `null`, everyone can read, and actions are off. */
   readonly access?: ConsoleAccess | null;
@@ -54,30 +50,19 @@ export async function serveConsole(source: ConsoleSource, options: ConsoleOption
   const streams = new LiveStreams();
   const { access = null, actions = null } = options;
   const { server, door } = pageServer({ ...options, what: 'console', access, actions, posted: API_POSTED });
-  addPageFiles(server.routes, {
-    '/': ['text/html', DOCUMENT],
-    '/style.css': ['text/css', `${source.libraryStyle}\n${STYLE}`],
-    ...Object.fromEntries(
-      Object.entries(source.scripts).map(([name, text]) => [`/${name}`, ['text/javascript', text] as const]),
-    ),
-  });
+  addPageFiles(
+    server.routes,
+    {
+      '/': ['text/html', DOCUMENT],
+      '/style.css': ['text/css', `${source.libraryStyle}\n${STYLE}`],
+    },
+    source.scripts,
+  );
   addLiveStream(server.routes, streams, door);
   addData(server.routes, source, door);
   if (options.api)
     addApi(server.routes, options.api, request => door.apiAccess(request), (access?.viewerToken ?? null) === null);
-  await server.listen();
-  return {
-    url: server.url,
-    get pages() {
-      return streams.count;
-    },
-    send: view => streams.send(view),
-    ping: () => streams.ping(),
-    close: async () => {
-      streams.close();
-      await server.close();
-    },
-  };
+  return listening(server, streams);
 }
 
 function addData(server: FastifyInstance, source: ConsoleSource, door: Doorkeeper): void {

@@ -107,7 +107,7 @@ test('fifty bots are on one page, the silent one first; texts of theirs do nothi
   await holds(page, "document.querySelector('tr[data-bot]').dataset.bot === 'b49'");
   await page.getByRole('button', { name: 'Profit ▾' }).click();
   await holds(page, "document.querySelector('tr[data-bot]').dataset.bot === 'b0'");
-  // What is unknown is last in both directions.
+  // Unknown values are last in both directions.
   expect((await names(page)).at(-1)).toBe('b7');
 
   await page.fill('#search', 'BOT4 normal');

@@ -1,4 +1,4 @@
-/** What a console makes is what the fleet accepts; what else is sent is one clause, and nothing of it reaches a screen as it came. */
+/** The fleet accepts the answers of a console; any other answer becomes one clause, and nothing of it reaches a screen as it came. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { emptySummary, summaryOfView, type ConsoleView } from '../../src/console/index.ts';

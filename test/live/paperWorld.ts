@@ -19,7 +19,7 @@ import {
 } from '../../src/core/index.ts';
 import { inProcessStream } from '../../src/sandbox/index.ts';
 import { wireTo, type Fate } from './inProcess.ts';
-import { sandboxConfig } from './world.ts';
+import { passing, sandboxConfig } from './world.ts';
 import { memoryLog } from '../memoryLog.ts';
 
 /** The configuration that ships for paper, with spreads that earn at the best fee tier, so that fills are many. */
@@ -167,18 +167,6 @@ async function startedIn(config: Config, { clock, ...options }: SessionOptions) 
       await passing(clock, paper.stop());
     },
   };
-}
-
-/** Lets time pass until a promise has settled. */
-async function passing<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> {
-  let settled = false;
-  const mark = () => void (settled = true);
-  promise.then(mark, mark);
-  for (;;) {
-    await settle();
-    if (settled) return promise;
-    clock.runNext();
-  }
 }
 
 function waitingFor(inner: Transport): { readonly transport: Transport; waiting(): number; cut(): void } {

@@ -206,6 +206,27 @@ export async function advanceUntil(clock: VirtualClock, stepMs: number, holds: (
   }
 }
 
+/** Advances in steps until a promise has settled; throws as `advanceUntil` does. */
+export async function advancing<T>(clock: VirtualClock, stepMs: number, work: Promise<T>): Promise<T> {
+  let isOver = false;
+  const done = work.finally(() => (isOver = true));
+  void done.catch(() => undefined);
+  await advanceUntil(clock, stepMs, () => isOver);
+  return done;
+}
+
+/** Runs timer after timer until a promise has settled. */
+export async function passing<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> {
+  let settled = false;
+  const mark = () => void (settled = true);
+  promise.then(mark, mark);
+  for (;;) {
+    await settle();
+    if (settled) return promise;
+    clock.runNext();
+  }
+}
+
 function merged(base: Tree, changes: Tree): Tree {
   const result: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(changes)) {

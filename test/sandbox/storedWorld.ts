@@ -154,7 +154,7 @@ class Disk implements RowStore {
 
 type Rest = { readonly id: number; readonly side: Side; readonly at: number; lots: number };
 
-/** What is true at the end, as an accountant and the client see it. */
+/** State at the end, as an accountant and the client see it. */
 export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrade, killed: readonly Kill[] = []) {
   const clock = new VirtualClock();
   const disk = new Disk(killed);

@@ -2,7 +2,6 @@
  * Reads of a bot for remote control and HTTP API: the same figures as `puntas status`, `report`, `explain` and `export`,
  * as text for a narrow screen or as JSON.
  */
-import type { Config } from '../../config.ts';
 import { textOfMoney, type Clock, type Millis } from '../../core/index.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { timeText } from '../../messages/timeText.ts';
@@ -40,7 +39,7 @@ export async function readBot({ stateDir: dir }: WhichBot, read: BotRead, clock:
     case 'fills':
       return JSON.stringify(await lastFills(dir, read.max, clock));
     case 'config':
-      return JSON.stringify(shownConfig(lastConfigOf(dir)));
+      return JSON.stringify(withoutSecrets(lastConfigOf(dir)));
   }
 }
 
@@ -55,12 +54,9 @@ const shownFill = ({ at, amount, value, fee, ...rest }: BookedFill): object => (
 });
 
 /**
- * Returns a configuration without secrets. Keys and tokens are never in a configuration, but the address of a webhook or
+ * Returns a configuration, or a value of one, without secrets. Keys and tokens are never in a configuration, but the address of a webhook or
  * of a feed can contain one, so only the origin of each address is shown.
  */
-export const shownConfig = (config: Config): unknown => withoutSecrets(config);
-
-/** Returns a value of a configuration without secrets, as `shownConfig` does. */
 export function withoutSecrets(value: unknown): unknown {
   if (typeof value === 'string') return shownAddress(value);
   if (Array.isArray(value)) return value.map(withoutSecrets);

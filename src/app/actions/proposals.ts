@@ -2,7 +2,7 @@
  * Proposals of agents in a state directory. A proposal has no effect until a person approves it. The approval is bound to
  * the content of the proposal and to the facts on which its effect depends, and acts at most once.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { textOfError, type Clock, type Millis } from '../../core/index.ts';
 import { PROPOSAL_ID, PROPOSED_ACTIONS, type MailMessage } from '../../live/mailbox/kinds.ts';
@@ -11,6 +11,7 @@ import type { WhichBot } from '../../messages/ownCommand.ts';
 import { checkedBy } from '../../messages/reason.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { holdersOf, lifeOf } from '../inspect/botLife.ts';
+import { digestOf } from '../run/reloading.ts';
 import { actionsIn, type ActionEntry } from './actionJournal.ts';
 import { stateDirOf, type ActionAsk, type ActionEnd } from './actions.ts';
 import { executeAction } from './executeAction.ts';
@@ -91,7 +92,7 @@ const decisionFile = ({ stateDir }: WhichBot, id: string): string => new Mailbox
 /** Returns the SHA-256 (hex) of a proposal's content. */
 export function proposalDigest(bot: WhichBot, proposal: Omit<Proposal, 'digest'>): string {
   const text = new Mailbox(bot.stateDir, 'proposal').textOf({ ...proposal, digest: '' });
-  return sha256(`${proposal.id} ${text}`);
+  return digestOf(`${proposal.id} ${text}`);
 }
 
 /**
@@ -101,14 +102,12 @@ export function proposalDigest(bot: WhichBot, proposal: Omit<Proposal, 'digest'>
  */
 export function proposalBasis(bot: WhichBot, action: ProposedAction, fileDigest: string | null, now: Millis): string {
   const { state, since } = lifeOf(bot.stateDir, now);
-  return sha256(JSON.stringify([action, state, since, holdersOf(bot.stateDir, now), fileDigest]));
+  return digestOf(JSON.stringify([action, state, since, holdersOf(bot.stateDir, now), fileDigest]));
 }
 
 /** Returns the SHA-256 (hex) of the file that a reload applies; `null` for another action. */
 const fileDigestOf = (bot: WhichBot, action: ProposedAction): string | null =>
   action === 'reload' ? reloadedFile(bot).digest : null;
-
-const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
 
 /**
  * Previews a proposal again for a person. The file of a reload is read once: the preview and the approved action are

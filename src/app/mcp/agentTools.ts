@@ -1,6 +1,7 @@
 /** Tools of an agent. They read, preview and propose; none of them acts. */
 import { z } from 'zod';
 import { loadConfig } from '../../config.ts';
+import { PAUSE_MINUTES_MAX } from '../../console/index.ts';
 import { PROPOSED_ACTIONS } from '../../live/mailbox/kinds.ts';
 import { VENUES } from '../../wiring/venueRegistry.ts';
 import type { ProposedAction } from '../actions/proposals.ts';
@@ -35,7 +36,12 @@ const day = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}$/)
   .describe('UTC day, like 2026-11-01');
-const minutes = z.int().min(1).max(10_080).optional().describe('Duration of a pause; if omitted, until a resume');
+const minutes = z
+  .int()
+  .min(1)
+  .max(PAUSE_MINUTES_MAX)
+  .optional()
+  .describe('Duration of a pause; if omitted, until a resume');
 
 const EFFECTS: Readonly<Record<ProposedAction, string>> = {
   pause: 'cancel all orders and pause quoting',

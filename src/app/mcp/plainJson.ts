@@ -1,7 +1,6 @@
 /** JSON for an agent: texts from outside without control characters, and everything up to a maximum size. */
+import { CONTROL_CHARACTERS } from '../../core/index.ts';
 
-/** Control, invisible and private characters, and those that change the direction of text; not line feed and tab. */
-const NOT_PLAIN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const KEPT = /[\n\t]/;
 
 export type JsonBounds = {
@@ -17,7 +16,7 @@ const BOUNDS: JsonBounds = { text: 4_000, items: 1_000, depth: 16 };
 /** Returns a text without control characters, cut to `max` UTF-16 code units. */
 export function boundedText(text: string, max: number = BOUNDS.text): string {
   const cut = text.length > max ? `${text.slice(0, max)}… (cut)` : text;
-  return cut.replace(NOT_PLAIN, sign => (KEPT.test(sign) ? sign : ' '));
+  return cut.replace(CONTROL_CHARACTERS, sign => (KEPT.test(sign) ? sign : ' '));
 }
 
 /** Returns a JSON value with plain texts and keys. Longer lists, objects and texts are cut with a mark, and deeper values omitted. */

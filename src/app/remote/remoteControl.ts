@@ -5,6 +5,7 @@
 import {
   APPROVAL_MS,
   Approvals,
+  PAUSE_MINUTES_MAX,
   type ActionOver,
   type ActionRequest,
   type ConsoleActions,
@@ -232,8 +233,8 @@ function actionRequest(action: RemoteAction, words: string, { user, name }: Chat
   const [, count, unit, rest = ''] = (action === 'pause' ? DURATION.exec(words) : null) ?? [];
   const reason = count === undefined ? words : rest;
   const minutes = count === undefined ? null : Number(count) * (unit?.toLowerCase() === 'h' ? 60 : 1);
-  if (minutes !== null && !(minutes >= 1 && minutes <= MINUTES_MAX))
-    throw new Error(`expected a duration from 1m to ${MINUTES_MAX / 60}h`);
+  if (minutes !== null && !(minutes >= 1 && minutes <= PAUSE_MINUTES_MAX))
+    throw new Error(`expected a duration from 1m to ${PAUSE_MINUTES_MAX / 60}h`);
   return {
     action,
     reason: reason === '' ? 'no reason given' : isTooShort(reason) ? `${reason} (no further reason)` : reason,
@@ -244,9 +245,6 @@ function actionRequest(action: RemoteAction, words: string, { user, name }: Chat
 }
 
 const DURATION = /^(\d{1,5})([mh])(?: (.*))?$/i;
-/** Maximum duration of a pause, in minutes: one week. */
-const MINUTES_MAX = 10_080;
-
 /** Whether `checkedReason` would refuse a reason as too short. A stop must not fail for its reason. */
 const isTooShort = (reason: string): boolean => [...reason.replaceAll(/\s/g, '')].length < 4;
 

@@ -1,6 +1,6 @@
 /** Session of the page's user at the console, and the requests that need it. */
 import { answerLines } from './lines.ts';
-import type { ShownProposal, ShownSession } from './view.ts';
+import type { ShownParameters, ShownProposal, ShownSession } from './view.ts';
 
 export type ShownPreview = {
   readonly id: string;
@@ -26,25 +26,6 @@ export type ShownOutcome = {
   readonly lines: readonly string[];
   readonly undo?: { readonly key: string; readonly value: string | null };
 };
-/** Parameters that can be changed, with the digest of their file; see `ShownParameters` of the server. */
-export type ParameterList = {
-  readonly digest: string;
-  readonly parameters: readonly {
-    readonly key: string;
-    readonly value: string | null;
-    readonly unit: string;
-    readonly help: string;
-    readonly direction: 'free' | 'lower' | 'higher';
-  }[];
-  readonly changes: readonly {
-    readonly at: number;
-    readonly by: string;
-    readonly key: string;
-    readonly from: string | null;
-    readonly to: string | null;
-  }[];
-};
-
 /** Time limit of a request for the session, in ms. A stalled connection must not stop the page's attempts. */
 const SESSION_WITHIN_MS = 5_000;
 /**
@@ -119,8 +100,8 @@ export class Access {
   }
 
   /** Requests the parameters. Rejects with a message for the user. */
-  async parameters(): Promise<ParameterList> {
-    return lastOf<ParameterList>(await window.fetch('/actions/parameters', { headers: keyed() }));
+  async parameters(): Promise<ShownParameters> {
+    return lastOf<ShownParameters>(await window.fetch('/actions/parameters', { headers: keyed() }));
   }
 
   /** Confirms a preview. Resolves when the action has ended; rejects with a message for the user. */

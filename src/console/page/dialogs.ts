@@ -1,9 +1,9 @@
 /** Dialogs: login, and for each action its reason, preview, approval and result. */
-import { Access, type ParameterList, type ShownOutcome, type ShownPreview } from './access.ts';
+import { Access, type ShownOutcome, type ShownPreview } from './access.ts';
 import { div, h, render, small, type Node } from './elements.ts';
 import type { State } from './state.ts';
 import { stamp } from './texts.ts';
-import type { ShownProposal } from './view.ts';
+import type { ShownParameters, ShownProposal } from './view.ts';
 
 /** Label of each button, and the action's effect on orders and inventory. */
 const ACTIONS: Readonly<Record<string, readonly [string, string]>> = {
@@ -50,7 +50,7 @@ export class Dialogs {
   #removes = false;
   #typed = NOTHING_TYPED;
   /** Parameters of the configuration file; `null` while unknown. */
-  #parameters: ParameterList | null = null;
+  #parameters: ShownParameters | null = null;
   /** Current cost of a flatten; `null` while unknown. */
   #cost: readonly string[] | null = null;
   /** Replayed share of the recording, from 0 to 1, while a request waits for the replay; otherwise `null`. */

@@ -391,3 +391,24 @@ export type ShownSession = {
   /** Reason why login and actions are off on this connection; `null` if both are allowed. */
   readonly whyNot: string | null;
 };
+
+/** Parameters of the configuration file, as the page and the API show them. */
+export type ShownParameters = {
+  readonly digest: string;
+  readonly parameters: readonly {
+    readonly key: string;
+    readonly value: string | null;
+    readonly unit: string;
+    readonly help: string;
+    readonly direction: 'free' | 'lower' | 'higher';
+  }[];
+  /** Last changes from a page or the API, newest first. */
+  readonly changes: readonly {
+    readonly at: number;
+    readonly by: string;
+    readonly reason: string;
+    readonly key: string;
+    readonly from: string | null;
+    readonly to: string | null;
+  }[];
+};

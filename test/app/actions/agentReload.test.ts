@@ -11,7 +11,7 @@ import { digestOf } from '../../../src/app/run/reloading.ts';
 import { readConfigText, shippedConfig } from '../../../src/wiring/configFile.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
 import { Folders } from '../../live/states.ts';
-import { advanceUntil, started, worldOf } from '../../live/world.ts';
+import { advancing, started, worldOf } from '../../live/world.ts';
 
 const folders = new Folders();
 afterAll(() => folders.clear());
@@ -37,13 +37,7 @@ test('shows the changes without secrets, and leaves the reload of an operator as
   const stream = inProcessStream(world.box.exchange.stream, clock);
   const running = await started(world, { stream, source: { file, given: read().config, read }, config: read().config });
   await clock.advance(10_000);
-  const passing = async <T>(work: Promise<T>): Promise<T> => {
-    let isOver = false;
-    const done = work.finally(() => (isOver = true));
-    void done.catch(() => undefined);
-    await advanceUntil(clock, 250, () => isOver);
-    return done;
-  };
+  const passing = <T>(work: Promise<T>) => advancing(clock, 250, work);
   const bot = { stateDir, configFile: file };
   const preview = async (ask: Parameters<typeof previewAction>[1]) => (await previewAction(bot, ask, clock)).lines;
   const wider = { strategy: { ...tree['strategy'], halfSpreadBps: 40 } };

@@ -28,7 +28,7 @@ import { Approvals } from '../../../src/console/index.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { Mailbox, ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
-import { advanceUntil } from '../../live/world.ts';
+import { advancing } from '../../live/world.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'puntas-set-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -67,13 +67,7 @@ function scene(behavior: Behavior = 'takes') {
     clock.after(500, look);
   };
   look();
-  const passing = async <T>(work: Promise<T>): Promise<T> => {
-    let isOver = false;
-    const done = work.finally(() => (isOver = true));
-    void done.catch(() => undefined);
-    await advanceUntil(clock, 250, () => isOver);
-    return done;
-  };
+  const passing = <T>(work: Promise<T>) => advancing(clock, 250, work);
   let n = 0;
   const which = { configFile: file, stateDir: dir };
   const ask = (value: string | null, more: Partial<SetAsk> = {}): SetAsk => ({

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
-import { readBot, shownConfig } from '../../../src/app/actions/botReads.ts';
+import { readBot, withoutSecrets } from '../../../src/app/actions/botReads.ts';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
 import { consoleApi } from '../../../src/app/console/consoleApi.ts';
 import { loadConfig } from '../../../src/config.ts';
@@ -112,7 +112,7 @@ test('a configuration shows no address beyond its origin, because the rest can b
   const text = `${readFileSync(shippedConfig('sandbox'), 'utf8')}\nalerts: { webhook: { url: https://hooks.example.com/services/T0/the-secret } }\n`;
   const loaded = loadConfig(text, 'a.yaml');
   if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
-  const shown = shownConfig(loaded.config) as { alerts: { webhook: { url: string } }; book: string };
+  const shown = withoutSecrets(loaded.config) as { alerts: { webhook: { url: string } }; book: string };
   expect(shown.alerts.webhook.url).toBe('https://hooks.example.com/…');
   expect(JSON.stringify(shown)).not.toContain('the-secret');
   expect(shown).toEqual({ ...loaded.config, alerts: shown.alerts });

@@ -12,7 +12,7 @@ import { digestOf } from '../../../src/app/run/reloading.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
-import { advanceUntil } from '../../live/world.ts';
+import { advancing } from '../../live/world.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'puntas-ask-reload-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -35,13 +35,7 @@ function scene() {
     clock.after(500, look);
   };
   look();
-  const passing = async <T>(work: Promise<T>): Promise<T> => {
-    let isOver = false;
-    const done = work.finally(() => (isOver = true));
-    void done.catch(() => undefined);
-    await advanceUntil(clock, 250, () => isOver);
-    return done;
-  };
+  const passing = <T>(work: Promise<T>) => advancing(clock, 250, work);
   let n = 0;
   const previewed = (by: string) =>
     passing(

@@ -1,4 +1,4 @@
-/** Which updates act: only the button of a preview, once, in time, by the user and in the chat of the preview. */
+/** Updates that act: only the button of a preview, once, in time, by the user and in the chat of the preview. */
 import { mkdirSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 export const REMOTE_TOKEN = '987654321:AAF-not_a_real_one_of_Telegram';
 
 export type SentMessage = { readonly chat: string; readonly text: string; readonly button: string | null };
-/** What is answered instead; `hang` answers nothing, `cut` closes the connection. */
+/** Answer instead of the usual one; `hang` answers nothing, `cut` closes the connection. */
 export type Fault = { readonly status: number; readonly body: string } | 'hang' | 'cut';
 
 export class TelegramDouble {

@@ -1,4 +1,4 @@
-/** What the shadow must find and what it must not: divergences planted into a market with a true queue, and calm days. */
+/** Divergences planted into a market with a true queue, which the shadow must find, and calm days without an alarm. */
 import { describe, expect, test } from 'vitest';
 import type { DivergenceCause } from '../../../backtest/shadow/causes.ts';
 import { few, isMany, sized } from '../../many.ts';

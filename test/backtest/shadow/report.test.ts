@@ -1,4 +1,4 @@
-/** What people read of a shadow: lines, page, metrics. */
+/** Texts of a shadow for people: lines, page, metrics. */
 import { describe, expect, test } from 'vitest';
 import { shadowMetrics, SHADOW_METRICS } from '../../../backtest/shadow/metrics.ts';
 import { newMemory } from '../../../backtest/shadow/memory.ts';

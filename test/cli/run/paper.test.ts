@@ -116,7 +116,7 @@ describe.concurrent('puntas run --paper', () => {
 describe('a paper account', () => {
   const shown = (file: string) => puntas(['run', '--paper', '-c', file, '--json'], NO_KEY);
 
-  /** What a process left on disk: sums, orders that are not over, and trades with their text. */
+  /** State that a process left on disk: sums, orders that are not over, and trades with their text. */
   const onDisk = async (dir: string) => {
     const rows = (await readPaperAccount(dir, realClock())).map(({ key, text }) => ({ key, of: valueOfStored(text) }));
     const under = (name: string) => rows.filter(({ key }) => key.startsWith(name));

@@ -1,4 +1,4 @@
-/** What other exchanges hold and what their opening balances leave in doubt, beside models of both. */
+/** Amounts on other exchanges, and doubts that their opening balances leave, beside models of both. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { money, type BalanceCheck } from '../../../src/core/index.ts';

@@ -1,4 +1,4 @@
-/** What a state directory hands from one run to the next, also over failed writes, other units and another order of events. */
+/** Hand-over of a state directory from one run to the next, also over failed writes, other units and another order of events. */
 import { renameSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';

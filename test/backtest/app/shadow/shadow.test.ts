@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { randomOf, VirtualClock, settle } from '../../../../src/core/index.ts';
+import { randomOf, VirtualClock } from '../../../../src/core/index.ts';
 import {
   readRecording,
   recorderIn,
@@ -17,7 +17,7 @@ import type { ShadowAlarm } from '../../../../backtest/shadow/memory.ts';
 import { readShipped } from '../../../../src/wiring/configFile.ts';
 import { doomed, restarted } from '../../../live/crashes.ts';
 import { Folders } from '../../../live/states.ts';
-import { worldOf } from '../../../live/world.ts';
+import { passing, worldOf } from '../../../live/world.ts';
 
 const folders = new Folders();
 const SECOND = 1_000;
@@ -58,13 +58,15 @@ async function once(dir: string): Promise<Result> {
   return { now: await passing(clock, ended), alarms, troubles };
 }
 
-/** Lets the time of a task pass until the task has ended. */
-async function passing<T>(clock: VirtualClock, ended: Promise<T>): Promise<T> {
-  let isOver = false;
-  const mark = () => void (isOver = true);
-  ended.then(mark, mark);
-  for (await settle(); !isOver; await settle()) clock.runNext();
-  return ended;
+/** Copy of the recordings, of which the last is damaged in its middle. */
+function damaged(): { readonly dir: string; readonly run: number } {
+  const dir = folders.copyOf(recorded);
+  const { run, bytes } = recordingsIn(dir).at(-1)!;
+  const file = join(dir, recordingName(run));
+  const content = readFileSync(file);
+  content.fill(0xff, Math.floor(bytes / 2), Math.floor(bytes / 2) + 64);
+  writeFileSync(file, content);
+  return { dir, run };
 }
 
 /** Copy of the recordings, with changed lines of the last run. */
@@ -118,12 +120,7 @@ describe('a shadow of recorded runs', () => {
   });
 
   test('takes a damaged recording up to the damage, and reports it', async () => {
-    const dir = folders.copyOf(recorded);
-    const { run, bytes } = recordingsIn(dir).at(-1)!;
-    const file = join(dir, recordingName(run));
-    const content = readFileSync(file);
-    content.fill(0xff, Math.floor(bytes / 2), Math.floor(bytes / 2) + 64);
-    writeFileSync(file, content);
+    const { dir, run } = damaged();
     const { now, troubles } = await once(dir);
     expect(troubles.join()).toMatch(new RegExp(`^run ${run}: the recording is damaged`));
     expect(now.runs).toBe(2);
@@ -234,12 +231,7 @@ describe('a shadow beside a bot', () => {
   }
 
   test('reports damage in the current run once, as soon as it is read, and has then not caught up', async () => {
-    const dir = folders.copyOf(recorded);
-    const { run, bytes } = recordingsIn(dir).at(-1)!;
-    const file = join(dir, recordingName(run));
-    const content = readFileSync(file);
-    content.fill(0xff, Math.floor(bytes / 2), Math.floor(bytes / 2) + 64);
-    writeFileSync(file, content);
+    const { dir, run } = damaged();
     const { now, troubles } = await aMinute(dir);
     expect(troubles.join()).toMatch(new RegExp(`^run ${run}: the recording is damaged`));
     expect(now).toMatchObject({ isCaughtUp: false, run });
