@@ -4,7 +4,7 @@
  */
 import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
 import { existsSync } from 'node:fs';
-import { textOfError, type Clock } from '../../core/index.ts';
+import { textOfError, type Clock, type Millis } from '../../core/index.ts';
 import { isOnThisMachine, type Config } from '../../config.ts';
 import {
   emptySummary,
@@ -108,7 +108,8 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
       const view = liveView(live, beside);
       const shown = view === null ? waiting(live, beside) : { ...view, proposals: server.pages > 0 ? proposals() : [] };
       server.send(JSON.stringify(shown));
-      kept.summary = summaryNow(view, shown, live, ask);
+      const madeAt = clock.now();
+      kept.replace(() => summaryOf(view, shown, live, ask, madeAt));
     }),
     again(clock, LEDGER_EVERY_MS, () => void beside.readLedger()),
     again(clock, METRICS_EVERY_MS, () => void (server.pages > 0 && beside.readMetrics())),
@@ -130,28 +131,30 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   };
 }
 
-/** Newest summary. Its text is made at most once, however many programs read it, and only if one does. */
+/** Newest summary. It is made at most once, however many programs read it, and only if one does. */
 class KeptSummary {
-  #summary: BotSummary | null = null;
+  #make: (() => BotSummary) | null = null;
   #text: string | null = null;
 
-  set summary(summary: BotSummary) {
-    [this.#summary, this.#text] = [summary, null];
+  /** Replaces the summary by the result of `make`, which is called when the summary is read. */
+  replace(make: () => BotSummary): void {
+    [this.#make, this.#text] = [make, null];
   }
 
   get text(): string | null {
-    this.#text ??= this.#summary && JSON.stringify(this.#summary);
+    this.#text ??= this.#make && JSON.stringify(this.#make());
     return this.#text;
   }
 }
 
-function summaryNow(
+/** Returns the summary of a view that was made at a time. */
+function summaryOf(
   view: ConsoleView | null,
   { bot }: Pick<ConsoleView, 'bot'>,
   live: LiveRun,
-  { version, clock, config }: ConsoleAsk,
+  { version, config }: ConsoleAsk,
+  madeAt: Millis,
 ): BotSummary {
-  const madeAt = clock.now();
   if (view === null) return emptySummary(bot, live.trouble, { version, madeAt });
   const { exchange } = live.replay?.now?.setup ?? config;
   const money = moneyKind([exchange, config.exchange], isPaperState(config.state.dir));

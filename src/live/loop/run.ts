@@ -189,7 +189,15 @@ export class Run {
     const { others = [] } = options;
     const otherBooks = others.map(({ book }) => book);
     this.#reads = new Reads(
-      ...([exchange, bot.book, opening.lastTid, this.time, overlapMs, tids, judgment, uncounted, otherBooks] as const),
+      exchange,
+      bot.book,
+      opening.lastTid,
+      this.time,
+      overlapMs,
+      tids,
+      judgment,
+      uncounted,
+      otherBooks,
     );
     // A run without a hedger keeps the stored hedges, because one may be open and because daily costs include all
     // hedges.
@@ -201,7 +209,8 @@ export class Run {
     const contextOf = (book: string) => (others.length === 0 ? run : contextOfBook(run, book));
     const rulesOf = (book: string, first: Rules) =>
       new RulesReads(
-        ...([contextOf(book), { exchange, book, first, isOfSeveral: others.length > 0 }] as const),
+        contextOf(book),
+        { exchange, book, first, isOfSeveral: others.length > 0 },
         others.length === 0 ? this.#connectivity : this.#connectivity.ofBook(book),
       );
     this.#rules = [rulesOf(bot.book, start.rules), ...otherBooks.map((book, i) => rulesOf(book, start.others[i]!))];

@@ -63,7 +63,7 @@ export class LatchWatch {
   #spread(): void {
     const { step, time } = this.#run;
     const { books, haltedBecause: halt, reducingBecause: reduce } = this.#engine;
-    if (books.length === 1 || this.#latch.isLifting()) return;
+    if (books.length === 1 || (halt === null && reduce === null) || this.#latch.isLifting()) return;
     if (halt !== null && this.#latch.read() !== null && books.some(book => book.haltedBecause === null))
       step({ kind: 'halt', at: time(), reason: halt });
     if (reduce !== null && this.#latch.readReduce() !== null && books.some(book => book.reducingBecause === null))
