@@ -16,7 +16,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 LONGEST=${LONGEST:-1800}
 # Without this the other checks cannot run; each names the folder that it makes.
 declare -A MAKES=([install]=node_modules [types]=dist)
-WRONG='^ *(FLAW|FAIL|NOT FOUND|VIOLATION|×|Error|AssertionError|TypeError|error)|not ok|: error '
+WRONG='^still running|^ *(FLAW|FAIL|NOT FOUND|VIOLATION|×|Error|AssertionError|TypeError|error)|not ok|: error '
 usage="usage: $0 [--list] [--only NAME]... [--again NAME]...${PAGE:+ [--page]}"
 
 declare -A command=() beside=() only=() again=()

@@ -8,7 +8,8 @@ import { OpenRequests } from '../../src/guard/openRequests.ts';
 import { double, json } from '../fleet/doubles.ts';
 
 const WARM = 2_000;
-const MANY = 20_000;
+const WINDOWS = 4;
+const WINDOW = 5_000;
 /** Bytes for each request; a signal that stays in a list has more than 100. */
 const KEPT_MAX = 25;
 
@@ -46,11 +47,17 @@ test.each(CLIENTS)(
     });
     const client = clientOf(server.url);
     const ask = () => client.ask();
-    const before = await heapAfter(WARM, ask);
-    const after = await heapAfter(MANY, ask);
+    let before = await heapAfter(WARM, ask);
+    const kept: number[] = [];
+    for (let i = 0; i < WINDOWS; i++) {
+      const after = await heapAfter(WINDOW, ask);
+      kept.push((after - before) / WINDOW);
+      before = after;
+    }
     await client.close();
     await server.close();
-    expect((after - before) / MANY).toBeLessThan(KEPT_MAX);
+    // What is kept grows in every window; code that is compiled and other tests of this process grow only in some.
+    expect(Math.min(...kept), `bytes for each request, window by window: ${kept.join(', ')}`).toBeLessThan(KEPT_MAX);
   },
   300_000,
 );

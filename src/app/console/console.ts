@@ -109,7 +109,7 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
       const shown = view === null ? waiting(live, beside) : { ...view, proposals: server.pages > 0 ? proposals() : [] };
       server.send(JSON.stringify(shown));
       const madeAt = clock.now();
-      kept.replace(() => summaryOf(view, shown, live, ask, madeAt));
+      kept.replace(() => botSummaryOf(view, shown, live, ask, madeAt));
     }),
     again(clock, LEDGER_EVERY_MS, () => void beside.readLedger()),
     again(clock, METRICS_EVERY_MS, () => void (server.pages > 0 && beside.readMetrics())),
@@ -148,7 +148,7 @@ class KeptSummary {
 }
 
 /** Returns the summary of a view that was made at a time. */
-function summaryOf(
+function botSummaryOf(
   view: ConsoleView | null,
   { bot }: Pick<ConsoleView, 'bot'>,
   live: LiveRun,
