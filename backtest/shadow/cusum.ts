@@ -30,7 +30,7 @@ export type CusumState = {
 };
 
 /** Height of a sum, in standard deviations, at which the alarm is raised. */
-export const ALARM_HEIGHT = 16;
+export const ALARM_THRESHOLD = 16;
 /** Largest height. A sum that stays here falls below `CALM_HEIGHT` soon after the cause has ended. */
 const HEIGHT_MAX = 24;
 /** Height below which a raised alarm ends. */
@@ -70,7 +70,7 @@ export function observed(state: CusumState, detection: Detection, value: number)
     state.isRaised = height >= CALM_HEIGHT;
     return false;
   }
-  state.isRaised = height >= ALARM_HEIGHT;
+  state.isRaised = height >= ALARM_THRESHOLD;
   return state.isRaised;
 }
 

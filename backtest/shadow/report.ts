@@ -8,7 +8,7 @@ import {
   type DivergenceCause,
   type GapPart,
 } from './causes.ts';
-import { ALARM_HEIGHT } from './cusum.ts';
+import { ALARM_THRESHOLD } from './cusum.ts';
 import type { GapSums, ShadowAlarm, ShadowMemory } from './memory.ts';
 import { raisedCauses } from './shadow.ts';
 
@@ -115,7 +115,7 @@ function detectorRow(name: DetectorName, memory: ShadowMemory): DetectorRow {
   return {
     ...{ name, cause, unit, observations: state.count, learns },
     normal: learns === 0 ? mean : state.count >= learns ? state.mean : null,
-    height: Math.max(state.above, state.below) / ALARM_HEIGHT,
+    height: Math.max(state.above, state.below) / ALARM_THRESHOLD,
     isRaised: state.isRaised,
   };
 }

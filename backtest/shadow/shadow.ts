@@ -32,7 +32,7 @@ import {
   type DivergenceCause,
   type GapPart,
 } from './causes.ts';
-import { ALARM_HEIGHT, observed } from './cusum.ts';
+import { ALARM_THRESHOLD, observed } from './cusum.ts';
 import { ExpectedFills, type ModelOrder } from './expectedFills.ts';
 import {
   ALARMS_MAX,
@@ -665,7 +665,7 @@ export class Shadow {
   #raise(cause: DivergenceCause, detector: ShadowAlarm['detector'], at: Millis, text: string): void {
     const { memory, run, onAlarm } = this.#options;
     // A basic cause can need longer to its own alarm than its consequences, so a quarter of the height is enough.
-    const suspected = causesAbove(memory, ALARM_HEIGHT / 4);
+    const suspected = causesAbove(memory, ALARM_THRESHOLD / 4);
     const after = suspected.filter(other => CAUSES_IN_ORDER.indexOf(other) < CAUSES_IN_ORDER.indexOf(cause));
     const alarm = { run, at, cause, detector, text, after };
     memory.alarms = [...memory.alarms, alarm].slice(-ALARMS_MAX);

@@ -190,7 +190,7 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
         ['sources', i, 'staleAfterMs'],
         `expected at least ${staleAfterMsMin(young.from)} for prices from ${placeText(young.from)}, found ${young.staleAfterMs}; prices would be stale after one failed poll`,
       );
-    for (const { key, message } of idleKeys(source, book)) wrong(['sources', i, key], message);
+    for (const { key, message } of idleKeysOfSource(source, book)) wrong(['sources', i, key], message);
     const twin = sources.slice(0, i).find(other => booksRead(config, other) === booksRead(config, source));
     if (twin !== undefined && sourcesMin > 1)
       wrong(
@@ -245,7 +245,7 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
 }
 
 /** Finds keys of a source that have no effect. */
-function idleKeys(source: SourceConfig, book: string): readonly { readonly key: string; readonly message: string }[] {
+function idleKeysOfSource(source: SourceConfig, book: string): readonly { readonly key: string; readonly message: string }[] {
   const { amount, books } = source;
   const legs = sourceLegs(source);
   const [first] = legs;

@@ -1,5 +1,5 @@
 /** Fill rules: the share of an execution or crossing level that the bot's resting orders receive. */
-import type { Queued, QueueModel } from './queue.ts';
+import type { Queued, QueueModel } from './queueModels.ts';
 
 /** Called for each simulated fill of the bot, after the order's `left` is reduced. */
 export type OnFill<O extends Queued> = (order: O, lots: number) => void;

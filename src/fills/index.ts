@@ -3,5 +3,5 @@ export { exactOrders, optimistic, sharedVolume, Sweep, SWEEP_MS } from './fillRu
 export type { FillRule, OnFill } from './fillRules.ts';
 export { BOUNDS, LEVEL_MODELS, levelModel } from './models.ts';
 export type { Bound, FillModel, LevelModelName } from './models.ts';
-export { logarithmic, power, riskAverse } from './queue.ts';
-export type { Queued, QueueModel } from './queue.ts';
+export { logarithmic, power, riskAverse } from './queueModels.ts';
+export type { Queued, QueueModel } from './queueModels.ts';

@@ -1,6 +1,6 @@
 /** Fill models by name. These models need only price levels and executions, not single orders. */
 import { optimistic, sharedVolume, type FillRule } from './fillRules.ts';
-import { logarithmic, power, riskAverse, type QueueModel } from './queue.ts';
+import { logarithmic, power, riskAverse, type QueueModel } from './queueModels.ts';
 
 export type FillModel = { readonly name: string; readonly queue: QueueModel; readonly rule: FillRule };
 

@@ -3,10 +3,12 @@
  * address and key.
  */
 import {
+  ACCOUNT_STALE,
   amountFloor,
   describeTier,
   Engine,
   isDecimalText,
+  LOOK_EVERY_MAX_MS,
   money,
   moneyOf,
   randomOf,
@@ -356,8 +358,8 @@ function sharedOptionsOf(
       tradeReportDelayMaxMs: timing.tradeReportDelayMaxMs,
       cancelAgainMs: timing.privatePollMs,
       decideEveryMs: timing.decideEveryMs,
-      lookEveryMs: Math.min(500, timing.privatePollMs),
-      privateStaleAfterMs: Math.max(10_000, 3 * timing.privatePollMs),
+      lookEveryMs: Math.min(LOOK_EVERY_MAX_MS, timing.privatePollMs),
+      privateStaleAfterMs: Math.max(ACCOUNT_STALE.minMs, ACCOUNT_STALE.reads * timing.privatePollMs),
       listWaitMs: leavesTransfers(config) ? Infinity : timing.transferListDelayMaxMs,
     },
     ...(onNews ? { onNews } : {}),

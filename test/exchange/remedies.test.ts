@@ -5,7 +5,7 @@ import { localRemedy, TransportFailure, type ExchangeVenue, type VenueSection } 
 import { BINANCE_CODES, binanceRemedy } from '../../src/exchange/binance/wire/errorCodes.ts';
 import { meaningOf } from '../../src/exchange/bitso/wire/errorCodes.ts';
 import { remedyOf } from '../../src/exchange/bitso/wire/remedies.ts';
-import { isKrakenTransient, KRAKEN_CODES, krakenRemedy } from '../../src/exchange/kraken/wire/codes.ts';
+import { isKrakenTransient, KRAKEN_CODES, krakenRemedy } from '../../src/exchange/kraken/wire/errorCodes.ts';
 import { SECTION_NAMES, type SectionNames } from '../../src/exchange/wire/sectionNames.ts';
 import { CannotStart, valueOrCannotStart } from '../../src/live/loop/opening.ts';
 import { codeOf } from '../../src/messages/exits.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import CcxtKraken from '../../node_modules/ccxt/js/src/kraken.js';
 import { Secret, unstored, type NewOrder, type StreamNews, type VenueClient } from '../../src/core/index.ts';
 import { kraken } from '../../src/exchange/index.ts';
-import { KRAKEN_CODES } from '../../src/exchange/kraken/wire/codes.ts';
+import { KRAKEN_CODES } from '../../src/exchange/kraken/wire/errorCodes.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { randomOf } from '../../src/core/ports/random.ts';
 import { done } from '../conformance/driver.ts';

@@ -1251,7 +1251,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'trades are settled only by a level that shrank',
-    file: 'src/fills/queue.ts',
+    file: 'src/fills/queueModels.ts',
     from: '      order.traded = 0;\n      if (shrunk < 0) {',
     to: '      if (shrunk >= 0) order.traded = 0;\n      if (shrunk < 0) {',
     test: 'test/backtest/fills.test.ts',

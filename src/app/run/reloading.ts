@@ -42,8 +42,9 @@ export type ReloadHost = {
   /** Current configuration. */
   readonly config: () => Config;
   /**
-   * Repeats those checks of a start that depend only on the exchanges in the configuration.
-   * @throws UsageError if the bot could not start with this configuration.
+   * Refuses a reload of a bot with several books, and repeats those checks of a start that depend only on the exchanges
+   * in the configuration.
+   * @throws UsageError with the reason.
    */
   readonly assertUsable: (config: Config) => void;
   /**

@@ -5,6 +5,9 @@ import { approveByIds, type Approved, type Command } from './commands.ts';
 import type { Orders } from './orders.ts';
 import type { Millis } from '../model/units.ts';
 
+/** Longest time between two look-ups of orders; shorter where the account is read more often. */
+export const LOOK_EVERY_MAX_MS = 500;
+
 export class UnknownOrderResolver {
   readonly #orders: Orders;
   readonly #lookEveryMs: Millis;

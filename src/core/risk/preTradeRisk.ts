@@ -28,6 +28,9 @@ export type RiskLimits = {
   readonly staleAfterMs: Millis;
 };
 
+/** Maximum age of the reads of the account, in intervals between two reads, and its lower bound. */
+export const ACCOUNT_STALE = { reads: 3, minMs: 10_000 } as const;
+
 export type RiskRefusal =
   | 'stopping'
   | 'halted'

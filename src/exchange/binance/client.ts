@@ -61,11 +61,11 @@ export type BinanceOptions = {
 /**
  * Limits of the exchange: weight of an address per minute, new orders of an account per 10 s and per day. Source of the
  * order limits: rest-api.md, Query unfilled order count; of the weight: ccxt 4.5.84, js/src/binance.js (rateLimits 6000
- * in its samples), common knowledge. A tenth of the weight is left for cancels, which never wait, and for other
- * programs of the address.
+ * in its samples), common knowledge.
  */
 export const BINANCE_LIMITS = { weightPerMinute: 6_000, ordersPer10s: 50, ordersPerDay: 160_000 } as const;
-const WEIGHT_SHARE = 0.9;
+/** Share of the weight that is left for cancels, which never wait, and for other programs of the address. */
+const SHARE_LEFT_FOR_CANCELS = 0.1;
 const DAY_MS = 24 * 60 * 60_000;
 
 /** Longest validity of a request (rest-api.md, Timing security). */
@@ -137,7 +137,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
     budgets: {
       public: new Budget(clock, { perMinute: budgets.public }),
       private: new Budget(clock, { perMinute: budgets.private ?? weightPerMinute }),
-      weight: new Budget(clock, { meters: [windowMeter(weightPerMinute * WEIGHT_SHARE, 60_000)] }),
+      weight: new Budget(clock, { meters: [windowMeter(weightPerMinute * (1 - SHARE_LEFT_FOR_CANCELS), 60_000)] }),
       orders: new Budget(clock, { meters: [windowMeter(ordersPer10s, 10_000), windowMeter(ordersPerDay, DAY_MS)] }),
     },
     ...(options.lanes ? { lanes: options.lanes } : {}),

@@ -9,7 +9,7 @@ import { DEPTH } from './rest/market.ts';
 import { validMsOf } from './rest/orders.ts';
 import { krakenStream } from './stream/stream.ts';
 import { KRAKEN_ORDER_IDS } from './wire/clientIds.ts';
-import { krakenMeaning } from './wire/codes.ts';
+import { krakenMeaning } from './wire/errorCodes.ts';
 import { risingNonces } from './wire/nonce.ts';
 
 const MEBI = 1024 * 1024;

@@ -1,7 +1,7 @@
 /** False alarms and misses of the detectors, on observations that are drawn from a seed. */
 import { describe, expect, test } from 'vitest';
 import { DETECTORS } from '../../../backtest/shadow/causes.ts';
-import { ALARM_HEIGHT, newCusum, observed, type Detection } from '../../../backtest/shadow/cusum.ts';
+import { ALARM_THRESHOLD, newCusum, observed, type Detection } from '../../../backtest/shadow/cusum.ts';
 import { normal, randomOf, type Random } from '../../../src/core/index.ts';
 import { sized } from '../../many.ts';
 
@@ -51,7 +51,7 @@ describe('a detector', () => {
     const rounds = [];
     for (let round = 0; round < 3; round++) {
       for (let i = 0; i < 100; i++) if (observed(state, FIXED, 20)) rounds.push('raised');
-      expect(Math.max(state.above, state.below)).toBeGreaterThanOrEqual(ALARM_HEIGHT);
+      expect(Math.max(state.above, state.below)).toBeGreaterThanOrEqual(ALARM_THRESHOLD);
       for (let i = 0; i < 100; i++) observed(state, FIXED, 10);
       rounds.push(state.isRaised);
     }

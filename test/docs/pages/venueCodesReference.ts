@@ -1,6 +1,6 @@
 /** Writes docs/development/venue-codes.md from the tables of error codes of the exchanges. */
 import { BINANCE_CODES, type VenueCode } from '../../../src/exchange/binance/wire/errorCodes.ts';
-import { KRAKEN_CODES } from '../../../src/exchange/kraken/wire/codes.ts';
+import { KRAKEN_CODES } from '../../../src/exchange/kraken/wire/errorCodes.ts';
 
 const HEAD = `# Error codes of other exchanges
 

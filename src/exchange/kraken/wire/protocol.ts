@@ -21,7 +21,7 @@ import {
   type SendRequest,
 } from '../../transport/requestSender.ts';
 import { krakenVerdict } from './verdict.ts';
-import { isKrakenTransient, krakenMeaning, krakenRemedy } from './codes.ts';
+import { isKrakenTransient, krakenMeaning, krakenRemedy } from './errorCodes.ts';
 import { krakenSignature } from './sign.ts';
 import type { ServerClock } from './serverClock.ts';
 

@@ -7,7 +7,7 @@ import { parsedJson } from '../../wire/json.ts';
 import { readContent } from '../../wire/parts.ts';
 import { list, text, WireFault } from '../../wire/wire.ts';
 import type { ApiRequest, RequestVerdict } from '../../transport/requestSender.ts';
-import { isKrakenThrottle, krakenCode, krakenMeaning } from './codes.ts';
+import { isKrakenThrottle, krakenCode, krakenMeaning } from './errorCodes.ts';
 
 /** Code of a rejection without an error text, which a firewall or proxy sent instead of the exchange. */
 const NO_ERROR_TEXT = 'no error text';
