@@ -3025,4 +3025,12 @@ export const EDITS: readonly Edit[] = [
     title:
       'a currency is in doubt from the opening there until a later comparison reports it as equal, also over restarts, and no other is',
   },
+  {
+    name: 'only the first symbol of Huffman weights is checked',
+    file: 'src/tape/import/read/zstd.ts',
+    from: 'if (probability !== 0) return;',
+    to: 'return;',
+    test: 'test/tape/zstd.test.ts',
+    title: 'weights with one symbol are refused, wherever the symbol is',
+  },
 ];

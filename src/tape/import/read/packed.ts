@@ -11,6 +11,7 @@ import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import { openRegularFile, regularFileStream } from '../../../guard/index.ts';
 import { WrongFile } from './findings.ts';
 import { Lz4Block } from './lz4.ts';
+import { BLOCK, blockOf, checkCompressed, frameSizes, isSkippable, packedSize, ZSTD_MAGIC } from './zstd.ts';
 
 /** Returns the file name without the ending of a compression. */
 export const unpackedName = (name: string): string => name.replace(/\.(?:gz|zst|lz4|zip)$/, '');
@@ -209,9 +210,6 @@ class ByteSource {
 const damaged = (how: string, error?: unknown) =>
   new WrongFile(`the compressed file is damaged (${how})`, { cause: error });
 
-const ZSTD_MAGIC = 0xfd2f_b528;
-/** Whether a Zstandard or LZ4 frame with this magic number is to be skipped. */
-const isSkippable = (magic: number): boolean => magic >>> 4 === 0x0184_d2a5;
 const ZSTD_BLOCK_MAX = 128 * 1024;
 /** Maximum window size of Zstandard in bytes, the default limit of the reference implementation. */
 const ZSTD_WINDOW_MAX = 128 * 1024 * 1024;
@@ -233,12 +231,10 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
     }
     if (magic.readUInt32LE() !== ZSTD_MAGIC) throw damaged('no zstd frame');
     const flags = (await source.need(1))[0]!;
-    const isSingle = (flags & 0x20) !== 0;
-    const dictionaryBytes = [0, 1, 2, 4][flags & 3]!;
-    const sizeBytes = flags >>> 6 > 0 ? 1 << (flags >>> 6) : Number(isSingle);
-    const head = await source.need(Number(!isSingle) + dictionaryBytes + sizeBytes);
-    if (dictionaryBytes > 0) throw new WrongFile('the file is compressed with a dictionary; unpack the file first');
-    const window = isSingle ? littleEndian(head) : windowOf(head[0]!);
+    const sizes = frameSizes(flags);
+    const head = await source.need(sizes.window + sizes.dictionary + sizes.content);
+    if (sizes.dictionary > 0) throw new WrongFile('the file is compressed with a dictionary; unpack the file first');
+    const window = sizes.window === 0 ? littleEndian(head) : windowOf(head[0]!);
     if (!(window <= ZSTD_WINDOW_MAX))
       throw new WrongFile(
         `the file needs ${window} bytes of memory to unpack, more than the maximum of ${ZSTD_WINDOW_MAX} bytes; unpack the file first`,
@@ -255,13 +251,13 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
     push(Buffer.concat([magic, Buffer.of(flags), head]), false);
     for (let isLast = false; !isLast;) {
       const header = await source.need(3);
-      const bits = header.readUIntLE(0, 3);
-      isLast = (bits & 1) === 1;
-      const isRepeated = ((bits >>> 1) & 3) === 1;
-      if (bits >>> 3 > ZSTD_BLOCK_MAX)
-        throw damaged(`a block has ${bits >>> 3} bytes, expected at most ${ZSTD_BLOCK_MAX}`);
-      const body = await source.need(isRepeated ? 1 : bits >>> 3);
-      const sum = await source.need(isLast && (flags & 4) !== 0 ? 4 : 0);
+      const block = blockOf(header.readUIntLE(0, 3));
+      isLast = block.isLast;
+      if (block.size > ZSTD_BLOCK_MAX)
+        throw damaged(`a block has ${block.size} bytes, expected at most ${ZSTD_BLOCK_MAX}`);
+      const body = await source.need(packedSize(block));
+      if (block.type === BLOCK.compressed) checkCompressed(body);
+      const sum = await source.need(isLast ? sizes.checksum : 0);
       push(Buffer.concat([header, body, sum]), isLast);
       moved += window;
       for (const piece of out.splice(0)) {

@@ -20,6 +20,7 @@ import { decompress } from 'fzstd';
 import { openRegularFile } from '../../../guard/index.ts';
 import { shown, WrongFile } from './findings.ts';
 import { checkThrift, listOfThrift, numberOfThrift, thriftStruct } from './thrift.ts';
+import { checkFrames } from './zstd.ts';
 
 /** Columns by name, all of the same length. */
 export type ColumnGroup = { readonly rows: number; readonly texts: ReadonlyMap<string, (row: number) => string> };
@@ -52,7 +53,10 @@ const compressors: Compressors = {
   ...packaged,
   GZIP: (packed, length) => gunzipSync(packed, { maxOutputLength: Math.max(1, length) }),
   BROTLI: (packed, length) => brotliDecompressSync(packed, { maxOutputLength: Math.max(1, length) }),
-  ZSTD: (packed, length) => decompress(packed, new Uint8Array(length)),
+  ZSTD: (packed, length) => {
+    checkFrames(packed);
+    return decompress(packed, new Uint8Array(length));
+  },
 };
 
 /**
