@@ -441,6 +441,7 @@ export default defineConfig({
     // For what hangs: nothing here is about speed, and the machine may be busy with others.
     testTimeout: RUNS * 180_000,
     hookTimeout: 180_000,
+    setupFiles: ['test/propertyLimits.ts'],
     // A second by default.
     expect: { poll: { timeout: 60_000 } },
     // A test that passes only the second time is a failing test.

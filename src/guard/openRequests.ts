@@ -4,8 +4,8 @@
 export type OpenRequest = { readonly signal: AbortSignal; readonly end: () => void };
 
 /**
- * Deadlines of a client's requests. Each request has its own controller. A signal of `AbortSignal.any` stays in the list
- * of its sources, so a source that lives as long as the client would grow with every request.
+ * Deadlines of a client's requests. Each request has its own controller and timer: Node 20 forgets a timeout inside
+ * `AbortSignal.any` when memory is collected, and such a signal stays in the list of its sources.
  */
 export class OpenRequests {
   readonly #open = new Set<AbortController>();
@@ -16,14 +16,25 @@ export class OpenRequests {
     return this.#isClosed;
   }
 
-  /** Starts a deadline. After it, and after `close`, the signal is aborted; the deadline's reason is a `TimeoutError`. */
-  start(deadlineMs: number): OpenRequest {
+  /**
+   * Starts a deadline. After it, and after `close`, the signal is aborted; the deadline's reason is a `TimeoutError`.
+   * If `outer` is aborted, the signal is aborted with the same reason.
+   */
+  start(deadlineMs: number, outer?: AbortSignal): OpenRequest {
     const controller = new AbortController();
+    const abort = (): void => controller.abort(outer?.reason);
     if (this.#isClosed) controller.abort();
+    if (outer?.aborted === true) abort();
+    outer?.addEventListener('abort', abort, { once: true });
     this.#open.add(controller);
+    const timer = setTimeout(() => controller.abort(new DOMException('deadline', 'TimeoutError')), deadlineMs).unref();
     return {
-      signal: AbortSignal.any([AbortSignal.timeout(deadlineMs), controller.signal]),
-      end: () => void this.#open.delete(controller),
+      signal: controller.signal,
+      end: () => {
+        clearTimeout(timer);
+        outer?.removeEventListener('abort', abort);
+        this.#open.delete(controller);
+      },
     };
   }
 

@@ -8,9 +8,13 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 describe('what is built from elsewhere', () => {
   test('runs no script of its own when it is installed here', () => {
-    expect(execFileSync('npm', ['config', 'get', 'ignore-scripts'], { cwd: root, encoding: 'utf8' }).trim()).toBe(
-      'true',
-    );
+    expect(
+      execFileSync('npm', ['config', 'get', 'ignore-scripts'], {
+        cwd: root,
+        encoding: 'utf8',
+        timeout: 120_000,
+      }).trim(),
+    ).toBe('true');
   });
 
   test('runs none either where a check or the image installs something', () => {
@@ -50,7 +54,7 @@ type Bill = {
 };
 
 describe('the bill of materials', () => {
-  const made = execFileSync('npm', ['run', '--silent', 'sbom'], { cwd: root, encoding: 'utf8' });
+  const made = execFileSync('npm', ['run', '--silent', 'sbom'], { cwd: root, encoding: 'utf8', timeout: 120_000 });
   const bill = JSON.parse(made) as Bill;
 
   test('has what npm says is installed for the program, with the hash of the lockfile, and nothing of the developers', () => {
@@ -88,7 +92,9 @@ describe('the bill of materials', () => {
   });
 
   test('is the same to the byte when it is made again: no time, no number of its own', () => {
-    expect(execFileSync(process.execPath, [`${root}/config/image/sbom.mjs`], { encoding: 'utf8' })).toBe(made);
+    expect(
+      execFileSync(process.execPath, [`${root}/config/image/sbom.mjs`], { encoding: 'utf8', timeout: 120_000 }),
+    ).toBe(made);
     expect(bill).not.toHaveProperty('serialNumber');
     expect(bill).not.toHaveProperty('metadata.timestamp');
   });

@@ -71,3 +71,19 @@ test('a deadline aborts its own request, and a close aborts all open and later o
   requests.close();
   expect([long.signal.aborted, requests.start(60_000).signal.aborted]).toEqual([true, true]);
 });
+
+test('a deadline aborts its request though memory is collected before it, and so does the signal of a caller', async () => {
+  const requests = new OpenRequests();
+  const caller = new AbortController();
+  // Nothing but the signals is held, as a request that waits for its answer holds it.
+  const signals = Array.from({ length: 50 }, () => requests.start(150).signal);
+  const called = Array.from({ length: 50 }, () => requests.start(60_000, caller.signal).signal);
+  for (let i = 0; i < 5; i++) {
+    collect();
+    await new Promise(resolve => setTimeout(resolve, 10));
+  }
+  caller.abort(new Error('no longer wanted'));
+  expect(called.map(({ reason }) => (reason as Error).message)).toEqual(called.map(() => 'no longer wanted'));
+  await expect.poll(() => signals.every(({ aborted }) => aborted)).toBe(true);
+  expect(new Set(signals.map(({ reason }) => (reason as Error).name))).toEqual(new Set(['TimeoutError']));
+});

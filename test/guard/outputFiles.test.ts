@@ -1,5 +1,6 @@
 /** Files under a name that a person gave: killed at any write they are what they were or what they become, and repeated they are what they would be had nobody killed. */
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   cpSync,
@@ -194,6 +195,8 @@ describe('an output', () => {
     execFileSync('mkfifo', [pipe]);
     const reader = spawn('cat', [pipe]);
     const read = text(reader.stdout);
+    // A pipe without a reader would block the writer for ever.
+    await once(reader, 'spawn');
     writeOutputFile(pipe, '{}\n');
     expect(await read).toBe('{}\n');
     expect(lstatSync(pipe).isFIFO()).toBe(true);

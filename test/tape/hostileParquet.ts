@@ -52,7 +52,7 @@ export const hostileParquet: fc.Arbitrary<Buffer> = fc
     run: or(ROWS),
     levels: or(ROWS),
     isV2: fc.boolean(),
-    codec: fc.constantFrom(0, 0, 0, 1, 2, 6),
+    codec: fc.constantFrom(0, 0, 0, 0, 1, 2, 4, 5, 6, 7),
     blocks: fc.tuple(or(128), or(4)),
   })
   .map(of => {

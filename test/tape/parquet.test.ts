@@ -194,6 +194,18 @@ describe('a file that asks for much', () => {
     );
   });
 
+  it.each([
+    ['a negative length', [0, 0, 0, 0, 0xff, 0xff, 0xff, 0xf8]],
+    ['a negative length after a block', [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xf0]],
+    ['a length beyond its page', [0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff]],
+  ])('by LZ4 blocks with %s is refused', async (_, lengths) => {
+    const path = join(dir, 'lz4.parquet');
+    const columnData = [{ name: 'side', data: ['x', 'y', 'z'] }];
+    const compressors = { LZ4: () => Uint8Array.from([...lengths, ...Array<number>(12).fill(0)]) };
+    writeFileSync(path, Buffer.from(parquetWriteBuffer({ columnData, codec: 'LZ4', compressors, statistics: false })));
+    expect(await said(path, ['side'])).toMatch(/lz4\.parquet: column side: [^\n]+$/);
+  });
+
   it.each<[string, readonly number[], RegExp]>([
     [
       'a footer that is longer than the file',

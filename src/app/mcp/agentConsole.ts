@@ -1,6 +1,6 @@
 /** HTTP client of the console's API, with the token of a viewer. It follows no redirect and bounds each answer. */
 import { textOfError, type Secret } from '../../core/index.ts';
-import { readBody } from '../../guard/index.ts';
+import { OpenRequests, readBody } from '../../guard/index.ts';
 import { API_BASE } from '../../console/index.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
@@ -12,6 +12,7 @@ const WITHIN_MS = 120_000;
 export class AgentConsole {
   readonly #url: string;
   readonly #token: Secret;
+  readonly #requests = new OpenRequests();
   #isViewer = false;
 
   /**
@@ -54,12 +55,12 @@ export class AgentConsole {
   }
 
   async #sent(method: 'GET' | 'POST', path: string, body?: string, signal?: AbortSignal): Promise<unknown> {
-    const limit = AbortSignal.timeout(WITHIN_MS);
+    const deadline = this.#requests.start(WITHIN_MS, signal);
     let text: string;
     let status: number;
     try {
       const answer = await fetch(`${this.#url}${API_BASE}${path}`, {
-        ...{ method, redirect: 'error', signal: signal === undefined ? limit : AbortSignal.any([signal, limit]) },
+        ...{ method, redirect: 'error', signal: deadline.signal },
         headers: {
           authorization: `Bearer ${this.#token.reveal()}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -72,6 +73,8 @@ export class AgentConsole {
       throw new UsageError(
         `the console at ${this.#url} did not answer (${fetchProblem(error)}); start it with puntas console, or name it with --console`,
       );
+    } finally {
+      deadline.end();
     }
     const json = answerJson(text);
     if (status !== 200 || json === undefined) {

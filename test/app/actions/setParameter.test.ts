@@ -302,7 +302,7 @@ describe('a confirmation', () => {
 });
 
 /** An id that no process has. */
-const GONE = 4_000_000;
+const GONE = 2 ** 22 + 1;
 
 /** Leaves what a process leaves that was killed after it wrote the file. */
 const killed = (

@@ -51,6 +51,7 @@ const BYTES_MAX = 1024 * 1024 * 1024;
 /** Decompressors; each returns at most the number of bytes that the page states. */
 const compressors: Compressors = {
   ...packaged,
+  LZ4: (packed, length) => packaged[isHadoopLz4(packed) ? 'LZ4' : 'LZ4_RAW']!(packed, length),
   GZIP: (packed, length) => gunzipSync(packed, { maxOutputLength: Math.max(1, length) }),
   BROTLI: (packed, length) => brotliDecompressSync(packed, { maxOutputLength: Math.max(1, length) }),
   ZSTD: (packed, length) => {
@@ -58,6 +59,21 @@ const compressors: Compressors = {
     return decompress(packed, new Uint8Array(length));
   },
 };
+
+/**
+ * Whether the bytes are LZ4 blocks of Hadoop, each after its unpacked and its packed length. The packaged reader goes
+ * backwards at a negative length, for ever, so it reads only what has been checked here.
+ */
+function isHadoopLz4(packed: Uint8Array): boolean {
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
+  let at = 0;
+  while (at + 8 <= packed.length) {
+    const length = view.getInt32(at + 4);
+    if (length < 0) return false;
+    at += 8 + length;
+  }
+  return at === packed.length;
+}
 
 /**
  * Yields the row groups of a Parquet file. `columnsOf` selects from the columns of the file. Error messages do not name
