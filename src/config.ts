@@ -119,7 +119,7 @@ type Checked = {
 
 type SourceOf = Parameters<typeof problemsOf>[3];
 
-/** Checks the value of one book. */
+/** Checks the parsed YAML of one book. */
 function checkedBook(value: unknown, source: SourceOf, venues: readonly string[] | undefined): Checked {
   const parsed = configSchema.safeParse(value);
   if (parsed.success) {
@@ -130,7 +130,7 @@ function checkedBook(value: unknown, source: SourceOf, venues: readonly string[]
   return { config: null, found, beyond: problemsOfTheRest(value, parsed.error.issues, found, venues) };
 }
 
-/** Checks the value of a file, with one book or several. */
+/** Checks the parsed YAML of a file with one or several books. */
 function checkedBooks(value: unknown, source: SourceOf, venues: readonly string[] | undefined): Checked {
   const values = bookValues(value);
   if (values === null) return checkedBook(value, source, venues);

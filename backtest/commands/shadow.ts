@@ -84,7 +84,8 @@ export function addShadowCommand(program: Command): void {
               host: given.metrics.host,
               allowedHosts: given.metrics.allowedHosts,
               port: metricsPort,
-              notReady: () => (latest?.isCaughtUp === true ? [] : ['the shadow has not taken every recorded line yet']),
+              notReady: () =>
+                latest?.isCaughtUp === true ? [] : ['the shadow has not processed every recorded line yet'],
             });
       if (!once) printError(`shadow: following the recordings in ${dir}`);
       if (monitor !== null) printError(`shadow: metrics at ${monitor.url}/metrics`);
@@ -99,7 +100,7 @@ export function addShadowCommand(program: Command): void {
             try {
               write(now);
             } catch (error) {
-              // A full disk must not end the shadow: its alarms do not need the page.
+              // Alarms do not need the HTML report, so a full disk must not end the shadow.
               printError(`shadow: ${error instanceof Error ? error.message : String(error)}`);
             }
           },

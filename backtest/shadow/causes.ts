@@ -15,13 +15,15 @@ import type { Detection } from './cusum.ts';
 export const CAUSES_IN_ORDER = ['decision', 'clock', 'latency', 'fee', 'book', 'hedge', 'fill', 'unexplained'] as const;
 export type DivergenceCause = (typeof CAUSES_IN_ORDER)[number];
 
-/** Parts of the money between expected and actual fills, in the order in which the models are replaced by what happened. */
+/**
+ * Parts of the money between expected and actual fills, in the order in which the models are replaced by what happened.
+ */
 export const GAP_PARTS = ['latency', 'fill', 'book', 'fee', 'hedge', 'unexplained'] as const;
 export type GapPart = (typeof GAP_PARTS)[number];
 
 /**
- * Detectors with their units. A detector with `learned` compares with the bot's own first observations, because no model
- * knows the normal value.
+ * Detectors with their units. A detector with `learned` compares with the bot's own first observations, because no
+ * model knows the normal value.
  */
 export const DETECTORS = {
   /** Time of an order at the exchange minus its expected arrival, in ms. */
@@ -38,7 +40,7 @@ export const DETECTORS = {
   tradesOffBook: { cause: 'book', unit: 'share', slack: 0.75, mean: 0, deviation: 0.1, learned: 100 },
   /** Actual minus expected value of a hedge, in bps of its value. */
   hedges: { cause: 'hedge', unit: 'bps', slack: 0.5, mean: 0, deviation: 1 },
-  /** Actual minus expected fills of orders that ended together, as a share of the larger. */
+  /** Actual minus expected filled lots of orders that ended within 10 s, as a share of the larger of the two. */
   fills: { cause: 'fill', unit: 'share', slack: 0.75, mean: 0, deviation: 0.07, learned: 100 },
   /** Unexplained part of the value of an order's fills, in bps of their value. */
   rest: { cause: 'unexplained', unit: 'bps', slack: 0.5, mean: 0, deviation: 0.1 },

@@ -51,7 +51,7 @@ export type ShadowMemory = {
   hours: HourSums[];
   largest: LargeGap[];
   alarms: ShadowAlarm[];
-  /** Number of alarms since the start, by cause. */
+  /** Number of alarms by cause, since the shadow's file was created. */
   readonly alarmCounts: Partial<Record<DivergenceCause, number>>;
   readonly detectors: Record<DetectorName, CusumState>;
   /** First difference of a decision; `null` if all were equal. */

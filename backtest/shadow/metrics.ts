@@ -5,7 +5,7 @@ import type { ShadowMemory } from './memory.ts';
 
 /** State of the shadow's process that its metrics show. */
 type ShadowProcess = {
-  /** Time since the bot's clock was at the last processed input, in s. */
+  /** Age of the last processed input, in s; `null` before the first input. */
   readonly behindSeconds: number | null;
 };
 
@@ -30,7 +30,7 @@ export const SHADOW_METRICS: readonly ShadowMetric[] = [
   {
     name: 'puntas_shadow_alarms_total',
     type: 'counter',
-    help: 'Raised alarms by cause, over restarts.',
+    help: 'Number of raised alarms by cause, across restarts.',
     labels: ['cause'],
     read: (_, counts) => CAUSES_IN_ORDER.map(cause => [{ cause }, counts[cause] ?? 0]),
   },

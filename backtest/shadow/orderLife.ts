@@ -23,7 +23,7 @@ export type OrderLife = {
   canceled: { readonly startedAt: Millis; readonly at: Millis } | null;
   /** Time at which the bot knew that the order had ended; `null` while it may be live. */
   endedAt: Millis | null;
-  /** Whether all its lots were filled. Such an order keeps its place in the models for a while. */
+  /** Whether all lots of the order were filled. The models keep a filled order in the queue for another `GRACE_MS`. */
   isFilled: boolean;
   /** Whether the exchange rejected the order. The models then do not place it either. */
   isRejected: boolean;
@@ -39,7 +39,7 @@ export type OrderLife = {
   trades: number;
   /** Lots of others at its price in the last processed book; `null` if not shown. */
   shown: number | null;
-  /** Lots of public trades at its price or through it while it was live. */
+  /** Lots of public trades at or through the order's price while the order was live. */
   traded: number;
   /** Whether every book and trade of its life was recorded from the stream. */
   isMeasured: boolean;

@@ -62,7 +62,7 @@ export type ShadowReport = {
   }[];
   /** First decision that differs from the recording; `null` if all are equal. */
   readonly decision: ShadowMemory['decision'];
-  /** Raised causes, the most basic first. The first is the likely cause of the others. */
+  /** Causes with a raised alarm, in the order of `CAUSES_IN_ORDER`. The first probably explains the others. */
   readonly raised: readonly DivergenceCause[];
   readonly detectors: readonly DetectorRow[];
   readonly alarms: readonly ShadowAlarm[];

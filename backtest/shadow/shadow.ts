@@ -62,7 +62,7 @@ const TIDS_MAX = 20_000;
 const HOUR_MS = 3_600_000;
 /** Orders that end within this time are one observation of the fill model, because one taker fills several of them. */
 const TOGETHER_MS = 10_000;
-/** Rounding of one fee or value by the exchange, as money: two units of the eighth decimal. */
+/** Maximum rounding difference of one fee or value at the exchange, as `Money`: two units of the eighth decimal. */
 const ROUNDING = 2n * 10n ** 10n;
 
 /** Time without a book of the stream after which the market counts as polled, in ms. */
@@ -74,7 +74,7 @@ type MarketRow =
       readonly kind: 'book';
       readonly bestBid: number;
       readonly bestAsk: number;
-      /** Lots of others at the prices of the bot's orders, where they differ from the row before. */
+      /** Lots of others at the prices of the bot's orders; only orders whose lots changed since the previous row. */
       readonly levels: readonly (readonly [life: OrderLife, shown: number | null])[];
       readonly isPolled: boolean;
     }

@@ -18,7 +18,8 @@ const symbolIn = (entry: unknown): unknown => (isValue(entry) ? entry['symbol'] 
 
 /**
  * Returns the value of each book of a file with `books`: the sections of the file, replaced by those of the entry.
- * `null` if the file has no list `books`, or if an entry is no section with a symbol. The schema then reports the fault.
+ * `null` if the file has no list `books`, or if an entry is no section with a symbol. The schema then reports the
+ * fault.
  */
 export function bookValues(value: unknown): readonly BookValue[] | null {
   if (!isValue(value) || !Array.isArray(value['books']) || value['books'].length === 0) return null;
@@ -38,7 +39,7 @@ export function pathOfBook(path: readonly PropertyKey[], value: unknown, entry: 
   return first !== undefined && Object.hasOwn(given, first) ? ['books', entry, ...path] : path;
 }
 
-/** Keys of a configuration that an entry must not have. */
+/** Keys of a configuration that an entry of `books` must not have. */
 const SHARED: ReadonlySet<string> = new Set(
   keysOf(configSchema).filter(key => !(PER_BOOK as readonly string[]).includes(key)),
 );

@@ -245,7 +245,10 @@ function sourceProblems(config: Config, venues?: readonly string[]): readonly Pr
 }
 
 /** Finds keys of a source that have no effect. */
-function idleKeysOfSource(source: SourceConfig, book: string): readonly { readonly key: string; readonly message: string }[] {
+function idleKeysOfSource(
+  source: SourceConfig,
+  book: string,
+): readonly { readonly key: string; readonly message: string }[] {
   const { amount, books } = source;
   const legs = sourceLegs(source);
   const [first] = legs;

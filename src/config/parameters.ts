@@ -9,7 +9,10 @@ import { schemaAt } from './shape.ts';
 /** Permitted direction of a change: any, only to a lower value, or only to a higher value. */
 export type ParameterDirection = 'free' | 'lower' | 'higher';
 
-/** Keys that can be changed from a page. For a limit, the direction is the one that is tighter. */
+/**
+ * Keys that can be changed from a page, with the permitted direction. For a limit, this is the direction that tightens
+ * the limit.
+ */
 export const PARAMETER_DIRECTIONS: Readonly<Record<string, ParameterDirection>> = {
   ...directed(
     'free',
@@ -59,7 +62,9 @@ export type ShownParameter = {
   readonly direction: ParameterDirection;
 };
 
-/** Returns the parameters that the configuration's strategy and sections have, in the order of the tables. */
+/**
+ * Returns the parameters that the configuration's strategy and sections have, in the order of `PARAMETER_DIRECTIONS`.
+ */
 export const listedParameters = (config: Config): readonly ShownParameter[] =>
   Object.entries(PARAMETER_DIRECTIONS).flatMap(([key, direction]) => {
     const path = key.split('.');

@@ -63,8 +63,8 @@ export type ApiAccess =
   | { readonly code: 401 | 403 | 429; readonly problem: string; readonly retryAfter?: number };
 
 /**
- * Maximum number of reads and previews under way, of all and of callers that are not operators; each may replay a
- * recording.
+ * Maximum number of concurrent reads and previews: of all callers, and of callers that are not operators. Each may
+ * replay a recording.
  */
 const WORK_MAX = { all: 8, readers: 6 };
 const RETRY_AFTER_S = 2;

@@ -1,4 +1,4 @@
-/** Reader of the summary that a bot's console answers: it accepts only what every later step can rely on. */
+/** Parser of the summary from a bot's console. It rejects every value that the fleet page could not use safely. */
 import { z } from 'zod';
 import { SUMMARY_FORMAT, SUMMARY_MAX, type BotSummary } from '../console/index.ts';
 import { shownText } from '../core/index.ts';

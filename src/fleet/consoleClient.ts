@@ -1,6 +1,6 @@
 /**
- * HTTP client of one bot's console: one connection, one request at a time. Each answer has a deadline and a maximum size;
- * redirects are not followed, so a token reaches only the configured address.
+ * HTTP client of one bot's console: one connection, one request at a time. Each answer has a deadline and a maximum
+ * size; redirects are not followed, so a token reaches only the configured address.
  */
 import type { TLSSocket } from 'node:tls';
 import { Agent, buildConnector, request } from 'undici';
@@ -73,7 +73,7 @@ export class ConsoleClient {
       body.on('error', () => undefined);
       if (statusCode === 200 && headers[ROLE_HEADER] === 'operator') {
         body.destroy();
-        return { ...problem('the token is that of operators; give the fleet the viewer token'), isDenied: true };
+        return { ...problem('this is an operator token; give the fleet the viewer token'), isDenied: true };
       }
       if (statusCode === 200) {
         const read = summaryIn(await readBody(body as AsyncIterable<Uint8Array>, ANSWER_BYTES_MAX));

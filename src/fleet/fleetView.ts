@@ -1,4 +1,4 @@
-/** View over all bots: one row for each, and exact sums for each kind of money. */
+/** View of all bots: one row for each, and exact sums, separate for real, paper and play money. */
 import {
   SUMMARY_MAX,
   type BotSummary,
@@ -67,8 +67,8 @@ function withOwnMoney(bot: HeardBot): HeardBot {
 }
 
 /**
- * Returns for each bot the name of another row of the same bot, whose figures count; `null` if its own count. Of several
- * rows, the first one that is heard counts, because a state directory may have moved to another machine.
+ * Returns, for each row, the name of the row that counts if several rows show the same bot; `null` if the row itself
+ * counts. The first row whose console answers counts, because a state directory may have moved to another machine.
  */
 function sameBots(bots: readonly HeardBot[]): readonly (string | null)[] {
   const counting = new Map<string, HeardBot>();
@@ -86,8 +86,8 @@ function sameBots(bots: readonly HeardBot[]): readonly (string | null)[] {
 }
 
 /**
- * Returns a text that is equal for two summaries of one bot; `null` if this is unknown. The opening of a ledger is known
- * to the millisecond, so two bots do not share it.
+ * Returns a text that is equal for two summaries of one bot; `null` if this is unknown. The opening of a ledger is
+ * known to the millisecond, so two bots do not share it.
  */
 function botIdentity({ run }: BotSummary): string | null {
   const since = run?.profit?.since ?? null;
@@ -171,7 +171,7 @@ function troubleOf({ state, summary, heardAgo, problem }: HeardState, sameAs: st
   const { bot, note, run } = summary;
   switch (bot.state) {
     case 'silent':
-      return `no heartbeat${bot.beatAgo === null ? '' : ` for ${silenceText(bot.beatAgo + heardAgo)}`}: its process is down or stands still`;
+      return `no heartbeat${bot.beatAgo === null ? '' : ` for ${silenceText(bot.beatAgo + heardAgo)}`}: the bot's process is down or hangs`;
     case 'never ran':
       return 'this bot has not run yet';
     case 'stopped':

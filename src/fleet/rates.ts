@@ -1,6 +1,6 @@
 /**
- * Exact conversion of sums between currencies, at the mid prices of the bots' own books. A rate is a fraction of integers,
- * directly from one book or across two. Nothing is rounded before the one division of a conversion.
+ * Exact conversion of sums between currencies, at the mid prices of the bots' own books. A rate is a fraction of
+ * integers, directly from one book or across two. Nothing is rounded before the one division of a conversion.
  */
 import { money, type Millis, type Money } from '../core/index.ts';
 
@@ -19,7 +19,7 @@ export type CurrencyRate = {
   readonly to: string;
   readonly up: bigint;
   readonly down: bigint;
-  /** Age of the oldest price of the rate; 0 for a currency and itself. */
+  /** Age of the oldest price in the rate; 0 if `from` and `to` are equal. */
   readonly ageMs: Millis;
   /** Books of the prices, from `from` to `to`. */
   readonly books: readonly string[];

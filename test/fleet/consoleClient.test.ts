@@ -110,7 +110,7 @@ describe('a problem in one clause', () => {
     [
       'the token of operators',
       json(summaryWith(), 200, { 'x-puntas-role': 'operator' }),
-      'the token is that of operators; give the fleet the viewer token',
+      'this is an operator token; give the fleet the viewer token',
       { isDenied: true },
     ],
     ['control characters', json({ problem: '\u001b[2Jgone\n' }, 500), 'answered 500', {}],

@@ -177,7 +177,7 @@ describe('a row', () => {
 
   test('says since when a bot sends no heartbeat, although its console answers', () => {
     const [row] = view([heard(bot({}, { bot: { state: 'silent', beatAgo: 39_700, writtenAgo: null } }))]).bots;
-    expect(row?.trouble).toBe('no heartbeat for 40 s: its process is down or stands still');
+    expect(row?.trouble).toBe("no heartbeat for 40 s: the bot's process is down or hangs");
   });
 });
 

@@ -61,7 +61,7 @@ export async function shadowRuns(task: ShadowTask): Promise<ShadowNow> {
 
 class RecordingsFollower {
   readonly #task: ShadowTask;
-  /** State at the start of the current run, which is also in the file. */
+  /** State at the start of the current run, as written to the shadow's file. */
   #checkpoint: StoredShadow;
   #stored: StoredShadow;
   #current: ShadowedRun | null = null;

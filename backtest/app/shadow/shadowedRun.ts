@@ -61,8 +61,8 @@ export class ShadowedRun {
   }
 
   /**
-   * Opens a run. Returns `null` if the run has not read the rules of its book yet. Throws if the recording is missing or
-   * damaged, or if its configuration cannot be used or has several books.
+   * Opens a run. Returns `null` if the run has not read the rules of its book yet. Throws if the recording is missing
+   * or damaged, or if its configuration cannot be used or has several books.
    */
   static open(options: ShadowedRunOptions): ShadowedRun | null {
     const of = recordedRunOf(options.dir, options.run);
@@ -96,7 +96,7 @@ export class ShadowedRun {
     return this.#pieces.share;
   }
 
-  /** Takes lines until `isOver` returns true. Returns `end` if the recording has no further line yet. */
+  /** Processes recorded lines until `isOver` returns true. Returns `end` if the recording has no further line yet. */
   advance(isOver: () => boolean): 'more' | 'end' {
     try {
       for (let taken = 1; !this.#isOver; taken++) {

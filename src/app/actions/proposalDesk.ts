@@ -1,4 +1,6 @@
-/** Desk that accepts proposals of agents for the console: previews them, limits their rate and number, and stores them. */
+/**
+ * Desk that accepts proposals of agents for the console: previews them, limits their rate and number, and stores them.
+ */
 import { existsSync } from 'node:fs';
 import type { Clock, Millis } from '../../core/index.ts';
 import { PROPOSED_ACTIONS } from '../../live/mailbox/kinds.ts';
@@ -63,7 +65,10 @@ export class ProposalDesk {
     return proposalsIn(this.#options.bot, this.#options.clock.now());
   }
 
-  /** Returns the effect of an action; nothing is stored. Rejects with `UsageError`, also over the rate. */
+  /**
+   * Returns the effect of an action and stores nothing. Rejects with `UsageError` on an invalid request or above the
+   * rate limit.
+   */
   async preview(request: ProposalRequest): Promise<readonly string[]> {
     return this.#alone(async () => (await this.#draft({ ...request, reason: 'a preview of an agent' })).lines);
   }
@@ -118,7 +123,7 @@ export class ProposalDesk {
     this.#asked = this.#asked.filter(at => now - at < MINUTE_MS);
     if (this.#asked.length >= PROPOSALS_PER_MINUTE)
       throw new UsageError(`at most ${PROPOSALS_PER_MINUTE} proposals and previews per minute; wait a minute`);
-    if (this.#isBusy) throw new UsageError('another proposal or preview is under way; try again after it');
+    if (this.#isBusy) throw new UsageError('another proposal or preview is under way; try again when it ends');
     this.#asked = [...this.#asked, now];
     this.#isBusy = true;
     try {
@@ -144,7 +149,9 @@ function previewAsk({ action, reason, agent, minutes }: CheckedRequest, id: stri
   return { ...asked, action, ...(minutes === null ? {} : { untilMs: now + minutes * MINUTE_MS }) };
 }
 
-/** Returns the first lines, so that a list of proposals has a maximum size; the last line tells how many are missing. */
+/**
+ * Returns the first lines, so that a list of proposals has a maximum size; the last line tells how many are missing.
+ */
 function cutLines(lines: readonly string[]): readonly string[] {
   const cut = lines.map(line => [...line].slice(0, PREVIEW_MAX.characters).join(''));
   let characters = 0;

@@ -1,6 +1,6 @@
 /**
- * Proposals of agents in a state directory. A proposal has no effect until a person approves it. The approval is bound to
- * the content of the proposal and to the facts on which its effect depends, and acts at most once.
+ * Proposals of agents in a state directory. A proposal has no effect until a person approves it. The approval is bound
+ * to the content of the proposal and to the facts on which its effect depends, and acts at most once.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -82,7 +82,7 @@ function standingOf(
   return { ...proposal, state: isInTime(proposal, now) ? 'open' : 'expired', by: null, result: [] };
 }
 
-/** Whether a proposal can be approved at this time. A clock that was set back also ends it. */
+/** Whether a proposal can be approved at this time. A proposal also expires if the clock is set back. */
 const isInTime = ({ at, expiresAt }: Proposal, now: Millis): boolean => at - CLOCK_MS <= now && now < expiresAt;
 /** Maximum time by which the clocks of two processes may differ, in ms. */
 const CLOCK_MS = 1_000;
@@ -96,9 +96,9 @@ export function proposalDigest(bot: WhichBot, proposal: Omit<Proposal, 'digest'>
 }
 
 /**
- * Returns a hash (hex) of the facts on which the effect of an action depends: the process of the bot, the stops in force,
- * and for a reload the content of the file (`fileDigest`, otherwise `null`). Orders and quotes change every second, so
- * they are no part of it.
+ * Returns a hash (hex) of the facts on which the effect of an action depends: the process of the bot, the stops in
+ * force, and for a reload the content of the file (`fileDigest`, otherwise `null`). Orders and quotes change every
+ * second, so they are no part of it.
  */
 export function proposalBasis(bot: WhichBot, action: ProposedAction, fileDigest: string | null, now: Millis): string {
   const { state, since } = lifeOf(bot.stateDir, now);
@@ -113,8 +113,8 @@ const fileDigestOf = (bot: WhichBot, action: ProposedAction): string | null =>
  * Previews a proposal again for a person. The file of a reload is read once: the preview and the approved action are
  * bound to this content. `digest`: hash of the content that the person has read, or its first eight or
  * more characters.
- * @throws UsageError if the proposal does not exist, is changed, decided or expired, or if what its effect depends on has
- * changed.
+ * @throws UsageError if the proposal does not exist, is changed, decided or expired, or if what its effect depends on
+ * has changed.
  */
 export async function reviewProposal(
   bot: WhichBot,

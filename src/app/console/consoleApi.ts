@@ -20,7 +20,7 @@ export type ApiWork = {
   readonly preview: (ask: ActionAsk) => Promise<readonly string[]>;
   /** Preview of a proposal of an agent, which must not delay those of operators. */
   readonly proposalPreview: (ask: ActionAsk) => Promise<readonly string[]>;
-  /** Returns the events outside the recordings, oldest first. */
+  /** Returns the events that recordings do not contain (halts, operator actions, logins), oldest first. */
   readonly events: () => readonly ShownEvent[];
 };
 
@@ -60,8 +60,8 @@ type Kept = { readonly request: string; readonly end: Promise<ActionEnd> };
 
 /**
  * Returns a function that executes an action once per key. A repetition returns the first result, also while the action
- * is under way, and after a restart as long as the action journal shows the entry. A request that was rejected before it
- * was executed is forgotten.
+ * is under way, and after a restart as long as the action journal shows the entry. A request that was rejected before
+ * it was executed is forgotten.
  */
 function keyedActions(bot: WhichBot, clock: Clock): NonNullable<ConsoleApi['act']> {
   const kept = new Map<string, Kept>();

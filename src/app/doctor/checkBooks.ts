@@ -43,7 +43,7 @@ type Capital = {
   readonly missing: readonly string[];
 };
 
-/** Returns the sum of what all quotes would lock, by currency, beside what the account has. */
+/** Returns, by currency, the amount that all quotes would lock and the amount in the account. */
 function capitalNeeded(quotes: readonly CheckedQuotes[]): Capital {
   const needed = new Map<string, Money>();
   const held = new Map<string, Money>();

@@ -150,7 +150,8 @@ export async function startFleet(ask: FleetAsk): Promise<ConsoleServer> {
   for (const [i, watch] of fleet.watches.entries()) watch.start((ASK_EVERY_MS * i) / fleet.watches.length);
   const send = (): void => {
     const quiet = clock.elapsed() - sentAt;
-    // Ages on the page change even without an answer. Without a page, the view is only for one that opens.
+    // Ages on an open page grow even without an answer. Without an open page, only the next page that opens needs the
+    // view.
     if (quiet < (server.pages === 0 ? UNSEEN_EVERY_MS : isChanged ? 0 : 2 * SEND_EVERY_MS)) return;
     [isChanged, sentAt] = [false, clock.elapsed()];
     server.send(JSON.stringify(fleet.view));
@@ -172,7 +173,8 @@ export async function startFleet(ask: FleetAsk): Promise<ConsoleServer> {
 }
 
 /**
- * Rejects a page that would show figures to anyone on the network. Consoles without a token show them only to this machine.
+ * Rejects a page that would show figures to anyone on the network. Consoles without a token show them only to this
+ * machine.
  * @throws UsageError for such a page.
  */
 function refuseOpenPage({ host, viewerTokenFile }: FleetConfig): void {

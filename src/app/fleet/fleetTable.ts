@@ -47,7 +47,7 @@ function sumLines(of: FleetSums, currency: string): readonly string[] {
   const inventory = of.inventory.map(({ currency: base, amount }) => `${sixDecimals(amount)} ${base}`).join(', ');
   return [
     `profit, ${MONEY[of.money]}, ${of.bots} ${of.bots === 1 ? 'bot' : 'bots'}: ${total}`,
-    ...(inventory === '' ? [] : [`inventory beyond the targets: ${inventory}`]),
+    ...(inventory === '' ? [] : [`inventory relative to target: ${inventory}`]),
     ...of.rates.map(
       ({ from, to, rate, ageMs, books }) =>
         `1 ${from} = ${rate} ${to} from ${books.join(', ')}, ${roundedAge(ageMs)} old`,

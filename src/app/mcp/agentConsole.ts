@@ -94,7 +94,7 @@ function answerJson(text: string): unknown {
   }
 }
 
-/** The cause of a failed fetch has the reason. */
+/** Returns the reason of a failed fetch, which is in `error.cause`. */
 const fetchProblem = (error: unknown): string =>
   textOfError(error instanceof Error && error.cause instanceof Error ? error.cause : error);
 

@@ -101,7 +101,7 @@ function readTools({ client }: AgentToolsOptions): readonly AgentTool[] {
     }),
     tool({
       ...{ name: 'list_events', title: 'Events and alerts', schema: z.strictObject({ max: max(200) }) },
-      description: 'Last stops with their causes, actions of operators and logins, newest first.',
+      description: 'Latest halts and pauses with their causes, operator actions and logins, newest first.',
       run: (query, signal) => client.read('/events', given(query), signal),
     }),
     tool({
@@ -141,8 +141,7 @@ function ownTools({ backtest, pages }: AgentToolsOptions): readonly AgentTool[] 
     }),
     tool({
       ...{ name: 'run_backtest', title: 'Run a backtest' },
-      description:
-        'Backtest on a recording below a folder that the operator allowed; one at a time, for minutes at most.',
+      description: 'Backtest on a recording in a folder that the operator allowed; one at a time, at most 3 minutes.',
       schema: z.strictObject({
         tape: path.describe('Recording, relative to an allowed folder'),
         configuration: path.optional().describe('YAML file, relative to an allowed folder'),

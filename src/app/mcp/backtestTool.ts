@@ -47,7 +47,10 @@ export class BacktestTool {
     this.#options = options;
   }
 
-  /** Runs a backtest and returns its JSON, without the configuration, whose text may contain secrets. Rejects with `UsageError` if it fails or exceeds a limit. */
+  /**
+   * Runs a backtest and returns its JSON, without the configuration, whose text may contain secrets. Rejects with
+   * `UsageError` if it fails or exceeds a limit.
+   */
   async run({ tape, configuration, book }: BacktestAsk, signal: AbortSignal): Promise<unknown> {
     const { folders } = this.#options;
     const args = ['--tape', allowedPath(folders, tape)];
@@ -57,7 +60,7 @@ export class BacktestTool {
       args.push('-c', file);
     }
     if (book !== undefined) args.push('--book', book);
-    if (this.#isBusy) throw new UsageError('a backtest is under way; try again after it');
+    if (this.#isBusy) throw new UsageError('a backtest is under way; try again when it ends');
     this.#isBusy = true;
     try {
       return await this.#ran([...args, '--threads', '1', '--json'], signal);
@@ -176,7 +179,7 @@ export function allowedPath(folders: readonly string[], path: string): string {
       const found = realpathSync(join(root, path));
       if (found === root || found.startsWith(root.endsWith(sep) ? root : `${root}${sep}`)) return found;
     } catch {
-      // The next folder may have it.
+      // The path may be in the next folder.
     }
   }
   throw new UsageError('no such file below the folders that the operator allowed with --files');

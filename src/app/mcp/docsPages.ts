@@ -25,7 +25,7 @@ export function docsPages(folder = join(packageFolder(), 'docs')): readonly Docs
     });
 }
 
-/** Returns the sections that contain most of the words, best first. */
+/** Returns at most `max` sections, ranked by the number of query words that they contain. */
 export function searchDocs(pages: readonly DocsPage[], query: string, max: number): readonly DocsHit[] {
   const words = [...new Set(query.toLowerCase().match(/[\p{L}\p{N}_.-]{2,40}/gu) ?? [])].slice(0, 12);
   return pages

@@ -1,4 +1,7 @@
-/** Commands of agents: `mcp` serves one over the Model Context Protocol, and persons decide about proposals with the others. */
+/**
+ * Commands of agents: `mcp` serves one over the Model Context Protocol, and persons decide about proposals with the
+ * others.
+ */
 import { statSync } from 'node:fs';
 import { Option, type Command } from 'commander';
 import { keepHarmless } from '../../app/run/childProcess.ts';
@@ -43,11 +46,14 @@ export function addAgentCommands(program: Command): void {
   addProposals(program);
 }
 
-/** Adds `mcp`, which runs until its input ends. Wrong use is a `UsageError`, also an operator token or a secret in the environment. */
+/**
+ * Adds `mcp`, which runs until its input ends. Rejects with `UsageError` on wrong use, an operator token, or a secret
+ * in the environment.
+ */
 function addMcp(program: Command): void {
   program
     .command('mcp')
-    .description('serve an agent (Model Context Protocol) that reads and proposes')
+    .description('serve an AI agent over MCP, which reads and proposes actions')
     .requiredOption('-c, --config <file>', 'configuration of the bot')
     .option('--console <url>', 'console address (default: console.host, console.port)')
     .option('--token-file <file>', 'viewer token (default: console.viewerTokenFile)')
@@ -152,7 +158,9 @@ async function approve(id: string, options: DecisionFlags): Promise<void> {
   const by = options.by ?? ownName();
   const asked = terminal();
   if (options.digest === undefined && !asked.isThere)
-    throw new UsageError('approve asks for confirmation, and there is no terminal; pass --digest as you have read it');
+    throw new UsageError(
+      'approve needs a terminal to confirm; without one, pass --digest with the digest that you reviewed',
+    );
   try {
     const read = { id, digest: options.digest ?? found.digest };
     const review = await reviewProposal(bot, read, { by, via: 'command' }, clock, async ask => {

@@ -70,7 +70,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas scout --tape DIR --hedge-tape DIR --hedge-fee 10', 'evaluates fills that are hedged on another exchange'],
   ],
   shadow: [
-    ['puntas shadow -c my.yaml --metrics-port 9465 --out shadow.html', 'follows a bot beside it'],
+    ['puntas shadow -c my.yaml --metrics-port 9465 --out shadow.html', 'compares a running bot with its models'],
     ['puntas shadow -c my.yaml --once', 'compares all recorded runs, then exits'],
   ],
   tune: [

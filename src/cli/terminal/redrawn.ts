@@ -1,6 +1,6 @@
 /** Text on a terminal that is redrawn in place, with the two control sequences that it needs. */
 
-/** Writer of a view. `write` receives text that may contain control sequences. */
+/** Output of a redrawn view. `write` receives text that may contain control sequences. */
 export type RedrawOptions = {
   readonly write: (text: string) => void;
   /** Returns the size of the terminal. */

@@ -58,7 +58,10 @@ export function untilStopped(signals: Pick<ReturnType<typeof signalsToStop>, 'te
   });
 }
 
-/** Ends this process when the process that started it with an IPC channel ends. The channel alone does not keep it running. */
+/**
+ * Ends this process when its parent ends. Has no effect without an IPC channel; the channel does not keep this process
+ * running.
+ */
 export function endWithParent(): void {
   if (!process.connected) return;
   process.once('disconnect', () => process.exit(EXIT.misused));

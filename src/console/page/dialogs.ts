@@ -282,7 +282,7 @@ export class Dialogs {
 
   #until = ({ endsInMs }: ShownPreview) => ({ endsAt: this.#now() + endsInMs, problem: null });
 
-  /** Shows a proposal of an agent. Only the confirmation of its new preview acts. */
+  /** Shows a proposal of an agent. The action is executed only after the operator confirms a new preview. */
   #proposalOf({ proposal, problem }: Extract<Step, { kind: 'proposal' }>): Node {
     const { action, agent, reason, lines, expiresAt } = proposal;
     const failed = (text: string): void => this.#go({ kind: 'proposal', proposal, problem: text });

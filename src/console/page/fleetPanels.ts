@@ -15,7 +15,7 @@ const REGIMES: Readonly<Record<string, string>> = {
 /** Maximum number of bots that one sentence names. */
 const NAMED_MAX = 12;
 
-/** Counts of bots by what needs attention, in the header. */
+/** Header with the number of running, silent, halted and stopped bots. */
 export function fleetHead({ bots, version }: FleetView, isUp: boolean): Node {
   const count = (of: (row: FleetRow) => boolean) => bots.filter(of).length;
   const [running, silent, stopped, halted] = [
@@ -62,7 +62,7 @@ function sumPanel(of: FleetSums, currency: string): Node {
     ),
     div(
       '',
-      small('soft', 'Inventory beyond the targets'),
+      small('soft', 'Inventory relative to target'),
       h(
         'p',
         null,

@@ -1,6 +1,6 @@
 /**
- * Data for the fleet page and for `puntas fleet --json`. Money and prices are exact decimal text, times are epoch ms, and
- * fields `…Ago` and `…AgeMs` are ms.
+ * Data for the fleet page and for `puntas fleet --json`. Money and prices are exact decimal text, times are epoch ms,
+ * and fields `…Ago` and `…AgeMs` are ms.
  */
 
 export type FleetView = {
@@ -53,9 +53,9 @@ export type FleetRow = {
   readonly heardAgo: number;
   /** Age of the figures; null without any. It grows while the bot is silent, or its recording stands still. */
   readonly figuresAgo: number | null;
-  /** Reason for which the console is silent; null otherwise. */
+  /** Reason why the console is silent; null if the console answers. */
   readonly problem: string | null;
-  /** Sentence about who is silent since when and why; null while bot and console work. */
+  /** Sentence about a silent console or bot, with duration and reason; null while both work. */
   readonly trouble: string | null;
   /** Name of the row that already shows this bot; its figures count once. */
   readonly sameAs: string | null;
@@ -68,7 +68,7 @@ export type FleetRow = {
   readonly instance: string | null;
   readonly strategy: string | null;
   readonly regime: string | null;
-  /** Reason of the regime, or for which nothing is quoted; null if unknown. */
+  /** Reason for the regime or for not quoting; null if unknown. */
   readonly why: string | null;
   /** Profit since the opening of the ledger, in the quote currency; null if unknown. */
   readonly ownProfit: string | null;

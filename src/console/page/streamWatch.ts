@@ -25,7 +25,7 @@ export class StreamWatch {
     return this.silentMs > STALLED_MS;
   }
 
-  /** Marks a message, or a new stream. */
+  /** Restarts the timer of `silentMs`. Call it at each message and at each new stream. */
   heard(): void {
     this.#heardAt = this.#now();
   }

@@ -28,7 +28,7 @@ export type RiskLimits = {
   readonly staleAfterMs: Millis;
 };
 
-/** Maximum age of the reads of the account, in intervals between two reads, and its lower bound. */
+/** Maximum age of the account reads: `reads` polling intervals, and at least `minMs`. */
 export const ACCOUNT_STALE = { reads: 3, minMs: 10_000 } as const;
 
 export type RiskRefusal =

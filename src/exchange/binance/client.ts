@@ -1,4 +1,6 @@
-/** Client of Binance spot behind the ports. Source: rest-api.md of github.com/binance/binance-spot-api-docs at a5e0bc3. */
+/**
+ * Client of Binance spot behind the ports. Source: rest-api.md of github.com/binance/binance-spot-api-docs at a5e0bc3.
+ */
 import {
   type AvailableBook,
   type BookFee,
@@ -64,7 +66,9 @@ export type BinanceOptions = {
  * in its samples), common knowledge.
  */
 export const BINANCE_LIMITS = { weightPerMinute: 6_000, ordersPer10s: 50, ordersPerDay: 160_000 } as const;
-/** Share of the weight that is left for cancels, which never wait, and for other programs of the address. */
+/**
+ * Share of the request weight that is left for cancels, which never wait, and for other programs at the same address.
+ */
 const SHARE_LEFT_FOR_CANCELS = 0.1;
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -277,8 +281,8 @@ export function binanceClient(options: BinanceOptions): VenueClient {
   }
 
   /**
-   * Adds to trades the client id of their order, which the exchange does not report with them. A trade of an order whose
-   * id cannot be read is unreadable.
+   * Adds to trades the client id of their order, which the exchange does not report with them. A trade of an order
+   * whose id cannot be read is unreadable.
    */
   async function withClientIds(
     symbol: ListedSymbol,

@@ -53,7 +53,7 @@ export interface VenueWatcher {
   executed(): void;
 }
 
-/** Numbers of the venue that continue after a restart. */
+/** Counters of the venue that continue after a restart: last trade id and number of orders. */
 export type VenueNumbers = { readonly tid: number; readonly orders: number };
 
 /** Account of an earlier process, with its key and its orders, the oldest first. */
