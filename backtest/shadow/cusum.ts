@@ -51,7 +51,7 @@ export const newCusum = (): CusumState => ({
 });
 
 /** Adds an observation. Returns whether it raised the alarm; ignores an observation that is not finite. */
-export function observed(state: CusumState, detection: Detection, value: number): boolean {
+export function addObservation(state: CusumState, detection: Detection, value: number): boolean {
   if (!Number.isFinite(value)) return false;
   const { slack, mean, deviation, learned = 0 } = detection;
   state.count++;

@@ -32,7 +32,7 @@ import {
   type DivergenceCause,
   type GapPart,
 } from './causes.ts';
-import { ALARM_THRESHOLD, observed } from './cusum.ts';
+import { ALARM_THRESHOLD, addObservation } from './cusum.ts';
 import { ExpectedFills, type ModelOrder } from './expectedFills.ts';
 import {
   ALARMS_MAX,
@@ -138,7 +138,7 @@ export class Shadow {
   /** Median times of the first requests, in ms; `null` until there are enough. */
   #usual: Readonly<Record<'placements' | 'cancels', Millis | null>>;
   #lastTrade: { readonly at: Millis; readonly taker: Side } | null = null;
-  #together: { readonly until: Millis; actual: number; expected: number } | null = null;
+  #jointObservation: { readonly until: Millis; actual: number; expected: number } | null = null;
 
   constructor(options: ShadowOptions) {
     this.#options = options;
@@ -316,7 +316,7 @@ export class Shadow {
       const [count, prices, lots] = side === 'sell' ? [bids, bidPrices, bidAmounts] : [asks, askPrices, askAmounts];
       const levels = Array.from({ length: count }, (_, i) => [prices[i]!, lots[i]!] as const);
       this.#takers.set(id, {
-        ...{ id, side, at, levels, mark: this.#mark(price), lots: 0, paid: money(0n), fee: money(0n) },
+        ...{ id, side, at, levels, mark: this.#midOr(price), lots: 0, paid: money(0n), fee: money(0n) },
       });
       return;
     }
@@ -359,8 +359,8 @@ export class Shadow {
     const arrived = (life.decidedAt + life.answeredAt) / 2;
     const apart = createdAt - arrived + (memory.wholeSeconds ? 500 : 0);
     // An order can reach the exchange at any time of its request.
-    const unsure = (life.answeredAt - life.decidedAt) / 2;
-    this.#observe('clock', Math.sign(apart) * Math.max(0, Math.abs(apart) - unsure), at);
+    const uncertaintyMs = (life.answeredAt - life.decidedAt) / 2;
+    this.#observe('clock', Math.sign(apart) * Math.max(0, Math.abs(apart) - uncertaintyMs), at);
   }
 
   /** Ends orders that a complete list no longer has, or never had. */
@@ -422,7 +422,7 @@ export class Shadow {
 
   #conversion({ at, phase, conversion: { id, give, get } }: Extract<EngineEvent, { kind: 'conversion' }>): void {
     const { major, minor } = this.#instrument;
-    const mark = this.#mark(0);
+    const mark = this.#midOr(0);
     const price = money(BigInt(mark) * this.#instrument.tickMoney);
     const valueOf = (currency: string, sum: Money): Money | null =>
       currency === minor ? sum : currency === major && mark > 0 ? multiplyMoneyFloor(sum, price) : null;
@@ -472,8 +472,8 @@ export class Shadow {
   }
 
   /** Returns the mid price of the last book in ticks, rounded down; `otherwise` if there is none. */
-  #mark(otherwise: number): number {
-    return this.#bid > 0 && this.#ask > 0 ? Math.floor((this.#bid + this.#ask) / 2) : otherwise;
+  #midOr(fallback: number): number {
+    return this.#bid > 0 && this.#ask > 0 ? Math.floor((this.#bid + this.#ask) / 2) : fallback;
   }
 
   #push(row: MarketRow): void {
@@ -605,16 +605,16 @@ export class Shadow {
 
   /** Adds an order to the observation of orders that end together. */
   #fills(actual: number, expected: number, at: Millis): void {
-    if (this.#together !== null && at > this.#together.until) this.#flushTogether();
-    this.#together ??= { until: at + TOGETHER_MS, actual: 0, expected: 0 };
-    this.#together.actual += actual;
-    this.#together.expected += expected;
+    if (this.#jointObservation !== null && at > this.#jointObservation.until) this.#flushTogether();
+    this.#jointObservation ??= { until: at + TOGETHER_MS, actual: 0, expected: 0 };
+    this.#jointObservation.actual += actual;
+    this.#jointObservation.expected += expected;
   }
 
   #flushTogether(): void {
-    if (this.#together === null) return;
-    const { actual, expected, until } = this.#together;
-    this.#together = null;
+    if (this.#jointObservation === null) return;
+    const { actual, expected, until } = this.#jointObservation;
+    this.#jointObservation = null;
     const most = Math.max(actual, expected);
     if (most > 0) this.#observe('fills', (actual - expected) / most, until);
   }
@@ -651,7 +651,7 @@ export class Shadow {
   #observe(name: DetectorName, value: number, at: Millis): void {
     const detection = DETECTORS[name];
     const state = this.#memory.detectors[name];
-    if (!observed(state, detection, value)) return;
+    if (!addObservation(state, detection, value)) return;
     const direction = state.above >= state.below ? 'above' : 'below';
     const normal = 'learned' in detection ? state.mean : detection.mean;
     this.#raise(

@@ -55,7 +55,7 @@ export function fleetView(
     const of = counted.filter(({ run }) => run?.money === kind);
     return of.length === 0 ? [] : [sumsOf(kind, of, currency)];
   });
-  return { at, version, currency, sums: withUnheard(sums, counted), bots: counted.map(({ row }) => row) };
+  return { at, version, currency, sums: withUnknownBots(sums, counted), bots: counted.map(({ row }) => row) };
 }
 
 /** Returns the bot with the kind of money that the file of the fleet says. */
@@ -247,7 +247,7 @@ function sumsOf(kind: MoneyKind, of: readonly Counted[], currency: string): Flee
 }
 
 /** Adds the bots of which nothing is known to the first sums; without sums, they stand only in their rows. */
-function withUnheard(sums: readonly FleetSums[], counted: readonly Counted[]): readonly FleetSums[] {
+function withUnknownBots(sums: readonly FleetSums[], counted: readonly Counted[]): readonly FleetSums[] {
   const unheard = counted
     .filter(({ run }) => run === null)
     .map(({ row }) => ({ name: row.name, what: 'figures', why: row.trouble ?? 'no figures yet' }));

@@ -32,7 +32,7 @@ export function metrics(
 ): Metrics {
   const registry = new Registry();
   const all = METRICS.map(entry => shownIn(registry, entry, book, version));
-  const teller = <E extends keyof Events>(event: E, of = book) => {
+  const reporter = <E extends keyof Events>(event: E, of = book) => {
     const hearers = all.flatMap(({ hear, count }) => {
       const rowsOf = hear?.[event];
       return rowsOf === undefined ? [] : [(...told: Events[E]) => rowsOf(...told).forEach(row => count(row, of))];
@@ -46,12 +46,12 @@ export function metrics(
       for (const { refresh } of all) refresh(now);
       return registry.metrics();
     },
-    ofBook: other => ({ order: teller('order', other), fill: teller('fill', other) }),
-    order: teller('order'),
-    fill: teller('fill'),
-    request: teller('request'),
-    hedge: teller('hedge'),
-    loop: teller('loop'),
+    ofBook: other => ({ order: reporter('order', other), fill: reporter('fill', other) }),
+    order: reporter('order'),
+    fill: reporter('fill'),
+    request: reporter('request'),
+    hedge: reporter('hedge'),
+    loop: reporter('loop'),
   };
 }
 

@@ -29,7 +29,7 @@ export function readShadow(dir: string, model: string): StoredShadow {
   if (!existsSync(path)) return fresh;
   try {
     const stored = JSON.parse(readRegularFile(path, LARGE_FILE)) as Partial<StoredShadow>;
-    if (stored.version !== 1 || !isLikeNew(stored.memory, fresh.memory) || !Array.isArray(stored.reported))
+    if (stored.version !== 1 || !hasSameShape(stored.memory, fresh.memory) || !Array.isArray(stored.reported))
       throw new RangeError('its content is not a shadow of this version');
     return stored.model === model ? (stored as StoredShadow) : fresh;
   } catch (error) {
@@ -44,9 +44,9 @@ export const writeShadow = (dir: string, stored: StoredShadow): void =>
   writeOutputFile(join(dir, SHADOW_FILE), `${JSON.stringify(stored)}\n`);
 
 /** Whether `value` has every key of `model`, with values of the same types. Lists may have any length. */
-function isLikeNew(value: unknown, model: unknown): boolean {
+function hasSameShape(value: unknown, model: unknown): boolean {
   if (model === null) return true;
   if (typeof value !== typeof model || Array.isArray(value) !== Array.isArray(model)) return false;
   if (typeof value !== 'object' || value === null || typeof model !== 'object' || Array.isArray(model)) return true;
-  return Object.entries(model).every(([key, inside]) => isLikeNew(Reflect.get(value, key), inside));
+  return Object.entries(model).every(([key, inside]) => hasSameShape(Reflect.get(value, key), inside));
 }

@@ -137,7 +137,7 @@ export async function reviewProposal(
         openProposal(bot, id, proposal.digest, clock.now());
         const found = fileDigestOf(bot, proposal.action);
         if (proposalBasis(bot, proposal.action, found, clock.now()) !== basis) throw new UsageError(CHANGED);
-        claim(bot, proposal, { ...approver, by }, 'approved', clock.now());
+        recordDecision(bot, proposal, { ...approver, by }, 'approved', clock.now());
       } catch (error) {
         return { end: 'refused', lines: [textOfError(error)] };
       }
@@ -169,7 +169,7 @@ export function rejectProposal(
 ): void {
   stateDirOf(bot);
   const proposal = openProposal(bot, id, digest, now);
-  claim(bot, proposal, { ...approver, by: checkedBy(approver.by) }, 'rejected', now);
+  recordDecision(bot, proposal, { ...approver, by: checkedBy(approver.by) }, 'rejected', now);
 }
 
 /** Minimum length of a shortened digest. */
@@ -194,7 +194,7 @@ function openProposal(bot: WhichBot, id: string, digest: string, now: Millis): P
 }
 
 /** Records the decision, complete or not at all. The file can be created only once, so only one process decides. */
-function claim(
+function recordDecision(
   bot: WhichBot,
   { id, digest }: Proposal,
   { by, via }: Approver,
@@ -202,7 +202,7 @@ function claim(
   at: Millis,
 ) {
   if (!new Mailbox(bot.stateDir, 'decision').putNew({ id, at, by, via, verdict, digest }))
-    throw new UsageError(`${id}: another person has already decided`);
+    throw new UsageError(`${id}: the proposal was already decided`);
 }
 
 /**

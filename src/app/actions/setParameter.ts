@@ -279,13 +279,13 @@ function isUnderWay({ id, at, host, pid }: Changing, now: Millis): boolean {
  * stay, and the next change tries again.
  */
 function undo(bot: WhichBot, record: Changing, lines: readonly string[], at: Millis): SetEnd {
-  const { line, isSettled } = restored(bot, record);
+  const { line, isSettled } = restoreFile(bot, record);
   const end: ActionEnd = { end: 'refused', lines: [...lines, line] };
   return isSettled ? finish(bot, record, end, at) : end;
 }
 
 /** Restores the earlier file, unless someone edited the file since. Returns a line for the operator. */
-function restored(bot: WhichBot, record: Changing): { readonly line: string; readonly isSettled: boolean } {
+function restoreFile(bot: WhichBot, record: Changing): { readonly line: string; readonly isSettled: boolean } {
   const settled = (line: string) => ({ line, isSettled: true });
   const unsettled = (line: string) => ({ line, isSettled: false });
   const { file, before, after, id } = record;

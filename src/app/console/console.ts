@@ -29,7 +29,7 @@ import { consoleApi } from './consoleApi.ts';
 import { consoleProposals, shownProposals } from './consoleProposals.ts';
 import { consoleView } from './consoleView.ts';
 import { LiveRun } from './liveRun.ts';
-import { again, refuseKeys } from './pageProcess.ts';
+import { callEvery, refuseKeys } from './pageProcess.ts';
 import { fromPackages, pageScripts } from './pageScripts.ts';
 import { replaysOf } from './replays.ts';
 
@@ -104,16 +104,16 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
     void recoverChange(ask.bot, clock).catch((error: unknown) => ask.onLine?.(textOfError(error)));
   live.start();
   const timers = [
-    again(clock, VIEW_EVERY_MS, () => {
+    callEvery(clock, VIEW_EVERY_MS, () => {
       const view = liveView(live, beside);
       const shown = view === null ? waiting(live, beside) : { ...view, proposals: server.pages > 0 ? proposals() : [] };
       server.send(JSON.stringify(shown));
       const madeAt = clock.now();
       kept.replace(() => botSummaryOf(view, shown, live, ask, madeAt));
     }),
-    again(clock, LEDGER_EVERY_MS, () => void beside.readLedger()),
-    again(clock, METRICS_EVERY_MS, () => void (server.pages > 0 && beside.readMetrics())),
-    again(clock, PING_EVERY_MS, () => server.ping()),
+    callEvery(clock, LEDGER_EVERY_MS, () => void beside.readLedger()),
+    callEvery(clock, METRICS_EVERY_MS, () => void (server.pages > 0 && beside.readMetrics())),
+    callEvery(clock, PING_EVERY_MS, () => server.ping()),
   ];
   return {
     url: server.url,

@@ -22,7 +22,7 @@ export const SECRETS =
   /^(?:PUNTAS_(?:(?:ELSEWHERE_)?API_(?:KEY|SECRET)|WEBHOOK_TOKEN(?:_OLD)?|TELEGRAM_TOKEN|ALERT_WEBHOOK_(?:SECRET|URL)|QUEUE_PASSWORD)|AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)|PGPASSWORD)$/;
 
 /** Calls `call` immediately and then every `ms`. */
-export function again(clock: Clock, ms: number, call: () => void): Timer {
+export function callEvery(clock: Clock, ms: number, call: () => void): Timer {
   let timer: Timer;
   const turn = () => {
     call();

@@ -13,7 +13,7 @@ import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { accessWith, checkedToken, LoginEvents, readTokenFile } from '../console/consoleAccess.ts';
-import { again, refuseKeys } from '../console/pageProcess.ts';
+import { callEvery, refuseKeys } from '../console/pageProcess.ts';
 import { fleetPageScripts } from '../console/pageScripts.ts';
 
 export type FleetAsk = {
@@ -31,7 +31,7 @@ export type FleetAsk = {
 /** Interval at which open pages receive a view, in ms. With `ASK_EVERY_MS`, a page is at most a second behind. */
 const SEND_EVERY_MS = 500;
 /** Interval at which a view is made while no page is open, in ms. */
-const UNSEEN_EVERY_MS = 5_000;
+const VIEW_EVERY_IDLE_MS = 5_000;
 const PING_EVERY_MS = 10_000;
 
 /**
@@ -152,11 +152,11 @@ export async function startFleet(ask: FleetAsk): Promise<ConsoleServer> {
     const quiet = clock.elapsed() - sentAt;
     // Ages on an open page grow even without an answer. Without an open page, only the next page that opens needs the
     // view.
-    if (quiet < (server.pages === 0 ? UNSEEN_EVERY_MS : isChanged ? 0 : 2 * SEND_EVERY_MS)) return;
+    if (quiet < (server.pages === 0 ? VIEW_EVERY_IDLE_MS : isChanged ? 0 : 2 * SEND_EVERY_MS)) return;
     [isChanged, sentAt] = [false, clock.elapsed()];
     server.send(JSON.stringify(fleet.view));
   };
-  const timers = [again(clock, SEND_EVERY_MS, send), again(clock, PING_EVERY_MS, () => server.ping())];
+  const timers = [callEvery(clock, SEND_EVERY_MS, send), callEvery(clock, PING_EVERY_MS, () => server.ping())];
   return {
     url: server.url,
     get pages() {

@@ -173,7 +173,7 @@ export function explain(asked: Asked): Explanation {
 /** Returns the state of the run at a time, with a traced engine. Throws as `explain` does. */
 export function replayedMoment({ dir, at, before, book, onInput }: Asked): ReplayedMoment {
   const { run, next } = chosenRun(dir, at, before);
-  const { whole, books } = madeFrom(dir, run);
+  const { whole, books } = setupOfRun(dir, run);
   const [first, ...others] = books.map(one => one.rules);
   const engine = engineOf(whole, first!, run, undefined, true, others);
   const shown = book === undefined ? books[0] : books.find(one => one.setup.book === book);
@@ -259,7 +259,7 @@ function startOf(dir: string, run: number): Millis | null {
 const firstRulesOf = (dir: string, run: number): Rules | null => readOfRun(dir, run, () => firstRules(dir, run));
 
 /** Returns the configuration of a run, and the rules and configuration of each of its books. */
-function madeFrom(dir: string, run: number): { readonly whole: Config } & Pick<ReplayedMoment, 'books'> {
+function setupOfRun(dir: string, run: number): { readonly whole: Config } & Pick<ReplayedMoment, 'books'> {
   const of = readOfRun(dir, run, () => recordedRunOf(dir, run));
   const whole = of && recordedConfig(of.setup);
   const setups = whole === null ? [] : booksOf(whole);

@@ -139,13 +139,13 @@ export class Reads {
     const startedAt = this.#time();
     const { ordersPage } = this.#exchange.limits;
     // One request for the account serves all books.
-    const isOfOne = this.#books.length === 1;
-    const of = isOfOne ? { book: this.#book, limit: ordersPage } : { limit: ordersPage };
+    const hasOneBook = this.#books.length === 1;
+    const of = hasOneBook ? { book: this.#book, limit: ordersPage } : { limit: ordersPage };
     const outcome = await this.#exchange.openOrders(of);
     if (outcome.kind !== 'done') return outcome;
     const { value: listed, unreadable } = withoutContradictions(outcome, this.#judgment);
     const isPageWhole = listed.length + unreadable.length < ordersPage;
-    const orders = isOfOne ? listed : listed.filter(({ book }) => this.#books.includes(book));
+    const orders = hasOneBook ? listed : listed.filter(({ book }) => this.#books.includes(book));
     let isWhole = isPageWhole;
     for (const row of unreadable) {
       const concern = isOwnOrder(row, { book: this.#book, others: this.#books, ...this.#judgment });

@@ -31,7 +31,7 @@ export async function fromCopyOf<T>(
   for (let tries = 1; ; tries++) {
     const copy = mkdtempSync(join(tmpdir(), 'puntas-copy-'));
     try {
-      if (copied(dir, file, copy)) return read(join(copy, file));
+      if (tryCopy(dir, file, copy)) return read(join(copy, file));
       if (tries >= TRIES)
         throw new Error(`${dir}: the state file was modified during every attempt to copy it; try again`);
     } catch (error) {
@@ -49,7 +49,7 @@ export async function fromCopyOf<T>(
  * commits are only appended to the log, which has every page that is newer than the file. The two copies together are
  * therefore a state that was durable.
  */
-function copied(dir: string, file: string, copy: string): boolean {
+function tryCopy(dir: string, file: string, copy: string): boolean {
   const log = `${file}-wal`;
   const before = headOf(join(dir, log));
   copyFileSync(join(dir, file), join(copy, file));

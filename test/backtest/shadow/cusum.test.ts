@@ -1,7 +1,7 @@
 /** False alarms and misses of the detectors, on observations that are drawn from a seed. */
 import { describe, expect, test } from 'vitest';
 import { DETECTORS } from '../../../backtest/shadow/causes.ts';
-import { ALARM_THRESHOLD, newCusum, observed, type Detection } from '../../../backtest/shadow/cusum.ts';
+import { ALARM_THRESHOLD, newCusum, addObservation, type Detection } from '../../../backtest/shadow/cusum.ts';
 import { normal, randomOf, type Random } from '../../../src/core/index.ts';
 import { sized } from '../../many.ts';
 
@@ -9,7 +9,7 @@ import { sized } from '../../many.ts';
 function alarmsIn(detection: Detection, count: number, value: () => number): number {
   const state = newCusum();
   let alarms = 0;
-  for (let i = 0; i < count; i++) if (observed(state, detection, value())) alarms++;
+  for (let i = 0; i < count; i++) if (addObservation(state, detection, value())) alarms++;
   return alarms;
 }
 
@@ -50,9 +50,9 @@ describe('a detector', () => {
     const state = newCusum();
     const rounds = [];
     for (let round = 0; round < 3; round++) {
-      for (let i = 0; i < 100; i++) if (observed(state, FIXED, 20)) rounds.push('raised');
+      for (let i = 0; i < 100; i++) if (addObservation(state, FIXED, 20)) rounds.push('raised');
       expect(Math.max(state.above, state.below)).toBeGreaterThanOrEqual(ALARM_THRESHOLD);
-      for (let i = 0; i < 100; i++) observed(state, FIXED, 10);
+      for (let i = 0; i < 100; i++) addObservation(state, FIXED, 10);
       rounds.push(state.isRaised);
     }
     expect(rounds).toEqual(['raised', false, 'raised', false, 'raised', false]);
