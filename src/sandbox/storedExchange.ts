@@ -6,6 +6,7 @@ import {
   instrumentOf,
   moneyOf,
   randomOf,
+  textOfError,
   TransportFailure,
   type Clock,
   type Instrument,
@@ -54,7 +55,18 @@ export type StoredExchangeOptions = Omit<ExchangeOptions, 'watcher' | 'orderIds'
   readonly volume30d: Readonly<Record<string, string>>;
   /** Called when the store rejects changes for the first time since the last successful write. */
   readonly onUnwritten: (error: unknown) => void;
+  /** Called when the store accepts changes again. */
+  readonly onWritten: () => void;
 };
+
+/** Error for an account of another market or bot. */
+export class OtherStoredAccount extends Error {}
+
+/** Error for an account that a newer version of Puntas wrote. */
+export class NewerStoredAccount extends Error {}
+
+/** Error for rows from which no account can be restored. */
+export class UnrestorableAccount extends Error {}
 
 type Identity = AccountPurpose & {
   readonly version: number;
@@ -121,11 +133,14 @@ export class StoredExchange {
   readonly openedAt: Millis;
   /** Whether an earlier process has opened the account. */
   readonly isContinued: boolean;
+  /** Number of processes that have used the account, with this one. */
+  readonly opens: number;
   readonly #store: RowStore;
   readonly #clock: Clock;
   readonly #book: VenueBook;
   readonly #account: Account;
   readonly #onUnwritten: (error: unknown) => void;
+  readonly #onWritten: () => void;
   readonly #restored: StoredQueues;
   /** Time at which the earlier process last ran with a visible market; `null` for a new account. */
   readonly #lastSeen: Millis | null;
@@ -155,19 +170,21 @@ export class StoredExchange {
   readonly #waiting = new Set<string>();
 
   /**
-   * Opens the stored account, or a new account if the store is empty. Throws an Error with one line if the store
-   * belongs to another market or bot, or to a newer version.
+   * Opens the stored account, or a new account if the store is empty.
+   * @throws OtherStoredAccount, NewerStoredAccount or UnrestorableAccount, with one line; errors of the store unchanged.
    */
   constructor(options: StoredExchangeOptions) {
     const { store, clock, seed, purpose, balances, volume30d } = options;
     this.#store = store;
     this.#clock = clock;
     this.#onUnwritten = options.onUnwritten;
+    this.#onWritten = options.onWritten;
     const rows = store.read();
     const known = new Map(rows.map(({ key, text }) => [key, text]));
-    const identity = storedValue<Identity>(known, 'identity');
+    const identity = restored(() => identityIn(known));
     if (identity) assertFits(identity, purpose);
     const opens = (identity?.opens ?? 0) + 1;
+    this.opens = opens;
     const salt = identity?.salt ?? randomOf(seed ^ 0x0d).integer(0, 2 ** 31 - 1);
     this.box = createVenue({
       ...options,
@@ -188,13 +205,13 @@ export class StoredExchange {
       this.#account = venue.accounts.get(this.account.id)!;
     }
     this.openedWith = identity?.balances ?? balances;
-    this.#held = storedValue<readonly StoredCommand[]>(known, 'commands') ?? [];
-    const queues = storedValue<StoredQueues & Units>(known, 'queues');
+    this.#held = restored(() => storedValue<readonly StoredCommand[]>(known, 'commands')) ?? [];
+    const queues = restored(() => storedValue<StoredQueues & Units>(known, 'queues'));
     const { tick, lot } = this.#book.instrument;
     // Prices and lots in units that the book no longer has belong to no level.
     this.#restored = queues !== null && queues.tick === tick && queues.lot === lot ? queues : EMPTY;
-    this.#lastSeen = storedValue<Millis>(known, 'seen');
-    if (identity) this.#restore(rows, known);
+    this.#lastSeen = restored(() => storedValue<Millis>(known, 'seen'));
+    if (identity) restored(() => this.#restore(rows, known));
     const { openedAt } = this;
     const now: Identity = {
       ...{ version: VERSION, ...purpose, balances: this.openedWith, ...this.account, openedAt, salt, opens },
@@ -223,27 +240,30 @@ export class StoredExchange {
   /**
    * Connects the market, which then continues with the stored orders and queue positions. Returns the receiver of the
    * followed market, which stores what an execution or a level changed.
+   * @throws UnrestorableAccount if the stored orders cannot be entered in the book.
    */
   follow(market: FollowedMarket) {
     this.#market = market;
     const { active } = this.#account;
     const resting = [...active.values()].filter(order => this.#waiting.has(order.oid));
-    market.restore(
-      this.#restored,
-      resting.map(({ oid }) => oid),
-      {
-        enter: oid => {
-          const order = active.get(oid);
-          if (order === undefined || !this.#waiting.delete(oid)) return false;
-          this.#book.restore(order);
-          return true;
+    restored(() =>
+      market.restore(
+        this.#restored,
+        resting.map(({ oid }) => oid),
+        {
+          enter: oid => {
+            const order = active.get(oid);
+            if (order === undefined || !this.#waiting.delete(oid)) return false;
+            this.#book.restore(order);
+            return true;
+          },
+          isUnseen: () => this.#lastSeen !== null && this.#clock.now() - this.#lastSeen > UNSEEN_AFTER_MS,
+          onShown: () => {
+            this.#seen();
+            this.#resumeCommands();
+          },
         },
-        isUnseen: () => this.#lastSeen !== null && this.#clock.now() - this.#lastSeen > UNSEEN_AFTER_MS,
-        onShown: () => {
-          this.#seen();
-          this.#resumeCommands();
-        },
-      },
+      ),
     );
     return {
       mark: () => market.mark(),
@@ -289,6 +309,7 @@ export class StoredExchange {
     if (this.#isAnswering) return true;
     try {
       this.#commit([]);
+      if (this.#isUnwritten) this.#onWritten();
       this.#isUnwritten = false;
       return true;
     } catch (error) {
@@ -545,15 +566,50 @@ function storedValue<T>(rows: ReadonlyMap<string, string>, key: string): T | nul
   return text === undefined ? null : (valueOfStored(text) as T);
 }
 
+/** Returns the identity of a stored account; `null` if the store is empty. */
+function identityIn(rows: ReadonlyMap<string, string>): Identity | null {
+  if (rows.size === 0) return null;
+  const identity = storedValue<Identity>(rows, 'identity');
+  if (identity === null) throw new Error('the row identity is missing');
+  return identity;
+}
+
+/** Returns the market and bot of stored rows; `null` if there are none, or if they cannot be read. */
+export function purposeOfRows(rows: readonly { readonly key: string; readonly text: string }[]): AccountPurpose | null {
+  try {
+    const identity = identityIn(new Map(rows.map(({ key, text }) => [key, text])));
+    return identity && { follows: identity.follows, book: identity.book, instance: identity.instance };
+  } catch {
+    return null;
+  }
+}
+
+/** Calls a step that restores an account from its rows. */
+function restored<T>(step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    throw new UnrestorableAccount(textOfError(error), { cause: error });
+  }
+}
+
 /** Returns the values of all rows whose keys start with `prefix`, in the order of the keys. */
 const valuesUnder = <T>(rows: ReturnType<RowStore['read']>, prefix: string): (readonly [key: string, value: T])[] =>
   rows.flatMap(({ key, text }) => (key.startsWith(prefix) ? [[key, valueOfStored(text) as T] as const] : []));
 
-function assertFits(known: Identity, { follows, book, instance }: AccountPurpose): void {
+function assertFits(known: Identity, purpose: AccountPurpose): void {
   if (known.version > VERSION)
-    throw new Error(`a newer version of Puntas wrote it (format ${known.version}, expected ${VERSION}); update Puntas`);
-  if (known.follows === follows && known.book === book && known.instance === instance) return;
-  throw new Error(
-    `it belongs to ${known.instance} on ${known.book} of ${known.follows}, but this bot is ${instance} on ${book} of ${follows}`,
-  );
+    throw new NewerStoredAccount(
+      `a newer version of Puntas wrote it (format ${known.version}, expected ${VERSION}); update Puntas`,
+    );
+  const difference = otherPurpose(known, purpose);
+  if (difference !== null) throw new OtherStoredAccount(difference);
 }
+
+/** Returns why an account does not belong to this bot on this market; otherwise `null`. */
+export const otherPurpose = (known: AccountPurpose, purpose: AccountPurpose): string | null =>
+  known.follows === purpose.follows && known.book === purpose.book && known.instance === purpose.instance
+    ? null
+    : `it belongs to ${purposeText(known)}, but this bot is ${purposeText(purpose)}`;
+
+const purposeText = ({ follows, book, instance }: AccountPurpose): string => `${instance} on ${book} of ${follows}`;

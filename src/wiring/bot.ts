@@ -52,6 +52,7 @@ import type { HedgeSetup } from '../hedge/index.ts';
 import { aheadUntil, storedNonces } from '../live/state/durableNonces.ts';
 import type { Failed } from '../live/failedRequest.ts';
 import type { Journal } from '../live/state/journal.ts';
+import type { PaperOwner } from '../live/state/owner.ts';
 import { nonceMarkOf } from '../live/state/stateSummary.ts';
 import type { PublicBooks } from '../live/market/venuePriceSource.ts';
 import type { ReferenceOptions } from '../live/market/reference.ts';
@@ -71,7 +72,10 @@ export type VenueAccess = {
   readonly secret: SecretText;
   /** Speed of the clocks of the venue and the bot, as a multiple of real time. */
   readonly speed: number;
-  /** Start time of an exchange that loses all data when it stops. Orders from before this time are not looked up. */
+  /**
+   * Start time of an exchange that loses all data when it stops, or opening time of a paper account. Orders from before
+   * this time are not looked up.
+   */
   readonly born?: Millis;
   /** Transport to an exchange in the same process, instead of sockets to `restUrl`. */
   readonly transport?: Transport;
@@ -84,8 +88,9 @@ export type VenueAccess = {
   readonly streamTransport?: StreamTransport;
   /** Access to the other exchange, if configured. */
   readonly elsewhere?: ElsewhereAccess;
-  /** Present only in paper trading: the followed exchange, its public client, and the fill model. */
+  /** Present only in paper trading: the account, the followed exchange, its public client, and the fill model. */
   readonly paper?: {
+    readonly owner: PaperOwner;
     readonly follows: string;
     readonly followed: PublicBooks;
     readonly fills: string;

@@ -2,6 +2,8 @@
  * Paper trading: an embedded exchange in this process whose market follows another exchange, with play money. The
  * followed exchange is read without a key.
  */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   moneyOf,
   pairOf,
@@ -23,8 +25,15 @@ import { levelModel } from '../fills/index.ts';
 import { Follower } from '../live/market/follower.ts';
 import type { Log } from '../live/log.ts';
 import { CannotStart, readBookRow } from '../live/loop/opening.ts';
-import { openPaperAccount, readPaperAccount } from '../live/state/paperAccount.ts';
+import { claimStateDir } from '../live/files/stateDir.ts';
+import {
+  openPaperAccount,
+  PAPER_ACCOUNT_FILE,
+  paperAccountProblem,
+  readPaperAccount,
+} from '../live/state/paperAccount.ts';
 import { claimState } from '../live/state/paperMark.ts';
+import { lookInto } from '../live/state/stateSummary.ts';
 import {
   feesOf,
   FollowedMarket,
@@ -33,7 +42,10 @@ import {
   type EmbeddedExchange,
   type FollowedCounts,
   type FollowedQueues,
+  NewerStoredAccount,
+  OtherStoredAccount,
   StoredExchange,
+  UnrestorableAccount,
   type RowStore,
 } from '../sandbox/index.ts';
 import type { VenueAccess } from './bot.ts';
@@ -98,19 +110,22 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     const row = await readBookRow(client, book);
     const { group } = feesOf(pairOf(row.book)[1]);
     for (const line of unusedFees(row, paper)) log.warn({ book }, line);
+    const ofExchange = exchangeOptions(row, group, paper, clock, seed);
+    const purpose = { follows: followed.restUrl, book, instance: config.instance };
     const store = await storeOf(paper.stateDir, clock, options.isReadOnly === true);
     ends.push(() => store.close());
     const stored = continued(
+      paper.stateDir,
       () =>
         new StoredExchange({
-          ...exchangeOptions(row, group, paper, clock, seed),
-          ...{ store, balances, volume30d: { [group]: paper.volume30d } },
-          purpose: { follows: followed.restUrl, book, instance: config.instance },
+          ...{ ...ofExchange, store, purpose, balances, volume30d: { [group]: paper.volume30d } },
           onUnwritten: error =>
             log.error(
               { reason: textOfError(error) },
-              `the paper account in ${paper.stateDir} cannot be written; paper trading answers no request until it can`,
+              `${paperAccountProblem(paper.stateDir, error).message}; paper trading answers no request until the account can be written`,
             ),
+          onWritten: () =>
+            log.info({ book }, `the paper account in ${paper.stateDir} can be written again; paper trading continues`),
         }),
     );
     const { box, account } = stored;
@@ -122,7 +137,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       lotsUpTo: (side, price, arrival) => follower.queues.lotsUpTo(side, price, arrival),
     };
     const market = new FollowedMarket(place, levelModel(paper.fills), paper.fills === 'expected' ? queues : null);
-    const sink = continued(() => stored.follow(market));
+    const sink = continued(paper.stateDir, () => stored.follow(market));
     const streamWay = streamWayOf(followed, options.transports);
     const follower: Follower = new Follower({
       exchange: client,
@@ -158,6 +173,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       }),
       streamTransport: inProcessStream(box.stream, clock),
       paper: {
+        owner: { account: account.id, opens: stored.opens },
         follows: followed.restUrl,
         followed: client,
         fills: paper.fills,
@@ -197,39 +213,63 @@ const exchangeOptions = (row: AvailableBook, group: string, paper: Config['paper
 
 /** Returns the rows of the paper account: its file, or with `isReadOnly` a copy of its rows in memory. */
 async function storeOf(dir: string, clock: Clock, isReadOnly: boolean): Promise<RowStore & { close(): void }> {
-  if (isReadOnly) {
-    const rows = await readPaperAccount(dir, clock);
-    return { read: () => rows, write: () => undefined, close: () => undefined };
-  }
   try {
+    if (isReadOnly) {
+      const rows = await readPaperAccount(dir, clock);
+      return { read: () => rows, write: () => undefined, close: () => undefined };
+    }
     claimState(dir, true);
+    claimStateDir(dir);
+    await assertNoPaperLedger(dir, clock);
     return openPaperAccount(dir);
   } catch (error) {
-    const wrong = new UsageError(textOfError(error));
-    wrong.cause = error;
-    throw wrong;
+    throw asUsageError(textOfError(error), error);
   }
 }
 
-/** Calls a step that opens the account. Throws a `UsageError` if the account cannot be continued. */
-function continued<T>(step: () => T): T {
+/** Rejects if the account file is missing, but the state directory has the ledger of a paper account. */
+async function assertNoPaperLedger(dir: string, clock: Clock): Promise<void> {
+  if (existsSync(join(dir, PAPER_ACCOUNT_FILE))) return;
+  // A state file that cannot be read is reported when it is opened.
+  const owner = (await lookInto(dir, clock).catch(() => null))?.owner;
+  if (owner?.paper !== undefined)
+    throw new Error(
+      `the state directory ${dir} has the ledger of a paper account, but the account file ${PAPER_ACCOUNT_FILE} is missing; put the file back, or start a new account and ledger with puntas run --paper --fresh`,
+    );
+}
+
+/** Calls a step that opens the account. Throws a `UsageError` with the remedy if the account cannot be continued. */
+function continued<T>(dir: string, step: () => T): T {
   try {
     return step();
   } catch (error) {
-    const wrong = new UsageError(
-      `the paper account cannot be continued: ${textOfError(error)}; give this bot its own paper.stateDir, or start a new account with --fresh`,
-    );
-    wrong.cause = error;
-    throw wrong;
+    const why = `the paper account in ${dir} cannot be continued: ${textOfError(error)}`;
+    if (error instanceof NewerStoredAccount) throw asUsageError(why, error);
+    if (error instanceof OtherStoredAccount)
+      throw asUsageError(`${why}; give this bot its own paper.stateDir, or move the directory to another name`, error);
+    if (error instanceof UnrestorableAccount)
+      throw asUsageError(
+        `${why}; restore ${dir} from a copy, or start a new account with puntas run --paper --fresh`,
+        error,
+      );
+    if (/SQLITE_|SqliteError/.test(`${(error as NodeJS.ErrnoException).code ?? ''} ${(error as Error).name}`))
+      throw asUsageError(paperAccountProblem(dir, error).message, error);
+    throw error;
   }
 }
 
-/** Returns the lines about an account that continues; none for a new account. */
+function asUsageError(text: string, cause: unknown): UsageError {
+  const wrong = new UsageError(text);
+  wrong.cause = cause;
+  return wrong;
+}
+
+/** Returns the lines about an account that was opened or continues. */
 function accountLines(stored: StoredExchange, balances: Readonly<Record<string, string>>): readonly string[] {
   const { isContinued, openedAt, liveOrders, account, box, openedWith } = stored;
-  if (!isContinued) return [];
   const held = box.venue.accounts.get(account.id)!;
   const sums = [...held.currencies()].map(currency => `${textOfMoney(held.total(currency))} ${currency}`);
+  if (!isContinued) return [`opened a new paper account: ${sums.join(', ')}`];
   const opened = new Date(openedAt).toISOString().slice(0, 16).replace('T', ' ');
   return [
     `continuing the paper account opened ${opened} UTC: ${sums.join(', ')}; orders left by the last run: ${liveOrders}`,

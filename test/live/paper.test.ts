@@ -155,7 +155,7 @@ describe('trading on paper', () => {
       file.close();
     });
     await expect(again).rejects.toThrow(
-      /^the paper account cannot be continued: [^\n]+; give this bot its own paper\.stateDir, or start a new account with --fresh$/,
+      /^the paper account in \S+ cannot be continued: [^\n]+; restore \S+ from a copy, or start a new account with puntas run --paper --fresh$/,
     );
     world.followed.stop();
     rmSync(world.stateDir, { recursive: true });

@@ -79,6 +79,7 @@ function opened(clock: VirtualClock, store: RowStore, instance = 'bot', tickSize
     ],
     switches: { engineDelayMinMs: 0, engineDelayMaxMs: 0, tradeRecordDelayMs: 0, rateLimits: 'off' },
     onUnwritten: error => void unwritten.push(error),
+    onWritten: () => void unwritten.push('written'),
   });
   const market = new FollowedMarket(stored.box.marketplace(BOOK), levelModel('pessimistic'));
   const sink = stored.follow(market);
@@ -146,6 +147,8 @@ test('what the disk does not take is not answered, and is answered once it does'
   expect(unwritten).toHaveLength(1);
   rows.isFull = false;
   expect(trader.balance('mxn').locked).not.toBe('0.00000000');
+  expect(trader.balance('btc').locked).toBe('0.00000000');
+  expect(unwritten.slice(1)).toEqual(['written']);
   stored.close();
   const again = opened(clock, rows);
   expect(again.stored.liveOrders).toBe(1);

@@ -184,6 +184,7 @@ export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrad
         ...{ rfqDelayMinMs: 300, rfqDelayMaxMs: 300, rfqFailurePips: 0, rfqCapacityPips: 10 },
       },
       onUnwritten: () => undefined,
+      onWritten: () => undefined,
     });
     // A process counts the orders of the followed book itself, in the order in which its first snapshot has them.
     const born = new Map<number, number>();

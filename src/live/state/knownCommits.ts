@@ -1,6 +1,6 @@
 /**
- * Number of the last known commit of the state file, in a separate small file. The number distinguishes an empty, lost
- * or truncated state file from the state file of a new account.
+ * Number of the last known commit of a database in the state directory, in a separate small file. The number
+ * distinguishes an empty, lost or truncated database, or an older copy, from the database of a new account.
  */
 import { readRegularFile, SMALL_FILE, syncFolder } from '../../guard/index.ts';
 import { closeSync, constants, existsSync, fsyncSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
@@ -8,13 +8,16 @@ import { join } from 'node:path';
 import { recordingsIn } from '../recording/recordings.ts';
 import { STATE_FILE } from './stateFile.ts';
 
-const FILE = 'puntas.commits';
+/** File names in a state directory: a database, and the number of its last commit. */
+export type CountedFile = { readonly db: string; readonly mark: string };
+
+const STATE: CountedFile = { db: STATE_FILE, mark: 'puntas.commits' };
 const BYTES = 32;
 
 /** Returns the number of the last commit known to be durable; `null` if no number is recorded. */
-export function commitsKnown(dir: string): number | null {
+export function commitsKnown(dir: string, { mark }: CountedFile = STATE): number | null {
   try {
-    const { commits } = JSON.parse(readRegularFile(join(dir, FILE), SMALL_FILE)) as { commits?: unknown };
+    const { commits } = JSON.parse(readRegularFile(join(dir, mark), SMALL_FILE)) as { commits?: unknown };
     return Number.isSafeInteger(commits) ? (commits as number) : null;
   } catch {
     return null;
@@ -31,9 +34,9 @@ export type CommitMark = {
 };
 
 /** Opens the file for writing. Throws if the disk accepts no write. */
-export function commitMarkIn(dir: string, commits: number): CommitMark {
+export function commitMarkIn(dir: string, commits: number, { mark }: CountedFile = STATE): CommitMark {
   const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
-  const fd = openSync(join(dir, FILE), O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
+  const fd = openSync(join(dir, mark), O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
   // The new text has the same length as the old one, so that no further space is needed.
   const put = (n: number) => writeSync(fd, `${JSON.stringify({ commits: n }).padEnd(BYTES - 1)}\n`, 0);
   put(commits);
@@ -52,12 +55,12 @@ export function commitMarkIn(dir: string, commits: number): CommitMark {
 }
 
 /**
- * Returns why the state file cannot be the file of earlier runs (it is missing or empty); otherwise `null`. Call
- * `lossOf` before SQLite opens the file, because SQLite deletes a write-ahead log whose file is missing.
+ * Returns why the database cannot be the one of earlier runs (it is missing or empty); otherwise `null`. Call `lossOf`
+ * before SQLite opens the file, because SQLite deletes a write-ahead log whose file is missing.
  */
-export function lossOf(dir: string): string | null {
-  const file = join(dir, STATE_FILE);
-  const traces = tracesIn(dir);
+export function lossOf(dir: string, of: CountedFile = STATE): string | null {
+  const file = join(dir, of.db);
+  const traces = tracesIn(dir, of);
   if (traces.length === 0) return null;
   if (existsSync(file) && statSync(file).size > 0) return null;
   return `${existsSync(file) ? 'the file is empty' : 'the file is missing'}, but earlier runs left ${traces.join(', ')} next to it`;
@@ -69,9 +72,8 @@ export function lossOf(dir: string): string | null {
  * file.
  */
 export function stalenessOf(dir: string, commits: number | null, lastRun: number | null): string | null {
-  const known = commitsKnown(dir);
-  if (commits !== null && known !== null && commits < known)
-    return `the file has only ${commits} of ${known} commits, because its log ${STATE_FILE}-wal was lost or truncated, or the file was restored from an older copy`;
+  const missing = missingCommits(dir, commits);
+  if (missing !== null) return missing;
   const recorded = recordedRuns(dir).at(-1);
   if (recorded !== undefined && recorded > (lastRun ?? 0))
     return `the file has no run ${recorded}, but the recording run-${recorded}.rec is next to it; the log ${STATE_FILE}-wal was lost or truncated, or the file was restored from an older copy`;
@@ -79,17 +81,29 @@ export function stalenessOf(dir: string, commits: number | null, lastRun: number
 }
 
 /**
- * Returns the files in the directory that only a bot with a state file creates. A sentinel's heartbeat and an
+ * Returns why a readable database is older than its last known commit; otherwise `null`. `commits` is the commit count
+ * of the database, or `null` for a version that did not count commits.
+ */
+export function missingCommits(dir: string, commits: number | null, of: CountedFile = STATE): string | null {
+  const known = commitsKnown(dir, of);
+  return commits !== null && known !== null && commits < known
+    ? `the file has only ${commits} of ${known} commits, because its log ${of.db}-wal was lost or truncated, or the file was restored from an older copy`
+    : null;
+}
+
+/**
+ * Returns the files in the directory that only a bot with this database creates. A sentinel's heartbeat and an
  * operator's halt are omitted, because they may exist before the first run.
  */
-function tracesIn(dir: string): string[] {
+function tracesIn(dir: string, { db, mark }: CountedFile): string[] {
   const names = existsSync(dir) ? readdirSync(dir) : [];
+  const hasLog = names.includes(`${db}-wal`) && statSync(join(dir, `${db}-wal`)).size > 0;
+  const own = [...(names.includes(mark) ? [mark] : []), ...(hasLog ? [`${db}-wal`] : [])];
+  if (db !== STATE_FILE) return own;
   const recordings = recordedRuns(dir);
   return [
-    ...[FILE, 'heartbeat.json'].filter(name => names.includes(name)),
-    ...(names.includes(`${STATE_FILE}-wal`) && statSync(join(dir, `${STATE_FILE}-wal`)).size > 0
-      ? [`${STATE_FILE}-wal`]
-      : []),
+    ...(names.includes('heartbeat.json') ? ['heartbeat.json'] : []),
+    ...own,
     ...(recordings.length === 0 ? [] : [`recordings up to run-${recordings.at(-1)}.rec`]),
   ];
 }

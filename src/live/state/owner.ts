@@ -7,8 +7,8 @@ import { hasOrderBooks, NONCES_ELSEWHERE } from './stateFile.ts';
 /** One bot on one account. */
 export type Owner = {
   /**
-   * Address of the exchange; `null` for an embedded exchange. An embedded exchange loses all data at its end, so its
-   * state is bound to no account.
+   * Address of the exchange; `null` for an embedded exchange. The state is then bound to no account, because the account
+   * ends with the exchange, except for a paper account.
    */
   readonly venue: string | null;
   /**
@@ -19,7 +19,12 @@ export type Owner = {
   readonly instance: string;
   /** Account number at the exchange; absent until the exchange has reported it. */
   readonly client?: string;
+  /** Paper account of the embedded exchange behind paper trading; absent for any other exchange. */
+  readonly paper?: PaperOwner;
 };
+
+/** Paper account, and the number of processes that have used it. */
+export type PaperOwner = { readonly account: string; readonly opens: number };
 
 /** Error for a state directory of another bot, whose orders must not be canceled. */
 export class NotOurs extends Error {}
@@ -48,8 +53,9 @@ export type AccountEvidence = {
 /**
  * Takes ownership of the state. Returns the name under which the account's rows are stored, initially `account`.
  * `client` is the account number that the exchange reported for this key, or `null` if it was not requested. Deletes
- * state of other accounts, which ended with their embedded exchange.
- * @throws NotOurs if another bot is the owner.
+ * state of other accounts, which ended with their embedded exchange. A paper account does not end: its state is never
+ * deleted here.
+ * @throws NotOurs if another bot is the owner, or another or a newer paper account.
  * @throws OtherKey if only the key differs and `client` is `null`.
  */
 export function takeOwnership(
@@ -60,6 +66,8 @@ export function takeOwnership(
   client: string | null = null,
 ): string {
   const before = ownerIn(db);
+  const other = before?.paper && paperFlaw(before.paper, owner.paper);
+  if (other) throw new NotOurs(`the state directory ${dir} ${other}`);
   const isBound = before !== null && before.venue !== null;
   if (isBound && ownerText(before) !== ownerText(owner)) throw new NotOurs(refusal(dir, before, owner));
   if (isBound && client !== null && (before.client ?? client) !== client)
@@ -96,6 +104,16 @@ export function ownedAccountIn(db: Database.Database, owner: Owner, account: str
 export function noteClient(db: Database.Database, client: string): void {
   const before = ownerIn(db);
   if (before !== null && before.venue !== null) writeOwner(db, { ...before, client });
+}
+
+/** Returns why the ledger of a paper account does not belong to the account of this process; otherwise `null`. */
+function paperFlaw(ledger: PaperOwner, now: PaperOwner | undefined): string | null {
+  const remedy = 'put the file of that account back, or start a new account and ledger with puntas run --paper --fresh';
+  if (ledger.account !== now?.account)
+    return `has the ledger of the paper account ${ledger.account}, but its account file has ${now === undefined ? 'none' : `the account ${now.account}`}; ${remedy}`;
+  if (ledger.opens > now.opens)
+    return `has a ledger that is newer than the file of its paper account, which was restored from an older copy; ${remedy}`;
+  return null;
 }
 
 function writeOwner(db: Database.Database, owner: Owner): void {

@@ -1,16 +1,21 @@
 /**
  * File of the paper account: rows of the embedded exchange behind paper trading, which are written in one transaction
- * per change. One process has the file open at a time.
+ * per change. One process has the file open at a time. A second small file has the number of its last durable commit,
+ * so that a lost or older file is never taken for a new account.
  */
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { textOfError, type Clock } from '../../core/index.ts';
-import { sumOf } from './rowChecksums.ts';
+import { commitMarkIn, lossOf, missingCommits, type CommitMark, type CountedFile } from './knownCommits.ts';
+import { numberColumn, sumOf, textColumn, textOfColumn } from './rowChecksums.ts';
 import { fromCopyOf } from './stateCopy.ts';
-import { atomically, StateInUse } from './stateFile.ts';
+import { atomically, diskTroubleWith, StateInUse } from './stateFile.ts';
 
 /** File name in a state directory. */
 export const PAPER_ACCOUNT_FILE = 'paper-account.db';
+
+const FILES: CountedFile = { db: PAPER_ACCOUNT_FILE, mark: 'paper-account.commits' };
 
 export type PaperRow = { readonly key: string; readonly text: string };
 export type PaperAccountFile = {
@@ -19,69 +24,139 @@ export type PaperAccountFile = {
   close(): void;
 };
 
+/** Error for an account file that is proven to be damaged, lost or older than its last commit. */
+export class DamagedAccount extends Error {}
+
 const VERSION = 1;
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS rows (key TEXT PRIMARY KEY, text TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS commits (one INTEGER PRIMARY KEY CHECK (one = 1), n INTEGER NOT NULL, sum INTEGER NOT NULL);
   PRAGMA user_version = ${VERSION};
 `;
 /** Size to which the write-ahead log is cut, in bytes. */
 const LOG_MAX_BYTES = 8 * 1024 * 1024;
 
 /**
- * Opens or creates the file in an existing state directory, and locks the file for this process. Throws a one-line
- * Error if another process has the file open, or if the file is damaged or cannot be written.
+ * Opens or creates the file in an existing state directory, and locks the file for this process.
+ * @throws StateInUse if another process has the file open.
+ * @throws DamagedAccount if the file is damaged, lost or older than its last commit; nothing is changed then.
+ * @throws Error with one line and the remedy if the disk or a permission is the cause, or a newer version wrote the file.
  */
 export function openPaperAccount(dir: string): PaperAccountFile {
   const file = join(dir, PAPER_ACCOUNT_FILE);
   let db: Database.Database | null = null;
   try {
+    const loss = lossOf(dir, FILES);
+    if (loss !== null) throw new DamagedAccount(loss);
     db = new Database(file, { timeout: 0 });
     // The kernel keeps the lock, so that the lock always ends with the process.
     db.pragma('locking_mode = EXCLUSIVE');
     db.pragma('journal_mode = WAL');
     db.pragma(`journal_size_limit = ${LOG_MAX_BYTES}`);
     verify(db);
-    const made = db;
-    made.exec(SCHEMA);
-    return fileIn(made);
+    const commits = commitsOf(db);
+    const missing = missingCommits(dir, commits, FILES);
+    if (missing !== null) throw new DamagedAccount(missing);
+    db.exec(SCHEMA);
+    return fileIn(db, commits, commitMarkIn(dir, commits, FILES));
   } catch (error) {
     db?.close();
-    const message = textOfError(error);
-    if (/locked|busy/i.test(message))
-      throw new StateInUse(
-        `the state directory is in use by another process (${file}); stop that process, or give this bot its own paper.stateDir`,
-      );
-    throw new Error(
-      `the paper account ${file} cannot be used (${message}); start a new account with puntas run --paper --fresh`,
-      { cause: error },
-    );
+    throw paperAccountProblem(dir, error);
+  }
+}
+
+/**
+ * Locks the file against every other process until `release`, which leaves no file of SQLite open, so that the directory
+ * can be moved before. Returns `null` if there is no file, or if the file is damaged: no process can use it.
+ * @throws StateInUse if another process has the file open.
+ */
+export function lockPaperAccount(dir: string): { release(): void } | null {
+  const file = join(dir, PAPER_ACCOUNT_FILE);
+  // SQLite would delete the log of an empty file.
+  if (!existsSync(file) || statSync(file).size === 0) return null;
+  let db: Database.Database | null = null;
+  try {
+    db = new Database(file, { timeout: 0 });
+    // Without a log, the connection never uses the path of the file again, at which a new account may be by then. `exec`
+    // leaves no statement open, so that `close` releases the lock.
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT; PRAGMA journal_mode = DELETE');
+    const locked = db;
+    return { release: () => locked.close() };
+  } catch (error) {
+    db?.close();
+    if (isLock(error)) throw inUse(file);
+    return null;
   }
 }
 
 /** Returns the rows from a copy of the file, for commands that only read; empty without a file. */
 export async function readPaperAccount(dir: string, clock: Clock): Promise<readonly PaperRow[]> {
-  const rows = await fromCopyOf(dir, PAPER_ACCOUNT_FILE, clock, path => {
-    const db = new Database(path, { timeout: 0 });
-    try {
-      verify(db);
-      return rowsIn(db);
-    } finally {
-      db.close();
-    }
-  });
-  return rows ?? [];
+  try {
+    const loss = lossOf(dir, FILES);
+    if (loss !== null) throw new DamagedAccount(loss);
+    const rows = await fromCopyOf(dir, PAPER_ACCOUNT_FILE, clock, path => {
+      const db = new Database(path, { timeout: 0 });
+      try {
+        verify(db);
+        return rowsIn(db);
+      } finally {
+        db.close();
+      }
+    });
+    return rows ?? [];
+  } catch (error) {
+    throw paperAccountProblem(dir, error);
+  }
 }
 
-function fileIn(db: Database.Database): PaperAccountFile {
+const isLock = (error: unknown): boolean => /locked|busy/i.test(textOfError(error));
+
+const inUse = (file: string): StateInUse =>
+  new StateInUse(
+    `the state directory is in use by another process (${file}); stop that process, or give this bot its own paper.stateDir`,
+  );
+
+/**
+ * Returns an error of a read or write as an error with one line for the operator, and its remedy. Only proven damage has
+ * a new account as its remedy.
+ */
+export function paperAccountProblem(dir: string, error: unknown): Error {
+  const file = join(dir, PAPER_ACCOUNT_FILE);
+  const message = textOfError(error);
+  const because = (text: string) => new Error(`the paper account ${file} cannot be used (${message}); ${text}`);
+  if (isLock(error)) return inUse(file);
+  if (error instanceof NewerFile) return because('update Puntas');
+  const trouble = diskTroubleWith(file, error);
+  if (trouble !== null) return new Error(`${trouble.message}; ${trouble.advice}`);
+  const isDamaged =
+    error instanceof DamagedAccount || /SQLITE_(?:CORRUPT|NOTADB)|malformed|not a database/i.test(codeAndText(error));
+  if (isDamaged)
+    return new DamagedAccount(
+      `the paper account ${file} cannot be used (${message}); restore ${dir} from a copy, or start a new account with puntas run --paper --fresh`,
+      { cause: error },
+    );
+  return because(
+    `check the owner and the permissions of ${dir} (ls -la ${dir}), then start again; the account is intact`,
+  );
+}
+
+const codeAndText = (error: unknown): string => `${(error as NodeJS.ErrnoException).code ?? ''} ${textOfError(error)}`;
+
+function fileIn(db: Database.Database, commitsBefore: number, mark: CommitMark): PaperAccountFile {
   const put = db.prepare(
     'INSERT INTO rows (key, text, sum) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET text = excluded.text, sum = excluded.sum',
   );
   const drop = db.prepare('DELETE FROM rows WHERE key = ?');
-  const write = atomically(db, (changes: Parameters<PaperAccountFile['write']>[0]) => {
+  const count = db.prepare(
+    'INSERT INTO commits (one, n, sum) VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE SET n = excluded.n, sum = excluded.sum',
+  );
+  let commits = commitsBefore;
+  const write = atomically(db, (changes: Parameters<PaperAccountFile['write']>[0], isCounted: boolean) => {
     for (const { key, text } of changes) {
       if (text === null) drop.run(key);
       else put.run(key, text, sumOf(key, text));
     }
+    if (isCounted) count.run(commits + 1, sumOf(commits + 1));
   });
   let isSynced: boolean | null = null;
   return {
@@ -89,9 +164,12 @@ function fileIn(db: Database.Database): PaperAccountFile {
     write: (changes, isDurable) => {
       if (isSynced !== isDurable) db.pragma(`synchronous = ${isDurable ? 'FULL' : 'NORMAL'}`);
       isSynced = isDurable;
-      write(changes);
+      write(changes, isDurable);
+      // A power cut may undo other commits, so only durable commits are counted.
+      if (isDurable) mark.tell(++commits);
     },
     close: () => {
+      mark.close();
       try {
         // In WAL mode, SQLite releases an exclusive lock only when the mode ends.
         db.pragma('journal_mode = DELETE');
@@ -106,18 +184,47 @@ function fileIn(db: Database.Database): PaperAccountFile {
   };
 }
 
+type StoredRow = { readonly key: unknown; readonly text: unknown; readonly sum: unknown };
+
 function rowsIn(db: Database.Database): readonly PaperRow[] {
-  return db.prepare('SELECT key, text FROM rows ORDER BY key').all() as PaperRow[];
+  const rows = db.prepare(`SELECT ${textColumn('key')}, ${textColumn('text')} FROM rows ORDER BY rows.key`).iterate();
+  return [...(rows as Iterable<StoredRow>)].map(({ key, text }) => ({
+    key: textOfColumn(key)!,
+    text: textOfColumn(text)!,
+  }));
 }
+
+/** Error for a file that a newer version of Puntas wrote. */
+class NewerFile extends Error {}
 
 /** Checks structure and content. SQLite detects damage to the structure, checksums detect damage to rows. */
 function verify(db: Database.Database): void {
   const check = db.pragma('integrity_check(1)') as { integrity_check: string }[];
-  if (check[0]?.integrity_check !== 'ok') throw new Error(`damaged: ${check[0]?.integrity_check}`);
+  if (check[0]?.integrity_check !== 'ok') throw new DamagedAccount(`damaged: ${check[0]?.integrity_check}`);
   const [{ user_version: version }] = db.pragma('user_version') as [{ user_version: number }];
-  if (version > VERSION) throw new Error(`version ${version} of the file is newer than this Puntas`);
+  if (version > VERSION) throw new NewerFile(`version ${version} of the file is newer than this Puntas`);
   if (version === 0) return;
-  for (const row of db.prepare('SELECT key, text, sum FROM rows').iterate() as Iterable<PaperRow & { sum: number }>) {
-    if (sumOf(row.key, row.text) !== row.sum) throw new Error(`damaged: row ${row.key} does not match its checksum`);
+  const rows = db.prepare(`SELECT ${textColumn('key')}, ${textColumn('text')}, ${numberColumn('sum')} FROM rows`);
+  for (const row of rows.iterate() as Iterable<StoredRow>) {
+    const [key, text] = [textOfColumn(row.key), textOfColumn(row.text)];
+    if (key === null || text === null || sumOf(key, text) !== row.sum)
+      throw new DamagedAccount(`damaged: row ${shownKey(key)} does not match its checksum`);
   }
 }
+
+/** Returns the number of durable commits in a verified file. */
+function commitsOf(db: Database.Database): number {
+  const { tables } = db.prepare(`SELECT count(*) AS tables FROM sqlite_master WHERE name = 'commits'`).get() as {
+    tables: number;
+  };
+  if (tables === 0) return 0;
+  const row = db.prepare(`SELECT ${numberColumn('n')}, ${numberColumn('sum')} FROM commits`).get() as
+    { n: unknown; sum: unknown } | undefined;
+  if (row === undefined) return 0;
+  if (typeof row.n !== 'number' || sumOf(row.n) !== row.sum)
+    throw new DamagedAccount('damaged: the commit count does not match its checksum');
+  return row.n;
+}
+
+const shownKey = (key: string | null): string =>
+  key !== null && /^[\w/]{1,40}$/.test(key) ? key : 'with an unreadable key';

@@ -7,7 +7,7 @@ import { CAUSES, textOfError } from '../../core/index.ts';
 import { diskAdvice, diskTroubleOf, tryDisk } from '../files/diskTrouble.ts';
 import { writeEntries } from './ledgerEntries.ts';
 import { checkpointOf } from '../recording/ledgerText.ts';
-import { sumOf } from './rowChecksums.ts';
+import { numberColumn, sumOf, textColumn, textOfColumn } from './rowChecksums.ts';
 
 /** File name in a state directory. */
 export const STATE_FILE = 'puntas.db';
@@ -56,7 +56,7 @@ export function openDatabase(
         `the state directory is in use by another process (${file}); stop that process, or give this bot its own state.dir`,
       );
     }
-    const trouble = troubleWith(file, error);
+    const trouble = diskTroubleWith(file, error);
     if (trouble === null && /unable to open/i.test(message)) {
       throw new Error(`cannot write the state file ${file} (${message}); check state.dir and its owner`);
     }
@@ -74,14 +74,14 @@ const LOG_MAX_BYTES = 8 * 1024 * 1024;
 export const unusable = (file: string, error: unknown): DamagedState =>
   error instanceof DamagedState
     ? error
-    : (troubleWith(file, error) ??
+    : (diskTroubleWith(file, error) ??
       new DamagedState(`the state file ${file} cannot be used: ${textOfError(error)}`, ADVICE(dirname(file))));
 
 const ADVICE = (dir: string): string =>
   `check the orders and balances of the account, move ${dir} away without deleting it, then start again; the new ledger opens with the balances at that time`;
 
 /** Returns the error for the operator if the disk is the cause; otherwise `null`. */
-function troubleWith(file: string, error: unknown): DamagedState | null {
+export function diskTroubleWith(file: string, error: unknown): DamagedState | null {
   if (file === ':memory:') return null;
   const dir = dirname(file);
   const isVague = /SQLITE_(IOERR|CANTOPEN)|disk I\/O|unable to open/i.test(
@@ -112,9 +112,11 @@ function verify(db: Database.Database): void {
   if (schema !== schemaOf(right)) throw new Error('damaged: the tables do not have the expected columns');
   for (const { table, texts, numbers } of SUMMED) {
     if (version < (SINCE[table] ?? 0)) continue;
-    const columns = [...texts.map(text), ...numbers.map(number)].join(', ');
-    for (const row of db.prepare(`SELECT ${columns}, ${number('sum')} FROM ${table}`).iterate() as Iterable<Row>) {
-      const fields = [...texts.map(name => decoded(row[name])), ...numbers.map(name => row[name])];
+    const columns = [...texts.map(textColumn), ...numbers.map(numberColumn)].join(', ');
+    for (const row of db
+      .prepare(`SELECT ${columns}, ${numberColumn('sum')} FROM ${table}`)
+      .iterate() as Iterable<Row>) {
+      const fields = [...texts.map(name => textOfColumn(row[name])), ...numbers.map(name => row[name])];
       if (sumOf(...fields) !== row['sum']) throw new Error(`damaged: a row of ${table} does not match its checksum`);
     }
   }
@@ -122,8 +124,8 @@ function verify(db: Database.Database): void {
 
 function schemaOf(db: Database.Database): string {
   const columns = ['type', 'name', 'tbl_name', 'sql'];
-  const rows = db.prepare(`SELECT ${columns.map(text).join(', ')} FROM sqlite_master ORDER BY rowid`).iterate();
-  return JSON.stringify([...(rows as Iterable<Row>)].map(row => columns.map(name => decoded(row[name]))));
+  const rows = db.prepare(`SELECT ${columns.map(textColumn).join(', ')} FROM sqlite_master ORDER BY rowid`).iterate();
+  return JSON.stringify([...(rows as Iterable<Row>)].map(row => columns.map(name => textOfColumn(row[name]))));
 }
 
 /**
@@ -314,10 +316,3 @@ const SINCE: Readonly<Record<string, number>> = {
 };
 
 type Row = Readonly<Record<string, unknown>>;
-
-// Texts are read as blobs, because the driver ends the process on text that is not UTF-8. Types are checked, because a
-// damaged column may have any type.
-const text = (name: string): string => `CASE typeof(${name}) WHEN 'text' THEN CAST(${name} AS BLOB) END AS ${name}`;
-const number = (name: string): string => `CASE WHEN typeof(${name}) IN ('integer', 'real') THEN ${name} END AS ${name}`;
-const decoded = (bytes: unknown): string | null =>
-  bytes instanceof ArrayBuffer ? Buffer.from(bytes).toString('utf8') : null;

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { sentenceOf } from '../../../src/messages/exits.ts';
+import { openPaperAccount, paperAccountProblem } from '../../../src/live/state/paperAccount.ts';
 import { DamagedState } from '../../../src/live/state/journal.ts';
 import { readRecording } from '../../../src/live/recording/recordings.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
@@ -168,6 +169,39 @@ describe.skipIf(!canMount)('a state directory (skipped where this process may no
     latchIn(dir).set({ reason: 'ä'.repeat(10_000), at: AT, by: 'sentinel' });
     expect(latchIn(dir).read()).toMatchObject({ reason: expect.stringMatching(/^ä{500,}$/) as string, by: 'sentinel' });
   });
+});
+
+describe.skipIf(!canMount)('a paper account (skipped where this process may not mount a disk)', () => {
+  test.each([
+    ['full', 'its disk is full', 'free up space', fill],
+    ['read-only', 'it is read-only', 'writable again', (at: string) => execFileSync('mount', ['-o', 'remount,ro', at])],
+  ] as const)(
+    'on a %s disk names the disk as the cause, and never a new account as the remedy',
+    (_, cause, remedy, spoil) => {
+      const made = mkdtempSync(join(tmpdir(), 'puntas-made-'));
+      const file = openPaperAccount(made);
+      file.write([{ key: 'account', text: 'a balance' }], true);
+      file.close();
+      const at = disk('256k')!;
+      const dir = join(at, 'state');
+      cpSync(made, dir, { recursive: true });
+      rmSync(made, { recursive: true });
+      spoil(at);
+      const error = caught(() => {
+        const opened = openPaperAccount(dir);
+        try {
+          opened.write([{ key: 'account', text: 'x'.repeat(400_000) }], true);
+        } catch (error) {
+          throw paperAccountProblem(dir, error);
+        } finally {
+          opened.close();
+        }
+      });
+      expect(String(error)).toContain(cause);
+      expect(String(error)).toContain(remedy);
+      expect(String(error)).not.toContain('--fresh');
+    },
+  );
 });
 
 const caught = (work: () => void): unknown => {

@@ -12,10 +12,17 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import Database from 'libsql';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { realClock } from '../../../src/live/realClock.ts';
 import { runsOf } from '../../many.ts';
-import { openPaperAccount, PAPER_ACCOUNT_FILE, readPaperAccount } from '../../../src/live/state/paperAccount.ts';
+import {
+  DamagedAccount,
+  lockPaperAccount,
+  openPaperAccount,
+  PAPER_ACCOUNT_FILE,
+  readPaperAccount,
+} from '../../../src/live/state/paperAccount.ts';
 import { between } from '../../draws.ts';
 
 let dir = '';
@@ -69,6 +76,137 @@ test('refuses a changed row, and names the remedy', () => {
   bytes.write('99999', bytes.indexOf('12345'));
   writeFileSync(path, bytes);
   expect(() => openPaperAccount(dir)).toThrow(/row account does not match its checksum.*--fresh/);
+});
+
+/** Account file of a process that is killed after each of some writes: the files as each kill leaves them. */
+function killed(writes: number): { readonly left: string; readonly copies: readonly string[] } {
+  const file = openPaperAccount(dir);
+  const copies = Array.from({ length: writes }, (_, i) => {
+    file.write([{ key: 'account', text: `a balance of ${1_000 + i}` }], true);
+    file.write([{ key: 'queues', text: `a place of ${i}` }], false);
+    return copyOf(dir, `copy-${i}`);
+  });
+  file.close();
+  return { left: copies.at(-1)!, copies: copies.slice(0, -1) };
+}
+
+/** Copies the files of a folder into a new folder in it. */
+function copyOf(from: string, name: string): string {
+  const to = join(dir, name);
+  mkdirSync(to);
+  for (const { name: one } of readdirSync(from, { withFileTypes: true }).filter(entry => entry.isFile()))
+    copyFileSync(join(from, one), join(to, one));
+  return to;
+}
+
+const LOG = `${PAPER_ACCOUNT_FILE}-wal`;
+const LOSSES: readonly (readonly [string, (left: string, older: string) => void, RegExp])[] = [
+  ['removed', left => rmSync(join(left, PAPER_ACCOUNT_FILE)), /the file is missing, but earlier runs left/],
+  [
+    'removed with its log',
+    left => [PAPER_ACCOUNT_FILE, LOG].forEach(name => rmSync(join(left, name))),
+    /the file is missing, but earlier runs left paper-account\.commits/,
+  ],
+  [
+    'removed with the number of its commits',
+    left => [PAPER_ACCOUNT_FILE, 'paper-account.commits'].forEach(name => rmSync(join(left, name))),
+    /the file is missing, but earlier runs left paper-account\.db-wal/,
+  ],
+  ['emptied', left => truncateSync(join(left, PAPER_ACCOUNT_FILE)), /the file is empty/],
+  ['without its log', left => rmSync(join(left, LOG)), /only \d+ of 4 commits/],
+  ['with a log that was cut off', left => truncateSync(join(left, LOG), 4_000), /only \d+ of 4 commits/],
+  [
+    'of an older copy',
+    (left, older) => [PAPER_ACCOUNT_FILE, LOG].forEach(name => copyFileSync(join(older, name), join(left, name))),
+    /only 2 of 4 commits/,
+  ],
+];
+
+test.each(LOSSES)('a file that was %s is no new account, and stays as it is', (_, lose, why) => {
+  const { left, copies } = killed(4);
+  lose(left, copies[1]!);
+  const files = () => readdirSync(left).map(name => [name, readFileSync(join(left, name)).toString('hex')]);
+  const before = files();
+  expect(() => openPaperAccount(left)).toThrow(why);
+  // SQLite may move the log of a file into it, which changes no row.
+  if (!why.source.includes('only')) expect(files()).toEqual(before);
+  // The next process, with the files as the first start left them.
+  expect(() => openPaperAccount(copyOf(left, 'again'))).toThrow(why);
+});
+
+test('a kill or a power cut after any write loses nothing that the count of commits knows', () => {
+  const { left, copies } = killed(5);
+  for (const [i, copy] of [...copies, left].entries()) {
+    // After a power cut, the number of the last commit may be an older one.
+    const again = openPaperAccount(copy);
+    expect(again.read().find(({ key }) => key === 'account')?.text).toBe(`a balance of ${1_000 + i}`);
+    again.close();
+  }
+});
+
+test('after a byte that is not UTF-8 anywhere in the file, a start is refused or has the same rows, and --fresh can still lock the file', async () => {
+  const file = openPaperAccount(dir);
+  file.write(
+    Array.from({ length: 12 }, (_, i) => ({ key: `order/${i}`, text: `"${'an order of the bot '.repeat(3)}${i}"` })),
+    true,
+  );
+  const rows = file.read();
+  file.close();
+  const bytes = readFileSync(join(dir, PAPER_ACCOUNT_FILE));
+  const used = [...bytes.keys()].filter(at => bytes[at] !== 0);
+  const inRows = bytes.indexOf('an order of the bot');
+  const seen = { refused: 0, same: 0 };
+  let run = 0;
+  const tried = (at: number) => {
+    const here = join(dir, `flip-${++run}`);
+    mkdirSync(here);
+    const flipped = Buffer.from(bytes);
+    flipped[at] = 0xff;
+    writeFileSync(join(here, PAPER_ACCOUNT_FILE), flipped);
+    lockPaperAccount(here)?.release();
+    try {
+      const again = openPaperAccount(here);
+      expect(again.read()).toEqual(rows);
+      again.close();
+      seen.same++;
+    } catch (error) {
+      // A byte of the header can also say that a newer version wrote the file, or that it must not be written.
+      if (at >= 100) expect(error).toBeInstanceOf(DamagedAccount);
+      seen.refused++;
+    }
+    rmSync(here, { recursive: true });
+  };
+  for (const at of [inRows, inRows + 40]) tried(at);
+  expect(seen).toEqual({ refused: 2, same: 0 });
+  fc.assert(fc.property(fc.constantFrom(...used), tried), { ...runsOf(2_000, 40), seed: 3 });
+  const here = join(dir, 'read');
+  mkdirSync(here);
+  const flipped = Buffer.from(bytes);
+  flipped[inRows] = 0xff;
+  writeFileSync(join(here, PAPER_ACCOUNT_FILE), flipped);
+  await expect(readPaperAccount(here, realClock())).rejects.toThrow(/does not match its checksum/);
+});
+
+test('the lock of a file ends with its release, and stops every other process until then', () => {
+  expect(lockPaperAccount(dir)).toBeNull();
+  const file = openPaperAccount(dir);
+  file.write([{ key: 'account', text: '1' }], true);
+  expect(() => lockPaperAccount(dir)).toThrow(/is in use by another process/);
+  file.close();
+  const locked = lockPaperAccount(dir)!;
+  expect(() => openPaperAccount(dir)).toThrow(/is in use by another process/);
+  locked.release();
+  const again = openPaperAccount(dir);
+  expect(again.read()).toEqual([{ key: 'account', text: '1' }]);
+  again.close();
+});
+
+test('a file that a newer version wrote asks for an update, not for a new account', () => {
+  openPaperAccount(dir).close();
+  const db = new Database(join(dir, PAPER_ACCOUNT_FILE));
+  db.exec('PRAGMA user_version = 9');
+  db.close();
+  expect(() => openPaperAccount(dir)).toThrow(/newer than this Puntas\); update Puntas$/);
 });
 
 test('without a file has no rows to read', async () => {
