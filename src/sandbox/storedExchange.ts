@@ -19,6 +19,7 @@ import { CONVERSIONS_MAX, type VenueConversion } from './desks/conversions.ts';
 import { createVenue, type EmbeddedExchange, type ExchangeOptions, type ExchangeWatcher } from './exchange.ts';
 import type { Respond } from './http/rest.ts';
 import type { FollowedMarket, StoredQueues } from './markets/followed.ts';
+import { remainingDelay } from './matching/remainingDelay.ts';
 import { Account, type AccountHoldings } from './venue/accounts.ts';
 import type { Modification } from './venue/modification.ts';
 import { isActive, type VenueOrder } from './venue/order.ts';
@@ -142,7 +143,7 @@ export class StoredExchange {
   readonly #onUnwritten: (error: unknown) => void;
   readonly #onWritten: () => void;
   readonly #restored: StoredQueues;
-  /** Time at which the earlier process last ran with a visible market; `null` for a new account. */
+  /** Time at which the earlier process last had a current market; `null` for a new account. */
   readonly #lastSeen: Millis | null;
   /** Commands of the earlier process, until the market is visible. */
   #held: readonly StoredCommand[];
@@ -151,6 +152,10 @@ export class StoredExchange {
   /** Whether a request is being answered; its changes are stored together. */
   #isAnswering = false;
   #isUnwritten = false;
+  /** Whether the next change also stores that the market is seen now. */
+  #isSeenDue = false;
+  /** Whether the followed market is current. */
+  #isFresh: () => boolean = () => true;
   /** Last written text of each row that can change again. */
   readonly #texts = new Map<string, string>();
   readonly #serials = new Map<string, number>();
@@ -239,11 +244,12 @@ export class StoredExchange {
 
   /**
    * Connects the market, which then continues with the stored orders and queue positions. Returns the receiver of the
-   * followed market, which stores what an execution or a level changed.
+   * followed market, which stores what an execution or a level changed. `isFresh`: whether the followed market is current.
    * @throws UnrestorableAccount if the stored orders cannot be entered in the book.
    */
-  follow(market: FollowedMarket) {
+  follow(market: FollowedMarket, isFresh: () => boolean = () => true) {
     this.#market = market;
+    this.#isFresh = isFresh;
     const { active } = this.#account;
     const resting = [...active.values()].filter(order => this.#waiting.has(order.oid));
     restored(() =>
@@ -257,7 +263,8 @@ export class StoredExchange {
             this.#book.restore(order);
             return true;
           },
-          isUnseen: () => this.#lastSeen !== null && this.#clock.now() - this.#lastSeen > UNSEEN_AFTER_MS,
+          isUnseen: () => this.#isUnseen(),
+          executeUnseen: () => this.#executeUnseen(),
           onShown: () => {
             this.#seen();
             this.#resumeCommands();
@@ -333,6 +340,7 @@ export class StoredExchange {
       deposited: [...venue.deposited],
     } satisfies StoredAccount);
     put('commands', this.#commands());
+    if (this.#isSeenDue) put('seen', this.#clock.now());
     put('capacity', this.box.rfq.loads());
     put('numbers', { ...venue.numbers, book: this.#book.numbers, ends: this.#ended } satisfies Numbers);
     const { tick, lot } = this.#book.instrument;
@@ -369,6 +377,7 @@ export class StoredExchange {
     for (const [key, text] of now) if (!WRITTEN_ONCE.test(key)) this.#texts.set(key, text);
     for (const order of orders) if (!isActive(order)) this.#texts.delete(this.#orderKey(order));
     for (const key of gone) this.#kept.get(key.slice(0, key.indexOf('/')))?.delete(key);
+    this.#isSeenDue = false;
     this.#lastTid = this.#account.trades.newest()?.tid ?? tid;
     this.#lastTransfer = this.#account.transfers.list().at(-1)?.id ?? transfer;
     for (const done of [this.#orders, this.#forgotten, this.#conversions, this.#traded]) done.clear();
@@ -386,14 +395,40 @@ export class StoredExchange {
     });
   }
 
-  /** Stores regularly that the process runs with a visible market, so that the next process knows for how long the market was not followed. */
+  /**
+   * Stores regularly that the market is current, so that the next process knows for how long it was not followed. What
+   * an unseen market filled is stored in the same write: with the time alone, the next process would not fill it again.
+   */
   #seen(): void {
-    try {
-      this.#store.write([{ key: 'seen', text: storedText(this.#clock.now()) }], false);
-    } catch {
-      // The next change reports that the store does not accept writes.
+    this.#isSeenDue = true;
+    this.#stored();
+    const again = () => {
+      if (this.#isFresh()) this.#seen();
+      else this.#seenTimer = this.#clock.after(SEEN_EVERY_MS, again);
+    };
+    this.#seenTimer = this.#clock.after(SEEN_EVERY_MS, again);
+  }
+
+  /** Whether the market was not followed for a time. A time in the future tells nothing: the clock was set back. */
+  #isUnseen(): boolean {
+    if (this.#lastSeen === null) return false;
+    const away = this.#clock.now() - this.#lastSeen;
+    return !(away >= 0 && away <= UNSEEN_AFTER_MS);
+  }
+
+  /**
+   * Executes commands of the earlier process before the market of now fills the orders that it has passed: new orders,
+   * which are then filled too, and cancels and changes that were due while the market was still known.
+   */
+  #executeUnseen(): void {
+    const knownTo = this.#lastSeen! + UNSEEN_AFTER_MS;
+    const isFirst = ({ kind, due }: StoredCommand) => kind === 'enter' || due <= knownTo;
+    const [first, later] = [this.#held.filter(isFirst), this.#held.filter(of => !isFirst(of))];
+    this.#held = later;
+    for (const one of first) {
+      const command = this.#commandOf(one);
+      if (command) this.#book.executeUnseen(command);
     }
-    this.#seenTimer = this.#clock.after(SEEN_EVERY_MS, () => this.#seen());
   }
 
   #commands(): readonly StoredCommand[] {
@@ -414,7 +449,8 @@ export class StoredExchange {
     for (let first = this.#held[0]; first; first = this.#held[0]) {
       this.#held = this.#held.slice(1);
       const command = this.#commandOf(first);
-      if (command) this.#book.queue.submit(Math.max(0, first.due - this.#clock.now()), command);
+      const longest = this.box.venue.switches.engineDelayMaxMs;
+      if (command) this.#book.queue.submit(remainingDelay(first.due, this.#clock.now(), longest), command);
     }
   }
 
@@ -478,18 +514,20 @@ export class StoredExchange {
 
   #restoreTrades(trades: readonly (readonly [string, StoredTrade])[]): void {
     const kept = trades.slice(-OWN_TRADES_MAX);
+    const { tradeRecordDelayMs } = this.box.venue.switches;
     for (const [, { oid, originId, marginOrderType, side, readable, tick, lot, ...of }] of kept) {
       const instrument = this.#instrumentIn({ tick, lot });
       const order = { oid, originId, marginOrderType, side, instrument, book: instrument.symbol };
-      this.#account.trades.add({ ...of, order, readableAt: this.#elapsedAt(readable) });
+      this.#account.trades.add({ ...of, order, readableAt: this.#elapsedAt(readable, tradeRecordDelayMs) });
     }
     this.#lastTid = kept.at(-1)?.[1].tid ?? 0;
   }
 
   #restoreTransfers(transfers: readonly (readonly [string, StoredTransfer])[]): void {
+    const { transferListDelayMs } = this.box.venue.switches;
     const kept = transfers
       .slice(-TRANSFERS_MAX)
-      .map(([, { listed, ...of }]) => ({ ...of, listedAt: this.#elapsedAt(listed) }));
+      .map(([, { listed, ...of }]) => ({ ...of, listedAt: this.#elapsedAt(listed, transferListDelayMs) }));
     this.#account.transfers.restore(kept);
     this.#lastTransfer = kept.at(-1)?.id ?? '';
   }
@@ -550,8 +588,9 @@ export class StoredExchange {
     return this.#clock.now() + (elapsed - this.#clock.elapsed());
   }
 
-  #elapsedAt(wall: Millis): Millis {
-    return this.#clock.elapsed() + (wall - this.#clock.now());
+  /** Converts wall-clock time into elapsed time of this process, at most `delayMax` from now. */
+  #elapsedAt(wall: Millis, delayMax: Millis): Millis {
+    return this.#clock.elapsed() + Math.min(delayMax, wall - this.#clock.now());
   }
 }
 

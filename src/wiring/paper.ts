@@ -137,7 +137,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       lotsUpTo: (side, price, arrival) => follower.queues.lotsUpTo(side, price, arrival),
     };
     const market = new FollowedMarket(place, levelModel(paper.fills), paper.fills === 'expected' ? queues : null);
-    const sink = continued(paper.stateDir, () => stored.follow(market));
+    const sink = continued(paper.stateDir, () => stored.follow(market, () => follower.isFresh));
     const streamWay = streamWayOf(followed, options.transports);
     const follower: Follower = new Follower({
       exchange: client,
@@ -232,7 +232,7 @@ async function assertNoPaperLedger(dir: string, clock: Clock): Promise<void> {
   if (existsSync(join(dir, PAPER_ACCOUNT_FILE))) return;
   // A state file that cannot be read is reported when it is opened.
   const owner = (await lookInto(dir, clock).catch(() => null))?.owner;
-  if (owner?.paper !== undefined)
+  if (owner?.paperAccount !== undefined)
     throw new Error(
       `the state directory ${dir} has the ledger of a paper account, but the account file ${PAPER_ACCOUNT_FILE} is missing; put the file back, or start a new account and ledger with puntas run --paper --fresh`,
     );

@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { amount, price, textOfAmount, textOfPrice, VirtualClock, type Side } from '../../src/core/index.ts';
 import { levelModel } from '../../src/fills/index.ts';
-import { FollowedMarket, StoredExchange, type RowChange, type RowStore } from '../../src/sandbox/index.ts';
+import {
+  FollowedMarket,
+  StoredExchange,
+  type RowChange,
+  type RowStore,
+  type Switches,
+} from '../../src/sandbox/index.ts';
 import { OWN_TRADES_MAX } from '../../src/sandbox/venue/ownTrades.ts';
 import { isMany, runsOf, testInMany } from '../many.ts';
 import { kills, MODELS, played, scripts, type SelfTrade } from './storedWorld.ts';
@@ -43,9 +49,15 @@ const BOOK = 'btc_mxn';
 const LOTS = amount(100_000);
 
 class Rows implements RowStore {
-  readonly rows = new Map<string, string>();
+  readonly rows: Map<string, string>;
   isFull = false;
   readonly durable: boolean[] = [];
+  /** Rows after each write: what a process that is killed then leaves. */
+  readonly history: ReadonlyMap<string, string>[] = [];
+
+  constructor(rows: ReadonlyMap<string, string> = new Map()) {
+    this.rows = new Map(rows);
+  }
 
   read() {
     return [...this.rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, text]) => ({ key, text }));
@@ -58,10 +70,27 @@ class Rows implements RowStore {
       if (text === null) this.rows.delete(key);
       else this.rows.set(key, text);
     }
+    // A power cut may undo other writes: whatever is money, an order or a trade must not be in them.
+    if (!isDurable) expect(changes.filter(({ key }) => !['numbers', 'queues', 'seen'].includes(key))).toEqual([]);
+    this.history.push(new Map(this.rows));
   }
 }
 
-function opened(clock: VirtualClock, store: RowStore, instance = 'bot', tickSize = '10') {
+function pass(clock: VirtualClock, ms: number): void {
+  let isOver = false;
+  clock.after(ms, () => (isOver = true));
+  while (!isOver) clock.runNext();
+}
+
+type Opening = {
+  readonly instance?: string;
+  readonly tickSize?: string;
+  readonly switches?: Partial<Switches>;
+  readonly isFresh?: () => boolean;
+};
+
+function opened(clock: VirtualClock, store: RowStore, opening: Opening = {}) {
+  const { instance = 'bot', tickSize = '10', switches = {}, isFresh = () => true } = opening;
   const unwritten: unknown[] = [];
   const rules = {
     ...{ book: BOOK, tickSize, minimumAmount: '0.00001', maximumAmount: '500', minimumPrice: '100' },
@@ -77,12 +106,12 @@ function opened(clock: VirtualClock, store: RowStore, instance = 'bot', tickSize
         fees: { group: 'mxn', tiers: [{ volume: '9999999999', maker: '0.001', taker: '0.002' }] },
       },
     ],
-    switches: { engineDelayMinMs: 0, engineDelayMaxMs: 0, tradeRecordDelayMs: 0, rateLimits: 'off' },
+    switches: { engineDelayMinMs: 0, engineDelayMaxMs: 0, tradeRecordDelayMs: 0, rateLimits: 'off', ...switches },
     onUnwritten: error => void unwritten.push(error),
     onWritten: () => void unwritten.push('written'),
   });
   const market = new FollowedMarket(stored.box.marketplace(BOOK), levelModel('pessimistic'));
-  const sink = stored.follow(market);
+  const sink = stored.follow(market, isFresh);
   const show = (bid: number, ask: number) => {
     sink.clear();
     sink.set('buy', price(bid), LOTS);
@@ -137,6 +166,170 @@ describe('after a time in which no process followed the market', () => {
   });
 });
 
+const DAY = 86_400_000;
+
+describe('after a kill at any write while passed orders are filled', () => {
+  test('the next process fills every passed order completely, once', () => {
+    const [clock, rows] = [new VirtualClock(), new Rows()];
+    const before = opened(clock, rows);
+    before.show(150_000, 150_010);
+    const oids = [149_990, 149_980].map(at => before.rest('buy', at, amount(2 * LOTS)));
+    before.stored.close();
+    clock.step(DAY);
+    const last = rows.history.length;
+    opened(clock, rows).show(149_900, 149_910);
+    const [first, ...later] = [rows.history[last - 1]!, ...rows.history.slice(last)];
+    expect(later.length).toBeGreaterThan(1);
+    const moneyAfter = (left: ReadonlyMap<string, string>) => {
+      const { show, trader } = opened(clock, new Rows(left));
+      show(149_900, 149_910);
+      expect(oids.map(oid => trader.order(oid)!['status'])).toEqual(['completed', 'completed']);
+      return [trader.balance('mxn'), trader.balance('btc')];
+    };
+    for (const left of later) expect(moneyAfter(left)).toEqual(moneyAfter(first));
+  });
+
+  test('a book that is crossed at first shows no passed order; the first one that is not does', () => {
+    const [clock, rows] = [new VirtualClock(), new Rows()];
+    const before = opened(clock, rows);
+    before.show(150_000, 150_010);
+    const oid = before.rest('buy', 149_990, amount(3 * LOTS));
+    before.stored.close();
+    clock.step(DAY);
+    const { show, trader } = opened(clock, rows);
+    show(149_920, 149_910);
+    expect(trader.order(oid)!['status']).not.toBe('completed');
+    show(149_900, 149_910);
+    expect(trader.order(oid)!['status']).toBe('completed');
+  });
+});
+
+describe('commands in flight at a kill', () => {
+  const switches = { engineDelayMinMs: 25, engineDelayMaxMs: 25, cancelTiming: 'queued' } as const;
+  const PRICE = 149_990;
+  /** What is left of an order if the process is killed with `act` in flight, and the market is then unseen for a day. */
+  const left = (
+    act: (world: ReturnType<typeof opened>, oid: string) => string,
+    [bid, ask]: readonly [number, number],
+    staleMs = 0,
+  ) => {
+    const [clock, rows] = [new VirtualClock(), new Rows()];
+    let isFresh = true;
+    const before = opened(clock, rows, { switches, isFresh: () => isFresh });
+    before.show(150_000, 150_010);
+    const oid = before.rest('buy', PRICE);
+    pass(clock, 100);
+    isFresh = false;
+    pass(clock, staleMs);
+    const changed = act(before, oid);
+    before.stored.close();
+    clock.step(DAY);
+    const after = opened(clock, rows, { switches });
+    after.show(bid, ask);
+    pass(clock, 100);
+    after.show(bid, ask);
+    const [order] = [after.trader.order(changed)!];
+    return { status: order['status'], order, place: after.market.stored().orders.buy[0], after };
+  };
+  const cancel = ({ trader }: ReturnType<typeof opened>, oid: string) => {
+    trader.call('DELETE', `/api/v3/orders/${oid}`);
+    return oid;
+  };
+  const enter = (more: Record<string, unknown>) => (world: ReturnType<typeof opened>, oid: string) => {
+    cancel(world, oid);
+    return world.trader.limit(BOOK, 'buy', '1499950', '0.00100000', more);
+  };
+  const PASSED = [149_900, 149_910] as const;
+  const NOT_REACHED = [150_000, 150_010] as const;
+
+  test('a cancel that was due within 25 ms precedes all that the market did later', () => {
+    expect(left(cancel, PASSED).status).toBe('cancelled');
+    expect(left(cancel, NOT_REACHED).status).toBe('cancelled');
+  });
+
+  test('a cancel that was sent while the market was unseen does not precede what the market did', () => {
+    expect(left(cancel, PASSED, 5_000).status).toBe('completed');
+    expect(left(cancel, NOT_REACHED, 5_000).status).toBe('cancelled');
+  });
+
+  test('a limit order enters the market of then: it is filled if the market has passed it, else it is last in its level', () => {
+    const post = enter({ time_in_force: 'postonly' });
+    const { order, after } = left(post, PASSED);
+    expect([order['status'], order['unfilled_amount']]).toEqual(['completed', '0.00000000']);
+    const [trade] = after.trader.get<Record<string, string>[]>('GET', '/api/v3/user_trades');
+    expect(trade).toMatchObject({ price: '1499950', maker_side: 'buy' });
+    const rested = left(post, [149_995, 150_010]);
+    expect([rested.status, rested.place!.front]).toEqual(['open', LOTS]);
+  });
+
+  test.each(['immediateorcancel', 'fillorkill'])('an order %s does not take the market of a later day', how => {
+    expect(left(enter({ time_in_force: how }), PASSED).status).toBe('cancelled');
+  });
+
+  test('a market that was followed but not current at the kill was unseen since it was current', () => {
+    const world = (staleMs: number) => {
+      const [clock, rows] = [new VirtualClock(), new Rows()];
+      let isFresh = true;
+      const before = opened(clock, rows, { isFresh: () => isFresh });
+      before.show(150_000, 150_010);
+      const oid = before.rest('buy', PRICE, amount(3 * LOTS));
+      isFresh = false;
+      pass(clock, staleMs);
+      before.stored.close();
+      const { show, trader } = opened(clock, rows);
+      show(...PASSED);
+      return trader.order(oid)!['unfilled_amount'];
+    };
+    expect(world(10_000)).toBe('0.00000000');
+    expect(world(1_000)).toBe('0.00200000');
+  });
+});
+
+test('whatever the clock was set to meanwhile, all that was under way is over within the longest configured delay', () => {
+  const switches = {
+    ...{ engineDelayMinMs: 25, engineDelayMaxMs: 25, cancelTiming: 'queued', tradeRecordDelayMs: 400 },
+    ...{ transferListDelayMs: 300, rfqDelayMinMs: 200, rfqDelayMaxMs: 500, conversionQueueMs: 600, rfqFailurePips: 0 },
+  } as const;
+  fc.assert(
+    fc.property(fc.integer({ min: -30 * DAY, max: 30 * DAY }), fc.constantFrom(0, 10, 350), (stepMs, waitMs) => {
+      const [clock, rows] = [new VirtualClock(), new Rows()];
+      const before = opened(clock, rows, { switches });
+      before.show(150_000, 150_010);
+      const filled = before.rest('buy', 150_000);
+      pass(clock, 100);
+      before.sink.trade('sell', price(150_000), amount(2 * LOTS), { takerNumber: 1 });
+      before.show(150_000, 150_010);
+      const { trader } = before;
+      const funds = { from_currency: 'btc', to_currency: 'mxn', spend_amount: '0.04' };
+      const { id } = trader.get<{ id: string }>('POST', '/api/v4/currency_conversions', funds);
+      trader.get('PUT', `/api/v4/currency_conversions/${id}`);
+      const quoted = { source: 'BTC', target: 'MXN', source_amount: '0.04' };
+      const quote = trader.call('POST', '/rfq/v1/quotes', quoted).body as unknown as { id: string };
+      trader.call('POST', '/rfq/v1/conversions', { quote_id: quote.id });
+      const oid = before.rest('buy', 149_900);
+      pass(clock, waitMs);
+      before.stored.close();
+      clock.step(stepMs);
+      const after = opened(clock, rows, { switches });
+      after.show(150_000, 150_010);
+      pass(clock, 700);
+      const trades = after.trader.get<Record<string, string>[]>('GET', '/api/v3/user_trades');
+      expect(trades.map(trade => trade['oid'])).toEqual([filled]);
+      expect(after.trader.order(oid)!['status']).toBe('open');
+      const next = after.rest('buy', 149_800);
+      pass(clock, 30);
+      expect(after.trader.order(next)!['status']).toBe('open');
+      const own = after.stored.box.venue.accounts.get(after.stored.account.id)!;
+      expect(after.stored.box.rfq.conversionsOf(own).map(({ status }) => status)).toEqual(['COMPLETED']);
+      expect(after.trader.get<{ status: string }>('GET', `/api/v4/currency_conversions/${id}`).status).toBe(
+        'completed',
+      );
+      after.stored.close();
+    }),
+    { ...runsOf(100, 8), seed: 4 },
+  );
+});
+
 test('what the disk does not take is not answered, and is answered once it does', () => {
   const [clock, rows] = [new VirtualClock(), new Rows()];
   const { show, rest, trader, unwritten, stored } = opened(clock, rows);
@@ -189,7 +382,7 @@ testInMany('keeps a bounded number of trades, and the next process has the same 
 test('belongs to one bot on one market', () => {
   const [clock, rows] = [new VirtualClock(), new Rows()];
   opened(clock, rows).stored.close();
-  expect(() => opened(clock, rows, 'another')).toThrow(
+  expect(() => opened(clock, rows, { instance: 'another' })).toThrow(
     'it belongs to bot on btc_mxn of https://one.example, but this bot is another on btc_mxn of https://one.example',
   );
 });
@@ -200,7 +393,7 @@ test('cancels the orders of another tick size, and keeps their trades and money'
   before.show(149_990, 150_010);
   const oid = before.rest('buy', 149_990);
   before.stored.close();
-  const { trader, stored, show } = opened(clock, rows, 'bot', '5');
+  const { trader, stored, show } = opened(clock, rows, { tickSize: '5' });
   // No level in the old units stays in the book.
   expect(stored.box.marketplace(BOOK).amountAt('buy', price(149_990))).toBe(0);
   show(300_000, 300_020);

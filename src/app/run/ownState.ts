@@ -67,7 +67,7 @@ export const ownerOf = ({ exchange, book, instance }: Config, venue: VenueAccess
   key: exchange.kind === 'embedded' ? '' : fingerprintOf(venue.key),
   book,
   instance,
-  ...(venue.paper && { paper: venue.paper.owner }),
+  ...(venue.paper && { paperAccount: venue.paper.owner }),
 });
 
 type AccountReads = Pick<VenueClient, 'limits' | 'account' | 'openOrders'>;

@@ -20,7 +20,7 @@ export type Owner = {
   /** Account number at the exchange; absent until the exchange has reported it. */
   readonly client?: string;
   /** Paper account of the embedded exchange behind paper trading; absent for any other exchange. */
-  readonly paper?: PaperOwner;
+  readonly paperAccount?: PaperOwner;
 };
 
 /** Paper account, and the number of processes that have used it. */
@@ -66,7 +66,7 @@ export function takeOwnership(
   client: string | null = null,
 ): string {
   const before = ownerIn(db);
-  const other = before?.paper && paperFlaw(before.paper, owner.paper);
+  const other = before?.paperAccount && paperFlaw(before.paperAccount, owner.paperAccount);
   if (other) throw new NotOurs(`the state directory ${dir} ${other}`);
   const isBound = before !== null && before.venue !== null;
   if (isBound && ownerText(before) !== ownerText(owner)) throw new NotOurs(refusal(dir, before, owner));

@@ -17,6 +17,7 @@ import type { Account } from '../venue/accounts.ts';
 import { done, refused, type Verdict } from '../wire/codes.ts';
 import type { DeskBook, DeskWatcher, DeskWorld } from './deskWorld.ts';
 import { keepNewest } from './keepNewest.ts';
+import { remainingDelay } from '../matching/remainingDelay.ts';
 import { randomOid } from '../wire/oid.ts';
 import { ceil8, floor8 } from '../wire/rounding.ts';
 
@@ -176,7 +177,9 @@ export class VenueConversions {
 
   #schedule(conversion: VenueConversion): void {
     if (conversion.dueAt === null) return;
-    this.#later(Math.max(0, conversion.dueAt - this.#venue.clock.now()), () => this.#advance(conversion));
+    const { clock, switches } = this.#venue;
+    const ms = remainingDelay(conversion.dueAt, clock.now(), switches.conversionQueueMs / 2);
+    this.#later(ms, () => this.#advance(conversion));
   }
 
   #advance(conversion: VenueConversion): void {

@@ -4,6 +4,7 @@ import type { Account } from '../venue/accounts.ts';
 import { crossesFrom, type Cross, type Rate } from './crossRates.ts';
 import { DeskCapacity, type DeskLoad } from './deskCapacity.ts';
 import type { DeskWorld } from './deskWorld.ts';
+import { remainingDelay } from '../matching/remainingDelay.ts';
 import { keepNewest } from './keepNewest.ts';
 import { currenciesOf } from '../venue/currencies.ts';
 import { rfqRefused, type RfqVerdict } from './rfqCodes.ts';
@@ -265,7 +266,8 @@ export class RfqDesk {
 
   #schedule(conversion: DeskConversion): void {
     if (conversion.pending === null) return;
-    this.#later(Math.max(0, conversion.pending.dueAt - this.#venue.clock.now()), () => {
+    const { clock, switches } = this.#venue;
+    this.#later(remainingDelay(conversion.pending.dueAt, clock.now(), switches.rfqDelayMaxMs), () => {
       this.#settle(conversion);
       this.#executed();
     });

@@ -86,7 +86,9 @@ export type ResumeOptions = {
   readonly enter: (oid: string) => boolean;
   /** Whether the market was not followed for a time. The orders that the market has passed then count as filled. */
   readonly isUnseen: () => boolean;
-  /** Called once, when the first followed book is visible. */
+  /** Executes the commands of the earlier process that precede the fills of passed orders. */
+  readonly executeUnseen: () => void;
+  /** Called once, when the first followed book that is not crossed is visible. */
   readonly onShown: () => void;
 };
 const byNumber = exactOrders(maker => maker);
@@ -206,9 +208,16 @@ export class FollowedMarket {
     const [bid, ask] = [this.#told.best('buy'), this.#told.best('sell')];
     const crossed = bid > 0 && ask > 0 && bid >= ask;
     this.#arrivals = this.#queues?.arrivals() ?? null;
-    // The first complete book starts with a call of `clear`.
-    const resuming = this.#reach === UNKNOWN ? null : this.#resuming;
-    if (!crossed && resuming?.isUnseen() === true) this.#fillPassed({ buy: ask, sell: bid });
+    // The first complete book starts with a call of `clear`. A crossed book does not show which orders it has passed.
+    const resuming = this.#reach === UNKNOWN || crossed ? null : this.#resuming;
+    if (resuming?.isUnseen() === true) {
+      const before = this.#serial;
+      resuming.executeUnseen();
+      this.#look();
+      // The queue of an order that was entered unseen is unknown, so all orders of its level count as ahead.
+      for (const side of SIDES) for (const order of this.#own[side]) if (order.seen > before) order.front = Infinity;
+      this.#fillPassed({ buy: ask, sell: bid });
+    }
     for (const side of SIDES) {
       for (const price of crossed ? this.#shown[side].keys() : []) this.#touched[side].add(price);
       for (const price of this.#hidden[side]) this.#touched[side].add(price);

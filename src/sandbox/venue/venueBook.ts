@@ -169,7 +169,10 @@ export class VenueBook implements ExecutionSink {
     this.#salt = salt;
     this.engine = new MatchingBook(this, firstSequence);
     this.changedAt = host.clock.now();
-    this.queue = new EngineQueue(host.clock, command => this.#executeCommand(command));
+    this.queue = new EngineQueue(host.clock, command => {
+      this.#executeCommand(command, order => this.enter(order));
+      host.executed();
+    });
   }
 
   /** Tick for the prices of new orders, in the quote currency: a multiple of the matching engine's tick. */
@@ -249,6 +252,24 @@ export class VenueBook implements ExecutionSink {
     if (!isWaiting(order)) this.#execute(order);
     else this.#stops.push(order);
     this.#runStops();
+  }
+
+  /**
+   * Executes a command that was due while nothing was known of the market, which therefore fills nothing: a limit order
+   * rests, and an order that would take liquidity is canceled.
+   */
+  executeUnseen(command: BookCommand): void {
+    this.#executeCommand(command, order => {
+      if (!isActive(order)) return;
+      const { type, timeInForce, side, price } = order;
+      const rests = type === 'limit' && (timeInForce === 'goodtillcancelled' || timeInForce === 'postonly');
+      if (isWaiting(order)) this.#stops.push(order);
+      else if (!rests || this.engine.crosses(side, price)) this.#host.finish(order, 'cancelled');
+      else {
+        order.status = 'open';
+        this.restore(order);
+      }
+    });
   }
 
   /**
@@ -400,11 +421,11 @@ export class VenueBook implements ExecutionSink {
     this.#host.finish(maker, 'cancelled');
   }
 
-  #executeCommand(command: BookCommand): void {
+  #executeCommand(command: BookCommand, enter: (order: VenueOrder) => void): void {
     const { kind, order } = command;
     switch (kind) {
       case 'enter':
-        this.enter(order);
+        enter(order);
         break;
       case 'remove':
         this.remove(order);
@@ -413,14 +434,13 @@ export class VenueBook implements ExecutionSink {
         const gone = !isActive(command.old);
         this.remove(command.old);
         if (gone && this.#host.switches.replaceRace === 'dropped') this.remove(order);
-        else this.enter(order);
+        else enter(order);
         break;
       }
       case 'modify':
         this.modify(order, command.change);
         break;
     }
-    this.#host.executed();
   }
 
   #execute(order: VenueOrder): void {
