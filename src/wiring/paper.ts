@@ -16,6 +16,7 @@ import {
   type Amount,
   type AvailableBook,
   type Clock,
+  type Exchange,
   type Instrument,
   type Transport,
   type StreamTransport,
@@ -24,7 +25,7 @@ import { externalReferenceOf, readsPerMinute, type Config, type RemoteSettings }
 import { levelModel } from '../fills/index.ts';
 import { Follower } from '../live/market/follower.ts';
 import type { Log } from '../live/log.ts';
-import { CannotStart, readBookRow } from '../live/loop/opening.ts';
+import { CannotStart, readBookRow, repeatIfUnknown, valueOrCannotStart } from '../live/loop/opening.ts';
 import { claimStateDir } from '../live/files/stateDir.ts';
 import {
   openPaperAccount,
@@ -46,7 +47,9 @@ import {
   OtherStoredAccount,
   StoredExchange,
   UnrestorableAccount,
+  type AccountPurpose,
   type RowStore,
+  type StoredExchangeOptions,
 } from '../sandbox/index.ts';
 import type { VenueAccess } from './bot.ts';
 import { withoutPlace } from './place.ts';
@@ -57,6 +60,8 @@ export type PaperOptions = {
   readonly log: Log;
   /** Whether to leave the paper account unchanged, for a command that only shows quotes. */
   readonly isReadOnly?: boolean;
+  /** Moves an earlier account aside, once a new account can be opened; absent if the account continues. */
+  readonly setAside?: (purpose: AccountPurpose) => Promise<void>;
   readonly seed: number;
   /** Transports that replace sockets to the followed exchange. */
   readonly transports?: { readonly rest: Transport; readonly stream?: StreamTransport };
@@ -112,13 +117,19 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     for (const line of unusedFees(row, paper)) log.warn({ book }, line);
     const ofExchange = exchangeOptions(row, group, paper, clock, seed);
     const purpose = { follows: followed.restUrl, book, instance: config.instance };
+    const opening = { ...ofExchange, purpose, balances, volume30d: { [group]: paper.volume30d } };
+    if (options.setAside) {
+      await assertCanOpen(client, opening);
+      await options.setAside(purpose);
+    }
     const store = await storeOf(paper.stateDir, clock, options.isReadOnly === true);
     ends.push(() => store.close());
     const stored = continued(
       paper.stateDir,
       () =>
         new StoredExchange({
-          ...{ ...ofExchange, store, purpose, balances, volume30d: { [group]: paper.volume30d } },
+          ...opening,
+          store,
           onUnwritten: error =>
             log.error(
               { reason: textOfError(error) },
@@ -225,6 +236,16 @@ async function storeOf(dir: string, clock: Clock, isReadOnly: boolean): Promise<
   } catch (error) {
     throw asUsageError(textOfError(error), error);
   }
+}
+
+type Opening = Omit<StoredExchangeOptions, 'store' | 'onUnwritten' | 'onWritten'>;
+
+/** Rejects if the followed book cannot be read, or if no account could be opened with these options. */
+async function assertCanOpen(client: Pick<Exchange, 'orderBook'>, opening: Opening): Promise<void> {
+  const { book } = opening.purpose;
+  valueOrCannotStart(`read the order book of ${book}`, await repeatIfUnknown(() => client.orderBook(book)));
+  const store: RowStore = { read: () => [], write: () => undefined };
+  new StoredExchange({ ...opening, store, onUnwritten: () => undefined, onWritten: () => undefined }).close();
 }
 
 /** Rejects if the account file is missing, but the state directory has the ledger of a paper account. */

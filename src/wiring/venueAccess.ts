@@ -2,6 +2,7 @@
 import { readSecrets, type Config, type ElsewhereSettings, type KeyPrefix, type RemoteSettings } from '../config.ts';
 import { Secret, type Clock } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
+import type { AccountPurpose } from '../sandbox/index.ts';
 import type { Tape } from '../tape/index.ts';
 import type { VenueAccess } from './bot.ts';
 import type { ElsewhereAccess } from './elsewhere/access.ts';
@@ -22,6 +23,8 @@ export type VenueChoice = {
   readonly paper?: boolean;
   /** Whether paper trading leaves its stored account unchanged. */
   readonly isReadOnly?: boolean;
+  /** Step that moves an earlier paper account aside; absent if the account continues. */
+  readonly setAside?: (purpose: AccountPurpose) => Promise<void>;
   /** Opens a log of the given level that masks the secrets. */
   openLog(level: string, secrets: readonly string[]): Log;
 };
@@ -97,6 +100,7 @@ async function withPaper<T>(config: Config, options: VenueChoice, clock: Clock, 
   const paper = await openPaper(config, clock, {
     ...{ log, seed, onBroken },
     ...(options.isReadOnly === undefined ? {} : { isReadOnly: options.isReadOnly }),
+    ...(options.setAside === undefined ? {} : { setAside: options.setAside }),
   });
   try {
     return await work(paper.venue, log, seed, paper.config);

@@ -1,23 +1,31 @@
 /** Start of a new paper account: the state of the earlier account is moved aside, never deleted. */
 import { existsSync, renameSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { textOfError, type Millis } from '../../core/index.ts';
+import { dirname, resolve } from 'node:path';
+import { textOfError, type Clock } from '../../core/index.ts';
 import { syncFolder } from '../../guard/index.ts';
-import { openPaperAccount, PAPER_ACCOUNT_FILE } from '../../live/state/paperAccount.ts';
+import { lockPaperAccount, readPaperAccount } from '../../live/state/paperAccount.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { StateInUse } from '../../live/state/stateFile.ts';
+import { lookInto } from '../../live/state/stateSummary.ts';
+import { shellWord } from '../../messages/ownCommand.ts';
+import { otherPurpose, purposeOfRows, type AccountPurpose } from '../../sandbox/index.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { holderText, holdersOf, lifeOf } from '../inspect/botLife.ts';
 
 /**
- * Moves the state directory of paper trading to a new name, and returns that name; `null` if there is no state.
- * @throws UsageError if the directory belongs to another run, is in use or halted, or cannot be moved.
+ * Moves the state directory of this bot's paper trading to a new name. Resolves to a line for the operator, with the
+ * command that returns to the earlier account. Call it only when nothing else can stop the start of the new account.
+ * @throws UsageError if the directory belongs to another run, bot or market, is in use or halted, or cannot be moved.
  */
-export function setPaperStateAside(dir: string, now: Millis): string | null {
-  if (!existsSync(dir)) return null;
+export async function setPaperStateAside(dir: string, clock: Clock, purpose: AccountPurpose): Promise<string> {
+  const now = clock.now();
+  if (!existsSync(dir)) return `${dir}: no earlier paper account`;
   if (!isPaperState(dir)) throw new UsageError(`${dir}: not the state of paper trading, so --fresh does not move it`);
-  if (lifeOf(dir, now).state === 'runs' || isLocked(dir))
-    throw new UsageError(`${dir}: a bot is running with this state; stop it before you start a new account`);
+  const other = await otherOwner(dir, clock, purpose);
+  if (other !== null)
+    throw new UsageError(
+      `${dir}: this paper account is not moved, because ${other}; give this bot its own paper.stateDir, or move the directory to another name`,
+    );
   // A halt outlives every restart; a new account must not lift it.
   const held = holdersOf(dir, now).map(holderText);
   if (held.length > 0)
@@ -26,26 +34,41 @@ export function setPaperStateAside(dir: string, now: Millis): string | null {
     );
   const stamp = new Date(now).toISOString().slice(0, 19).replaceAll(':', '-');
   const aside = `${resolve(dir)}.${stamp}`;
+  const lock = lockOf(dir);
   try {
+    if (lifeOf(dir, now).state === 'runs') throw inUse(dir);
     if (existsSync(aside)) throw new Error(`${aside} exists`);
     renameSync(dir, aside);
     syncFolder(dirname(aside));
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     throw new UsageError(
       `${dir}: cannot be moved aside to ${aside} (${textOfError(error)}); set another paper.stateDir instead`,
     );
+  } finally {
+    lock?.release();
   }
-  return aside;
+  const [from, to] = [shellWord(aside), shellWord(dir)];
+  return `the earlier paper account is in ${aside}; to return to it, stop the bot, then: mv ${to} ${to}.new && mv ${from} ${to}`;
 }
 
-/** Whether another process has the paper account open. */
-function isLocked(dir: string): boolean {
-  if (!existsSync(join(dir, PAPER_ACCOUNT_FILE))) return false;
+/** Returns why the state belongs to another bot or market; `null` if it is this bot's, or if nothing in it can be read. */
+async function otherOwner(dir: string, clock: Clock, purpose: AccountPurpose): Promise<string | null> {
+  const known = purposeOfRows(await readPaperAccount(dir, clock).catch(() => []));
+  if (known !== null) return otherPurpose(known, purpose);
+  const owner = (await lookInto(dir, clock).catch(() => null))?.owner ?? null;
+  // The ledger does not name the followed exchange.
+  return owner && otherPurpose({ ...owner, follows: purpose.follows }, purpose);
+}
+
+const inUse = (dir: string): UsageError =>
+  new UsageError(`${dir}: a bot is running with this state; stop it before you start a new account`);
+
+/** Locks the paper account, so that no bot can start with the state while it is moved. */
+function lockOf(dir: string): ReturnType<typeof lockPaperAccount> {
   try {
-    openPaperAccount(dir).close();
-    return false;
+    return lockPaperAccount(dir);
   } catch (error) {
-    // A damaged account is not in use, and moving it aside is the remedy.
-    return error instanceof StateInUse;
+    throw error instanceof StateInUse ? inUse(dir) : error;
   }
 }

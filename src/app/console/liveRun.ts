@@ -46,6 +46,11 @@ export class LiveRun {
     return this.#isBehind && this.replay !== null ? this.#chain.share : null;
   }
 
+  /** Whether the replay has read the whole recording, and the last read had no error. */
+  get isCaughtUp(): boolean {
+    return !this.#isBehind && this.trouble === null && (this.replay?.now ?? null) !== null;
+  }
+
   /** Returns the time since the recording last grew, in ms; `null` before the first growth. */
   get writtenAgo(): Millis | null {
     return this.#grewAt === null ? null : Math.round(this.#clock.elapsed() - this.#grewAt);

@@ -1,8 +1,8 @@
 /** `puntas status --watch`: status of a running bot, read continuously from its recording, for a terminal or as lines. */
-import { moneyOf, shortDecimal, type Clock, type Millis } from '../../core/index.ts';
+import { moneyOf, shortDecimal, sleep, type Clock, type Millis } from '../../core/index.ts';
 import { signedCents } from '../../messages/shownProfit.ts';
 import { wrapped } from '../../messages/wrapped.ts';
-import { requireStateFolder } from '../../wiring/usageError.ts';
+import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { LiveRun } from '../console/liveRun.ts';
 import { holderText } from '../inspect/botLife.ts';
 import { printedProfit, profitAt } from '../inspect/profitNow.ts';
@@ -23,9 +23,15 @@ export type WatchedStatus = {
   readonly fills: readonly WatchedFill[];
   /** Progress of the replay of the recording, from 0 to 1; `null` once the figures are current. */
   readonly catchingUp: number | null;
+  /** Number of books of the bot. The view shows the first. */
+  readonly books: number;
 };
 
 const FILLS_SHOWN = 5;
+/** Longest time since the replay had read the whole recording for which its figures count as current, in ms. */
+const CURRENT_MS = 5_000;
+/** Interval between two views, in ms. */
+const WATCH_EVERY_MS = 1_000;
 const LABEL = 10;
 
 /** Reader of a bot's status. `read` returns the current status; `close` stops the reads. */
@@ -40,22 +46,55 @@ export function watchStatus(dir: string, clock: Clock): StatusWatch {
   const live = new LiveRun(dir, clock);
   live.start();
   // The figures of an earlier time are not shown as those of now.
-  let isCurrent = false;
+  let currentAt = -Infinity;
   return {
     read: () => {
-      const { catchingUp } = live;
-      isCurrent ||= catchingUp === null;
+      const { catchingUp, trouble } = live;
+      if (live.isCaughtUp) currentAt = clock.elapsed();
+      const isCurrent = clock.elapsed() - currentAt <= CURRENT_MS;
       const moment = isCurrent ? momentOf(live) : null;
       const minor = moment?.rules.instrument.minor ?? '';
       const profit = moment && printedProfit(profitAt(moment, null), minor);
       return {
-        status: statusAt(dir, clock.now(), moment, profit),
+        status: statusAt(dir, clock.now(), moment ?? (trouble === null ? null : new UsageError(trouble)), profit),
         fills: (isCurrent ? live.replay?.now?.history.fills(FILLS_SHOWN) : null) ?? [],
         catchingUp: isCurrent ? null : catchingUp,
+        books: live.replay?.now?.setup.books?.length ?? 1,
       };
     },
     close: () => live.stop(),
   };
+}
+
+/** Output of the view. */
+export type WatchOutput = {
+  show(seen: WatchedStatus): void;
+  /** Returns the number of texts that the output did not accept. */
+  lost(): number;
+  /** Returns the number of bytes that no program has read yet. */
+  unread(): number;
+};
+
+/**
+ * Shows the status each second. Resolves to the last status when the bot ends; to `null` when `stopped` is aborted or
+ * the reader of the output has gone.
+ */
+export async function showUntilEnd(
+  watched: StatusWatch,
+  output: WatchOutput,
+  clock: Clock,
+  stopped: AbortSignal,
+): Promise<WatchedStatus | null> {
+  for (;;) {
+    if (output.lost() > 0) return null;
+    const seen = watched.read();
+    const isEnd = endOfWatch(seen) !== null;
+    // While no program reads, no further view is written: unread views would use memory without limit.
+    if (isEnd || output.unread() === 0) output.show(seen);
+    if (isEnd) return seen;
+    await sleep(clock, WATCH_EVERY_MS, stopped);
+    if (stopped.aborted) return null;
+  }
 }
 
 function momentOf({ replay, runs, trouble }: LiveRun): StatusMoment | null {
@@ -79,11 +118,11 @@ function momentOf({ replay, runs, trouble }: LiveRun): StatusMoment | null {
 }
 
 /** Returns the view as rows of at most `width` columns, except for words that are longer. */
-export function watchedRows({ status, fills, catchingUp }: WatchedStatus, width: number): readonly string[] {
+export function watchedRows({ status, fills, catchingUp, books }: WatchedStatus, width: number): readonly string[] {
   const { run, heldBy, profit, note } = status;
   const row = (name: string, text: string) =>
     wrapped(text, Math.max(8, width - LABEL)).map((part, i) => `${(i === 0 ? name : '').padEnd(LABEL)}${part}`);
-  const name = run === null ? 'bot' : `${run.instance} on ${run.book}`;
+  const name = run === null ? 'bot' : `${run.instance} on ${run.book}${books > 1 ? ` (${firstOf(books)})` : ''}`;
   return [
     ...wrapped(`${name}: ${lifeWord(status)}, ${clockTime(status.at)} UTC`, width),
     ...(catchingUp === null ? [] : row('reading', `the recording: ${Math.floor(catchingUp * 100)}%`)),
@@ -116,7 +155,7 @@ const runRows = (run: RunStatus, row: Row): readonly string[] => [
 ];
 
 /** Returns the view as one line, for an output that is not a terminal. */
-export function watchedLine({ status, catchingUp }: WatchedStatus): string {
+export function watchedLine({ status, catchingUp, books }: WatchedStatus): string {
   const { run, profit } = status;
   const parts = [
     `${clockTime(status.at)} UTC`,
@@ -125,6 +164,7 @@ export function watchedLine({ status, catchingUp }: WatchedStatus): string {
     ...(run === null
       ? []
       : [
+          ...(books > 1 ? [firstOf(books)] : []),
           run.regime.regime,
           `bid ${bestQuoteText(run.bids)}`,
           `ask ${bestQuoteText(run.asks)}`,
@@ -153,6 +193,8 @@ export function endOfWatch({ status: { bot }, catchingUp }: WatchedStatus): stri
       return 'the state directory has no bot: none has run yet, or its files were removed';
   }
 }
+
+const firstOf = (books: number): string => `first of ${books} books; all: puntas status`;
 
 function lifeWord({ at, bot }: BotStatus): string {
   if (bot.state !== 'runs') return bot.state === 'silent' ? 'NO HEARTBEAT' : bot.state;

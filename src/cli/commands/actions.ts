@@ -6,8 +6,14 @@ import { executeAction, journalResult } from '../../app/actions/executeAction.ts
 import { previewAction } from '../../app/actions/previewAction.ts';
 import { botStatus } from '../../app/actions/botStatus.ts';
 import { botStatusText } from '../../app/actions/botStatusText.ts';
-import { endOfWatch, watchedLine, watchedRows, watchStatus } from '../../app/watch/watchStatus.ts';
-import { sleep } from '../../core/index.ts';
+import {
+  endOfWatch,
+  showUntilEnd,
+  watchedLine,
+  watchedRows,
+  watchStatus,
+  type WatchedStatus,
+} from '../../app/watch/watchStatus.ts';
 import { shownLines } from '../../core/text/shownText.ts';
 import { progress } from '../../app/inspect/explain.ts';
 import { cancelOwn, lastConfigOf, nothingToCancel } from '../../app/inspect/halt.ts';
@@ -22,7 +28,7 @@ import { realClock } from '../../live/realClock.ts';
 import { durationFlag } from '../terminal/flags.ts';
 import { logger } from '../terminal/logger.ts';
 import { folderToRead, ofBot, whichBot, type BotFlags } from './botFlags.ts';
-import { outputTerminal, print, writeError, writeOutput } from '../terminal/output.ts';
+import { outputLost, outputTerminal, outputUnread, print, writeError, writeOutput } from '../terminal/output.ts';
 import { redrawn } from '../terminal/redrawn.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { terminalColumns } from '../terminal/terminal.ts';
@@ -72,9 +78,6 @@ function addStatus(program: Command): void {
     });
 }
 
-/** Interval between two views, in ms. */
-const WATCH_EVERY_MS = 1_000;
-
 /** Shows the status until Ctrl-C or the end of the bot. Resolves to the exit code: 1 if the bot ended without a stop. */
 async function watch(dir: string): Promise<number> {
   const clock = realClock();
@@ -89,20 +92,17 @@ async function watch(dir: string): Promise<number> {
       return { columns: columns || 80, rows: rows || 24 };
     },
   });
+  const show = (seen: WatchedStatus) => {
+    if (terminal.isTTY === true)
+      draw(watchedRows(seen, terminalColumns(outputTerminal()) - 1).map(row => shownLines(row)));
+    else print(watchedLine(seen));
+  };
   try {
-    for (;;) {
-      const seen = watched.read();
-      const end = endOfWatch(seen);
-      if (terminal.isTTY === true)
-        draw(watchedRows(seen, terminalColumns(outputTerminal()) - 1).map(row => shownLines(row)));
-      else print(watchedLine(seen));
-      if (end !== null) {
-        print(end);
-        return seen.status.bot.state === 'silent' ? EXIT.broken : EXIT.clean;
-      }
-      await sleep(clock, WATCH_EVERY_MS, stopped.signal);
-      if (stopped.signal.aborted) return EXIT.clean;
-    }
+    const output = { show, lost: () => outputLost().count, unread: outputUnread };
+    const last = await showUntilEnd(watched, output, clock, stopped.signal);
+    if (last === null) return EXIT.clean;
+    print(endOfWatch(last)!);
+    return last.status.bot.state === 'silent' ? EXIT.broken : EXIT.clean;
   } finally {
     watched.close();
   }

@@ -2,6 +2,7 @@
 import { recordedBooksOf, type Config } from '../../config.ts';
 import type { Clock } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
+import type { AccountPurpose } from '../../sandbox/index.ts';
 import { openTape, type Tape } from '../../tape/index.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
 import { readConfig, readShipped, refuseBooks, shippedConfig } from '../../wiring/configFile.ts';
@@ -20,6 +21,8 @@ export type Source = {
   readonly paper?: boolean;
   /** Whether paper trading leaves its stored account unchanged. */
   readonly isReadOnly?: boolean;
+  /** Step that moves an earlier paper account aside; absent if the account continues. */
+  readonly setAside?: (purpose: AccountPurpose) => Promise<void>;
   /** Trading hours of the recording that are used; if absent, the whole recording. */
   readonly session?: string;
 };

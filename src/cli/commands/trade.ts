@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { realClock } from '../../live/realClock.ts';
+import type { AccountPurpose } from '../../sandbox/index.ts';
 import { isAllGone } from '../../live/loop/loopOptions.ts';
 import { readConfig, readConfigText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -83,9 +84,11 @@ function addRun(program: Command): void {
           refuseUntried(given);
           refuseShortDelay(given);
         }
-        if (options.fresh) await startFresh(given, options);
+        if (options.fresh && options.paper !== true)
+          throw new UsageError('--fresh starts a new paper account; add --paper, or remove --fresh');
         const { BotProcess } = await import('../../app/run/botProcess.ts');
-        await withVenueOf(given, tapes, options, clock, async (venue, log, seed, shaped) => {
+        const choices = options.fresh ? { ...options, setAside: setAsideIn(given.paper.stateDir) } : options;
+        await withVenueOf(given, tapes, choices, clock, async (venue, log, seed, shaped) => {
           const config = {
             ...shaped,
             ...(options.state === undefined ? {} : { state: { dir: options.state } }),
@@ -153,13 +156,13 @@ function addRun(program: Command): void {
 const withPaperState = (config: Config, { state, paper = false }: Source & RunFlags): Config =>
   state === undefined || !paper ? config : { ...config, paper: { ...config.paper, stateDir: state } };
 
-async function startFresh({ paper: { stateDir } }: Config, options: Source): Promise<void> {
-  if (options.paper !== true)
-    throw new UsageError('--fresh starts a new paper account; add --paper, or remove --fresh');
-  const { setPaperStateAside } = await import('../../app/actions/freshPaper.ts');
-  const aside = setPaperStateAside(stateDir, realClock().now());
-  printError(aside === null ? `${stateDir}: no earlier paper account` : `the earlier paper account is in ${aside}`);
-}
+/** Returns the step of --fresh, which moves the earlier state aside when nothing else can stop the start. */
+const setAsideIn =
+  (stateDir: string) =>
+  async (purpose: AccountPurpose): Promise<void> => {
+    const { setPaperStateAside } = await import('../../app/actions/freshPaper.ts');
+    printError(await setPaperStateAside(stateDir, realClock(), purpose));
+  };
 
 /** Returns the arguments of this program that start the bot's console or remote control. */
 const commandArgs = (command: 'console' | 'remote', file: string, stateDir: string): readonly string[] => [

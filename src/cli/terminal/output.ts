@@ -34,6 +34,9 @@ export const outputLost = (): { readonly count: number; readonly code: string | 
   code: stdout().lastCode,
 });
 
+/** Returns the number of bytes for standard output that no program has read yet. */
+export const outputUnread = (): number => stdout().queuedBytes;
+
 /** Waits until both outputs are written; gives up on an output that accepts nothing for `stuckMsMax`. Never rejects. */
 export async function settleOutput(stuckMsMax: number): Promise<void> {
   await Promise.all([stdout().settle(stuckMsMax), stderr().settle(Math.min(stuckMsMax, STDERR_STUCK_MS_MAX))]);

@@ -1,0 +1,89 @@
+/** `--fresh`: moves the state of this bot's paper account, and nothing else. */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { setPaperStateAside } from '../../../src/app/actions/freshPaper.ts';
+import { realClock } from '../../../src/live/realClock.ts';
+import { openPaperAccount, PAPER_ACCOUNT_FILE, readPaperAccount } from '../../../src/live/state/paperAccount.ts';
+import { claimState } from '../../../src/live/state/paperMark.ts';
+import { storedText } from '../../../src/sandbox/venue/storedText.ts';
+
+const PURPOSE = { follows: 'https://one.example', book: 'btc_mxn', instance: 'bot' };
+const clock = realClock();
+let root = '';
+let dir = '';
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'puntas-fresh-'));
+  dir = join(root, 'state-paper');
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+/** Makes the state of an account that is not open. */
+function used(purpose = PURPOSE): void {
+  claimState(dir, true);
+  const file = openPaperAccount(dir);
+  file.write([{ key: 'identity', text: storedText({ version: 1, ...purpose }) }], true);
+  file.close();
+}
+
+const aside = () => readdirSync(root).filter(name => name !== 'state-paper');
+
+test('moves the account with all of its rows, and names the command that brings it back', async () => {
+  used();
+  writeFileSync(join(dir, 'run-1.rec'), 'a recording');
+  const rows = await readPaperAccount(dir, clock);
+  const line = await setPaperStateAside(dir, clock, PURPOSE);
+  const [name] = aside();
+  expect([existsSync(dir), aside().length]).toEqual([false, 1]);
+  expect(line).toContain(`mv ${dir} ${dir}.new && mv ${join(root, name!)} ${dir}`);
+  expect(await readPaperAccount(join(root, name!), clock)).toEqual(rows);
+  expect(readFileSync(join(root, name!, 'run-1.rec'), 'utf8')).toBe('a recording');
+  // A new account is opened at the old name, and stays whole beside the old one.
+  used({ ...PURPOSE, book: 'eth_mxn' });
+  const fresh = openPaperAccount(dir);
+  const old = openPaperAccount(join(root, name!));
+  expect([fresh.read().length, old.read()]).toEqual([1, rows]);
+  fresh.close();
+  old.close();
+});
+
+test.each([
+  ['instance', 'another'],
+  ['book', 'eth_mxn'],
+  ['follows', 'https://two.example'],
+] as const)('leaves the account of another %s where it is', async (key, value) => {
+  used({ ...PURPOSE, [key]: value });
+  await expect(setPaperStateAside(dir, clock, PURPOSE)).rejects.toThrow(
+    /this paper account is not moved, because it belongs to .*; give this bot its own paper\.stateDir/,
+  );
+  expect(aside()).toEqual([]);
+});
+
+test('leaves an account that a process has open, even one without a heartbeat', async () => {
+  used();
+  const file = openPaperAccount(dir);
+  await expect(setPaperStateAside(dir, clock, PURPOSE)).rejects.toThrow(/a bot is running with this state/);
+  file.write([{ key: 'account', text: 'still whole' }], true);
+  file.close();
+  expect([aside(), (await readPaperAccount(dir, clock)).length]).toEqual([[], 2]);
+});
+
+test('moves an account that is damaged, lost or empty', async () => {
+  for (const [n, spoil] of [
+    (file: string) => writeFileSync(file, 'no database at all, but long enough to be read as one'.repeat(100)),
+    (file: string) => rmSync(file),
+    (file: string) => writeFileSync(file, ''),
+  ].entries()) {
+    used();
+    spoil(join(dir, PAPER_ACCOUNT_FILE));
+    const line = await setPaperStateAside(dir, { ...clock, now: () => clock.now() + n * 60_000 }, PURPOSE);
+    expect([line.includes('to return to it'), aside().length]).toEqual([true, n + 1]);
+  }
+});
+
+test('leaves a folder that is not of paper trading, and has nothing to move without a folder', async () => {
+  expect(await setPaperStateAside(dir, clock, PURPOSE)).toBe(`${dir}: no earlier paper account`);
+  mkdirSync(dir);
+  await expect(setPaperStateAside(dir, clock, PURPOSE)).rejects.toThrow(/not the state of paper trading/);
+});
