@@ -52,7 +52,6 @@ import type { HedgeSetup } from '../hedge/index.ts';
 import { aheadUntil, storedNonces } from '../live/state/durableNonces.ts';
 import type { Failed } from '../live/failedRequest.ts';
 import type { Journal } from '../live/state/journal.ts';
-import type { PaperOwner } from '../live/state/owner.ts';
 import { nonceMarkOf } from '../live/state/stateSummary.ts';
 import type { PublicBooks } from '../live/market/venuePriceSource.ts';
 import type { ReferenceOptions } from '../live/market/reference.ts';
@@ -88,9 +87,10 @@ export type VenueAccess = {
   readonly streamTransport?: StreamTransport;
   /** Access to the other exchange, if configured. */
   readonly elsewhere?: ElsewhereAccess;
-  /** Present only in paper trading: the account, the followed exchange, its public client, and the fill model. */
+  /** Present only in paper trading: uses of the account, the followed exchange, its public client, and the fill model. */
   readonly paper?: {
-    readonly owner: PaperOwner;
+    /** Number of processes that have used the account. */
+    readonly opens: number;
     readonly follows: string;
     readonly followed: PublicBooks;
     readonly fills: string;

@@ -184,7 +184,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       }),
       streamTransport: inProcessStream(box.stream, clock),
       paper: {
-        owner: { account: account.id, opens: stored.opens },
+        opens: stored.opens,
         follows: followed.restUrl,
         followed: client,
         fills: paper.fills,

@@ -1,6 +1,10 @@
-import { rmSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Price, Side, WireRequest } from '../../src/core/index.ts';
+import { realClock } from '../../src/live/realClock.ts';
+import { fromCopy } from '../../src/live/state/stateCopy.ts';
 import { openPaperAccount } from '../../src/live/state/paperAccount.ts';
 import type { StoredQueues } from '../../src/sandbox/markets/followed.ts';
 import { storedText, valueOfStored } from '../../src/sandbox/venue/storedText.ts';
@@ -8,6 +12,11 @@ import { paperWorld, type PaperWorld } from './paperWorld.ts';
 
 const SECOND = 1_000;
 const BOOK = 'btc_mxn';
+const ACCOUNT_FILES = ['paper-account.db', 'paper-account.db-wal', 'paper-account.db-shm', 'paper-account.commits'];
+
+/** Rows of the ledger in a state directory. */
+const lookIntoEntries = async (dir: string): Promise<readonly unknown[]> =>
+  (await fromCopy(dir, realClock(), db => db.prepare('SELECT n FROM entries').all())) ?? [];
 
 /** Everybody's levels of a book; on paper without what our own orders add. */
 function levels(venue: PaperWorld['paper']['exchange']['venue'], own: ReturnType<PaperWorld['ours']> = []) {
@@ -159,6 +168,63 @@ describe('trading on paper', () => {
     );
     world.followed.stop();
     rmSync(world.stateDir, { recursive: true });
+  });
+
+  test('refuses a new account beside the ledger of an earlier one, whatever is lost, and keeps that ledger', async () => {
+    const world = await paperWorld({ seed: 8 });
+    await world.clock.advance(20 * SECOND);
+    const losses: readonly (readonly [string, (dir: string) => void, RegExp])[] = [
+      [
+        'the account and the number of its commits',
+        dir => ACCOUNT_FILES.forEach(name => rmSync(join(dir, name), { force: true })),
+        /has the ledger of a paper account, but the account file paper-account\.db is missing/,
+      ],
+      [
+        'the account, for which another stands',
+        dir => {
+          ACCOUNT_FILES.forEach(name => rmSync(join(dir, name), { force: true }));
+          ACCOUNT_FILES.forEach(
+            name => existsSync(join(other, name)) && copyFileSync(join(other, name), join(dir, name)),
+          );
+        },
+        /has the ledger of a paper account, but its account file has another account/,
+      ],
+      [
+        'the account, for which an older copy stands',
+        dir => {
+          ACCOUNT_FILES.forEach(name => rmSync(join(dir, name), { force: true }));
+          ACCOUNT_FILES.forEach(
+            name => existsSync(join(older, name)) && copyFileSync(join(older, name), join(dir, name)),
+          );
+        },
+        /has a ledger that is newer than the file of its paper account/,
+      ],
+    ];
+    const copied = (of: string) => {
+      const copy = mkdtempSync(join(tmpdir(), 'puntas-paper-'));
+      cpSync(of, copy, { recursive: true });
+      return copy;
+    };
+    const older = copied(world.stateDir);
+    await world.kill(1_000);
+    await world.clock.advance(5 * SECOND);
+    await world.kill(1_000);
+    const foreign = await paperWorld({ seed: 9 });
+    await foreign.clock.advance(SECOND);
+    const other = copied(foreign.stateDir);
+    await foreign.end();
+    const left = copied(world.stateDir);
+    const entries = (await lookIntoEntries(left)).length;
+    expect(entries).toBeGreaterThan(0);
+    for (const [, lose, why] of losses) {
+      const dir = copied(left);
+      lose(dir);
+      await expect(world.startOn(dir)).rejects.toThrow(why);
+      expect((await lookIntoEntries(dir)).length).toBe(entries);
+      rmSync(dir, { recursive: true });
+    }
+    await world.end();
+    for (const dir of [older, other, left]) rmSync(dir, { recursive: true });
   });
 
   test('quotes around other books, which it reads from the followed exchange within its budget', async () => {

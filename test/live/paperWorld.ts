@@ -114,6 +114,8 @@ export async function paperWorld(options: PaperWorldOptions = {}) {
       await clock.advance(awayMs);
       session = await startIn(left);
     },
+    /** Starts a second bot on another state, and stops it if it could start. */
+    startOn: async (dir: string): Promise<void> => void (await (await startIn(dir)).stop()),
     /** Stops the bot, forgets the state unless `isKept`, and says what came of it. */
     end: async (isKept = false): Promise<RunResult> => {
       const result = await session.stop();

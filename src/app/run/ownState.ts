@@ -67,7 +67,7 @@ export const ownerOf = ({ exchange, book, instance }: Config, venue: VenueAccess
   key: exchange.kind === 'embedded' ? '' : fingerprintOf(venue.key),
   book,
   instance,
-  ...(venue.paper && { paperAccount: venue.paper.owner }),
+  ...(venue.paper && { paperAccount: { account: accountName(venue), opens: venue.paper.opens } }),
 });
 
 type AccountReads = Pick<VenueClient, 'limits' | 'account' | 'openOrders'>;

@@ -23,7 +23,7 @@ export type Owner = {
   readonly paperAccount?: PaperOwner;
 };
 
-/** Paper account, and the number of processes that have used it. */
+/** Fingerprint of a paper account, and the number of processes that have used it. */
 export type PaperOwner = { readonly account: string; readonly opens: number };
 
 /** Error for a state directory of another bot, whose orders must not be canceled. */
@@ -110,7 +110,7 @@ export function noteClient(db: Database.Database, client: string): void {
 function paperFlaw(ledger: PaperOwner, now: PaperOwner | undefined): string | null {
   const remedy = 'put the file of that account back, or start a new account and ledger with puntas run --paper --fresh';
   if (ledger.account !== now?.account)
-    return `has the ledger of the paper account ${ledger.account}, but its account file has ${now === undefined ? 'none' : `the account ${now.account}`}; ${remedy}`;
+    return `has the ledger of a paper account, but its account file has ${now === undefined ? 'no account' : 'another account'}; ${remedy}`;
   if (ledger.opens > now.opens)
     return `has a ledger that is newer than the file of its paper account, which was restored from an older copy; ${remedy}`;
   return null;

@@ -1,9 +1,12 @@
 /** `puntas status --watch` beside the engine of the bot that it watches, until that stops, is killed or loses its files. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { settle, VirtualClock } from '../../../src/core/index.ts';
+import { LiveRun } from '../../../src/app/console/liveRun.ts';
 import {
   endOfWatch,
+  showUntilEnd,
   watchedLine,
   watchedRows,
   watchStatus,
@@ -85,4 +88,76 @@ test('ends with one line when the state directory is removed', async () => {
   rmSync(world.stateDir, { recursive: true });
   await world.clock.advance(3_000);
   expect(endOfWatch(watch.read())).toBe('the state directory has no bot: none has run yet, or its files were removed');
+});
+
+test('shows no figures while the recording cannot be read, nor long after it could be, and says why', async () => {
+  const files = readdirSync(world.stateDir).filter(name => name.startsWith('run-'));
+  const bytes = files.map(name => readFileSync(join(world.stateDir, name)));
+  for (const name of files) rmSync(join(world.stateDir, name));
+  // A recording that cannot be opened when the view starts, and is there later.
+  for (const name of files) mkdirSync(join(world.stateDir, name));
+  const late = watchStatus(world.stateDir, world.clock);
+  const before = late.read();
+  expect([before.status.run, before.fills]).toEqual([null, []]);
+  files.forEach((name, i) => {
+    rmSync(join(world.stateDir, name), { recursive: true });
+    writeFileSync(join(world.stateDir, name), bytes[i]!);
+  });
+  let seen = late.read();
+  for (let i = 0; i < 40 && seen.status.run === null; i++) {
+    await world.clock.advance(500);
+    seen = late.read();
+    // Either progress or figures, never figures of a replay that has not read all.
+    expect(seen.catchingUp === null || seen.status.run === null).toBe(true);
+  }
+  expect(seen.status.run).not.toBeNull();
+  late.close();
+});
+
+test('of several books shows the first, and says of how many', () => {
+  const seen = { ...watch.read(), books: 3 };
+  expect(watchedRows(seen, 120)[0]).toMatch(/^\S+ on \S+ \(first of 3 books; all: puntas status\): runs/);
+  expect(watchedLine(seen)).toContain(' | first of 3 books; all: puntas status | ');
+  expect(watchedRows(watch.read(), 120)[0]).not.toContain('first of');
+});
+
+test('ends with the reader of its output, and writes nothing while nobody reads', async () => {
+  const clock = new VirtualClock();
+  const seen = watch.read();
+  const output = { shown: 0, lostTexts: 0, unreadBytes: 0 };
+  let isOver = false;
+  const ended = showUntilEnd(
+    { read: () => seen, close: () => undefined },
+    { show: () => void output.shown++, lost: () => output.lostTexts, unread: () => output.unreadBytes },
+    clock,
+    new AbortController().signal,
+  ).finally(() => (isOver = true));
+  const views = async (seconds: number) => {
+    const before = output.shown;
+    await clock.advance(1_000 * seconds);
+    await settle();
+    return output.shown - before;
+  };
+  expect(await views(5)).toBe(5);
+  output.unreadBytes = 60;
+  expect(await views(1_000)).toBe(0);
+  output.unreadBytes = 0;
+  expect(await views(5)).toBe(5);
+  output.lostTexts = 1;
+  expect([await views(5), isOver]).toEqual([0, true]);
+  expect(await ended).toBeNull();
+});
+
+test('a replay that stopped with an error has not read the whole recording', async () => {
+  const live = new LiveRun(join(world.stateDir, 'not-there'), world.clock);
+  live.start();
+  expect(live.isCaughtUp).toBe(false);
+  live.stop();
+  const there = new LiveRun(world.stateDir, world.clock);
+  there.start();
+  for (let i = 0; i < 40 && !there.isCaughtUp; i++) await world.clock.advance(100);
+  expect([there.isCaughtUp, there.catchingUp]).toEqual([true, null]);
+  there.trouble = 'the recording cannot be read';
+  expect(there.isCaughtUp).toBe(false);
+  there.stop();
 });
