@@ -116,26 +116,37 @@ export const kills = (count: number, length: number): fc.Arbitrary<Kill[]> =>
 export type Model = Bound | 'exact';
 export type SelfTrade = Switches['selfTrade'];
 
+/** Keys of rows that a power cut may set back: an older queue position is further back. */
+export const IS_VOLATILE: ReadonlySet<string> = new Set(['numbers', 'queues', 'seen']);
+
 /** Rows in memory; a write can be the last of its process. */
 class Disk implements RowStore {
-  readonly rows = new Map<string, string>();
+  readonly rows: Map<string, string>;
   writes = 0;
   isDead = false;
   /** Whether the last write before the death is on disk. */
   wasWritten = false;
   /** Whether the step is one of the followed market, which a restarted process does not see again: it is killed before or after. */
   isMarket = false;
+  /** Keys of other rows that were written without a sync. */
+  readonly unsynced: string[] = [];
+  /** State after each write: rows, and whether the write was of the market or of a start. */
+  readonly history: { readonly rows: ReadonlyMap<string, string>; readonly at: number; readonly isMarket: boolean }[] =
+    [];
+  readonly #clock: VirtualClock;
   readonly #kills: readonly Kill[];
 
-  constructor(kills: readonly Kill[]) {
+  constructor(clock: VirtualClock, kills: readonly Kill[] = [], rows: ReadonlyMap<string, string> = new Map()) {
+    this.#clock = clock;
     this.#kills = kills;
+    this.rows = new Map(rows);
   }
 
   read() {
     return [...this.rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, text]) => ({ key, text }));
   }
 
-  write(changes: readonly { readonly key: string; readonly text: string | null }[]): void {
+  write(changes: readonly { readonly key: string; readonly text: string | null }[], isDurable: boolean): void {
     if (this.isDead) throw new Error('this process was killed');
     // Only writes that the two runs have in common are counted: neither the regular ones nor those of an opening.
     const isCounted = !this.isMarket && changes.every(({ key }) => key !== 'seen' && key !== 'identity');
@@ -148,16 +159,80 @@ class Disk implements RowStore {
       else this.rows.set(key, text);
     }
     this.wasWritten = true;
+    if (!isDurable) this.unsynced.push(...changes.map(({ key }) => key).filter(key => !IS_VOLATILE.has(key)));
+    this.history.push({ rows: new Map(this.rows), at: this.#clock.now(), isMarket: !isCounted });
     if (kill) throw new Error('killed after the write');
   }
 }
 
 type Rest = { readonly id: number; readonly side: Side; readonly at: number; lots: number };
 
+const openedOn = (clock: VirtualClock, store: RowStore, selfTrade: SelfTrade): StoredExchange =>
+  new StoredExchange({
+    ...{ clock, store, seed: 7 },
+    purpose: { follows: 'https://one.example', book: BOOK, instance: 'bot' },
+    ...{ balances: BALANCES, volume30d: { mxn: '100000' } },
+    switches: {
+      ...{ engineDelayMinMs: 25, engineDelayMaxMs: 25, cancelTiming: 'queued', rateLimits: 'off' },
+      ...{ tradeRecordDelayMs: 0, finishedVisibleMs: 2_000, selfTrade },
+      // An end of a conversion that no random number decides, and a capacity that a few conversions use up.
+      ...{ rfqDelayMinMs: 300, rfqDelayMaxMs: 300, rfqFailurePips: 0, rfqCapacityPips: 10 },
+    },
+    onUnwritten: () => undefined,
+    onWritten: () => undefined,
+  });
+
+/**
+ * Continues with rows that a killed process left, on a market that has passed some prices, and returns what is wrong.
+ * `isSame`: whether the next process after this one has the same orders and trades.
+ */
+export function continuedFrom(rows: ReadonlyMap<string, string>, at: number, model: Model) {
+  const clock = new VirtualClock(at);
+  const disk = new Disk(clock, [], rows);
+  const opened = () => {
+    const stored = openedOn(clock, disk, 'allow');
+    const market = new FollowedMarket(stored.box.marketplace(BOOK), levelModel(model === 'exact' ? 'expected' : model));
+    const sink = stored.follow(market);
+    sink.clear();
+    sink.set('buy', price(BASE + 2), amount(UNIT));
+    sink.set('sell', price(BASE + 3), amount(UNIT));
+    sink.flush();
+    let isOver = false;
+    clock.after(1_000, () => (isOver = true));
+    while (!isOver) clock.runNext();
+    sink.flush();
+    const { accounts, imbalance } = stored.box.truth();
+    const own = accounts.get(stored.account.id)!;
+    const orders = [...own.live, ...own.finished];
+    const filled = (oid: string) =>
+      own.trades.reduce((sum, trade) => (trade.order.oid === oid ? sum + trade.amount : sum), 0);
+    stored.close();
+    return {
+      imbalance: [...imbalance.values()].filter(sum => sum !== 0n),
+      wrongOrders: orders.filter(order => order.filled !== filled(order.oid)).map(({ oid }) => oid),
+      areTidsRising: own.trades.every(({ tid }, i) => i === 0 || tid >= own.trades[i - 1]!.tid),
+      orders: orders.map(({ oid, status, filled: lots }) => `${oid} ${status} ${lots}`).sort(),
+      trades: own.trades.map(({ tid, order, amount: lots }) => `${tid} ${order.oid} ${lots}`),
+    };
+  };
+  const first = opened();
+  const again = opened();
+  const isSame =
+    again.trades.join() === first.trades.join() && again.orders.every(order => first.orders.includes(order));
+  const { imbalance, wrongOrders, areTidsRising } = again;
+  return {
+    imbalance: [...first.imbalance, ...imbalance],
+    wrongOrders: [...first.wrongOrders, ...wrongOrders],
+    areTidsRising: first.areTidsRising && areTidsRising,
+    isSame,
+    trades: first.trades.length,
+  };
+}
+
 /** State at the end, as an accountant and the client see it. */
 export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrade, killed: readonly Kill[] = []) {
   const clock = new VirtualClock();
-  const disk = new Disk(killed);
+  const disk = new Disk(clock, killed);
   /** The followed market: its orders, oldest first. */
   let rests: Rest[] = [
     { id: 0, side: 'buy', at: 1, lots: 8 * UNIT },
@@ -173,19 +248,7 @@ export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrad
 
   const open = () => {
     disk.isDead = false;
-    const stored = new StoredExchange({
-      ...{ clock, store: disk, seed: 7 },
-      purpose: { follows: 'https://one.example', book: BOOK, instance: 'bot' },
-      ...{ balances: BALANCES, volume30d: { mxn: '100000' } },
-      switches: {
-        ...{ engineDelayMinMs: 25, engineDelayMaxMs: 25, cancelTiming: 'queued', rateLimits: 'off' },
-        ...{ tradeRecordDelayMs: 0, finishedVisibleMs: 2_000, selfTrade },
-        // An end of a conversion that no random number decides, and a capacity that a few conversions use up.
-        ...{ rfqDelayMinMs: 300, rfqDelayMaxMs: 300, rfqFailurePips: 0, rfqCapacityPips: 10 },
-      },
-      onUnwritten: () => undefined,
-      onWritten: () => undefined,
-    });
+    const stored = openedOn(clock, disk, selfTrade);
     // A process counts the orders of the followed book itself, in the order in which its first snapshot has them.
     const born = new Map<number, number>();
     const numbered = (rest: Rest) => {
@@ -434,9 +497,10 @@ export function played(steps: readonly Step[], model: Model, selfTrade: SelfTrad
       read(`/api/v3/${path}`),
     ),
     imbalance: [...imbalance.values()].filter(sum => sum !== 0n),
+    unsynced: disk.unsynced,
   };
   stored.close();
-  return { result, deaths };
+  return { result, deaths, history: disk.history };
 }
 
 export const MODELS: readonly Model[] = ['pessimistic', 'expected', 'optimistic', 'exact'];

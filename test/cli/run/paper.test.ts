@@ -140,17 +140,25 @@ describe('a paper account', () => {
       for (const sum of before.sums) expect(line).toContain(sum);
       expect(Number(orders)).toBe(before.live);
     };
-    for (let kill = 0; kill < 6; kill++) {
+    const openings = async () => {
+      const { stdout } = await ran(['ledger', '-c', file, '--paper', '--json']);
+      return stdout.match(/"opening"/g)?.length ?? 0;
+    };
+    let opened = 0;
+    // Without a trade before a kill, nothing would be tried.
+    for (let kill = 0; kill < 6 || before!.trades.length === 0; kill++) {
+      expect(kill).toBeLessThan(40);
       const program = shown(file);
       await resumed(program);
       await program.sees(/paper: bid \d+ .*ask \d+/);
       // Killed at another point of its work each time.
-      await new Promise(resolve => setTimeout(resolve, 370 * kill));
+      await new Promise(resolve => setTimeout(resolve, 370 * Math.min(kill, 8)));
       program.signal('SIGKILL');
       expect((await program.ended).code).toBeNull();
       const after = await onDisk(dir);
       expect(after.trades).toEqual(expect.arrayContaining(before?.trades ?? []));
       before = after;
+      if (kill === 0) opened = await openings();
     }
     expect(before!.live).toBeGreaterThan(0);
     const last = shown(file);
@@ -159,18 +167,19 @@ describe('a paper account', () => {
     last.signal('SIGTERM');
     const ended = await last.ended;
     expect([ended.code, JSON.parse(ended.stdout)]).toMatchObject([0, { openOrdersLeft: 0, ledgerMatches: true }]);
-    const openings = async () => {
-      const { stdout } = await ran(['ledger', '-c', file, '--paper', '--json']);
-      return stdout.match(/"opening"/g)?.length ?? 0;
-    };
-    expect(await openings()).toBeGreaterThan(0);
+    // One opening of the ledger, by the first process.
+    expect(opened).toBeGreaterThan(0);
+    expect(await openings()).toBe(opened);
     const watched = await ran(['status', '--watch', '-c', file, '--paper']);
     expect([watched.code, watched.stdout.trimEnd().split('\n').at(-1)]).toEqual([0, 'the bot has stopped cleanly']);
     const fresh = await ran(['run', '--paper', '--fresh', '-c', file, '--for', '2s'], NO_KEY);
     expect([fresh.code, fresh.stderr]).toEqual([
       0,
-      expect.stringMatching(/the earlier paper account is in \S+paper-\d+\.20/),
+      expect.stringMatching(
+        /the earlier paper account is in \S+paper-\d+\.20\S+; to return to it, stop the bot, then: mv /,
+      ),
     ]);
+    expect(fresh.stderr).toMatch(/opened a new paper account: /);
     expect(fresh.stderr).not.toMatch(/continuing the paper account/);
   });
 
@@ -195,6 +204,28 @@ describe('a paper account', () => {
       EXIT.broken,
       expect.stringMatching(/^the bot is down or sends no heartbeat, and was not stopped; see (?:npx )?puntas status$/),
     ]);
+  });
+
+  test('--fresh beside the running bot, and with a configuration that cannot start, moves nothing', async () => {
+    const file = config();
+    const dir = bench.path(`paper-${count}`);
+    const bot = shown(file);
+    await bot.sees(/paper: bid \d+ .*ask \d+/);
+    const beside = await ran(['run', '--paper', '--fresh', '-c', file, '--for', '2s'], NO_KEY);
+    expect([beside.code, beside.stderr]).toEqual([2, expect.stringContaining('a bot is running with this state')]);
+    bot.signal('SIGTERM');
+    const ended = await bot.ended;
+    expect([ended.code, JSON.parse(ended.stdout)]).toMatchObject([0, { ledgerMatches: true }]);
+    const wrong = bench.config('paper', text =>
+      text
+        .replace('https://api.bitso.com', url)
+        .replace('book: btc_mxn', 'book: doge_mxn')
+        .replace('btc: ', 'doge: ')
+        .replace('./state-paper', dir),
+    );
+    const refused = await ran(['run', '--paper', '--fresh', '-c', wrong, '--for', '2s'], NO_KEY);
+    expect([(refused.code ?? 0) > 0, refused.stderr]).toEqual([true, expect.stringContaining('doge_mxn is not traded')]);
+    expect(await onDisk(dir)).toMatchObject({ live: 0 });
   });
 
   test('a halt stays: --fresh does not lift it', async () => {
