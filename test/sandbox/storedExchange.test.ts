@@ -186,6 +186,18 @@ describe('after a time in which no process followed the market', () => {
     expect([order['status'], now]).toEqual(['open', place]);
   });
 
+  test('a clock that was set back tells nothing about the time, so that a passed order is filled completely too', () => {
+    const [clock, rows] = [new VirtualClock(), new Rows()];
+    const before = opened(clock, rows);
+    before.show(150_000, 150_010);
+    const oid = before.rest('buy', 149_990, amount(3 * LOTS));
+    before.stored.close();
+    clock.step(-3_600_000);
+    const { show, trader } = opened(clock, rows);
+    show(149_900, 149_910);
+    expect(trader.order(oid)!['status']).toBe('completed');
+  });
+
   test('after a blink, a level that came through an order fills what it shows, as if the process had lived', () => {
     const { order } = left(149_900, 149_910, 500);
     expect(order['unfilled_amount']).toBe('0.00200000');
