@@ -84,7 +84,8 @@ type Identity = AccountPurpose & {
 
 type Sums = readonly (readonly [currency: string, sum: bigint])[];
 type StoredAccount = AccountHoldings & { readonly fees: Sums; readonly gain: Sums; readonly deposited: Sums };
-type Numbers = VenueNumbers & { readonly book: BookNumbers; readonly ends: number };
+/** `tick`: unit of the last price. */
+type Numbers = VenueNumbers & { readonly book: BookNumbers; readonly ends: number; readonly tick: string };
 type Units = { readonly tick: string; readonly lot: string };
 type StoredOrder = Omit<VenueOrder, 'instrument' | 'account' | 'engineId'> &
   Units & { readonly isResting: boolean; readonly end: number };
@@ -342,8 +343,8 @@ export class StoredExchange {
     put('commands', this.#commands());
     if (this.#isSeenDue) put('seen', this.#clock.now());
     put('capacity', this.box.rfq.loads());
-    put('numbers', { ...venue.numbers, book: this.#book.numbers, ends: this.#ended } satisfies Numbers);
     const { tick, lot } = this.#book.instrument;
+    put('numbers', { ...venue.numbers, book: this.#book.numbers, ends: this.#ended, tick } satisfies Numbers);
     if (this.#market) put('queues', { ...this.#market.stored(), tick, lot } satisfies StoredQueues & Units);
     const orders = new Set([...this.#orders, ...this.#account.active.values()]);
     for (const order of orders) put(this.#orderKey(order), this.#storedOrder(order));
@@ -507,7 +508,9 @@ export class StoredExchange {
       tid: Math.max(numbers.tid, this.#lastTid + 1),
       orders: Math.max(numbers.orders, ...this.#serials.values()),
     });
-    this.#book.resume(numbers.book);
+    // A last price in ticks that the book no longer has is unknown.
+    const isInTicks = numbers.tick === this.#book.instrument.tick;
+    this.#book.resume({ ...numbers.book, last: isInTicks ? numbers.book.last : 0 });
     this.#cancelOldUnits();
     venue.forget(account);
   }

@@ -429,10 +429,13 @@ test('cancels the orders of another tick size, and keeps their trades and money'
   const [clock, rows] = [new VirtualClock(), new Rows()];
   const before = opened(clock, rows);
   before.show(149_990, 150_010);
+  before.sink.trade('sell', price(149_990), amount(10), { takerNumber: 1 });
+  expect(before.stored.box.venue.books.get(BOOK)!.numbers.last).toBe(149_990);
   const oid = before.rest('buy', 149_990);
   before.stored.close();
   const { trader, stored, show } = opened(clock, rows, { tickSize: '5' });
-  // No level in the old units stays in the book.
+  // No level and no last price in the old units stays in the book.
+  expect(stored.box.venue.books.get(BOOK)!.numbers.last).toBe(0);
   expect(stored.box.marketplace(BOOK).amountAt('buy', price(149_990))).toBe(0);
   show(300_000, 300_020);
   expect(trader.order(oid)).toMatchObject({ status: 'cancelled', price: '1499900' });

@@ -33,5 +33,10 @@ export function claimState(dir: string, isPaper: boolean): void {
   }
   claimStateDir(dir);
   // `createDurably` fails if the file exists, and does not follow links.
-  createDurably(join(dir, MARK), TEXT, 0o600);
+  try {
+    createDurably(join(dir, MARK), TEXT, 0o600);
+  } catch (error) {
+    // Another process may have marked the directory meanwhile. The lock of the account then decides between both.
+    if (!isPaperState(dir)) throw error;
+  }
 }

@@ -100,7 +100,7 @@ test('shows no figures before all of the recording is read, also if it could not
   let ticks = 0;
   const slow = {
     now: () => world.clock.now(),
-    elapsed: () => world.clock.elapsed() + 5 * ++ticks,
+    elapsed: () => world.clock.elapsed() + 30 * ++ticks,
     after: (ms: number, call: () => void) => world.clock.after(ms, call),
   };
   const end = watch.read().status.recordedTo!;
