@@ -153,8 +153,8 @@ export class StoredExchange {
   /** Whether a request is being answered; its changes are stored together. */
   #isAnswering = false;
   #isUnwritten = false;
-  /** Whether the next change also stores that the market is seen now. */
-  #isSeenDue = false;
+  /** Time at which the market was last current and that is not stored yet; `null` if it is stored. */
+  #seenAt: Millis | null = null;
   /** Whether the followed market is current. */
   #isFresh: () => boolean = () => true;
   /** Last written text of each row that can change again. */
@@ -341,7 +341,7 @@ export class StoredExchange {
       deposited: [...venue.deposited],
     } satisfies StoredAccount);
     put('commands', this.#commands());
-    if (this.#isSeenDue) put('seen', this.#clock.now());
+    if (this.#seenAt !== null) put('seen', this.#seenAt);
     put('capacity', this.box.rfq.loads());
     const { tick, lot } = this.#book.instrument;
     put('numbers', { ...venue.numbers, book: this.#book.numbers, ends: this.#ended, tick } satisfies Numbers);
@@ -378,7 +378,7 @@ export class StoredExchange {
     for (const [key, text] of now) if (!WRITTEN_ONCE.test(key)) this.#texts.set(key, text);
     for (const order of orders) if (!isActive(order)) this.#texts.delete(this.#orderKey(order));
     for (const key of gone) this.#kept.get(key.slice(0, key.indexOf('/')))?.delete(key);
-    this.#isSeenDue = false;
+    this.#seenAt = null;
     this.#lastTid = this.#account.trades.newest()?.tid ?? tid;
     this.#lastTransfer = this.#account.transfers.list().at(-1)?.id ?? transfer;
     for (const done of [this.#orders, this.#forgotten, this.#conversions, this.#traded]) done.clear();
@@ -401,7 +401,7 @@ export class StoredExchange {
    * an unseen market filled is stored in the same write: with the time alone, the next process would not fill it again.
    */
   #seen(): void {
-    this.#isSeenDue = true;
+    this.#seenAt = this.#clock.now();
     this.#stored();
     const again = () => {
       if (this.#isFresh()) this.#seen();

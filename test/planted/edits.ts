@@ -3066,7 +3066,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the time of the market is on disk before the fills of passed orders',
     file: 'src/sandbox/storedExchange.ts',
-    from: '    this.#isSeenDue = true;\n    this.#stored();',
+    from: '    this.#seenAt = this.#clock.now();\n    this.#stored();',
     to: "    this.#store.write([{ key: 'seen', text: storedText(this.#clock.now()) }], false);\n    this.#stored();",
     test: 'test/sandbox/storedExchange.test.ts',
     title: 'the next process fills every passed order completely, once',
@@ -3134,7 +3134,7 @@ export const EDITS: readonly Edit[] = [
     name: 'a stale market counts as seen',
     file: 'src/sandbox/storedExchange.ts',
     from: '      if (this.#isFresh()) this.#seen();',
-    to: '      if (this.#isFresh() || this.#isSeenDue === false) this.#seen();',
+    to: '      if (this.#isFresh() || this.#seenAt === null) this.#seen();',
     test: 'test/sandbox/storedExchange.test.ts',
     title: 'a market that was followed but not current at the kill was unseen since it was current',
   },

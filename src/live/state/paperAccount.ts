@@ -109,7 +109,8 @@ export async function readPaperAccount(dir: string, clock: Clock): Promise<reado
   }
 }
 
-const isLock = (error: unknown): boolean => /locked|busy/i.test(textOfError(error));
+const isLock = (error: unknown): boolean =>
+  /SQLITE_(?:BUSY|LOCKED)|database (?:table )?is locked/i.test(codeAndText(error));
 
 const inUse = (file: string): StateInUse =>
   new StateInUse(
