@@ -3032,6 +3032,8 @@ export const EDITS: readonly Edit[] = [
     to: 'return;',
     test: 'test/tape/zstd.test.ts',
     title: 'weights with one symbol are refused, wherever the symbol is',
+  },
+  {
     name: 'a lost paper account is a new one',
     file: 'src/live/state/paperAccount.ts',
     from: '    if (loss !== null) throw new DamagedAccount(loss);\n    db = new',
