@@ -175,6 +175,10 @@ def read_2026(orders_path, trades_path, until):
                     else:
                         order.change(at, 0, False)
                     continue
+            if order.left == 0:
+                # A market order of a value: the log never tells its amount.
+                takes.pop(ident, None)
+                continue
             match = (at, order.left - left)
             if match in takes.get(ident, []):
                 takes[ident].remove(match)
