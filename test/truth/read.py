@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Second reader of logs of single orders: the fate of each order that came to rest, as JSON.
 
-Usage: read.py DIR [--until MS]. Standard library only. It shares no code, no file and no window of time with the importer of Puntas,
+Usage: read.py DIR. Standard library only. It shares no code, no file and no window of time with the importer of Puntas,
 and decides who was resting in another way: from the two orders of a match, never from the book. Formats:
 
 - `*.log.gz`, Bitstamp 2015: lines of `epoch_ms event json`. A trade names no orders. A match shrinks two orders of different sides
   by one amount, and then prints the trade. Ids grow, so the older of the two was resting.
 - `orders.csv.gz` and `trades.csv.gz`, Bitstamp 2026: a trade names the orders of both sides, and the side of the taker.
 
-Output: `orders`, in order of arrival: [arrival, side, price, lots, filled, time of the last fill or null, steps, id]. Times are epoch
-ms, prices ticks, amounts lots of 1e-8. A step is [time, lots left]; the first is the arrival. An order that takes rests with what is
-left after its last match. `unmatched`: matches that name no order of the log, and trades without a match.
+Output, as JSON:
+- `orders`, in order of arrival: [arrival, side, price, lots, filled, time of the last fill or null, steps, id, passed]. Times are epoch
+  ms, prices ticks, amounts lots of 1e-8. A step is [time, lots left]; the first is the arrival. An order that takes rests with what is
+  left after its last match. `passed`: time of the first trade at a worse price after which the log never names the order again; such
+  an order was already gone, and the log lost its end. Otherwise null.
+- `begin`: time of the first whole book. `unmatched`: reductions without a trade, and trades without their orders.
 """
 import csv
 import glob
@@ -46,6 +49,7 @@ class Order:
         # [time, lots left, lots gone, whether it was resting and met], since it came to rest.
         self.changes = []
         self.took_at = None
+        self.ended = False
 
     def change(self, at, left, is_fill):
         self.changes.append([at, left, self.left - left, is_fill])
@@ -60,18 +64,31 @@ class Order:
         steps = [[self.arrived, self.lots]] + [[at, left] for at, left, _, _ in self.changes]
         filled = sum(gone for _, _, gone, _ in fills)
         last = fills[-1][0] if fills else None
-        return [self.arrived, self.side, self.price, self.lots, filled, last, steps, self.ident]
+        return [self.arrived, self.side, self.price, self.lots, filled, last, steps, self.ident, None]
 
 
-def read_2015(path, until):
+def rows_of(found, trades):
+    """Rows of the orders that rested. `trades` are (time, price, ...), in order of time."""
+    rows = []
+    for order in found:
+        if order.lots == 0:
+            continue
+        row = order.row()
+        if not order.ended:
+            since = row[6][-1][0]
+            sign = 1 if order.side == 'sell' else -1
+            row[8] = next((at for at, price, *_ in trades if at > since and price * sign > order.price * sign), None)
+        rows.append(row)
+    return rows
+
+
+def read_2015(path):
     tick = Decimal('0.01')
     events, trades, reductions, known, market_orders, begin = [], [], [], {}, set(), None
     with gzip.open(path, 'rt') as lines:
         for line in lines:
             at_text, event, body = line.split(' ', 2)
             at = int(at_text)
-            if at > until:
-                break
             if event == 'order_book':
                 begin = at if begin is None else begin
                 continue
@@ -111,8 +128,8 @@ def read_2015(path, until):
         elif left != order.left:
             order.change(at, left, role == 'maker')
         if event == 'order_deleted':
-            del orders[ident]
-    return [one.row() for one in found if one.lots > 0], unmatched, begin
+            orders.pop(ident).ended = True
+    return rows_of(found, trades), unmatched, begin
 
 
 def matches(trades, reductions, market_orders):
@@ -139,14 +156,13 @@ def matches(trades, reductions, market_orders):
     return roles, unmatched
 
 
-def read_2026(orders_path, trades_path, until):
+def read_2026(orders_path, trades_path):
     tick = Decimal(1)
-    takes, meets, unmatched, begin = {}, {}, [], None
+    takes, meets, trades, unmatched, begin = {}, {}, [], [], None
     with gzip.open(trades_path, 'rt') as lines:
         for told in csv.DictReader(lines):
             at, lots = int(told['exchange_timestamp']), whole(told['amount'], LOT)
-            if at > until:
-                continue
+            trades.append((at, whole(told['price'], tick)))
             taker, maker = ('buy_order_id', 'sell_order_id') if told['side'] == 'buy' else ('sell_order_id', 'buy_order_id')
             takes.setdefault(int(told[taker]), []).append((at, lots))
             meets.setdefault(int(told[maker]), []).append((at, lots))
@@ -154,8 +170,6 @@ def read_2026(orders_path, trades_path, until):
     with gzip.open(orders_path, 'rt') as lines:
         for told in csv.DictReader(lines):
             at, ident = int(told['exchange_timestamp']), int(told['id'])
-            if at > until:
-                break
             begin = at if begin is None else begin
             price, left = whole(told['price'], tick), whole(told['volume'], LOT)
             order = orders.get(ident)
@@ -167,7 +181,7 @@ def read_2026(orders_path, trades_path, until):
             if order is None:
                 continue
             if told['action'] == 'deleted':
-                del orders[ident]
+                orders.pop(ident).ended = True
                 if left > 0:
                     # What a taker cancels in the millisecond of its last match never rested.
                     if order.took_at == at:
@@ -192,17 +206,16 @@ def read_2026(orders_path, trades_path, until):
     for what, by_id in (('taker', takes), ('maker', meets)):
         for ident, rest in by_id.items():
             unmatched.extend([at, f'trade without its {what}', ident] for at, _ in rest)
-    return [one.row() for one in found if one.lots > 0], unmatched, begin
+    return rows_of(found, trades), unmatched, begin
 
 
 def main():
     folder = sys.argv[1]
-    until = int(sys.argv[3]) if sys.argv[2:3] == ['--until'] else 1 << 62
     logs = sorted(glob.glob(os.path.join(folder, '*.log.gz')))
     if logs:
-        orders, unmatched, begin = read_2015(logs[0], until)
+        orders, unmatched, begin = read_2015(logs[0])
     else:
-        orders, unmatched, begin = read_2026(*(os.path.join(folder, name) for name in ('orders.csv.gz', 'trades.csv.gz')), until)
+        orders, unmatched, begin = read_2026(*(os.path.join(folder, name) for name in ('orders.csv.gz', 'trades.csv.gz')))
     # In order of arrival; the sort keeps the order of the log among equal times.
     json.dump({'begin': begin, 'orders': sorted(orders, key=lambda one: one[0]), 'unmatched': unmatched}, sys.stdout)
 
