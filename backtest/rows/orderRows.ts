@@ -189,8 +189,9 @@ class OrderRows {
       } else if (what === KIND.change || what === KIND.remove) {
         const left = amount[next]!;
         if (id[next] === name) {
+          if (!Number.isNaN(met)) return false;
           if (what === KIND.remove && left > 0) return left < lots;
-          if (!Number.isNaN(met) || !this.#trades.hasMaker(next, lots - left, side)) return Number.isNaN(met);
+          if (!this.#trades.hasMaker(next, lots - left, side)) return true;
           met = lots - left;
           continue;
         }

@@ -62,6 +62,8 @@ const ARRIVALS = 4_000;
 const FILLS_MIN = 50;
 /** Blocks of time for the fit and the interval. */
 const BLOCKS = 40;
+/** Fewer rows of the book than this for each trade: the last price is newer than the best prices. */
+const RARE = 0.2;
 
 export type FillReturns = {
   readonly name: string;
@@ -99,7 +101,9 @@ export async function fillReturns(data: string, tape: FillTape): Promise<FillRet
 async function opened(data: string, { set, book, mapping, replace, files }: FillTape): Promise<Tape> {
   const dir = join(data, set);
   if (mapping === undefined)
-    return ORDER_LOGS.some(one => one.set === set) ? openOrderLog(dir) : openTape(dir, book === undefined ? {} : { book });
+    return ORDER_LOGS.some(one => one.set === set)
+      ? openOrderLog(dir)
+      : openTape(dir, book === undefined ? {} : { book });
   const work = mkdtempSync(join(tmpdir(), 'puntas-returns-'));
   try {
     for (const name of readdirSync(dir)) if (files!.test(name)) copyFileSync(join(dir, name), join(work, name));
@@ -107,7 +111,10 @@ async function opened(data: string, { set, book, mapping, replace, files }: Fill
     const [from, to] = replace ?? [/^$/, ''];
     const path = join(work, 'tape.mapping.yaml');
     // The book is named in lower case, the files as they are.
-    writeFileSync(path, text.replace(from, to).replace(/^book: .*$/m, line => line.toLowerCase()));
+    writeFileSync(
+      path,
+      text.replace(from, to).replace(/^book: .*$/m, line => line.toLowerCase()),
+    );
     return await openTape(path);
   } finally {
     rmSync(work, { recursive: true, force: true });
@@ -118,7 +125,10 @@ function marketOf(tape: Tape): Market {
   const { columns, gaps, quotesOnly } = tape;
   const hasOrders = columns.kind.includes(KIND.add) && !columns.kind.includes(KIND.level);
   const hasBook = hasOrders || columns.kind.includes(KIND.level);
-  const quotes = !hasBook ? 'trades' : quotesOnly ? 'prices' : 'amounts';
+  const trades = columns.kind.reduce((sum, kind) => sum + Number(kind === KIND.trade), 0);
+  // Best prices of each minute are too old for an order between them.
+  const isRare = !hasOrders && columns.length - trades < RARE * trades;
+  const quotes = !hasBook || isRare ? 'trades' : quotesOnly ? 'prices' : 'amounts';
   const market: Market = {
     ...{ quotes, gaps, at: [], bid: [], ask: [], bidLots: [], askLots: [], tradeAt: [], tradePrice: [], tradeLots: [] },
   };
@@ -138,7 +148,9 @@ function marketOf(tape: Tape): Market {
   if (hasOrders) walkRows(tape, quote, trade);
   else
     walk(tape, {
-      touch: (at, { bid, ask, bidAmount, askAmount }) => quote(at, bid, ask, bidAmount, askAmount),
+      touch: (at, { bid, ask, bidAmount, askAmount }) => {
+        if (quotes !== 'trades') quote(at, bid, ask, bidAmount, askAmount);
+      },
       trade: (at, price, lots) => trade(at, price, lots),
     });
   return market;

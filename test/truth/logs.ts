@@ -32,7 +32,17 @@ type SecondReading = {
   readonly unmatched: readonly unknown[];
 };
 
-type Line = readonly [number, 'buy' | 'sell', number, number, number, number | null, [number, number][], number, number | null];
+type Line = readonly [
+  number,
+  'buy' | 'sell',
+  number,
+  number,
+  number,
+  number | null,
+  [number, number][],
+  number,
+  number | null,
+];
 
 /** Reads a folder with the second reader. Throws if there is no Python 3. */
 export function readByPython(dir: string): SecondReading {
@@ -86,7 +96,10 @@ export function compareReadings(
   const own = orders.map(({ side, place, lots, filled, filledAt, steps }) =>
     keyOf({
       ...{ at: steps[0]!.at, side: side === SELL ? 'sell' : 'buy', price: place + rows.base, lots, filled },
-      ...{ filledAt: Number.isNaN(filledAt) ? null : filledAt, steps: steps.map(({ at, left }) => [at, left] as const) },
+      ...{
+        filledAt: Number.isNaN(filledAt) ? null : filledAt,
+        steps: steps.map(({ at, left }) => [at, left] as const),
+      },
     }),
   );
   const counts = new Map<string, number>();

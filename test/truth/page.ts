@@ -91,7 +91,14 @@ Parts of the orders by whether a snapshot was taken while the order rested, and 
 difference from the truth, so the four parts of a row of the table above add up to it.
 
 ${table(
-  ['log and snapshots', 'part', 'orders', 'share of the true volume', 'volume, said / true', 'difference, of the true volume'],
+  [
+    'log and snapshots',
+    'part',
+    'orders',
+    'share of the true volume',
+    'volume, said / true',
+    'difference, of the true volume',
+  ],
   cells
     .filter(cell => !isWithin(cell))
     .flatMap(cell =>
@@ -154,7 +161,8 @@ function reasonText(log: string, cells: readonly Cell[]): string {
   if (off.length === 0) return `- ${log}: none.`;
   const sumOf = (is: (part: TruthPart) => boolean): number =>
     off.reduce(
-      (sum, cell) => sum + cell.parts.filter(is).reduce((part, { said, real }) => part + (said - real) / total(cell), 0),
+      (sum, cell) =>
+        sum + cell.parts.filter(is).reduce((part, { said, real }) => part + (said - real) / total(cell), 0),
       0,
     ) / off.length;
   const parts = off[0]!.parts.map(({ part }) => `${percent(sumOf(one => one.part === part))} ${part}`);

@@ -1,7 +1,14 @@
 /** What the fill models say of recorded orders on snapshots of drawn depths and rates, against the fate of these orders. */
 import { fillModel, type MarketRows } from '../../backtest/index.ts';
 import { randomOf } from '../../src/core/index.ts';
-import { candidatesOf, scoreOf, tellKinds, type Candidate, type PictureKind, type Told } from '../scripts/truthTable.ts';
+import {
+  candidatesOf,
+  scoreOf,
+  tellKinds,
+  type Candidate,
+  type PictureKind,
+  type Told,
+} from '../scripts/truthTable.ts';
 import type { OwnReading } from './logs.ts';
 
 export const TRUTH_MODELS = ['pessimistic', 'expected'] as const;
@@ -19,7 +26,12 @@ export type TruthScore = {
 };
 
 /** Lots said and true of a part of the orders. */
-export type TruthPart = { readonly part: string; readonly orders: number; readonly real: number; readonly said: number };
+export type TruthPart = {
+  readonly part: string;
+  readonly orders: number;
+  readonly real: number;
+  readonly said: number;
+};
 
 export type TruthCell = PictureKind & {
   readonly drawn: boolean;
