@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Second reader of logs of single orders: the fate of each order that came to rest, as JSON.
 
-Usage: read.py DIR. Standard library only. It shares no code, no file and no window of time with the importer of Puntas,
-and decides who was resting in another way: from the two orders of a match, never from the book. Formats:
+Usage: read.py DIR. Standard library only. It shares no code and no file with the importer of Puntas, and
+decides who was resting in another way: from the two orders of a match, never from the book. Formats:
 
 - `*.log.gz`, Bitstamp 2015: lines of `epoch_ms event json`. A trade names no orders. A match shrinks two orders of different sides
   by one amount, and then prints the trade. Ids grow, so the older of the two was resting.
