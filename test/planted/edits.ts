@@ -3032,6 +3032,8 @@ export const EDITS: readonly Edit[] = [
     to: 'return;',
     test: 'test/tape/zstd.test.ts',
     title: 'weights with one symbol are refused, wherever the symbol is',
+  },
+  {
     name: 'an order above a stale ask that is soon canceled counts as a taker',
     file: 'backtest/rows/orderRows.ts',
     from: 'if (what === KIND.remove && left > 0) return left < lots;',

@@ -22,6 +22,9 @@ export type FillTape = {
 
 const B3 = 'b3-wide-2025-04-08_10-l1-trades';
 const NINE = 'bitso-nine-books-2018-06-03_05-trades';
+const NINE_BOOKS = ['btc', 'eth', 'xrp', 'bch', 'ltc']
+  .map(coin => `${coin}_mxn`)
+  .concat(['xrp_btc', 'eth_btc', 'bch_btc', 'ltc_btc']);
 
 /** Every recording of `../shared/data` with executions that the importer can open. */
 export const FILL_TAPES: readonly FillTape[] = [
@@ -41,14 +44,16 @@ export const FILL_TAPES: readonly FillTape[] = [
     ...{ name: `b3 ${ticker}`, set: B3, mapping: 'b3.yaml', replace: [/ambp3/gi, ticker] as const },
     files: new RegExp(`^${ticker}_`),
   })),
-  { name: 'aster aster_usdt', set: 'aster-2025-09-23_24-bbo-trades', mapping: 'aster.yaml', files: /_ASTERUSDT/ },
-  {
-    name: 'bitflyer btc_jpy',
-    set: 'bitflyer-btcjpy-2018-01-21_30-trades-bbo-1m',
-    mapping: 'bitflyer.yaml',
-    files: /BTC_JPY/,
-  },
-  ...['btc_mxn', 'eth_mxn', 'xrp_mxn'].map(book => ({
+  ...['ASTER', 'BTC', 'USD1'].map(coin => ({
+    ...{ name: `aster ${coin.toLowerCase()}_usdt`, set: 'aster-2025-09-23_24-bbo-trades', mapping: 'aster.yaml' },
+    ...{ replace: [/ASTERUSDT/g, `${coin}USDT*`] as const, files: new RegExp(`_${coin}USDT`) },
+  })),
+  ...['BTC_JPY', 'ETH_BTC'].map(pair => ({
+    ...{ name: `bitflyer ${pair.toLowerCase()}`, set: 'bitflyer-btcjpy-2018-01-21_30-trades-bbo-1m' },
+    ...{ mapping: 'bitflyer.yaml', files: new RegExp(pair) },
+    replace: [/BTC_JPY/g, pair] as const,
+  })),
+  ...NINE_BOOKS.map(book => ({
     ...{ name: `bitso 2018 ${book}`, set: NINE, mapping: 'bitso-2018-trades.yaml' },
     ...{ replace: [/btc_mxn/g, book] as const, files: /\.gz$/ },
   })),
@@ -111,10 +116,9 @@ async function opened(data: string, { set, book, mapping, replace, files }: Fill
     const [from, to] = replace ?? [/^$/, ''];
     const path = join(work, 'tape.mapping.yaml');
     // The book is named in lower case, the files as they are.
-    writeFileSync(
-      path,
-      text.replace(from, to).replace(/^book: .*$/m, line => line.toLowerCase()),
-    );
+    const mapped = text.replace(from, to).replace(/^book: .*$/m, line => line.toLowerCase());
+    // Prices of other books can be finer than the tick of the mapping's own, so the tick is inferred.
+    writeFileSync(path, mapped.replace(/^tick: .*\n/m, ''));
     return await openTape(path);
   } finally {
     rmSync(work, { recursive: true, force: true });

@@ -31,7 +31,11 @@ const titleOf = ({ depth, everyMs, drawn }: Cell): string =>
   `${depth} deep, ${(everyMs / 1000).toLocaleString('en-US', { maximumFractionDigits: 2 })} s${drawn ? ' (drawn)' : ''}`;
 const isWithin = ({ scores }: Cell): boolean => Math.abs(scores.expected.volume - 1) <= WITHIN;
 
-export async function truthPage({ readers, cells, returns }: TruthResults): Promise<string> {
+export async function truthPage({ readers, cells: unsorted, returns }: TruthResults): Promise<string> {
+  const cells = [...unsorted].sort(
+    (a, b) =>
+      a.log.localeCompare(b.log) || Number(a.drawn) - Number(b.drawn) || b.depth - a.depth || a.everyMs - b.everyMs,
+  );
   const logs = readers.map(({ log }) => log);
   const text = `# Evidence: queue models against the truth
 
@@ -119,7 +123,7 @@ ${logs.map(log => reasonText(log, cells)).join('\n')}
 Published: the likelier an order is to fill, the more it loses after the fill (arXiv 2502.18625, 2407.16527). Orders are put at even times on both sides at the best price, behind
 all that is there, for at most 60 s. The chance is predicted from what is known at arrival: amounts of both sides, move of the last 10 s, spread, trades of the last
 60 s; a logistic regression on every second of 40 blocks of time, applied to the others. The return is from the order's price to the mid price 10 s after the fill. Intervals:
-blocks drawn again. Without a book, the last price counts as both best prices.
+blocks drawn again. Without a book, or with one each minute, the last price counts as both best prices. The trades of Bitso of 2019 are left out: their times are whole hours.
 
 ${table(
   [
@@ -153,7 +157,25 @@ function withinText(log: string, cells: readonly Cell[]): string {
   const own = cells.filter(cell => cell.log === log);
   const volumes = own.map(({ scores }) => scores.expected.volume);
   const holds = own.filter(({ scores: { expected } }) => (expected.low ?? 1) <= 1 && (expected.high ?? 1) >= 1);
-  return `- ${log}: ${own.filter(isWithin).length} of ${own.length} within 5 %, from ${ratio(Math.min(...volumes))} to ${ratio(Math.max(...volumes))}; the interval holds 1 in ${holds.length}.`;
+  return `- ${log}: ${own.filter(isWithin).length} of ${own.length} within 5 %, from ${ratio(Math.min(...volumes))} to ${ratio(Math.max(...volumes))}; the interval holds 1 in ${holds.length}. Without the order that is furthest off, ${own.filter(({ scores }) => Math.abs(scores.expected.volumeButOne - 1) <= WITHIN).length} of ${own.length} are within 5 %. ${stepsText(own)}`;
+}
+
+/** Said over true at fixed snapshots: how it changes with the interval at most levels, and with the depth at the shortest interval. */
+function stepsText(cells: readonly Cell[]): string {
+  const fixed = cells.filter(({ drawn }) => !drawn);
+  const depth = Math.max(...fixed.map(cell => cell.depth));
+  const everyMs = Math.min(...fixed.map(cell => cell.everyMs));
+  const list = (of: readonly Cell[], unit: (cell: Cell) => string): string =>
+    of.map(cell => `${ratio(cell.scores.expected.volume)} at ${unit(cell)}`).join(', ');
+  const byTime = list(
+    fixed.filter(cell => cell.depth === depth),
+    cell => `${cell.everyMs / 1000} s`,
+  );
+  const byDepth = list(
+    fixed.filter(cell => cell.everyMs === everyMs),
+    cell => `${cell.depth}`,
+  );
+  return `With ${depth} levels: ${byTime}. Every ${everyMs / 1000} s, by levels: ${byDepth}.`;
 }
 
 function reasonText(log: string, cells: readonly Cell[]): string {
@@ -165,8 +187,8 @@ function reasonText(log: string, cells: readonly Cell[]): string {
         sum + cell.parts.filter(is).reduce((part, { said, real }) => part + (said - real) / total(cell), 0),
       0,
     ) / off.length;
-  const parts = off[0]!.parts.map(({ part }) => `${percent(sumOf(one => one.part === part))} ${part}`);
-  return `- ${log}: of ${off.length} rows that are further off, the mean difference of ${percent(sumOf(() => true))} is ${parts.join(', ')}.`;
+  const parts = off[0]!.parts.map(({ part }) => `${part}: ${percent(sumOf(one => one.part === part))}`);
+  return `- ${log}: of ${off.length} rows that are further off, the mean difference of ${percent(sumOf(() => true))} is made of: ${parts.join('; ')}.`;
 }
 
 const signOf = ({ slope }: FillReturns): string =>
@@ -175,5 +197,10 @@ const signOf = ({ slope }: FillReturns): string =>
 function returnsText(returns: readonly FillReturns[]): string {
   const numberOf = (sign: string): number => returns.filter(one => signOf(one) === sign).length;
   const below = returns.filter(({ slope }) => slope !== null && slope.value < 0).length;
-  return `Of ${returns.length} recordings the slope is negative in ${below}: in ${numberOf('negative')} with its whole interval; it is positive with its whole interval in ${numberOf('positive')}, and ${numberOf('too few fills')} have fewer than 50 fills.`;
+  const withBook = returns.filter(({ quotes }) => quotes !== 'trades');
+  const books = `Of the ${withBook.length} with a book, ${withBook.filter(one => signOf(one) === 'negative').length} are negative and ${withBook.filter(one => signOf(one) === 'positive').length} positive with the whole interval (${withBook
+    .filter(one => signOf(one) === 'positive')
+    .map(({ name }) => name)
+    .join(', ')}).`;
+  return `Of ${returns.length} recordings the slope is negative in ${below}: in ${numberOf('negative')} with its whole interval; it is positive with its whole interval in ${numberOf('positive')}, and ${numberOf('too few fills')} have fewer than 50 fills. ${books} The published sign is therefore not on every recording: most of these are too short to tell it from 0. Without a book, a trade beyond the order fills it, so the return also holds how far that trade went.`;
 }

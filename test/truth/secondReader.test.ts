@@ -48,7 +48,7 @@ describe.skipIf(!isThere)(`two readers of a log of single orders${where}`, () =>
   /** Until a second without a match, from which on nothing is compared. */
   const cuts = [
     { log: ORDER_LOGS[0], keep: (at: number) => at < 1_430_438_400_000 + 900_000, filled: 20 },
-    { log: ORDER_LOGS[1], keep: (at: number) => at < 1_777_689_380_521 + 60_000, filled: 20 },
+    { log: ORDER_LOGS[1], keep: (at: number) => at < 1_777_689_380_521 + 60_000, filled: 15 },
   ];
   for (const { log, keep, filled } of cuts)
     itOnRecording(
