@@ -3058,6 +3058,14 @@ export const EDITS: readonly Edit[] = [
     title: 'tell the same fate of each order of a log whose trades name no orders',
   },
   {
+    name: 'the rest of a taker rests at the price of its match',
+    file: 'backtest/rows/orderRows.ts',
+    from: 'const tick = taker.side === SIDE.buy ? Math.max(taker.tick, price[row]!) : Math.min(taker.tick, price[row]!);',
+    to: 'const tick = price[row]!;',
+    test: 'test/truth/secondReader.test.ts',
+    title: 'tell the same fate of each order of a log with a stale order',
+  },
+  {
     name: 'the importer loses one order',
     file: 'src/tape/import/bitstamp.ts',
     from: 'rows.push(kind, side, at, at, price, left, order.id);',

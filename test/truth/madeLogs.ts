@@ -105,6 +105,11 @@ export function log2026(): Readonly<Record<string, string>> {
     order(13_000, 'created', 17, 'buy', 112, '0.1'),
     order(13_000, 'deleted', 17, 'buy', 112, '0.0'),
     order(13_000, 'changed', 3, 'sell', 112, '0.9'),
+    // A taker whose rest stays at its own limit: the row of its match has the price of the match.
+    order(13_500, 'created', 18, 'buy', 113, '1.1'),
+    order(13_500, 'changed', 18, 'buy', 112, '0.2'),
+    order(13_500, 'deleted', 3, 'sell', 112, '0.0'),
+    order(14_000, 'deleted', 18, 'buy', 113, '0.2'),
     order(15_000, 'deleted', 4, 'buy', 98, '1.0'),
     '',
   ];
@@ -115,6 +120,7 @@ export function log2026(): Readonly<Record<string, string>> {
     trade(4_010, 903, 110, '0.3', 15, 2, 'buy'),
     trade(5_000, 904, 110, '0.5', 16, 2, 'buy'),
     trade(13_000, 905, 112, '0.1', 17, 3, 'buy'),
+    trade(13_500, 906, 112, '0.9', 18, 3, 'buy'),
     '',
   ];
   return { 'orders.csv.gz': orders.join('\n'), 'trades.csv.gz': trades.join('\n') };

@@ -21,7 +21,7 @@ describe.skipIf(!isThere)(`two readers of a log of single orders${where}`, () =>
   });
 
   test('tell the same fate of each order of a log with a stale order', async () => {
-    expect(await comparedIn(log2026())).toEqual({ equal: 7, filled: 3, difference: null });
+    expect(await comparedIn(log2026())).toEqual({ equal: 8, filled: 3, difference: null });
   });
 
   test('match each trade of both logs with two orders', async () => {
