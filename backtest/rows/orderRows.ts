@@ -147,7 +147,9 @@ class OrderRows {
       if (kind[row] === KIND.remove) this.#takers.delete(name);
       else {
         // The row of a match can have the price of the match instead of the order's own limit.
-        const tick = taker.side === SIDE.buy ? Math.max(taker.tick, price[row]!) : Math.min(taker.tick, price[row]!);
+        const isMatch = amount[row]! < taker.lots;
+        const isBetter = taker.side === SIDE.buy ? price[row]! < taker.tick : price[row]! > taker.tick;
+        const tick = isMatch && isBetter ? taker.tick : price[row]!;
         this.#takers.set(name, { side: taker.side, tick, lots: amount[row]!, since: this.#columns.at[row]!, row });
       }
       return;

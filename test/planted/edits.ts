@@ -3060,7 +3060,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the rest of a taker rests at the price of its match',
     file: 'backtest/rows/orderRows.ts',
-    from: 'const tick = taker.side === SIDE.buy ? Math.max(taker.tick, price[row]!) : Math.min(taker.tick, price[row]!);',
+    from: 'const tick = isMatch && isBetter ? taker.tick : price[row]!;',
     to: 'const tick = price[row]!;',
     test: 'test/truth/secondReader.test.ts',
     title: 'tell the same fate of each order of a log with a stale order',
