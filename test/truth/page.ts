@@ -202,5 +202,5 @@ function returnsText(returns: readonly FillReturns[]): string {
     .filter(one => signOf(one) === 'positive')
     .map(({ name }) => name)
     .join(', ')}).`;
-  return `Of ${returns.length} recordings the slope is negative in ${below}: in ${numberOf('negative')} with its whole interval; it is positive with its whole interval in ${numberOf('positive')}, and ${numberOf('too few fills')} have fewer than 50 fills. ${books} The published sign is therefore not on every recording: most of these are too short to tell it from 0. Without a book, a trade beyond the order fills it, so the return also holds how far that trade went.`;
+  return `Of ${returns.length} recordings the slope is negative in ${below}: in ${numberOf('negative')} with its whole interval; it is positive with its whole interval in ${numberOf('positive')}, and ${numberOf('too few fills')} have fewer than 50 fills. ${books} The published sign is therefore not on every recording: in ${numberOf('not separable from 0')} the interval holds 0. Without a book, a trade beyond the order fills it, so the return also holds how far that trade went.`;
 }
