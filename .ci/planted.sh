@@ -3,4 +3,6 @@
 # Bugs planted into the source one by one (test/planted/edits.ts): each must be found by the test that is named beside it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# The second reader of logs of single orders.
+bash .ci/packages.sh python3=python3
 npm run --silent planted -- --part "${1:-1/1}"

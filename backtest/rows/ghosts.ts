@@ -25,6 +25,16 @@ export class Ghosts {
     this.#ask = book.last;
   }
 
+  /** Price index of the best recorded bid; 0 if there is none. */
+  get bid(): number {
+    return this.#bid;
+  }
+
+  /** Price index of the best recorded ask; the last index of the book if there is none. */
+  get ask(): number {
+    return this.#ask;
+  }
+
   get isCrossed(): boolean {
     return this.#bid > this.#ask;
   }

@@ -10,7 +10,14 @@ import { TickBook } from './tickBook.ts';
 import { TradeRows } from './tradeRows.ts';
 
 type Resting = { readonly side: number; readonly tick: number; lots: number; born: number };
-type Taker = { readonly side: number; readonly tick: number; readonly lots: number; readonly since: number };
+type Taker = {
+  readonly side: number;
+  readonly tick: number;
+  readonly lots: number;
+  /** Time and index of the latest row about the order. */
+  readonly since: number;
+  readonly row: number;
+};
 /** Order that was removed from the book as stale, because executions passed it. */
 type GhostOrder = { readonly side: number; readonly tick: number; readonly lots: number };
 
@@ -21,6 +28,7 @@ type GhostOrder = { readonly side: number; readonly tick: number; readonly lots:
  *   execution and are dropped.
  * - An order that arrives at, or moves to, a price at which the following rows show executions is the taker of these
  *   executions. Its remaining amount rests at the first trade row at which the order no longer crosses the book.
+ * - A market order, whose next row moves it to another price, rests at none of these prices.
  * - A taker without an execution, or a taker that still crosses one second later, rests as recorded. The book is then
  *   crossed.
  * - Orders that remain although executions passed them are removed as stale.
@@ -35,6 +43,11 @@ export function rowsOfOrders(columns: Columns, feed: Travel): MarketRows {
  * rests as recorded.
  */
 const TAKES_MS = 1_000;
+
+/**
+ * Maximum time in ms until a market order moves to the next price. In a log of Bitstamp, it is 2.1 s after the arrival.
+ */
+const WALKS_MS = 3_000;
 
 class OrderRows {
   readonly #columns: Columns;
@@ -52,6 +65,8 @@ class OrderRows {
   /** Whether the tape also has levels; `clear` rows then apply to the levels instead of the orders. */
   readonly #hasLevels: boolean;
   readonly #trades: TradeRows;
+  /** Index of the next row about the same order; 0 if there is none before the order arrives again. */
+  readonly #next: Int32Array;
   readonly #born: number[] = [];
   readonly #gone: number[] = [];
   readonly #executed: number[] = [];
@@ -60,6 +75,7 @@ class OrderRows {
     this.#columns = columns;
     this.#feed = feed;
     this.#trades = new TradeRows(columns);
+    this.#next = nextRows(columns);
     this.#hasLevels = columns.kind.includes(KIND.level);
     const { base, places } = windowOfOrders(columns);
     this.#base = base;
@@ -129,13 +145,13 @@ class OrderRows {
     const taker = this.#takers.get(name);
     if (taker) {
       if (kind[row] === KIND.remove) this.#takers.delete(name);
-      else
-        this.#takers.set(name, {
-          side: taker.side,
-          tick: price[row]!,
-          lots: amount[row]!,
-          since: this.#columns.at[row]!,
-        });
+      else {
+        // The row of a match can have the price of the match instead of the order's own limit.
+        const isMatch = amount[row]! < taker.lots;
+        const isBetter = taker.side === SIDE.buy ? price[row]! < taker.tick : price[row]! > taker.tick;
+        const tick = isMatch && isBetter ? taker.tick : price[row]!;
+        this.#takers.set(name, { side: taker.side, tick, lots: amount[row]!, since: this.#columns.at[row]!, row });
+      }
       return;
     }
     const order = this.#resting.get(name) ?? this.#backFromGhosts(row);
@@ -153,29 +169,55 @@ class OrderRows {
    * that it traded.
    */
   #enter(row: number, id: number, side: number, tick: number, lots: number): void {
-    if (this.#crosses(side, tick) && this.#takes(row, id, side, tick))
-      this.#takers.set(id, { side, tick, lots, since: this.#columns.at[row]! });
+    if (this.#isMarketOrder(row, side, tick) || (this.#isReached(side, tick) && this.#takes(row, id, side, tick, lots)))
+      this.#takers.set(id, { side, tick, lots, since: this.#columns.at[row]!, row });
     else this.#rest(row, id, side, tick, lots, this.#rows.length);
   }
 
   /**
-   * Whether rows soon after the order at `row` show that the order was a taker. Such rows are changes of the order
-   * itself, executions of orders at prices that it reaches, or trades at such prices.
+   * Whether rows soon after the order at `row` show that the order was a taker. Such rows are executions of the order
+   * itself, executions of orders at prices that it reaches, or trades at such prices. An order that is canceled first
+   * was no taker.
    */
-  #takes(row: number, name: number, side: number, tick: number): boolean {
+  #takes(row: number, name: number, side: number, tick: number, lots: number): boolean {
     const { kind, side: sides, at, price, amount, id, length } = this.#columns;
     const reaches = (other: number): boolean => (side === SIDE.buy ? other <= tick : other >= tick);
+    /** Amount of a match of the order itself in which a trade names the other side as the taker. */
+    let met = Number.NaN;
     for (let next = row + 1; next < length && at[next]! <= at[row]! + TAKES_MS; next++) {
       const what = kind[next]!;
       if (what === KIND.trade) {
         if (reaches(price[next]!) && (sides[next] === side || sides[next] === SIDE.unknown)) return true;
       } else if (what === KIND.change || what === KIND.remove) {
-        if (id[next] === name) return true;
+        const left = amount[next]!;
+        if (id[next] === name) {
+          if (!Number.isNaN(met)) return false;
+          if (what === KIND.remove && left > 0) return left < lots;
+          if (!this.#trades.hasMaker(next, lots - left, side)) return true;
+          met = lots - left;
+          continue;
+        }
         const other = this.#resting.get(id[next]!);
         if (other === undefined || other.side === side || !reaches(other.tick)) continue;
-        if (what === KIND.remove ? amount[next] === 0 : amount[next]! < other.lots) return true;
+        const gone = what === KIND.remove && left > 0 ? 0 : other.lots - left;
+        // The side of a trade can be inferred wrongly, but an order that already rested did not take from a later one.
+        if (Number.isNaN(met) ? gone > 0 : gone === met) return true;
       }
     }
+    return false;
+  }
+
+  /** Whether an order that arrives at a price is a market order: it soon moves to a price at which it now would trade. */
+  #isMarketOrder(row: number, side: number, tick: number): boolean {
+    const next = this.#next[row]!;
+    return next > 0 && this.#walks(row, tick) && this.#isReached(side, this.#columns.price[next]!);
+  }
+
+  /** Whether the next rows of the order at `row` soon move the order from `tick` to another price. */
+  #walks(row: number, tick: number): boolean {
+    const { kind, at, price } = this.#columns;
+    for (let next = this.#next[row]!; next > 0 && at[next]! - at[row]! <= WALKS_MS; next = this.#next[next]!)
+      if (kind[next] === KIND.change && price[next] !== tick) return true;
     return false;
   }
 
@@ -189,8 +231,8 @@ class OrderRows {
 
   /** Adds takers with a remaining amount to the book, if they no longer cross. */
   #restTakers(row: number): void {
-    for (const [id, { side, tick, lots }] of this.#takers) {
-      if (this.#crosses(side, tick)) continue;
+    for (const [id, { side, tick, lots, row: latest }] of this.#takers) {
+      if (this.#crosses(side, tick) || this.#walks(latest, tick)) continue;
       this.#takers.delete(id);
       this.#rest(row, id, side, tick, lots, this.#rows.length);
     }
@@ -199,8 +241,8 @@ class OrderRows {
   /** Adds to the book the takers that still cross a second after their last execution. */
   #endTakers(row: number): void {
     const at = this.#columns.at[row]!;
-    for (const [id, { side, tick, lots, since }] of this.#takers) {
-      if (at - since <= TAKES_MS) continue;
+    for (const [id, { side, tick, lots, since, row: latest }] of this.#takers) {
+      if (at - since <= TAKES_MS || this.#walks(latest, tick)) continue;
       this.#takers.delete(id);
       this.#rest(row, id, side, tick, lots, this.#rows.length);
     }
@@ -275,6 +317,16 @@ class OrderRows {
     return level;
   }
 
+  /**
+   * Whether a price is at or through the best recorded price of the other side. An order that crosses the book for a
+   * moment does not hide this price.
+   */
+  #isReached(side: number, tick: number): boolean {
+    const { bid, ask } = this.#ghosts;
+    const place = tick - this.#base;
+    return side === SIDE.buy ? ask < this.#book.last && place >= ask : bid > 0 && place <= bid;
+  }
+
   /** Whether a price is at or through the best price of the other side. */
   #crosses(side: number, tick: number): boolean {
     const { bid, ask, last } = this.#book;
@@ -289,6 +341,19 @@ class OrderRows {
     this.#gone.push(gone);
     this.#executed.push(executed);
   }
+}
+
+/** Returns, for each row about an order, the index of the next row about the order; 0 if the order ends or arrives. */
+function nextRows({ kind, id, length }: Columns): Int32Array {
+  const next = new Int32Array(length);
+  const later = new Map<number, number>();
+  for (let row = length - 1; row >= 0; row--) {
+    const what = kind[row]!;
+    if (what === KIND.add || what === KIND.change) next[row] = later.get(id[row]!) ?? 0;
+    if (what === KIND.add) later.delete(id[row]!);
+    else if (what === KIND.change || what === KIND.remove) later.set(id[row]!, row);
+  }
+  return next;
 }
 
 /**

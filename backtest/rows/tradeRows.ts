@@ -72,6 +72,25 @@ export class TradeRows {
     return true;
   }
 
+  /**
+   * Whether a trade of exactly `lots` near a row at its price has its taker on the other side than the order of the row.
+   */
+  hasMaker(row: number, lots: number, side: number): boolean {
+    const { at, price, side: takers } = this.#columns;
+    const rows = this.#prices.get(price[row]!)?.rows ?? [];
+    const isNear = (trade: number | undefined): trade is number =>
+      trade !== undefined && Math.abs(at[trade]! - at[row]!) <= APART_MS;
+    let found = false;
+    const start = placeAfter(rows, row);
+    for (const step of [-1, 1])
+      for (let i = step < 0 ? start - 1 : start; isNear(rows[i]); i += step) {
+        if (this.#left.get(rows[i]!) !== lots) continue;
+        if (takers[rows[i]!] === SIDE.unknown || takers[rows[i]!] === side) return false;
+        found = true;
+      }
+    return found;
+  }
+
   /** Returns the trade rows at a price that have unmatched lots and are at most a second before or after `row`. */
   #near(row: number, price: number): readonly number[] {
     const there = this.#prices.get(price);

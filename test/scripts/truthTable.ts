@@ -104,18 +104,29 @@ export function tellAll(
   kind: PictureKind,
   models: readonly ((rows: MarketRows) => FillModel)[],
 ): readonly (readonly Told[])[] {
-  const told: Told[][] = models.map(() => new Array<Told>(candidates.length));
-  for (const batch of apartInTime(candidates)) {
-    const view = picturesOf(
-      rows,
-      batch.map(n => candidates[n]!.order),
-      kind,
-    );
-    models.forEach((model, m) => {
-      const exchange = new Copies(view, model(view), rows.base - view.base);
-      for (const n of batch) told[m]![n] = exchange.live(candidates[n]!);
+  return tellKinds(rows, candidates, [kind], models)[0]!;
+}
+
+/** As `tellAll`, for several kinds of pictures together, by kind and model. `onShare`: share of the work done. */
+export function tellKinds(
+  rows: MarketRows,
+  candidates: readonly Candidate[],
+  kinds: readonly PictureKind[],
+  models: readonly ((rows: MarketRows) => FillModel)[],
+  onShare: (share: number) => void = () => undefined,
+): readonly (readonly (readonly Told[])[])[] {
+  const told: Told[][][] = kinds.map(() => models.map(() => new Array<Told>(candidates.length)));
+  const batches = apartInTime(candidates);
+  batches.forEach((batch, b) => {
+    const orders = batch.map(n => candidates[n]!.order);
+    picturesOf(rows, orders, kinds).forEach((view, k) => {
+      models.forEach((model, m) => {
+        const exchange = new Copies(view, model(view), rows.base - view.base);
+        for (const n of batch) told[k]![m]![n] = exchange.live(candidates[n]!);
+      });
     });
-  }
+    onShare((b + 1) / batches.length);
+  });
   return told;
 }
 
@@ -199,40 +210,24 @@ class Copies {
   }
 }
 
-/** The market as pictures of its best levels and its trades, without some of its orders. */
+/** The market as pictures of its best levels and its trades, without some of its orders, for each kind of pictures. */
 export function picturesOf(
   rows: MarketRows,
   without: readonly RecordedOrder[],
-  { depth, everyMs }: PictureKind,
-): MarketRows {
+  kinds: readonly PictureKind[],
+): readonly MarketRows[] {
   const { at, flags, place, lots, length, orders, base } = rows;
-  const tape = new TapeBuilder();
   const sides = [new RecordedSide(-1), new RecordedSide(1)] as const;
   const absent = new Map(without.map(order => [order.from - 1, { left: 0, order }]));
-  let changed = false;
-  let next = at[0]!;
-  const show = (time: number): void => {
-    changed = false;
-    tape.clear(time, time);
-    sides.forEach((levels, side) => {
-      for (let i = 0; i < Math.min(depth, levels.length); i++) {
-        const code = side === BUY ? SIDE.buy : SIDE.sell;
-        tape.level(time, time, code, price(levels.priceAt(i) + base), amount(levels.amountAt(i)));
-      }
-    });
-  };
+  const pictures = kinds.map(kind => new Pictures(kind, at[0]!, base, sides));
   for (let row = 0; row < length; row++) {
     const time = at[row]!;
-    if (time > next) {
-      if (changed) show(next);
-      next = everyMs > 0 ? at[0]! + Math.ceil((time - at[0]!) / everyMs) * everyMs : time;
-    }
+    for (const one of pictures) one.advance(time);
     // The outermost places stand for all prices far away.
     if (place[row]! <= 0 || place[row]! >= rows.places - 1) continue;
     const side = (flags[row]! & FLAG.sell) !== 0 ? SELL : BUY;
     if ((flags[row]! & FLAG.trade) !== 0) {
-      const code = side === SELL ? SIDE.sell : SIDE.buy;
-      tape.trade(time, time, code, price(place[row]! + base), amount(lots[row]!));
+      for (const one of pictures) one.trade(time, side, place[row]!, lots[row]!);
       continue;
     }
     const born = orders!.born[row]!;
@@ -241,9 +236,57 @@ export function picturesOf(
     let here = 0;
     for (const { left, order } of absent.values()) if (order.place === place[row] && order.side === side) here += left;
     sides[side].set(place[row]!, Math.max(0, lots[row]! - here));
-    changed = true;
+    for (const one of pictures) one.changed = true;
   }
-  if (changed) show(Math.max(next, at[length - 1]!));
-  const columns = tape.columns();
-  return rowsOfTape(finishTape({ source: 'pictures', book: 'btc_usd', tick: '0.01', columns, depth }));
+  return pictures.map(one => one.end(at[length - 1]!));
+}
+
+/** Pictures of one kind, which share the book with those of other kinds. */
+class Pictures {
+  readonly #kind: PictureKind;
+  readonly #start: number;
+  readonly #base: number;
+  readonly #sides: readonly [RecordedSide, RecordedSide];
+  readonly #tape = new TapeBuilder();
+  #next: number;
+  /** Whether the book differs from the last picture. */
+  changed = false;
+
+  constructor(kind: PictureKind, start: number, base: number, sides: readonly [RecordedSide, RecordedSide]) {
+    this.#kind = kind;
+    this.#start = start;
+    this.#base = base;
+    this.#sides = sides;
+    this.#next = start;
+  }
+
+  /** Takes the picture that is due before the time, of the book as it was until then. */
+  advance(time: number): void {
+    if (time <= this.#next) return;
+    const { everyMs } = this.#kind;
+    if (this.changed) this.#show(this.#next);
+    this.#next = everyMs > 0 ? this.#start + Math.ceil((time - this.#start) / everyMs) * everyMs : time;
+  }
+
+  trade(time: number, taker: typeof BUY | typeof SELL, place: number, lots: number): void {
+    this.#tape.trade(time, time, taker === SELL ? SIDE.sell : SIDE.buy, price(place + this.#base), amount(lots));
+  }
+
+  end(time: number): MarketRows {
+    if (this.changed) this.#show(Math.max(this.#next, time));
+    const columns = this.#tape.columns();
+    return rowsOfTape(
+      finishTape({ source: 'pictures', book: 'btc_usd', tick: '0.01', columns, depth: this.#kind.depth }),
+    );
+  }
+
+  #show(time: number): void {
+    this.changed = false;
+    this.#tape.clear(time, time);
+    this.#sides.forEach((levels, side) => {
+      const code = side === BUY ? SIDE.buy : SIDE.sell;
+      for (let i = 0; i < Math.min(this.#kind.depth, levels.length); i++)
+        this.#tape.level(time, time, code, price(levels.priceAt(i) + this.#base), amount(levels.amountAt(i)));
+    });
+  }
 }

@@ -98,6 +98,12 @@ const ELSEWHERE: readonly {
     how: 'all of them, some with fewer operations',
   },
   {
+    command: /^npm run queue:truth\b/,
+    by: 'truth.sh',
+    names: /npm run --silent queue:truth/,
+    how: 'the comparison of both readers',
+  },
+  {
     command: /^npm run mutation/,
     by: 'mutation.sh',
     names: /npm run --silent mutation/,
