@@ -3179,6 +3179,8 @@ export const EDITS: readonly Edit[] = [
     to: '',
     test: 'test/app/watch/watchStatus.test.ts',
     title: 'ends with the reader of its output, and writes nothing while nobody reads',
+  },
+  {
     name: 'an order above a stale ask that is soon canceled counts as a taker',
     file: 'backtest/rows/orderRows.ts',
     from: 'if (what === KIND.remove && left > 0) return left < lots;',
