@@ -102,6 +102,7 @@ const MANY = [
   'backtest/app/tune/killed',
   'backtest/collect',
   'backtest/crossingLevels',
+  'backtest/exchange/desk',
   'backtest/externalReference',
   'backtest/fillNotices',
   'backtest/fills',
