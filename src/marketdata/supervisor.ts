@@ -289,7 +289,7 @@ export class MarketDataSupervisor {
   }
 
   async #resync(): Promise<void> {
-    if (this.#stopped || !this.#needsWhole) return;
+    if (!this.#needsWhole) return;
     // A pending poll ends soon, and two reads at once could be answered in reverse order.
     if (!this.#reading) {
       this.#resyncAt = this.#options.clock.elapsed();

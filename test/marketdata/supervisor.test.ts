@@ -1,4 +1,5 @@
 /** The supervisor of market data, answer by answer: which book is the market of now, for who quotes and for who follows, with steps and without. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   settle,
@@ -9,6 +10,8 @@ import {
   type StreamNews,
 } from '../../src/core/index.ts';
 import { MarketDataSupervisor, PublicTradeTail, type MarketDataSupervisorOptions } from '../../src/marketdata/index.ts';
+import { between } from '../draws.ts';
+import { runsOf } from '../many.ts';
 
 const SECOND = 1_000;
 
@@ -231,6 +234,30 @@ describe('a venue that tells whole books', () => {
     expect(told(3, 2_030)).toEqual([]);
   });
 
+  test('says of none that it was sent later than it came, whatever its exchange says, over any connections', async () => {
+    const frame = fc.record({
+      afterMs: between(0, 3_000),
+      aheadMs: between(-5_000, 5_000),
+      isWithoutTime: fc.boolean(),
+      isAgain: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(frame, { minLength: 1, maxLength: 40 }), async frames => {
+        const { clock, hear, since } = supervised();
+        for (const [i, { afterMs, aheadMs, isWithoutTime, isAgain }] of frames.entries()) {
+          await clock.advance(afterMs);
+          if (isAgain) for (const news of [{ kind: 'down', reason: 'x' }, { kind: 'up' }] as const) hear(news);
+          // Time since the epoch, so that a difference from the time of the machine is rounded.
+          const sentAt = isWithoutTime ? {} : { sentAt: 1_700_000_000_000 + clock.elapsed() + aheadMs };
+          hear({ kind: 'book', snapshot: bookOf(i + 1), ...sentAt });
+          const times = since().flatMap(text => /^stream of (.*)$/.exec(text)?.[1] ?? []);
+          for (const time of times) expect(Number(time)).toBeLessThanOrEqual(clock.elapsed());
+        }
+      }),
+      runsOf(500, 30),
+    );
+  });
+
   test('is polled when it falls silent, and when it is gone', async () => {
     const { clock, hear, since, rest, supervisor } = supervised();
     hear({ kind: 'up' });
@@ -391,6 +418,39 @@ describe('a poll', () => {
     expect(await supervisor.check()).toBeNull();
     await clock.advance(60 * SECOND);
     expect([asked.length, since()]).toEqual([2, ['news alive']]);
+  });
+
+  test('asks for nothing and tells nothing after a stop, whenever that is', async () => {
+    const step = fc.record({
+      ms: fc.constantFrom(0, 20, 40, 700, 5_000),
+      what: fc.constantFrom('up', 'down', 'fault', 'step', 'poll', 'book'),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), fc.nat(11), async (steps, stopAt) => {
+        const { clock, supervisor, since, hear, asked, rest, step: tell } = full();
+        if (stopAt % 2 === 0) supervisor.keepPolling();
+        let stopped: Promise<void> | null = null;
+        for (const [i, { ms, what }] of steps.entries()) {
+          await clock.advance(ms);
+          if (i === Math.min(stopAt, steps.length - 1)) stopped = supervisor.stop();
+          if (stopped === null) rest.sequence++;
+          const asks = asked.length;
+          if (stopped !== null) since();
+          if (what === 'up') hear({ kind: 'up' });
+          if (what === 'down' || what === 'fault') hear({ kind: what, reason: 'x' });
+          if (what === 'step') tell(rest.sequence);
+          if (what === 'book') hear({ kind: 'book', snapshot: bookOf(rest.sequence), sentAt: clock.elapsed() });
+          if (what === 'poll') void supervisor.poll();
+          if (stopped === null) continue;
+          expect([asked.length, since().filter(text => !text.startsWith('news '))]).toEqual([asks, []]);
+        }
+        const last = asked.length;
+        await clock.advance(200 * SECOND);
+        await stopped;
+        expect([asked.length, since().filter(text => text !== 'also')]).toEqual([last, []]);
+      }),
+      runsOf(500, 60),
+    );
   });
 
   test('is due one interval after the last confirmation or read, at whatever interval holds by then', async () => {
@@ -594,6 +654,28 @@ describe('an exchange that counts its books anew', () => {
     ]);
     expect(restarts).toEqual(['the exchange counts its books anew']);
     await supervisor.stop();
+  });
+
+  test('is followed also by its stream of whole books, which are shown again after that minute', async () => {
+    const { clock, hear, since, restarts } = full();
+    const tell = (sequence: number) => hear({ kind: 'book', snapshot: bookOf(sequence), sentAt: clock.elapsed() });
+    hear({ kind: 'up' });
+    tell(1_000);
+    since();
+    for (let sequence = 1; sequence <= 60; sequence++) {
+      tell(sequence);
+      expect(since()).toEqual(['news book']);
+      await clock.advance(SECOND);
+    }
+    tell(61);
+    expect(since()).toEqual([
+      ...['news book', 'anew 61 after 1000', 'lost after stream: the exchange counts its books anew'],
+      ...['news down', 'lost after poll: the exchange counts its books anew'],
+    ]);
+    expect(restarts).toEqual(['the exchange counts its books anew']);
+    hear({ kind: 'up' });
+    tell(62);
+    expect(since()).toEqual(['news up', 'news book', 'levels 62', `stream of ${60 * SECOND}`]);
   });
 });
 

@@ -241,9 +241,7 @@ class Trials {
       }
       const sentence = error instanceof Error ? error.message : String(error);
       log.error({}, `${name}: ${sentence}`);
-      // The pause delays the retry: another machine may have the missing file, or this machine may get it later.
-      if (error instanceof StoreProblem) await paused(STORE_PAUSE_MS, this.#options.stop);
-      throw trialError(error, sentence, this.#queues);
+      throw await failedTrial(error, sentence, this.#queues, this.#options.stop);
     } finally {
       clearInterval(watch);
       this.#isBusy--;
@@ -292,6 +290,21 @@ class Trials {
  */
 export const trialError = (error: unknown, sentence: string, { hopeless }: Pick<BullQueues, 'hopeless'>): Error =>
   error instanceof StoreProblem || error instanceof ThreadEnded ? new Error(sentence) : hopeless(sentence);
+
+/**
+ * Waits before a trial whose files the store could not give is retried; `stop` ends the wait. Returns the error with
+ * which the trial fails.
+ */
+export async function failedTrial(
+  error: unknown,
+  sentence: string,
+  queues: Pick<BullQueues, 'hopeless'>,
+  stop: AbortSignal,
+): Promise<Error> {
+  // Another machine may have the missing file, or this machine may get it later.
+  if (error instanceof StoreProblem) await paused(STORE_PAUSE_MS, stop);
+  return trialError(error, sentence, queues);
+}
 
 /** Returns the hashes that identify the recordings of a job. */
 const recordingsOf = ({ setting: { tapes, references } }: TrialJob): readonly string[] => [

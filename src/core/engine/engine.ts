@@ -109,8 +109,8 @@ export class Engine {
     if (event.kind === 'placed') {
       if (book === this.#ownerOf(event.id)) book.apply(event);
     } else if (event.kind === 'canceled' || event.kind === 'looked up') {
-      const ids = event.ids.filter(id => book.order(id) !== undefined);
-      if (ids.length > 0) book.apply({ ...event, ids });
+      // A command has orders of one book. All its ids are passed on, because an empty answer proves nothing about several.
+      if (event.ids.some(id => book.order(id) !== undefined)) book.apply(event);
     } else if (event.kind === 'open orders') {
       book.apply({ ...event, orders: event.orders.filter(report => report.book === book.symbol) });
     } else book.apply(event);

@@ -18,7 +18,7 @@ import {
 } from '../../core/index.ts';
 import { Budget } from '../transport/budget.ts';
 import type { Lane, LaneLimits } from '../transport/lanes.ts';
-import { windowMeter } from '../transport/meters.ts';
+import { windowMeter, type Meter } from '../transport/meters.ts';
 import { buildAndSend, requestSender, type ApiEndpoint, type RequestSender } from '../transport/requestSender.ts';
 import {
   allOf,
@@ -71,6 +71,12 @@ export const BINANCE_LIMITS = { weightPerMinute: 6_000, ordersPer10s: 50, orders
  */
 const SHARE_LEFT_FOR_CANCELS = 0.1;
 const DAY_MS = 24 * 60 * 60_000;
+
+/** Returns meters of the limits on new orders. */
+export const orderMeters = (): readonly Meter[] => [
+  windowMeter(BINANCE_LIMITS.ordersPer10s, 10_000),
+  windowMeter(BINANCE_LIMITS.ordersPerDay, DAY_MS),
+];
 
 /** Longest validity of a request (rest-api.md, Timing security). */
 const RECV_WINDOW_MAX_MS = 5_000;
@@ -128,7 +134,7 @@ const NOT_OPEN = '-2011:unknown';
 export function binanceClient(options: BinanceOptions): VenueClient {
   const { clock, rest, credentials, book: own, budgets, deadlineMs } = options;
   const time: ServerTime = new ServerTime(clock, () => ask(publicRead('time', 1, {}, replies.serverTimeOf)));
-  const { weightPerMinute, ordersPer10s, ordersPerDay } = BINANCE_LIMITS;
+  const { weightPerMinute } = BINANCE_LIMITS;
   const sender: RequestSender<BinanceForm, BinanceBudget> = requestSender({
     clock,
     apis: { rest },
@@ -142,7 +148,7 @@ export function binanceClient(options: BinanceOptions): VenueClient {
       public: new Budget(clock, { perMinute: budgets.public }),
       private: new Budget(clock, { perMinute: budgets.private ?? weightPerMinute }),
       weight: new Budget(clock, { meters: [windowMeter(weightPerMinute * (1 - SHARE_LEFT_FOR_CANCELS), 60_000)] }),
-      orders: new Budget(clock, { meters: [windowMeter(ordersPer10s, 10_000), windowMeter(ordersPerDay, DAY_MS)] }),
+      orders: new Budget(clock, { meters: orderMeters() }),
     },
     ...(options.lanes ? { lanes: options.lanes } : {}),
     ...(options.waitMs ? { waitMs: options.waitMs } : {}),

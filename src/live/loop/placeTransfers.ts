@@ -190,9 +190,8 @@ export class PlaceTransfers {
     if (view === undefined || !view.isReconciled || view.isConverting || view.differences().length > 0) return;
     const at = run.time();
     for (const item of engine.transit.items) {
-      const isOpen = engine.transit.items.includes(item);
       const { source, currency, place, amount, since } = item;
-      const isListed = isOpen && place === null && amount < 0n && at - since >= OUTSIDE_AFTER_MS;
+      const isListed = place === null && amount < 0n && at - since >= OUTSIDE_AFTER_MS;
       // A withdrawal may have come back as this deposit.
       const mayBeReturned = engine.transit.items.some(
         each => each.place === null && each.currency === currency && each.amount > 0n,

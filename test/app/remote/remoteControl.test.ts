@@ -334,13 +334,14 @@ describe('an update', () => {
       ms: fc.constantFrom(0, 30_000, 30_000, 59_999, 60_000),
       count: fc.constantFrom(1, 20, 25),
       owner: fc.constantFrom([1, -100], [1, -100], [1, -100], [1, -200], [2, -100] as const),
+      kind: fc.constantFrom('command', 'button'),
     });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async steps => {
         const { control, sent, clock } = desk();
         const seen = new Map<string, { at: number[]; isTold: boolean }>();
         let [id, wanted] = [0, 0];
-        for (const { ms, count, owner: of } of steps) {
+        for (const { ms, count, owner: of, kind } of steps) {
           const [user, chat] = [Number(of[0]), Number(of[1])];
           await clock.advance(ms);
           const [now, before] = [clock.elapsed(), wanted];
@@ -348,8 +349,9 @@ describe('an update', () => {
           seen.set(`${user} ${chat}`, owner);
           for (let n = 0; n < count; n++) {
             const sender = { chat: String(chat), user: String(user), name: '' };
-            const content = { kind: 'command', command: 'help', addressee: null, words: '', at: clock.now() } as const;
-            control.take({ id: ++id, sender, content });
+            const command = { kind: 'command', command: 'help', addressee: null, words: '', at: clock.now() } as const;
+            const press = { kind: 'button', callbackId: 'c', data: `confirm:id-${id}` } as const;
+            control.take({ id: ++id, sender, content: kind === 'command' ? command : press });
             const isAccepted = owner.at.filter(at => at > now - 60_000).length < 20;
             if (isAccepted) owner.at.push(now);
             if (isAccepted || !owner.isTold) wanted++;

@@ -49,7 +49,13 @@ class SharedAccount {
   #trades: OwnTrade[] = [];
   #tid = 0;
 
-  constructor(balances: Partial<Balances> = {}, books: readonly Instrument[] = BOOKS, run = 1) {
+  /** `hedged`: the book that is hedged on another exchange. */
+  constructor(
+    balances: Partial<Balances> = {},
+    books: readonly Instrument[] = BOOKS,
+    run = 1,
+    hedged: Instrument | null = null,
+  ) {
     this.balances = { btc: 1_000, eth: 1_000, usd: 1_000_000, mxn: 1_000_000, ...balances };
     const limits = {
       positionMax: 10_000_000,
@@ -72,6 +78,9 @@ class SharedAccount {
         tolerance: { priceBps: 10, amountShare: 0.5, maxAgeMs: 3_600_000 },
         target: null,
         halts: HALTS,
+        ...(instrument === hedged
+          ? { elsewhere: { place: 'binance', major: instrument.major, minor: 'usdt', bounds: NO_BOUNDS } }
+          : {}),
       })),
     );
   }
@@ -154,8 +163,32 @@ class SharedAccount {
     for (const command of commands) this.#execute(command);
   }
 
+  /** An order of the bot on another exchange, executed in full. */
+  hedges(id: string, { major }: Instrument, side: Side, lots: number): void {
+    const [base, quote] = [
+      { currency: major, amount: moneyOf(`${lots}`) },
+      { currency: 'usdt', amount: moneyOf(`${lots * 50}`) },
+    ];
+    const conversion = side === 'sell' ? { id, give: base, get: quote } : { id, give: quote, get: base };
+    const trade = {
+      ...{ book: `${major}_usdt`, tid: id, oid: id, originId: id, createdAt: this.now, side, maker: false },
+      ...{ price: '50', major: `${lots}`, minor: `${lots * 50}`, feeAmount: '0', feeCurrency: 'usdt' },
+    };
+    this.step({ kind: 'elsewhere', at: this.now, phase: 'in flight', conversion });
+    const ended = { phase: 'ended', conversion, trades: [trade], rate: moneyOf('20') } as const;
+    this.step({ kind: 'elsewhere', at: this.now, ...ended });
+  }
+
+  readThere(major: string): void {
+    const balances = [major, 'usdt'].map(currency => ({ currency, total: '9000', locked: '0', available: '9000' }));
+    const at = { at: this.now, startedAt: this.now };
+    this.step({ kind: 'balances', ...at, quiet: true, balances, place: 'binance', rate: moneyOf('20') });
+  }
+
   #execute(command: Approved<Command>): void {
     const at = this.now;
+    if (command.kind !== 'place')
+      expect(new Set(command.ids.map(id => this.engine.bookWith(id))).size, 'orders of one book').toBe(1);
     if (command.kind === 'place') {
       const book = this.engine.books.find(each => each.order(command.id) !== undefined)!;
       const instrument = BOOKS.find(({ symbol }) => symbol === book.symbol)!;
@@ -171,6 +204,9 @@ class SharedAccount {
     }
   }
 }
+
+/** Bounds of hedges that never bind. */
+const NO_BOUNDS = { band: moneyOf('1000000'), debtMax: moneyOf('1000000'), failuresMax: 20, isOnlyRoute: false };
 
 const HALTS = {
   drawdownMax: moneyOf('1000000000'),
@@ -383,6 +419,69 @@ describe('several books of one account', () => {
     const again = restarted(without, BOOKS);
     expect([again.bookOf('btc_usd').position, again.bookOf('btc_mxn').position]).toEqual([0n, moneyOf('4')]);
     expect(again.engine.keptBooks).toEqual([]);
+  });
+
+  test('what is traded on another exchange belongs to the home of the base currency that is hedged there, in whatever order the books are', () => {
+    const orders = fc.array(
+      fc.record({ side: fc.constantFrom<Side>('buy', 'sell'), lots: fc.integer({ min: 1, max: 9 }) }),
+      { minLength: 1, maxLength: 4 },
+    );
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...BOOKS], { minLength: 1 }), fc.nat(3), orders, (books, which, list) => {
+        const hedged = books[which % books.length]!;
+        const account = new SharedAccount({}, books, 1, hedged).open();
+        account.readThere(hedged.major);
+        account.round();
+        let bought = 0;
+        for (const [n, { side, lots }] of list.entries()) {
+          account.hedges(`h${n}`, hedged, side, lots);
+          bought += side === 'buy' ? lots : -lots;
+          for (const { symbol, major } of books) {
+            const isHome = books.find(each => each.major === hedged.major)!.symbol === symbol;
+            expect(account.bookOf(symbol).position, symbol).toBe(moneyOf(`${isHome ? bought : 0}`));
+            const { hedging } = account.bookOf(symbol).snapshot(account.now).booked.profit;
+            // Bought and sold at 1,000 in the quote currency of the book, whose mid price is 1,000 too.
+            expect(hedging, `${symbol} of ${major}`).toBe(0n);
+          }
+        }
+        expect(account.halts).toEqual([]);
+      }),
+      runsOf(200, 20),
+    );
+  });
+
+  test('an answer about several orders proves of each the same, whether their book is the only one or one of several', () => {
+    const ids = ['mm-0-1', 'mm-0-2', 'mm-0-3'];
+    const answer = fc.record({
+      kind: fc.constantFrom('canceled', 'looked up'),
+      /** The last two are orders that the engine does not know any more. */
+      ids: fc.subarray([...ids, 'mm-0-8', 'mm-0-9'], { minLength: 1 }),
+      isKnown: fc.boolean(),
+      afterMs: fc.constantFrom(0, 1_000, 60_000),
+    });
+    fc.assert(
+      fc.property(fc.array(answer, { maxLength: 8 }), fc.subarray(BOOKS.slice(1)), (answers, others) => {
+        const left = ids.map(id => ({ id, side: 'buy', price: 900, amount: 5, filled: 0, oid: null, at: START }));
+        const engines = [[BOOKS[0]!], [BOOKS[0]!, ...others], [...others, BOOKS[0]!]].map(books => {
+          const { engine } = new SharedAccount({}, books);
+          const orders = left.map(order => ({ ...order, symbol: 'btc_mxn' })) as never;
+          engine.step({ kind: 'restore', at: START, orders, ledger: null });
+          return engine;
+        });
+        let at = START;
+        for (const { kind, ids: asked, isKnown, afterMs } of answers) {
+          at += afterMs;
+          const value = isKnown && kind === 'canceled' ? asked.map(id => `oid-${id}`) : [];
+          const event = { kind, at, startedAt: at, ids: asked, outcome: { kind: 'done', value } } as EngineEvent;
+          const [only, ...several] = engines.map(engine => {
+            engine.step(event);
+            return ids.map(id => ({ ...engine.order(id) }));
+          });
+          for (const orders of several) expect(orders).toEqual(only);
+        }
+      }),
+      runsOf(500, 50),
+    );
   });
 
   test('a target of a book that is not the first with its base currency, and an order of another book, are errors', () => {

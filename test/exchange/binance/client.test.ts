@@ -1,4 +1,5 @@
 /** Every call of the client on the second exchange, which speaks the interface of Binance. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   instrumentOf,
@@ -10,7 +11,9 @@ import {
   type Price,
   type TimeInForce,
 } from '../../../src/core/index.ts';
+import { BINANCE_LIMITS, orderMeters } from '../../../src/exchange/binance/client.ts';
 import { done } from '../../conformance/driver.ts';
+import { runsOf } from '../../many.ts';
 import { deskOn, scriptedBinance, type Desk } from './fakes.ts';
 
 const order = (side: 'buy' | 'sell', price: string, originId: string, timeInForce: TimeInForce): NewOrder => ({
@@ -242,6 +245,46 @@ describe('own trades', () => {
     });
   });
 
+  test('are unreadable exactly where the id of their own order is, each for the reason of that order', async () => {
+    // The id of each order: a text, none, or a number, which is unreadable.
+    const idsDrawn = fc.array(fc.constantFrom<'text' | 'none' | 'number'>('text', 'text', 'none', 'number'), {
+      minLength: 1,
+      maxLength: 6,
+    });
+    const tradesDrawn = fc.array(fc.nat(5), { minLength: 1, maxLength: 10 });
+    await fc.assert(
+      fc.asyncProperty(idsDrawn, fc.array(tradesDrawn, { minLength: 1, maxLength: 3 }), async (kinds, reads) => {
+        const idOf = (n: number) => ({ text: `a-1-${n}`, none: '', number: 7_000 + n })[kinds[n]!];
+        let orders: readonly number[] = [];
+        const { client } = scriptedBinance(({ target }) => {
+          const orderId = Number(/orderId=(\d+)/.exec(target)?.[1]);
+          const body = target.includes('/myTrades')
+            ? orders.map((order, n) => ({
+                ...{ symbol: 'BTCUSDT', id: n + 1, orderId: order, price: '30000', qty: '0.1', quoteQty: '3000' },
+                ...{ commission: '1', commissionAsset: 'BNB', time: 1_700_000_000_000, isBuyer: true, isMaker: true },
+              }))
+            : { symbol: 'BTCUSDT', orderId, clientOrderId: idOf(orderId) };
+          return { status: 200, headers: {}, body: JSON.stringify(body) };
+        });
+        // Ids that an earlier read has found are not read again.
+        for (const drawn of reads) {
+          orders = drawn.map(n => n % kinds.length);
+          const outcome = await client.userTrades({ sort: 'asc' });
+          if (outcome.kind !== 'done') throw new Error('the trades were read');
+          const tids = (isUnreadable: boolean) =>
+            orders.flatMap((n, i) => ((kinds[n] === 'number') === isUnreadable ? [String(i + 1)] : []));
+          expect(outcome.value.map(({ tid }) => tid)).toEqual(tids(false));
+          for (const { oid, originId } of outcome.value)
+            expect(originId).toBe(kinds[Number(oid)] === 'text' ? idOf(Number(oid)) : undefined);
+          const unreadable = outcome.unreadable ?? [];
+          expect(unreadable.map(({ id }) => id)).toEqual(tids(true));
+          for (const { oid, why } of unreadable) expect(why).toContain(String(idOf(Number(oid))));
+        }
+      }),
+      runsOf(500, 40),
+    );
+  });
+
   test('are read from an id in order, each with the id of its order, also after a restart of the client', async () => {
     const desk = deskOn({ bnbFees: 'on' });
     const { client, other, run } = desk;
@@ -297,6 +340,35 @@ describe('the account', () => {
     expect(balances.map(({ currency }) => currency).sort()).toEqual(['bnb', 'btc', 'usdt']);
     expect(done(await run(client.fees()))).toEqual([{ book: 'btc_usdt', maker: '0.001', taker: '0.001' }]);
     expect(done(await run(client.account!.id()))).toMatch(/^\d+$/);
+  });
+
+  test('has a row for each currency of the book, that was asked for or that once had a balance, and no other', async () => {
+    const names = ['btc', 'usdt', 'bnb', 'eth', 'sol'] as const;
+    const read = fc.record({
+      held: fc.subarray([...names]),
+      also: fc.option(fc.subarray([...names]), { nil: undefined }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(read, { minLength: 1, maxLength: 4 }), async reads => {
+        let held: readonly string[] = [];
+        const { client } = scriptedBinance(() => {
+          const balances = names.map(name => ({
+            ...{ asset: name.toUpperCase(), free: held.includes(name) ? '1.5' : '0.00000000', locked: '0' },
+          }));
+          return { status: 200, headers: {}, body: JSON.stringify({ balances }) };
+        });
+        const shown = new Set<string>(['btc', 'usdt']);
+        for (const { held: now, also } of reads) {
+          held = now;
+          for (const currency of [...now, ...(also ?? [])]) shown.add(currency);
+          const rows = done(await client.balances(also === undefined ? undefined : { also }));
+          expect(rows.map(({ currency, total }) => [currency, Number(total)])).toEqual(
+            names.filter(name => shown.has(name)).map(name => [name, now.includes(name) ? 1.5 : 0]),
+          );
+        }
+      }),
+      runsOf(200, 20),
+    );
   });
 
   test('of a wrong key needs a person', async () => {
@@ -391,5 +463,45 @@ describe('the budget', () => {
     expect(placed.filter(({ kind }) => kind === 'done').length).toBe(50);
     expect(placed.filter(one => one.kind === 'refused' && one.code === 'budget').length).toBe(10);
     expect(done(await run(client.cancel({ originIds: ['a-1-0'] }))).length).toBe(1);
+  });
+
+  test('of orders has room again ten seconds after each burst, for the orders of a day', async () => {
+    const desk = deskOn();
+    for (let burst = 0; burst < 4; burst++) {
+      const placed = await desk.run(
+        Promise.all(
+          Array.from({ length: 60 }, (_, n) =>
+            desk.client.place(order('buy', '20000', `a-${burst}-${n}`, 'good till canceled')),
+          ),
+        ),
+      );
+      expect(placed.filter(({ kind }) => kind === 'done').length).toBe(50);
+      await desk.clock.advance(10_000);
+    }
+    const afterMs = fc.constantFrom(0, 9_999, 10_000, 10_000, 3_600_000, 86_400_000);
+    const burst = fc.record({ afterMs, share: fc.nat(10) });
+    fc.assert(
+      fc.property(fc.array(burst, { minLength: 12, maxLength: 24 }), bursts => {
+        const meters = orderMeters();
+        const sent: { readonly at: number; readonly count: number }[] = [];
+        let now = 0;
+        for (const { afterMs: ms, share } of bursts) {
+          now += ms;
+          const within = (windowMs: number) =>
+            sent.reduce((sum, { at, count }) => sum + (at + windowMs > now ? count : 0), 0);
+          const { ordersPer10s, ordersPerDay } = BINANCE_LIMITS;
+          const room = Math.min(ordersPer10s - within(10_000), ordersPerDay - within(86_400_000));
+          expect(Math.min(...meters.map(meter => meter.room(now)))).toBe(room);
+          // More than one burst could have, so that the limit of a day is reached.
+          const count = share * 5_000;
+          for (const meter of meters) {
+            meter.start(count, now);
+            meter.end(true, count, now);
+          }
+          sent.push({ at: now, count });
+        }
+      }),
+      runsOf(200, 30),
+    );
   });
 });

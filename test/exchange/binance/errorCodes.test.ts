@@ -32,6 +32,22 @@ describe('the table of codes', () => {
     expect(await read(reply(400, { code: Number(code), msg: 'text' }))).toMatchObject({ kind: 'refused' });
   });
 
+  test.each(BINANCE_CODES.flatMap(({ code }) => (code.includes(':') ? [] : [code])))(
+    'a look-up that is answered with %s proves that the orders do not exist only if that is what it says',
+    async code => {
+      for (const originIds of [['a-1-1'], ['a-1-1', 'a-1-2', 'a-1-3']]) {
+        const answer = reply(400, { code: Number(code), msg: 'text' });
+        const { client, clock } = scriptedBinance(() => answer);
+        let outcome = null as Awaited<ReturnType<typeof client.lookUp>> | null;
+        void client.lookUp({ originIds }).then(found => (outcome = found));
+        // Too many requests pause the next ones.
+        for (let n = 0; n < 100 && outcome === null; n++) await clock.advance(n === 0 ? 0 : 2_000);
+        if (['-2013', '-2026'].includes(code)) expect(outcome).toEqual({ kind: 'done', value: [] });
+        else expect(outcome).toMatchObject({ kind: expect.stringMatching(/^(refused|unknown)$/) as string });
+      }
+    },
+  );
+
   test.each([
     [-2010, 'Duplicate order sent.', '-2010:duplicate', 'duplicate id'],
     [-2010, 'Order would immediately match and take.', '-2010:would take', 'post only'],

@@ -36,8 +36,10 @@ const growth = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 60 })
 describe('a list that grows while it is read', () => {
   test('is read to its end: each row of its start is in the result', async () => {
     await fc.assert(
-      fc.asyncProperty(sizes, growth, async (size, added) => {
+      fc.asyncProperty(sizes, growth, fc.constantFrom(0, 0, 1, 30, 400), async (size, added, hidden) => {
         const list = new GrowingList(size, added);
+        // The count may be older than the rows.
+        list.hidden = hidden;
         const outcome = await readAll(list.read);
         expect(outcome.kind).toBe('done');
         const found = new Set(outcome.kind === 'done' ? outcome.value : []);
@@ -264,6 +266,36 @@ describe('a look-up by origin id', () => {
       expect(sent.map(({ name }) => name)).toEqual(names);
     }
   });
+
+  test.each([
+    ['is not wanted any more', 'not wanted', false],
+    ['cannot be written', 'unfit', false],
+    ['is of a book that is not listed', 'no book', false],
+    ['gets no answer', 'lost', true],
+    ['is refused by the exchange', 'refused', true],
+  ])(
+    'reads the orders closed since a placement only if the placement was sent: one that %s',
+    async (_, how, isSent) => {
+      const { client, sent, clock } = scriptedKraken(({ name }) => {
+        if (name === 'AddOrder' && how === 'lost') return Promise.reject(new TransportFailure('reset', true));
+        if (name === 'AddOrder') return reply(undefined, ['EOrder:Insufficient funds']);
+        return name === 'OpenOrders' ? reply({ open: {} }) : reply({ closed: {}, count: 0 });
+      });
+      const outcome = await client.place(
+        {
+          ...{ book: how === 'no book' ? 'btc_eur' : 'btc_usd', side: 'buy', price: '30000', originId: 'mm-1-1' },
+          ...{ major: how === 'unfit' ? '0' : '1', timeInForce: 'post only' },
+        },
+        () => how !== 'not wanted',
+      );
+      expect(outcome).toMatchObject({ kind: how === 'lost' ? 'unknown' : 'refused' });
+      expect(sent.some(({ name }) => name === 'AddOrder')).toBe(isSent);
+      await clock.advance(120_000);
+      expect(await client.lookUp({ originIds: ['mm-1-1'] })).toEqual({ kind: 'done', value: [] });
+      const reads = sent.filter(({ name }) => name === 'ClosedOrders').map(({ form }) => 'start' in form);
+      expect(reads).toEqual([isSent]);
+    },
+  );
 
   test('of several sent orders reads one list for all, unless a list for each costs fewer requests; the result is the same', async () => {
     const worlds = fc.record({

@@ -345,6 +345,40 @@ describe('a list that the exchange cuts at a page, with rows that cannot be read
     );
   });
 
+  it('own trades from the page with an unreadable row of the book on are not taken, and all are once it can be read', async () => {
+    /** For each row, the number of the read from which it can be read. */
+    const rows = fc.array(fc.constantFrom(0, 0, 0, 1, 2, 4), { minLength: 1, maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(rows, fc.integer({ min: 2, max: 5 }), async (drawn, size) => {
+        let [now, reading] = [0, 0];
+        const rowOf = (legibleFrom: number, i: number): OwnTrade | UnreadableRow =>
+          legibleFrom <= reading
+            ? tradeOf(i + 1, `o${i}`)
+            : { why: 'strange', id: String(i + 1), book: 'btc_mxn', currencies: ['btc', 'mxn'] };
+        const userTrades = async ({ marker = '0', limit = size }: Page) =>
+          page<OwnTrade>(drawn.map(rowOf).slice(Number(marker), Number(marker) + limit));
+        const exchange = { limits: limits(9, size), userTrades } as Partial<Exchange> as Exchange;
+        const reads = new Reads(exchange, 'btc_mxn', '0', () => now, 20_000);
+        const ledger = new Set<string>();
+        for (reading = 0; reading <= 5; reading++) {
+          now += 30_000;
+          const event = await reads.trades();
+          if (isFailed(event)) continue;
+          for (const { tid } of event.trades) ledger.add(tid);
+          reads.take(event);
+          const strange = drawn.findIndex(legibleFrom => legibleFrom > reading);
+          if (strange < 0) continue;
+          // Ids count from 1, so this is the id of the last row before it.
+          expect(Number(reads.taken.marker)).toBeLessThanOrEqual(strange);
+          expect(event.trades.filter(({ tid }) => Number(tid) > strange)).toEqual([]);
+          expect(event.complete).toBe(false);
+        }
+        expect(ledger.size).toBe(drawn.length);
+      }),
+      runsOf(1_000, 100),
+    );
+  });
+
   it('every line of the lists that is newer than a known one is found, also where a page has lines that cannot be read', async () => {
     const rows = fc.array(fc.boolean(), { maxLength: 12 });
     await fc.assert(
@@ -429,7 +463,7 @@ describe('every read', () => {
       }),
     );
     await fc.assert(
-      fc.asyncProperty(fc.array(op, { maxLength: 15 }), async ops => {
+      fc.asyncProperty(fc.array(op, { maxLength: 15 }), fc.subarray(['btc', 'eth', 'usd']), async (ops, earlier) => {
         let now = 1_700_000_000_000;
         let answer: unknown;
         let tid = 0;
@@ -438,7 +472,10 @@ describe('every read', () => {
           return Promise.resolve(answer);
         };
         const exchange = { limits: limits(9, 9), balances: give, orderBook: give, userTrades: give };
-        const reads = new Reads(exchange as Partial<Exchange> as Exchange, 'btc_mxn', '0', () => now, 0);
+        // An earlier run, perhaps of another book, could not read trades of these currencies.
+        const of = [undefined, earlier] as const;
+        const reads = new Reads(exchange as Partial<Exchange> as Exchange, 'btc_mxn', '0', () => now, 0, [], ...of);
+        expect(reads.uncounted).toEqual(earlier);
         let sequence = -1;
         for (const each of ops) {
           now += 1_000;
@@ -451,6 +488,10 @@ describe('every read', () => {
             if (!isFailed(event)) before[0] = startedAt;
             const isWhole = each.answer.kind === 'done' && each.answer.value.length === 2;
             expect([isFailed(event), state()]).toEqual([!isWhole, before]);
+            if (!isFailed(event) && each.answer.kind === 'done') {
+              const compared = each.answer.value.filter(({ currency }) => !reads.uncounted.includes(currency));
+              expect(event.balances).toEqual(compared);
+            }
           } else if (each.what === 'book') {
             const bids = [{ price: each.price, amount: '1' }];
             answer = {

@@ -48,6 +48,8 @@ class World {
   #lines = 0;
   #run = 7;
   transfers: PlaceTransfers;
+  /** Bookings of arrivals, departures and returns that no list shows. */
+  booked = 0;
 
   /** `fallMax`: maximum in transit by falls that no list announced, in lots of each currency. */
   constructor(hasLists: boolean, fallMax = 1_000_000, isThereRead = true) {
@@ -82,7 +84,10 @@ class World {
   #newTransfers(): PlaceTransfers {
     const step = (event: EngineEvent) => {
       this.desk.step(event);
-      if (event.kind === 'transfer') this.transfers.onTransfer(event);
+      if (event.kind !== 'transfer') return;
+      this.transfers.onTransfer(event);
+      // That a deposit came from outside follows from balances that the earlier bookings of a pass may have made equal.
+      if (!event.source.startsWith('outside ')) this.booked++;
     };
     return new PlaceTransfers({
       run: { clock: {} as never, time: () => this.desk.now, log: memoryLog().log, step },
@@ -192,6 +197,9 @@ class World {
       if (this.isThereRead) {
         this.two.readThere();
         this.transfers.explain();
+        const { booked } = this;
+        this.transfers.explain();
+        expect(this.booked, 'one pass books all that a read explains').toBe(booked);
       }
       const { haltedBecause } = this.engine.book;
       if (!this.mayHalt) expect(haltedBecause, haltedBecause ?? '').toBeNull();
@@ -701,6 +709,75 @@ describe('transfers between both exchanges', () => {
     books(world, '-4');
     world.reads(2_000);
     expect([world.missing, ...state(world)]).toEqual([null, '-4', []]);
+  });
+
+  test.each([
+    ['to the other exchange', true],
+    ['from the other exchange', false],
+  ])('%s that leave and arrive between the same two reads are booked by one pass', (_, isOut) => {
+    const world = new World(false);
+    world.sends(sends(50, 2, isOut));
+    world.arrives(0);
+    // Each read asserts that a second pass has nothing left to book.
+    world.reads(60_000);
+    expect([world.booked, ...state(world)]).toEqual([2, '-2', []]);
+    world.expectExact();
+  });
+
+  test.each([
+    ['to the other exchange', true],
+    ['from the other exchange', false],
+  ])('%s that arrive while others leave, between the same two reads, count no more against the maximum', (_, isOut) => {
+    const world = new World(false, 60);
+    world.sends(sends(50, 0, isOut));
+    world.reads(100_000);
+    expect(world.booked).toBe(1);
+    world.arrives(0);
+    world.sends(sends(50, 0, isOut));
+    world.reads(100_000);
+    expect([world.booked, ...state(world)]).toEqual([3, '0', ['50']]);
+    world.expectExact();
+  });
+
+  test('are not what deposits from outside are, however many there are and in whatever amounts: each is inventory once', () => {
+    const deposit = fc.record({
+      currency: fc.constantFrom<Currency>('btc', 'btc', 'usdt'),
+      by: fc.integer({ min: 1, max: 8 }),
+      thenMs: fc.constantFrom(2_000, 2_000, 20_000, 70_000),
+      isRestarted: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(deposit, { minLength: 1, maxLength: 6 }), deposits => {
+        const world = new World(true);
+        const received = { btc: 0, usdt: 0 };
+        for (const { currency, by, thenMs, isRestarted } of deposits) {
+          world.comesFromOutside(currency, by);
+          received[currency] += by;
+          world.reads(thenMs);
+          if (isRestarted) world.restart();
+          const held = world.inventory;
+          expect(held >= 0n && held <= lots(received.btc)).toBe(true);
+        }
+        world.reads(90_000);
+        expect([state(world), world.missing]).toEqual([[String(received.btc), []], null]);
+        for (const currency of ['btc', 'usdt']) expect(world.engine.transit.held(currency)).toBe(0n);
+        world.expectExact();
+      }),
+      {
+        ...runsOf(500, 20),
+        // More than are compared with each other, of equal and of different amounts.
+        examples: [
+          [
+            Array.from({ length: 14 }, (_, i) => ({
+              currency: 'btc',
+              by: 1 + (i % 3),
+              thenMs: 2_000,
+              isRestarted: false,
+            })),
+          ],
+        ],
+      },
+    );
   });
 
   test('are not what a deposit from outside is: it is inventory as soon as the balances there show that it did not leave there', () => {

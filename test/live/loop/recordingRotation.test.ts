@@ -196,33 +196,44 @@ test('a run goes on quoting while the next one, of the same configuration, could
   await runs.stop();
 });
 
-test('a configuration that comes while the next run is opened is told to be taken by the run that has it', async () => {
-  const world = worldOf(87);
-  let isBroken = false;
-  let told = null as Promise<Reloaded> | null;
-  const makeEngine: Made = (rules, onNews, run) => {
-    if (isBroken) throw new Error('not now');
-    return engineOf(world.config, rules, run, onNews);
-  };
-  let onArrival = (_: WireRequest): void => undefined;
-  const runs = await runsOf(world, makeEngine, request => onArrival(request));
-  // The engine could be made before the last run ended, and cannot after.
-  const isSaid = (words: string) => (): boolean => runs.lines.some(({ text }) => text.includes(words));
-  await advanceUntil(world.clock, 50, isSaid('has reached its maximum duration or recording size'));
-  isBroken = true;
-  await advanceUntil(world.clock, 50, isSaid('cannot start yet'));
-  isBroken = false;
-  onArrival = ({ target }) => {
-    if (target.includes('available_books')) told ??= runs.rotation.reload({ ...runs.setup, setup: 'next' });
-  };
-  let end = null as Reloaded | null;
-  await advanceUntil(world.clock, 50, () => told !== null);
-  void (told as Promise<Reloaded>).then(answer => (end = answer));
-  await advanceUntil(world.clock, 50, () => end !== null);
-  expect(end).toMatchObject({ kind: 'taken' });
-  expect(runs.setups.get((end as { run: number }).run)).toBe('next');
-  await runs.stop();
-});
+test.each([
+  ['configuration', 'next'],
+  ['restart', 'first'],
+] as const)(
+  'a %s that is asked for while the next run is opened is told to be taken by the run that has it',
+  async (what, setup) => {
+    const world = worldOf(87);
+    let isBroken = false;
+    let told = null as Promise<Reloaded> | null;
+    const makeEngine: Made = (rules, onNews, run) => {
+      if (isBroken) throw new Error('not now');
+      return engineOf(world.config, rules, run, onNews);
+    };
+    let onArrival = (_: WireRequest): void => undefined;
+    const runs = await runsOf(world, makeEngine, request => onArrival(request));
+    // The engine could be made before the last run ended, and cannot after.
+    const isSaid = (words: string) => (): boolean => runs.lines.some(({ text }) => text.includes(words));
+    await advanceUntil(world.clock, 50, isSaid('has reached its maximum duration or recording size'));
+    isBroken = true;
+    await advanceUntil(world.clock, 50, isSaid('cannot start yet'));
+    isBroken = false;
+    onArrival = ({ target }) => {
+      if (!target.includes('available_books')) return;
+      const { rotation } = runs;
+      told ??= what === 'restart' ? rotation.restartRun() : rotation.reload({ ...runs.setup, setup: 'next' });
+    };
+    let end = null as Reloaded | null;
+    await advanceUntil(world.clock, 50, () => told !== null);
+    void (told as Promise<Reloaded>).then(answer => (end = answer));
+    await advanceUntil(world.clock, 50, () => end !== null);
+    expect(end).toMatchObject({ kind: 'taken' });
+    const { run } = end as { run: number };
+    expect(runs.setups.get(run)).toBe(setup);
+    // The first run, the one that was being opened, and the one that was asked for.
+    expect([...runs.setups.keys()].slice(2)).toContain(run);
+    await runs.stop();
+  },
+);
 
 test('a halted run gives way to no next one until its halt is on disk, whatever asks for it; the next one is halted too', async () => {
   const world = worldOf(62, { limits: { dayLossMax: '0.00000001', drawdownMax: '0.00000001' } });

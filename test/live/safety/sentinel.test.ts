@@ -28,6 +28,7 @@ const ours = (world: World) =>
 function sentinelOver(world: World, fate: (request: WireRequest) => Fate = () => 'arrives', ttlMs = TTL) {
   const { clock, box, config, stateDir } = world;
   const asked: WireRequest[] = [];
+  const counts: number[] = [];
   const { log, lines } = memoryLog();
   const key = box.exchange.venue.addKey(box.account.id, {});
   const transport = wireTo({
@@ -56,11 +57,13 @@ function sentinelOver(world: World, fate: (request: WireRequest) => Fate = () =>
       ttlMs,
       ordersMax: config.limits.ordersMax,
       resumeCommand: 'puntas resume -c my.yaml --reason "..."',
+      onOrders: count => void counts.push(count),
     },
     ended.signal,
   );
   return {
     asked,
+    counts,
     log: lines,
     end: async () => {
       ended.abort();
@@ -317,6 +320,38 @@ describe('the sentinel', () => {
     await sentinel.end();
     world.end();
   });
+
+  test.each([
+    ['is not sent', 'not sent'],
+    ['is not answered', 'lost'],
+    ['is answered with an error', { instead: { status: 500, headers: {}, body: '<html>oops</html>' } }],
+  ] as const)(
+    'takes a count that %s for no count: it reports none, and counts again within seconds of the next answer',
+    async (_, failed) => {
+      const world = worldOf(61);
+      world.box.stop();
+      let [isAway, tries] = [false, 0];
+      const sentinel = sentinelOver(world, () => (isAway ? (tries++, failed) : 'arrives'));
+      latchIn(world.stateDir).set({ reason: 'by hand', at: 0, by: 'person' });
+      for (let times = 0; times < 3; times++) {
+        await world.clock.advance(5 * SECOND);
+        [isAway, tries] = [true, 0];
+        const counted = sentinel.counts.length;
+        while (tries === 0) await world.clock.advance(250);
+        await world.clock.advance(SECOND);
+        // A request of the halted bot arrives late.
+        world.other().limit('btc_mxn', 'buy', '1000000', '0.001', { origin_id: `demo-1-${times + 1}` });
+        isAway = false;
+        // The next regular count would be ten seconds after the one that failed.
+        expect(await msToClear(world)).toBeLessThanOrEqual(failed === 'lost' ? 7_500 : 4_000);
+        expect(sentinel.counts.slice(counted)).toEqual([]);
+        for (let n = 0; n < 120 && sentinel.counts.length === counted; n++) await world.clock.advance(SECOND);
+        expect(sentinel.counts.at(-1)).toBe(0);
+      }
+      await sentinel.end();
+      world.end();
+    },
+  );
 
   test.each([
     ['reads within a round of reads', 10, false],

@@ -14,6 +14,7 @@ import { STAGES, type CheckedRecord } from '../../../../src/app/promote/records.
 import { tradingDigest } from '../../../../src/app/promote/tradingDigest.ts';
 import { realClock } from '../../../../src/live/realClock.ts';
 import { readConfig, shippedConfig } from '../../../../src/wiring/configFile.ts';
+import { UsageError } from '../../../../src/wiring/usageError.ts';
 import { checked, started } from '../../../app/promote/records.ts';
 import { NO_PROGRESS } from '../../../app/noProgress.ts';
 import { runsOf } from '../../../many.ts';
@@ -107,4 +108,30 @@ test('a stage is compared with its own criteria, in its own state, and with the 
       ],
     },
   );
+});
+
+test('a live file is the evidence of its stage only if it has exactly the text that the promotion wrote', async () => {
+  writeFileSync(liveFile, sandbox);
+  const own = liveDigestOf(liveFile);
+  const open: OpenPromotion = {
+    started: started(1, 1, { criteria: DEFAULT_CRITERIA }) as OpenPromotion['started'],
+    ...{ stage: 'smallest', since: 1, checked: null, approved: [], evidence: [] },
+  };
+  const looking = { liveFile, dir, clock: realClock(), progress: NO_PROGRESS, onInput: () => undefined, threads: 1 };
+  for (const text of [sandbox, `${sandbox}\n`, remote, null])
+    for (const live of [own, 'another', null, undefined]) {
+      if (text === null) rmSync(liveFile);
+      else writeFileSync(liveFile, text);
+      const standing = { ...NOTHING, open, ...(live === undefined ? {} : { live }) };
+      const checking = promotionJudge.checkStage(open, standing, looking).then(
+        ({ check }) => check.result,
+        (error: unknown) => (error instanceof UsageError ? 'refused' : error),
+      );
+      expect([text, live, await checking]).toEqual([
+        text,
+        live,
+        text === sandbox && live === own ? 'not yet' : 'refused',
+      ]);
+      writeFileSync(liveFile, sandbox);
+    }
 });

@@ -3,8 +3,9 @@ import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ThreadEnded, TrialThreads } from '../../../../backtest/app/queue/trialThreads.ts';
-import { trialError } from '../../../../backtest/app/queue/trialWorker.ts';
+import { failedTrial, trialError } from '../../../../backtest/app/queue/trialWorker.ts';
 import { StoreProblem } from '../../../../backtest/app/tapeStore/storedFiles.ts';
+import { settle } from '../../../../src/core/index.ts';
 import { runsOf } from '../../../many.ts';
 
 /** A thread that answers as the real one does. `text` of a job says how its run ends, `paths` how another work ends. */
@@ -131,4 +132,25 @@ test('after any failure to open or take a study, each study runs on each thread'
       ],
     },
   );
+});
+
+test.each([
+  ['a file that its store does not give', new StoreProblem('no such file'), true, true],
+  ['a thread that died', new ThreadEnded('out of memory'), false, true],
+  ['an error of its own', new Error('its own error'), false, false],
+  ['something that is no error', 'a text', false, false],
+])('a trial fails after %s: whether it waits before, and whether it is retried', async (_, error, waits, isAgain) => {
+  const stop = new AbortController();
+  let failure = null as Error | null;
+  const failing = failedTrial(error, 'a sentence', { hopeless: () => HOPELESS }, stop.signal);
+  void failing.then(found => (failure = found));
+  await new Promise(resolve => setTimeout(resolve, 20));
+  expect(failure === null).toBe(waits);
+  // A worker that stops does not wait.
+  stop.abort();
+  await settle();
+  expect(failure).not.toBeNull();
+  const found = await failing;
+  expect(found === HOPELESS).toBe(!isAgain);
+  if (isAgain) expect(found.message).toBe('a sentence');
 });
