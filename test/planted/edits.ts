@@ -3227,6 +3227,8 @@ export const EDITS: readonly Edit[] = [
     to: '',
     test: 'test/truth/secondReader.test.ts',
     title: 'tell the same fate of each order of a log with a stale order',
+  },
+  {
     name: 'hedges elsewhere count in the first book',
     file: 'src/core/engine/accountState.ts',
     from: 'this.#home(this.#major)?.placed(change)',
