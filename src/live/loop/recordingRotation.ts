@@ -240,7 +240,11 @@ export class RecordingRotation {
     const bytes = this.#journal.recordedBytes();
     if (this.#asked === null && !this.#isDue()) return null;
     // The next run needs a ledger, and would lose a halt that is not on disk.
-    const losesHalt = () => engine.haltedBecause !== null && state.latch.read() === null;
+    const losesHalt = () =>
+      state.latch.read() === null &&
+      engine.books.some(
+        ({ haltedBecause, symbol }) => haltedBecause !== null && (state.latchOf?.(symbol).read() ?? null) === null,
+      );
     if (engine.ledger([]) === null || losesHalt()) return null;
     const { account, elsewhere } = engine;
     const isConverting = account.isConverting || (elsewhere?.openOrders ?? 0) > 0;

@@ -13,6 +13,7 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 import { VirtualClock, type WireRequest } from '../../../src/core/index.ts';
 import { flattenIn } from '../../../src/live/safety/flatten.ts';
 import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
+import { bookLatchIn } from '../../../src/live/safety/bookLatch.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { STATE_FILE } from '../../../src/live/state/stateFile.ts';
 import { doomed } from '../../live/crashes.ts';
@@ -146,9 +147,9 @@ describe('a command that is killed at any write and repeated leaves what one lea
     await killedAnywhere(() => act('pause'));
     await isAnotherWithEach<PauseAsk>(
       { ...said, action: 'pause', untilMs: clock.now() + 60_000 },
-      { reason: 'another one', by: 'ben', untilMs: clock.now() + 30_000 },
+      { reason: 'another one', by: 'ben', untilMs: clock.now() + 30_000, book: 'eth_mxn' },
       ask => executeAction({ stateDir: dir }, ask, clock),
-      () => [JSON.stringify(latchIn(dir).readPause())],
+      () => [JSON.stringify(latchIn(dir).readPause()), JSON.stringify(bookLatchIn(dir, 'eth_mxn').readPause())],
     );
   });
   test('reduce', () => killedAnywhere(() => act('reduce')));
