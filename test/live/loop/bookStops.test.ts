@@ -5,6 +5,7 @@ import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { botStatusText } from '../../../src/app/actions/botStatusText.ts';
 import { executeAction } from '../../../src/app/actions/executeAction.ts';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
+import { replayedMoment } from '../../../src/app/inspect/explain.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { runsOf } from '../../many.ts';
 import { doomed, restarted } from '../crashes.ts';
@@ -186,7 +187,7 @@ describe('one book of a bot', () => {
           const isStopped = (book: string) =>
             heldBy.some(held => (held.book ?? book) === book && (held.what === 'halt' || held.what === 'pause'));
           for (const book of BOOKS) if (isStopped(book)) expect({ book, ...openIn(world) }).toMatchObject({ [book]: 0 });
-          for (const { symbol, haltedBecause, pausedBecause, reducingBecause } of booksOfRun(second)) {
+          for (const { symbol, haltedBecause, pausedBecause, reducingBecause } of replayedMoment({ dir, at: null }).engine.books) {
             expect(haltedBecause !== null || pausedBecause !== null).toBe(isStopped(symbol));
             const isReduced = heldBy.some(held => (held.book ?? symbol) === symbol && held.what === 'reduce');
             expect(reducingBecause !== null).toBe(isReduced);
