@@ -18,15 +18,16 @@
  * It was raised by 150 for paper accounts that continue over restarts, and for a status that is watched.
  * It was raised by 1,050 for the shadow: its page (350), its eight alarms in the runbook, its metrics, its command and its
  * JSON.
+ * It was raised by 90 for commands on one of several books: a section and an option.
  */
-export const WORDS_MAX = 45_040;
+export const WORDS_MAX = 45_130;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
 
 export const BUDGETS: Readonly<Record<string, number>> = {
   'README.md': 425,
-  'docs/actions.md': 575,
+  'docs/actions.md': 640,
   'docs/agents.md': 350,
   'docs/alerts.md': 660,
   'docs/backtest-figures.md': 650,
