@@ -169,7 +169,10 @@ function eventOf(ask: EngineAsk, dir: string, at: Millis, now: Millis): EngineEv
       return { kind: 'reduce', at, reason };
     case 'resume':
       return {
-        kind: pauseAt(book === undefined ? latchIn(dir) : bookLatchIn(dir, book), botClockIn(dir).at(now)) === null ? 'resume' : 'pause over',
+        kind:
+          pauseAt(book === undefined ? latchIn(dir) : bookLatchIn(dir, book), botClockIn(dir).at(now)) === null
+            ? 'resume'
+            : 'pause over',
         ...symbol,
         at,
       };

@@ -97,13 +97,7 @@ export function resume(which: WhichBook, said: string, at: Millis, who?: string)
   return `${told}; still in force: ${others.map(held => `${holderText(held)} (${held.reason})`).join(', ')}; to resume, use ${lift}`;
 }
 
-function resumeBook(
-  which: WhichBook,
-  book: string,
-  reason: string,
-  at: Millis,
-  who: string | undefined,
-): string {
+function resumeBook(which: WhichBook, book: string, reason: string, at: Millis, who: string | undefined): string {
   const { stateDir: dir } = which;
   const latch = bookLatchIn(dir, book);
   const over = endPause(which, latch, reason, at, who);

@@ -1,7 +1,14 @@
 /** Process of `puntas run`: opens the state, trades until stopped, cancels all orders and returns the result. */
 import { booksOf, booksText, leavesTransfers, type Config } from '../../config.ts';
 import { isOver } from '../../hedge/index.ts';
-import { describeTier, type Clock, type EngineNews, type Millis, type Snapshot, type VenueClient } from '../../core/index.ts';
+import {
+  describeTier,
+  type Clock,
+  type EngineNews,
+  type Millis,
+  type Snapshot,
+  type VenueClient,
+} from '../../core/index.ts';
 import { NumberedMailbox, ReloadBox, RequestBox } from '../../live/mailbox/mailbox.ts';
 import { DamagedState, type Journal, type Leftovers } from '../../live/state/journal.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';

@@ -156,9 +156,9 @@ function addFlatten(program: Command): void {
 }
 
 function addResume(program: Command): void {
-  action(
-    program.command('resume').description('end a pause, a halt or reduce-only').addOption(bookOption()),
-  ).action((options: BookFlags) => act({ ...askOf(options), action: 'resume', ...bookOf(options) }, options));
+  action(program.command('resume').description('end a pause, a halt or reduce-only').addOption(bookOption())).action(
+    (options: BookFlags) => act({ ...askOf(options), action: 'resume', ...bookOf(options) }, options),
+  );
 }
 
 function addHalt(program: Command): void {

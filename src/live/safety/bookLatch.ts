@@ -4,14 +4,12 @@
  */
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { textOfError } from '../../core/index.ts';
+import { BOOK_NAME, textOfError } from '../../core/index.ts';
 import { syncFolder } from '../../guard/index.ts';
 import { latchIn, LIFTED_FILE, type Halt, type Latch } from './latch.ts';
 
 /** Folder of the latches in a state directory; each subfolder has the name of its book. */
 const BOOK_LATCHES_FOLDER = 'books';
-/** Symbols that can be the name of a folder. */
-const SYMBOL = /^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/;
 /** Maximum number of folders that are read. */
 const BOOKS_MAX = 1_000;
 
@@ -23,7 +21,7 @@ export type BookLatch = Omit<Latch, 'readHold' | 'setHold' | 'liftHold' | 'reser
  * @throws RangeError if the symbol is not one of a book.
  */
 export function bookLatchFolder(stateDir: string, symbol: string): string {
-  if (!SYMBOL.test(symbol)) throw new RangeError(`${JSON.stringify(symbol)} is not the symbol of a book`);
+  if (!BOOK_NAME.test(symbol)) throw new RangeError(`${JSON.stringify(symbol)} is not the symbol of a book`);
   return join(stateDir, BOOK_LATCHES_FOLDER, symbol);
 }
 
@@ -77,7 +75,7 @@ export function booksWithLatches(stateDir: string): readonly string[] {
   const all = join(stateDir, BOOK_LATCHES_FOLDER);
   if (!existsSync(all)) return [];
   return readdirSync(all)
-    .filter(name => SYMBOL.test(name))
+    .filter(name => BOOK_NAME.test(name))
     .toSorted()
     .slice(0, BOOKS_MAX);
 }

@@ -39,8 +39,7 @@ export class LatchWatch {
     this.#run = run;
     this.#engine = engine;
     this.#latch = latch;
-    this.#books =
-      latchOf === undefined ? [] : engine.books.map(book => this.#latchedBook(book, latchOf(book.symbol)));
+    this.#books = latchOf === undefined ? [] : engine.books.map(book => this.#latchedBook(book, latchOf(book.symbol)));
   }
 
   #latchedBook(book: BookEngine, latch: BookLatch): LatchedBook {

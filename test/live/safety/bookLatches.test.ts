@@ -26,7 +26,7 @@ const said = (reason: string): Halt => ({ reason, at: AT, by: 'person', who: 'an
 const latchOf = (book: Where) => (book === null ? latchIn(dir) : bookLatchIn(dir, book));
 
 /** A run's engine and its watch over the latches, as a process has them. */
-function process(account: Latch = latchIn(dir), symbols: readonly string[] = BOOKS) {
+function botWith(account: Latch = latchIn(dir), symbols: readonly string[] = BOOKS) {
   const events: EngineEvent[] = [];
   const engine = new Engine(
     {
@@ -88,7 +88,7 @@ describe('stops of single books and of the whole bot', () => {
         rmSync(dir, { recursive: true, force: true });
         latchIn(dir).set(said('the first'));
         resume({ stateDir: dir }, 'the first', AT, 'ann');
-        let bot = process();
+        let bot = botWith();
         let n = 0;
         for (const { what, book } of ops) {
           const reason = `${what} ${++n}`;
@@ -101,7 +101,7 @@ describe('stops of single books and of the whole bot', () => {
           if (what === 'losses') bot.step({ kind: 'reduce', symbol, at: AT, reason });
           if (what === 'a loss that halts') bot.step({ kind: 'halt', symbol, at: AT, reason });
           if (what === 'places') bot.watch.beforePlacing(new Set([symbol]));
-          if (what === 'restart') bot = process();
+          if (what === 'restart') bot = botWith();
           if (what === 'resume')
             try {
               resume({ stateDir: dir, ...(book === null ? {} : { book }) }, 'the test', AT, 'ann');
@@ -120,7 +120,7 @@ describe('stops of single books and of the whole bot', () => {
           bot.watch.look(false);
           expect(bot.events.slice(told), 'each is said once').toEqual([]);
         }
-        expect(statesOf(process().engine), 'after a kill').toEqual(latched());
+        expect(statesOf(botWith().engine), 'after a kill').toEqual(latched());
       }),
       runsOf(300, 60),
     );
@@ -129,10 +129,10 @@ describe('stops of single books and of the whole bot', () => {
   test('of a book hold for a bot that quotes it alone, and those of a book that it lacks hold nothing', () => {
     bookLatchIn(dir, 'btc_mxn').set(said('odd prices'));
     bookLatchIn(dir, 'eth_mxn').setPause({ ...said('odd too'), until: null });
-    expect(statesOf(process(latchIn(dir), ['btc_mxn']).engine)).toEqual([
+    expect(statesOf(botWith(latchIn(dir), ['btc_mxn']).engine)).toEqual([
       { book: 'btc_mxn', halted: true, reduces: false, paused: null },
     ]);
-    expect(statesOf(process(latchIn(dir), ['btc_usd']).engine)).toEqual([
+    expect(statesOf(botWith(latchIn(dir), ['btc_usd']).engine)).toEqual([
       { book: 'btc_usd', halted: false, reduces: false, paused: null },
     ]);
     expect(booksWithLatches(dir)).toEqual(['btc_mxn', 'eth_mxn']);
@@ -140,7 +140,7 @@ describe('stops of single books and of the whole bot', () => {
   });
 
   test('block the orders of their book from the moment at which they are set, before the engine knows', () => {
-    const { engine, watch } = process();
+    const { engine, watch } = botWith();
     bookLatchIn(dir, 'eth_mxn').setReduce(said('smaller'));
     expect(BOOKS.filter(book => watch.isNewlyReducing(book))).toEqual(['eth_mxn']);
     watch.beforePlacing(new Set(['btc_mxn']));
@@ -156,7 +156,7 @@ describe('stops of single books and of the whole bot', () => {
     };
     const disk = { ...latchIn(dir), set: full, setReduce: full };
     const { log, lines } = memoryLog();
-    const { engine, step, watch } = process(retryingLatch(disk, log));
+    const { engine, step, watch } = botWith(retryingLatch(disk, log));
     step({ kind: 'reduce', symbol: 'eth_mxn', at: AT, reason: 'losses' });
     watch.beforePlacing(new Set(['btc_mxn']));
     expect(statesOf(engine).map(({ reduces }) => reduces)).toEqual([true, true, true]);
@@ -178,10 +178,10 @@ describe('stops of single books and of the whole bot', () => {
       lifted: { reason: 'odd prices' },
     });
     writeFileSync(join(dir, 'books', 'eth_mxn', 'HALTED'), 'nonsense');
-    expect(statesOf(process().engine).map(({ halted }) => halted)).toEqual([false, true, false]);
+    expect(statesOf(botWith().engine).map(({ halted }) => halted)).toEqual([false, true, false]);
     rmSync(join(dir, 'books', 'eth_mxn'), { recursive: true });
     writeFileSync(join(dir, 'books', 'eth_mxn'), 'a file where a folder is expected');
-    expect(statesOf(process().engine).map(({ halted }) => halted)).toEqual([false, true, false]);
+    expect(statesOf(botWith().engine).map(({ halted }) => halted)).toEqual([false, true, false]);
   });
 
   test('are refused for a name that is no symbol, so that no other folder is written', () => {
