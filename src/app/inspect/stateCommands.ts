@@ -76,8 +76,11 @@ export function reduce(which: WhichBook, said: string, at: Millis, who?: string)
     );
   latch.setReduce({ reason, at, by: 'person', ...(who === undefined ? {} : { who }) });
   const isHalted = (whole.read() ?? latch.read()) !== null;
-  const what = book === undefined ? 'reduce-only' : `reduce-only for ${book}; its other books are not changed`;
-  return `${what}: within seconds, a running bot quotes only to reduce inventory, until you resume with: ${lift}${isHalted ? '; trading is also halted, so the bot does not quote' : ''}`;
+  const [what, quotes] =
+    book === undefined
+      ? ['reduce-only', 'quotes only to reduce inventory']
+      : [`reduce-only for ${book}`, `quotes ${book} only to reduce inventory, while its other books continue`];
+  return `${what}: within seconds, a running bot ${quotes}, until you resume with: ${lift}${isHalted ? '; trading is also halted, so the bot does not quote' : ''}`;
 }
 
 /**

@@ -2,7 +2,7 @@
  * Latches of single books: halt, pause and reduce-only of one book, beside those of the whole bot. Each book has a folder
  * of its own in the state directory.
  */
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BOOK_NAME, textOfError } from '../../core/index.ts';
 import { syncFolder } from '../../guard/index.ts';
@@ -73,7 +73,7 @@ export function bookLatchIn(stateDir: string, symbol: string): BookLatch {
 /** Returns the books that have a folder of latches in a state directory, also those that no bot quotes any more. */
 export function booksWithLatches(stateDir: string): readonly string[] {
   const all = join(stateDir, BOOK_LATCHES_FOLDER);
-  if (!existsSync(all)) return [];
+  if (statSync(all, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
   return readdirSync(all)
     .filter(name => BOOK_NAME.test(name))
     .toSorted()
