@@ -85,7 +85,7 @@ describe('one book of a bot', () => {
       await world.clock.advance(20_000);
       expect(openIn(world)['eth_mxn']).toBeGreaterThan(0);
       const { summary, left, failure } = await second.stop();
-      expect([left, failure, summary.ledgerMatches, summary.halted]).toEqual([[], null, true, null]);
+      expect([left, failure, summary.ledgerMatches, summary.halted]).toEqual([[], null, true, undefined]);
       expect(isReplayedAlike(dir)).toBe(true);
       await first.running.stop();
       world.end();
