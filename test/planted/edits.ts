@@ -1530,7 +1530,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a stop of one book stops all',
     file: 'src/core/engine/engine.ts',
-    from: "    if (symbol !== undefined) {\n      this.#named",
+    from: '    if (symbol !== undefined) {\n      this.#named',
     to: "    if (symbol === '') {\n      this.#named",
     test: 'test/live/safety/bookLatches.test.ts',
     title: 'are in the engine after every look, each in its books alone, and a restart changes none',

@@ -186,8 +186,10 @@ describe('one book of a bot', () => {
           const { heldBy } = await botStatus(dir, world.clock);
           const isStopped = (book: string) =>
             heldBy.some(held => (held.book ?? book) === book && (held.what === 'halt' || held.what === 'pause'));
-          for (const book of BOOKS) if (isStopped(book)) expect({ book, ...openIn(world) }).toMatchObject({ [book]: 0 });
-          for (const { symbol, haltedBecause, pausedBecause, reducingBecause } of replayedMoment({ dir, at: null }).engine.books) {
+          for (const book of BOOKS)
+            if (isStopped(book)) expect({ book, ...openIn(world) }).toMatchObject({ [book]: 0 });
+          for (const { symbol, haltedBecause, pausedBecause, reducingBecause } of replayedMoment({ dir, at: null })
+            .engine.books) {
             expect(haltedBecause !== null || pausedBecause !== null).toBe(isStopped(symbol));
             const isReduced = heldBy.some(held => (held.book ?? symbol) === symbol && held.what === 'reduce');
             expect(reducingBecause !== null).toBe(isReduced);
