@@ -39,7 +39,7 @@ type BookFlags = Flags & { readonly book?: string };
 const bookOption = (): Option =>
   new Option('--book <symbol>', 'only this book; the other books of the bot continue (default: all)');
 
-const bookOf = ({ book }: BookFlags): { readonly book?: string } => (book === undefined ? {} : { book });
+const bookInFlags = ({ book }: BookFlags): { readonly book?: string } => (book === undefined ? {} : { book });
 
 /**
  * Adds the action commands. The exit code is 0 if the action was executed or previewed. For `halt` and `cancel`,
@@ -124,14 +124,14 @@ function addPause(program: Command): void {
       .addOption(bookOption()),
   ).action(async (options: BookFlags & { for?: number }) => {
     const untilMs = options.for === undefined ? {} : { untilMs: realClock().now() + options.for };
-    await act({ ...askOf(options), action: 'pause', ...untilMs, ...bookOf(options) }, options);
+    await act({ ...askOf(options), action: 'pause', ...untilMs, ...bookInFlags(options) }, options);
   });
 }
 
 function addReduce(program: Command): void {
   action(
     program.command('reduce').description('quote only to reduce inventory, until you resume').addOption(bookOption()),
-  ).action((options: BookFlags) => act({ ...askOf(options), action: 'reduce', ...bookOf(options) }, options));
+  ).action((options: BookFlags) => act({ ...askOf(options), action: 'reduce', ...bookInFlags(options) }, options));
 }
 
 function addCancel(program: Command): void {
@@ -157,7 +157,7 @@ function addFlatten(program: Command): void {
 
 function addResume(program: Command): void {
   action(program.command('resume').description('end a pause, a halt or reduce-only').addOption(bookOption())).action(
-    (options: BookFlags) => act({ ...askOf(options), action: 'resume', ...bookOf(options) }, options),
+    (options: BookFlags) => act({ ...askOf(options), action: 'resume', ...bookInFlags(options) }, options),
   );
 }
 
@@ -173,7 +173,7 @@ function addHalt(program: Command): void {
       )
       .addOption(bookOption()),
   ).action(async (options: BookFlags & { cancel: boolean }) => {
-    const ask = { ...askOf(options), action: 'halt', ...bookOf(options) } as const;
+    const ask = { ...askOf(options), action: 'halt', ...bookInFlags(options) } as const;
     // The file is read first, so that its errors are reported before any action.
     const given = options.config === undefined ? null : readConfig(options.config);
     const also = options.cancel ? [CANCEL_ALSO] : [];

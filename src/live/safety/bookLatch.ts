@@ -62,8 +62,8 @@ export function bookLatchIn(stateDir: string, symbol: string): BookLatch {
         return unread(error);
       }
     },
-    readReduce: () => orNull(latch.readReduce),
-    readPause: () => orNull(latch.readPause),
+    readReduce: () => orNull(() => latch.readReduce()),
+    readPause: () => orNull(() => latch.readPause()),
     set: halt => write(() => latch.set(halt)),
     setReduce: reduce => write(() => latch.setReduce(reduce)),
     setPause: pause => write(() => latch.setPause(pause)),

@@ -120,11 +120,17 @@ export class LatchWatch {
     if (book.reducingBecause === null) of.reduce = null;
     const isResumed = !isBroken && latch.takeLifted();
     const isAccountHalted = this.#latch.read() !== null;
-    // A halt of the account stays; its resume comes later.
-    if (isResumed && !isAccountHalted && (book.haltedBecause ?? book.reducingBecause) !== null)
+    const reduce = this.#latch.readReduce();
+    // Halt and reduce-only of the account stay; their resume comes later.
+    const ends = book.haltedBecause ?? (reduce === null ? book.reducingBecause : null);
+    if (isResumed && !isAccountHalted && ends !== null) {
       step({ kind: 'resume', at });
-    if (isResumed && isAccountHalted && this.#isOwnReduce(of) && this.#latch.readReduce() === null)
+      if (reduce !== null) this.#run.step({ kind: 'reduce', symbol: book.symbol, at, reason: reduce.reason });
+    }
+    if (isResumed && isAccountHalted && this.#isOwnReduce(of) && reduce === null)
       step({ kind: 'reduced', at });
+    // What remains is of the account, and is not latched for the book again.
+    if (isResumed) [of.halt, of.reduce] = [null, null];
     if (book.haltedBecause === null || (this.#isOwnHalt(of) && !isAccountHalted))
       watchHalt(book, latch, at, isBroken, step);
     const isBeyondLimit = book.reducingBecause === RESUMED_BEYOND_LIMIT && this.#isOfOneBook;

@@ -32,7 +32,7 @@ function botWith(account: Latch = latchIn(dir), symbols: readonly string[] = BOO
     {
       ...{ instance: 'mm', run: 1, timing: PATIENCE },
       onNews: (news, symbol) => {
-        if (news.kind !== 'halted' || bookLatchIn(dir, symbol!).read()?.reason === news.reason) return;
+        if (news.kind !== 'halted' || bookLatchIn(dir, symbol ?? '').read()?.reason === news.reason) return;
         account.set({ reason: news.reason, at: AT, by: 'bot' });
       },
     },
@@ -102,6 +102,7 @@ describe('stops of single books and of the whole bot', () => {
           if (what === 'a loss that halts') bot.step({ kind: 'halt', symbol, at: AT, reason });
           if (what === 'places') bot.watch.beforePlacing(new Set([symbol]));
           if (what === 'restart') bot = botWith();
+          const isPaused = latchOf(book).readPause() !== null;
           if (what === 'resume')
             try {
               resume({ stateDir: dir, ...(book === null ? {} : { book }) }, 'the test', AT, 'ann');
@@ -111,6 +112,9 @@ describe('stops of single books and of the whole bot', () => {
           bot.watch.look(false);
           bot.watch.look(false);
           expect({ what, book, states: statesOf(bot.engine) }).toEqual({ what, book, states: latched() });
+          // What a resume ends is not latched again.
+          if (what === 'resume' && !isPaused)
+            expect([latchOf(book).read(), latchOf(book).readReduce()]).toEqual([null, null]);
           // A command on one book sends no event to another, so that none of its losses is forgotten.
           if (book !== null && ['halt', 'pause', 'reduce', 'resume'].includes(what)) {
             expect(statesOf(bot.engine).filter(each => each.book !== book)).toEqual(others);
@@ -164,8 +168,8 @@ describe('stops of single books and of the whole bot', () => {
     watch.beforePlacing(new Set(['btc_mxn']));
     expect(statesOf(engine).map(({ halted }) => halted)).toEqual([true, true, true]);
     expect(lines.some(({ text }) => text.includes('halt could not be written'))).toBe(true);
-    disk.setReduce = latchIn(dir).setReduce;
-    disk.set = latchIn(dir).set;
+    disk.setReduce = of => latchIn(dir).setReduce(of);
+    disk.set = of => latchIn(dir).set(of);
     watch.look(false);
     expect([latchIn(dir).read()?.reason, latchIn(dir).readReduce()?.reason]).toEqual(['more losses', 'losses']);
   });
