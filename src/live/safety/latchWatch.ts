@@ -129,7 +129,7 @@ export class LatchWatch {
     }
     if (isResumed && isAccountHalted && this.#isOwnReduce(of) && reduce === null)
       step({ kind: 'reduced', at });
-    // What remains is of the account, and is not latched for the book again.
+    // The remaining stops are of the account, and are not latched for the book again.
     if (isResumed) [of.halt, of.reduce] = [null, null];
     if (book.haltedBecause === null || (this.#isOwnHalt(of) && !isAccountHalted))
       watchHalt(book, latch, at, isBroken, step);
