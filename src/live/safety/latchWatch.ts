@@ -127,8 +127,7 @@ export class LatchWatch {
       step({ kind: 'resume', at });
       if (reduce !== null) this.#run.step({ kind: 'reduce', symbol: book.symbol, at, reason: reduce.reason });
     }
-    if (isResumed && isAccountHalted && this.#isOwnReduce(of) && reduce === null)
-      step({ kind: 'reduced', at });
+    if (isResumed && isAccountHalted && this.#isOwnReduce(of) && reduce === null) step({ kind: 'reduced', at });
     // The remaining stops are of the account, and are not latched for the book again.
     if (isResumed) [of.halt, of.reduce] = [null, null];
     if (book.haltedBecause === null || (this.#isOwnHalt(of) && !isAccountHalted))
