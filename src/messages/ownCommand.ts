@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 
 /** Identification of one bot: its YAML file, or its state directory if the file names another state directory. */
 export type WhichBot = { readonly configFile?: string | undefined; readonly stateDir: string };
+/** Identification of one bot and, for an action on one of its books, this book. */
+export type WhichBook = WhichBot & { readonly book?: string | undefined };
 
 export type OwnVerb = 'resume' | 'reduce' | 'halt --cancel';
 
@@ -10,9 +12,9 @@ export type OwnVerb = 'resume' | 'reduce' | 'halt --cancel';
  * Returns a command such as `puntas resume -c /home/me/my.yaml --reason "..."`. Paths are absolute, because logs are
  * read in any directory.
  */
-export function ownCommand(verb: OwnVerb, { configFile, stateDir }: WhichBot): string {
+export function ownCommand(verb: OwnVerb, { configFile, stateDir, book }: WhichBook): string {
   const where = configFile === undefined ? `--state ${shellWord(stateDir)}` : `-c ${shellWord(configFile)}`;
-  return `puntas ${verb} ${where} --reason "..."`;
+  return `puntas ${verb} ${where}${book === undefined ? '' : ` --book ${book}`} --reason "..."`;
 }
 
 /** Returns an absolute path as one shell word. */

@@ -87,6 +87,35 @@ describe('one bot with three books', () => {
     expect((await ran(['resume', '-c', config, '--reason', 'the test'])).code).toBe(0);
   });
 
+  test('is paused in one book by name, over a kill too, and another name is refused in one line', async () => {
+    const first = puntas(['run', '-c', config], environment);
+    for (const book of BOOKS) await first.sees(quotesOf(book));
+    const paused = await ran(['pause', '-c', config, '--book', 'eth_mxn', '--reason', 'the test', '--by', 'ann']);
+    expect(paused.code, paused.stderr).toBe(0);
+    expect(paused.stdout).toContain('cancels its orders in eth_mxn');
+    await first.sees(/eth_mxn: paused by ann: the test/);
+    first.signal('SIGKILL');
+    await first.ended;
+
+    const second = puntas(['run', '-c', config], environment);
+    for (const book of ['btc_mxn', 'btc_usd']) await second.sees(quotesOf(book));
+    const { stdout } = await ran(['status', '-c', config, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ heldBy: [{ what: 'pause', book: 'eth_mxn', who: 'ann' }] });
+    for (const [flags, error] of [
+      [['pause', '--book', 'sol_mxn'], '--book sol_mxn: expected a book of this bot (btc_mxn, eth_mxn, btc_usd)'],
+      [['resume', '--book', 'btc_usd'], 'nothing to resume for btc_usd alone'],
+      [['halt', '--cancel', '--book', 'btc_usd'], "'--cancel' cannot be used with option '--book <symbol>'"],
+    ] as const) {
+      const refused = await ran([...flags, '-c', config, '--reason', 'the test'], environment);
+      expect([refused.code, refused.stderr.trim().split('\n').length], error).toEqual([2, 1]);
+      expect(refused.stderr).toContain(error);
+    }
+    expect((await ran(['resume', '-c', config, '--book', 'eth_mxn', '--reason', 'the test'])).code).toBe(0);
+    await second.sees(quotesOf('eth_mxn'));
+    second.signal('SIGTERM');
+    expect((await second.ended).code).toBe(0);
+  });
+
   test('commands of one book refuse it in one line', async () => {
     const text = readFileSync(config, 'utf8');
     expect(text).toContain('books:');

@@ -18,21 +18,22 @@
  * It was raised by 150 for paper accounts that continue over restarts, and for a status that is watched.
  * It was raised by 1,050 for the shadow: its page (350), its eight alarms in the runbook, its metrics, its command and its
  * JSON.
+ * It was raised by 90 for commands on one of several books: a section and an option.
  */
-export const WORDS_MAX = 45_040;
+export const WORDS_MAX = 45_130;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
 
 export const BUDGETS: Readonly<Record<string, number>> = {
   'README.md': 425,
-  'docs/actions.md': 575,
+  'docs/actions.md': 650,
   'docs/agents.md': 350,
   'docs/alerts.md': 660,
   'docs/backtest-figures.md': 650,
   'docs/backtest.md': 550,
   'docs/calibrate.md': 600,
-  'docs/cli.md': 3_140,
+  'docs/cli.md': 3_150,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
   'docs/configuration.md': 5_065,
@@ -42,7 +43,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/controls.md': 875,
   'docs/doctor.md': 475,
   'docs/embedded-exchange.md': 2_015,
-  'docs/environment.md': 305,
+  'docs/environment.md': 310,
   'docs/exchanges.md': 620,
   'docs/fair-value.md': 575,
   'docs/fill-models.md': 750,

@@ -1,5 +1,5 @@
 /** State directories for tests: a journal with a history, and copies of it as a crash leaves them. */
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { causesOf, moneyOf, type Amount, type PlaceCommand, type Price } from '../../src/core/index.ts';
@@ -49,7 +49,7 @@ export class Folders {
   /** What another process would find if this one were killed now. */
   copyOf(dir: string): string {
     const copy = mkdtempSync(join(this.#root, 'copy-'));
-    if (existsSync(dir)) for (const name of readdirSync(dir)) copyFileSync(join(dir, name), join(copy, name));
+    if (existsSync(dir)) cpSync(dir, copy, { recursive: true });
     return copy;
   }
 

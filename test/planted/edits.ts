@@ -1463,7 +1463,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the change of runs forgets a halt that is not on disk',
     file: 'src/live/loop/recordingRotation.ts',
-    from: 'const losesHalt = () => engine.haltedBecause !== null && state.latch.read() === null;',
+    from: 'const losesHalt = () => engine.books.some(book => isUnlatched(book, state));',
     to: 'const losesHalt = () => false;',
     test: 'test/live/loop/recordingRotation.test.ts',
     title:
@@ -1518,6 +1518,30 @@ export const EDITS: readonly Edit[] = [
     to: '',
     test: 'test/live/safety/pause.test.ts',
     title: 'stays as it was while its end cannot be noted, and ends when it can',
+  },
+  {
+    name: 'the end of a pause of the whole bot ends those of single books',
+    file: 'src/live/safety/latchWatch.ts',
+    from: "    if (event.kind === 'pause' || this.#books.every((",
+    to: "    if (event.kind === 'pause' || this.#books.some((",
+    test: 'test/live/safety/bookLatches.test.ts',
+    title: 'are in the engine after every look, each in its books alone, and a restart changes none',
+  },
+  {
+    name: 'a stop of one book stops all',
+    file: 'src/core/engine/engine.ts',
+    from: '    if (symbol !== undefined) {\n      this.#named',
+    to: "    if (symbol === '') {\n      this.#named",
+    test: 'test/live/safety/bookLatches.test.ts',
+    title: 'are in the engine after every look, each in its books alone, and a restart changes none',
+  },
+  {
+    name: 'the own reduce-only of a book counts as that of the whole bot',
+    file: 'src/live/safety/latchWatch.ts',
+    from: 'return book.reducingBecause !== null && book.reducingBecause === reduce;',
+    to: 'return reduce === "";',
+    test: 'test/live/safety/bookLatches.test.ts',
+    title: 'are in the engine after every look, each in its books alone, and a restart changes none',
   },
   {
     name: 'a resume is not applied where another halt is already set',

@@ -19,6 +19,8 @@ export type ActionEntry = ActionEnd & {
   readonly via: ActionVia;
   readonly action: ActionName;
   readonly reason: string;
+  /** Book of the action; absent if it was on the whole bot. */
+  readonly book?: string;
   /** Expiry time of a pause, in epoch ms. */
   readonly untilMs?: Millis;
   /** Maximum cost of a flatten action, in the quote currency. */
@@ -41,7 +43,9 @@ export function noteAction(stateDir: string, at: Millis, ask: NotedAsk, { end, l
   const cost = ask.action === 'flatten' ? { costMax: ask.costMax } : {};
   const proposed = ask.agent === undefined ? {} : { agent: ask.agent };
   const change = ask.action === 'set' ? { change: { key: ask.key, from: ask.from ?? null, to: ask.value } } : {};
-  const entry: ActionEntry = { id, at, by, via, ...proposed, action, reason, ...until, ...cost, ...change, end, lines };
+  const book = 'book' in ask && ask.book !== undefined ? { book: ask.book } : {};
+  const what = { ...proposed, action, ...book, reason, ...until, ...cost, ...change };
+  const entry: ActionEntry = { id, at, by, via, ...what, end, lines };
   appendLineDurably(join(stateDir, FILE), JSON.stringify(entry));
 }
 
@@ -64,13 +68,14 @@ function entryOf(line: string): ActionEntry | null {
   } catch {
     return null;
   }
-  const { id, at, by, via, reason, end, lines, untilMs, costMax, agent, change } = found;
+  const { id, at, by, via, reason, end, lines, book, untilMs, costMax, agent, change } = found;
   const action = ACTION_NAMES.find(each => each === found.action);
   if (action === undefined || typeof id !== 'string' || typeof at !== 'number' || !Array.isArray(lines)) return null;
   return {
     ...{ id, at, action, by: String(by), reason: String(reason), lines: lines.map(String) },
     via: ACTION_VIAS.find(each => each === via) ?? 'command',
     end: end === 'done' ? 'done' : 'refused',
+    ...(typeof book === 'string' ? { book } : {}),
     ...(typeof untilMs === 'number' ? { untilMs } : {}),
     ...(typeof costMax === 'string' ? { costMax } : {}),
     ...(typeof agent === 'string' ? { agent } : {}),

@@ -34,7 +34,13 @@ type Asked<Name extends ActionName> = {
   readonly agent?: string;
 };
 
-export type PauseAsk = Asked<'pause'> & {
+/** Actions that can be on one book. */
+export type BookAsk<Name extends 'pause' | 'reduce' | 'halt' | 'resume'> = Asked<Name> & {
+  /** Book on which the action has an effect. If absent, the action is on the whole bot. */
+  readonly book?: string;
+};
+
+export type PauseAsk = BookAsk<'pause'> & {
   /** Expiry time, in epoch ms. If absent, only `resume` ends the pause. */
   readonly untilMs?: Millis;
 };
@@ -60,6 +66,9 @@ export type SetAsk = Asked<'set'> & {
 
 type Special = {
   readonly pause: PauseAsk;
+  readonly reduce: BookAsk<'reduce'>;
+  readonly halt: BookAsk<'halt'>;
+  readonly resume: BookAsk<'resume'>;
   readonly flatten: FlattenAsk;
   readonly reload: ReloadActionAsk;
   readonly set: SetAsk;

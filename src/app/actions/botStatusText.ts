@@ -40,7 +40,7 @@ function statusRows(of: BotStatus, where: string): { readonly title: string; rea
       ? [['held by', 'none'] as const]
       : heldBy.map(held => ['held by', heldText(held)] as const)),
     ...(run === null ? [] : runRows(run)),
-    ...(of.otherBooks ?? []).flatMap(bookRows),
+    ...(of.otherBooks ?? []).flatMap(other => bookRows(other, heldBy)),
     ...(run?.elsewhere ? elsewhereRows(run.elsewhere, of) : []),
     ...(disk === null
       ? []
@@ -56,8 +56,9 @@ function statusRows(of: BotStatus, where: string): { readonly title: string; rea
 }
 
 /** Returns the rows of a further book. */
-const bookRows = (run: RunStatus): readonly StatusRow[] => [
+const bookRows = (run: RunStatus, heldBy: BotStatus['heldBy']): readonly StatusRow[] => [
   ['book', run.book],
+  ['regime', regimeText(run, heldBy)],
   ...runRows(run),
   ['profit', run.profit === null ? 'unknown' : `${run.profit.total} ${run.profit.currency} in this run`],
 ];
@@ -229,8 +230,8 @@ export function limitsText(limits: readonly StatusLimit[]): string {
 const limitText = ({ limit, share }: StatusLimit): string =>
   `${limit} ${Number.isFinite(share) ? `${share >= 1 ? Math.floor(share * 100) : Math.min(99, Math.ceil(share * 100))}%` : 'BEYOND'}`;
 
-const lastText = ({ action, by, via, at, end, reason }: NonNullable<BotStatus['lastAction']>): string =>
-  `${action} by ${by}${VIA_TEXT[via]} at ${time(at)}${end === 'refused' ? ', refused' : ''}; reason: ${reason === '' ? 'none given' : reason}`;
+const lastText = ({ action, book, by, via, at, end, reason }: NonNullable<BotStatus['lastAction']>): string =>
+  `${action}${book === undefined ? '' : ` of ${book}`} by ${by}${VIA_TEXT[via]} at ${time(at)}${end === 'refused' ? ', refused' : ''}; reason: ${reason === '' ? 'none given' : reason}`;
 
 /** Formats a UTC time to the second. */
 const time = (at: Millis): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import type { Clock, Millis } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
+import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { RequestBox } from '../../live/mailbox/mailbox.ts';
@@ -9,8 +10,9 @@ import { askReload } from '../inspect/askReload.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { latchHalt } from '../inspect/halt.ts';
 import { reduce } from '../inspect/stateCommands.ts';
-import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
+import { ownCommand, type WhichBook, type WhichBot } from '../../messages/ownCommand.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import { assertBookKnown, bookOfAsk } from './actionBook.ts';
 import { noteAction, type NotedAsk } from './actionJournal.ts';
 import {
   checkedAsk,
@@ -38,11 +40,13 @@ export async function executeAction(bot: WhichBot, ask: ActionAsk, clock: Clock)
   if (ask.action === 'set') return executeSet(bot, checkedAsk(ask, clock.now()), clock);
   const checked = checkedAsk(ask, clock.now());
   if (checked.action !== 'halt' || bot.configFile === undefined) stateDirOf(bot);
-  const end = await done(bot, checked, clock).catch((error: unknown): ActionEnd => {
+  const book = bookOfAsk(checked);
+  const notes = assertBookKnown(bot, book);
+  const end = await done({ ...bot, book }, checked, clock).catch((error: unknown): ActionEnd => {
     if (error instanceof UsageError) return { end: 'refused', lines: error.message.split('\n') };
     throw error;
   });
-  const told = journalResult(bot, checked, clock.now(), end);
+  const told = journalResult(bot, checked, clock.now(), { ...end, lines: [...end.lines, ...notes] });
   if (checked.action === 'resume') resumed(bot);
   return told;
 }
@@ -86,7 +90,7 @@ export function journalResult({ stateDir }: WhichBot, ask: NotedAsk, at: Millis,
 }
 
 async function done(
-  bot: WhichBot,
+  bot: WhichBook,
   ask: Exclude<ActionAsk, { action: 'reload' | 'set' }>,
   clock: Clock,
 ): Promise<ActionEnd> {
@@ -113,24 +117,27 @@ async function done(
  * Pauses quoting until a resume or the expiry time, and replaces an earlier pause. Returns lines about the pause, a
  * replaced pause, and a halt or reduce-only state that outlasts the pause.
  */
-function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): readonly string[] {
-  const latch = latchIn(bot.stateDir);
+function pause(bot: WhichBook, { reason, by, untilMs }: PauseAsk, at: Millis): readonly string[] {
+  const { stateDir, book } = bot;
+  const whole = latchIn(stateDir);
+  const latch = book === undefined ? whole : bookLatchIn(stateDir, book);
   const before = latch.readPause();
   const end = untilMs === undefined ? null : endOfPause(bot, untilMs, at);
   latch.setPause({ reason, at, by: 'person', who: by, until: end?.at ?? null });
   const until = end === null ? '' : `until ${end.text}, or `;
+  const [paused, there] = book === undefined ? ['paused', ''] : [`paused ${book}`, ` ${book}`];
   const held =
-    lifeOf(bot.stateDir, at).state === 'runs'
-      ? 'paused; within seconds the bot cancels its orders and stops quoting'
-      : 'paused; the bot is not running, and after its next start it will not quote';
-  const [halt, reducing] = [latch.read(), latch.readReduce()];
+    lifeOf(stateDir, at).state === 'runs'
+      ? `${paused}; within seconds the bot cancels its orders${book === undefined ? '' : ` in ${book}`} and stops quoting${there}`
+      : `${paused}; the bot is not running, and after its next start it will not quote${there}`;
+  const [halt, reducing] = [whole.read() ?? latch.read(), whole.readReduce() ?? latch.readReduce()];
   return [
     `${held}, ${until}until you resume with: ${ownCommand('resume', bot)}`,
     ...(before === null ? [] : [`this pause replaces the earlier pause (${before.reason})`]),
     ...(halt === null ? [] : [`trading is also halted (${halt.reason}), and stays halted after the pause`]),
     ...(reducing === null
       ? []
-      : [`the bot is also reduce-only (${reducing.reason}), and stays reduce-only after the pause`]),
+      : [`${book ?? 'the bot'} is also reduce-only (${reducing.reason}), and stays reduce-only after the pause`]),
   ];
 }
 

@@ -1,6 +1,7 @@
 /** Preview of an action, computed by an engine that has replayed the bot's recording to its end. */
 import type { Clock, EngineEvent, Millis, Order, Preview } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
+import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
@@ -12,6 +13,7 @@ import type { WhichBot } from '../../messages/ownCommand.ts';
 import { nextPreview, quotesBeside, quotesNothing } from '../run/nextQuotes.ts';
 import { withOwn } from '../run/reloading.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import { assertBookKnown, bookOfAsk } from './actionBook.ts';
 import { checkedAsk, stateDirOf, type ActionAsk, type ActionName, type ActionPreview, type SetAsk } from './actions.ts';
 import { costOfFlatten } from './flatten.ts';
 import { assertFileApplied, plannedChange } from './setParameter.ts';
@@ -39,7 +41,8 @@ export async function previewAction(
   if (checked.action === 'set') return { lines: await previewSet(bot, checked, clock, onInput) };
   const now = clock.now();
   const life = lifeOf(dir, now);
-  return { lines: [...standing(dir, checked, now), ...quotesThen(dir, checked, life, now, onInput)] };
+  const notes = assertBookKnown(bot, bookOfAsk(checked));
+  return { lines: [...notes, ...standing(dir, checked, now), ...quotesThen(dir, checked, life, now, onInput, notes)] };
 }
 
 /**
@@ -85,13 +88,15 @@ export function fileOf({ configFile, stateDir }: WhichBot): string {
 }
 
 /** Lists the stops in effect. For a resume, says which stops would be lifted. */
-function standing(dir: string, { action }: ActionAsk, now: Millis): readonly string[] {
+function standing(dir: string, ask: ActionAsk, now: Millis): readonly string[] {
   const holders = holdersOf(dir, now);
-  if (action !== 'resume') return holders.map(held => `already in force: ${holderText(held)} (${held.reason})`);
-  const isPaused = holders.some(({ what }) => what === 'pause');
+  if (ask.action !== 'resume') return holders.map(held => `already in force: ${holderText(held)} (${held.reason})`);
+  const { book } = ask;
+  const isPaused = holders.some(held => held.what === 'pause' && held.book === book);
   return holders.map(held => {
-    const isLifted = !isPaused || held.what === 'pause';
-    return `${holderText(held)} (${held.reason}) ${isLifted ? 'would be lifted' : 'would stay in force until a second puntas resume'}`;
+    const isLifted = held.book === book && (!isPaused || held.what === 'pause');
+    const stays = held.book === book ? 'would stay in force until a second puntas resume' : 'would stay in force';
+    return `${holderText(held)} (${held.reason}) ${isLifted ? 'would be lifted' : stays}`;
   });
 }
 
@@ -104,12 +109,15 @@ function quotesThen(
   ask: EngineAsk,
   life: BotLife,
   now: Millis,
-  onInput?: (at: Millis) => void,
+  onInput: ((at: Millis) => void) | undefined,
+  notes: readonly string[],
 ): readonly string[] {
   if (life.state !== 'runs')
     return [`no bot is running (${life.state === 'silent' ? 'no heartbeat' : life.state}): ${AT_START[ask.action]}`];
   if (recordingsIn(dir).length === 0) return ['the effect is unknown, because the bot has no recording yet'];
-  const moment = replayedMoment({ dir, at: null, ...(onInput === undefined ? {} : { onInput }) });
+  // A book that the last run does not quote has no quotes to show.
+  if (notes.length > 0) return [];
+  const moment = replayedMoment({ dir, at: null, book: bookOfAsk(ask), ...(onInput === undefined ? {} : { onInput }) });
   const { engine, seen, rules } = moment;
   const at = seen.at ?? now;
   const cost = ask.action === 'flatten' ? costOfFlatten(moment, at) : [];
@@ -148,16 +156,26 @@ const AT_START: Readonly<Record<Exclude<ActionName, 'set'>, string>> = {
 };
 
 /** Returns the engine event of the action; `null` if the action has no engine event. */
-function eventOf({ action, reason }: EngineAsk, dir: string, at: Millis, now: Millis): EngineEvent | null {
+function eventOf(ask: EngineAsk, dir: string, at: Millis, now: Millis): EngineEvent | null {
+  const { action, reason } = ask;
+  const book = bookOfAsk(ask);
+  const symbol = book === undefined ? {} : { symbol: book };
   switch (action) {
     case 'pause':
     case 'halt':
     case 'reduce':
-      return { kind: action, at, reason };
+      return { kind: action, ...symbol, at, reason };
     case 'flatten':
       return { kind: 'reduce', at, reason };
     case 'resume':
-      return { kind: pauseAt(latchIn(dir), botClockIn(dir).at(now)) === null ? 'resume' : 'pause over', at };
+      return {
+        kind:
+          pauseAt(book === undefined ? latchIn(dir) : bookLatchIn(dir, book), botClockIn(dir).at(now)) === null
+            ? 'resume'
+            : 'pause over',
+        ...symbol,
+        at,
+      };
     case 'cancel':
     case 'reload':
       return null;

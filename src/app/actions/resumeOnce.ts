@@ -5,30 +5,33 @@
 import { existsSync, rmSync } from 'node:fs';
 import type { Millis } from '../../core/index.ts';
 import { Mailbox } from '../../live/mailbox/mailbox.ts';
+import { bookLatchFolder, bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { forgetEndedPause, latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { resume } from '../inspect/stateCommands.ts';
-import type { WhichBot } from '../../messages/ownCommand.ts';
+import type { WhichBook, WhichBot } from '../../messages/ownCommand.ts';
 
 /**
  * Resumes a bot and returns a description of the result. A repetition after a kill ends at most the pause that was in
  * effect at the first attempt. Throws as `resume` does.
  */
 export function resumeOnce(
-  bot: WhichBot,
+  bot: WhichBook,
   { by, reason }: { readonly by: string; readonly reason: string },
   at: Millis,
 ): string {
-  const { stateDir: dir } = bot;
+  const { stateDir: dir, book } = bot;
   const box = new Mailbox(dir, 'resuming');
   const left = box.message();
-  const isPause = existsSync(dir) && pauseAt(latchIn(dir), botClockIn(dir).at(at)) !== null;
-  if (left?.isPause === true && left.by === by && left.reason === reason && !isPause) {
-    forgetEndedPause(dir);
+  const latch = book === undefined ? latchIn(dir) : bookLatchIn(dir, book);
+  const isPause = existsSync(dir) && pauseAt(latch, botClockIn(dir).at(at)) !== null;
+  const isSame = left?.by === by && left.reason === reason && left.book === book;
+  if (isSame && left.isPause && !isPause) {
+    forgetEndedPause(book === undefined ? dir : bookLatchFolder(dir, book));
     return 'an interrupted run of this command has already ended the pause; any halt, hold or reduce-only stays in force';
   }
-  if (existsSync(dir)) box.put({ by, reason, isPause });
+  if (existsSync(dir)) box.put({ by, reason, isPause, ...(book === undefined ? {} : { book }) });
   return resume(bot, reason, at, by);
 }
 

@@ -18,6 +18,7 @@ import {
   type Preview,
 } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
+import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn, type Halt } from '../../live/safety/latch.ts';
 import { CannotStart, readBookRow, readRules } from '../../live/loop/opening.ts';
 import { ofElsewhere } from '../../live/loop/placeRules.ts';
@@ -90,7 +91,7 @@ export async function check(
     const quotesText = [
       `# quotes that the bot would place now (maker fee ${ratePercent(rules.makerRate)}, taker fee ${ratePercent(rules.takerRate)})`,
       ...(rules.tier ? [describeTier(rules.tier)] : []),
-      ...halts(preview.halt, config.state.dir, configFile),
+      ...halts(preview.halt, config, configFile),
       ...(own === 0
         ? []
         : [
@@ -128,13 +129,18 @@ export async function check(
   }
 }
 
-/** Returns the stops that would block a run in any market. */
-function halts(now: string | null, stateDir: string, configFile: string | undefined): string[] {
-  const latch = latchIn(stateDir);
-  const lift = ownCommand('resume', { configFile, stateDir });
-  const would = (what: string, stop: Halt): string =>
-    `the bot would ${what} by ${sourceOfStop(stop)} (${stop.reason}); investigate, then resume with: ${lift}`;
+/** Returns the stops that would block a run in any market: those of the whole bot, and those of the book. */
+function halts(
+  now: string | null,
+  { state, book }: Pick<Config, 'state' | 'book'>,
+  configFile: string | undefined,
+): string[] {
+  const { dir: stateDir } = state;
+  const [latch, own] = [latchIn(stateDir), bookLatchIn(stateDir, book)];
+  const would = (what: string, stop: Halt, of: { readonly book?: string } = {}): string =>
+    `the bot would ${what} by ${sourceOfStop(stop)} (${stop.reason}); investigate, then resume with: ${ownCommand('resume', { configFile, stateDir, ...of })}`;
   const [halted, held, reducing] = [latch.read(), latch.readHold(), latch.readReduce()];
+  const [ownHalt, ownReduce] = [own.read(), own.readReduce()];
   return [
     ...(now === null ? [] : [`the bot would halt immediately after its start: ${now}`]),
     ...(halted === null ? [] : [would('not quote, because it is halted', halted)]),
@@ -142,6 +148,10 @@ function halts(now: string | null, stateDir: string, configFile: string | undefi
     ...(reducing === null
       ? []
       : [would('quote only to reduce inventory, because it was set to reduce-only', reducing)]),
+    ...(ownHalt === null ? [] : [would(`not quote ${book}, because this book is halted`, ownHalt, { book })]),
+    ...(ownReduce === null
+      ? []
+      : [would(`quote ${book} only to reduce inventory, because it was set to reduce-only`, ownReduce, { book })]),
   ];
 }
 

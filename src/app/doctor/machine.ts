@@ -8,6 +8,7 @@ import { diskRoom } from '../../live/files/diskRoom.ts';
 import { diskAdvice, diskTroubleOf, syncTimes } from '../../live/files/diskTrouble.ts';
 import { assertStateDirTrusted, nearestFolder } from '../../live/files/stateDir.ts';
 import { isThere, readHeartbeat, type HeartbeatRecord, type HeartbeatRole } from '../../live/safety/heartbeat.ts';
+import { bookLatchIn, booksWithLatches } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { ownerText } from '../../live/state/owner.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
@@ -89,15 +90,24 @@ function secrecyFinding(dir: string, more: string): Finding {
  */
 function stops(dir: string, which: WhichBot): readonly Finding[] {
   const latch = latchIn(dir);
-  const stop = latch.read() ?? latch.readHold() ?? latch.readReduce();
-  if (stop === null) return [];
-  return [
-    fail(
-      'halt',
-      `quoting is stopped or limited by ${sourceOfStop(stop)}: ${stop.reason}`,
-      `investigate, then resume with: ${ownCommand('resume', which)}`,
-    ),
+  const found = [
+    { stop: latch.read() ?? latch.readHold() ?? latch.readReduce(), book: undefined },
+    ...booksWithLatches(dir).map(book => {
+      const own = bookLatchIn(dir, book);
+      return { stop: own.read() ?? own.readReduce(), book };
+    }),
   ];
+  return found.flatMap(({ stop, book }) =>
+    stop === null
+      ? []
+      : [
+          fail(
+            'halt',
+            `quoting${book === undefined ? '' : ` of ${book}`} is stopped or limited by ${sourceOfStop(stop)}: ${stop.reason}`,
+            `investigate, then resume with: ${ownCommand('resume', { ...which, book })}`,
+          ),
+        ],
+  );
 }
 
 const processOf = ({ process: where }: HeartbeatRecord): string =>

@@ -18,6 +18,7 @@ import {
   type VenueClient,
 } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
+import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { readOpening } from '../../live/loop/opening.ts';
 import { rateOf } from '../../live/loop/hedgePlace.ts';
@@ -192,7 +193,8 @@ export async function previewNow(
       engine.step({ ...rated, at: time() });
       if (left !== null) bookArrivals(engine, config, [home, rated], driver);
     }
-    const reducing = latchIn(config.state.dir).readReduce();
+    const { dir: stateDir } = config.state;
+    const reducing = latchIn(stateDir).readReduce() ?? bookLatchIn(stateDir, config.book).readReduce();
     if (reducing !== null) engine.step({ kind: 'reduce', at: time(), reason: reducing.reason });
     const at = time();
     return {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { textOfMoney, type Millis } from '../../core/index.ts';
 import { botClockIn, HEARTBEAT_FILES, isThere, readHeartbeat } from '../../live/safety/heartbeat.ts';
 import { flattenIn, type Flatten } from '../../live/safety/flatten.ts';
+import { bookLatchIn, booksWithLatches } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 
@@ -19,6 +20,8 @@ export type BotLife = {
 /** Stop in effect: a state that blocks or limits quoting. */
 export type HeldBy = {
   readonly what: 'halt' | 'pause' | 'hold' | 'reduce' | 'flatten';
+  /** Book that is stopped; absent if the whole bot is. */
+  readonly book?: string;
   readonly reason: string;
   readonly at: Millis;
   /** Source of the stop: the bot itself, its sentinel, or the operator (`person`). */
@@ -46,22 +49,38 @@ export function lifeOf(dir: string, now: Millis): BotLife {
   return { state: record.state === 'stopped' ? 'stopped' : isSilent ? 'silent' : 'runs', since: record.born, beatAgo };
 }
 
-/** Returns the stops in effect, most severe first. */
+/** Stop in a latch or file; `null` if there is none. */
+type Found = { readonly reason: string; readonly at: Millis; readonly by: string; readonly who?: string | undefined };
+
+/** Returns the stops in effect, most severe first: those of the whole bot, then those of single books. */
 export function holdersOf(dir: string, now: Millis): readonly HeldBy[] {
   const latch = latchIn(dir);
-  const found = [
-    ['halt', latch.read()],
-    ['pause', pauseAt(latch, botClockIn(dir).at(now))],
-    ['hold', latch.readHold()],
-    ['reduce', latch.readReduce()],
-    ['flatten', personOf(flattenIn(dir).read())],
-  ] as const;
-  return found.flatMap(([what, held]) => {
-    if (held === null) return [];
-    const { reason, at, by, who = null } = held;
-    const until = 'until' in held && typeof held.until === 'number' ? held.until : null;
-    return [{ what, reason, at, by, who, until }];
-  });
+  const at = botClockIn(dir).at(now);
+  return [
+    ...heldBy('halt', latch.read()),
+    ...heldBy('pause', pauseAt(latch, at)),
+    ...heldBy('hold', latch.readHold()),
+    ...heldBy('reduce', latch.readReduce()),
+    ...heldBy('flatten', personOf(flattenIn(dir).read())),
+    ...booksWithLatches(dir).flatMap(book => holdersOfBook(dir, book, at)),
+  ];
+}
+
+/** Returns the stops of one book alone; `at` is a time of the bot's clock. */
+function holdersOfBook(dir: string, book: string, at: Millis): readonly HeldBy[] {
+  const latch = bookLatchIn(dir, book);
+  return [
+    ...heldBy('halt', latch.read(), book),
+    ...heldBy('pause', pauseAt(latch, at), book),
+    ...heldBy('reduce', latch.readReduce(), book),
+  ];
+}
+
+function heldBy(what: HeldBy['what'], held: Found | null, book?: string): readonly HeldBy[] {
+  if (held === null) return [];
+  const { reason, at, by, who = null } = held;
+  const until = 'until' in held && typeof held.until === 'number' ? held.until : null;
+  return [{ what, ...(book === undefined ? {} : { book }), reason, at, by, who, until }];
 }
 
 const personOf = (flatten: Flatten | null) =>
@@ -72,8 +91,9 @@ const personOf = (flatten: Flatten | null) =>
     reason: `${flatten.reason} (total cost at most ${textOfMoney(flatten.costMax)})`,
   };
 
-/** Returns a stop as text, such as `pause by ann`. */
-export const holderText = ({ what, by, who }: HeldBy): string => `${what} by ${sourceOfStop({ by, who })}`;
+/** Returns a stop as text, such as `pause by ann` or `pause of btc_mxn by ann`. */
+export const holderText = ({ what, book, by, who }: HeldBy): string =>
+  `${what}${book === undefined ? '' : ` of ${book}`} by ${sourceOfStop({ by, who })}`;
 
 /** Returns the source of a stop as text: the name of the operator, or for example `the bot`. */
 export const sourceOfStop = ({

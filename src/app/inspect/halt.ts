@@ -7,6 +7,7 @@ import { sleep, type Clock, type Exchange, type Millis, type Outcome } from '../
 import { isTrialOrder, otherBooksOf, otherBooksWith, recordedConfig, type Config } from '../../config.ts';
 import { cancelAll, cutText, ordersQuery } from '../../live/safety/cancelAllAndVerify.ts';
 import { readHeartbeat } from '../../live/safety/heartbeat.ts';
+import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Log } from '../../live/log.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
@@ -18,7 +19,7 @@ import { clientOf, isNonceRefused, sentBesideBot, type VenueAccess } from '../..
 import { checkedReason } from '../../messages/reason.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { EXIT } from '../../messages/exits.ts';
-import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
+import { ownCommand, type WhichBook } from '../../messages/ownCommand.ts';
 import { sourceOfStop } from './botLife.ts';
 
 export type Halted = { readonly text: string; readonly code: number; readonly isLatched: boolean };
@@ -27,16 +28,17 @@ export type Halted = { readonly text: string; readonly code: number; readonly is
  * Writes the halt into a state directory. A failed write is returned, not thrown, so that the caller can still cancel
  * the orders.
  */
-export function latchHalt(which: WhichBot, said: string, at: Millis, who?: string): Halted {
-  const { stateDir } = which;
+export function latchHalt(which: WhichBook, said: string, at: Millis, who?: string): Halted {
+  const { stateDir, book } = which;
+  const what = book === undefined ? 'trading' : `trading of ${book}`;
   const reason = checkedReason(said);
   if (which.configFile === undefined) requireStateFolder(stateDir);
-  const latch = latchIn(stateDir);
+  const latch = book === undefined ? latchIn(stateDir) : bookLatchIn(stateDir, book);
   const before = latch.read();
   const lift = `investigate, then resume with: ${ownCommand('resume', which)}`;
   if (before !== null)
     return {
-      text: `${stateDir}: trading is already halted by ${sourceOfStop(before)} (${before.reason}); ${lift}`,
+      text: `${stateDir}: ${what} is already halted by ${sourceOfStop(before)} (${before.reason}); ${lift}`,
       ...{ code: EXIT.clean, isLatched: true },
     };
   try {
@@ -46,18 +48,21 @@ export function latchHalt(which: WhichBot, said: string, at: Millis, who?: strin
     const other = latch.read();
     if (other !== null)
       return {
-        text: `${stateDir}: trading is halted by ${sourceOfStop(other)} (${other.reason}); ${lift}`,
+        text: `${stateDir}: ${what} is halted by ${sourceOfStop(other)} (${other.reason}); ${lift}`,
         code: EXIT.clean,
         isLatched: true,
       };
     const why = error instanceof Error ? error.message : String(error);
     return {
-      text: `${stateDir}: THE HALT COULD NOT BE WRITTEN TO DISK (${why}); stop the process of the bot, or the bot continues to trade`,
+      text: `${stateDir}: THE HALT COULD NOT BE WRITTEN TO DISK (${why}); ${book === undefined ? 'stop the process of the bot, or the bot continues to trade' : `halt the whole bot, for whose halt space is reserved, or ${book} continues to trade: puntas halt without --book`}`,
       ...{ code: EXIT.leftOrders, isLatched: false },
     };
   }
   return {
-    text: `halted: a running bot cancels its orders and stops quoting within seconds, and stays halted after a restart; ${lift}`,
+    text:
+      book === undefined
+        ? `halted: a running bot cancels its orders and stops quoting within seconds, and stays halted after a restart; ${lift}`
+        : `halted ${book}: a running bot cancels its orders in ${book} and stops quoting there within seconds, also after a restart; its other books continue; ${lift}`,
     ...{ code: EXIT.clean, isLatched: true },
   };
 }

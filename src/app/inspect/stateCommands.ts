@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { booksOf, recordedConfig } from '../../config.ts';
 import { isPositionLimitReason, type Millis } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
-import { latchIn } from '../../live/safety/latch.ts';
+import { bookLatchIn } from '../../live/safety/bookLatch.ts';
+import { latchIn, type Latch } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRulesOfBooks, replayRun } from '../../live/replay/replay.ts';
@@ -11,8 +12,8 @@ import { engineOf } from '../../wiring/bot.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { checkedReason } from '../../messages/reason.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
-import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
-import { sourceOfStop } from './botLife.ts';
+import { ownCommand, type WhichBook, type WhichBot } from '../../messages/ownCommand.ts';
+import { holdersOf, holderText, sourceOfStop } from './botLife.ts';
 
 /**
  * Replays recorded runs (the last run, or all) and prints for each whether its commands equal the recorded commands.
@@ -60,51 +61,110 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
   }
 }
 
-/** Sets reduce-only until a resume. Returns a text about the stops in effect. */
-export function reduce(which: WhichBot, said: string, at: Millis, who?: string): string {
-  const dir = which.stateDir;
+/** Sets reduce-only until a resume, of one book or of all. Returns a text about the stops in effect. */
+export function reduce(which: WhichBook, said: string, at: Millis, who?: string): string {
+  const { stateDir: dir, book } = which;
   const reason = checkedReason(said);
   requireStateFolder(dir);
-  const latch = latchIn(dir);
+  const whole = latchIn(dir);
+  const latch = book === undefined ? whole : bookLatchIn(dir, book);
   const before = latch.readReduce();
   const lift = ownCommand('resume', which);
   if (before !== null)
     throw new UsageError(
-      `${dir}: the bot is already reduce-only (${before.reason}), so nothing was changed; resume with: ${lift}`,
+      `${dir}: ${book ?? 'the bot'} is already reduce-only (${before.reason}), so nothing was changed; resume with: ${lift}`,
     );
   latch.setReduce({ reason, at, by: 'person', ...(who === undefined ? {} : { who }) });
-  return `reduce-only: within seconds, a running bot quotes only to reduce inventory, until you resume with: ${lift}${latch.read() === null ? '' : '; trading is also halted, so the bot does not quote'}`;
+  const isHalted = (whole.read() ?? latch.read()) !== null;
+  const [what, quotes] =
+    book === undefined
+      ? ['reduce-only', 'quotes only to reduce inventory']
+      : [`reduce-only for ${book}`, `quotes ${book} only to reduce inventory, while its other books continue`];
+  return `${what}: within seconds, a running bot ${quotes}, until you resume with: ${lift}${isHalted ? '; trading is also halted, so the bot does not quote' : ''}`;
 }
 
 /**
- * Ends a pause; if there is no pause, lifts a halt, a hold and reduce-only. Returns a text about the lifted stops and
- * about the stops still in effect.
+ * Ends a pause; if there is no pause, lifts a halt, a hold and reduce-only. With a book, ends the stops of this book
+ * alone; without one, those of the whole bot. Returns a text about the lifted stops and about the stops still in effect.
  * @throws UsageError if there is nothing to lift.
  */
-export function resume(which: WhichBot, said: string, at: Millis, who?: string): string {
-  const { configFile, stateDir: dir } = which;
+export function resume(which: WhichBook, said: string, at: Millis, who?: string): string {
+  const { stateDir: dir, book } = which;
   const reason = checkedReason(said, { what: 'what you found' });
-  const latch = latchIn(dir);
-  const [halt, hold, reducing] = [latch.read(), latch.readHold(), latch.readReduce()];
-  const lifted = halt ?? hold ?? reducing;
+  const told = book === undefined ? resumeBot(which, reason, at, who) : resumeBook(which, book, reason, at, who);
+  const others = holdersOf(dir, at).filter(held =>
+    book === undefined ? held.book !== undefined : held.book === undefined,
+  );
+  if (others.length === 0) return told;
+  const lift = book === undefined ? '--book' : 'puntas resume without --book';
+  return `${told}; still in force: ${others.map(held => `${holderText(held)} (${held.reason})`).join(', ')}; to resume, use ${lift}`;
+}
+
+function resumeBook(which: WhichBook, book: string, reason: string, at: Millis, who: string | undefined): string {
+  const { stateDir: dir } = which;
+  const latch = bookLatchIn(dir, book);
+  const over = endPause(which, latch, reason, at, who);
+  const [halt, reducing] = [latch.read(), latch.readReduce()];
+  const lifted = halt ?? reducing;
+  if (over !== null) {
+    if (lifted === null) return `${over}; a running bot quotes ${book} within seconds`;
+    return `${over}, but ${book} is still ${halt ? 'halted' : 'reduce-only'} by ${sourceOfStop(lifted)} (${lifted.reason}); investigate, then resume with: ${ownCommand('resume', which)}`;
+  }
+  if (lifted === null) {
+    const whole = holdersOf(dir, at).filter(held => held.book === undefined);
+    const more = whole.length === 0 ? '' : `; the whole bot is held by: ${whole.map(holderText).join(', ')}`;
+    throw new UsageError(`${dir}: nothing to resume for ${book} alone${more}`);
+  }
+  latch.lift(reason, at, who);
+  const texts = [
+    ...(halt === null ? [] : [`halt of ${book} by ${sourceOfStop(halt)} (${halt.reason})`]),
+    ...(reducing === null ? [] : [`reduce-only of ${book} by ${sourceOfStop(reducing)} (${reducing.reason})`]),
+  ];
+  return `lifted: ${texts.join(' and ')}; a running bot quotes ${book} within seconds`;
+}
+
+/** Ends the pause in a latch. Returns a text about it; `null` if there is no pause in effect. */
+function endPause(
+  { stateDir: dir, book }: WhichBook,
+  latch: Pick<Latch, 'readPause' | 'endPause'>,
+  reason: string,
+  at: Millis,
+  who: string | undefined,
+): string | null {
   const pause = latch.readPause();
+  if (pause === null) return null;
   const named = who === undefined ? {} : { who };
   const isPaused = pauseAt(latch, botClockIn(dir).at(at)) !== null;
-  if (pause !== null && !isPaused) latch.endPause(pause, { reason, at, by: 'person', ...named });
-  if (pause !== null && isPaused) {
-    if (latch.endPause(pause, { reason, at, by: 'person', ...named }) !== true)
-      throw new UsageError(
-        `${dir}: the pause could not be ended, because another command changed the pause or the disk is full; try again`,
-        1,
-      );
-    const over = `the pause has ended (its reason was: ${pause.reason})`;
+  const isEnded = latch.endPause(pause, { reason, at, by: 'person', ...named });
+  if (!isPaused) return null;
+  if (isEnded !== true)
+    throw new UsageError(
+      `${dir}: the pause could not be ended, because another command changed the pause or the disk is full; try again`,
+      1,
+    );
+  return `the pause${book === undefined ? '' : ` of ${book}`} has ended (its reason was: ${pause.reason})`;
+}
+
+function resumeBot(which: WhichBot, reason: string, at: Millis, who: string | undefined): string {
+  const { configFile, stateDir: dir } = which;
+  const latch = latchIn(dir);
+  const over = endPause(which, latch, reason, at, who);
+  const [halt, hold, reducing] = [latch.read(), latch.readHold(), latch.readReduce()];
+  const lifted = halt ?? hold ?? reducing;
+  if (over !== null) {
     if (lifted === null) return `${over}; a running bot quotes within seconds`;
     return `${over}, but the bot is still ${halt ? 'halted' : hold ? 'blocked from quoting' : 'reduce-only'} by ${sourceOfStop(lifted)} (${lifted.reason}); investigate, then resume with: ${ownCommand('resume', which)}`;
   }
-  if (lifted === null)
+  if (lifted === null) {
+    const ofBooks = holdersOf(dir, at).filter(held => held.book !== undefined);
+    if (ofBooks.length > 0)
+      throw new UsageError(
+        `${dir}: nothing to resume for the whole bot, but single books are stopped: ${ofBooks.map(held => `${holderText(held)} (${held.reason})`).join(', ')}; resume a book with --book`,
+      );
     throw new UsageError(
       `${dir}: nothing to resume; check that this is the state directory of the bot, as named in its log`,
     );
+  }
   latch.lift(reason, at, who);
   const since = new Date(lifted.at).toISOString();
   if (halt === null && hold === null)

@@ -1,12 +1,20 @@
 /** Process of `puntas run`: opens the state, trades until stopped, cancels all orders and returns the result. */
 import { booksOf, booksText, leavesTransfers, type Config } from '../../config.ts';
 import { isOver } from '../../hedge/index.ts';
-import { describeTier, type Clock, type Millis, type Snapshot, type VenueClient } from '../../core/index.ts';
+import {
+  describeTier,
+  type Clock,
+  type EngineNews,
+  type Millis,
+  type Snapshot,
+  type VenueClient,
+} from '../../core/index.ts';
 import { NumberedMailbox, ReloadBox, RequestBox } from '../../live/mailbox/mailbox.ts';
 import { DamagedState, type Journal, type Leftovers } from '../../live/state/journal.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { remoteCountsIn } from '../../live/safety/remoteCounts.ts';
 import { flattenIn } from '../../live/safety/flatten.ts';
+import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn, type Latch } from '../../live/safety/latch.ts';
 import { RecordingRotation, type Reloaded, type RunSetup } from '../../live/loop/recordingRotation.ts';
 import type { Run } from '../../live/loop/run.ts';
@@ -46,6 +54,7 @@ import { fillText, logEvent } from '../../messages/eventLog.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { PAPER_PREFIX } from '../../wiring/paper.ts';
 import { status } from '../../messages/status.ts';
+import { stopText } from '../../messages/stopText.ts';
 import { summaryOf, type Summary } from '../../messages/summary.ts';
 import { superviseChild } from './childProcess.ts';
 import { startCanceling } from './cancelRequests.ts';
@@ -186,13 +195,14 @@ export class BotProcess {
       state: {
         journal: this.#journal,
         latch: this.#latch,
+        latchOf: symbol => bookLatchIn(config.state.dir, symbol),
         ...(isLeaving ? {} : { adjustments: new NumberedMailbox(config.state.dir, 'adjust') }),
         settlements: new NumberedMailbox(config.state.dir, 'settle'),
         flatten: flattenIn(config.state.dir),
       },
       onNews: (news, { instrument }) => {
         const ownLog = config.books === undefined ? log : logOfBook(log, instrument.symbol);
-        logEvent(ownLog, instrument, news, this.#resumeCommand);
+        logEvent(ownLog, instrument, news, this.#resumeCommandFor(instrument.symbol, news));
         const counted = instrument.symbol === config.book ? this.#metrics : this.#metrics?.ofBook(instrument.symbol);
         if (news.kind === 'count') counted?.order(news.side, news.event);
         if (news.kind === 'fill') counted?.fill(news.fill.side, volumeOf(news.fill, instrument));
@@ -424,7 +434,7 @@ export class BotProcess {
       others: this.#ofOthers(i => [rotation.run.rulesOfBooks[i]!.instrument, this.#snapshot(rotation.run, i)]),
       seconds,
       requests: this.#requests,
-      halted: rotation.run.engine.haltedBecause,
+      halted: stopText(rotation.run.engine, 'haltedBecause'),
       paper: venue.paper,
     });
     return {
@@ -432,6 +442,14 @@ export class BotProcess {
       ...(unread === undefined ? {} : { unread }),
       ...(openHedge === undefined ? {} : { openHedge }),
     };
+  }
+
+  /** Returns the command that ends the halt in a piece of news: that of one book, or that of the whole bot. */
+  #resumeCommandFor(book: string, news: EngineNews): string {
+    const { config, configFile } = this.#options;
+    const { dir } = config.state;
+    if (news.kind !== 'halted' || bookLatchIn(dir, book).read()?.reason !== news.reason) return this.#resumeCommand;
+    return ownCommand('resume', { configFile, stateDir: dir, book });
   }
 
   #rolled(run: Run, next: Journal): void {

@@ -6,6 +6,7 @@ import { isAllGone, unverified } from '../../live/loop/loopOptions.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import type { Requests } from '../../live/mailbox/mailbox.ts';
 import { sentenceOf } from '../../messages/exits.ts';
+import { stopText } from '../../messages/stopText.ts';
 
 type CancelRequest = MailMessage<'cancel'>;
 type CancelAnswer = MailMessage<'cancelAnswer'>;
@@ -82,7 +83,8 @@ async function answerOf({ rotation, book, instance }: CancelHost): Promise<Omit<
   const live = rotation.run.engine.liveOrders.length;
   const end = await rotation.restartRun();
   if (end.kind === 'kept') return keptFor(end.why);
-  const { haltedBecause: halted, pausedBecause: paused } = rotation.run.engine;
+  const { engine } = rotation.run;
+  const [halted, paused] = [stopText(engine, 'haltedBecause'), stopText(engine, 'pausedBecause')];
   const silent = halted !== null ? ` (halted: ${halted})` : paused !== null ? ` (paused: ${paused})` : '';
   const anew = `run ${end.run} resumed after ${(end.ms / 1000).toFixed(1)} s${silent}`;
   const were = live === 1 ? '1 order was live' : `${live} orders were live`;

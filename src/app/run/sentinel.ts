@@ -1,11 +1,12 @@
 /** `puntas sentinel`: a second process, on the bot's host or on another host that shares the bot's state directory. */
 import type { Clock } from '../../core/index.ts';
-import { booksOf, booksText, otherBooksOf, type Config } from '../../config.ts';
+import { booksOf, booksText, otherBooksWith, type Config } from '../../config.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { diskProblem } from '../../live/files/diskRoom.ts';
 import { noteOrdersSeen } from '../../live/safety/ordersSeen.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Log } from '../../live/log.ts';
+import { lookInto } from '../../live/state/stateSummary.ts';
 import { watchOver, type SentinelSight } from '../../live/safety/sentinel.ts';
 import { realClock } from '../../live/realClock.ts';
 import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
@@ -25,6 +26,9 @@ export async function sentinel(
   const { dir } = config.state;
   const alerts = startAlerts({ config, clock: realClock(), log, hidden: [venue.secret.reveal(), venue.key] });
   const client = clientOf(config, venue, clock, seed);
+  // Orders of earlier runs may be in books that the configuration no longer has.
+  const stored = await lookInto(dir, clock).catch(() => null);
+  const others = otherBooksWith(config, stored?.orders ?? []);
   log.info(
     { state: dir },
     `sentinel: watching ${config.instance} on ${booksText(config)}, with the state directory ${dir}`,
@@ -42,7 +46,7 @@ export async function sentinel(
           () => clock.elapsed(),
         ),
         book: config.book,
-        others: otherBooksOf(config),
+        others,
         instance: config.instance,
         ttlMs: config.sentinel.ttlMs,
         ordersMax: booksOf(config).reduce((sum, { limits }) => sum + limits.ordersMax, 0),

@@ -40,6 +40,13 @@ type Flags = BotFlags & {
   readonly json: boolean;
 };
 
+type BookFlags = Flags & { readonly book?: string };
+
+const bookOption = (): Option =>
+  new Option('--book <symbol>', 'only this book; the other books of the bot continue (default: all)');
+
+const bookInFlags = ({ book }: BookFlags): { readonly book?: string } => (book === undefined ? {} : { book });
+
 /**
  * Adds the action commands. The exit code is 0 if the action was executed or previewed. For `halt` and `cancel`,
  * exit code 3 means that orders may remain. A rejected action is a `UsageError`.
@@ -113,17 +120,18 @@ function addPause(program: Command): void {
     program
       .command('pause')
       .description('cancel all orders and pause quoting')
-      .option('--for <time>', 'pause duration, like 30m or 2h; if omitted, until you resume', durationFlag),
-  ).action(async (options: Flags & { for?: number }) => {
+      .option('--for <time>', 'pause duration, like 30m or 2h; if omitted, until you resume', durationFlag)
+      .addOption(bookOption()),
+  ).action(async (options: BookFlags & { for?: number }) => {
     const untilMs = options.for === undefined ? {} : { untilMs: realClock().now() + options.for };
-    await act({ ...askOf(options), action: 'pause', ...untilMs }, options);
+    await act({ ...askOf(options), action: 'pause', ...untilMs, ...bookInFlags(options) }, options);
   });
 }
 
 function addReduce(program: Command): void {
-  action(program.command('reduce').description('quote only to reduce inventory, until you resume')).action(
-    (options: Flags) => act({ ...askOf(options), action: 'reduce' }, options),
-  );
+  action(
+    program.command('reduce').description('quote only to reduce inventory, until you resume').addOption(bookOption()),
+  ).action((options: BookFlags) => act({ ...askOf(options), action: 'reduce', ...bookInFlags(options) }, options));
 }
 
 function addCancel(program: Command): void {
@@ -148,8 +156,8 @@ function addFlatten(program: Command): void {
 }
 
 function addResume(program: Command): void {
-  action(program.command('resume').description('end a pause, a halt or reduce-only')).action((options: Flags) =>
-    act({ ...askOf(options), action: 'resume' }, options),
+  action(program.command('resume').description('end a pause, a halt or reduce-only').addOption(bookOption())).action(
+    (options: BookFlags) => act({ ...askOf(options), action: 'resume', ...bookInFlags(options) }, options),
   );
 }
 
@@ -158,9 +166,14 @@ function addHalt(program: Command): void {
     program
       .command('halt')
       .description('stop quoting until you resume; needs no running bot')
-      .option('--cancel', "also use the bot's API key to cancel its orders, and verify the cancels", false),
-  ).action(async (options: Flags & { cancel: boolean }) => {
-    const ask = { ...askOf(options), action: 'halt' } as const;
+      .addOption(
+        new Option('--cancel', "also use the bot's API key to cancel its orders, and verify the cancels")
+          .default(false)
+          .conflicts('book'),
+      )
+      .addOption(bookOption()),
+  ).action(async (options: BookFlags & { cancel: boolean }) => {
+    const ask = { ...askOf(options), action: 'halt', ...bookInFlags(options) } as const;
     // The file is read first, so that its errors are reported before any action.
     const given = options.config === undefined ? null : readConfig(options.config);
     const also = options.cancel ? [CANCEL_ALSO] : [];

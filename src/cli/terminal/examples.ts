@@ -110,6 +110,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   pause: [
     ['puntas pause -c my.yaml --for 30m --reason "the feed is late"', 'pauses quoting for half an hour'],
     ['puntas pause -c my.yaml --preview', 'shows the effect'],
+    ['puntas pause -c my.yaml --book btc_mxn --reason "a listing"', 'pauses one of several books'],
   ],
   reduce: [
     ['puntas reduce -c my.yaml --reason "inventory is too large"', 'quotes only to reduce inventory'],

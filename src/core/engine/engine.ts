@@ -98,6 +98,11 @@ export class Engine {
     if (event.kind === 'transfer') accounts.transfer(event);
     if (event.kind === 'stop') this.#state.isStopping = true;
     if (event.kind === 'sentinel') this.#state.sentinel = event;
+    const symbol = 'symbol' in event ? event.symbol : undefined;
+    if (symbol !== undefined) {
+      this.#named(symbol, event.kind).apply(event);
+      return;
+    }
     for (const book of this.books) this.#apply(book, event);
     if (event.kind === 'balances') this.#state.halt(accounts.read(event, this.#state.locked));
     if (event.kind === 'resume') accounts.resumed(event.at);
@@ -130,8 +135,12 @@ export class Engine {
   #bookOf({ kind, symbol }: OneBookEvent): BookEngine {
     if (symbol === undefined && this.books.length > 1)
       throw new Error(`received a ${kind} event without the symbol of one of ${this.books.length} books`);
-    const book = symbol === undefined ? this.books[0] : this.books.find(each => each.symbol === symbol);
-    if (book === undefined) throw new Error(`received an event of ${symbol}, which is no book of this engine`);
+    return symbol === undefined ? this.books[0]! : this.#named(symbol, kind);
+  }
+
+  #named(symbol: string, kind: EngineEvent['kind']): BookEngine {
+    const book = this.books.find(each => each.symbol === symbol);
+    if (book === undefined) throw new Error(`received a ${kind} event of ${symbol}, which is no book of this engine`);
     return book;
   }
 

@@ -207,15 +207,16 @@ export type EngineEvent =
   | ElsewhereEvent
   /** Permanent stop: from this event on, the bot places no orders. */
   | { readonly kind: 'stop'; readonly at: Millis }
-  | { readonly kind: 'halt'; readonly at: Millis; readonly reason: string }
+  /** A halt, of one book if `symbol` is present. */
+  | { readonly kind: 'halt'; readonly symbol?: string; readonly at: Millis; readonly reason: string }
   /** Start of a pause, which stops quoting until `pause over`. Another pause replaces the reason. */
-  | { readonly kind: 'pause'; readonly at: Millis; readonly reason: string }
+  | { readonly kind: 'pause'; readonly symbol?: string; readonly at: Millis; readonly reason: string }
   /** End of the pause. A halt, a block by the sentinel, or reduce-only continues. */
-  | { readonly kind: 'pause over'; readonly at: Millis }
+  | { readonly kind: 'pause over'; readonly symbol?: string; readonly at: Millis }
   /** Start of reduce-only, which lasts until a resume or a `reduced` event. */
-  | { readonly kind: 'reduce'; readonly at: Millis; readonly reason: string }
+  | { readonly kind: 'reduce'; readonly symbol?: string; readonly at: Millis; readonly reason: string }
   /** End of reduce-only. A halt or a pause continues. */
-  | { readonly kind: 'reduced'; readonly at: Millis }
+  | { readonly kind: 'reduced'; readonly symbol?: string; readonly at: Millis }
   /** The process or machine was suspended. Reads that started before the suspension are outdated. */
   | { readonly kind: 'slept'; readonly at: Millis }
   /**
@@ -225,9 +226,9 @@ export type EngineEvent =
   | { readonly kind: 'sentinel'; readonly at: Millis; readonly alive: boolean; readonly holds?: boolean }
   /**
    * The operator resumed trading. The engine ends a halt or reduce-only, and books the difference between reported
-   * balances and ledger.
+   * balances and ledger. A resume of one book only ends its halt or reduce-only.
    */
-  | { readonly kind: 'resume'; readonly at: Millis };
+  | { readonly kind: 'resume'; readonly symbol?: string; readonly at: Millis };
 
 const BOOK_KINDS = [
   'book',
@@ -245,7 +246,7 @@ const IS_BOOK_KIND: ReadonlySet<string> = new Set(BOOK_KINDS);
 /** Events of one book. With several books, `symbol` names the book. */
 export type OneBookEvent = Extract<EngineEvent, { kind: (typeof BOOK_KINDS)[number] }>;
 
-/** Events of the account, of which every book learns. */
+/** Events of the account, of which every book learns, or only the book `symbol` if present. */
 export type AccountEvent = Exclude<EngineEvent, OneBookEvent | { kind: 'restore' }>;
 
 /** Whether an event is of one book, so that only this book learns of it. */

@@ -5,6 +5,7 @@ import type { HedgePlace } from './hedgePlace.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 import type { Journal } from '../state/journal.ts';
 import type { FlattenFile } from '../safety/flatten.ts';
+import type { BookLatch } from '../safety/bookLatch.ts';
 import type { Latch } from '../safety/latch.ts';
 import type { Log } from '../log.ts';
 import type { LivePriceFeed } from '../market/livePriceSource.ts';
@@ -53,6 +54,8 @@ export type BesideQuoting = {
 export type StateSide = {
   readonly journal: Journal;
   readonly latch: Latch;
+  /** Returns the latch of one book. If absent, only the whole bot can be halted, paused or set reduce-only. */
+  readonly latchOf?: ((symbol: string) => BookLatch) | undefined;
   /** Bookings in the ledger that the operator requested. */
   readonly adjustments?: NumberedMailbox<'adjust'> | undefined;
   /** Settlements by the operator, for hedges whose outcome the exchange does not report. */

@@ -3,9 +3,10 @@
  * The next run starts as after a restart, with a new number, engine and recording. Every recording can therefore be
  * replayed from its start.
  */
-import { sleep, textOfError, type MarketStream, type Millis, type Order } from '../../core/index.ts';
+import { sleep, textOfError, type BookEngine, type MarketStream, type Millis, type Order } from '../../core/index.ts';
 import type { Journal } from '../state/journal.ts';
-import type { ExchangeSide, StopReport } from './loopOptions.ts';
+import type { Latch } from '../safety/latch.ts';
+import type { ExchangeSide, StateSide, StopReport } from './loopOptions.ts';
 import { readOnce, readRulesOfBooks, type RulesOfBooks } from './opening.ts';
 import type { OtherBook } from './otherBooks.ts';
 import { Run, type RunOpening } from './run.ts';
@@ -239,8 +240,8 @@ export class RecordingRotation {
     this.#isUnread = false;
     const bytes = this.#journal.recordedBytes();
     if (this.#asked === null && !this.#isDue()) return null;
-    // The next run needs a ledger, and would lose a halt that is not on disk.
-    const losesHalt = () => engine.haltedBecause !== null && state.latch.read() === null;
+    // The next run needs a ledger, and would lose a halt or reduce-only that is not on disk.
+    const losesHalt = () => engine.books.some(book => isUnlatched(book, state));
     if (engine.ledger([]) === null || losesHalt()) return null;
     const { account, elsewhere } = engine;
     const isConverting = account.isConverting || (elsewhere?.openOrders ?? 0) > 0;
@@ -344,4 +345,17 @@ function openRun(options: RotationOptions & { readonly rules?: RulesOfBooks }): 
   const { newStream, ...venue } = options.venue;
   const others = options.others?.map(({ newStream: newOne, ...book }) => ({ ...book, stream: newOne?.() }));
   return Run.open({ ...options, venue: { ...venue, stream: newStream?.() }, ...(others && { others }) });
+}
+
+/** Whether a book is halted or reduce-only and no latch has it. */
+function isUnlatched(
+  { symbol, haltedBecause, reducingBecause }: Pick<BookEngine, 'symbol' | 'haltedBecause' | 'reducingBecause'>,
+  { latch, latchOf }: Pick<StateSide, 'latch' | 'latchOf'>,
+): boolean {
+  if (haltedBecause === null && reducingBecause === null) return false;
+  const latches = [latch, ...(latchOf === undefined ? [] : [latchOf(symbol)])];
+  const isIn = (read: (of: Pick<Latch, 'read' | 'readReduce'>) => unknown) => latches.some(of => read(of) !== null);
+  return (
+    (haltedBecause !== null && !isIn(of => of.read())) || (reducingBecause !== null && !isIn(of => of.readReduce()))
+  );
 }

@@ -37,7 +37,8 @@ import { MarketData, type MarketDataStatus } from '../market/marketData.ts';
 import type { LoopOptions, RunParts, StopReport } from './loopOptions.ts';
 import { contextOfBook, type OtherBook } from './otherBooks.ts';
 import { absentBooksText, journalInUnits, readRulesOfBooks, resolveOpening, type RulesOfBooks } from './opening.ts';
-import { retryingLatch } from '../safety/latch.ts';
+import type { BookLatch } from '../safety/bookLatch.ts';
+import { retryingLatch, type Halt } from '../safety/latch.ts';
 import type { Rules } from '../rules.ts';
 import type { RunContext } from '../runContext.ts';
 import { blockedReason } from '../safety/blockedReason.ts';
@@ -83,6 +84,9 @@ export type RunOpening = RunParts & {
 
 type OnNews = (news: EngineNews, symbol?: string) => void;
 
+const symbolsOf = (rules: Iterable<RulesReads>): ReadonlySet<string> =>
+  new Set(Array.from(rules, ({ known }) => known.instrument.symbol));
+
 export class Run {
   readonly #options: LoopOptions;
   readonly #run: RunContext;
@@ -109,6 +113,8 @@ export class Run {
   #unread: RulesReads | null = null;
   readonly #shares: FairShares;
   readonly #latch: LatchWatch;
+  /** Latches of single books, by symbol; empty if they have none of their own. */
+  readonly #latches: ReadonlyMap<string, BookLatch>;
   readonly #queue = new EventQueue({
     prepare: event => this.#prepare(event),
     step: event => this.#takeStep(event),
@@ -128,6 +134,7 @@ export class Run {
   static async open(options: RunOpening): Promise<Run> {
     const { log, venue } = options;
     const latch = retryingLatch(options.state.latch, log);
+    const { latchOf } = options.state;
     const symbols = [options.bot.book, ...(options.others ?? []).map(({ book }) => book)] as const;
     const { rules, others } = options.rules ?? (await readRulesOfBooks(venue.exchange, symbols, null));
     const books = [rules.instrument, ...others.map(({ instrument }) => instrument)] as const;
@@ -159,7 +166,9 @@ export class Run {
 
     function onNews(news: EngineNews, symbol?: string): void {
       if (news.kind === 'order' && news.news.kind === 'ended') journal.ended(news.news.order.id, news.news.ending);
-      if (news.kind === 'halted') latch.set({ reason: news.reason, at: run.time(), by: 'bot' });
+      // A halt in the latch of one book stays that of this book.
+      if (news.kind === 'halted' && latchOf?.(symbol ?? rules.instrument.symbol).read()?.reason !== news.reason)
+        latch.set({ reason: news.reason, at: run.time(), by: 'bot' });
       run.#hedger?.onNews(news);
       // The hedger acts after the step, because its own events are steps, and a step must end before the next begins.
       if (news.kind === 'fill') run.#track(Promise.resolve().then(() => run.#hedgeFill()));
@@ -204,7 +213,11 @@ export class Run {
     const hedges = () => this.#hedger?.rows ?? state.journal.leftovers.hedges;
     this.#connectivity = new ConnectivityLog(log, clock);
     this.#refusals = new Refusals(clock, this.#connectivity);
-    this.#latch = new LatchWatch(run, engine, state.latch);
+    const { latchOf } = state;
+    this.#latches = new Map(
+      latchOf && engine.books.map(({ symbol }) => [symbol, retryingLatch(latchOf(symbol), log)] as const),
+    );
+    this.#latch = new LatchWatch(run, engine, state.latch, latchOf && (symbol => this.#latches.get(symbol)!));
     this.#sentinel = new SentinelWatch(run, state.latch, bot.resumeCommand, options.watchers?.sentinelAlive);
     const contextOf = (book: string) => (others.length === 0 ? run : contextOfBook(run, book));
     const rulesOf = (book: string, first: Rules) =>
@@ -595,10 +608,9 @@ export class Run {
    */
   #execute(commands: readonly Approved<Command>[]): void {
     const places = commands.filter((command): command is Approved<PlaceCommand> => command.kind === 'place');
-    const latched = places.length > 0 ? this.#latch.beforePlacing() : null;
-    const blocked = new Map(
-      places.length === 0 ? [] : this.#rules.map(rules => [rules, this.#blockedReason([rules], latched)] as const),
-    );
+    const placing = new Set(places.map(command => this.#rulesFor(command)));
+    const latched = places.length > 0 ? this.#latch.beforePlacing(symbolsOf(placing)) : null;
+    const blocked = new Map([...placing].map(rules => [rules, this.#placementRefusal(rules, latched)] as const));
     const allowed = places.filter(command => blocked.get(this.#rulesFor(command)) === null);
     const unwritten = allowed.length === 0 ? null : this.#intend(allowed);
     for (const command of commands) {
@@ -634,11 +646,23 @@ export class Run {
     this.#underWay.add(done);
   }
 
+  /** Returns why an order that the engine has just decided must not be sent; `null` if nothing blocks it. */
+  #placementRefusal(rules: RulesReads, latched: Halt | null): string | null {
+    const blocked = this.#blockedReason([rules], latched);
+    if (blocked !== null) return blocked;
+    return this.#latch.isNewlyReducing(rules.known.instrument.symbol) ? 'reduce-only was set after the decision' : null;
+  }
+
   /** Returns why an order in the books with the given rules must not be sent; `null` if nothing blocks it. */
   #blockedReason(of: readonly RulesReads[], latched = this.#options.state.latch.read()): string | null {
     const { engine, state } = this.#options;
-    const areInDoubt = of.some(rules => rules.areInDoubt);
-    return blockedReason(this.#stopping.signal.aborted, engine, latched, state.latch, areInDoubt, this.time());
+    const symbols = symbolsOf(of);
+    const books = engine.books.filter(({ symbol }) => symbols.has(symbol));
+    const latches = books.flatMap(({ symbol }) => this.#latches.get(symbol) ?? []);
+    const halt = latches.reduce<Halt | null>((found, latch) => found ?? latch.read(), latched);
+    const areInDoubt = engine.isOutdated || of.some(rules => rules.areInDoubt);
+    const now = { halt, latches: [state.latch, ...latches] } as const;
+    return blockedReason(this.#stopping.signal.aborted, books, now, areInDoubt, this.time());
   }
 
   /** Writes the intents to disk. Returns `null` if they are durable, otherwise the reason. */

@@ -123,7 +123,11 @@ export const MAIL = {
     fields: { by: textField, at: numberField, digest: textField },
   },
   /** Resume in progress. The file exists until the resume is in the action journal. */
-  resuming: { ...answer, file: 'resuming.json', fields: { by: textField, reason: textField, isPause: flagField } },
+  resuming: {
+    ...answer,
+    file: 'resuming.json',
+    fields: { by: textField, reason: textField, isPause: flagField, book: optionalField(textField) },
+  },
   /**
    * Change of a key of the configuration file in progress. The file exists until the change is in the action journal.
    * `before` and `after`: SHA-256 (hex) of the configuration file; `host` and `pid`: process that makes the change.

@@ -152,11 +152,15 @@ const overPauseFile = (box: Mailbox<'pause'>): string => `${box.path()}.over`;
 export const forgetEndedPause = (dir: string): void =>
   rmSync(overPauseFile(new Mailbox(dir, 'pause')), { force: true });
 
-/** Returns the latch of a state directory. */
-export function latchIn(dir: string): Latch {
+/** Log of ended stops, and the book that its lines name. */
+type LiftedLog = { readonly file: string; readonly book?: string };
+
+/** Returns the latch of a state directory. `log`: log of ended stops, by default that of the directory. */
+export function latchIn(dir: string, log: LiftedLog = { file: join(dir, LIFTED_FILE) }): Latch {
   const [halted, reducing] = [new Mailbox(dir, 'halt'), new Mailbox(dir, 'reduce')];
   const [held, paused] = [new Mailbox(dir, 'hold'), new Mailbox(dir, 'pause')];
-  const note = (lifted: object) => appendLine(join(dir, LIFTED_FILE), JSON.stringify(lifted));
+  const { file, ...named } = log;
+  const note = (lifted: object) => appendLine(file, JSON.stringify({ ...named, ...lifted }));
   const readHalt = () => latchOf(halted.read(), {});
   const readReduce = () => latchOf(reducing.read(), {});
   const readHold = () => latchOf(held.read(), UNREAD_HOLD);
@@ -250,12 +254,15 @@ export function liftedIn(dir: string): readonly (Halt & { readonly lifted: Halt 
   }).read();
 }
 
+type RetriedLatch = Pick<Latch, 'read' | 'set' | 'readReduce' | 'setReduce' | 'liftReduce' | 'takeLifted'>;
+
 /**
- * Returns the latch of a bot. If the disk does not accept a halt, this process still obeys the halt, and retries the
- * write at each `read`.
+ * Returns the latch of a bot. If the disk does not accept a halt or reduce-only, this process still obeys it, and
+ * retries the write at each read.
  */
-export function retryingLatch(latch: Latch, log: Log): Latch {
+export function retryingLatch<L extends RetriedLatch>(latch: L, log: Log): L {
   let unwritten: Halt | null = null;
+  let unwrittenReduce: Halt | null = null;
   const write = (halt: Halt) => {
     try {
       latch.set(halt);
@@ -269,15 +276,32 @@ export function retryingLatch(latch: Latch, log: Log): Latch {
       unwritten = halt;
     }
   };
+  const writeReduce = (reduce: Halt) => {
+    try {
+      latch.setReduce(reduce);
+      unwrittenReduce = null;
+    } catch (error) {
+      log.debug({ error: String(error) }, 'reduce-only state could not be written to disk');
+      unwrittenReduce = reduce;
+    }
+  };
   return {
     ...latch,
-    // No retry is needed here, because the bot sets reduce-only again at every check.
-    setReduce: reduce => {
-      try {
-        latch.setReduce(reduce);
-      } catch (error) {
-        log.debug({ error: String(error) }, 'reduce-only state could not be written to disk');
-      }
+    setReduce: writeReduce,
+    readReduce: () => {
+      if (unwrittenReduce !== null) writeReduce(unwrittenReduce);
+      return latch.readReduce() ?? unwrittenReduce;
+    },
+    liftReduce: (reason, at) => {
+      const isLifted = latch.liftReduce(reason, at);
+      if (isLifted) unwrittenReduce = null;
+      return isLifted;
+    },
+    // A resume ends what was set before it.
+    takeLifted: () => {
+      const isLifted = latch.takeLifted();
+      if (isLifted) unwrittenReduce = null;
+      return isLifted;
     },
     read: () => {
       if (unwritten !== null) write(unwritten);

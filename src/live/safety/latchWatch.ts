@@ -1,46 +1,102 @@
 /**
- * Synchronization of halt, reduce-only and pause between the latch and the engine: at the start, before orders, and
- * periodically.
+ * Synchronization of halt, reduce-only and pause between the latches and the engine: at the start, before orders, and
+ * periodically. The latch of the account applies to all books, the latch of a book to this book.
  */
-import type { Engine } from '../../core/index.ts';
+import { RESUMED_BEYOND_LIMIT, type BookEngine, type Engine, type EngineEvent } from '../../core/index.ts';
+import { logOfBook, type Log } from '../log.ts';
 import type { RunContext } from '../runContext.ts';
+import type { BookLatch } from './bookLatch.ts';
 import { applyPendingHalt, watchHalt } from './haltWatch.ts';
 import type { Halt, Latch } from './latch.ts';
 import { watchPause } from './pauseWatch.ts';
 import { applyPendingReduce, watchReduce } from './reduceWatch.ts';
 
+/** Event of a latch, which can be of one book. */
+type LatchEvent = Extract<EngineEvent, { kind: 'halt' | 'pause' | 'pause over' | 'reduce' | 'reduced' | 'resume' }>;
+
+/** Book with its own latch, and the reasons that the engine got from this latch. */
+type LatchedBook = {
+  readonly book: BookEngine;
+  readonly latch: BookLatch;
+  readonly log: Log;
+  readonly step: (event: EngineEvent) => void;
+  halt: string | null;
+  reduce: string | null;
+  /** Reason of the pause in the latch, whether or not a pause of the account hides it. */
+  pause: string | null;
+};
+
 export class LatchWatch {
   readonly #run: RunContext;
   readonly #engine: Engine;
   readonly #latch: Latch;
+  readonly #books: readonly LatchedBook[];
+  /** Reason of the account's pause that the engine got; `null` if none. */
+  #pause: string | null = null;
 
-  constructor(run: RunContext, engine: Engine, latch: Latch) {
+  /** Creates the watch. `latchOf` returns the latch of a book; if absent, books have none of their own. */
+  constructor(run: RunContext, engine: Engine, latch: Latch, latchOf?: (symbol: string) => BookLatch) {
     this.#run = run;
     this.#engine = engine;
     this.#latch = latch;
+    this.#books = latchOf === undefined ? [] : engine.books.map(book => this.#latchedBook(book, latchOf(book.symbol)));
+  }
+
+  #latchedBook(book: BookEngine, latch: BookLatch): LatchedBook {
+    const { symbol } = book;
+    const log = this.#engine.books.length === 1 ? this.#run.log : logOfBook(this.#run.log, symbol);
+    const of: LatchedBook = {
+      ...{ book, latch, log, halt: null, reduce: null, pause: null },
+      step: told => {
+        const event = told as LatchEvent;
+        if (event.kind === 'halt') of.halt = event.reason;
+        if (event.kind === 'reduce') of.reduce = event.reason;
+        if (event.kind === 'resume') of.halt = null;
+        if (event.kind === 'resume' || event.kind === 'reduced') of.reduce = null;
+        this.#run.step({ ...event, symbol });
+      },
+    };
+    return of;
   }
 
   /** Applies, before the first decision, a resume, reduce-only and a pause from before the run. */
   begin(): void {
     const { step, time } = this.#run;
     applyPendingReduce(this.#latch, time(), step);
-    this.#watchPause();
+    for (const { latch, step: stepBook } of this.#books) applyPendingReduce(latch, time(), stepBook);
+    this.#watchPauses(this.#books);
   }
 
   /**
-   * Applies the latch before orders are sent, so that a halt by another process is reported before the orders that it
-   * blocks. Returns the halt, or `null`.
+   * Applies the latches before orders in the given books are sent, so that a halt by another process is reported before
+   * the orders that it blocks. Returns the halt of the account, or `null`.
    */
-  beforePlacing(): Halt | null {
+  beforePlacing(symbols: ReadonlySet<string> = new Set()): Halt | null {
     const { step, time } = this.#run;
+    const placing = this.#books.filter(({ book }) => symbols.has(book.symbol));
+    for (const { book, latch, step: stepBook } of placing) {
+      applyPendingHalt(book, latch, time(), stepBook);
+      const reduce = latch.readReduce();
+      if (reduce !== null && book.reducingBecause === null)
+        stepBook({ kind: 'reduce', at: time(), reason: reduce.reason });
+    }
+    if (this.#engine.books.length > 1) watchReduce(this.#ofAccount, this.#latch, time(), step);
     this.#spread();
-    const halt = applyPendingHalt(this.#engine, this.#latch, time(), step);
-    this.#watchPause();
+    const halt = applyPendingHalt(this.#ofAccount, this.#latch, time(), step);
+    this.#watchPauses(placing);
     return halt;
   }
 
+  /** Whether a latch sets a book reduce-only of which its engine does not know yet, so that its order may add inventory. */
+  isNewlyReducing(symbol: string): boolean {
+    const book = this.#engine.books.find(each => each.symbol === symbol);
+    if (book?.reducingBecause !== null) return false;
+    const own = this.#books.find(each => each.book === book)?.latch.readReduce() ?? null;
+    return own !== null || (this.#engine.books.length > 1 && this.#latch.readReduce() !== null);
+  }
+
   /**
-   * Applies changes of the latch; call periodically. `isBroken` means that the engine has failed; then only a new
+   * Applies changes of the latches; call periodically. `isBroken` means that the engine has failed; then only a new
    * process can end the halt.
    */
   look(isBroken: boolean): void {
@@ -50,10 +106,80 @@ export class LatchWatch {
     // end no state of this engine; its marker is removed nevertheless, so that it does not end a later state.
     const isResumed = !isBroken && this.#latch.takeLifted();
     if (isResumed && (engine.haltedBecause ?? engine.reducingBecause) !== null) step({ kind: 'resume', at: time() });
-    watchHalt(engine, this.#latch, time(), isBroken, step);
-    watchReduce(engine, this.#latch, time(), step);
+    for (const each of this.#books) this.#lookAtBook(each, isBroken);
+    watchHalt(this.#ofAccount, this.#latch, time(), isBroken, step);
+    watchReduce(this.#ofAccount, this.#latch, time(), step);
     this.#spread();
-    this.#watchPause();
+    this.#watchPauses(this.#books);
+  }
+
+  #lookAtBook(of: LatchedBook, isBroken: boolean): void {
+    const { book, latch, step } = of;
+    const at = this.#run.time();
+    if (book.haltedBecause === null) of.halt = null;
+    if (book.reducingBecause === null) of.reduce = null;
+    const isResumed = !isBroken && latch.takeLifted();
+    const isAccountHalted = this.#latch.read() !== null;
+    const reduce = this.#latch.readReduce();
+    // Halt and reduce-only of the account stay; their resume comes later.
+    const ends = book.haltedBecause ?? (reduce === null ? book.reducingBecause : null);
+    if (isResumed && !isAccountHalted && ends !== null) {
+      step({ kind: 'resume', at });
+      if (reduce !== null) this.#run.step({ kind: 'reduce', symbol: book.symbol, at, reason: reduce.reason });
+    }
+    if (isResumed && isAccountHalted && this.#isOwnReduce(of) && reduce === null) step({ kind: 'reduced', at });
+    // The remaining stops are of the account, and are not latched for the book again.
+    if (isResumed) [of.halt, of.reduce] = [null, null];
+    if (book.haltedBecause === null || (this.#isOwnHalt(of) && !isAccountHalted))
+      watchHalt(book, latch, at, isBroken, step);
+    const isBeyondLimit = book.reducingBecause === RESUMED_BEYOND_LIMIT && this.#isOfOneBook;
+    if (book.reducingBecause === null || this.#isOwnReduce(of) || isBeyondLimit) {
+      watchReduce(book, latch, at, step);
+      if (isBeyondLimit) of.reduce = book.reducingBecause;
+    }
+  }
+
+  /** Whether inventory beyond its limit after a resume sets only its own book reduce-only. */
+  get #isOfOneBook(): boolean {
+    return this.#engine.books.length > 1 && this.#books.length > 0 && this.#latch.readReduce() === null;
+  }
+
+  #isOwnHalt({ book, halt }: LatchedBook): boolean {
+    return book.haltedBecause !== null && book.haltedBecause === halt;
+  }
+
+  #isOwnReduce({ book, reduce }: LatchedBook): boolean {
+    return book.reducingBecause !== null && book.reducingBecause === reduce;
+  }
+
+  /** State of the engine without what only the latch of a book sets. */
+  get #ofAccount(): Pick<Engine, 'haltedBecause' | 'reducingBecause' | 'isWithinLimit'> {
+    const { isWithinLimit } = this.#engine;
+    const halts = this.#books.filter(of => this.#isOwnHalt(of)).map(({ book }) => book);
+    const isOfOneBook = this.#isOfOneBook;
+    const reduces = this.#books
+      .filter(of => this.#isOwnReduce(of) || (isOfOneBook && of.book.reducingBecause === RESUMED_BEYOND_LIMIT))
+      .map(({ book }) => book);
+    return {
+      haltedBecause: this.#first(halts, 'haltedBecause', () => this.#latch.read()),
+      reducingBecause: this.#first(reduces, 'reducingBecause', () => this.#latch.readReduce()),
+      isWithinLimit,
+    };
+  }
+
+  /**
+   * Returns the first reason among the books that are not in `own`. If all are, a latch of the account needs no further
+   * event, so the first reason of any book is returned.
+   */
+  #first(
+    own: readonly BookEngine[],
+    what: 'haltedBecause' | 'reducingBecause',
+    latched: () => Halt | null,
+  ): string | null {
+    if (own.length === 0) return this.#engine[what];
+    const others = this.#engine.books.filter(book => !own.includes(book));
+    if (others.length === 0) return latched() === null ? null : this.#engine[what];
+    return others.find(book => book[what] !== null)?.[what] ?? null;
   }
 
   /**
@@ -62,7 +188,8 @@ export class LatchWatch {
    */
   #spread(): void {
     const { step, time } = this.#run;
-    const { books, haltedBecause: halt, reducingBecause: reduce } = this.#engine;
+    const { books } = this.#engine;
+    const { haltedBecause: halt, reducingBecause: reduce } = this.#ofAccount;
     if (books.length === 1 || (halt === null && reduce === null) || this.#latch.isLifting()) return;
     if (halt !== null && this.#latch.read() !== null && books.some(book => book.haltedBecause === null))
       step({ kind: 'halt', at: time(), reason: halt });
@@ -70,8 +197,23 @@ export class LatchWatch {
       step({ kind: 'reduce', at: time(), reason: reduce });
   }
 
-  #watchPause(): void {
-    const { log, step, time } = this.#run;
-    watchPause(this.#engine, this.#latch, time(), step, log);
+  #watchPauses(books: readonly LatchedBook[]): void {
+    const { log, time } = this.#run;
+    watchPause({ pausedBecause: this.#pause }, this.#latch, time(), event => this.#stepPause(event), log);
+    for (const of of books) {
+      const stepOwn = (event: EngineEvent) => {
+        of.pause = event.kind === 'pause' ? event.reason : null;
+        if (this.#pause === null) of.step(event);
+      };
+      watchPause({ pausedBecause: of.pause }, of.latch, time(), stepOwn, of.log);
+    }
+  }
+
+  /** Applies a pause of the account, or its end, after which the pauses of single books continue. */
+  #stepPause(event: EngineEvent): void {
+    this.#pause = event.kind === 'pause' ? event.reason : null;
+    if (event.kind === 'pause' || this.#books.every(({ pause }) => pause === null)) return this.#run.step(event);
+    for (const { pause, step } of this.#books)
+      step(pause === null ? event : { kind: 'pause', at: event.at, reason: pause });
   }
 }

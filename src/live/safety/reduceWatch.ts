@@ -12,7 +12,7 @@ type Step = (event: EngineEvent) => void;
  * Applies, before the first decision, a resume that happened while the bot was down, and reduce-only from an earlier
  * run.
  */
-export function applyPendingReduce(latch: Latch, at: Millis, step: Step): void {
+export function applyPendingReduce(latch: Pick<Latch, 'readReduce' | 'takeLifted'>, at: Millis, step: Step): void {
   if (latch.takeLifted()) step({ kind: 'resume', at });
   const reduce = latch.readReduce();
   if (reduce !== null) step({ kind: 'reduce', at, reason: reduce.reason });
@@ -24,7 +24,7 @@ export function applyPendingReduce(latch: Latch, at: Millis, step: Step): void {
  */
 export function watchReduce(
   { reducingBecause: reason, isWithinLimit }: Pick<Engine, 'reducingBecause' | 'isWithinLimit'>,
-  latch: Latch,
+  latch: Pick<Latch, 'readReduce' | 'setReduce' | 'liftReduce' | 'takeLifted' | 'isLifting'>,
   at: Millis,
   step: Step,
 ): void {

@@ -13,6 +13,7 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 import { VirtualClock, type WireRequest } from '../../../src/core/index.ts';
 import { flattenIn } from '../../../src/live/safety/flatten.ts';
 import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
+import { bookLatchIn } from '../../../src/live/safety/bookLatch.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { STATE_FILE } from '../../../src/live/state/stateFile.ts';
 import { doomed } from '../../live/crashes.ts';
@@ -38,8 +39,10 @@ beforeEach(() => {
 
 const clock = new VirtualClock(1_800_000_000_000);
 const said = { id: 'a-1', reason: 'a look', by: 'ann', via: 'command' } as const;
-const act = (action: 'pause' | 'resume' | 'reduce' | 'halt') =>
-  executeAction({ stateDir: dir }, { ...said, action }, clock);
+const act = (action: 'pause' | 'resume' | 'reduce' | 'halt', book?: string) =>
+  executeAction({ stateDir: dir }, { ...said, action, ...(book === undefined ? {} : { book }) }, clock);
+/** A book that the bot had: it has a folder of stops, and none is in force. */
+const knowsBook = () => mkdirSync(join(dir, 'books', 'eth_mxn'), { recursive: true, mode: 0o700 });
 const earlier = { reason: 'an earlier one', at: 1, by: 'person', who: 'ben' } as const;
 
 const textOf = (flatten: ReturnType<ReturnType<typeof flattenIn>['read']>) =>
@@ -48,9 +51,11 @@ const textOf = (flatten: ReturnType<ReturnType<typeof flattenIn>['read']>) =>
 /** What holds there: without the journal of actions, which has a line for each command. */
 function holds() {
   const latch = latchIn(dir);
+  const own = bookLatchIn(dir, 'eth_mxn');
   const held = [latch.read(), latch.readPause(), latch.readReduce(), latch.readHold()];
   return {
     held: held.map(one => one?.reason ?? null),
+    heldInBook: [own.read(), own.readPause(), own.readReduce()].map(one => one?.reason ?? null),
     adjustments: new NumberedMailbox(dir, 'adjust').waiting().map(({ currency, amount }) => `${amount} ${currency}`),
     flatten: textOf(flattenIn(dir).read()),
     settlements: new NumberedMailbox(dir, 'settle').waiting().map(({ id, as, by }) => `${id} ${as} ${by}`),
@@ -80,6 +85,7 @@ async function leftBy(world: World, isFatal: (request: WireRequest) => boolean =
 }
 
 async function killedAnywhere(command: () => unknown): Promise<void> {
+  rmSync(snapshot, { recursive: true, force: true });
   cpSync(dir, snapshot, { recursive: true });
   [disk.writes, disk.killAt] = [0, Infinity];
   await command();
@@ -143,16 +149,40 @@ test('every verb is tried below, or is asked of a bot that runs', () => {
 
 describe('a command that is killed at any write and repeated leaves what one leaves that is not killed:', () => {
   test('pause', async () => {
+    knowsBook();
     await killedAnywhere(() => act('pause'));
     await isAnotherWithEach<PauseAsk>(
       { ...said, action: 'pause', untilMs: clock.now() + 60_000 },
-      { reason: 'another one', by: 'ben', untilMs: clock.now() + 30_000 },
+      { reason: 'another one', by: 'ben', untilMs: clock.now() + 30_000, book: 'eth_mxn' },
       ask => executeAction({ stateDir: dir }, ask, clock),
-      () => [JSON.stringify(latchIn(dir).readPause())],
+      () =>
+        [latchIn(dir), bookLatchIn(dir, 'eth_mxn')].flatMap(latch => {
+          const pause = latch.readPause();
+          return pause === null ? [] : [JSON.stringify(pause)];
+        }),
     );
   });
   test('reduce', () => killedAnywhere(() => act('reduce')));
   test('halt', () => killedAnywhere(() => act('halt')));
+
+  test.each(['pause', 'reduce', 'halt'] as const)('%s of one book', async action => {
+    knowsBook();
+    await killedAnywhere(() => act(action, 'eth_mxn'));
+    expect(holds().held).toEqual([null, null, null, null]);
+    expect(holds().heldInBook.filter(reason => reason === said.reason)).toHaveLength(1);
+  });
+
+  test('resume of one book, which lifts no halt behind its pause, and none of the whole bot', async () => {
+    latchIn(dir).set(earlier);
+    const own = bookLatchIn(dir, 'eth_mxn');
+    own.set(earlier);
+    own.setPause({ ...earlier, until: null });
+    await killedAnywhere(() => act('resume', 'eth_mxn'));
+    expect(holds().heldInBook).toEqual([earlier.reason, null, null]);
+    await killedAnywhere(() => act('resume', 'eth_mxn'));
+    expect(holds().heldInBook).toEqual([null, null, null]);
+    expect(holds().held).toEqual([earlier.reason, null, null, null]);
+  });
 
   test('resume of a halt', async () => {
     latchIn(dir).set(earlier);

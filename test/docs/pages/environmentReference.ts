@@ -18,6 +18,7 @@ export const STATE_FILES: Readonly<Record<string, string>> = {
   REDUCE: 'reduce-only and its reason',
   PAUSED: 'pause and its reason',
   HELD: 'hold of the sentinel',
+  books: 'folders with halt, pause and reduce-only of one book',
   'heartbeat.json': 'heartbeat of the bot',
   'sentinel.json': 'heartbeat of the sentinel',
   'orders-seen.json': 'last count of open orders',

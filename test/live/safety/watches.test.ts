@@ -356,7 +356,7 @@ describe('a pause', () => {
 });
 
 describe('an order that was approved', () => {
-  const free = { haltedBecause: null, pausedBecause: null, isOutdated: false };
+  const free = { haltedBecause: null, pausedBecause: null };
   const none = { readHold: () => null, readPause: () => null };
   test.each([
     ['the bot is stopping', { isStopping: true, engine: { ...free, haltedBecause: 'x' } }],
@@ -367,7 +367,8 @@ describe('an order that was approved', () => {
     [null, { latch: { readPause: () => pause('x', AT) } }],
     ["the sentinel blocks the bot's quotes", { latch: { readHold: () => halt('x') }, doubt: true }],
     ['the rules of the book are being reread', { doubt: true }],
-    ['the rules of the book are being reread', { engine: { ...free, isOutdated: true } }],
+    ['trading is halted', { latch: { readPause: () => pause('x', null) }, engine: { ...free, haltedBecause: 'x' } }],
+    ['the operator paused the bot', { own: { readPause: () => pause('x', null) } }],
     [null, {}],
   ] as const)('is held back because: %s', (reason, of) => {
     const {
@@ -375,16 +376,18 @@ describe('an order that was approved', () => {
       engine = free,
       latched = null,
       latch = {},
+      own = none,
       doubt = false,
     } = of as {
       isStopping?: boolean;
       engine?: typeof free;
       latched?: Halt | null;
       latch?: object;
+      own?: Pick<Latch, 'readPause'>;
       doubt?: boolean;
     };
-    const given = { ...none, ...latch } as Parameters<typeof blockedReason>[3];
-    expect(blockedReason(isStopping, engine as BookEngine, latched, given, doubt, AT)).toBe(reason);
+    const now = { halt: latched, latches: [{ ...none, ...latch }, own] } as const;
+    expect(blockedReason(isStopping, [free, engine], now, doubt, AT)).toBe(reason);
   });
 });
 

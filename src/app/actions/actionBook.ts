@@ -1,0 +1,44 @@
+/** Book of an action: which books a bot has, and a check that an action names one of them. */
+import { booksOf, type Config } from '../../config.ts';
+import { booksWithLatches } from '../../live/safety/bookLatch.ts';
+import type { WhichBot } from '../../messages/ownCommand.ts';
+import { readConfig } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { lastConfigOf } from '../inspect/halt.ts';
+import type { ActionAsk } from './actions.ts';
+
+/** Returns the book of an action; `undefined` if the action is on the whole bot. */
+export const bookOfAsk = (ask: ActionAsk): string | undefined => ('book' in ask ? ask.book : undefined);
+
+/**
+ * Returns a line for the operator if the last run of the bot does not quote the book; otherwise none.
+ * @throws UsageError if the bot has no such book: neither its file, nor its last run, nor a stop in its state directory.
+ */
+export function assertBookKnown({ configFile, stateDir }: WhichBot, book: string | undefined): readonly string[] {
+  if (book === undefined) return [];
+  const recorded = symbolsOf(recordedIn(stateDir));
+  const filed = configFile === undefined ? [] : symbolsOf(readConfig(configFile));
+  const known = [...new Set([...recorded, ...filed, ...booksWithLatches(stateDir)])];
+  if (!known.includes(book))
+    throw new UsageError(
+      known.length === 0
+        ? `--book ${book}: the books of this bot are unknown, because no run is recorded in ${stateDir}; pass its YAML file with -c FILE`
+        : `--book ${book}: expected a book of this bot (${known.join(', ')})`,
+    );
+  return recorded.length === 0 || recorded.includes(book)
+    ? []
+    : [`the last run of this bot does not quote ${book}; the action takes effect in a run that does`];
+}
+
+const symbolsOf = (config: Config | null): readonly string[] =>
+  config === null ? [] : booksOf(config).map(({ book }) => book);
+
+/** Returns the configuration of the last recorded run; `null` if no run is recorded. */
+function recordedIn(stateDir: string): Config | null {
+  try {
+    return lastConfigOf(stateDir);
+  } catch (error) {
+    if (error instanceof UsageError) return null;
+    throw error;
+  }
+}

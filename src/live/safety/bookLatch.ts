@@ -1,0 +1,81 @@
+/**
+ * Latches of single books: halt, pause and reduce-only of one book, beside those of the whole bot. Each book has a folder
+ * of its own in the state directory.
+ */
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { BOOK_NAME, textOfError } from '../../core/index.ts';
+import { syncFolder } from '../../guard/index.ts';
+import { latchIn, LIFTED_FILE, type Halt, type Latch } from './latch.ts';
+
+/** Folder of the latches in a state directory; each subfolder has the name of its book. */
+const BOOK_LATCHES_FOLDER = 'books';
+/** Maximum number of folders that are read. */
+const BOOKS_MAX = 1_000;
+
+/** Part of a latch that a single book has: no hold, and no reserve of disk space. */
+export type BookLatch = Omit<Latch, 'readHold' | 'setHold' | 'liftHold' | 'reserve'>;
+
+/**
+ * Returns the folder of a book's latch.
+ * @throws RangeError if the symbol is not one of a book.
+ */
+export function bookLatchFolder(stateDir: string, symbol: string): string {
+  if (!BOOK_NAME.test(symbol)) throw new RangeError(`${JSON.stringify(symbol)} is not the symbol of a book`);
+  return join(stateDir, BOOK_LATCHES_FOLDER, symbol);
+}
+
+/**
+ * Returns the latch of one book. A folder that cannot be read counts as a halt of the book. Writes throw if the disk
+ * accepts no change; only the halt of the whole bot has a reserve of disk space. Throws as
+ * `bookLatchFolder` does.
+ */
+export function bookLatchIn(stateDir: string, symbol: string): BookLatch {
+  const dir = bookLatchFolder(stateDir, symbol);
+  const latch = latchIn(dir, { file: join(stateDir, LIFTED_FILE), book: symbol });
+  const write = <T>(change: () => T): T => {
+    if (!existsSync(dir)) {
+      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      syncFolder(dirname(dir));
+      syncFolder(stateDir);
+    }
+    return change();
+  };
+  const unread = (error: unknown): Halt => ({
+    reason: `the latches of ${symbol} in ${dir} cannot be read: ${textOfError(error)}`,
+    at: 0,
+    by: 'bot',
+  });
+  const orNull = <T>(read: () => T | null): T | null => {
+    try {
+      return read();
+    } catch {
+      return null;
+    }
+  };
+  return {
+    ...latch,
+    read: () => {
+      try {
+        return latch.read();
+      } catch (error) {
+        return unread(error);
+      }
+    },
+    readReduce: () => orNull(() => latch.readReduce()),
+    readPause: () => orNull(() => latch.readPause()),
+    set: halt => write(() => latch.set(halt)),
+    setReduce: reduce => write(() => latch.setReduce(reduce)),
+    setPause: pause => write(() => latch.setPause(pause)),
+  };
+}
+
+/** Returns the books that have a folder of latches in a state directory, also those that no bot quotes any more. */
+export function booksWithLatches(stateDir: string): readonly string[] {
+  const all = join(stateDir, BOOK_LATCHES_FOLDER);
+  if (statSync(all, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+  return readdirSync(all)
+    .filter(name => BOOK_NAME.test(name))
+    .toSorted()
+    .slice(0, BOOKS_MAX);
+}

@@ -1,0 +1,195 @@
+/** Latches of single books beside those of the whole bot: what the engine has after each look, for any order of commands. */
+import fc from 'fast-check';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { resume } from '../../../src/app/inspect/stateCommands.ts';
+import { Engine, VirtualClock, type EngineEvent } from '../../../src/core/index.ts';
+import { bookLatchIn, booksWithLatches } from '../../../src/live/safety/bookLatch.ts';
+import { latchIn, retryingLatch, type Halt, type Latch } from '../../../src/live/safety/latch.ts';
+import { LatchWatch } from '../../../src/live/safety/latchWatch.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+import { runsOf } from '../../many.ts';
+import { memoryLog } from '../../memoryLog.ts';
+import { PATIENCE, quoteAround } from '../../core/desk.ts';
+import { plain } from '../../core/market.ts';
+
+const BOOKS = ['btc_mxn', 'eth_mxn', 'btc_usd'] as const;
+const AT = 1_767_225_700_000;
+const dir = mkdtempSync(join(tmpdir(), 'puntas-books-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+beforeEach(() => rmSync(dir, { recursive: true, force: true }));
+
+type Where = (typeof BOOKS)[number] | null;
+const said = (reason: string): Halt => ({ reason, at: AT, by: 'person', who: 'ann' });
+const latchOf = (book: Where) => (book === null ? latchIn(dir) : bookLatchIn(dir, book));
+
+/** A run's engine and its watch over the latches, as a process has them. */
+function botWith(account: Latch = latchIn(dir), symbols: readonly string[] = BOOKS) {
+  const events: EngineEvent[] = [];
+  const engine = new Engine(
+    {
+      ...{ instance: 'mm', run: 1, timing: PATIENCE },
+      onNews: (news, symbol) => {
+        if (news.kind !== 'halted' || bookLatchIn(dir, symbol ?? '').read()?.reason === news.reason) return;
+        account.set({ reason: news.reason, at: AT, by: 'bot' });
+      },
+    },
+    symbols.map(symbol => {
+      const [major = '', minor = ''] = symbol.split('_');
+      const instrument = { ...plain, symbol, major, minor };
+      return { instrument, strategy: quoteAround(2), limits: null, tolerance: null as never, target: null };
+    }),
+  );
+  const step = (event: EngineEvent) => {
+    events.push(event);
+    engine.step(event);
+  };
+  const { log } = memoryLog();
+  const run = { clock: new VirtualClock(), log, time: () => AT, step };
+  const watch = new LatchWatch(run, engine, account, symbol => retryingLatch(bookLatchIn(dir, symbol), log));
+  watch.begin();
+  watch.look(false);
+  return { engine, events, step, watch };
+}
+
+/** States of each book by the engine: halted, reduce-only, and the reason of its pause. */
+const statesOf = ({ books }: Engine) =>
+  books.map(book => ({
+    book: book.symbol,
+    halted: book.haltedBecause !== null,
+    reduces: book.reducingBecause !== null,
+    paused: book.pausedBecause,
+  }));
+
+/** The same by the files. */
+const latched = (symbols: readonly string[] = BOOKS) =>
+  symbols.map(book => {
+    const [whole, own] = [latchIn(dir), bookLatchIn(dir, book)];
+    return {
+      book,
+      halted: (whole.read() ?? own.read()) !== null,
+      reduces: (whole.readReduce() ?? own.readReduce()) !== null,
+      paused: (whole.readPause() ?? own.readPause())?.reason ?? null,
+    };
+  });
+
+const where = fc.constantFrom(null, ...BOOKS);
+const op = fc.record({
+  what: fc.constantFrom('halt', 'pause', 'reduce', 'resume', 'losses', 'a loss that halts', 'restart', 'places'),
+  book: where,
+});
+
+describe('stops of single books and of the whole bot', () => {
+  test('are in the engine after every look, each in its books alone, and a restart changes none', () => {
+    fc.assert(
+      fc.property(fc.array(op, { maxLength: 14 }), ops => {
+        rmSync(dir, { recursive: true, force: true });
+        latchIn(dir).set(said('the first'));
+        resume({ stateDir: dir }, 'the first', AT, 'ann');
+        let bot = botWith();
+        let n = 0;
+        for (const { what, book } of ops) {
+          const reason = `${what} ${++n}`;
+          const before = bot.events.length;
+          const others = statesOf(bot.engine).filter(each => each.book !== book);
+          const symbol = book ?? 'eth_mxn';
+          if (what === 'halt') latchOf(book).set(said(reason));
+          if (what === 'pause') latchOf(book).setPause({ ...said(reason), until: null });
+          if (what === 'reduce') latchOf(book).setReduce(said(reason));
+          if (what === 'losses') bot.step({ kind: 'reduce', symbol, at: AT, reason });
+          if (what === 'a loss that halts') bot.step({ kind: 'halt', symbol, at: AT, reason });
+          if (what === 'places') bot.watch.beforePlacing(new Set([symbol]));
+          if (what === 'restart') bot = botWith();
+          const isPaused = latchOf(book).readPause() !== null;
+          if (what === 'resume')
+            try {
+              resume({ stateDir: dir, ...(book === null ? {} : { book }) }, 'the test', AT, 'ann');
+            } catch (error) {
+              expect(error).toBeInstanceOf(UsageError);
+            }
+          bot.watch.look(false);
+          bot.watch.look(false);
+          expect({ what, book, states: statesOf(bot.engine) }).toEqual({ what, book, states: latched() });
+          // What a resume ends is not latched again.
+          if (what === 'resume' && !isPaused)
+            expect([latchOf(book).read(), latchOf(book).readReduce()]).toEqual([null, null]);
+          // A command on one book sends no event to another, so that none of its losses is forgotten.
+          if (book !== null && ['halt', 'pause', 'reduce', 'resume'].includes(what)) {
+            expect(statesOf(bot.engine).filter(each => each.book !== book)).toEqual(others);
+            for (const event of bot.events.slice(before)) expect(event).toMatchObject({ symbol: book });
+          }
+          const told = bot.events.length;
+          bot.watch.look(false);
+          expect(bot.events.slice(told), 'each is said once').toEqual([]);
+        }
+        expect(statesOf(botWith().engine), 'after a kill').toEqual(latched());
+      }),
+      runsOf(300, 60),
+    );
+  });
+
+  test('of a book hold for a bot that quotes it alone, and those of a book that it lacks hold nothing', () => {
+    bookLatchIn(dir, 'btc_mxn').set(said('odd prices'));
+    bookLatchIn(dir, 'eth_mxn').setPause({ ...said('odd too'), until: null });
+    expect(statesOf(botWith(latchIn(dir), ['btc_mxn']).engine)).toEqual([
+      { book: 'btc_mxn', halted: true, reduces: false, paused: null },
+    ]);
+    expect(statesOf(botWith(latchIn(dir), ['btc_usd']).engine)).toEqual([
+      { book: 'btc_usd', halted: false, reduces: false, paused: null },
+    ]);
+    expect(booksWithLatches(dir)).toEqual(['btc_mxn', 'eth_mxn']);
+    expect(existsSync(join(dir, 'HALTED'))).toBe(false);
+  });
+
+  test('block the orders of their book from the moment at which they are set, before the engine knows', () => {
+    const { engine, watch } = botWith();
+    bookLatchIn(dir, 'eth_mxn').setReduce(said('smaller'));
+    expect(BOOKS.filter(book => watch.isNewlyReducing(book))).toEqual(['eth_mxn']);
+    watch.beforePlacing(new Set(['btc_mxn']));
+    expect(statesOf(engine).map(({ reduces }) => reduces)).toEqual([false, false, false]);
+    watch.beforePlacing(new Set(['eth_mxn']));
+    expect(statesOf(engine).map(({ reduces }) => reduces)).toEqual([false, true, false]);
+    expect(BOOKS.filter(book => watch.isNewlyReducing(book))).toEqual([]);
+  });
+
+  test('that a book found by itself reach the others before orders are sent, also if the disk takes nothing', () => {
+    const full = (of: Halt): void => {
+      throw new Error(`no space for ${of.reason}`);
+    };
+    const disk = { ...latchIn(dir), set: full, setReduce: full };
+    const { log, lines } = memoryLog();
+    const { engine, step, watch } = botWith(retryingLatch(disk, log));
+    step({ kind: 'reduce', symbol: 'eth_mxn', at: AT, reason: 'losses' });
+    watch.beforePlacing(new Set(['btc_mxn']));
+    expect(statesOf(engine).map(({ reduces }) => reduces)).toEqual([true, true, true]);
+    step({ kind: 'halt', symbol: 'btc_usd', at: AT, reason: 'more losses' });
+    watch.beforePlacing(new Set(['btc_mxn']));
+    expect(statesOf(engine).map(({ halted }) => halted)).toEqual([true, true, true]);
+    expect(lines.some(({ text }) => text.includes('halt could not be written'))).toBe(true);
+    disk.setReduce = of => latchIn(dir).setReduce(of);
+    disk.set = of => latchIn(dir).set(of);
+    watch.look(false);
+    expect([latchIn(dir).read()?.reason, latchIn(dir).readReduce()?.reason]).toEqual(['more losses', 'losses']);
+  });
+
+  test('are ended with their book in the log of ended stops, and a damaged file halts only its book', () => {
+    bookLatchIn(dir, 'eth_mxn').set(said('odd prices'));
+    resume({ stateDir: dir, book: 'eth_mxn' }, 'they are fine', AT, 'ann');
+    expect(JSON.parse(readFileSync(join(dir, 'resumed.jsonl'), 'utf8'))).toMatchObject({
+      ...{ book: 'eth_mxn', who: 'ann', reason: 'they are fine' },
+      lifted: { reason: 'odd prices' },
+    });
+    writeFileSync(join(dir, 'books', 'eth_mxn', 'HALTED'), 'nonsense');
+    expect(statesOf(botWith().engine).map(({ halted }) => halted)).toEqual([false, true, false]);
+    rmSync(join(dir, 'books', 'eth_mxn'), { recursive: true });
+    writeFileSync(join(dir, 'books', 'eth_mxn'), 'a file where a folder is expected');
+    expect(statesOf(botWith().engine).map(({ halted }) => halted)).toEqual([false, true, false]);
+  });
+
+  test('are refused for a name that is no symbol, so that no other folder is written', () => {
+    for (const name of ['..', '../x_y', 'btc', 'BTC_MXN', 'btc_mxn/..', ''])
+      expect(() => bookLatchIn(dir, name)).toThrow(RangeError);
+  });
+});
