@@ -17,9 +17,9 @@
  * It was raised by 300 for several books of one account in one process: their page, key and option.
  * It was raised by 150 for paper accounts that continue over restarts, and for a status that is watched.
  * It was raised by 1,050 for the shadow: its page (350), its eight alarms in the runbook, its metrics, its command and its
- * JSON.
+ * JSON. It was raised by 450 for strategy files: their page with the warm-up, and their command.
  */
-export const WORDS_MAX = 45_040;
+export const WORDS_MAX = 45_490;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -32,10 +32,10 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/backtest-figures.md': 650,
   'docs/backtest.md': 550,
   'docs/calibrate.md': 600,
-  'docs/cli.md': 3_140,
+  'docs/cli.md': 3_260,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 5_065,
+  'docs/configuration.md': 5_090,
   'docs/console.md': 810,
   'docs/container.md': 620,
   'docs/contents.md': 230,
@@ -78,6 +78,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/state-directory.md': 325,
   'docs/states.md': 865,
   'docs/strategies.md': 915,
+  'docs/strategy-files.md': 430,
   'docs/tape.md': 250,
   'docs/tune-search.md': 450,
   'docs/tune-workers.md': 300,
