@@ -140,7 +140,7 @@ function survivesJson(value: unknown): boolean {
 
 function definitionOf(file: string, found: unknown): OwnDefinition {
   const fail = (expected: string, was: unknown, remedy: string) =>
-    new StrategyFileError(`${file}: ${expected}, found ${shownValue(was)}; ${remedy}`);
+    new StrategyFileError(`${file}: ${expected}, found ${foundText(was)}; ${remedy}`);
   const write = 'write export default defineStrategy({ … })';
   if (typeof found !== 'object' || found === null)
     throw fail('expected a strategy as the default export', found, write);
@@ -169,7 +169,7 @@ function definitionOf(file: string, found: unknown): OwnDefinition {
 }
 
 /** Returns a value as short text for an error line. */
-function shownValue(value: unknown): string {
+function foundText(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'function') return 'a function';
   const text = typeof value === 'object' ? 'another object' : JSON.stringify(value);

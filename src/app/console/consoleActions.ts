@@ -4,6 +4,7 @@ import type { ActionRequest, ConsoleActions, OnReplayed, ShownEvent, ShownParame
 import type { Clock, Millis } from '../../core/index.ts';
 import { listedParameters } from '../../config.ts';
 import { readConfigText, refuseBooks, refuseStrategyFile } from '../../wiring/configFile.ts';
+import { reloadedFile } from '../actions/reloadChanges.ts';
 import { parameterFileOf, recoverChange } from '../actions/setParameter.ts';
 import { actionsIn, actionTail, type ActionEntry } from '../actions/actionJournal.ts';
 import { ACTION_NAMES, checkedAsk, VIA_TEXT, type ActionAsk, type ActionVia } from '../actions/actions.ts';
@@ -69,8 +70,7 @@ function basisOf({ configFile, stateDir }: WhichBot, { action }: ActionAsk, now:
   if (action === 'resume') return JSON.stringify(holdersOf(stateDir, now));
   if (action === 'pause') return JSON.stringify(pauseAt(latchIn(stateDir), now));
   if ((action !== 'reload' && action !== 'set') || configFile === undefined) return null;
-  const { config, text } = readConfigText(configFile);
-  return reloadDigestOf(text, config);
+  return reloadedFile({ configFile, stateDir }).digest;
 }
 
 /** Returns a checked action with a new id. Throws an error for the operator if a field is invalid. */

@@ -1,7 +1,6 @@
 /** Public trades of a stored tape, for the history of a strategy. */
 import type { Amount, Price } from '../../core/index.ts';
 import type { NumberedTrade, PastTradesSource } from '../../live/market/pastTrades.ts';
-import { timeText } from '../../messages/timeText.ts';
 import { KIND, openStoredTape, SIDE } from '../../tape/index.ts';
 
 /** Returns a tape as a source of past trades: complete from its latest gap on. */
@@ -28,7 +27,7 @@ export const tapeTrades = (dir: string): PastTradesSource => ({
         if (at >= since) trades.push(lastTrade);
       }
     }
-    if (lastTrade === null) throw new Error(`the tape has no numbered trades since ${timeText(wanted)}`);
+    if (lastTrade === null) throw new Error('the tape has no numbered trades in the time of the history');
     return { since, last: lastTrade.tid, lastTrade, trades };
   },
 });

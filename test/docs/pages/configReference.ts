@@ -27,14 +27,14 @@ type Node = {
 
 /** The schema as editors read it, through `# yaml-language-server: $schema=./schema.json`. */
 export const configJsonSchema = (): object => {
-  const { $schema, required = [], properties, ...rest } = keysJsonSchema();
-  const { oneOf: named = [], ...strategy } = properties!['strategy'] as Node;
+  const { $schema, required = [], ...rest } = keysJsonSchema();
+  const { oneOf: named = [], ...strategy } = rest.properties!['strategy'] as Node;
   const always = required.filter(key => !OR_IN_BOOKS.includes(key));
   const alone = required.filter(key => OR_IN_BOOKS.includes(key));
   const either = { if: { required: ['books'] }, else: { required: alone } };
   return {
     ...{ $schema, title: 'Puntas configuration', ...rest, required: always, ...either },
-    properties: { ...properties, strategy: { ...strategy, oneOf: [...named, STRATEGY_FILE] } },
+    properties: { ...rest.properties, strategy: { ...strategy, oneOf: [...named, STRATEGY_FILE] } },
   };
 };
 

@@ -113,7 +113,7 @@ describe('a run with a strategy file', () => {
     });
     expect(await advancing(clock, 250, shadowed)).toMatchObject({
       isCaughtUp: true,
-      run: expect.any(Number) as number,
+      instrument: { symbol: bot.read().config.book },
     });
     expect(causes).not.toContain('decision');
     expect(outside.calls).toBe(calls);
