@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=$(node -p "require('./package.json').version")
+compiler=$PWD/node_modules/typescript-native/bin/tsc
 there=$(mktemp -d)
 running=()
 finish() {
@@ -66,6 +67,13 @@ npx puntas samples > samples.out
 grep -qx 'compose.live.yaml' samples.out
 npx puntas check -c config/sandbox.yaml > check.out 2>&1 || { cat check.out; exit 1; }
 npx puntas backtest -c config/grid.yaml --flow-seconds 60 > check.out 2>&1 || { cat check.out; exit 1; }
+# The strategy file of the shipped page: its types need no further package, and it keeps the laws and trades on paper.
+sed -n '/^```ts$/,/^```$/p' node_modules/puntas/docs/strategy-files.md | sed '1d;$d' > my-strategy.ts
+node "$compiler" --strict --noEmit --target es2023 --module nodenext --moduleDetection force my-strategy.ts
+npx puntas check-strategy my-strategy.ts > check.out 2>&1 || { cat check.out; exit 1; }
+sed 's/^  name: ladder$/  file: .\/my-strategy.ts/; /^  skew:/d' my.yaml > own.yaml
+npx puntas backtest -c own.yaml --flow-seconds 60 --json > check.out 2>&1 || { cat check.out; exit 1; }
+grep -q 'my-strategy.ts@' check.out
 code=0
 npx puntas alert test -c config/sandbox.yaml > alert.out 2>&1 || code=$?
 page=$(grep -o 'node_modules/puntas/docs/alerts.md' alert.out) && [[ -f $page ]] || { cat alert.out; exit 1; }

@@ -6,7 +6,8 @@ import { accountProblems, bookValues, configOfBooks, listProblems, pathOfBook } 
 import { crossProblems, isSection, withoutValues } from './config/crossFieldChecks.ts';
 import { problemsOf, type Problem } from './config/problems.ts';
 import { pathInFile, OLD_KEYS_END, withCurrentKeys, type RenamedKey } from './config/renamedKeys.ts';
-import { configSchema, type Config } from './config/schema.ts';
+import { schemaFor, type Config, type ConfigSchema } from './config/schema.ts';
+import { selectsFile, withStrategyFile, type StrategyFiles, type WithStrategyFile } from './config/strategyFiles.ts';
 import { readYaml, YAML_LENGTH_MAX } from './config/text/yamlText.ts';
 
 export { configChanges } from './config/changes.ts';
@@ -30,7 +31,17 @@ export {
   readsPerMinute,
 } from './config/sections/reference.ts';
 export type { ExternalReference, FeedConfig, LiveFeed } from './config/sections/reference.ts';
-export { configSchema } from './config/schema.ts';
+export { configSchema, schemaFor } from './config/schema.ts';
+export type { ConfigSchema } from './config/schema.ts';
+export {
+  hasCode,
+  strategyHashIn,
+  strategySchema,
+  strategyTextIn,
+  withoutStrategyText,
+  withStrategyFile,
+} from './config/strategyFiles.ts';
+export type { StrategyFiles } from './config/strategyFiles.ts';
 export { CONSOLE_DEFAULTS } from './config/sections/console.ts';
 export { consoleBase, fleetSchema, loadFleet } from './config/fleet/fleetFile.ts';
 export { isOnThisMachine } from './config/sections/values.ts';
@@ -72,18 +83,28 @@ export type Loaded = { readonly warnings: readonly string[] } & (
 
 /**
  * Checks the text of a YAML file. `fileName` is used only in errors. `venues`: allowed values of `exchange.venue`; if
- * omitted, every value is allowed.
+ * omitted, every value is allowed. `files`: access to strategy files; if omitted, they are neither read nor run.
  */
-export function loadConfig(text: string, fileName: string, venues?: readonly string[]): Loaded {
+export function loadConfig(
+  text: string,
+  fileName: string,
+  venues?: readonly string[],
+  files: StrategyFiles = NO_FILES,
+): Loaded {
   if (!(text.length <= YAML_LENGTH_MAX)) {
     return refused(`${fileName}: larger than ${YAML_LENGTH_MAX} characters; shorten the file or name another file`);
   }
   const read = readYaml(text, fileName, 'like book: btc_mxn');
   if (!read.ok) return refused(read.error);
-  const { value, taken, twice } = withCurrentKeys(read.value);
+  const { value: current, taken, twice } = withCurrentKeys(read.value);
+  const isOfBooks = bookValues(current) !== null;
+  const given = isOfBooks ? { value: current, problems: [], keys: null } : withStrategyFile(current, files);
+  const { value, problems: fileProblems, keys }: WithStrategyFile = given;
+  // A section whose file has an error cannot be checked; the error of the file is its only problem.
+  const isKnown = ({ path }: Problem) => fileProblems.length === 0 || path[0] !== 'strategy';
   const secretPaths = pathsOfSecrets(read.root);
   const source = (path: readonly PropertyKey[]) => read.source(pathInFile(path, taken));
-  const checked = checkedBooks(value, source, venues);
+  const checked = checkedBooks({ value, keys }, source, venues);
   const told = new Set([
     ...secretPaths.map(path => path.join('.')),
     ...checked.found.flatMap(problem => problem.intendedKey ?? []),
@@ -91,7 +112,8 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
   const all: readonly Problem[] = [
     ...secretPaths.map(path => ({ path, message: SECRET_ADVICE, aboutKey: true })),
     ...twice.map(givenTwice),
-    ...checked.found.filter(problem => !told.has(problem.path.join('.'))),
+    ...fileProblems,
+    ...checked.found.filter(problem => isKnown(problem) && !told.has(problem.path.join('.'))),
     ...checked.beyond,
   ];
   const problems = all.filter(({ isWarning }) => isWarning !== true);
@@ -119,23 +141,37 @@ type Checked = {
 
 type SourceOf = Parameters<typeof problemsOf>[3];
 
+/** Parsed YAML, and the schema of the section of its strategy file, as `withStrategyFile` returns them. */
+type Given = Pick<WithStrategyFile, 'value' | 'keys'>;
+
 /** Checks the parsed YAML of one book. */
-function checkedBook(value: unknown, source: SourceOf, venues: readonly string[] | undefined): Checked {
-  const parsed = configSchema.safeParse(value);
+function checkedBook({ value, keys }: Given, source: SourceOf, venues: readonly string[] | undefined): Checked {
+  const schema = schemaFor(keys);
+  const parsed = schema.safeParse(value);
   if (parsed.success) {
     const { books: _, ...config } = parsed.data;
     return { config, found: crossProblems(config, venues), beyond: [] };
   }
-  const found = parsed.error.issues.flatMap(issue => problemsOf(issue, configSchema, value, source));
-  return { config: null, found, beyond: problemsOfTheRest(value, parsed.error.issues, found, venues) };
+  const found = parsed.error.issues.flatMap(issue => problemsOf(issue, schema, value, source));
+  return { config: null, found, beyond: problemsOfTheRest(value, schema, parsed.error.issues, found, venues) };
+}
+
+/** Checks the parsed YAML of one of several books, which cannot have a strategy file. */
+function checkedOfSeveral(value: unknown, source: SourceOf, venues: readonly string[] | undefined): Checked {
+  const checked = checkedBook({ value, keys: null }, source, venues);
+  if (!selectsFile(value)) return checked;
+  const message = 'a strategy file works with one book only; write book instead of books, or select a strategy by name';
+  const others = checked.found.filter(({ path }) => path[0] !== 'strategy');
+  return { ...checked, config: null, found: [{ path: ['strategy', 'file'], message }, ...others] };
 }
 
 /** Checks the parsed YAML of a file with one or several books. */
-function checkedBooks(value: unknown, source: SourceOf, venues: readonly string[] | undefined): Checked {
+function checkedBooks(given: Given, source: SourceOf, venues: readonly string[] | undefined): Checked {
+  const { value } = given;
   const values = bookValues(value);
-  if (values === null) return checkedBook(value, source, venues);
+  if (values === null) return checkedBook(given, source, venues);
   const each = values.map(({ entry, value: one }) => ({
-    ...checkedBook(one, path => source(pathOfBook(path, value, entry)), venues),
+    ...checkedOfSeveral(one, path => source(pathOfBook(path, value, entry)), venues),
     inFile: (problem: Problem): Problem => ({ ...problem, path: pathOfBook(problem.path, value, entry) }),
   }));
   const configs = each.flatMap(({ config }) => config ?? []);
@@ -163,6 +199,7 @@ function withoutRepeats(problems: readonly Problem[]): readonly Problem[] {
  */
 function problemsOfTheRest(
   value: unknown,
+  schema: ConfigSchema,
   issues: readonly Issue[],
   found: readonly Problem[],
   venues: readonly string[] | undefined,
@@ -181,10 +218,10 @@ function problemsOfTheRest(
     }
   };
   omit(issues.filter(({ path }) => givenAtPath(value, path) !== undefined));
-  const again = configSchema.safeParse(rest);
+  const again = schema.safeParse(rest);
   // The value of an intended key can also be wrong.
   if (!again.success) omit(again.error.issues);
-  const parsed = again.success ? again : configSchema.safeParse(rest);
+  const parsed = again.success ? again : schema.safeParse(rest);
   if (!parsed.success) return [];
   const { books: _, ...config } = parsed.data;
   return crossProblems(withoutValues(config, wrong), venues);
@@ -212,6 +249,13 @@ function putIn(value: unknown, path: readonly string[], given: unknown): void {
   if (isSection(above) && key !== undefined && !Object.hasOwn(above, key)) above[key] = given;
 }
 
+const NO_FILES: StrategyFiles = {
+  isRun: false,
+  read: () => {
+    throw new Error('no strategy file can be read here');
+  },
+};
+
 const refused = (error: string): Loaded => ({ ok: false, errors: [error], warnings: [] });
 
 const oldName = ({ old, now }: RenamedKey): Problem => ({
@@ -228,9 +272,14 @@ const givenTwice = ({ old, now }: RenamedKey): Problem => ({
 
 /**
  * Returns the configuration of a recorded run, from JSON that was checked and has all defaults. Old keys get their
- * current names.
+ * current names. The text of a strategy file is removed: a replay has the recorded quotes, and runs no recorded code.
  */
-export const recordedConfig = (setup: string): Config => withCurrentKeys(JSON.parse(setup)).value as Config;
+export function recordedConfig(setup: string): Config {
+  const config = withCurrentKeys(JSON.parse(setup)).value as Config;
+  if (!('file' in config.strategy)) return config;
+  const { code: _, ...strategy } = config.strategy;
+  return { ...config, strategy };
+}
 
 /** Value of the key `trial` if the trial order leaves the booking of transfers to the bot. */
 const LEAVES_TRANSFERS = 'leaves transfers';

@@ -1,22 +1,114 @@
 /**
- * Contract of strategies: what `import … from 'puntas/strategy'` gives. It changes by semantic versioning
- * (docs/upgrading.md).
+ * Contract of strategy files: what `import … from 'puntas/strategy'` gives. It changes by semantic versioning
+ * (docs/upgrading.md). A change that breaks such files also gets the next number of `CONTRACT`.
  */
+import type { z } from 'zod';
+import type { Instrument, RequoteTolerance, Strategy } from '../src/core/index.ts';
+import type { LimitProblem, LimitsAsked } from './parameters.ts';
+
+/** Version of the contract between Puntas and a strategy file. */
+export const CONTRACT = 1;
+
+/** Maximum time, in ms, of a warm-up and of a history: a day, after which a new run starts anyway. */
+export const WARMUP_MAX_MS = 86_400_000;
+
+/** Definition that a strategy file exports: `export default defineStrategy({ … })`. */
+export type OwnDefinition<Schema extends z.ZodObject = z.ZodObject> = {
+  /** Version of the contract for which the file was written. */
+  readonly contract: typeof CONTRACT;
+  /**
+   * Zod object with one key per YAML key, all with JSON values. `amount` is required: the amount of one order in the
+   * base currency, as decimal text.
+   */
+  readonly parameters: Schema;
+  /** Returns a strategy without a past. Variables of the file are new for each strategy. */
+  readonly make: (parameters: z.infer<Schema>, instrument: Instrument) => Strategy;
+  /** Returns why the parameters cannot earn the maker fee (in parts of 10^-8); `null` if they can. Default: `null`. */
+  readonly edgeProblem?: (parameters: z.infer<Schema>, makerRate: number) => string | null;
+  /** Returns the conflicts of the parameters with the limits. Default: those of `amount` and `levels`. */
+  readonly limitProblems?: (parameters: z.infer<Schema>, limits: LimitsAsked, book: string) => readonly LimitProblem[];
+  /**
+   * Returns the differences up to which a live order is kept. Default: from `refreshToleranceBps`, `maxOrderAgeMs` and
+   * `amountTolerance`, if they exist.
+   */
+  readonly tolerance?: (parameters: z.infer<Schema>) => RequoteTolerance;
+  /**
+   * Returns the time, in ms, for which a new strategy must see the market before it quotes. `quote` and `trade` are
+   * called during this time, and the quotes are not used. At most `WARMUP_MAX_MS`. Default: 0.
+   */
+  readonly warmup?: (parameters: z.infer<Schema>) => number;
+  /**
+   * Returns the time, in ms, of past public trades that a new strategy needs. Puntas calls `trade` with them before the
+   * first `quote`, and does not quote until they are complete: from the recordings of the bot, the tape of the key
+   * `historyTape`, and the trades that the exchange lists. At most `WARMUP_MAX_MS`. Default: 0.
+   */
+  readonly history?: (parameters: z.infer<Schema>) => number;
+  /** Whether the strategy needs a reference price to quote. */
+  readonly needsReference?: true;
+};
+
+/** Returns the definition unchanged. The call lets the compiler check that the types of its members match. */
+const defineOwnStrategy = <Schema extends z.ZodObject>(definition: OwnDefinition<Schema>): OwnDefinition<Schema> =>
+  definition;
+
+export { defineOwnStrategy as defineStrategy };
+export { z } from 'zod';
 export {
   amountFloor,
+  bestOf,
   depthImbalance,
   EwmaVolatility,
   OrderFlow,
+  priceCeil,
+  priceFloor,
   RunningDeviation,
   TradeMean,
+  withStep,
 } from '../src/core/index.ts';
-export type { Amount, AmountStep, Depth, Fair, Figure, Instrument, LastFill, Level } from '../src/core/index.ts';
-export type { Millis, Price, Quote, Reference, RequoteTolerance, RfqPrices } from '../src/core/index.ts';
-export type { SeenTrade, Side, Step, Strategy, View } from '../src/core/index.ts';
-export { defineStrategy, type StrategyDefinition } from './defineStrategy.ts';
+export type {
+  Amount,
+  AmountStep,
+  Depth,
+  Fair,
+  Figure,
+  Instrument,
+  LastFill,
+  Level,
+  Millis,
+  Price,
+  Quote,
+  Reference,
+  RequoteTolerance,
+  RfqPrices,
+  SeenTrade,
+  Side,
+  Step,
+  Strategy,
+  View,
+} from '../src/core/index.ts';
+export { roundTripRise, roundTripShare } from './fees.ts';
 export { quoteAround, spreadEdgeProblem, spreadLimitProblems, spreadParameters } from './fixedSpread.ts';
-export { SPREAD_STEPS, spreadTuning } from './fixedSpread.ts';
-export { spreadFromMarket, type MarketTerms } from './fromMarket.ts';
-export { millisOf, toleranceOf, type LimitProblem, type LimitsAsked } from './parameters.ts';
-export { clamp, fairPrice, fairSteps, LEVEL_STEPS, quoteLevelsOf, silent, unknownIn } from './quoteLevels.ts';
-export { among, linear, log, type TuningRange } from './tuning.ts';
+export {
+  aboveZero,
+  bps,
+  decimalText,
+  duration,
+  levelParameters,
+  levelProblems,
+  millisOf,
+  minEdge,
+  toleranceOf,
+} from './parameters.ts';
+export type { LimitProblem, LimitsAsked } from './parameters.ts';
+export {
+  adverseSteps,
+  awayOf,
+  clamp,
+  fairPrice,
+  fairSteps,
+  inventoryRoom,
+  quoteLevelsOf,
+  silent,
+  totalOf,
+  unknownIn,
+} from './quoteLevels.ts';

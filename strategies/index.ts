@@ -1,10 +1,12 @@
-/** Registry of all strategies: no other file lists them. */
+/** Registry of all strategies: no other file lists them. A `strategy` section selects one, or a strategy file. */
 import type { z } from 'zod';
-import type { Instrument, Strategy, RequoteTolerance } from '../src/core/index.ts';
+import type { DecimalText, Instrument, Strategy, RequoteTolerance } from '../src/core/index.ts';
 import { byName } from './defineStrategy.ts';
 import { earningFees } from './fees.ts';
 import { fourDigits } from './fromMarket.ts';
+import { guarded, recordedStrategy } from './guarded.ts';
 import type { LimitProblem, LimitsAsked } from './parameters.ts';
+import { definitionIn, type StrategyCode, type StrategyFile } from './strategyFile.ts';
 import { ladder } from './ladder/strategy.ts';
 import { avellanedaStoikov } from './avellaneda-stoikov/strategy.ts';
 import { glft } from './glft/strategy.ts';
@@ -23,10 +25,11 @@ export const strategies = byName({
 
 export type StrategyName = keyof typeof strategies;
 
-/** Checked parameters of any strategy. */
-export type StrategyParameters = {
-  readonly [K in StrategyName]: z.infer<(typeof strategies)[K]['parameters']>;
-}[StrategyName];
+/** Checked parameters of any strategy. A strategy file has further ones, which only the file knows. */
+export type StrategyParameters =
+  { readonly [K in StrategyName]: z.infer<(typeof strategies)[K]['parameters']> }[StrategyName] | OwnParameters;
+
+export type OwnParameters = StrategyFile & { readonly amount: DecimalText; readonly levels?: number };
 
 /**
  * Definition of any strategy, without the type of its parameters. Callers must pass the parameters of that strategy.
@@ -41,18 +44,82 @@ export type StrategyKind = {
    */
   limitProblems(parameters: StrategyParameters, limits: LimitsAsked, book: string): readonly LimitProblem[];
   tolerance(parameters: StrategyParameters): RequoteTolerance;
+  /** Returns the ms of past trades that the strategy needs; absent if the strategy needs none. */
+  historyMs?(parameters: StrategyParameters): number;
   /** Whether the strategy needs a reference price to quote. */
   readonly needsReference?: true;
 };
 /**
- * Returns the definition of a strategy. The strategy does not quote at prices that cannot earn the fees, unless a
- * negative minEdgeBps allows losses for volume.
+ * Returns the definition of the strategy that a `strategy` section selects. The strategy does not quote at prices that
+ * cannot earn the fees, unless a negative minEdgeBps allows losses for volume.
  */
-export function kindOf(name: StrategyName): StrategyKind {
-  const kind: StrategyKind = strategies[name];
-  const paysForVolume = (p: StrategyParameters): boolean => 'minEdgeBps' in p && p.minEdgeBps < 0;
+export function kindOf(section: { readonly name: StrategyName } | StrategyFile): StrategyKind {
+  const kind: StrategyKind = isRun(section)
+    ? codeKind(section)
+    : 'file' in section
+      ? recordedKind(section)
+      : strategies[section.name];
+  const paysForVolume = (p: StrategyParameters): boolean => 'minEdgeBps' in p && Number(p.minEdgeBps) < 0;
   return { ...kind, make: (p, instrument) => earningFees(kind.make(p, instrument), paysForVolume(p)) };
 }
+
+const isRun = (section: object): section is StrategyCode => 'file' in section && 'code' in section;
+
+/** Whether a section selects a file whose code must not be run: of a recording, or of a command that does not trade. */
+export const isUnread = (section: object): section is StrategyFile => 'file' in section && !isRun(section);
+
+function codeKind(section: StrategyCode): StrategyKind {
+  const { make, edgeProblem, limitProblems, tolerance, warmup, history, needsReference } = definitionIn(section);
+  const own = (p: StrategyParameters) => frozenCopy(parametersIn(p));
+  return {
+    make: (p, instrument) =>
+      guarded(
+        section.file,
+        instrument,
+        frozen => make(own(p), frozen),
+        () => ({ warmupMs: warmup(own(p)), historyMs: history(own(p)) }),
+      ),
+    edgeProblem: (p, makerRate) => edgeProblem(own(p), makerRate),
+    limitProblems: (p, limits, book) => limitProblems(own(p), limits, book),
+    tolerance: p => tolerance(own(p)),
+    historyMs: p => history(own(p)),
+    ...(needsReference && { needsReference }),
+  };
+}
+
+/** Strategy file in a replay: the quotes are in the recording, so no code is run. */
+function recordedKind({ tolerance }: StrategyFile): StrategyKind {
+  return {
+    make: recordedStrategy,
+    edgeProblem: () => null,
+    limitProblems: () => [],
+    tolerance: () => tolerance ?? { priceBps: 0, amountShare: 1, maxAgeMs: 0 },
+  };
+}
+
+/** Returns the parameters of a section with a strategy file: its keys without those that every such section has. */
+export function parametersIn<T extends object>(section: T): Omit<T, keyof StrategyFile> {
+  const {
+    name: _,
+    file: __,
+    sha256: ___,
+    code: ____,
+    tolerance: _____,
+    historyTape: ______,
+    ...parameters
+  } = section as T & Partial<StrategyFile>;
+  return parameters;
+}
+
+/** Returns a copy of a JSON value in which nothing can be changed. */
+function frozenCopy<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  const copy = Array.isArray(value)
+    ? value.map(frozenCopy)
+    : Object.fromEntries(Object.entries(value).map(([key, own]) => [key, frozenCopy(own as unknown)]));
+  return Object.freeze(copy) as T;
+}
+
 /**
  * Returns a `strategy` section: a ladder with one level at `distanceBps` from the mid price. Its skew at positionMax is
  * half of `distanceBps`. `amount` is in the base currency.
@@ -74,6 +141,12 @@ export { loneOrder, plainLadder } from './ladder/setups.ts';
 export { fairValueProblem, fairValueReachBps, withFairValue } from './fairValue.ts';
 export { fairValueParameters } from './fairValueParameters.ts';
 export type { FairValueParameters } from './fairValueParameters.ts';
+export { oneLine, StrategyFileError } from './fileErrors.ts';
+export { sectionSchema, strategyFileOf, strategyIdentity } from './strategyFile.ts';
+export type { FileDefinition, StrategyCode, StrategyFile } from './strategyFile.ts';
+export type { LimitsAsked } from './parameters.ts';
+export { definitionIn };
+export { STRATEGY_LAWS } from './laws.ts';
 export type { Instrument, Strategy };
 
 export { aboveZero, currencyOf, decimalText, sumOfMoney } from './parameters.ts';

@@ -216,14 +216,17 @@ async function chosenTape({ config, tape, book, session }: BacktestFlags) {
   if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
   const stored = chosenStored(tape, config, book, session);
   if (stored !== null) return stored;
-  const { tapes, ...chosen } = await selectedInputs({
-    ...(config === undefined ? {} : { config }),
-    ...(tape === undefined ? {} : { tape }),
-    ...(book === undefined ? {} : { book }),
-    ...(session === undefined ? {} : { session }),
-    speed: 1,
-    isBacktest: true,
-  });
+  const { tapes, ...chosen } = await selectedInputs(
+    {
+      ...(config === undefined ? {} : { config }),
+      ...(tape === undefined ? {} : { tape }),
+      ...(book === undefined ? {} : { book }),
+      ...(session === undefined ? {} : { session }),
+      speed: 1,
+      isBacktest: true,
+    },
+    true,
+  );
   return { ...chosen, tape: tapes[0] ?? null };
 }
 

@@ -6,7 +6,7 @@ import { pathName } from '../app/compare/compareTapes.ts';
 import type { ReferenceTapes } from '../app/backtest/hedgeRoutes.ts';
 import type { HedgeVenue } from '../index.ts';
 import type { OpenedTape } from '../app/backtest/market.ts';
-import { readConfig, readShipped, shippedConfig } from '../../src/wiring/configFile.ts';
+import { readShipped, readTradedConfig, shippedConfig } from '../../src/wiring/configFile.ts';
 import type { HedgeFlags } from './flags.ts';
 import { refuseGiven } from '../../src/cli/terminal/givenFlags.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
@@ -23,7 +23,7 @@ export function chosenStored(
   session: string | undefined,
 ): { config: Config; file: string; tape: OpenedTape } | null {
   if (dir === undefined || !isStoredTape(dir)) return null;
-  const given = path === undefined ? null : readConfig(path);
+  const given = path === undefined ? null : readTradedConfig(path);
   const name = bookOf(given, book);
   const options = { ...(name !== undefined && { book: name }), ...(session !== undefined && { session }) };
   try {

@@ -19,6 +19,7 @@ type WorkerFlags = {
   readonly cacheMax: number;
   readonly threads: number;
   readonly grace: number;
+  readonly strategyFiles: boolean;
 };
 
 /**
@@ -38,6 +39,7 @@ export function addWorkerCommand(program: Command): void {
         .default(20e9, '20GB'),
     )
     .option('--threads <n>', 'number of parallel runs', threadNumber, 2)
+    .option('--strategy-files', 'run the code of strategy files that studies send', false)
     .addOption(
       new Option('--grace <duration>', 'time to finish trials after SIGTERM')
         .argParser(durationFlag)
@@ -63,6 +65,7 @@ export function addWorkerCommand(program: Command): void {
       const who = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
       await runWorker({
         ...{ place, store, cache, cacheBytesMost, threads, graceMs, log, stop: stop.signal },
+        runsStrategyFiles: flags.strategyFiles,
         ...{ version: version(), who, now: () => clock.now() },
       });
     });

@@ -18,6 +18,7 @@ import {
   type Money,
   type OrderReport,
   type OwnTrade,
+  type PastTrade,
   type Price,
   type Side,
   type Snapshot,
@@ -299,6 +300,8 @@ export class TapeReplay {
   #tradesHeard = 0;
   /** Position in the rows up to which all trades were read; `null` if the engine does not use trades. */
   readonly #trades: RowCursor | null;
+  /** Trades before the start of trading, and the time of the first row; `null` once sent, or if not needed. */
+  #past: { since: Millis | null; readonly trades: PastTrade[] } | null = null;
   #lastTrade = 0;
   /** Whether levels were hidden when the engine last received the book. */
   #hid = false;
@@ -334,6 +337,7 @@ export class TapeReplay {
     this.#engine = options.engine(this.#rates(), news => this.#onNews(news));
     this.#trades = this.#engine.book.wantsTrades ? { next: 0 } : null;
     if (this.#trades !== null) market.readBy(this.#trades);
+    if (this.#engine.book.historyMs > 0) this.#past = { since: null, trades: [] };
     this.#open(from);
     this.#collector = new Collector({
       instrument,
@@ -452,6 +456,7 @@ export class TapeReplay {
   #begin(): void {
     const { from, to } = this.#span;
     this.#recorded = this.#recordedUpTo(from);
+    this.#tellPast();
     this.#readAt = from;
     this.#reached = from < to ? from : to;
     this.#phase = 'trading';
@@ -546,12 +551,30 @@ export class TapeReplay {
   #hearTrades(trades: RowCursor, now: Millis): void {
     const { local, place, lots, flags, base } = this.#rows;
     const { from } = this.#span;
+    const past = this.#past;
     for (; local[trades.next]! <= now; trades.next++) {
       const row = trades.next;
+      const at = local[row]!;
+      if (past !== null && past.since === null) past.since = at;
+      if (past !== null && at >= from) this.#tellPast();
       if ((flags[row]! & FLAG.trade) === 0) continue;
       this.#lastTrade = place[row]! + base;
-      if (local[row]! >= from) this.#tellTrade(local[row]!, lots[row]! as Amount, flags[row]!);
+      if (past !== null && at < from && at >= from - this.#engine.book.historyMs)
+        past.trades.push([at, this.#lastTrade as Price, lots[row]! as Amount, (flags[row]! & FLAG.sell) !== 0 ? 1 : 0]);
+      if (at >= from) this.#tellTrade(local[row]!, lots[row]! as Amount, flags[row]!);
     }
+  }
+
+  /** Sends the trades of the recording from before the start of trading, which begin after its last gap. */
+  #tellPast(): void {
+    if (this.#past === null) return;
+    const { trades, since: first } = this.#past;
+    this.#past = null;
+    const { from } = this.#span;
+    const gapEnds = this.#options.gaps.filter(gap => gap.from < from).map(({ to }) => to);
+    const since = Math.min(from, Math.max(first ?? from, ...gapEnds));
+    const known = trades.filter(([at]) => at >= since);
+    this.#step({ kind: 'history', at: from, since, source: 'the recording', last: null, trades: known });
   }
 
   #tellTrade(at: Millis, amount: Amount, flag: number): void {

@@ -243,6 +243,7 @@ export class Shadow {
       case 'reference':
       case 'source':
       case 'witness':
+      case 'history':
       case 'book removed':
       case 'balances':
       case 'balances unread':

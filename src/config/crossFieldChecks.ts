@@ -2,8 +2,8 @@
  * Cross-field checks: whether the keys of a configuration fit together, and whether its spreads cover the account's
  * fees.
  */
-import { legsOf, pairOf, moneyOf } from '../core/index.ts';
-import { currencyOf, fairValueReachBps, kindOf } from '../../strategies/index.ts';
+import { legsOf, pairOf, moneyOf, textOfError } from '../core/index.ts';
+import { currencyOf, fairValueReachBps, kindOf, type StrategyKind } from '../../strategies/index.ts';
 import { IDLE_RULES, idleProblems } from './idleKeys.ts';
 import type { Problem } from './problems.ts';
 import {
@@ -20,6 +20,7 @@ import {
 import { marketBooksOf, namedBooksOf, recordedBooksOf } from './sections/exchange.ts';
 import { isOnThisMachine } from './sections/values.ts';
 import type { Config } from './schema.ts';
+import type { StrategyConfig } from './sections/strategy.ts';
 
 /**
  * Returns problems between the keys of a configuration. With `venues`, the allowed values of `exchange.venue`, also
@@ -72,7 +73,8 @@ export const isSection = (value: unknown): value is Record<PropertyKey, unknown>
  * the spreads cover the fee. For callers that have read the account's fees.
  */
 export function edgeProblem(config: Config, makerRate: number): string | null {
-  const problem = kindOf(config.strategy.name).edgeProblem(config.strategy, makerRate);
+  const { strategy } = config;
+  const problem = ofStrategy(strategy, 'edgeProblem', kind => kind.edgeProblem(strategy, makerRate));
   return problem === null ? null : `strategy: ${problem}`;
 }
 
@@ -100,8 +102,8 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
     message: `${who} needs a reference price; add reference: { books: [...] }`,
   });
   return [
-    ...(kindOf(strategy.name).needsReference === true
-      ? [missing(['strategy', 'name'], `strategy ${strategy.name}`)]
+    ...(kindOf(strategy).needsReference === true
+      ? [missing(['strategy', 'file' in strategy ? 'file' : 'name'], `strategy ${strategy.name}`)]
       : []),
     ...(fairValue?.reference ? [missing(['fairValue', 'reference'], 'this part of the fair value')] : []),
     ...(pull?.leader
@@ -349,24 +351,42 @@ const urlsOf = ({ urls }: Place): readonly URL[] => urls.flatMap(url => (url ===
 const hostOf = (url: URL): string => (isOnThisMachine(url) ? `127.0.0.1:${url.port || url.protocol}` : url.host);
 
 /** Finds keys that need every public trade, if no stream is configured. */
-function missingTrades({ fairValue, pull, exchange }: Config): readonly Problem[] {
+function missingTrades({ fairValue, pull, exchange, strategy }: Config): readonly Problem[] {
   const hasStream = exchange.stream && (exchange.kind === 'embedded' || exchange.streamUrl !== undefined);
   if (hasStream) return [];
   const why = exchange.stream ? 'exchange.streamUrl is missing' : 'exchange.stream is false';
   const hearing = [
     ...(fairValue?.lastTrades ? [['fairValue', 'lastTrades']] : []),
     ...(pull?.print ? [['pull', 'print']] : []),
+    ...(Number(ofStrategy(strategy, 'history', kind => kind.historyMs?.(strategy) ?? 0)) > 0
+      ? [['strategy', 'file']]
+      : []),
   ];
   return hearing.map(path => ({
     path,
-    message: `needs the stream, which reports every trade, but ${why}; enable the stream, or remove this key`,
+    message: `needs the stream, which reports every trade, but ${why}; enable the stream, or remove ${path[0] === 'strategy' ? 'the function history from the file' : 'this key'}`,
   }));
 }
 
-const strategyProblems = ({ strategy, limits, book, fairValue }: Config): readonly Problem[] =>
-  kindOf(strategy.name)
-    .limitProblems(strategy, { ...limits, ...(fairValue && { fairValueBps: fairValueReachBps(fairValue) }) }, book)
-    .map(({ key, message }) => ({ path: ['strategy', key], message }));
+function strategyProblems({ strategy, limits, book, fairValue }: Config): readonly Problem[] {
+  const asked = { ...limits, ...(fairValue && { fairValueBps: fairValueReachBps(fairValue) }) };
+  const found = ofStrategy(strategy, 'limitProblems', kind =>
+    kind
+      .limitProblems(strategy, asked, book)
+      .map(({ key, message }) => ({ path: ['strategy', key], message: String(message) })),
+  );
+  return typeof found === 'string' ? [{ path: ['strategy', 'file'], message: found }] : found;
+}
+
+/** Returns the result of a check of the strategy, or the error of a strategy file as text. */
+function ofStrategy<T>(strategy: StrategyConfig, key: string, check: (kind: StrategyKind) => T): T | string {
+  try {
+    return check(kindOf(strategy));
+  } catch (error) {
+    if (error instanceof InvalidValue || !('code' in strategy)) throw error;
+    return `${strategy.file}: ${key} failed: ${textOfError(error)}; correct the file`;
+  }
+}
 
 function hedgeProblems(config: Config): readonly Problem[] {
   const { hedge, limits, book } = config;

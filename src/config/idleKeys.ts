@@ -4,7 +4,7 @@
  * still starts a bot, and `puntas halt` can still read it.
  */
 import { z } from 'zod';
-import { kindOf } from '../../strategies/index.ts';
+import { isUnread, kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
 import { configSchema, type Config } from './schema.ts';
 import { embeddedFeesOf, liveBooksOf, marketBooksOf } from './sections/exchange.ts';
@@ -94,7 +94,8 @@ export const IDLE_RULES: readonly IdleRule[] = [
     // `reference.sources` has an effect even if no price depends on it: quoting stops if too few sources are usable.
     hasEffect: ({ reference, strategy, fairValue, pull }) =>
       reference?.sources !== undefined ||
-      kindOf(strategy.name).needsReference === true ||
+      isUnread(strategy) ||
+      kindOf(strategy).needsReference === true ||
       fairValue?.reference !== undefined ||
       pull?.leader !== undefined,
     message:

@@ -20,7 +20,7 @@ import { reference } from './sections/reference.ts';
 import { regimes } from './sections/regimes.ts';
 import { rfqReference } from './sections/rfqReference.ts';
 import { sentinelKeys } from './sections/sentinel.ts';
-import { strategyKeys } from './sections/strategy.ts';
+import { strategyKeys, type StrategyConfig } from './sections/strategy.ts';
 import { AT_ONCE, AT_RELOAD, ELSEWHERE } from './sections/takesEffect.ts';
 import { timing } from './sections/timing.ts';
 import { nextTierCounts } from './sections/values.ts';
@@ -38,7 +38,11 @@ const oneBook = {
     .describe('Bot name in order ids: 1 to 12 letters and digits, unique per account.'),
   exchange: exchangeKeys,
   elsewhere: elsewhere.optional(),
-  strategy: strategyKeys.meta(AT_RELOAD).describe('Strategy and its parameters.'),
+  strategy: strategyKeys
+    .meta(AT_RELOAD)
+    .describe(
+      'Strategy and its parameters. `file: PATH` instead of `name` selects a strategy file, relative to this file.',
+    ),
   fairValue: fairValueParameters.optional().meta(AT_RELOAD),
   paper: paper.prefault({}).describe('Settings of puntas run --paper.'),
   limits: limitKeys.meta(AT_RELOAD).describe('Hard limits.'),
@@ -139,3 +143,10 @@ export const configSchema = z
  * the sections of each; `booksOf` returns the configuration of each book.
  */
 export type Config = z.infer<typeof configSchema>;
+
+/** Schema of a configuration, whose strategy can be a file. */
+export type ConfigSchema = typeof configSchema;
+
+/** Returns the schema of a configuration whose strategy has these keys; `null`: those of the strategies of Puntas. */
+export const schemaFor = (keys: z.ZodType<StrategyConfig> | null): ConfigSchema =>
+  keys === null ? configSchema : configSchema.extend({ strategy: keys.meta(AT_RELOAD) });

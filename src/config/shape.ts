@@ -19,15 +19,22 @@ export function schemaAt(root: z.core.$ZodType, value: unknown, path: Path): z.c
   return schema;
 }
 
-/** Returns the keys of an object schema; empty for other schemas. */
+/** Returns the keys of an object schema that a file can have; empty for other schemas. */
 export const keysOf = (schema: z.core.$ZodType | null): readonly string[] =>
-  schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  schema instanceof z.ZodObject
+    ? Object.entries(schema.shape as Readonly<Record<string, z.core.$ZodType>>).flatMap(([key, member]) =>
+        isAddedByReader(member) ? [] : [key],
+      )
+    : [];
+
+const isAddedByReader = (member: z.core.$ZodType): boolean =>
+  z.globalRegistry.get(member)?.['isAddedByReader'] === true;
 
 /** Returns the keys of an object schema that must be present; all keys if none must. */
 export function requiredKeysOf(schema: z.core.$ZodType | null): readonly string[] {
   if (!(schema instanceof z.ZodObject)) return [];
   const shape: Readonly<Record<string, z.core.$ZodType>> = schema.shape;
-  const members = Object.entries(shape);
+  const members = Object.entries(shape).filter(([, member]) => !isAddedByReader(member));
   const required = members.filter(([, member]) => unwrap(member) === member);
   return (required.length > 0 ? required : members).map(([key]) => key);
 }
@@ -38,7 +45,7 @@ export function pathsOfKey(schema: z.core.$ZodType, key: string, prefix = ''): r
   if (bare instanceof z.ZodUnion) return [...new Set(bare.options.flatMap(option => pathsOfKey(option, key, prefix)))];
   if (!(bare instanceof z.ZodObject)) return [];
   return Object.entries(bare.shape as Readonly<Record<string, z.core.$ZodType>>).flatMap(([name, member]) => [
-    ...(name === key ? [`${prefix}${name}`] : []),
+    ...(name === key && !isAddedByReader(member) ? [`${prefix}${name}`] : []),
     ...pathsOfKey(member, key, `${prefix}${name}.`),
   ]);
 }

@@ -53,7 +53,9 @@ import { aheadUntil, storedNonces } from '../live/state/durableNonces.ts';
 import type { Failed } from '../live/failedRequest.ts';
 import type { Journal } from '../live/state/journal.ts';
 import { nonceMarkOf } from '../live/state/stateSummary.ts';
+import { recordedTrades } from '../live/market/recordedTrades.ts';
 import type { PublicBooks } from '../live/market/venuePriceSource.ts';
+import type { PastTradesReads, TradeLists } from '../live/market/pastTrades.ts';
 import type { ReferenceOptions } from '../live/market/reference.ts';
 import type { Rules } from '../live/rules.ts';
 import type { RfqReferenceSetup } from '../live/market/rfqReferenceReads.ts';
@@ -62,6 +64,7 @@ import { FeesTooHigh, UsageError } from './usageError.ts';
 import { accountName, type ElsewhereAccess } from './elsewhere/access.ts';
 import { placedBookOf } from './place.ts';
 import { feedOf } from './feeds.ts';
+import { tapeTrades } from './history/tapeTrades.ts';
 import { venueNamed, venueOf } from './venueRegistry.ts';
 
 /** Access to an exchange: its addresses and the API key of an account. */
@@ -92,7 +95,7 @@ export type VenueAccess = {
     /** Number of processes that have used the account. */
     readonly opens: number;
     readonly follows: string;
-    readonly followed: PublicBooks;
+    readonly followed: PublicBooks & TradeLists;
     readonly fills: string;
     outcome(): string;
   };
@@ -324,7 +327,7 @@ function bookOptionsOf(config: Config, rules: Rules): BookOptions {
   if (problem !== null) throw new UsageError(problem);
   const { strategy, inventory, markouts } = config;
   const livePrice = liveSourcesOf(config)?.rules;
-  const kind = kindOf(strategy.name);
+  const kind = kindOf(strategy);
   const elsewhere = placedBookOf(config, hedgeBandMax(config));
   return {
     instrument,
@@ -496,3 +499,14 @@ const limitsOf = ({ limits, timing }: Config, instrument: Instrument): RiskLimit
   ...(limits.priceMove === undefined ? {} : { priceMove: limits.priceMove }),
   staleAfterMs: timing.staleAfterMs,
 });
+
+/**
+ * Returns the sources of the history of a strategy file: the bot's recordings and the tape of the configuration, or in
+ * paper trading, whose own trades are simulated, the tape and the lists of the followed exchange.
+ */
+export function pastTradesOf({ state, strategy }: Config, { paper }: Pick<VenueAccess, 'paper'>): PastTradesReads {
+  const tape = 'file' in strategy && strategy.historyTape !== undefined ? [tapeTrades(strategy.historyTape)] : [];
+  return paper === undefined
+    ? { sources: [recordedTrades(state.dir), ...tape] }
+    : { sources: tape, lists: paper.followed };
+}

@@ -22,25 +22,41 @@ export function shippedConfig(name: string): string {
   }
 }
 
-/** Returns the validated configuration, with relative paths resolved against the folder of the file. */
-export const readConfig = (path: string): Config => readConfigText(path).config;
+type ConfigText = { readonly config: Config; readonly text: string };
 
 /**
- * Returns the validated configuration and the text of the file. Relative paths are resolved against the folder of the
- * file, except for a shipped file (`isShipped`).
+ * Returns the validated configuration, with relative paths resolved against the folder of the file. Never runs a
+ * strategy file, and does not check its parameters: for commands that show, stop or change a bot.
  */
-export function readConfigText(path: string, isShipped = false): { readonly config: Config; readonly text: string } {
-  const { config, text } = checked(path);
-  return { config: isShipped ? config : pathsFrom(dirname(resolve(path)), config), text };
+export const readConfig = (path: string): Config => readConfigText(path).config;
+
+/** Returns what `readConfig` returns, and the text of the file. */
+export const readConfigText = (path: string): ConfigText => withPaths(path, checked(path, false));
+
+/** Returns what `readConfig` returns, but runs a strategy file: for commands that trade, live or in a backtest. */
+export const readTradedConfig = (path: string): Config => readTradedText(path).config;
+
+/**
+ * Returns what `readTradedConfig` returns, and the text of the file. In a shipped file (`isShipped`), relative paths
+ * refer to the working directory.
+ */
+export function readTradedText(path: string, isShipped = false): ConfigText {
+  const read = checked(path, true);
+  return isShipped ? read : withPaths(path, read);
 }
+
+const withPaths = (path: string, { config, text }: ConfigText): ConfigText => ({
+  config: pathsFrom(dirname(resolve(path)), config),
+  text,
+});
 
 /**
  * Returns a shipped configuration, for a command without -c. Relative paths in the configuration refer to the working
  * directory.
  */
-export const readShipped = (name: string): Config => checked(shippedConfig(name)).config;
+export const readShipped = (name: string): Config => checked(shippedConfig(name), false).config;
 
-function checked(path: string): { readonly config: Config; readonly text: string } {
+function checked(path: string, isRun: boolean): ConfigText {
   let text: string;
   try {
     text = readRegularFile(path, TEXT_FILE);
@@ -53,19 +69,20 @@ function checked(path: string): { readonly config: Config; readonly text: string
         : `${path}: cannot be read (${code}); ${advice}`,
     );
   }
-  return { config: checkedText(path, text), text };
+  return { config: checkedText(path, text, isRun), text };
 }
 
 /**
- * Returns the configuration that a file with this text would have, with absolute paths. Reads no file.
+ * Returns the configuration that a file with this text would have, with absolute paths. Reads no file but the strategy
+ * file, which is not run.
  * @throws UsageError with all errors.
  */
 export const configOfText = (path: string, text: string): Config =>
-  pathsFrom(dirname(resolve(path)), checkedText(path, text));
+  pathsFrom(dirname(resolve(path)), checkedText(path, text, false));
 
-function checkedText(path: string, text: string): Config {
+function checkedText(path: string, text: string, isRun: boolean): Config {
   const venues = VENUES.map(({ name }) => name);
-  const loaded = loadConfig(text, path, venues);
+  const loaded = loadConfig(text, path, venues, { isRun, read: strategyFilesIn(dirname(resolve(path))) });
   for (const warning of loaded.warnings) warnOnce(warning);
   if (!loaded.ok) throw new UsageError(loaded.errors);
   const config = withSource(loaded.config, path, text);
@@ -84,6 +101,30 @@ export function refuseBooks(config: Config, what: string): void {
     `${placeOf(config, ['books'])}: expected one book for ${what}, found ${config.books.length} (${names}); pass a configuration with the key book`,
   );
 }
+
+/**
+ * Rejects a configuration with a strategy file for a task that computes quotes in a process that does not run the file.
+ * @throws UsageError
+ */
+export function refuseStrategyFile(config: Config, what: string): void {
+  if (!('file' in config.strategy)) return;
+  throw new UsageError(
+    `${placeOf(config, ['strategy', 'file'])}: expected a strategy of Puntas for ${what}, found the strategy file ${config.strategy.file}; change the YAML file and reload it`,
+  );
+}
+
+/** Returns a reader of strategy files whose paths are relative to `folder`. It throws an error with the reason. */
+export const strategyFilesIn =
+  (folder: string) =>
+  (file: string): string => {
+    try {
+      return readRegularFile(resolve(folder, file), TEXT_FILE);
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      const why = code === 'ENOENT' ? `no such file in ${folder}` : `cannot be read (${code})`;
+      throw new Error(`${why}; expected a strategy file, relative to the folder of the configuration`);
+    }
+  };
 
 let warn: (line: string) => void = () => undefined;
 const warned = new Set<string>();
@@ -104,7 +145,7 @@ function warnOnce(line: string): void {
 
 /** Makes every path of a configuration absolute. */
 function pathsFrom(folder: string, config: Config): Config {
-  const { books, exchange, paper, state, reference, console: page } = config;
+  const { books, exchange, paper, state, reference, strategy, console: page } = config;
   const at = (path: string) => resolve(folder, path);
   const feedsFrom = (of: NonNullable<Config['reference']>) => ({
     ...of,
@@ -128,6 +169,8 @@ function pathsFrom(folder: string, config: Config): Config {
         },
       }),
     paper: { ...paper, stateDir: at(paper.stateDir) },
+    ...('file' in strategy &&
+      typeof strategy.historyTape === 'string' && { strategy: { ...strategy, historyTape: at(strategy.historyTape) } }),
     state: { ...state, dir: at(state.dir) },
     ...(page && {
       console: {

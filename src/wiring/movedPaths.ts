@@ -4,6 +4,8 @@ import type { Document } from 'yaml';
 
 /** Keys of paths relative to the file's folder; paths of feeds are handled separately. */
 const PATHS: readonly (readonly string[])[] = [
+  ['strategy', 'file'],
+  ['strategy', 'historyTape'],
   ['exchange', 'market', 'dir'],
   ['paper', 'stateDir'],
   ['state', 'dir'],

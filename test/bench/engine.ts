@@ -41,7 +41,7 @@ function openEngine(
   fairValue?: FairValueParameters,
   example: object = EXAMPLES[name],
 ): Engine {
-  const kind = kindOf(name);
+  const kind = kindOf({ name });
   const parameters = strategies[name].parameters.parse(example);
   const engine = Engine.ofOneBook({
     instrument,

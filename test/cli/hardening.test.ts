@@ -46,6 +46,7 @@ describe('an environment in which any certificate passes', () => {
     reload: file => ['-c', file, '--preview'],
     console: file => ['-c', file, '--port', '0'],
     'new-strategy': () => ['never-made'],
+    'check-strategy': () => ['never-made.ts'],
     webhooks: file => ['register', '-c', file],
   };
 

@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { newStrategy } from '../../src/app/develop/newStrategy.ts';
 import { SAMPLE_FILES } from '../../src/wiring/shipped/shippedFiles.ts';
+import { ownStrategyOnPage } from '../docs/ownStrategy.ts';
 import { ROOT } from './program.ts';
 
 type Package = {
@@ -87,45 +87,29 @@ test('every link of a shipped page leads to a shipped file, or to what only deve
   expect(links.filter(target => !isShipped(target) && !LEFT_OUT.test(target))).toEqual([]);
 });
 
-test('a strategy as new-strategy writes it runs and type-checks on `puntas/strategy`, and a tape on `puntas/tape`; nothing else is exported', () => {
+test('the strategy file of the page type-checks and runs on `puntas/strategy`, and a tape on `puntas/tape`; nothing else is exported', () => {
   const own = join(dir, 'own');
   mkdirSync(join(own, 'node_modules'), { recursive: true });
   symlinkSync(ROOT, join(own, 'node_modules/puntas'));
-  symlinkSync(join(ROOT, 'node_modules/zod'), join(own, 'node_modules/zod'));
-  symlinkSync(join(ROOT, 'node_modules/@types'), join(own, 'node_modules/@types'));
   writeFileSync(join(own, 'package.json'), '{ "type": "module", "private": true }');
-  mkdirSync(join(own, 'strategies'));
-  writeFileSync(
-    join(own, 'strategies/index.ts'),
-    "import { byName } from '../defineStrategy.ts';\n\nexport const strategies = byName({\n});\n",
-  );
-  newStrategy(own, 'order-flow');
-  const folder = join(own, 'strategies/order-flow');
-  for (const name of ['strategy.ts', 'parameters.ts']) {
-    const text = readFileSync(join(folder, name), 'utf8');
-    const outside = text.replace(/from '\.\.\/[^']*'/g, "from 'puntas/strategy'");
-    expect(outside).not.toBe(text);
-    writeFileSync(join(folder, name), outside);
-  }
+  writeFileSync(join(own, 'my-strategy.ts'), ownStrategyOnPage());
   writeFileSync(join(own, 'closed.ts'), "// @ts-expect-error\nimport 'puntas/dist/src/core/index.js';\n");
   writeFileSync(
     join(own, 'tape.ts'),
     "import { openStoredTape, TapeWriter } from 'puntas/tape';\nconsole.log(typeof openStoredTape, typeof TapeWriter);\n",
   );
   const compiler = join(ROOT, 'node_modules/typescript-native/bin/tsc');
-  const flags = ['--strict', '--target', 'es2023', '--module', 'nodenext', '--rewriteRelativeImportExtensions'];
-  const sources = ['strategies/order-flow/strategy.ts', 'closed.ts', 'tape.ts'];
-  execFileSync(
-    process.execPath,
-    [compiler, ...flags, '--types', 'node', '--rootDir', '.', '--outDir', 'out', ...sources],
-    { cwd: own },
-  );
+  const flags = ['--strict', '--target', 'es2023', '--module', 'nodenext', '--rootDir', '.', '--outDir', 'out'];
+  // A strategy file needs no package but Puntas; the types of a tape need those of Node.
+  execFileSync(process.execPath, [compiler, ...flags, 'my-strategy.ts', 'closed.ts'], { cwd: own });
+  symlinkSync(join(ROOT, 'node_modules/@types'), join(own, 'node_modules/@types'));
+  execFileSync(process.execPath, [compiler, ...flags, '--types', 'node', 'tape.ts'], { cwd: own });
   const runs =
-    "const { orderFlow } = await import('./out/strategies/order-flow/strategy.js');" +
-    "console.log(orderFlow.name, orderFlow.parameters.parse({ amount: '1', halfSpreadBps: 9 }).levels);";
+    "const { default: own } = await import('./out/my-strategy.js');" +
+    "console.log(own.contract, own.parameters.parse({ amount: '1', halfSpreadBps: 9 }).levels);";
   expect(
     execFileSync(process.execPath, ['--input-type=module', '-e', runs], { cwd: own, encoding: 'utf8' }).trim(),
-  ).toBe('order-flow 1');
+  ).toBe('1 1');
   expect(execFileSync(process.execPath, ['out/tape.js'], { cwd: own, encoding: 'utf8' }).trim()).toBe(
     'function function',
   );

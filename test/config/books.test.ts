@@ -63,6 +63,19 @@ describe('the list of books', () => {
       withBooks({ ...first, instance: 'x' }, second),
       [/books\.0\.instance: shared by all books/],
     ],
+    [
+      'a strategy file in one entry',
+      withBooks(first, { ...second, strategy: { file: './own.ts', amount: '1' } }),
+      [/^my\.yaml:\d+:\d+ books\.1\.strategy\.file: a strategy file works with one book only/],
+    ],
+    [
+      'a strategy file for all books',
+      {
+        ...withBooks({ symbol: 'btc_mxn', limits: first!['limits'] }),
+        strategy: { file: './own.ts', amount: '1' },
+      },
+      [/^my\.yaml:\d+:\d+ strategy\.file: a strategy file works with one book only/],
+    ],
     ['an unknown key', withBooks({ ...first, limit: {} }, second), [/books\.0\.limit: unknown key/]],
     [
       'a wrong value',

@@ -19,8 +19,9 @@
  * It was raised by 1,050 for the shadow: its page (350), its eight alarms in the runbook, its metrics, its command and its
  * JSON.
  * It was raised by 90 for commands on one of several books: a section and an option.
+ * It was raised by 470 for strategy files: their page with the warm-up, and their command.
  */
-export const WORDS_MAX = 45_130;
+export const WORDS_MAX = 45_600;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -33,10 +34,10 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/backtest-figures.md': 650,
   'docs/backtest.md': 550,
   'docs/calibrate.md': 600,
-  'docs/cli.md': 3_150,
+  'docs/cli.md': 3_290,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 5_065,
+  'docs/configuration.md': 5_090,
   'docs/console.md': 810,
   'docs/container.md': 620,
   'docs/contents.md': 230,
@@ -79,6 +80,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/state-directory.md': 325,
   'docs/states.md': 865,
   'docs/strategies.md': 915,
+  'docs/strategy-files.md': 450,
   'docs/tape.md': 250,
   'docs/tune-search.md': 450,
   'docs/tune-workers.md': 300,

@@ -68,7 +68,7 @@ export function sentenceOf({ currency, nets, fills }: Earned, config: Config): s
   const market = `# On the built-in market, ${SEEDS} seeds of an hour:`;
   const all = fills.reduce((sum, x) => sum + x, 0);
   if (all < SEEDS) {
-    const why = kindOf(config.strategy.name).needsReference ? ', a backtest has no price from elsewhere' : '';
+    const why = kindOf(config.strategy).needsReference ? ', a backtest has no price from elsewhere' : '';
     return `${market} no figure, ${all === 0 ? 'no fill' : all === 1 ? 'one fill' : `${all} fills`} in all${why}.\n`;
   }
   const mean = nets.reduce((sum, x) => sum + x, 0) / nets.length;

@@ -251,7 +251,7 @@ class Simulation {
       promises: {
         book: BOOK,
         prefix: `${INSTANCE}-`,
-        levels: config.strategy.levels,
+        levels: config.strategy.levels ?? 1,
         isReadTwice: config.reference !== undefined,
         positionMax: BigInt(Math.round(Number(config.limits.positionMax) * 1e8)),
         // If omitted, the target is the opening balance.
@@ -763,7 +763,8 @@ class Simulation {
     if (silent.some(line => line.startsWith('ask'))) this.#excusedAt.sell = clock.elapsed();
     if (silent.some(line => line.includes('pulled:'))) marks.see('a side was pulled');
     const { strategy, inventory } = this.#scenario.config;
-    if (strategy.name !== 'ladder' && this.#checker.live().length > 0) marks.see(`${strategy.name} quoted`);
+    const isOwn = 'file' in strategy;
+    if (!isOwn && strategy.name !== 'ladder' && this.#checker.live().length > 0) marks.see(`${strategy.name} quoted`);
     if (inventory.target === undefined) marks.see('the target was the opening balance');
     if (silent.some(line => line.endsWith('position limit'))) marks.see('the position limit refused an order');
     if (engine.book.unfinished.filter(order => order.state === 'unknown').length > 1)

@@ -13,7 +13,8 @@ import { Desk } from '../core/desk.ts';
 import { plain } from '../core/market.ts';
 import { runsOf } from '../many.ts';
 import { earningFees } from '../../strategies/fees.ts';
-import { kindOf, strategies, type StrategyName } from '../../strategies/index.ts';
+import { kindOf, STRATEGY_LAWS, strategies, type StrategyName } from '../../strategies/index.ts';
+import { brokenViews } from '../../strategies/laws.ts';
 import {
   anyView,
   changed,
@@ -46,6 +47,19 @@ const anyState = fc.record({
 describe.each(NAMES)('%s', name => {
   const cases = fc.tuple(parametersOf(name), anyView);
   const quote = (parameters: object, view: View): Quote => strategyOf(name, parameters).quote(view);
+
+  test.each(STRATEGY_LAWS)('$name', ({ name: law, violation }) => {
+    const series = fc.array(anyView, { minLength: 1, maxLength: 4 });
+    // A model is solved again at each broken view, which takes seconds for parameters that nobody configures.
+    const isSlow = law.startsWith('survives');
+    fc.assert(
+      fc.property(isSlow ? fc.constant(EXAMPLES[name]) : parametersOf(name), series, (parameters, drawn) => {
+        const views = drawn.map((view, n) => ({ ...view, at: view.at + 1_000 * n }));
+        expect(violation(() => strategyOf(name, parameters), views)).toBeNull();
+      }),
+      isSlow ? { numRuns: 5 } : RUNS,
+    );
+  });
 
   test('shows all its levels on both sides of a calm book', () => {
     const { bids, asks } = strategyOf(name).quote(viewOf());
@@ -292,18 +306,7 @@ describe.each(NAMES)('%s', name => {
 
   test('breaks nothing when a number is none, and quotes again when it is one', () => {
     const strategy = strategyOf(name);
-    const broken: readonly Partial<View>[] = [Number.NaN, Infinity, -Infinity].flatMap(bad => [
-      { mid: bad },
-      { position: bad },
-      { makerRate: bad },
-      { positionMax: bad as never },
-      { at: bad },
-      { reference: { at: bad, price: MID } },
-      { reference: { at: 1_000_000, price: bad } },
-      { depth: { ...viewOf().depth, bidAmounts: new Float64Array(50).fill(bad) } },
-    ]);
-    for (const changes of broken) {
-      const view = viewOf(changes);
+    for (const view of brokenViews(viewOf())) {
       const { levels } = normalizeQuote(instrument, viewOf().depth, strategy.quote(view));
       for (const { price, amount: lots } of levels) {
         expect(Number.isSafeInteger(price) && Number.isSafeInteger(lots)).toBe(true);
@@ -334,12 +337,12 @@ describe.each(NAMES)('%s', name => {
   test('its parameters are told apart from those of the others, and wanted limits are checked', () => {
     const parameters = strategies[name].parameters.parse(EXAMPLES[name]);
     const limits = { positionMax: '0.001', ordersMax: 1, collarBps: 0.001 };
-    const keys = kindOf(name)
+    const keys = kindOf({ name })
       .limitProblems(parameters, limits, 'btc_mxn')
       .map(({ key }) => key);
     expect(keys).toEqual(expect.arrayContaining(['amount', 'levels']));
     expect(
-      kindOf(name).limitProblems(parameters, { positionMax: '1', ordersMax: 20, collarBps: 900 }, 'btc_mxn'),
+      kindOf({ name }).limitProblems(parameters, { positionMax: '1', ordersMax: 20, collarBps: 900 }, 'btc_mxn'),
     ).toEqual([]);
   });
 });
@@ -354,7 +357,7 @@ function deskOf(name: StrategyName, showsOwn: boolean): Desk {
     ...('levelAmountStep' in EXAMPLES[name] ? { levelAmountStep: '1', skew: { priceBpsAtLimit: 10 } } : {}),
     ...('risk' in EXAMPLES[name] ? { risk: { amount: '100000 mxn', per: '1h' } } : {}),
   });
-  const kind = kindOf(name);
+  const kind = kindOf({ name });
   const desk = new Desk({
     instrument: plain,
     strategy: kind.make(parameters, plain),

@@ -39,7 +39,7 @@ export const EXAMPLES = Object.fromEntries(
 
 export function strategyOf(name: StrategyName, parameters: object = EXAMPLES[name]): Strategy {
   const kind = strategies[name];
-  return kindOf(name).make(kind.parameters.parse(parameters), instrument);
+  return kindOf({ name }).make(kind.parameters.parse(parameters), instrument);
 }
 
 export function viewOf(changes: Partial<View> = {}): View {

@@ -286,7 +286,7 @@ describe('any mixture', () => {
       expect(why.reduce((sum, { ticks }) => sum + ticks, 0)).toBeCloseTo(at, 6);
     const names = quote.bids[0]?.why.map(step => step.name);
     expect(names).toEqual(
-      expect.arrayContaining(kindOf(name).needsReference ? ['fair value: reference'] : ['weighted mid']),
+      expect.arrayContaining(kindOf({ name }).needsReference ? ['fair value: reference'] : ['weighted mid']),
     );
     expect(strategy.quote({ ...leaning, reference: null })).toMatchObject({
       bids: [],
@@ -448,7 +448,7 @@ describe('what puntas calibrate writes', () => {
 test('kinds of strategies know how far the fair value can lie', () => {
   const limits = { positionMax: '1', ordersMax: 20, collarBps: 100 };
   const p = { halfSpreadBps: 60, levels: 1, amount: '0.1' };
-  const parameters = kindOf('imbalance');
+  const parameters = kindOf({ name: 'imbalance' });
   expect(
     parameters.limitProblems(
       { ...p, levelSpacingBps: 0, skewBpsAtLimit: 0, bpsPerDeviation: 0 } as never,

@@ -39,7 +39,10 @@ describe('a new strategy', () => {
       (await import('yaml')).parse(textOf('config/my-trial.yaml')) as { strategy: { name: string } }
     ).strategy;
     const kinds = strategies as unknown as Record<string, typeof strategies.imbalance>;
-    const strategy = kindOf('my-trial' as never).make(kinds['my-trial']!.parameters.parse(parameters), instrument);
+    const strategy = kindOf({ name: 'my-trial' as never }).make(
+      kinds['my-trial']!.parameters.parse(parameters),
+      instrument,
+    );
     const { bids, asks } = strategy.quote(viewOf());
     expect([bids.length, asks.length]).toEqual([3, 3]);
   });

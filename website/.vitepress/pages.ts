@@ -71,6 +71,7 @@ export const SECTIONS: readonly Section[] = [
       page('Commands', 'docs/cli.md'),
       page('Configuration', 'docs/configuration.md'),
       page('Strategies', 'docs/strategies.md'),
+      page('Strategy files', 'docs/strategy-files.md'),
       page('Ladder', 'strategies/ladder/README.md'),
       page('Grid', 'strategies/grid/README.md'),
       page('Peg', 'strategies/peg/README.md'),

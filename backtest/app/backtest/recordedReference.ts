@@ -60,7 +60,7 @@ export function withRecordedSource(config: Config): Config {
 /** Returns a warning if the configuration quotes around a reference that the backtest lacks; otherwise `null`. */
 export function missingReference(config: Config, tapes: ReferenceTapes): string | null {
   const wants =
-    kindOf(config.strategy.name).needsReference === true ||
+    kindOf(config.strategy).needsReference === true ||
     config.fairValue?.reference !== undefined ||
     config.reference?.sources !== undefined ||
     config.pull?.leader !== undefined;

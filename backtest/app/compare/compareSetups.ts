@@ -18,7 +18,7 @@ import {
 } from '../../../strategies/index.ts';
 import { loadConfig, type Config } from '../../../src/config.ts';
 import { signedRateCeil, type Instrument } from '../../../src/core/index.ts';
-import { readConfig, refuseBooks } from '../../../src/wiring/configFile.ts';
+import { readTradedConfig, refuseBooks } from '../../../src/wiring/configFile.ts';
 import type { QuoteAdvice } from './quoteAdvice.ts';
 
 /** Bot of a comparison. If `config` is `null`, `notRun` says why. */
@@ -35,7 +35,7 @@ export type Setup = {
 export function givenSetups(files: readonly string[]): readonly Setup[] {
   const names = files.map(file => basename(file).replace(/\.ya?ml$/, ''));
   return files.map((file, i) => {
-    const config = readConfig(file);
+    const config = readTradedConfig(file);
     refuseBooks(config, 'a comparison');
     const name = names.indexOf(names[i]!) === i ? names[i]! : file;
     return { name, strategy: config.strategy.name, text: readRegularFile(file, TEXT_FILE), config, notRun: null };

@@ -3,7 +3,7 @@
  * fixed before the promotion started.
  */
 import type { Config } from '../../../src/config.ts';
-import { readConfigText } from '../../../src/wiring/configFile.ts';
+import { readTradedText } from '../../../src/wiring/configFile.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import {
   ledgerFinding,
@@ -29,7 +29,7 @@ async function checkStage(open: OpenPromotion, standing: PromotionState, looking
   const { started, stage, since, evidence } = open;
   const { criteria } = started;
   if (stage === 'replay') return { check: await replayCheck(open, looking), traded: null };
-  const config = stage === 'paper' ? paperConfig(dir, open) : placedConfigOf(looking, standing);
+  const config = stage === 'paper' ? paperConfig(dir, open, true) : placedConfigOf(looking, standing);
   const isFollowed = stage === 'paper' && config.exchange.kind === 'remote';
   const traded = await tradedStage({
     ...{ dir: isFollowed ? config.paper.stateDir : config.state.dir, config, since, clock, onInput },
@@ -47,7 +47,7 @@ async function replayCheck(open: OpenPromotion, { dir, progress, threads }: Look
   const { started } = open;
   const { replay: criteria } = started.criteria;
   const { tapes } = criteria;
-  const config = paperConfig(dir, open);
+  const config = paperConfig(dir, open, true);
   const replay =
     tapes === undefined
       ? null
@@ -64,7 +64,7 @@ function placedConfigOf({ liveFile, dir }: Looking, { live }: PromotionState): C
     throw new UsageError(
       `${liveFile}: was changed manually since the promotion wrote the file; restore the promotion's text from ${dir}/files/${live ?? ''}.yaml, or roll back with puntas promote back`,
     );
-  return readConfigText(liveFile).config;
+  return readTradedText(liveFile).config;
 }
 
 /** Checks of promotion stages by replays of recordings and of the bot's own runs. */

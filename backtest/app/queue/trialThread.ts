@@ -98,11 +98,11 @@ async function termsOf(
 }
 
 async function ran(
-  { number, text, config: digest, bounds }: TrialJob,
+  { number, text, strategyText, config: digest, bounds }: TrialJob,
   terms: TrialTerms,
   share: Float64Array,
 ): Promise<TrialOutcome> {
-  const config = configOf(text);
+  const config = configOf(text, strategyText);
   if (typeof config === 'string') throw new Error(`the configuration of trial ${number} is invalid: ${config}`);
   if (digestOfData(config) !== digest)
     throw new Error(

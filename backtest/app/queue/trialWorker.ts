@@ -34,6 +34,8 @@ export type WorkerOptions = {
   /** Maximum size of the cache in bytes; recordings in use may exceed it. */
   readonly cacheBytesMost: number;
   readonly threads: number;
+  /** Whether the worker runs the code of strategy files, which studies send. */
+  readonly runsStrategyFiles: boolean;
   /** Time in ms that a running trial may take after a stop. After this time, the trial is returned to the queue. */
   readonly graceMs: number;
   readonly version: string;
@@ -255,6 +257,8 @@ class Trials {
       throw this.#queues.hopeless(
         'the version of this worker differs from the version that the trial needs; run the same build on both machines',
       );
+    const refusal = strategyFileRefusal(job, this.#options.runsStrategyFiles);
+    if (refusal !== null) throw this.#queues.hopeless(refusal);
     if (await isExpired(this.#options.now() - timestamp, job.run, () => this.#seen()))
       throw this.#queues.hopeless(
         'the trial expired, because it waited for more than a day and its study is no longer running',
@@ -305,6 +309,11 @@ export async function failedTrial(
   if (error instanceof StoreProblem) await paused(STORE_PAUSE_MS, stop);
   return trialError(error, sentence, queues);
 }
+/** Returns why a worker does not run the strategy file of a job; `null` if it runs it, or the job has none. */
+export const strategyFileRefusal = ({ strategyText }: TrialJob, runsStrategyFiles: boolean): string | null =>
+  strategyText === undefined || runsStrategyFiles
+    ? null
+    : 'the study has a strategy file, and a worker runs the code of a study only with --strategy-files; start the worker with this flag';
 
 /** Returns the hashes that identify the recordings of a job. */
 const recordingsOf = ({ setting: { tapes, references } }: TrialJob): readonly string[] => [

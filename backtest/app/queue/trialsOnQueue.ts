@@ -8,6 +8,7 @@ import { storeRecording } from '../tapeStore/recordingFiles.ts';
 import type { StoredFiles } from '../tapeStore/storedFiles.ts';
 import { withProgress, type Progress } from '../../../src/messages/progress.ts';
 import { digestOfTape } from '../backtest/market.ts';
+import { strategyTextIn } from '../../../src/config.ts';
 import { configTextAt } from '../tune/parameters.ts';
 import type { TrialExecutor } from '../tune/trialExecutor.ts';
 import type { AskedTrial, TrialOutcome } from '../tune/trialRuns.ts';
@@ -283,9 +284,11 @@ class QueuedTrials implements TrialExecutor {
 
   #jobOf(asked: AskedTrial, bounds: TrialJob['bounds']): TrialJob {
     const { study, digest, run } = this.#setup;
+    const strategyText = strategyTextIn(study.base);
     return {
       ...{ form: 1, version: this.#options.version, code: this.#code, study: digest, run, number: asked.number },
       text: configTextAt(asked.point, study.keys.parameters, study.base),
+      ...(strategyText !== undefined && { strategyText }),
       ...{ config: asked.digest, bounds, setting: this.#setting },
     };
   }

@@ -145,6 +145,8 @@ export class ShadowedRun {
       case 'broke':
         this.#flush([]);
         break;
+      case 'quotes':
+        break;
       case 'gap':
         this.#flush([]);
         this.#isOver = true;

@@ -5,6 +5,7 @@
 import { dirname } from 'node:path';
 import { isMap, isScalar, parseDocument, type Document } from 'yaml';
 import { tuningWords, type Tuning } from '../../index.ts';
+import { strategyHashIn } from '../../../src/config.ts';
 import { wrapped } from '../../../src/messages/wrapped.ts';
 import { movePaths } from '../../../src/wiring/movedPaths.ts';
 import { settingsOf } from './parameters.ts';
@@ -32,7 +33,8 @@ export function bestConfig(study: Study, best: TrialRecord, tuning: Tuning, to: 
   movePaths(document, dirname(study.configFile), to);
   const header = evidenceLines(study, best, tuning).map(line => (line === '' ? '#' : `# ${line}`));
   const body = document.toString({ lineWidth: 0 }).trimStart();
-  return `${[...header, '#', tunedLine(best, tuning, body)].join('\n')}\n\n${body}`;
+  const digest = digestOfYaml(body, strategyHashIn(study.base));
+  return `${[...header, '#', tunedLine(best, tuning, digest)].join('\n')}\n\n${body}`;
 }
 
 /** Sets a value and removes the comments above and next to the old value, which may no longer be true. */
@@ -63,11 +65,11 @@ function evidenceLines({ file }: Study, { number, point }: TrialRecord, tuning: 
 
 const span = ([from, to]: readonly [string, string]): string => `${from.slice(0, 19)}Z to ${to.slice(0, 19)}Z`;
 
-/** Returns the header line with the evidence as data; `body` is the configuration below it. */
-function tunedLine({ number }: TrialRecord, tuning: Tuning, body: string): string {
+/** Returns the header line with the evidence as data; `config` is the digest of the configuration below it. */
+function tunedLine({ number }: TrialRecord, tuning: Tuning, config: string): string {
   const { evidence, holdout, verdict, tapes, study, made } = tuning;
   const told: TunedEvidence = {
-    ...{ config: digestOfYaml(body), puntas: made.puntas, study, trial: number },
+    ...{ config, puntas: made.puntas, study, trial: number },
     trials: evidence?.deflated.trials ?? 0,
     tapes: tapes.map(({ market, digest, tuned, heldOut }) => ({
       ...{ market, digest },

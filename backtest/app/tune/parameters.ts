@@ -3,7 +3,17 @@ import { isDeepStrictEqual } from 'node:util';
 import { shortDecimal } from '../../../src/core/index.ts';
 import { stringify } from 'yaml';
 import { flawOfSpace, type Point, type Space, type SpaceParameter } from '../../index.ts';
-import { configSchema, loadConfig, type Config } from '../../../src/config.ts';
+import {
+  configSchema,
+  hasCode,
+  loadConfig,
+  schemaFor,
+  strategySchema,
+  strategyTextIn,
+  withoutStrategyText,
+  type Config,
+  type ConfigSchema,
+} from '../../../src/config.ts';
 import { ownFees } from '../backtest/backtest.ts';
 import { unsimulatedKey } from '../backtest/notSimulated.ts';
 import { IDLE_RULES, idleProblems } from '../../../src/config/idleKeys.ts';
@@ -56,7 +66,9 @@ export function parameterProblems(parameters: Keys, base: Tree): readonly Proble
       ? [{ path: ['parameters'], message: flaw }]
       : [{ path: ['parameters', key], message: flaw.slice(key.length + 2), aboutKey: true }];
   }
-  return space.flatMap(parameter => {
+  return space.flatMap((parameter): readonly Problem[] => {
+    if (isFixed(parameter.key, parameters, base))
+      return [{ path: ['parameters', parameter.key], message: FIXED_FILE, aboutKey: true }];
     const refused = [
       ...insideList(parameter, space, parameters, base),
       ...refusals(parameter, space, parameters, base),
@@ -66,6 +78,23 @@ export function parameterProblems(parameters: Keys, base: Tree): readonly Proble
     return idle.length > 0 ? idle : unsimulated(parameter, space, parameters, base);
   });
 }
+
+/** Keys that select a strategy file, or that only a reader adds. */
+const FILE_KEYS = ['file', 'sha256', 'code', 'tolerance'] as const;
+
+/** Whether a parameter would select another strategy file. */
+function isFixed(key: string, parameters: Keys, base: Tree): boolean {
+  const [section, own] = key.split('.');
+  if (section !== 'strategy') return false;
+  const hasFile = strategyTextIn(base) !== undefined;
+  if (own !== undefined) return FILE_KEYS.some(fixed => fixed === own) || (hasFile && own === 'name');
+  const values = Object.values(parameters[key]?.choice ?? {}) as readonly unknown[];
+  return (
+    hasFile || values.some(value => typeof value === 'object' && value !== null && FILE_KEYS.some(k => k in value))
+  );
+}
+
+const FIXED_FILE = 'all trials run the same strategy file; remove this parameter, and write one study for each file';
 
 /** Keys of which a replay uses only the fees of the traded book. */
 const FEE_KEYS = /^exchange\.(?:fees|volume30d|market)\b/;
@@ -113,7 +142,7 @@ function isDropped(parameter: SpaceParameter, space: Space, parameters: Keys, ba
 /** Returns the configurations at both ends of the parameter's range, or with each choice; `null` if one is invalid. */
 function configsAt(parameter: SpaceParameter, point: Point, parameters: Keys, base: Tree): readonly Config[] | null {
   const configs = endsOf(parameter).flatMap(end => {
-    const parsed = configSchema.safeParse(treeOf({ ...point, [parameter.key]: end }, parameters, base));
+    const parsed = parsedTree(treeOf({ ...point, [parameter.key]: end }, parameters, base), base);
     return parsed.success ? [parsed.data] : [];
   });
   return configs.length === endsOf(parameter).length ? configs : null;
@@ -183,21 +212,21 @@ function idleAt(parameter: SpaceParameter, point: Point, parameters: Keys, base:
   let told: string | null = null;
   for (const end of endsOf(parameter)) {
     const tree = treeOf({ ...point, [parameter.key]: end }, parameters, base);
-    const parsed = configSchema.safeParse(tree);
+    const parsed = parsedTree(tree, base);
     if (!parsed.success) return null;
     const found = IDLE_RULES.flatMap(rule => idleProblems(rule, parsed.data)).find(problem =>
       problem.path.every((step, i) => step === path[i]),
     );
     if (found !== undefined) told ??= `${found.path.join('.')}: ${found.message}`;
     // A default value is never reported as without effect, so a missing report proves nothing for a default.
-    else if (!isDefault(parsed.data, tree, path)) return null;
+    else if (!isDefault(parsed.data, tree, path, base)) return null;
   }
   return told;
 }
 
 /** Whether the value at `path` is the default: a configuration without the key has the same value at `path`. */
-function isDefault(config: Config, tree: Tree, path: readonly string[]): boolean {
-  const omitted = configSchema.safeParse(withAt(tree, path, undefined));
+function isDefault(config: Config, tree: Tree, path: readonly string[], base: Tree): boolean {
+  const omitted = parsedTree(withAt(tree, path, undefined), base);
   return omitted.success && isDeepStrictEqual(valueIn(omitted.data, path), valueIn(config, path));
 }
 
@@ -207,10 +236,10 @@ function refusals(parameter: SpaceParameter, space: Space, parameters: Keys, bas
   const path = key.split('.');
   return endsOf(parameter).flatMap((end, i): Problem[] => {
     const tree = treeOf({ ...conditionsOf(parameter, space), [key]: end }, parameters, base);
-    const parsed = configSchema.safeParse(tree);
+    const parsed = parsedTree(tree, base);
     const problems = parsed.success
       ? []
-      : parsed.error.issues.flatMap(issue => problemsOf(issue, configSchema, tree, at => textAt(tree, at)));
+      : parsed.error.issues.flatMap(issue => problemsOf(issue, trialSchema(tree, base), tree, at => textAt(tree, at)));
     const found = problems.find(problem => path.every((step, depth) => problem.path[depth] === step));
     if (found === undefined) return [];
     if (found.aboutKey === true && found.path.length <= path.length)
@@ -267,26 +296,26 @@ export function settingsOf(point: Point, parameters: Keys, base: Tree): readonly
   let tree = base;
   for (const [key, value] of order) {
     const keys = parameters[key];
-    const found = valueOf(key, value, keys, tree);
+    const found = valueOf(key, value, keys, tree, base);
     tree = withAt(tree, key.split('.'), found);
     settings.push([key, found]);
   }
   return settings;
 }
 
-function valueOf(key: string, value: Point[string], keys: ParameterKeys | undefined, tree: Tree): unknown {
+function valueOf(key: string, value: Point[string], keys: ParameterKeys | undefined, tree: Tree, base: Tree): unknown {
   const choice = keys?.choice;
   if (choice !== undefined && !Array.isArray(choice)) return choice[String(value)];
   if (typeof value !== 'number' || choice !== undefined) return value;
   const number = keys?.step === undefined && keys?.integer === undefined ? Number(value.toPrecision(DIGITS)) : value;
   const isText =
-    isRefused(withAt(tree, key.split('.'), number), key) &&
-    !isRefused(withAt(tree, key.split('.'), decimalText(number)), key);
+    isRefused(withAt(tree, key.split('.'), number), key, base) &&
+    !isRefused(withAt(tree, key.split('.'), decimalText(number)), key, base);
   return isText ? decimalText(number) : number;
 }
 
-const isRefused = (tree: Tree, key: string): boolean => {
-  const parsed = configSchema.safeParse(tree);
+const isRefused = (tree: Tree, key: string, base: Tree): boolean => {
+  const parsed = parsedTree(tree, base);
   const path = key.split('.');
   return !parsed.success && parsed.error.issues.some(issue => path.every((step, i) => issue.path[i] === step));
 };
@@ -303,20 +332,38 @@ function withAt(tree: Tree, [step = '', ...rest]: readonly string[], value: unkn
   return { ...tree, [step]: rest.length === 0 ? value : withAt(inside, rest, value) };
 }
 
+const parsedTree = (tree: Tree, base: Tree) => trialSchema(tree, base).safeParse(tree);
+
+/** Returns the schema of a tree. Only the strategy file of `base`, which its reader added, is run. */
+function trialSchema(tree: Tree, base: Tree): ConfigSchema {
+  const [own, of] = [tree['strategy'], base['strategy']];
+  return hasCode(of) && hasCode(own) && own.code === of.code && own.file === of.file
+    ? schemaFor(strategySchema(of))
+    : configSchema;
+}
+
 /** Returns the configuration of a point, or an error in one line. */
 export const configAt = (point: Point, parameters: Keys, base: Tree): Config | string =>
-  configOf(configTextAt(point, parameters, base));
+  configOf(configTextAt(point, parameters, base), strategyTextIn(base));
 
-/** Returns the configuration of a point as YAML, unvalidated. */
+/** Returns the configuration of a point as YAML, unvalidated and without the text of a strategy file. */
 export const configTextAt = (point: Point, parameters: Keys, base: Tree): string =>
-  stringify(treeOf(point, parameters, base));
+  stringify(withoutStrategyText(treeOf(point, parameters, base)));
 
-/** Parses a trial's configuration; returns an error in one line if it is invalid. */
-export function configOf(text: string): Config | string {
+function noText(): never {
+  throw new Error('the trial has no text of its strategy file');
+}
+
+/**
+ * Parses a trial's configuration; returns an error in one line if it is invalid. `strategyText`: text of its strategy
+ * file.
+ */
+export function configOf(text: string, strategyText?: string): Config | string {
   const loaded = loadConfig(
     text,
     'trial',
     VENUES.map(({ name }) => name),
+    { isRun: true, read: () => strategyText ?? noText() },
   );
   if (loaded.ok && loaded.config.books !== undefined) return 'books: expected one book for a trial; use the key book';
   return loaded.ok ? loaded.config : (loaded.errors[0] ?? '').replace(/^trial:\d+:\d+ /, '');

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import type { Space } from '../../index.ts';
-import { externalReferenceOf, type Config } from '../../../src/config.ts';
+import { externalReferenceOf, strategyTextIn, withStrategyFile, type Config } from '../../../src/config.ts';
 import type { Problem } from '../../../src/config/problems.ts';
-import { readConfigText } from '../../../src/wiring/configFile.ts';
+import { readTradedText } from '../../../src/wiring/configFile.ts';
 import { readYamlFile } from '../../../src/wiring/yamlFile.ts';
 import { routeBooks } from '../backtest/hedgeRoutes.ts';
 import { parameterProblems, spaceOf } from './parameters.ts';
@@ -18,7 +18,7 @@ export type Study = {
   readonly configFile: string;
   readonly configText: string;
   readonly config: Config;
-  /** Configuration as written, without defaults. */
+  /** Configuration as written, without defaults, but with the text of a strategy file. */
   readonly base: Readonly<Record<string, unknown>>;
   readonly space: Space;
 };
@@ -30,8 +30,12 @@ export function readStudy(path: string): Study {
     advice: 'pass a study with -c FILE (docs/tuning.md)',
   });
   const configFile = resolve(dirname(resolve(path)), keys.config);
-  const { config, text: configText } = readConfigText(configFile);
-  const base = parse(configText) as Readonly<Record<string, unknown>>;
+  const { config, text: configText } = readTradedText(configFile);
+  const written: unknown = parse(configText);
+  const strategyText = strategyTextIn(config);
+  const base = (
+    strategyText === undefined ? written : withStrategyFile(written, { isRun: true, read: () => strategyText }).value
+  ) as Study['base'];
   const problems = [
     ...keyProblems(keys),
     ...referenceProblems(keys, config),

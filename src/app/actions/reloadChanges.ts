@@ -7,7 +7,7 @@ import { configOfText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { lastConfigOf } from '../inspect/halt.ts';
-import { digestOf, refusedChanges, changeText } from '../run/reloading.ts';
+import { changeText, comparableTo, digestOf, refusedChanges, reloadDigestOf } from '../run/reloading.ts';
 import { withoutSecrets } from './botReads.ts';
 import { stateDirOf } from './actions.ts';
 
@@ -15,7 +15,9 @@ import { stateDirOf } from './actions.ts';
 export type ReloadedFile = {
   readonly path: string;
   readonly text: string;
-  /** SHA-256 (hex) of the text. */
+  /** Configuration of the text; `null` if the file has errors. */
+  readonly config: Config | null;
+  /** Digest of what a reload of this content applies, as `reloadDigestOf` returns it. */
   readonly digest: string;
 };
 
@@ -27,7 +29,8 @@ export function reloadedFile({ configFile: path }: WhichBot): ReloadedFile {
   if (path === undefined)
     throw new UsageError('a reload reads the YAML file of the bot; pass it to the console with -c FILE');
   const text = readRegularFile(path, TEXT_FILE);
-  return { path, text, digest: digestOf(text) };
+  const config = withoutErrors(() => configOfText(path, text));
+  return { path, text, config, digest: config === null ? digestOf(text) : reloadDigestOf(text, config) };
 }
 
 /**
@@ -35,8 +38,7 @@ export function reloadedFile({ configFile: path }: WhichBot): ReloadedFile {
  * state directory.
  * @throws UsageError if the file has errors; their text may quote a secret and is omitted.
  */
-export function changesForAgent(bot: WhichBot, { path, text }: ReloadedFile, now: Millis): readonly string[] {
-  const next = withoutErrors(() => configOfText(path, text));
+export function changesForAgent(bot: WhichBot, { config: next }: ReloadedFile, now: Millis): readonly string[] {
   if (next === null)
     throw new UsageError('the configuration file has errors; an operator can list them with puntas check');
   const dir = stateDirOf(bot);
@@ -54,12 +56,17 @@ export function changesForAgent(bot: WhichBot, { path, text }: ReloadedFile, now
 }
 
 function changed(recorded: Config, next: Config): readonly string[] {
-  const changes = configChanges(recorded, next).map(shownChange);
-  if (changes.length === 0) return ['nothing has changed since the last recorded run'];
+  const changes = configChanges(comparableTo(next, recorded), next).map(shownChange);
+  const unread =
+    'file' in next.strategy
+      ? ['parameters of the strategy file that the configuration does not set are not compared']
+      : [];
+  if (changes.length === 0) return ['nothing has changed since the last recorded run', ...unread];
   const refused = changes.filter(({ takesEffect }) => takesEffect === 'restart');
   return [
     ...changes.filter(change => !refused.includes(change)).map(changeText),
     ...refusedChanges(refused, []),
+    ...unread,
     ...(refused.length === 0 ? [] : ['the bot refuses a reload with such a change, unless a flag of its start set it']),
   ];
 }

@@ -21,7 +21,7 @@ import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { Mailbox, ReloadBox } from '../../live/mailbox/mailbox.ts';
 import { isThere } from '../../live/safety/heartbeat.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
-import { configOfText, readConfigText, refuseBooks } from '../../wiring/configFile.ts';
+import { configOfText, readConfigText, refuseBooks, refuseStrategyFile } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { AbsentBot, UnansweredRequest } from '../inspect/askBot.ts';
 import { askReload } from '../inspect/askReload.ts';
@@ -57,6 +57,7 @@ export function plannedChange(bot: WhichBot, { key, value, digest }: SetAsk): Pl
   if (problem !== null) throw new UsageError(`${file}: ${problem}, so no change was made`);
   const { config, text } = readConfigText(file);
   refuseBooks(config, 'a change of a parameter');
+  refuseStrategyFile(config, 'a change of a parameter');
   // Bytes that are not UTF-8 are read as this character, and would be lost.
   if (text.includes('\ufffd'))
     throw new UsageError(`${file}: has bytes that are not UTF-8, or the character U+FFFD, so no change was made`);

@@ -1,10 +1,10 @@
 /** Operator actions through the console. As in the commands, preview and execution share one request. */
-import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { randomUUID } from 'node:crypto';
 import type { ActionRequest, ConsoleActions, OnReplayed, ShownEvent, ShownParameters } from '../../console/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import { listedParameters } from '../../config.ts';
-import { readConfigText, refuseBooks } from '../../wiring/configFile.ts';
+import { readConfigText, refuseBooks, refuseStrategyFile } from '../../wiring/configFile.ts';
+import { reloadedFile } from '../actions/reloadChanges.ts';
 import { parameterFileOf, recoverChange } from '../actions/setParameter.ts';
 import { actionsIn, actionTail, type ActionEntry } from '../actions/actionJournal.ts';
 import { ACTION_NAMES, checkedAsk, VIA_TEXT, type ActionAsk, type ActionVia } from '../actions/actions.ts';
@@ -13,7 +13,7 @@ import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { holdersOf } from '../inspect/botLife.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
-import { digestOf } from '../run/reloading.ts';
+import { reloadDigestOf } from '../run/reloading.ts';
 
 type PreviewLines = (ask: ActionAsk, onShare: OnReplayed) => Promise<readonly string[]>;
 
@@ -69,9 +69,8 @@ export function consoleActions(
 function basisOf({ configFile, stateDir }: WhichBot, { action }: ActionAsk, now: Millis): string | null {
   if (action === 'resume') return JSON.stringify(holdersOf(stateDir, now));
   if (action === 'pause') return JSON.stringify(pauseAt(latchIn(stateDir), now));
-  return (action === 'reload' || action === 'set') && configFile !== undefined
-    ? digestOf(readRegularFile(configFile, TEXT_FILE))
-    : null;
+  if ((action !== 'reload' && action !== 'set') || configFile === undefined) return null;
+  return reloadedFile({ configFile, stateDir }).digest;
 }
 
 /** Returns a checked action with a new id. Throws an error for the operator if a field is invalid. */
@@ -98,16 +97,17 @@ const CHANGES_MAX = 20;
 
 /**
  * Returns the parameters of the configuration file with their last changes.
- * @throws UsageError if the file has errors or several books.
+ * @throws UsageError if the file has errors, several books or a strategy file.
  */
 export function shownParameters(bot: WhichBot): ShownParameters {
   const { config, text } = readConfigText(parameterFileOf(bot));
   refuseBooks(config, 'a change of a parameter');
+  refuseStrategyFile(config, 'a change of a parameter');
   const changes = actionsIn(bot.stateDir)
     .flatMap(({ at, by, reason, end, change }) => (end === 'done' && change ? [{ at, by, reason, ...change }] : []))
     .slice(-CHANGES_MAX)
     .toReversed();
-  return { digest: digestOf(text), parameters: listedParameters(config), changes };
+  return { digest: reloadDigestOf(text, config), parameters: listedParameters(config), changes };
 }
 
 /**

@@ -17,7 +17,7 @@ import {
   type Observation,
   type Preview,
 } from '../../core/index.ts';
-import type { Config } from '../../config.ts';
+import { withoutStrategyText, type Config } from '../../config.ts';
 import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn, type Halt } from '../../live/safety/latch.ts';
 import { CannotStart, readBookRow, readRules } from '../../live/loop/opening.ts';
@@ -77,17 +77,12 @@ export async function check(
     if (problem !== null) throw new CannotStart(problem, null, false, SET_CLOCK);
     assertTwoAccounts(config, await oneAccountProblem(config, venue, client, there));
     const rules = await readRules(client, config.book);
-    const { preview, own, balances, uncounted, isBasisZero, differences, riskContext } = await previewNow(
-      config,
-      client,
-      rules,
-      clock,
-      {
+    const { preview, own, balances, uncounted, isBasisZero, differences, riskContext, failure, historyWarnings } =
+      await previewNow(config, client, rules, clock, {
         ...sourceAccessOf(venue, client),
         there: there ? await balancesThere(config, there, clock) : null,
         stored: await storedStateOf(config, venue, clock),
-      },
-    );
+      });
     const quotesText = [
       `# quotes that the bot would place now (maker fee ${ratePercent(rules.makerRate)}, taker fee ${ratePercent(rules.takerRate)})`,
       ...(rules.tier ? [describeTier(rules.tier)] : []),
@@ -113,15 +108,27 @@ export async function check(
         : [
             `the balances differ from the ledger of ${config.state.dir} by ${differences.join(', ')} (balance minus ledger); a run does not quote until it knows the cause`,
           ]),
+      ...historyWarnings,
       ...(riskContext.livePriceMissing ? [riskContext.livePriceMissing] : []),
       ...previewLines(rules.instrument, preview),
     ].join('\n');
-    const head = ['# configuration, including all defaults', stringify(config).trimEnd(), '', ''].join('\n');
+    const head = [
+      '# configuration, including all defaults',
+      ...('file' in config.strategy ? [`# strategy file: ${config.strategy.name}`] : []),
+      stringify(withoutStrategyText(config)).trimEnd(),
+      '',
+      '',
+    ].join('\n');
     return {
       text: `${head}${quotesText}`,
       quotesText,
       quotes: { instrument: rules.instrument, levels: preview.levels.map(({ level }) => level), balances },
-      problem: needsOperator(preview.unshown) ? `the bot would not quote: ${preview.emptySidesText ?? ''}` : null,
+      problem:
+        failure !== null
+          ? `the bot would not quote: ${failure}`
+          : needsOperator(preview.unshown)
+            ? `the bot would not quote: ${preview.emptySidesText ?? ''}`
+            : null,
     };
   } finally {
     await there?.close();

@@ -29,7 +29,8 @@ import type { Log } from '../../live/log.ts';
 import { readLivePrices } from '../../live/market/livePriceReads.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
-import { engineOf, referenceOf } from '../../wiring/bot.ts';
+import { historyOf } from '../../live/loop/history.ts';
+import { engineOf, pastTradesOf, referenceOf } from '../../wiring/bot.ts';
 import { placeNameOf, rateSourcesOf, withoutPlace } from '../../wiring/place.ts';
 import { livePricesOf, type SourceAccess } from '../../wiring/feeds.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -37,6 +38,10 @@ import { bookWaiting, bookArrivals, restoreIn, uncountedIn, type StoredState, ty
 
 export type PreviewNow = {
   readonly preview: Preview;
+  /** Warnings about sources of the history of a strategy file that are not used. */
+  readonly historyWarnings: readonly string[];
+  /** Error of the strategy file; `null` if there is none. */
+  readonly failure: string | null;
   readonly riskContext: RiskContext;
   readonly balances: readonly Balance[];
   /**
@@ -155,6 +160,11 @@ export async function previewNow(
       bookWaiting(engine, config, driver);
     }
     engine.step({ kind: 'rules', at: time(), ...rules });
+    const beside = { pastTrades: pastTradesOf(config, {}) };
+    const historyWarnings: string[] = [];
+    const log: Log = { ...SILENT, warn: (_, text) => void historyWarnings.push(text) };
+    const past = await historyOf({ clock, log, venue: { exchange: client }, beside }, engine, rules, Infinity);
+    if (past !== null) engine.step(past);
     const trades = await reads.trades();
     if (isFailed(trades)) throw unreadHere(trades);
     const [before, after] = splitAt(trades, left === null ? undefined : opening.lastTid);
@@ -197,8 +207,12 @@ export async function previewNow(
     const reducing = latchIn(stateDir).readReduce() ?? bookLatchIn(stateDir, config.book).readReduce();
     if (reducing !== null) engine.step({ kind: 'reduce', at: time(), reason: reducing.reason });
     const at = time();
+    // The preview runs the strategy, which may fail.
+    const preview = engine.book.preview(at);
     return {
-      preview: engine.book.preview(at),
+      preview,
+      historyWarnings,
+      failure: engine.quoteLogs.find(log => log.failure !== null)?.failure ?? null,
       riskContext: engine.book.riskContext(at),
       balances: opening.balances,
       own: own.length,

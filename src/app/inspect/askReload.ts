@@ -5,7 +5,7 @@ import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { ReloadBox } from '../../live/mailbox/mailbox.ts';
 import { askBot } from './askBot.ts';
 import { readConfigText } from '../../wiring/configFile.ts';
-import { digestOf } from '../run/reloading.ts';
+import { reloadDigestOf } from '../run/reloading.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 export type ReloadCommand = {
@@ -36,7 +36,7 @@ export async function askReload(
   const { config: file, preview: isPreview, reason, by, id } = command;
   const { config, text } = readConfigText(file);
   const dir = command.state ?? (command.paper ? config.paper.stateDir : config.state.dir);
-  const digest = digestOf(text);
+  const digest = reloadDigestOf(text, config);
   const expected = isPreview ? command.digest : (command.digest ?? lastPreviewed(dir, by, clock.now()));
   if (expected !== undefined && !digest.startsWith(expected.toLowerCase()))
     throw new UsageError(

@@ -136,7 +136,14 @@ function ownTools({ backtest, pages }: AgentToolsOptions): readonly AgentTool[] 
       run: async ({ yaml }) => {
         const venues = VENUES.map(({ name }) => name);
         const loaded = loadConfig(yaml, 'configuration', venues);
-        return { isValid: loaded.ok, errors: loaded.ok ? [] : loaded.errors, warnings: loaded.warnings };
+        const unread =
+          loaded.ok && 'file' in loaded.config.strategy
+            ? [
+                'strategy.file: the file is code, which this tool neither reads nor runs; its parameters are not checked',
+              ]
+            : [];
+        const warnings = [...loaded.warnings, ...unread];
+        return { isValid: loaded.ok, errors: loaded.ok ? [] : loaded.errors, warnings };
       },
     }),
     tool({

@@ -2,18 +2,20 @@
  * Candidate of a promotion, and its text at each stage: on paper with a separate state, in the live file with the
  * smallest sizes, then with full sizes.
  */
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isMap, isScalar, parseDocument, type Document } from 'yaml';
-import { loadConfig, type Config } from '../../config.ts';
+import { loadConfig, strategyHashIn, type Config } from '../../config.ts';
 import { textOfMoney } from '../../core/index.ts';
 import { tunedEvidenceIn, withoutEvidence, type TunedEvidence } from './tunedEvidence.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { movePaths } from '../../wiring/movedPaths.ts';
-import { readConfigText, refuseBooks } from '../../wiring/configFile.ts';
+import { readConfigText, readTradedText, refuseBooks, strategyFilesIn } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { VENUES } from '../../wiring/venueRegistry.ts';
 import type { LastTraded } from './promotionJudge.ts';
 import type { OpenPromotion } from './promotionState.ts';
+import type { KeptStrategy } from './records.ts';
+import { digestOf } from '../run/reloading.ts';
 import { tradingDigest } from './tradingDigest.ts';
 import { scaledSizes, smallestAmount, type SmallestAmount } from './smallestSizes.ts';
 
@@ -23,21 +25,59 @@ export type Candidate = {
   readonly config: Config;
   readonly text: string;
   readonly tuned: TunedEvidence | null;
+  /** Copy of the strategy file of the candidate; `null` if it has none. */
+  readonly strategy: StrategyCopy | null;
 };
 
+/** Strategy file of a promotion. Its copy is what runs on paper and live, whatever happens to the original. */
+export type StrategyCopy = KeptStrategy & {
+  /** Absolute path of the copy. */
+  readonly copy: string;
+};
+
+/** Returns the strategy file of a promotion with the path of its copy in the folder of the promotions. */
+export const strategyCopyIn = (dir: string, kept: KeptStrategy): StrategyCopy => ({
+  ...kept,
+  copy: resolve(dir, 'files', kept.sha256, kept.name.slice(0, kept.name.lastIndexOf('@'))),
+});
+
 /**
- * Reads a candidate.
+ * Reads a candidate; `dir` is the folder of the promotions. Does not run its strategy file.
  * @throws UsageError if the file has errors, or if `puntas tune` wrote it and its content has changed since then.
  */
-export function readCandidate(path: string): Candidate {
+export function readCandidate(path: string, dir: string): Candidate {
   const { config, text } = readConfigText(path);
   refuseBooks(config, 'a promotion');
-  const tuned = tunedEvidenceIn(text);
+  const tuned = tunedEvidenceIn(text, strategyHashIn(config));
   if (typeof tuned === 'string')
     throw new UsageError(
       `${path}: ${tuned}; tune again, or remove the line "# evidence:" to use the candidate without evidence`,
     );
-  return { file: resolve(path), config, text, tuned };
+  const { strategy } = config;
+  if (!('file' in strategy)) return { file: resolve(path), config, text, tuned, strategy: null };
+  const { name, sha256 } = strategy;
+  if (sha256 === undefined) throw new UsageError(`${path}: strategy.file: ${strategy.file}: cannot be read`);
+  return { file: resolve(path), config, text, tuned, strategy: strategyCopyIn(dir, { name, sha256 }) };
+}
+
+/**
+ * Returns the text of a candidate's strategy file, which has the hash with which the candidate was read.
+ * @throws UsageError if the file changed since then.
+ */
+export function strategyTextOf({ file, config, strategy }: Candidate): string {
+  const given = 'file' in config.strategy ? config.strategy.file : '';
+  const text = strategyFilesIn(dirname(file))(given);
+  if (digestOf(text) !== strategy?.sha256)
+    throw new UsageError(`${given}: changed while the promotion started; try again`);
+  return text;
+}
+
+/** Makes a text run the copy of the strategy file: only this copy has the hash that the text names. */
+function pinStrategy(document: Document, strategy: StrategyCopy | null, to: string): void {
+  if (strategy === null) return;
+  const path = relative(resolve(to), strategy.copy);
+  document.setIn(['strategy', 'file'], path === basename(path) ? `./${path}` : path);
+  document.setIn(['strategy', 'sha256'], strategy.sha256);
 }
 
 /**
@@ -74,6 +114,7 @@ export function readLive(text: string, liveFile: string, called = `what would be
     text,
     called,
     VENUES.map(({ name }) => name),
+    { isRun: false, read: strategyFilesIn(dirname(liveFile)) },
   );
   if (!loaded.ok) return loaded;
   const { config } = loaded;
@@ -91,9 +132,10 @@ export function liveConfig(text: string, liveFile: string, called?: string): Con
 }
 
 /** Returns the candidate's text for a file in the folder `to`, with `head` as its first comment. */
-export function wholeText({ file, text }: Candidate, to: string, head: string): string {
+export function wholeText({ file, text, strategy }: Candidate, to: string, head: string): string {
   const document = parseDocument(text, { uniqueKeys: false });
   movePaths(document, dirname(file), to);
+  pinStrategy(document, strategy, to);
   return withHead(head, document);
 }
 
@@ -101,9 +143,10 @@ export function wholeText({ file, text }: Candidate, to: string, head: string): 
  * Returns the candidate's text for a paper run from the folder `to`: a separate state in that folder, a free port, and
  * no real orders.
  */
-export function paperText({ file, text, config }: Candidate, to: string, head: string): string {
+export function paperText({ file, text, config, strategy }: Candidate, to: string, head: string): string {
   const document = parseDocument(text, { uniqueKeys: false });
   movePaths(document, dirname(file), to);
+  pinStrategy(document, strategy, to);
   if (config.exchange.kind === 'remote') {
     document.setIn(['paper', 'only'], true);
     document.setIn(['paper', 'stateDir'], PAPER_STATE);
@@ -119,17 +162,17 @@ export const PAPER_STATE = './paper-state';
 export const paperFile = (dir: string, promotion: number): string => join(dir, String(promotion), 'paper.yaml');
 
 /**
- * Returns the configuration of the paper runs.
+ * Returns the configuration of the paper runs. `isTraded`: whether its strategy file is run.
  * @throws UsageError if a trading key of the file differs from the candidate.
  */
-export function paperConfig(dir: string, { started }: OpenPromotion): Config {
+export function paperConfig(dir: string, { started }: OpenPromotion, isTraded: boolean): Config {
   const file = paperFile(dir, started.promotion);
   const { config } = readConfigText(file);
   if (tradingDigest(config) !== started.trading)
     throw new UsageError(
       `${file}: settings that affect trading were changed during the promotion; roll back with puntas promote back, and start a new promotion with the changed file`,
     );
-  return config;
+  return isTraded ? readTradedText(file).config : config;
 }
 
 /**
@@ -137,13 +180,14 @@ export function paperConfig(dir: string, { started }: OpenPromotion): Config {
  * the smallest that the book accepts.
  */
 export function smallestText(
-  { file, text, config }: Candidate,
+  { file, text, config, strategy }: Candidate,
   to: string,
   traded: LastTraded,
   head: string,
 ): { readonly text: string; readonly smallest: SmallestAmount } {
   const document = parseDocument(text, { uniqueKeys: false });
   movePaths(document, dirname(file), to);
+  pinStrategy(document, strategy, to);
   const smallest = smallestAmount(config, traded);
   for (const { path, value, was } of scaledSizes(config, smallest)) {
     document.setIn(path, value);

@@ -15,6 +15,8 @@ import {
   readCandidate,
   samePlace,
   smallestText,
+  strategyCopyIn,
+  strategyTextOf,
   wholeText,
   type Candidate,
 } from './candidate.ts';
@@ -63,7 +65,7 @@ export async function startPromotion(
     isNew = false,
   }: { readonly candidate: string; readonly criteria?: string | undefined; readonly isNew?: boolean | undefined },
 ): Promise<Promoted> {
-  const candidate = readCandidate(path);
+  const candidate = readCandidate(path, options.dir);
   if (!isNew) journalOf(options, ', or add --new, so that the promotion creates the file');
   const { judge } = options;
   const criteria = criteriaPath === undefined ? judge.defaultCriteria : judge.readCriteria(criteriaPath);
@@ -92,6 +94,8 @@ export async function startPromotion(
     const name = basename(candidate.file);
     const head = `Promotion ${promotion} of ${basename(liveFile)}, from ${name}, started by ${options.by}: ${options.reason}.`;
     const file = paperFile(dir, promotion);
+    const { strategy } = candidate;
+    if (strategy !== null) writeDurably(strategy.copy, strategyTextOf(candidate));
     writeDurably(
       file,
       paperText(candidate, dirname(file), `${head} This file is for paper trading, with a state directory of its own.`),
@@ -105,9 +109,11 @@ export async function startPromotion(
       },
       live: keptCopy(dir, whole(head)),
       ...{ trading: tradingDigest(readConfigText(file).config), criteria, tuned: candidate.tuned },
+      ...(strategy && { strategy: { name: strategy.name, sha256: strategy.sha256 } }),
     };
     const standing = noteInJournal(dir, started);
-    const said = [...lines, `promotion ${promotion} started with ${name}; its criteria can no longer change`];
+    const copied = strategy === null ? '' : ` and a copy of the strategy file ${strategy.name}`;
+    const said = [...lines, `promotion ${promotion} started with ${name}${copied}; its criteria can no longer change`];
     return promoteResult(options, standing, 'done', null, said);
   });
 }
@@ -208,6 +214,7 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   const record = {
     kind: 'approved',
     ...by,
+    ...(open.started.strategy && { strategy: open.started.strategy }),
     result,
     anyway: result !== 'passed',
     to,
@@ -320,8 +327,11 @@ function placedText(options: PromoteOptions, open: OpenPromotion, { traded }: St
 const placedName = ({ started }: OpenPromotion): string => `promotion ${started.promotion} (${basename(started.file)})`;
 
 const candidateOf = ({ dir }: PromoteOptions, open: OpenPromotion): Candidate => {
-  const { file, tuned, candidate } = open.started;
-  return { file, tuned, text: textOfCopy(dir, candidate), config: paperConfig(dir, open) };
+  const { file, tuned, candidate, strategy } = open.started;
+  return {
+    ...{ file, tuned, text: textOfCopy(dir, candidate), config: paperConfig(dir, open, true) },
+    strategy: strategy === undefined ? null : strategyCopyIn(dir, strategy),
+  };
 };
 
 /**

@@ -74,6 +74,7 @@ export function promotedJson({ end, standing, check, lines, next }: Promoted, li
     stage: open?.stage ?? (inPlace(standing) === null ? null : 'promoted'),
     since: open === null ? null : new Date(open.since).toISOString(),
     candidate: open && { file: open.started.file, digest: open.started.candidate },
+    strategy: open?.started.strategy ?? null,
     criteria: open?.started.criteria ?? null,
     tuned: open?.started.tuned ?? null,
     inPlace: placed.map(({ promotion }) => promotion),

@@ -39,6 +39,9 @@ type Signed = {
   readonly version: string;
 };
 
+/** Strategy file of a promotion: its name with the first digits of its hash, and its SHA-256. */
+export type KeptStrategy = { readonly name: string; readonly sha256: string };
+
 export type StartedRecord = Signed & {
   readonly kind: 'started';
   /** Absolute path of the candidate file. The promotion works with a copy of the text. */
@@ -51,6 +54,8 @@ export type StartedRecord = Signed & {
   readonly trading: string;
   readonly criteria: Criteria;
   readonly tuned: TunedEvidence | null;
+  /** Strategy file that was copied; absent if the candidate has none. */
+  readonly strategy?: KeptStrategy;
 };
 
 export type CheckedRecord = Signed & StageLook & { readonly kind: 'checked' };
@@ -58,6 +63,8 @@ export type CheckedRecord = Signed & StageLook & { readonly kind: 'checked' };
 export type ApprovedRecord = Signed & {
   readonly kind: 'approved';
   readonly stage: Stage;
+  /** Approved strategy file; absent if the candidate has none. */
+  readonly strategy?: KeptStrategy;
   readonly result: CriterionResult;
   readonly findings: readonly CriterionFinding[];
   /** Whether the stage was approved although not all criteria passed. */

@@ -6,7 +6,8 @@ import type { Clock, Millis } from '../../core/index.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { executeReload } from '../actions/executeAction.ts';
 import { lifeOf } from '../inspect/botLife.ts';
-import { readConfig } from '../../wiring/configFile.ts';
+import { readConfig, readConfigText } from '../../wiring/configFile.ts';
+import { comparableTo, digestOf, reloadDigestOf } from '../run/reloading.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { isTraded } from './tradingDigest.ts';
 
@@ -17,7 +18,7 @@ type Asked = {
   readonly clock: Clock;
 };
 
-/** Reloads the live file in a running bot. `digest` is the digest of the file; `null` if there is no file to reload. */
+/** Reloads the live file in a running bot. `digest` is the digest of its text; `null` if there is no file to reload. */
 export async function reloadRunningBot(
   { liveFile, by, reason, clock }: Asked,
   digest: string | null,
@@ -27,11 +28,18 @@ export async function reloadRunningBot(
       end: 'done',
       lines: ['there was no live file before the promotion; a running bot keeps its configuration until you stop it'],
     };
-  const ask = { id: randomUUID(), action: 'reload', reason, by, via: 'command', digest } as const;
   try {
-    const { state } = readConfig(liveFile);
+    const { config, text } = readConfigText(liveFile);
+    const { state } = config;
     if (lifeOf(state.dir, clock.now()).state !== 'runs')
       return { end: 'done', lines: ['no bot is running with this file; the bot reads the file at its next start'] };
+    if (digestOf(text) !== digest)
+      return {
+        end: 'refused',
+        lines: [`reload: ${liveFile} was changed since the promotion wrote it; reload the bot`],
+      };
+    const reloaded = reloadDigestOf(text, config);
+    const ask = { id: randomUUID(), action: 'reload', reason, by, via: 'command', digest: reloaded } as const;
     const { end, lines } = await executeReload({ configFile: liveFile, stateDir: state.dir }, ask, clock);
     return { end: end === 'kept' ? 'refused' : 'done', lines: lines.map(line => `reload: ${line}`) };
   } catch (error) {
@@ -52,7 +60,8 @@ export function hasOther(liveFile: string, now: Millis): boolean {
   const run = recordingsIn(dir).at(-1)?.run;
   const of = run === undefined ? null : recordedRunOf(dir, run);
   if (of === null) return false;
-  return configChanges(recordedConfig(of.setup), config).some(
+  const recorded = recordedConfig(of.setup);
+  return configChanges(comparableTo(config, recorded), config).some(
     ({ key, takesEffect }) => isTraded(key) && (takesEffect === 'reload' || takesEffect === 'restart'),
   );
 }

@@ -8,8 +8,17 @@ const NOT_TRADED = new Set('exchange state webhooks log metrics alerts console j
 /** Whether a key, such as `strategy.halfSpreadBps`, decides how a bot trades. */
 export const isTraded = (key: string): boolean => !NOT_TRADED.has(key.split('.', 1)[0]!);
 
-/** Returns the digest of the keys that decide how a bot trades. Exchange and state folder have no effect on it. */
+/**
+ * Returns the digest of the keys that decide how a bot trades. Exchange and state folder have no effect on it. A
+ * strategy file counts with its hash, not with its path.
+ */
 export const tradingDigest = (config: Config): string =>
   createHash('sha256')
-    .update(JSON.stringify(Object.fromEntries(Object.entries(config).filter(([key]) => isTraded(key)))))
+    .update(JSON.stringify(Object.fromEntries(Object.entries(byHash(config)).filter(([key]) => isTraded(key)))))
     .digest('hex');
+
+function byHash(config: Config): object {
+  if (!('file' in config.strategy)) return config;
+  const { file: _, code: __, historyTape: ___, ...strategy } = config.strategy;
+  return { ...config, strategy };
+}

@@ -10,7 +10,7 @@ const interval = z.object({ low: z.number(), high: z.number() }).nullable();
 const span = z.tuple([z.string(), z.string()]).nullable();
 
 const schema = z.object({
-  /** SHA-256 of the configuration's data. */
+  /** SHA-256 of the configuration's data, and of its strategy file. */
   config: z.string(),
   puntas: z.string(),
   study: z.string(),
@@ -34,9 +34,9 @@ export const EVIDENCE_MARK = '# evidence: ';
 
 /**
  * Returns the evidence in a configuration; `null` if there is none. If the evidence is invalid, returns the reason as
- * text.
+ * text. `strategyHash`: SHA-256 of its strategy file.
  */
-export function tunedEvidenceIn(text: string): TunedEvidence | string | null {
+export function tunedEvidenceIn(text: string, strategyHash?: string): TunedEvidence | string | null {
   const line = text.split('\n').find(row => row.startsWith(EVIDENCE_MARK));
   if (line === undefined) return null;
   let found: unknown;
@@ -47,7 +47,7 @@ export function tunedEvidenceIn(text: string): TunedEvidence | string | null {
   }
   const read = schema.safeParse(found);
   if (!read.success) return 'the line "# evidence:" was not written by puntas tune';
-  if (read.data.config !== digestOfYaml(text))
+  if (read.data.config !== digestOfYaml(text, strategyHash))
     return 'the file was changed after tuning, so its evidence does not apply';
   return read.data;
 }
@@ -59,10 +59,13 @@ export const withoutEvidence = (text: string): string =>
     .filter(row => !row.startsWith(EVIDENCE_MARK))
     .join('\n');
 
-/** Returns the digest of the data in a YAML text, regardless of comments and the order of keys. */
-export const digestOfYaml = (text: string): string =>
+/**
+ * Returns the digest of the data in a YAML text, regardless of comments and the order of keys, and of its strategy file.
+ */
+export const digestOfYaml = (text: string, strategyHash = ''): string =>
   createHash('sha256')
     .update(JSON.stringify(sorted(parse(text, { uniqueKeys: false }))))
+    .update(strategyHash)
     .digest('hex');
 
 const sorted = (data: unknown): unknown => {

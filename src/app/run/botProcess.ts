@@ -34,7 +34,15 @@ import { dayTexts, stopSummary } from '../../alerts/sentences.ts';
 import { realClock } from '../../live/realClock.ts';
 import { isAllGone, type StopReport } from '../../live/loop/loopOptions.ts';
 import { livePricesOf, sourceAccessOf } from '../../wiring/feeds.ts';
-import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../../wiring/bot.ts';
+import {
+  clientOf,
+  engineOf,
+  hedgeOf,
+  marketStreamOf,
+  pastTradesOf,
+  referenceOf,
+  rfqReferenceOf,
+} from '../../wiring/bot.ts';
 import {
   assertRunFits,
   assertTwoAccounts,
@@ -258,6 +266,7 @@ export class BotProcess {
       beside: {
         reference: referenceOf(config),
         newLivePrices: livePricesOf(config, { ...sourceAccessOf(venue, client), streamOf }, clock, seed),
+        pastTrades: pastTradesOf(config, venue),
         ...{ hedge, rfqReference, place: hedgePlaceOf(config, this.#elsewhere) },
       },
       timing: config.timing,

@@ -46,6 +46,9 @@ export function nextPreview(
   // The ledger is copied as text, because the running engine changes its own ledger.
   engine.step({ kind: 'restore', at, orders: [], ledger: ledger === null ? null : ledgerOf(textOfLedger(ledger)) });
   engine.step({ kind: 'rules', at, ...rules });
+  // A history counts as complete here, because the next run reads it before it quotes.
+  const since = at - engine.book.historyMs;
+  if (since < at) engine.step({ kind: 'history', at, since, source: 'none', last: null, trades: [] });
   const balances = [...running.book.snapshot(at).booked.holdings].map(([currency, total]) => {
     const free = currency === major ? majorFunds : currency === rules.instrument.minor ? minorFunds : total;
     const [all, available] = [textOfMoney(total), textOfMoney(free)];

@@ -3,7 +3,7 @@
  * effect at a change of runs. On any error, the previous configuration stays in force.
  */
 import { createHash } from 'node:crypto';
-import { configChanges, type Config, type ConfigChange } from '../../config.ts';
+import { configChanges, strategyHashIn, type Config, type ConfigChange } from '../../config.ts';
 import type { Clock, Engine, EngineEvent, Millis, VenueClient } from '../../core/index.ts';
 import { readOnce, readRules } from '../../live/loop/opening.ts';
 import type { Reloaded } from '../../live/loop/recordingRotation.ts';
@@ -117,7 +117,7 @@ export class Reloading {
   ): Promise<Omit<MailMessage<'reloadAnswer'>, 'id'> & { readonly changes: readonly ConfigChange[] }> {
     const { source, config, assertUsable, take } = this.#host;
     const { config: given, text } = source.read();
-    if (asked.digest !== null && asked.digest !== digestOf(text))
+    if (asked.digest !== null && asked.digest !== reloadDigestOf(text, given))
       return {
         ...kept([
           `${source.file}, the file of this bot, differs from the previewed file; pass the bot's own file, or try again`,
@@ -125,13 +125,17 @@ export class Reloading {
         changes: [],
       };
     const changes = configChanges(this.#given, given);
-    if (changes.length === 0) return { end: 'nothing to do', lines: ['nothing has changed'], changes };
+    const failed = this.#host.engine().quoteLogs.find(({ failure }) => failure !== null)?.failure ?? null;
+    if (changes.length === 0 && failed === null)
+      return { end: 'nothing to do', lines: ['nothing has changed'], changes };
     const refused = refusedChanges(changes, this.#host.onlyAtStart);
     if (refused.length > 0) return { ...kept(refused), changes };
     const next = withOwn(given, config());
     assertUsable(next);
-    const hasRun = changes.some(({ takesEffect }) => takesEffect === 'reload');
-    const shown = [...changes.map(changeText), ...(hasRun ? await this.#quotes(next) : [])];
+    // The strategy of a new run is made again, without the error.
+    const hasRun = failed !== null || changes.some(({ takesEffect }) => takesEffect === 'reload');
+    const again = failed === null ? [] : [`the strategy is made again, because ${failed}`];
+    const shown = [...changes.map(changeText), ...again, ...(hasRun ? await this.#quotes(next) : [])];
     if (asked.isPreview) return { end: 'shown', lines: shown, changes };
     const end = await take(next, hasRun);
     if (end.kind === 'kept') return { ...kept([...shown, end.why]), changes };
@@ -171,8 +175,32 @@ export class Reloading {
   }
 }
 
-/** Returns the SHA-256 (hex) of a configuration's text. */
+/** Returns the SHA-256 (hex) of a text. */
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/**
+ * Returns the digest of what a reload applies: that of the configuration's text, or, with a strategy file, of this text
+ * and the file's SHA-256.
+ */
+export function reloadDigestOf(text: string, config: Config): string {
+  const hash = strategyHashIn(config);
+  return digestOf(hash === undefined ? text : `${text}\0${hash}`);
+}
+
+/**
+ * Returns a recorded configuration with only those parameters of its strategy file that `config` sets: the defaults of
+ * the others are known only to the file, which is not run here.
+ */
+export function comparableTo({ strategy: given }: Config, recorded: Config): Config {
+  const { strategy } = recorded;
+  if (!('file' in given) || !('file' in strategy)) return recorded;
+  const { name, file: _, ...own } = strategy;
+  const isSet = ([key]: readonly [string, unknown]) => key in given;
+  return {
+    ...recorded,
+    strategy: { name, file: given.file, ...Object.fromEntries(Object.entries(own).filter(isSet)) } as never,
+  };
+}
 
 /** Returns a line for each change that needs a restart. `onlyAtStart` lists additional keys that need a restart. */
 export const refusedChanges = (changes: readonly ConfigChange[], onlyAtStart: readonly string[]): readonly string[] =>

@@ -1,11 +1,14 @@
-/** The command `new-strategy` for strategy developers. */
-import type { Command } from 'commander';
+/** The commands `new-strategy` and `check-strategy` for strategy developers. */
+import { Option, type Command } from 'commander';
+import { checkStrategy } from '../../app/develop/checkStrategy.ts';
 import { newStrategy } from '../../app/develop/newStrategy.ts';
+import { EXIT } from '../../messages/exits.ts';
+import { durationFlag } from '../terminal/flags.ts';
 import { print } from '../terminal/output.ts';
 
 /**
- * Adds `new-strategy`, which prints each written path. Throws `UsageError` if the name is invalid or exists, or if
- * `--root` is not a checkout.
+ * Adds `new-strategy`, which prints each written path, and `check-strategy`, which prints a line per law and exits with
+ * 1 if the strategy breaks one. Both throw `UsageError` for arguments that cannot be used.
  */
 export function addDevelopCommands(program: Command): void {
   program
@@ -19,5 +22,20 @@ export function addDevelopCommands(program: Command): void {
       print(
         'before you commit, run: npm run format, npm run docs, npx vitest run test/strategies (see docs/development/strategies.md)',
       );
+    });
+  program
+    .command('check-strategy')
+    .description('check a strategy file of your own against the laws of all strategies')
+    .argument('<file>', 'strategy file, like my-strategy.ts')
+    .option('-c, --config <file>', 'configuration with values of its parameters (default: their defaults)')
+    .addOption(
+      new Option('--timeout <duration>', 'maximum time of the check').argParser(durationFlag).default(60_000, '1m'),
+    )
+    .action(async (file: string, { config, timeout }: { config?: string; timeout: number }) => {
+      const { name, verdicts } = await checkStrategy(file, config, timeout);
+      print(name);
+      for (const { law, violation } of verdicts)
+        print(violation === null ? `pass  ${law}` : `FAIL  ${law}: ${violation}`);
+      if (verdicts.some(({ violation }) => violation !== null)) process.exitCode = EXIT.broken;
     });
 }

@@ -46,7 +46,7 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
     names: ['presence', 'surveillance'],
     load: async () => (await import('./compliance.ts')).addComplianceCommands,
   },
-  { names: ['new-strategy'], load: async () => (await import('./develop.ts')).addDevelopCommands },
+  { names: ['new-strategy', 'check-strategy'], load: async () => (await import('./develop.ts')).addDevelopCommands },
   { names: ['webhooks'], load: async () => (await import('./webhooks.ts')).addWebhookCommands },
 ];
 

@@ -55,7 +55,7 @@ export function addRecordCommands(program: Command): void {
       const signals = signalsToStop('exiting immediately; data of the last second may be lost', EXIT.broken);
       const { book: names, ...source } = options;
       const recorded = recordedVenue(options);
-      const { config, tapes } = recorded ? { config: recorded.config, tapes: [] } : await selectedInputs(source);
+      const { config, tapes } = recorded ? { config: recorded.config, tapes: [] } : await selectedInputs(source, false);
       const clock = realClock(options.speed);
       const log = logger(config.log.level, []);
       const books = names?.split(',') ?? [config.book];

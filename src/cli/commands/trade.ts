@@ -5,7 +5,7 @@ import { isPaperState } from '../../live/state/paperMark.ts';
 import { realClock } from '../../live/realClock.ts';
 import type { AccountPurpose } from '../../sandbox/index.ts';
 import { isAllGone } from '../../live/loop/loopOptions.ts';
-import { readConfig, readConfigText } from '../../wiring/configFile.ts';
+import { readConfig, readTradedText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { assertNoOldState } from '../../app/run/oldStateCheck.ts';
 import { editorHelp } from '../terminal/editorHelp.ts';
@@ -76,7 +76,7 @@ function addRun(program: Command): void {
       const clock = realClock(options.speed);
       let isOpened = false;
       const started = async () => {
-        const { config: configured, tapes, file } = await selectedInputs({ ...options, takesBooks: true });
+        const { config: configured, tapes, file } = await selectedInputs({ ...options, takesBooks: true }, true);
         const given = withPaperState(configured, options);
         if (given.paper.only && !options.paper)
           throw new UsageError('this configuration is for paper trading only (paper.only); run it with --paper');
@@ -118,7 +118,7 @@ function addRun(program: Command): void {
                   // The updates of a token have one reader, which is the remote control of the bot that trades with money.
                   ...(options.paper ? {} : { remoteArgs: commandArgs('remote', file, config.state.dir) }),
                 }),
-            source: { file, given, read: () => readConfigText(file, options.config === undefined) },
+            source: { file, given, read: () => readTradedText(file, options.config === undefined) },
             onStarted: (stop, broke, reload) => {
               signals.tell(stop);
               signals.onReload(reload);
@@ -179,7 +179,7 @@ function addCheck(program: Command): void {
   )
     .option('--paper', 'read the remote market without a key', false)
     .action(async (options: Source) => {
-      const { config, tapes, file } = await selectedInputs({ ...options, takesBooks: true });
+      const { config, tapes, file } = await selectedInputs({ ...options, takesBooks: true }, true);
       const { checkBooks } = await import('../../app/doctor/checkBooks.ts');
       const clock = realClock(options.speed);
       await withVenueOf(config, tapes, { ...options, isReadOnly: true }, clock, async (venue, _log, seed) => {
@@ -204,7 +204,7 @@ function addExchange(program: Command): void {
     .option('--port <n>', 'port (default: exchange.port, or 8080)', portFlag)
     .action(async (options: Source & { port?: number }) => {
       const signals = signalsToStop();
-      const { config, tapes } = await selectedInputs({ ...options, takesBooks: true });
+      const { config, tapes } = await selectedInputs({ ...options, takesBooks: true }, false);
       if (config.exchange.kind !== 'embedded')
         throw new UsageError(
           'this configuration has a remote exchange; use a configuration with exchange.kind: embedded',

@@ -65,7 +65,7 @@ const VERBS = [
     'report',
   ],
   ...['presence', 'surveillance', 'conformance', 'mcp', 'proposals', 'approve', 'reject'],
-  ...['new-strategy', 'webhooks', 'help', '--help'],
+  ...['new-strategy', 'check-strategy', 'webhooks', 'help', '--help'],
 ];
 /**
  * Matches a command in a sentence; not a part of a path or another word, and not a command that already has a prefix.

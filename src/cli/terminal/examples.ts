@@ -212,6 +212,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas new-strategy order-flow', 'creates strategies/order-flow'],
     ['puntas new-strategy other-flow --root .', 'selects the checkout'],
   ],
+  'check-strategy': [
+    ['puntas check-strategy my-strategy.ts', 'uses the default parameters'],
+    ['puntas check-strategy my-strategy.ts --timeout 10s', 'ends a strategy that loops after 10 s'],
+  ],
   'webhooks register': [['puntas webhooks register -c my.yaml', 'registers the callback URL']],
   'webhooks list': [['puntas webhooks list -c my.yaml', 'lists transactions']],
 };

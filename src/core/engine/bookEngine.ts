@@ -7,7 +7,7 @@ import { UnknownOrderResolver } from '../orders/unknownOrderResolver.ts';
 import { BookTerms } from './bookTerms.ts';
 import { Decisions, type Decision } from './decisions.ts';
 import type { BookEngineOptions, Preview, Snapshot } from './engineTypes.ts';
-import type { AccountEvent, OneBookEvent, BookState, EngineEvent } from './event.ts';
+import type { AccountEvent, OneBookEvent, BookState, EngineEvent, PastTrade } from './event.ts';
 import { ReadTimes } from '../marketdata/readTimes.ts';
 import type { PlacedChange } from '../accounting/placeAccount.ts';
 import { FigureEvidence } from './figureEvidence.ts';
@@ -37,10 +37,15 @@ import { Quoter } from './quoter.ts';
 import { snapshotOf } from './snapshot.ts';
 import type { RestoredOrder } from '../orders/restoredOrder.ts';
 import { OrphanOrders } from '../orders/orphanOrders.ts';
-import type { LastFill, Quote, Reference, View } from '../quoting/strategy.ts';
+import type { LastFill, Quote, Reference, SeenTrade, View } from '../quoting/strategy.ts';
 import { money, moneyOf, type Amount, type Millis, type Money, type Side } from '../model/units.ts';
 
 const NOTHING: readonly Approved<Command>[] = [];
+
+const seenTrade = ([at, price, amount, side]: PastTrade): SeenTrade => ({
+  ...{ at, price, amount },
+  side: side === 0 ? 'buy' : 'sell',
+});
 
 export class BookEngine implements AccountBook {
   readonly #options: BookEngineOptions;
@@ -149,6 +154,9 @@ export class BookEngine implements AccountBook {
         this.#market.apply(event);
         if (event.kind === 'public trade') this.#onPublicTrade(event);
         return event.kind === 'witness' ? NOTHING : this.#pull(event);
+      case 'history':
+        this.#options.strategy.history?.({ since: event.since, trades: event.trades.map(seenTrade) });
+        return NOTHING;
       case 'source':
         return this.#readSource(event);
       case 'book removed':
@@ -321,6 +329,11 @@ export class BookEngine implements AccountBook {
   /** Whether the engine needs every public trade. Otherwise the last price before a decision is enough. */
   get wantsTrades(): boolean {
     return this.#options.strategy.trade !== undefined || this.#puller?.hearsTrades === true;
+  }
+
+  /** Time, in ms, of complete public trades that the strategy needs; 0 if it needs none. */
+  get historyMs(): Millis {
+    return this.#options.strategy.historyMs ?? 0;
   }
 
   /**

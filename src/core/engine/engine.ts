@@ -15,12 +15,15 @@ import type { Approved, Command } from '../orders/commands.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Order } from '../orders/orders.ts';
 import type { Millis } from '../model/units.ts';
+import type { QuoteLog } from '../quoting/strategy.ts';
 
 const NOTHING: readonly Approved<Command>[] = [];
 
 export class Engine {
   /** Books, in the order in which they decide. */
   readonly books: readonly BookEngine[];
+  /** Logs of the strategies whose quotes are recorded, in the order of the books. */
+  readonly quoteLogs: readonly QuoteLog[];
   readonly #state: AccountState;
   readonly #instruments: readonly Instrument[];
   #shown: BookEngine | null = null;
@@ -54,6 +57,7 @@ export class Engine {
       const told = onNews ? { onNews: (news: EngineNews) => onNews(news, book.instrument.symbol) } : {};
       return new BookEngine({ ...book, timing, isTraced, ...told }, this.#state);
     });
+    this.quoteLogs = books.flatMap(({ strategy }) => strategy.quoteLog ?? []);
   }
 
   static ofOneBook(options: EngineOptions): Engine {

@@ -64,6 +64,9 @@ export type RestoredLedger = AccountLedger &
     readonly books?: Readonly<Record<string, BookState>>;
   };
 
+/** Public trade in an event: time, price, amount, and side of its taker (0: buy, 1: sell). Short, because it is recorded. */
+export type PastTrade = readonly [at: Millis, price: Price, amount: Amount, side: 0 | 1];
+
 export type EngineEvent =
   /** State of an earlier run. This event comes before every other event. */
   | {
@@ -97,6 +100,23 @@ export type EngineEvent =
       readonly price: Price;
       readonly amount?: Amount;
       readonly side?: Side;
+      /** Number of the trade at the exchange; present only if the strategy needs a history of trades. */
+      readonly tid?: string;
+    }
+  /**
+   * Public trades up to now, for a strategy that needs a history of trades: complete since `since`. From this event on,
+   * the driver reports every trade once. A later event of this kind says that trades were lost before `since`.
+   */
+  | {
+      readonly kind: 'history';
+      readonly symbol?: string;
+      readonly at: Millis;
+      readonly since: Millis;
+      /** Origin of the trades, as text for the operator. */
+      readonly source: string;
+      /** Number of the newest trade at the exchange; `null` if unknown. */
+      readonly last: string | null;
+      readonly trades: readonly PastTrade[];
     }
   /**
    * Reference price from other markets, in ticks of this book, not rounded. `startedAt` is the start of the read, from
@@ -233,6 +253,7 @@ export type EngineEvent =
 const BOOK_KINDS = [
   'book',
   'public trade',
+  'history',
   'reference',
   'source',
   'witness',

@@ -216,7 +216,10 @@ export type WebhookKey = {
 };
 
 /** Checks whether the exchange signed a body. `header` returns the first value of a header. */
-export type WebhookCheck = (header: (name: string) => string | undefined, body: Buffer) => Promise<SignatureVerdict>;
+export type WebhookCheck = (
+  header: (name: string) => string | undefined,
+  body: Uint8Array,
+) => Promise<SignatureVerdict>;
 
 /**
  * Verdict on a signature. `later` means that the key was not available yet. `says` is the signed content; two

@@ -49,6 +49,9 @@ export type SeenTrade = {
   readonly side: Side;
 };
 
+/** Public trades without a gap since a time: each once, oldest first. */
+export type PastTrades = { readonly since: Millis; readonly trades: readonly SeenTrade[] };
+
 /**
  * Reference price of other books through a cross rate, or of a feed, in ticks of this instrument, not rounded. `at` is
  * the time of the price.
@@ -113,4 +116,23 @@ export interface Strategy {
    * this method.
    */
   trade?(trade: SeenTrade): void;
+  /** Time, in ms, of complete public trades that the strategy needs before it quotes; absent if none. */
+  readonly historyMs?: number;
+  /**
+   * Receives the public trades up to now, before the first view. Called again if the driver lost trades: the trades are
+   * complete only from the new `since` on.
+   */
+  history?(past: PastTrades): void;
+  /** Log of the quotes; present if they come from code that a replay must not run. */
+  readonly quoteLog?: QuoteLog;
+}
+
+/** Quotes that code outside of this program returned. They are recorded, so that a replay does not run that code. */
+export interface QuoteLog {
+  /** Returns the quotes since the previous call, in the order in which they were returned, and clears the log. */
+  take(): readonly Quote[];
+  /** In a replay, sets the quotes that the next decisions get. */
+  give(quotes: readonly Quote[]): void;
+  /** Error after which the code no longer quotes; `null` if it has not failed. */
+  readonly failure: string | null;
 }

@@ -1,8 +1,9 @@
 /** Text that must not reach a log: it prints as [redacted] and only `reveal` returns it. */
-import { inspect } from 'node:util';
 import type { SecretText } from '../ports/venue.ts';
 
 const HIDDEN = '[redacted]';
+/** `inspect.custom` of node:util, without its types: strategy files use the types of this folder without those of Node. */
+const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
 export class Secret implements SecretText {
   readonly #text: string;
@@ -24,7 +25,7 @@ export class Secret implements SecretText {
     return HIDDEN;
   }
 
-  [inspect.custom](): string {
+  [INSPECT](): string {
     return HIDDEN;
   }
 }

@@ -1,5 +1,14 @@
 /** Options of a run, grouped by subject, and its final report. */
-import type { Clock, Engine, Exchange, HedgeRow, MarketStream, Millis, TransferLists } from '../../core/index.ts';
+import type {
+  Clock,
+  Engine,
+  EngineEvent,
+  Exchange,
+  HedgeRow,
+  MarketStream,
+  Millis,
+  TransferLists,
+} from '../../core/index.ts';
 import type { HedgeSetup } from '../../hedge/index.ts';
 import type { HedgePlace } from './hedgePlace.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
@@ -9,6 +18,7 @@ import type { BookLatch } from '../safety/bookLatch.ts';
 import type { Latch } from '../safety/latch.ts';
 import type { Log } from '../log.ts';
 import type { LivePriceFeed } from '../market/livePriceSource.ts';
+import type { PastTradesReads } from '../market/pastTrades.ts';
 import type { ReferenceOptions } from '../market/reference.ts';
 import type { RfqReferenceSetup } from '../market/rfqReferenceReads.ts';
 import type { Opening } from './opening.ts';
@@ -46,6 +56,8 @@ export type BesideQuoting = {
    * inventory.
    */
   readonly hedge?: HedgeSetup | undefined;
+  /** Sources of the public trades from before the run, for a strategy that needs them; absent: only the exchange. */
+  readonly pastTrades?: PastTradesReads | undefined;
   /** Other exchange, where the bot hedges. If absent, the bot hedges on no other exchange. */
   readonly place?: HedgePlace | undefined;
 };
@@ -114,6 +126,8 @@ export type LoopOptions = RunParts & {
     readonly others: readonly Rules[];
     readonly opening: Opening;
     readonly settled: readonly HedgeRow[];
+    /** Public trades from before the run; `null` if the strategy needs none. */
+    readonly history: Extract<EngineEvent, { kind: 'history' }> | null;
   };
 };
 

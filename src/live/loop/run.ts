@@ -47,6 +47,7 @@ import { Reads } from '../account/reads.ts';
 import { isFailed, type Failed } from '../failedRequest.ts';
 import { ConnectivityLog } from '../connectivityLog.ts';
 import { Refusals } from '../safety/refusals.ts';
+import { historyOf } from './history.ts';
 import { repeat } from './repeat.ts';
 import { RulesReads } from './rulesReads.ts';
 import { applyPendingSettlements } from '../state/settlements.ts';
@@ -161,7 +162,8 @@ export class Run {
     if (absent !== null) log.warn({}, absent);
     const opening = await resolveOpening(journal.leftovers, books, options);
     const state = { ...options.state, journal, latch };
-    const run: Run = new Run({ ...options, state, engine, start: { rules, others, opening, settled } });
+    const history = await historyOf(options, engine, rules, journal.run);
+    const run: Run = new Run({ ...options, state, engine, start: { rules, others, opening, settled, history } });
     return run;
 
     function onNews(news: EngineNews, symbol?: string): void {
@@ -286,6 +288,8 @@ export class Run {
         note: (what, failed) => this.#note(others.length === 0 ? what : `${book} ${what}`, failed, [this.#rules[i]!]),
         ...{ engine: engine.books[i]!, reference, newLivePrices, bookPollMs: timing.bookPollMs },
         instrument: () => this.#rules[i]!.known.instrument,
+        // A strategy file, which alone needs a history, is not allowed with several books.
+        history: i === 0 ? (start.history ?? undefined) : undefined,
       });
       return [book, market] as const;
     });
@@ -359,6 +363,8 @@ export class Run {
       const { symbol } = known.instrument;
       this.#queue.put({ kind: 'rules', ...(this.#rules.length > 1 && { symbol }), at: this.time(), ...known });
     }
+    const { history } = this.#options.start;
+    if (history !== null) this.#queue.put({ ...history, at: this.time() });
     if (opening.kind === 'fresh') {
       const { startedAt, balances } = opening;
       this.#queue.put({ kind: 'balances', at: this.time(), startedAt, quiet: true, balances });
@@ -527,14 +533,13 @@ export class Run {
       throw new Error(`the processing of event ${given.kind} started before that of the previous event had ended`);
     this.#isStepping = true;
     try {
-      const { clock, state, watchers } = this.#options;
+      const { clock, watchers } = this.#options;
       // An event that waited in the queue gets the present time; otherwise the engine would treat old data as recent.
       const now = this.time();
       const event = given.at < now ? { ...given, at: now } : given;
       const started = clock.elapsed();
       let commands: readonly Approved<Command>[];
       try {
-        state.journal.record(this.#writer.input(event));
         commands = this.#stepEngine(event);
       } catch (error) {
         this.#fail(error);
@@ -553,15 +558,29 @@ export class Run {
   }
 
   /**
-   * Steps the engine and records its commands. If the engine fails, records its error, which a replay must reproduce.
+   * Steps the engine, and records the event and the commands. If the engine fails, records its error, which a replay
+   * must reproduce. The quotes of a strategy file precede the event of their decision.
    */
   #stepEngine(event: EngineEvent): readonly Approved<Command>[] {
     const { engine, state } = this.#options;
+    const { quoteLogs } = engine;
+    const line = this.#writer.input(event);
+    if (quoteLogs.length === 0) state.journal.record(line);
+    // Quotes of previews are no part of the step.
+    for (const log of quoteLogs) log.take();
+    const recordInput = (): void => {
+      if (quoteLogs.length === 0) return;
+      const quotes = quoteLogs.map(log => log.take());
+      if (quotes.some(({ length }) => length > 0)) state.journal.record(this.#writer.quotes(quotes));
+      state.journal.record(line);
+    };
     try {
       const commands = engine.step(event);
+      recordInput();
       if (commands.length > 0) state.journal.record(this.#writer.commands(commands));
       return commands;
     } catch (error) {
+      recordInput();
       state.journal.record(this.#writer.broke(error));
       throw error;
     }

@@ -18,6 +18,7 @@ import { MarketDataSupervisor, writeLevels, type BookSource, type MarketDataUser
 import type { MarketDataOptions, MarketDataStatus } from './marketDataOptions.ts';
 import { oursIn } from '../account/ownOids.ts';
 import { EventDrivenReads } from '../account/eventDrivenReads.ts';
+import { CompleteTradeFeed } from './completeTrades.ts';
 import { LivePriceReads } from './livePriceReads.ts';
 import { ReferenceReads } from './reference.ts';
 import { amountOrNull, priceOrNull } from '../account/reads.ts';
@@ -39,6 +40,8 @@ export class MarketData {
   readonly #prompt: EventDrivenReads;
   readonly #reference: ReferenceReads | null;
   readonly #livePrices: LivePriceReads | null;
+  /** Trades without a gap; `null` if the strategy needs no history of trades. */
+  readonly #completeTrades: CompleteTradeFeed | null;
   #stopped = false;
   #tradeAt: Millis = -Infinity;
   /**
@@ -58,6 +61,14 @@ export class MarketData {
     this.#prompt = new EventDrivenReads({ clock, engine, exchange, onBroken, ...account });
     this.#reference = reference ? new ReferenceReads(reference, { run, exchange, instrument, note, onBroken }) : null;
     this.#livePrices = newLivePrices ? new LivePriceReads(newLivePrices(), run, options.host) : null;
+    const { history = null } = options;
+    this.#completeTrades =
+      history === null
+        ? null
+        : new CompleteTradeFeed({
+            ...{ lists: exchange, clock, log: run.log, instrument, time, step: run.step, onBroken },
+            last: history.last,
+          });
     const feed = new L3Book({
       instrument: instrument(),
       book: this.#book,
@@ -92,6 +103,7 @@ export class MarketData {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#tellTimer?.stop();
+    this.#completeTrades?.stop();
     void this.#supervisor.stop();
     await Promise.all([this.#prompt.stop(), this.#reference?.stop(), this.#livePrices?.stop()]);
   }
@@ -146,6 +158,7 @@ export class MarketData {
       onNews: host.onTurn,
       onCurrent: was => {
         this.#feed.show();
+        this.#completeTrades?.current();
         if (was !== 'stream') {
           const { sequence, size } = this.#feed;
           log.info({ sequence: String(sequence), orders: size }, 'market data comes from the stream');
@@ -153,7 +166,11 @@ export class MarketData {
         this.#tellSoon(null);
       },
       takeBook: book => this.#takeBook(book),
-      onBook: (startedAt, source) => (source === 'stream' ? this.#tellSoon(startedAt) : this.#tell(startedAt)),
+      onBook: (startedAt, source) => {
+        if (source !== 'stream') return this.#tell(startedAt);
+        this.#completeTrades?.current();
+        this.#tellSoon(startedAt);
+      },
       onLost: (reason, was) => this.#lost(reason, was),
       onCountedAnew: (sequence, newest) =>
         log.warn(
@@ -176,6 +193,7 @@ export class MarketData {
   #lost(reason: string, was: BookSource): void {
     const { log } = this.#options.run;
     this.#untold = null;
+    this.#completeTrades?.lost();
     if (was === 'stream') log.warn({ reason }, `market data is read by polling: ${reason}`);
     else if (was === 'none')
       log.info({ reason }, `market data is read by polling until the stream is available: ${reason}`);
@@ -188,6 +206,7 @@ export class MarketData {
       if ([trade.makerOid, trade.takerOid].some(oid => oid !== undefined && this.#feed.isOwn(oid)))
         this.#prompt.seen({ kind: 'traded', tid: trade.tid });
     }
+    if (this.#completeTrades !== null) return this.#completeTrades.hear(trades);
     for (const { price: text, amount: lots, makerSide } of trades) {
       const price = priceOrNull(instrument(), text);
       const amount = amountOrNull(instrument(), lots);

@@ -25,6 +25,11 @@ export type MarketDataOptions = {
   readonly reference?: ReferenceOptions | undefined;
   /** Creates the feeds of live prices from which the reference price is computed; absent if none are configured. */
   readonly newLivePrices?: (() => readonly LivePriceFeed[]) | undefined;
+  /**
+   * History of trades that the strategy got, whose `last` trade the trades of the stream continue; absent if the strategy
+   * needs none.
+   */
+  readonly history?: { readonly last: string | null } | undefined;
   /** Pause between two polls of the book. If the stream sends nothing for this time, a poll checks the book. */
   readonly bookPollMs: Millis;
   readonly note: (what: string, failed: Failed) => void;

@@ -9,6 +9,7 @@ import {
   type EngineEvent,
   type OrderBook,
   type Price,
+  type Quote,
   type RestoredLedger,
   type Side,
 } from '../../core/index.ts';
@@ -21,6 +22,8 @@ export type RecordingLine =
    * as side, price and amount.
    */
   | { readonly kind: 'input'; readonly event: RecordedEvent; readonly levels: readonly LevelChange[] }
+  /** Quotes that a strategy file returned during the next input, for each log of `Engine.quoteLogs`. */
+  | { readonly kind: 'quotes'; readonly quotes: readonly (readonly Quote[])[] }
   | Answer
   /** Placeholder for lines that the disk did not accept. */
   | { readonly kind: 'gap' };
@@ -56,6 +59,10 @@ export class LineWriter {
     const { book, ...event } = told;
     const levels = this.#changes(book, event.symbol);
     return `i${JSON.stringify(levels.length === 0 ? { event } : { event, levels })}`;
+  }
+
+  quotes(quotes: readonly (readonly Quote[])[]): string {
+    return `q${JSON.stringify(quotes)}`;
   }
 
   commands(commands: readonly Command[]): string {
@@ -97,10 +104,11 @@ export function lineOf(text: string): RecordingLine {
   const body = text.slice(1);
   if (text === GAP) return { kind: 'gap' };
   if (text.startsWith('o')) return { kind: 'commands', commands: JSON.parse(body) as Command[] };
+  if (text.startsWith('q')) return { kind: 'quotes', quotes: JSON.parse(body) as Quote[][] };
   if (text.startsWith('x')) return JSON.parse(body) as Answer;
   if (!text.startsWith('i'))
     throw new RangeError(
-      `expected a recorded line that starts with g, i, o or x, found ${JSON.stringify(text.slice(0, 1))}`,
+      `expected a recorded line that starts with g, i, o, q or x, found ${JSON.stringify(text.slice(0, 1))}`,
     );
   const { event, levels } = JSON.parse(body, decode) as { event: RecordedEvent; levels?: LevelChange[] };
   return { kind: 'input', event, levels: levels ?? [] };

@@ -115,6 +115,7 @@ export class Replaying {
   #commands = 0;
   #given: Answer = NO_COMMANDS;
   #broke: string | null = null;
+  #quotes: Extract<RecordingLine, { kind: 'quotes' }>['quotes'] = [];
   #last = 'nothing yet';
   #lastEvent: { readonly kind: string; readonly at: Millis } = { kind: 'nothing yet', at: 0 };
   #divergence: Divergence | null = null;
@@ -128,6 +129,10 @@ export class Replaying {
   /** Replays one line. Returns `null` to continue, or the result at a difference or a gap. */
   take(line: RecordingLine): Replayed | null {
     if (line.kind === 'gap') return this.#result(this.#compared(NO_COMMANDS), true);
+    if (line.kind === 'quotes') {
+      this.#quotes = line.quotes;
+      return null;
+    }
     if (line.kind !== 'input') {
       const difference = this.#compared(line);
       if (difference !== null) return this.#result(difference);
@@ -142,6 +147,9 @@ export class Replaying {
     this.#last = `${line.event.kind} at ${line.event.at}`;
     this.#lastEvent = { kind: line.event.kind, at: line.event.at };
     const event = eventOf(line, this.#bookOf(line.event));
+    // Given here and not earlier, because a preview between two inputs must not use them.
+    for (const [i, log] of this.#engine.quoteLogs.entries()) log.give(this.#quotes[i] ?? []);
+    this.#quotes = [];
     this.#given = answerOf(this.#engine, event);
     this.#onInput?.(event, this.#given.kind === 'broke' ? [] : this.#given.commands);
     return null;

@@ -8,9 +8,10 @@ import { ProposalDesk } from '../../../src/app/actions/proposalDesk.ts';
 import { reviewProposal } from '../../../src/app/actions/proposals.ts';
 import { newProposalId } from '../../../src/app/console/consoleProposals.ts';
 import { digestOf } from '../../../src/app/run/reloading.ts';
-import { readConfigText, shippedConfig } from '../../../src/wiring/configFile.ts';
+import { readConfigText, readTradedText, shippedConfig } from '../../../src/wiring/configFile.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
 import { Folders } from '../../live/states.ts';
+import { folderWith, OWN_STRATEGY } from '../../strategies/ownFile.ts';
 import { advancing, started, worldOf } from '../../live/world.ts';
 
 const folders = new Folders();
@@ -78,6 +79,40 @@ test('shows the changes without secrets, and leaves the reload of an operator as
   expect(files(stateDir).slice(2)).toEqual(before.slice(2));
   write(wider);
   expect(await passing(approve())).toMatchObject({ end: 'done' });
+  expect(await running.stop()).toMatchObject({ left: [], failure: null });
+  world.end();
+});
+
+test('of a strategy file is bound to its text: a person reviews the text that the bot then runs', async () => {
+  const world = worldOf(72, {}, 'sandbox');
+  const { stateDir, clock } = world;
+  const { dir, yaml: file } = folderWith(OWN_STRATEGY);
+  const tree = parse(readFileSync(file, 'utf8')) as object;
+  writeFileSync(file, stringify({ ...tree, state: { dir: stateDir } }));
+  const read = () => readTradedText(file);
+  const stream = inProcessStream(world.box.exchange.stream, clock);
+  const running = await started(world, { stream, source: { file, given: read().config, read }, config: read().config });
+  await clock.advance(10_000);
+  const passing = <T>(work: Promise<T>) => advancing(clock, 250, work);
+  const bot = { stateDir, configFile: file };
+  const preview = async (ask: Parameters<typeof previewAction>[1]) => (await previewAction(bot, ask, clock)).lines;
+  const desk = new ProposalDesk({ bot, clock, preview, newId: newProposalId });
+  const asked = { action: 'reload', reason: 'a new idea', agent: 'Ana', minutes: null };
+  expect(await passing(desk.preview(asked))).toContain('nothing has changed since the last recorded run');
+  const write = (comment: string) => writeFileSync(join(dir, 'own.ts'), `${OWN_STRATEGY}// ${comment}\n`);
+  write('one');
+  const lines = await passing(desk.preview(asked));
+  expect(lines[0]).toMatch(/^strategy\.name: "?own\.ts@[0-9a-f]{12}"? -> "?own\.ts@[0-9a-f]{12}"?$/);
+  expect(lines.join('\n')).not.toContain('defineStrategy');
+  const approver = { by: 'Luz', via: 'command' } as const;
+  const review = (of: { readonly id: string; readonly digest: string }) =>
+    passing(reviewProposal(bot, of, approver, clock, preview));
+  const first = await review(await passing(desk.propose(asked)));
+  write('two');
+  expect(await passing(first.approve())).toMatchObject({ end: 'refused', lines: [expect.stringMatching(/changed/)] });
+  const second = await review(await passing(desk.propose({ ...asked, reason: 'again' })));
+  expect(await passing(second.approve())).toMatchObject({ end: 'done' });
+  expect(await passing(desk.preview(asked))).toContain('nothing has changed since the last recorded run');
   expect(await running.stop()).toMatchObject({ left: [], failure: null });
   world.end();
 });

@@ -82,6 +82,18 @@ function scene(behavior: Behavior = 'takes') {
 }
 
 describe('a change', () => {
+  test('is refused with a strategy file, and nothing is listed: only the bot runs the file', async () => {
+    const { file, set, which, text } = scene();
+    const own = shipped.replace('name: ladder', 'file: ./own.ts');
+    writeFileSync(file, own);
+    for (const key of [KEY, 'limits.positionMax', 'log.level'])
+      await expect(set('0.1', { key })).rejects.toThrow(
+        /my\.yaml:\d+:\d+ strategy\.file: expected a strategy of Puntas for a change of a parameter, found the strategy file \.\/own\.ts/,
+      );
+    expect(() => shownParameters(which)).toThrow(/strategy file/);
+    expect(text()).toBe(own);
+  });
+
   test('is written with its comments, owner and mode, applied by the bot, and in the journal; its inverse restores the file', async () => {
     const { dir, file, bot, set, text, left, which } = scene();
     const end = await set('13');

@@ -130,6 +130,10 @@ describe('the tools', () => {
       expect.objectContaining({ page: 'hedging' }),
     );
     expect((await client.call('check_configuration', { yaml: 'book: [' })).data).toMatchObject({ isValid: false });
+    const sandbox = readFileSync(shippedConfig('sandbox'), 'utf8').replace('name: ladder', 'file: ./own.ts');
+    expect((await client.call('check_configuration', { yaml: sandbox })).data).toMatchObject({
+      ...{ isValid: true, warnings: [expect.stringMatching(/^strategy\.file: the file is code/)] },
+    });
     const { result } = await client.ask('tools/list');
     for (const each of result!['tools'] as { name: string; annotations: { readOnlyHint: boolean } }[])
       expect([each.name, each.annotations.readOnlyHint]).toEqual([each.name, !each.name.startsWith('propose_')]);

@@ -31,7 +31,7 @@ describe.each(cases)('the candidate %s on an exchange that is %s', (name, kind, 
     paper: { stateDir: './own-paper', fills: 'expected' },
   };
   const text = `${EVIDENCE_MARK}{}\n${stringify({ ...tree, ...own, ...exchange })}`;
-  const candidate: Candidate = { file: `${IN}/best.yaml`, config: read(text), text, tuned: null };
+  const candidate: Candidate = { file: `${IN}/best.yaml`, config: read(text), text, tuned: null, strategy: null };
 
   test('trades on paper as itself, on a port that nobody has, with a state that only this promotion has', () => {
     const paper = read(paperText(candidate, PAPER, 'A test.'));

@@ -42,7 +42,7 @@ describe('the smallest size of a configuration', () => {
     const { text, config } = read(name);
     fc.assert(
       fc.property(fc.integer({ min: 20_000, max: 900_000 }), midTicks => {
-        const candidate = { file: '/home/ann/best.yaml', config, text, tuned: null };
+        const candidate = { file: '/home/ann/best.yaml', config, text, tuned: null, strategy: null };
         const { text: small, smallest } = smallestText(candidate, '/home/ann', { instrument, midTicks }, 'A test.');
         const loaded = loadConfig(small, name, ['bitso']);
         expect(loaded.ok ? [] : loaded.errors).toEqual([]);
@@ -90,7 +90,7 @@ describe('the smallest size of a configuration', () => {
       const own = stringify(candidate);
       const loaded = loadConfig(own, 'own', ['bitso']);
       if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
-      const of = { file: '/home/ann/best.yaml', config: loaded.config, text: own, tuned: null };
+      const of = { file: '/home/ann/best.yaml', config: loaded.config, text: own, tuned: null, strategy: null };
       const { text: small, smallest } = smallestText(of, '/home/ann', { instrument, midTicks: 100_000 }, 'A test.');
       const after = parse(small) as unknown;
       for (const path of amountsIn(schema)) {
@@ -116,7 +116,7 @@ describe('the smallest size of a configuration', () => {
     const own = stringify(tree);
     const loaded = loadConfig(own, 'own', ['bitso']);
     if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
-    const candidate = { file: '/home/ann/best.yaml', config: loaded.config, text: own, tuned: null };
+    const candidate = { file: '/home/ann/best.yaml', config: loaded.config, text: own, tuned: null, strategy: null };
     const { text: small, smallest } = smallestText(candidate, '/home/ann', { instrument, midTicks: 20_000 }, 'A test.');
     expect(smallest.share).toBe('all');
     expect(parse(small)).toEqual(parse(own));

@@ -42,7 +42,7 @@ const GROUPS: readonly (readonly [title: string, commands: readonly string[]])[]
   ],
   ['Choose and tune', ['scout', 'backtest', 'compare', 'calibrate', 'tune', 'worker', 'promote']],
   ['Recordings', ['record', 'import', 'tape', 'export']],
-  ['Develop', ['new-strategy']],
+  ['Develop', ['new-strategy', 'check-strategy']],
 ];
 
 /** An option that this many commands have with the same text is described once. */

@@ -27,12 +27,33 @@ type Node = {
 
 /** The schema as editors read it, through `# yaml-language-server: $schema=./schema.json`. */
 export const configJsonSchema = (): object => {
-  const { $schema, required = [], ...rest } = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' });
+  const { $schema, required = [], ...rest } = keysJsonSchema();
+  const { oneOf: named = [], ...strategy } = rest.properties!['strategy'] as Node;
   const always = required.filter(key => !OR_IN_BOOKS.includes(key));
   const alone = required.filter(key => OR_IN_BOOKS.includes(key));
   const either = { if: { required: ['books'] }, else: { required: alone } };
-  return { $schema, title: 'Puntas configuration', ...rest, required: always, ...either };
+  return {
+    ...{ $schema, title: 'Puntas configuration', ...rest, required: always, ...either },
+    properties: { ...rest.properties, strategy: { ...strategy, oneOf: [...named, STRATEGY_FILE] } },
+  };
 };
+
+/** A section with a strategy file, whose other keys are known only from the file. */
+const STRATEGY_FILE: Node = {
+  type: 'object',
+  properties: {
+    file: { type: 'string', description: 'Strategy file, relative to this file.' },
+    sha256: { type: 'string', description: 'SHA-256 (hex) of the only text of the file that may run.' },
+    historyTape: {
+      type: 'string',
+      description: 'Folder of a tape with trades from before a run, for a strategy with a history.',
+    },
+  },
+  required: ['file'],
+  additionalProperties: true,
+};
+
+const keysJsonSchema = () => z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' });
 
 /** The schema of `config/fleet.yaml`, as editors read it. */
 export const fleetJsonSchema = (): object => {
@@ -47,7 +68,7 @@ const OR_IN_BOOKS: readonly string[] = ['book', 'strategy', 'limits'];
 
 /** docs/configuration.md as Markdown, before formatting. */
 export function configReference(): string {
-  const sections = Object.entries((configJsonSchema() as Node).properties ?? {});
+  const sections = Object.entries((keysJsonSchema() as Node).properties ?? {});
   const plain = sections.filter(([, node]) => !isSection(node));
   const grouped = sections.filter(([, node]) => isSection(node));
   const root = { properties: Object.fromEntries(plain), required: plain.map(([key]) => key) };

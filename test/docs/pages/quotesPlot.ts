@@ -51,7 +51,7 @@ export function quotesPlot(name: StrategyName): string {
   });
   const points = Array.from({ length: POINTS + 1 }, (_, i): Point => {
     const position = Math.round(-cap + (2 * cap * i) / POINTS);
-    const quote = kindOf(strategy.name).make(strategy, instrument).quote(viewAt(position));
+    const quote = kindOf(strategy).make(strategy, instrument).quote(viewAt(position));
     return { inventory: position / 1e8, quote };
   });
   const most = Number(limits.positionMax);

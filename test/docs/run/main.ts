@@ -11,6 +11,7 @@ import { everythingIn, figuresOf, inWords, planIn } from './pages.ts';
 import { SHOWN, type Planned, type Session } from './plan.ts';
 import { screensOf } from './screens.ts';
 import { COLUMNS, isOnScreen, type Typed } from './terminal.ts';
+import { ownStrategyOnPage } from '../ownStrategy.ts';
 import { fragmentsOf, hedgesElsewhere, wholeOf, type Fragment } from './yaml.ts';
 
 /** The checkout: this file is dist/test/docs/run/main.js. */
@@ -116,6 +117,7 @@ async function runSession(session: Session, lane: number): Promise<void> {
     if (/\bpuntas\b|npm start/.test(all)) clone.pointConfigsHere(all.includes('api.bitso.com'));
     for (const [name, target] of Object.entries(RECORDINGS)) symlinkSync(join(DATA, target), clone.path(name));
     symlinkSync(join(dir, 'tape'), clone.path('tape'));
+    writeFileSync(clone.path('my-strategy.ts'), ownStrategyOnPage());
     await clone.account();
     if (!/^export PUNTAS_API_KEY_FILE/m.test(all)) clone.useKeys();
     const webhooks = all.includes('puntas webhooks');

@@ -218,6 +218,7 @@ const STAYS: readonly (readonly [RegExp, RegExp])[] = [
 /** What is to be read on the screen afterwards, where a code of 0 says too little. */
 const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/ --help$/, /^Usage: (?:npx )?puntas \w+/m],
+  [/puntas check-strategy\b(?!.*--help)/, /^pass {2}/m],
   [/puntas check\b/, /# quotes that the bot would place now/],
   [/puntas init\b/, /^written: \S+\.yaml; check this file/m],
   [/puntas doctor\b.* --order/, /order +buy [^]*:\s+accepted\s+and\s+canceled[^]* 0 fail/],

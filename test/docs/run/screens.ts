@@ -20,6 +20,8 @@ const OTHERS: readonly { readonly page: RegExp; readonly begins: RegExp; readonl
   { page: /^docs\/remote\.md$/, begins: /^TOKEN=/, what: 'requests to a console that runs' },
   { page: /development\/architecture\.md$/, begins: /^graph /, what: 'a picture in Mermaid' },
   // Its code is compiled and tried: test/strategies/ownStep.test.ts.
+  // Its laws are tried: test/docs/ownStrategy.test.ts.
+  { page: /^docs\/strategy-files\.md$/, begins: /^\/\/ my-strategy\.ts/, what: 'TypeScript' },
   { page: /development\/strategies\.md$/, begins: /^\/\*\* Follows the takers/, what: 'TypeScript' },
 ];
 

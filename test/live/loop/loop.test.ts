@@ -17,7 +17,7 @@ const count = (world: World, side: 'buy' | 'sell') => ours(world).filter(order =
 
 /** Whether within a minute every level of both sides stands at once; between two refreshes one is missing now and then. */
 async function isFullSoon(world: World): Promise<boolean> {
-  const { levels } = world.config.strategy;
+  const { levels = 1 } = world.config.strategy;
   for (let second = 0; second < 60; second++) {
     if (count(world, 'buy') === levels && count(world, 'sell') === levels) return true;
     await world.clock.advance(1_000);
@@ -237,7 +237,7 @@ describe('an order whose answer is lost', () => {
 
   test.each(cases)('%s stays reserved, is never sent again and is resolved', async (_, fate, unknown) => {
     const world = worldOf(9);
-    const { levels } = world.config.strategy;
+    const { levels = 1 } = world.config.strategy;
     const running = await started(world, { fate: once(isPlacing, fate) });
     let most = 0;
     for (let second = 0; second < 150; second++) {

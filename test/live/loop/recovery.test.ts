@@ -27,7 +27,7 @@ const texts = (running: Running): string => running.log.map(({ text }) => text).
 
 /** Seconds until both sides are quoted; at no second more than the configured levels stand on a side. */
 async function secondsToQuote(world: World, most: number): Promise<number> {
-  const { levels } = world.config.strategy;
+  const { levels = 1 } = world.config.strategy;
   for (let second = 0; second <= most; second++) {
     const [bids, asks] = (['buy', 'sell'] as const).map(side => ours(world).filter(o => o.side === side).length);
     expect(Math.max(bids!, asks!)).toBeLessThanOrEqual(levels);

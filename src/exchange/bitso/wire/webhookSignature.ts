@@ -39,7 +39,7 @@ export const signatureCheck: VenueWebhooks['signatures'] = ({ now, elapsed }, on
         }
         return learned ? INVALID : { kind: 'later' };
       }
-      const signed = signedIn(body.toString('utf8'), now());
+      const signed = signedIn(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'), now());
       if (signed === null || !createVerify('sha256').update(signed.payload).verify(key, signature, 'base64'))
         return INVALID;
       return { kind: 'yes', says: signed.says };

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { configAt, settingsOf } from '../../../../backtest/app/tune/parameters.ts';
+import { configAt, configOf, configTextAt, settingsOf } from '../../../../backtest/app/tune/parameters.ts';
+import { strategyTextIn } from '../../../../src/config.ts';
 import { readStudy, studyDigest } from '../../../../backtest/app/tune/study.ts';
 import { shippedConfig } from '../../../../src/wiring/configFile.ts';
+import { folderWith, OWN_STRATEGY } from '../../../strategies/ownFile.ts';
 import { folder, studyFile } from './studies.ts';
 
 const dir = folder();
@@ -217,5 +219,43 @@ describe('a point', () => {
     );
     const config = configAt({ strategy: 'wide', 'strategy.levelSpacingBps': 7 }, study.keys.parameters, study.base);
     expect(config).toMatchObject({ strategy: { halfSpreadBps: 30, levels: 3, levelSpacingBps: 7 } });
+  });
+});
+
+describe('a study of a strategy file', () => {
+  const studyFolder = (code: string, parameters: string) => {
+    const { dir, yaml } = folderWith(code);
+    const file = join(dir, 'study.yaml');
+    writeFileSync(file, withParameters(parameters).replace('SANDBOX', yaml));
+    return { dir, file };
+  };
+  const studyOf = (code: string, parameters: string) => readStudy(studyFolder(code, parameters).file);
+  const TAKERS = '  strategy.takerBps: { linear: [0, 10] }';
+
+  test('varies the parameters of the file, and its trials have the text of the file', () => {
+    const { keys, base } = studyOf(OWN_STRATEGY, TAKERS);
+    const config = configAt({ 'strategy.takerBps': 7 }, keys.parameters, base);
+    expect(config).toMatchObject({ strategy: { takerBps: 7, file: './own.ts', code: OWN_STRATEGY } });
+    const text = configTextAt({ 'strategy.takerBps': 7 }, keys.parameters, base);
+    expect(text).not.toContain('defineStrategy');
+    expect(configOf(text, strategyTextIn(base))).toEqual(config);
+    expect(configOf(text)).toMatch(/the trial has no text of its strategy file/);
+  });
+
+  test('has another digest after a change of the file', () => {
+    const { file, dir } = studyFolder(OWN_STRATEGY, TAKERS);
+    const digest = () => studyDigest(readStudy(file), '1', []);
+    const before = digest();
+    expect(digest()).toBe(before);
+    writeFileSync(join(dir, 'own.ts'), `${OWN_STRATEGY}\n`);
+    expect(digest()).not.toBe(before);
+  });
+
+  test.each([
+    ['strategy.takerBp: { linear: [0, 10] }', /takerBp: unknown key; did you mean takerBps\?/],
+    ['strategy.takerBps: { linear: [0, 99] }', /takerBps.*: the configuration refuses 99: expected at most 50/],
+    ['strategy.file: { choice: [./own.ts, ./other.ts] }', /strategy\.file: all trials run the same strategy file/],
+  ])('refuses %s', (parameter, line) => {
+    expect(() => studyOf(OWN_STRATEGY, `  ${parameter}`)).toThrow(line);
   });
 });

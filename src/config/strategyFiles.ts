@@ -1,0 +1,128 @@
+/**
+ * Sections that select a strategy file. Only `withStrategyFile` adds the text of a file to a configuration, and only for
+ * a reader that may run files; a `code` key in a YAML file is an error.
+ */
+import { z } from 'zod';
+import {
+  definitionIn,
+  sectionSchema,
+  oneLine,
+  StrategyFileError,
+  strategyFileOf,
+  strategyIdentity,
+  type StrategyCode,
+} from '../../strategies/index.ts';
+import type { Problem } from './problems.ts';
+import type { StrategyConfig } from './sections/strategy.ts';
+
+/** Access of a command to strategy files. */
+export type StrategyFiles = {
+  /** Returns the text of the file at a path as in the configuration, or throws an error with the reason. */
+  readonly read: (file: string) => string;
+  /**
+   * Whether the code may be run. If not, the parameters are not checked, and a file that cannot be read is no error:
+   * commands that stop or show a bot must not depend on the file.
+   */
+  readonly isRun: boolean;
+};
+
+/** Parsed configuration with the section of its strategy file. */
+export type WithStrategyFile = {
+  readonly value: unknown;
+  readonly problems: readonly Problem[];
+  /** Schema of the section; `null` if a strategy of Puntas is selected, or the file is invalid. */
+  readonly keys: z.ZodType<StrategyConfig> | null;
+};
+
+type Tree = Readonly<Record<string, unknown>>;
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Keys that only a reader adds to a section with a strategy file. */
+const ADDED = ['code', 'tolerance'] as const;
+
+/** Section of a file that is not run: its parameters are whatever the configuration has. */
+const unreadSection = z.looseObject({ name: z.string(), file: z.string(), sha256: z.string().optional() });
+
+/** Whether a parsed configuration selects a strategy file. */
+export const selectsFile = (value: unknown): boolean =>
+  isTree(value) && isTree(value['strategy']) && Object.hasOwn(value['strategy'], 'file');
+
+/** Adds a strategy file to a parsed configuration. Configurations without a strategy file are returned unchanged. */
+export function withStrategyFile(value: unknown, { read, isRun }: StrategyFiles): WithStrategyFile {
+  if (!selectsFile(value)) return { value, problems: [], keys: null };
+  const { strategy: section } = value as { readonly strategy: Tree };
+  const problem = (key: string, message: string): WithStrategyFile => ({
+    value,
+    problems: [{ path: ['strategy', key], message }],
+    keys: null,
+  });
+  const { name, file, sha256: expected, ...parameters } = section;
+  if (name !== undefined) return problem('name', 'a strategy has a name or a file; remove one of these two keys');
+  for (const key of ADDED) if (Object.hasOwn(section, key)) return problem(key, 'unknown key; remove it');
+  if (typeof file !== 'string' || file === '') return problem('file', 'expected a path like "./my-strategy.ts"');
+  if (expected !== undefined && !(typeof expected === 'string' && /^[0-9a-f]{64}$/.test(expected)))
+    return problem('sha256', 'expected 64 hexadecimal digits, the SHA-256 of the file');
+  const filled = (own: object): Tree => ({ ...(value as Tree), strategy: { ...parameters, ...own } });
+  if (!isRun) {
+    const own = strategyIdentity(
+      file,
+      readOrNull(() => read(file)),
+    );
+    const keys = unreadSection as unknown as z.ZodType<StrategyConfig>;
+    return { value: filled(own), problems: [], keys };
+  }
+  try {
+    const own = strategyFileOf(file, read(file));
+    if (expected !== undefined && own.sha256 !== expected)
+      return problem(
+        'sha256',
+        `expected the SHA-256 ${expected}, found ${own.sha256 ?? 'none'}: ${file} is not the approved text; restore the file, or change this key`,
+      );
+    const definition = definitionIn(own);
+    const keys = sectionSchema(definition);
+    // The check runs code of the file; an error of this code must not end the command without the name of the file.
+    const checked = keys.safeParse({ ...parameters, ...own });
+    const tolerance = checked.success ? { tolerance: definition.tolerance(checked.data) } : {};
+    return {
+      value: filled({ ...own, ...tolerance }),
+      problems: [],
+      keys: keys as unknown as z.ZodType<StrategyConfig>,
+    };
+  } catch (error) {
+    return problem('file', error instanceof StrategyFileError ? error.message : `${file}: ${oneLine(error)}`);
+  }
+}
+
+function readOrNull(read: () => string): string | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a section has the text of a strategy file. */
+export const hasCode = (section: unknown): section is StrategyCode =>
+  isTree(section) && typeof section['code'] === 'string';
+
+/** Returns the schema of a section to which a reader added the text of its file. */
+export const strategySchema = (section: StrategyCode): z.ZodType<StrategyConfig> =>
+  sectionSchema(definitionIn(section)) as unknown as z.ZodType<StrategyConfig>;
+
+/** Returns a configuration as an operator writes it: without the keys that a reader adds. */
+export function withoutStrategyText<T extends Tree>(tree: T): T {
+  const section = tree['strategy'];
+  if (!isTree(section) || !Object.hasOwn(section, 'file')) return tree;
+  const { name: _, sha256: __, code: ___, tolerance: ____, ...written } = section;
+  return { ...tree, strategy: written };
+}
+
+/** Returns the text of the strategy file of a configuration, checked or as parsed; `undefined` if it has none. */
+export const strategyTextIn = ({ strategy }: { readonly strategy?: unknown }): string | undefined =>
+  hasCode(strategy) ? strategy.code : undefined;
+
+/** Returns the SHA-256 (hex) of the strategy file of a configuration; `undefined` if it has none or is unread. */
+export function strategyHashIn({ strategy }: { readonly strategy?: unknown }): string | undefined {
+  const hash = isTree(strategy) ? strategy['sha256'] : undefined;
+  return typeof hash === 'string' ? hash : undefined;
+}

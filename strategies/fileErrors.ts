@@ -1,0 +1,30 @@
+/** Errors of strategy files as one line: their text, and their place in the file. */
+import { textOfError } from '../src/core/index.ts';
+
+/** Error of a strategy file as one line: `path:line:column: what is wrong; what to do`. */
+export class StrategyFileError extends Error {
+  override readonly name = 'StrategyFileError';
+}
+
+/** Maximum length of an error's text, in characters. */
+const ERROR_MAX = 200;
+
+/** Returns the text of an error in one line without control characters. */
+export function oneLine(error: unknown): string {
+  try {
+    const text = textOfError(error).replace(/[\s\p{Cc}]+/gu, ' ');
+    return text.trim().slice(0, ERROR_MAX);
+  } catch {
+    // A thrown object can have getters that throw too.
+    return 'an error without a message';
+  }
+}
+
+/** Returns `:line` of an error in the file, from its stack; empty if unknown. */
+export function errorPlace(error: unknown, file: string): string {
+  const stack: unknown = error instanceof Error ? error.stack : '';
+  const text = typeof stack === 'string' ? stack : '';
+  const at = text.indexOf(`${file}:`);
+  const line = at < 0 ? undefined : /^\d+/.exec(text.slice(at + file.length + 1))?.[0];
+  return line === undefined ? '' : `:${line}`;
+}

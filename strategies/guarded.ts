@@ -1,0 +1,264 @@
+/**
+ * Guard of a strategy from a file: an error or an invalid quote empties both sides, with a reason that names the file.
+ * The guard also logs the quotes for the recording, and repeats recorded quotes in a replay.
+ */
+import {
+  emptyDepth,
+  type Amount,
+  type AmountStep,
+  type Depth,
+  type Figure,
+  type Instrument,
+  type Level,
+  type Millis,
+  type PastTrades,
+  type Quote,
+  type QuoteLog,
+  type Reference,
+  type Step,
+  type Strategy,
+  type View,
+} from '../src/core/index.ts';
+import { errorPlace, oneLine } from './fileErrors.ts';
+import { silent } from './quoteLevels.ts';
+
+/** Maximum number of levels of a side, of steps of a level, and of figures. */
+const ENTRIES_MAX = 100;
+/** Maximum length of a text in a quote, in characters. */
+const TEXT_MAX = 400;
+
+/**
+ * Returns a strategy that never throws and that cannot change what the engine uses. After an error the strategy does
+ * not quote until it is made again, because its memory may be incomplete: a reload does this. `make` gets a frozen
+ * instrument. `needs` returns for how many ms the strategy learns from the first view or trade on, and of how many ms it
+ * needs complete trades, before it quotes.
+ */
+export function guarded(
+  file: string,
+  instrument: Instrument,
+  make: (instrument: Instrument) => Strategy,
+  needs: () => { readonly warmupMs: Millis; readonly historyMs: Millis } = () => NO_NEEDS,
+): Strategy {
+  let failure: string | null = null;
+  let given: readonly [own: Instrument, frozen: Instrument] = [instrument, Object.freeze({ ...instrument })];
+  const frozen = (own: Instrument): Instrument => {
+    if (given[0] !== own) given = [own, Object.freeze({ ...own })];
+    return given[1];
+  };
+  let ownDepth = emptyDepth(0);
+  // New arrays if the number of levels changes, which does not happen in a run.
+  const depthFor = ({ bidPrices: { length } }: Depth): Depth => {
+    if (ownDepth.bidPrices.length !== length) ownDepth = emptyDepth(length);
+    return { ...ownDepth };
+  };
+  const attempt = <T>(work: () => T): T | undefined => {
+    if (failure !== null) return undefined;
+    try {
+      return work();
+    } catch (error) {
+      failure = `${file}${errorPlace(error, file)} failed: ${oneLine(error)}; correct the file, then run puntas reload`;
+      return undefined;
+    }
+  };
+  const strategy = attempt(() => strategyOf(make(given[1])));
+  const { warmupMs, historyMs } = attempt(needs) ?? NO_NEEDS;
+  if (historyMs > 0 && strategy?.trade === undefined)
+    attempt(() => {
+      throw new Error('history: expected a strategy with the function trade');
+    });
+  const taken: Quote[] = [];
+  let startedAt = Infinity;
+  /** Time since which the strategy has received every trade. */
+  let completeSince = Infinity;
+  const seen = (at: Millis): void => {
+    startedAt = Math.min(startedAt, at);
+    completeSince = Math.min(completeSince, at);
+  };
+  /** Returns why the strategy does not quote yet; `null` if it quotes. */
+  const learning = (at: Millis): string | null => {
+    const [warmupLeft, historyLeft] = [startedAt + warmupMs - at, completeSince + historyMs - at];
+    if (warmupLeft <= 0 && historyLeft <= 0) return null;
+    return warmupLeft >= historyLeft
+      ? `${file} learns from the market for ${inSeconds(warmupMs)} before it quotes; ${inSeconds(warmupLeft)} left`
+      : `${file} needs the trades of ${inSeconds(historyMs)} and has ${inSeconds(historyMs - historyLeft)}; quotes in ${inSeconds(historyLeft)}`;
+  };
+  const quoted = (view: View): Quote => {
+    const found = attempt(() => quoteIn(strategy?.quote(ownView(view, frozen(view.instrument), depthFor(view.depth)))));
+    if (failure !== null) return silent(failure);
+    if (typeof found === 'string') return silent(`${file} returned an invalid quote: ${found}`);
+    seen(view.at);
+    const why = learning(view.at);
+    return why === null ? found! : silent(why);
+  };
+  return {
+    quote(view) {
+      const quote = quoted(view);
+      // A driver that records takes them after each event; without one, the log must not grow.
+      if (taken.length >= ENTRIES_MAX) taken.length = 0;
+      taken.push(quote);
+      return quote;
+    },
+    ...(strategy?.trade !== undefined && {
+      trade: trade => {
+        seen(trade.at);
+        attempt(() => strategy.trade?.({ ...trade }));
+      },
+    }),
+    ...(historyMs > 0 && {
+      historyMs,
+      history: ({ since, trades }: PastTrades) => {
+        completeSince = since;
+        for (const trade of trades) attempt(() => strategy?.trade?.({ ...trade }));
+      },
+    }),
+    quoteLog: {
+      take: () => taken.splice(0),
+      give: () => undefined,
+      get failure() {
+        return failure;
+      },
+    },
+  };
+}
+
+const NO_NEEDS = { warmupMs: 0, historyMs: 0 } as const;
+
+const inSeconds = (ms: number): string => `${Math.ceil(ms / 1_000)} s`;
+
+const NOT_RECORDED = silent('the recording has no quote of the strategy file yet');
+
+/** Returns the strategy of a replay: it repeats the recorded quotes, and runs no code of the file. */
+export function recordedStrategy(): Strategy {
+  let [next, last]: [readonly Quote[], Quote] = [[], NOT_RECORDED];
+  const quoteLog: QuoteLog = { take: () => [], give: quotes => void (next = quotes), failure: null };
+  return {
+    quote() {
+      [last = last, ...next] = next;
+      return last;
+    },
+    quoteLog,
+  };
+}
+
+function strategyOf(made: unknown): Strategy {
+  if (typeof (made as Strategy | undefined)?.quote !== 'function')
+    throw new Error('make: expected a strategy with the function quote');
+  return made as Strategy;
+}
+
+/** Returns a copy of a view, with the arrays of `ownDepth`: the strategy can change it without an effect on the engine. */
+function ownView(view: View, instrument: Instrument, ownDepth: Depth): View {
+  const { depth, fair, reference, rfqPrices, widenBps, lastBuy, lastSell } = view;
+  const own: Writable<View> = {
+    ...view,
+    instrument,
+    depth: copiedInto(ownDepth, depth),
+    reference: reference && ownReference(reference),
+    widenBps: { buy: widenBps.buy, sell: widenBps.sell },
+    lastBuy: lastBuy && { ...lastBuy },
+    lastSell: lastSell && { ...lastSell },
+  };
+  if (fair !== undefined) own.fair = { price: fair.price, steps: fair.steps.map(step => ({ ...step })) };
+  if (rfqPrices) own.rfqPrices = { ...rfqPrices };
+  return own;
+}
+
+/** Copies a depth into the arrays of another one, which is faster than new arrays. */
+function copiedInto(own: Depth, { bidPrices, bidAmounts, askPrices, askAmounts, bids, asks }: Depth): Depth {
+  own.bidPrices.set(bidPrices);
+  own.bidAmounts.set(bidAmounts);
+  own.askPrices.set(askPrices);
+  own.askAmounts.set(askAmounts);
+  own.bids = bids;
+  own.asks = asks;
+  return own;
+}
+
+function ownReference(reference: Reference): Reference {
+  const { live } = reference;
+  return live === undefined
+    ? { ...reference }
+    : { ...reference, live: { ...live, sources: live.sources.map(source => ({ ...source })) } };
+}
+
+type Entry = Readonly<Record<string, unknown>>;
+const isEntry = (one: unknown): one is Entry => typeof one === 'object' && one !== null;
+const isText = (text: unknown): text is string => typeof text === 'string' && text.length <= TEXT_MAX;
+const isFiniteNumber = (one: unknown): one is number => typeof one === 'number' && Number.isFinite(one);
+
+/**
+ * Returns a copy of a strategy's quote with the known keys only, in which all numbers are finite; or why the value is
+ * not a quote. Written for speed, because it is a part of each decision.
+ */
+export function quoteIn(quote: unknown): Quote | string {
+  if (!isEntry(quote)) return `expected an object, found ${String(quote)}`;
+  const { noBid, noAsk, figures } = quote;
+  const bids = levelsIn('bids', quote['bids']);
+  if (typeof bids === 'string') return bids;
+  const asks = levelsIn('asks', quote['asks']);
+  if (typeof asks === 'string') return asks;
+  const copy: Writable<Quote> = { bids, asks };
+  if (noBid !== undefined) {
+    if (!isText(noBid)) return `noBid: expected text of at most ${TEXT_MAX} characters`;
+    copy.noBid = noBid;
+  }
+  if (noAsk !== undefined) {
+    if (!isText(noAsk)) return `noAsk: expected text of at most ${TEXT_MAX} characters`;
+    copy.noAsk = noAsk;
+  }
+  if (figures !== undefined) {
+    const own = listIn(figures, figureIn);
+    if (own === null) return 'figures: expected [{ name, value: finite number, unit }]';
+    copy.figures = own;
+  }
+  return copy;
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+function levelsIn(side: string, levels: unknown): readonly Level[] | string {
+  if (!Array.isArray(levels)) return `${side}: expected a list of levels`;
+  if (levels.length > ENTRIES_MAX) return `${side}: expected at most ${ENTRIES_MAX} levels, found ${levels.length}`;
+  const copies: Level[] = [];
+  for (let i = 0; i < levels.length; i++) {
+    const copy = levelIn(levels[i]);
+    if (copy === null)
+      return `${side}[${i}]: expected { price: finite number, amount: finite number, why: [{ name, ticks }] }`;
+    copies.push(copy);
+  }
+  return copies;
+}
+
+function levelIn(level: unknown): Level | null {
+  if (!isEntry(level)) return null;
+  const { price, amount, amounts } = level;
+  const why = listIn(level['why'], stepIn);
+  if (!isFiniteNumber(price) || !isFiniteNumber(amount) || why === null) return null;
+  const copy: Writable<Level> = { price: price + 0, amount: (amount + 0) as Amount, why };
+  if (amounts === undefined) return copy;
+  const own = listIn(amounts, amountStepIn);
+  if (own === null) return null;
+  copy.amounts = own;
+  return copy;
+}
+
+/** Returns the copies of a list's entries; `null` if it is not a list, or an entry is invalid. */
+function listIn<T>(list: unknown, copyOf: (one: Entry) => T | null): readonly T[] | null {
+  if (!Array.isArray(list) || list.length > ENTRIES_MAX) return null;
+  const copies: T[] = [];
+  for (let i = 0; i < list.length; i++) {
+    const one: unknown = list[i];
+    const copy = isEntry(one) ? copyOf(one) : null;
+    if (copy === null) return null;
+    copies.push(copy);
+  }
+  return copies;
+}
+
+// Adding 0 changes -0, which JSON cannot express, to 0.
+const stepIn = ({ name, ticks }: Entry): Step | null =>
+  isText(name) && isFiniteNumber(ticks) ? { name, ticks: ticks + 0 } : null;
+const amountStepIn = ({ name, lots }: Entry): AmountStep | null =>
+  isText(name) && isFiniteNumber(lots) ? { name, lots: lots + 0 } : null;
+const figureIn = ({ name, value, unit }: Entry): Figure | null =>
+  isText(name) && isFiniteNumber(value) && isText(unit) ? { name, value: value + 0, unit } : null;

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { FUNCTIONS_LAW, strategyVerdicts } from '../../../src/app/develop/strategyCheck.ts';
+import { STRATEGY_LAWS, strategyFileOf } from '../../../strategies/index.ts';
+import { changedOwn, OWN_STRATEGY, quotingBy } from '../../strategies/ownFile.ts';
+
+const verdictsOf = (code: string, parameters: Readonly<Record<string, unknown>> | null = null) =>
+  strategyVerdicts(strategyFileOf('./own.ts', code), parameters);
+
+/** What each broken law says. */
+const brokenBy = (code: string): readonly string[] =>
+  verdictsOf(code).flatMap(({ law, violation }) => (violation === null ? [] : [`${law}: ${violation}`]));
+
+const level = (price: string, amount = '1000'): string =>
+  `[{ price: ${price}, amount: ${amount}, why: [{ name: 'x', ticks: ${price} }] }]`;
+const bidding = (levels: string): string => quotingBy(`return { bids: ${levels}, asks: [], noAsk: 'none wanted' };`);
+
+describe('the check of a strategy file', () => {
+  test('passes a strategy that obeys every law, with the same verdicts each time', () => {
+    const verdicts = verdictsOf(OWN_STRATEGY);
+    expect(verdicts).toEqual(
+      [FUNCTIONS_LAW, ...STRATEGY_LAWS.map(({ name }) => name)].map(law => ({ law, violation: null })),
+    );
+    expect(verdictsOf(OWN_STRATEGY)).toEqual(verdicts);
+  });
+
+  const faults: readonly (readonly [name: string, code: string, violation: RegExp])[] = [
+    [
+      'an edge that is no text',
+      changedOwn('contract: 1', 'contract: 1, edgeProblem: () => 3 as never'),
+      /^edgeProblem, .*: edgeProblem: expected text or null, found 3$/,
+    ],
+    [
+      'limits that throw',
+      changedOwn('contract: 1', "contract: 1, limitProblems: () => { throw new Error('a\\nb'); }"),
+      /^edgeProblem, .*: limitProblems threw a b$/,
+    ],
+    [
+      'a tolerance that changes',
+      changedOwn(
+        'contract: 1',
+        'contract: 1, tolerance: () => ({ priceBps: flips++, amountShare: 1, maxAgeMs: 1 })',
+      ).replace('type Flow', 'let flips = 0;\ntype Flow'),
+      /^edgeProblem, .*: tolerance: two calls with the same values gave different results$/,
+    ],
+    [
+      'a history without trades',
+      changedOwn('contract: 1', 'contract: 1, history: () => 1').replace('trade: ({ side })', 'heard: ({ side }: any)'),
+      /^edgeProblem, .*: history: expected a strategy with the function trade$/,
+    ],
+    [
+      'a history of no time',
+      changedOwn('contract: 1', 'contract: 1, history: () => NaN'),
+      /: history: expected ms of at/,
+    ],
+    ['an error', quotingBy("throw new Error('no luck');"), /^returns a valid quote.*: threw no luck$/],
+    ['no quote', quotingBy('return;'), /^returns a valid quote.*: expected an object, found undefined$/],
+    [
+      'an empty side without a reason',
+      quotingBy("return { bids: [], asks: [], noBid: 'x' };"),
+      /no asks, and noAsk gives no reason$/,
+    ],
+    [
+      'a price that is not finite',
+      bidding(level('view.mid / 0')),
+      /^quotes finite prices.*: bids\[0\]: price Infinity is not finite$/,
+    ],
+    [
+      'a part of a lot',
+      bidding(level('1', '0.5')),
+      /^quotes finite.*: bids\[0\]: amount 0\.5 is not a whole number of lots; round/,
+    ],
+    [
+      'levels in the wrong order',
+      bidding("[1, 2].map(price => ({ price, amount: 1, why: [{ name: 'x', ticks: price }] }))"),
+      /^quotes finite.*: bids\[1\]: price 2 is better than the level before it$/,
+    ],
+    [
+      'steps that do not add up',
+      bidding("[{ price: 3, amount: 1, why: [{ name: 'x', ticks: 2 }] }]"),
+      /^explains each price.*: price 3, but the steps in why add up to 2$/,
+    ],
+    [
+      'a bid at the maximum position',
+      bidding(level('1')),
+      /^shows no bid.*: 1 bids at position 100000000, the maximum in lots$/,
+    ],
+    [
+      'random numbers',
+      quotingBy('return silent(String(Math.random()));'),
+      /^gives the same quotes.*: two strategies with the same past gave different quotes$/,
+    ],
+    [
+      'random numbers that change nothing',
+      quotingBy("Math.random(); return silent('x');"),
+      /^reads no clock.*: calls Math\.random; the time of a decision is view\.at$/,
+    ],
+    ['a hidden clock', quotingBy("try { Date.now(); } catch {} return silent('x');"), /calls Date\.now;/],
+    ['the date of now', quotingBy('return silent(String(new Date().getFullYear()));'), /calls new Date\(\);/],
+    ['a timer', quotingBy("setTimeout(() => {}, 1); return silent('x');"), /calls setTimeout;/],
+    [
+      'a memory that all strategies share',
+      quotingBy('const all = globalThis as any; all.n = (all.n ?? 0) + 1; return silent(String(all.n));'),
+      /^gives the same quotes/,
+    ],
+    [
+      'a changed book',
+      quotingBy("view.depth.bidAmounts[0] = 1; return silent('x');"),
+      /^does not change the view: depth of the view was changed; copy it first$/,
+    ],
+    [
+      'an error at numbers that are not finite',
+      quotingBy("if (!Number.isFinite(view.position)) throw new Error('oh'); return silent('x');"),
+      /^survives numbers.*: threw oh$/,
+    ],
+    [
+      'a memory that such numbers break',
+      changedOwn('const unknown', 'flow.share += view.mid / 1e9;\n      const unknown'),
+      /^survives numbers.*: after such numbers: bids\[0\]: price NaN is not finite$/,
+    ],
+  ];
+
+  test.each(faults)('finds %s', (_, code, violation) => {
+    expect(brokenBy(code).filter(line => violation.test(line)).length).toBe(1);
+  });
+
+  test('allows the date of a given time', () => {
+    expect(brokenBy(quotingBy('return silent(String(new Date(view.at).getUTCHours()));'))).toEqual([]);
+  });
+
+  test('uses the parameters of a configuration, and names the one that has no value', () => {
+    const code = changedOwn('.default(2)', '');
+    expect(() => verdictsOf(code)).toThrow(
+      /^\.\/own\.ts: parameters: takerBps: .*; pass -c CONFIG, a configuration with the values of this strategy$/,
+    );
+    const verdicts = verdictsOf(code, { amount: '0.01', halfSpreadBps: 20, takerBps: 1 });
+    expect(verdicts.filter(({ violation }) => violation !== null)).toEqual([]);
+  });
+
+  test('leaves clock and random numbers as they were', () => {
+    const functions = () => [Math.random, Date, Date.now, setTimeout, fetch];
+    const before = functions();
+    verdictsOf(quotingBy('return silent(String(Math.random() + Date.now()));'));
+    expect(functions()).toEqual(before);
+  });
+});

@@ -1,0 +1,129 @@
+/** Promotions of configurations with a strategy file: what was approved is what runs. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { promotionJudge } from '../../../backtest/app/promote/checkStage.ts';
+import { approvePromotion, promoteOptions, promotionBack, startPromotion } from '../../../src/app/promote/promote.ts';
+import { promotionJournal } from '../../../src/app/promote/promotionJournal.ts';
+import { reloadRunningBot } from '../../../src/app/promote/runningBot.ts';
+import type { PromoteOptions } from '../../../src/app/promote/promoteCommand.ts';
+import { showPromotion } from '../../../src/app/promote/showPromotion.ts';
+import { digestOf, reloadDigestOf } from '../../../src/app/run/reloading.ts';
+import { claimStateDir } from '../../../src/live/files/stateDir.ts';
+import { heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
+import { VirtualClock } from '../../../src/core/index.ts';
+import { advanceUntil } from '../../live/world.ts';
+import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
+import { realClock } from '../../../src/live/realClock.ts';
+import { readConfigText, readTradedConfig } from '../../../src/wiring/configFile.ts';
+import { strategyFileOf } from '../../../strategies/index.ts';
+import { changedOwn, OWN_STRATEGY } from '../../strategies/ownFile.ts';
+import { NO_PROGRESS } from '../noProgress.ts';
+
+const SANDBOX = readFileSync(fileURLToPath(new URL('../../../config/sandbox.yaml', import.meta.url)), 'utf8');
+const root = mkdtempSync(join(tmpdir(), 'puntas-promote-own-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+let dir = root;
+beforeEach(() => (dir = mkdtempSync(join(root, 'one-'))));
+
+const file = (name: string, text: string): string => {
+  writeFileSync(join(dir, name), text);
+  return join(dir, name);
+};
+const own = stringify({
+  ...(parse(SANDBOX) as object),
+  strategy: { file: './own.ts', halfSpreadBps: 16, amount: '0.006', levels: 2 },
+});
+const judged: PromoteOptions['judge'] = {
+  ...promotionJudge,
+  checkStage: () => Promise.resolve({ check: { findings: [], result: 'passed' }, traded: null }),
+};
+const optionsOf = (judge: PromoteOptions['judge'] = judged) =>
+  promoteOptions({
+    judge,
+    ...{ liveFile: join(dir, 'my.yaml'), by: 'ann', reason: 'a test', needsReason: true, version: '0.1.0', threads: 1 },
+    ...{ clock: realClock(), progress: NO_PROGRESS, onInput: () => undefined },
+  });
+const criteria = () =>
+  file(
+    'criteria.yaml',
+    'replay: { tapes: [{ flow: { seconds: 300, seed: 3 } }], segments: 1, fillsLeast: 1, net60sLeast: null }',
+  );
+const begun = () => {
+  file('my.yaml', SANDBOX);
+  file('own.ts', OWN_STRATEGY);
+  return startPromotion(optionsOf(), { candidate: file('best.yaml', own), criteria: criteria() });
+};
+
+describe('a promotion of a strategy file', () => {
+  const { sha256, name } = strategyFileOf('./own.ts', OWN_STRATEGY);
+
+  test('copies the file: what is changed afterwards neither runs on paper nor is judged, and the journal has its hash', async () => {
+    const { lines } = await begun();
+    expect(lines.join('\n')).toContain(`and a copy of the strategy file ${name}`);
+    file('own.ts', changedOwn('contract: 1', 'contract: 9'));
+    const paper = readTradedConfig(join(dir, 'my.promotions/1/paper.yaml')).strategy;
+    expect(paper).toMatchObject({ file: `../files/${sha256}/own.ts`, sha256, code: OWN_STRATEGY, name });
+    const { end, standing } = await approvePromotion(optionsOf(promotionJudge), false);
+    expect([end, standing.open?.stage]).toEqual(['done', 'paper']);
+    const { records } = promotionJournal(join(dir, 'my.promotions'));
+    expect(records.filter(({ kind }) => kind === 'started' || kind === 'approved')).toMatchObject([
+      { kind: 'started', strategy: { name, sha256 } },
+      { kind: 'approved', strategy: { name, sha256 } },
+    ]);
+  });
+
+  test('refuses to run a copy that was changed, on paper and live', async () => {
+    await begun();
+    const copy = join(dir, `my.promotions/files/${sha256}/own.ts`);
+    writeFileSync(copy, `${OWN_STRATEGY}\n`);
+    expect(() => readTradedConfig(join(dir, 'my.promotions/1/paper.yaml'))).toThrow(
+      /strategy\.sha256: expected the SHA-256 .* is not the approved text/,
+    );
+    await expect(approvePromotion(optionsOf(promotionJudge), false)).rejects.toThrow(
+      /settings that affect trading were changed/,
+    );
+    // It can still be seen and ended.
+    expect(showPromotion(optionsOf()).standing.open?.stage).toBe('replay');
+    expect((await promotionBack(optionsOf())).end).toBe('done');
+  });
+
+  test('cannot start without the file', async () => {
+    file('my.yaml', SANDBOX);
+    await expect(
+      startPromotion(optionsOf(), { candidate: file('best.yaml', own), criteria: criteria() }),
+    ).rejects.toThrow(/best\.yaml: strategy\.file: \.\/own\.ts: cannot be read/);
+    expect(existsSync(join(dir, 'my.promotions/journal.jsonl'))).toBe(false);
+  });
+});
+
+test('a rollback reloads a running bot with the digest that the bot computes when it has run the file', async () => {
+  file('own.ts', OWN_STRATEGY);
+  const liveFile = file('my.yaml', own);
+  const clock = new VirtualClock(Date.now());
+  const { config, text } = readConfigText(liveFile);
+  claimStateDir(config.state.dir);
+  heartbeatIn(config.state.dir, 'bot', clock).beat('alive');
+  const box = new ReloadBox(config.state.dir);
+  const asked: (string | null)[] = [];
+  const look = () => {
+    const request = box.waiting();
+    if (request !== null) {
+      box.take();
+      asked.push(request.digest);
+      box.answer({ id: request.id, end: 'taken', lines: ['applied'] });
+    }
+    clock.after(500, look);
+  };
+  look();
+  let isOver = false;
+  const bot = { liveFile, by: 'ann', reason: 'a test', clock };
+  const reloaded = reloadRunningBot(bot, digestOf(text)).finally(() => (isOver = true));
+  await advanceUntil(clock, 250, () => isOver);
+  expect(await reloaded).toEqual({ end: 'done', lines: ['reload: applied'] });
+  expect(asked).toEqual([reloadDigestOf(text, readTradedConfig(liveFile))]);
+  expect(await reloadRunningBot(bot, digestOf('another text'))).toMatchObject({ end: 'refused' });
+});

@@ -1,0 +1,70 @@
+/** What a strategy file receives in a backtest, by time: its history from before the start, and nothing of the future. */
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { rowsOfTape } from '../../backtest/index.ts';
+import type { Strategy } from '../../src/core/index.ts';
+import { KIND } from '../../src/tape/index.ts';
+import { guarded } from '../../strategies/guarded.ts';
+import { silent } from '../../strategies/quoteLevels.ts';
+import { engineOf, rows, run, tape } from './ladderRun.ts';
+
+const [START, END] = [rows.at[0]!, rows.local[rows.length - 1]!];
+const HISTORY_MS = 120_000;
+const FROM = START + 300_000;
+
+type Call = { readonly kind: 'trade' | 'quote'; readonly at: number; readonly text: string };
+
+/** Returns the calls of a strategy with a history, from the start of trading to `to`. */
+function callsUpTo(to: number, market = rows): readonly Call[] {
+  const calls: Call[] = [];
+  const note = (kind: Call['kind'], { at, ...rest }: { readonly at: number }) =>
+    void calls.push({ kind, at, text: inspect({ at, ...rest }, { depth: 9, maxArrayLength: 200 }) });
+  const strategy: Strategy = guarded(
+    'own.ts',
+    tape.instrument,
+    () => ({
+      trade: trade => note('trade', trade),
+      quote: view => {
+        note('quote', view);
+        return silent('nothing');
+      },
+    }),
+    () => ({ warmupMs: 0, historyMs: HISTORY_MS }),
+  );
+  run({ rows: market, from: FROM, to, engine: engineOf(tape.instrument, strategy) });
+  expect(strategy.quoteLog?.failure).toBe(null);
+  return calls;
+}
+
+describe('a strategy with a history in a backtest', () => {
+  test('receives the trades of that time before its first quote, oldest first, and each later one', () => {
+    const calls = callsUpTo(END);
+    const times = calls.flatMap(({ kind, at }) => (kind === 'trade' ? [at] : []));
+    const first = calls.findIndex(({ kind }) => kind === 'quote');
+    const before = calls.slice(0, first).filter(({ at }) => at < FROM);
+    const { columns } = tape;
+    const recorded = Array.from({ length: columns.length }, (_, row) => row)
+      .filter(row => columns.kind[row] === KIND.trade)
+      .map(row => columns.local[row]!)
+      .filter(at => at < FROM && at >= FROM - HISTORY_MS);
+    expect(recorded.length).toBeGreaterThan(5);
+    expect(before.map(({ at }) => Math.round(at))).toEqual(recorded.map(Math.round));
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+    expect(times.length).toBeGreaterThan(recorded.length);
+  });
+
+  test('sees the same up to a time, whatever comes after it', () => {
+    const at = FROM + 200_000;
+    const { columns } = tape;
+    const later = Float64Array.from(columns.amount, (amount, row) =>
+      columns.kind[row] === KIND.trade && columns.local[row]! > at ? 7 * amount : amount,
+    );
+    const changed = rowsOfTape({ ...tape, columns: { ...columns, amount: later } });
+    const [own, other] = [callsUpTo(END), callsUpTo(END, changed)].map(calls => calls.filter(call => call.at <= at));
+    expect(own!.length).toBeGreaterThan(300);
+    expect(other).toEqual(own);
+    // The change is seen after the time.
+    expect(callsUpTo(END, changed)).not.toEqual(callsUpTo(END));
+    expect(callsUpTo(at)).toEqual(own);
+  });
+});

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { strategyVerdicts } from '../../src/app/develop/strategyCheck.ts';
+import { readTradedConfig } from '../../src/wiring/configFile.ts';
+import { strategyFileOf } from '../../strategies/index.ts';
+import { folderWith } from '../strategies/ownFile.ts';
+import { ownStrategyOnPage } from './ownStrategy.ts';
+
+test('the strategy file of docs/strategy-files.md obeys every law, and a configuration selects it', () => {
+  const code = ownStrategyOnPage();
+  const verdicts = strategyVerdicts(strategyFileOf('my-strategy.ts', code), null);
+  expect(verdicts.filter(({ violation }) => violation !== null)).toEqual([]);
+  expect(readTradedConfig(folderWith(code, { halfSpreadBps: 16, amount: '0.006' }).yaml).strategy).toMatchObject({
+    code,
+  });
+});
+
+test('the table of docs/development/strategies.md has each field of a view, and no other', () => {
+  const types = readFileSync('src/core/quoting/strategy.ts', 'utf8');
+  const [, body] = /export type View = \{([^]*?)\n\};/.exec(types)!;
+  const fields = [...body!.matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, name]) => name!);
+  const page = readFileSync('docs/development/strategies.md', 'utf8');
+  const [, table] = /\| field of `view`.*\n.*\n([^]*?)\n\n/.exec(page)!;
+  const rows = table!.split('\n').flatMap(row => [...row.split('|')[1]!.matchAll(/`(\w+)`/g)].map(([, name]) => name!));
+  expect(rows.sort()).toEqual(fields.sort());
+  expect(fields.length).toBeGreaterThan(10);
+});

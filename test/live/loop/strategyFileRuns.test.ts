@@ -1,0 +1,181 @@
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { digestOf, reloadDigestOf } from '../../../src/app/run/reloading.ts';
+import { shadowRuns } from '../../../backtest/app/shadow/shadow.ts';
+import { shippedConfig } from '../../../src/wiring/configFile.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+import { loadConfig } from '../../../src/config.ts';
+import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
+import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
+import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
+import { changedOwn, OWN_STRATEGY } from '../../strategies/ownFile.ts';
+import { advancing, started, worldOf, type Running, type World } from '../world.ts';
+
+/** What the strategy file of a test reads and writes outside of itself. */
+type Outside = { calls: number; fails: boolean };
+const outside = (globalThis as { ownTest?: Outside }).ownTest ?? { calls: 0, fails: false };
+(globalThis as { ownTest?: Outside }).ownTest = outside;
+afterEach(() => void Object.assign(outside, { calls: 0, fails: false }));
+
+/** A strategy with a memory that counts its calls, also those of previews, and moves its quotes with it. */
+const COUNTING = changedOwn(
+  'const unknown =',
+  `const outside = (globalThis as any).ownTest;
+      outside.calls += 1;
+      if (outside.fails) throw new Error('no luck');
+      flow.share = (outside.calls % 5) / 5;
+      const unknown =`,
+);
+
+class OwnBot {
+  readonly world: World;
+  readonly code: string;
+  text: string;
+  running!: Running;
+  #asked = 0;
+
+  constructor(seed: number, code: string) {
+    this.code = code;
+    this.world = worldOf(seed);
+    const { skew: _, ...tree } = parse(readFileSync(shippedConfig('sandbox'), 'utf8')) as Record<string, unknown>;
+    const strategy = { file: './own.ts', halfSpreadBps: 16, amount: '0.006', levels: 2 };
+    this.text = stringify({ ...tree, strategy, metrics: { port: 0 }, state: { dir: this.world.stateDir } });
+  }
+
+  read() {
+    const loaded = loadConfig(this.text, 'my.yaml', undefined, { isRun: true, read: () => this.code });
+    if (!loaded.ok) throw new UsageError(loaded.errors);
+    return { config: loaded.config, text: this.text };
+  }
+
+  async start(): Promise<this> {
+    const { config: given } = this.read();
+    const stream = inProcessStream(this.world.box.exchange.stream, this.world.clock);
+    const source = { file: 'my.yaml', given, read: () => this.read() };
+    this.running = await started(this.world, { stream, source, config: given });
+    await this.world.clock.advance(20_000);
+    return this;
+  }
+
+  async ask(digest: string | null = null, isPreview = false) {
+    const { clock, stateDir } = this.world;
+    const box = new ReloadBox(stateDir);
+    const id = `ask-${this.#asked++}`;
+    box.put({ id, at: clock.now(), by: 'ann', reason: 'a test', digest, isPreview });
+    for (let ms = 0; ms < 200_000; ms += 100) {
+      await clock.advance(100);
+      const answer = box.answered();
+      if (answer?.id === id) return answer;
+    }
+    throw new Error('no answer');
+  }
+
+  orders(): number {
+    const { box } = this.world;
+    return box.exchange.venue.accounts.get(box.account.id)!.active.size;
+  }
+
+  replayed(): string {
+    const lines: string[] = [];
+    replay(this.world.stateDir, 'all', line => lines.push(line));
+    return lines.join('\n');
+  }
+}
+
+describe('a run with a strategy file', () => {
+  test('is replayed with the same commands, and no line of the file is run', async () => {
+    const bot = await new OwnBot(301, COUNTING).start();
+    await bot.world.clock.advance(60_000);
+    // A preview in between moves the memory of the strategy, and is no part of the recording.
+    const before = outside.calls;
+    bot.text = bot.text.replace('halfSpreadBps: 16', 'halfSpreadBps: 40');
+    expect((await bot.ask(null, true)).end).toBe('shown');
+    expect(outside.calls).toBeGreaterThan(before + 1);
+    await bot.world.clock.advance(20_000);
+    expect(bot.orders()).toBeGreaterThan(0);
+    await bot.running.stop();
+    const { calls } = outside;
+    expect(calls).toBeGreaterThan(50);
+    outside.fails = true;
+    expect(bot.replayed()).toMatch(/^run \d+: \d+ inputs, \d{2,} commands, all commands identical$/m);
+    expect(outside.calls).toBe(calls);
+    const { of } = readRecording(bot.world.stateDir, recordingsIn(bot.world.stateDir)[0]!.run)!;
+    expect((JSON.parse(of.setup) as { strategy: object }).strategy).toMatchObject({ code: COUNTING });
+    // The shadow repeats the decisions with the recorded quotes.
+    const { clock, stateDir: dir } = bot.world;
+    const causes: string[] = [];
+    const shadowed = shadowRuns({
+      ...{ dir, model: 'expected', clock, once: true, signal: new AbortController().signal },
+      onAlarm: ({ cause }) => causes.push(cause),
+      onTrouble: line => expect.unreachable(line),
+    });
+    expect(await advancing(clock, 250, shadowed)).toMatchObject({
+      isCaughtUp: true,
+      instrument: { symbol: bot.read().config.book },
+    });
+    expect(causes).not.toContain('decision');
+    expect(outside.calls).toBe(calls);
+    bot.world.end();
+  });
+
+  test('quotes again after an error, when a reload without a change makes the strategy again', async () => {
+    const bot = await new OwnBot(302, COUNTING).start();
+    expect((await bot.ask()).end).toBe('nothing to do');
+    outside.fails = true;
+    await bot.world.clock.advance(10_000);
+    outside.fails = false;
+    await bot.world.clock.advance(10_000);
+    expect(bot.orders()).toBe(0);
+    const answer = await bot.ask();
+    expect(answer.end).toBe('taken');
+    expect(answer.lines[0]).toMatch(/^the strategy is made again, because \.\/own\.ts:\d+ failed: no luck;/);
+    await bot.world.clock.advance(20_000);
+    expect(bot.orders()).toBeGreaterThan(0);
+    await bot.running.stop();
+    expect(bot.replayed()).not.toContain('DIFFERENT');
+    bot.world.end();
+  });
+
+  test('gets the trades of its earlier runs and of the time between, quotes at once, and is replayed with them', async () => {
+    const code = changedOwn('contract: 1', 'contract: 1, history: () => 120_000').replace(
+      'trade: ({ side }) =>',
+      'trade: ({ side, at }) => void (globalThis as any).ownTest.heard?.push(at), was: ({ side }: any) =>',
+    );
+    const heard: number[] = [];
+    Object.assign(outside, { heard });
+    const bot = await new OwnBot(304, code).start();
+    await bot.world.clock.advance(200_000);
+    await bot.running.stop();
+    const first = [...heard];
+    expect(first.length).toBeGreaterThan(20);
+    await bot.world.clock.advance(15_000);
+    heard.length = 0;
+    await bot.start();
+    const now = bot.world.clock.now();
+    const before = heard.filter(at => at < now - 20_000);
+    // All of the first run within the two minutes, and those of the 15 s without a run.
+    expect(before.slice(0, 20)).toEqual(first.filter(at => at >= before[0]!).slice(0, 20));
+    expect(heard).toEqual([...heard].sort((a, b) => a - b));
+    expect(bot.running.log.map(({ text }) => text).join('\n')).toMatch(
+      /the strategy got the \d+ trades of the last 120 s of the 120 s that it needs, from the recordings and the exchange/,
+    );
+    expect(bot.orders()).toBeGreaterThan(0);
+    await bot.running.stop();
+    const calls = heard.length;
+    expect(bot.replayed()).not.toContain('DIFFERENT');
+    expect(bot.replayed().match(/all commands identical/g)?.length).toBe(2);
+    expect(heard.length).toBe(calls);
+    bot.world.end();
+  });
+
+  test('is reloaded only with the digest of the configuration and its strategy file', async () => {
+    const bot = await new OwnBot(303, OWN_STRATEGY).start();
+    const { config, text } = bot.read();
+    expect((await bot.ask(digestOf(text))).lines[0]).toMatch(/differs from the previewed file/);
+    expect((await bot.ask(reloadDigestOf(text, config))).end).toBe('nothing to do');
+    await bot.running.stop();
+    bot.world.end();
+  });
+});
