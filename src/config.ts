@@ -133,7 +133,7 @@ export function loadConfig(
 /** Result of checking one value. `config`: `null` if the value does not fit the schema. */
 type Checked = {
   readonly config: Config | null;
-  /** Problems of the schema, or, if the value fits the schema, those between its keys. */
+  /** Schema problems; if the value fits the schema, the problems between its keys. */
   readonly found: readonly Problem[];
   /** Problems between the keys of the valid part. */
   readonly beyond: readonly Problem[];

@@ -1,4 +1,4 @@
-/** Key `books`: several books of one account in one process, each with its own sections over those of the file. */
+/** Key `books`: several books of one account in one process. The sections of a book replace those of the file. */
 import { pairOrNull } from '../core/index.ts';
 import type { Problem } from './problems.ts';
 import { liveBooksOf } from './sections/exchange.ts';
@@ -18,8 +18,8 @@ const symbolIn = (entry: unknown): unknown => (isValue(entry) ? entry['symbol'] 
 
 /**
  * Returns the value of each book of a file with `books`: the sections of the file, replaced by those of the entry.
- * `null` if the file has no list `books`, or if an entry is no section with a symbol. The schema then reports the
- * fault.
+ * `null` if `books` is missing, empty or not a list, or if an entry is not a section with a symbol; the schema reports
+ * an invalid list.
  */
 export function bookValues(value: unknown): readonly BookValue[] | null {
   if (!isValue(value) || !Array.isArray(value['books']) || value['books'].length === 0) return null;
@@ -31,7 +31,7 @@ export function bookValues(value: unknown): readonly BookValue[] | null {
   }));
 }
 
-/** Returns the path in the file of a path in the value of one book. */
+/** Converts a path in the value of one book to its path in the file. */
 export function pathOfBook(path: readonly PropertyKey[], value: unknown, entry: number): readonly PropertyKey[] {
   const given = (value as { readonly books: readonly Value[] }).books[entry]!;
   const [first] = path;
@@ -44,10 +44,13 @@ const SHARED: ReadonlySet<string> = new Set(
   keysOf(configSchema).filter(key => !(PER_BOOK as readonly string[]).includes(key)),
 );
 
-/** Sections that know one book only. */
+/** Sections that support only one book. */
 const ONE_BOOK_ONLY = ['hedge', 'elsewhere', 'rfqReference', 'webhooks', 'alerts', 'console'] as const;
 
-/** Returns the problems of the list itself: keys that an entry must not have, repeated books, and book beside books. */
+/**
+ * Returns the problems of the list itself: too many or repeated books, keys that an entry must not have, and keys of
+ * the file that exclude several books.
+ */
 export function listProblems(value: unknown): readonly Problem[] {
   const { book, books: entries = [] } = value as { readonly book?: unknown; readonly books?: readonly Value[] };
   const problems: Problem[] = [];
@@ -74,7 +77,7 @@ export function listProblems(value: unknown): readonly Problem[] {
       if ((value as Value)[key] !== undefined)
         problems.push({
           path: [key],
-          message: 'cannot be used with several books; remove it, or run the bot of this book in a process of its own',
+          message: 'cannot be used with several books; remove it, or run one process per book',
           aboutKey: true,
         });
   return problems;
@@ -140,7 +143,7 @@ export const otherBooksOf = ({ books = [] }: Pick<Config, 'books'>): readonly st
   books.slice(1).map(({ symbol }) => symbol);
 
 /**
- * Returns the symbols of the books in which a bot may have orders, without the first book of the configuration.
+ * Returns the symbols of the books in which a bot can have orders, without the first book of the configuration.
  * `orders`: stored orders of earlier runs, which may have had other books.
  */
 export function otherBooksWith(

@@ -1,6 +1,6 @@
 /**
- * Keys that an operator can change from a page. A limit can only be tightened: a page reaches more people than the file
- * does. A key in neither table cannot be changed from a page.
+ * Keys that an operator can change from a page. A limit can only be tightened, because more people can reach a page
+ * than edit the file. A key that is not in `PARAMETER_DIRECTIONS` cannot be changed from a page.
  */
 import { decimalTextOf } from './plainNumber.ts';
 import { configSchema, type Config } from './schema.ts';
@@ -82,7 +82,7 @@ export function parameterText(config: Config, key: string): string | null {
 }
 
 /**
- * Returns why a page cannot make this change, in words; `null` if it can. `to` is the new value as text; `null` removes
+ * Returns why a page cannot make this change, as text; `null` if it can. `to` is the new value as text; `null` removes
  * the key.
  */
 export function parameterRefusal(config: Config, key: string, to: string | null): string | null {

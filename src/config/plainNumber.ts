@@ -1,10 +1,10 @@
-/** Decimal numbers as text, compared exactly. */
+/** Exact comparison of decimal numbers that are given as text. */
 
 const PLACES = 20;
 
 /**
- * Returns a plain decimal number as an integer of 10^-20; `null` for other text, such as exponents, signs with blanks,
- * or more than 20 decimal places.
+ * Returns a plain decimal number as an integer number of units of 10^-20; `null` for other text, such as an exponent, a
+ * plus sign, or more than 20 digits before or after the point.
  */
 export function decimalTextOf(text: string): bigint | null {
   const found = /^(-?)(\d{1,20})(?:\.(\d{1,20}))?$/.exec(text);

@@ -97,7 +97,7 @@ const oneBook = {
 
 type OneBook = z.infer<z.ZodObject<typeof oneBook, z.core.$strict>>;
 
-/** Sections of one book, which an entry of `books` may have. All other keys are shared by all books. */
+/** Sections of one book, which an entry of `books` can have. All other keys are shared by all books. */
 export const PER_BOOK = [
   'strategy',
   'fairValue',

@@ -48,7 +48,7 @@ export type LoginEnd =
 export const SESSION_MS = 8 * 3_600_000;
 /**
  * Maximum number of different wrong tokens per minute and sender. At this number, the sender is rejected even with the
- * right token. A repeated wrong token counts once, so that a program with an old token does not lock its address.
+ * right token. A repeated wrong token counts once, so that a program with an old token does not lock out its address.
  */
 export const WRONG_MAX = 5;
 const MINUTE_MS = 60_000;
@@ -93,7 +93,7 @@ export class Sessions {
     return { kind: 'in', cookie, session };
   }
 
-  /** Returns the role of a token. Different wrong tokens of all kinds of requests of a sender count together. */
+  /** Returns the role of a token. Different wrong tokens of one sender count together, over all kinds of requests. */
   check(token: string, from: string): TokenCheck {
     const { now, onEvent, operatorToken, viewerToken } = this.#access;
     const at = now();

@@ -307,8 +307,9 @@ function requestOf(fields: Fields, names: readonly string[], by: string): Action
 function requestedChange({ key, value, digest }: Fields): ParameterChange | string {
   if (typeof key !== 'string' || !/^[\w.]{1,100}$/.test(key)) return 'choose the parameter to change';
   if (value !== null && (typeof value !== 'string' || !/^[ -~]{1,100}$/.test(value)))
-    return 'enter the new value in one line of at most 100 characters';
-  if (typeof digest !== 'string' || !/^[0-9a-f]{64}$/.test(digest)) return 'reload the list of parameters';
+    return 'enter the new value: 1 to 100 printable ASCII characters';
+  if (typeof digest !== 'string' || !/^[0-9a-f]{64}$/.test(digest))
+    return 'the list of parameters is missing; close this dialog and open it again';
   return { key, value, digest };
 }
 

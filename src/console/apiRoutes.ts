@@ -38,7 +38,7 @@ export type ApiProposal = {
 
 /** Proposals of agents. Each function rejects with a message for the agent. */
 export type ApiProposals = {
-  /** Returns all open proposals and the newest closed ones, `max` in all unless more are open. */
+  /** Returns all open proposals and, up to `max` in all, the newest closed ones. */
   readonly list: (max: number) => readonly object[];
   readonly propose: (request: ApiProposal) => Promise<object>;
   readonly preview: (request: ApiProposal) => Promise<readonly string[]>;

@@ -1,6 +1,6 @@
 /**
- * Routes of the HTTP API with the schemas of their requests and answers. The server validates requests by these schemas,
- * and the OpenAPI document is generated from them.
+ * Routes of the HTTP API with the schemas of their requests and answers. The server validates requests by these
+ * schemas, and the OpenAPI document is generated from them.
  */
 import type { Role } from './access.ts';
 
@@ -36,7 +36,10 @@ export const API_BASE = '/api/v1';
 /** Header of the idempotency key. */
 export const KEY_HEADER_NAME = 'idempotency-key';
 export const KEY_PATTERN = /^[A-Za-z0-9_-]{8,60}$/;
-/** Header with the role of the request's token, so that a program notices a token that may do more than it needs. */
+/**
+ * Header with the role of the request's token, so that a program notices a token that permits more than the program
+ * needs.
+ */
 export const ROLE_HEADER = 'x-puntas-role';
 /** Path of the summary. */
 export const SUMMARY_PATH = `${API_BASE}/summary`;
@@ -97,9 +100,11 @@ const changeOver: ApiSchema = {
   type: 'object',
   properties: { key: { type: 'string' }, value: { type: ['string', 'null'] } },
   required: ['key', 'value'],
-  description: 'Change that undoes a change of a parameter',
+  description: 'Change that restores the earlier value of the parameter',
 };
-/** Returns the query of a list that has a maximum number of elements. `pattern` accepts the numbers from 1 to `most`. */
+/**
+ * Returns the query of a list that has a maximum number of elements. `pattern` accepts the numbers from 1 to `most`.
+ */
 const maxQuery = (pattern: string, most: number, usual: number): Readonly<Record<string, ApiSchema>> => ({
   max: { type: 'string', pattern, description: `Maximum number, up to ${most}; default ${usual}` },
 });

@@ -1,6 +1,6 @@
 /**
- * Approval of operator actions. Each preview has an id that only its owner can confirm, once, within a minute. The owner
- * is a login of the console, or a user in a chat of the remote control.
+ * Approval of operator actions. Each preview has an id that only its owner can confirm, once, within a minute. The
+ * owner is a login of the console, or a user in a chat of the remote control.
  */
 import type { ShownParameters } from './page/view.ts';
 
@@ -27,7 +27,7 @@ export type ParameterChange = {
 export type ActionOver = {
   readonly end: 'done' | 'refused';
   readonly lines: readonly string[];
-  /** Change that undoes a change of a parameter. */
+  /** Change that restores the earlier value of a parameter, after the action `set`. */
   readonly undo?: { readonly key: string; readonly value: string | null };
 };
 
@@ -49,9 +49,9 @@ export type ConsoleActions = {
    * Returns the current cost of a flatten, before the operator sets a maximum. Rejects with a message for the operator.
    */
   readonly cost: (by: string, onShare: OnReplayed) => Promise<readonly string[]>;
-  /** Proposals of agents, which operators approve; absent if there are none. */
+  /** Decisions on the proposals of agents; absent if operators cannot decide here. */
   readonly proposals?: ConsoleProposals;
-  /** Returns the parameters of the configuration file. Throws a message for the operator. */
+  /** Returns the parameters of the configuration file. Throws an error with a message for the operator. */
   readonly parameters: () => ShownParameters;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Guarded HTTP server of a page with a live event stream: limits, headers, login, and the page's files. Console and fleet
- * page use it.
+ * Guarded HTTP server of a page with a live event stream: limits, headers, login, and the page's files. Console and
+ * fleet page use it.
  */
 import type { FastifyInstance } from 'fastify';
 import { GuardedServer, textAnswer } from '../guard/index.ts';
@@ -34,7 +34,7 @@ export type PageServerOptions = PageAddress & {
  */
 const CONNECTIONS = { anonymous: { all: 264 }, viewer: { all: 164 }, operator: { all: 96 } };
 
-/** Returns a server that accepts routes until it listens, and the check of its requests. */
+/** Returns a server, to which routes can be added until it listens, and the access check of its requests. */
 export function pageServer(options: PageServerOptions): { readonly server: GuardedServer; readonly door: Doorkeeper } {
   const { what, host, port, allowedHosts = [], access, actions, posted } = options;
   const server = new GuardedServer({
@@ -124,7 +124,7 @@ export type ConsoleServer = {
 /** Files of a page by path, each with its type and text. */
 export type PageFiles = Readonly<Record<string, readonly [type: string, text: string]>>;
 
-/** Adds the files of a page, its scripts by name, its icon, and the check that the server works. */
+/** Adds the files of a page, its scripts by name, its icon, and the health check `/healthz`. */
 export function addPageFiles(
   server: FastifyInstance,
   files: PageFiles,

@@ -9,7 +9,10 @@ export const SUMMARY_FORMAT = 1;
 /** Maximum number of stops in a summary, and of characters in each of its texts and names. */
 export const SUMMARY_MAX = { halts: 5, text: 500, label: 80 } as const;
 
-/** Kind of the money: `play` on an embedded exchange or one of this machine, `paper` for simulated fills on a real market. */
+/**
+ * Kind of money: `real`, `paper` (simulated fills on a real market) or `play` (an embedded exchange, or one on this
+ * machine).
+ */
 export type MoneyKind = 'real' | 'paper' | 'play';
 
 export type BotSummary = {
@@ -80,7 +83,7 @@ type Maker = {
 export function summaryOfView(view: ConsoleView, { version, madeAt, money, speed }: Maker): BotSummary {
   const { bot, decision, profit, limits, fills, catchingUp } = view;
   const [last] = fills.last;
-  // An accelerated clock is not that of the console, so the age of the last recorded event is measured instead.
+  // The console's clock does not match an accelerated bot clock, so the age is computed from the last recorded event.
   const fillAgo = (at: number): number =>
     speed === 1
       ? Math.max(0, madeAt - at)

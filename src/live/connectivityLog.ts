@@ -67,7 +67,10 @@ export class ConnectivityLog {
     if (this.#saidAt === null) this.say(kind, known, text);
   }
 
-  /** Returns the lines about one of several books: each begins with its symbol and suppresses only lines of that book. */
+  /**
+   * Returns a log for one of several books: each line begins with the symbol, and suppresses only repeats for that
+   * book.
+   */
   ofBook(book: string): Pick<ConnectivityLog, 'also' | 'say'> {
     return {
       also: (kind, known, text) => this.also(`${book} ${kind}`, { book, ...known }, `${book}: ${text}`),

@@ -110,9 +110,9 @@ const VERSION = 1;
 const OWNER = 1;
 /** Step of the seed from process to process, so that no process repeats the random ids of an earlier process. */
 const SEED_STEP = 7_919;
-/** Rows that may be lost in a power cut: a queue position is then older, and further back. */
+/** Keys of rows that a power cut may lose. An older queue position is then restored, which is further back. */
 const VOLATILE: ReadonlySet<string> = new Set(['numbers', 'queues', 'seen']);
-/** Interval at which the time of the last seen market is stored. */
+/** Interval at which the current time is stored while the market is visible. */
 const SEEN_EVERY_MS = 500;
 /** Time without a process after which orders that the market has passed count as filled. */
 const UNSEEN_AFTER_MS = 2_000;
@@ -157,7 +157,7 @@ export class StoredExchange {
   #seenAt: Millis | null = null;
   /** Whether the followed market is current. */
   #isFresh: () => boolean = () => true;
-  /** Last written text of each row that can change again. */
+  /** Last written text of the rows that are compared before they are written again. */
   readonly #texts = new Map<string, string>();
   readonly #serials = new Map<string, number>();
   readonly #ends = new WeakMap<VenueOrder, number>();
@@ -177,7 +177,8 @@ export class StoredExchange {
 
   /**
    * Opens the stored account, or a new account if the store is empty.
-   * @throws OtherStoredAccount, NewerStoredAccount or UnrestorableAccount, with one line; errors of the store unchanged.
+   * @throws OtherStoredAccount, NewerStoredAccount or UnrestorableAccount, with one line; errors of the store
+   * unchanged.
    */
   constructor(options: StoredExchangeOptions) {
     const { store, clock, seed, purpose, balances, volume30d } = options;
@@ -214,7 +215,7 @@ export class StoredExchange {
     this.#held = restored(() => storedValue<readonly StoredCommand[]>(known, 'commands')) ?? [];
     const queues = restored(() => storedValue<StoredQueues & Units>(known, 'queues'));
     const { tick, lot } = this.#book.instrument;
-    // Prices and lots in units that the book no longer has belong to no level.
+    // Stored prices and lots are unusable if the tick or lot of the book has changed.
     this.#restored = queues !== null && queues.tick === tick && queues.lot === lot ? queues : EMPTY;
     this.#lastSeen = restored(() => storedValue<Millis>(known, 'seen'));
     if (identity) restored(() => this.#restore(rows, known));
@@ -244,8 +245,8 @@ export class StoredExchange {
   };
 
   /**
-   * Connects the market, which then continues with the stored orders and queue positions. Returns the receiver of the
-   * followed market, which stores what an execution or a level changed. `isFresh`: whether the followed market is current.
+   * Connects the market, which then continues with the stored orders and queue positions. Returns a receiver for the
+   * followed market data, which also stores the resulting changes. `isFresh`: whether the followed market is current.
    * @throws UnrestorableAccount if the stored orders cannot be entered in the book.
    */
   follow(market: FollowedMarket, isFresh: () => boolean = () => true) {
@@ -384,7 +385,7 @@ export class StoredExchange {
     for (const done of [this.#orders, this.#forgotten, this.#conversions, this.#traded]) done.clear();
   }
 
-  /** Returns the keys of the oldest rows above the maximum numbers. */
+  /** Returns the keys of the oldest rows beyond the numbers in `KEPT_MAX`. */
   #excess(): readonly string[] {
     return [...this.#kept].flatMap(([name, keys]) => {
       const excess: string[] = [];
@@ -434,7 +435,8 @@ export class StoredExchange {
 
   #commands(): readonly StoredCommand[] {
     const pending = this.#book.queue.pending().map(({ due, command }) => {
-      // The due time of a command is converted once: real clocks drift, and equal rows are not written again.
+      // The due time of a command is converted only once, because clocks drift and a changed row would be written
+      // again.
       if (!this.#dues.has(command)) this.#dues.set(command, this.#wall(due));
       return {
         ...{ due: this.#dues.get(command)!, kind: command.kind, oid: command.order.oid },
@@ -597,7 +599,9 @@ export class StoredExchange {
   }
 }
 
-/** Matches the keys of rows that never change again, whose texts need not be compared. */
+/**
+ * Matches the keys of rows that are written only if they are new or changed, so that their texts need not be compared.
+ */
 const WRITTEN_ONCE = /^(?:trade|transfer|conversion|rfq)\//;
 
 const padded = (n: number): string => String(n).padStart(16, '0');

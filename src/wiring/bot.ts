@@ -90,7 +90,9 @@ export type VenueAccess = {
   readonly streamTransport?: StreamTransport;
   /** Access to the other exchange, if configured. */
   readonly elsewhere?: ElsewhereAccess;
-  /** Present only in paper trading: uses of the account, the followed exchange, its public client, and the fill model. */
+  /**
+   * Present only in paper trading: uses of the account, the followed exchange, its public client, and the fill model.
+   */
   readonly paper?: {
     /** Number of processes that have used the account. */
     readonly opens: number;
@@ -272,7 +274,7 @@ export function engineOf(
   const books = booksOf(config);
   if (books.length !== all.length)
     throw new UsageError(
-      `expected the rules of ${books.length} books (${books.map(({ book }) => book).join(', ')}), found ${all.length}; this command can use a configuration of one book only`,
+      `expected the rules of ${books.length} books (${books.map(({ book }) => book).join(', ')}), found ${all.length}; this command supports only a configuration with one book`,
     );
   books.forEach((one, i) => {
     const small = belowOneLot(one, all[i]!.instrument);

@@ -91,7 +91,8 @@ function checkedText(path: string, text: string, isRun: boolean): Config {
 }
 
 /**
- * Rejects a configuration of several books for a task that has one book, such as a backtest.
+ * Rejects a configuration with several books for a task that supports only one book. `what` names the task, such as a
+ * backtest.
  * @throws UsageError
  */
 export function refuseBooks(config: Config, what: string): void {

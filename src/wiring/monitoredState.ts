@@ -20,8 +20,8 @@ import type { Run } from '../live/loop/run.ts';
 import type { Metrics, Monitored } from '../monitor/index.ts';
 
 /**
- * Returns the values that come from the engine's snapshot and its run; the caller adds all other values. `book`: position
- * of the book in the run.
+ * Returns the values that come from the engine's snapshot and its run; the caller adds all other values. `book`: index
+ * of the book in the run, from 0.
  */
 export function monitored(
   snapshot: Snapshot,

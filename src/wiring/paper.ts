@@ -172,7 +172,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       key: account.key,
       secret: new Secret(account.secret),
       speed: 1,
-      // The name of the account in the bot's state: the same in every run that continues the account.
+      // Identifies the account in the bot's state, so it must not change while the account continues.
       born: stored.openedAt,
       transport: paperTransport({
         respond: stored.respond,

@@ -152,7 +152,7 @@ describe('a changed file', () => {
           const path = key.split('.');
           const changed = changedYaml(text, path, typedParameter(config, key, to));
           if (!changed.ok) {
-            expect(changed.problem, `${name} ${key}`).toMatch(/section|not written in one line|value is/);
+            expect(changed.problem, `${name} ${key}`).toMatch(/section|not written on one line|value is/);
             return;
           }
           expect(commentsOf(changed.text)).toEqual(commentsOf(text));
@@ -184,8 +184,8 @@ describe('a changed file', () => {
     ['a: &x 1\nb: *x\n', 'b', /alias/],
     ['a: &x {c: 1}\nb: *x\n', 'b.c', /alias/],
     ['a: [1]\n', 'a', /section or a list/],
-    ['a:\n', 'a', /not written in one line/],
-    ['a: |\n  x\n', 'a', /not written in one line/],
+    ['a:\n', 'a', /not written on one line/],
+    ['a: |\n  x\n', 'a', /not written on one line/],
     ['a: 1\nb: {}\n', 'b.c', /empty/],
     ['a: 1\n', 'b.c.d', /section of the key is missing/],
     ['a: 1\n...\n', 'b.c', /cannot be added/],
@@ -195,7 +195,7 @@ describe('a changed file', () => {
 
   test('loses no key, and a removal neither a comment nor a section', () => {
     expect(refusedAs('a: 1 # why\nb: 2\n', 'a', null)).toMatch(/comment/);
-    expect(refusedAs('a:\n  b: 1\n', 'a.b', null)).toMatch(/only one of its section/);
+    expect(refusedAs('a:\n  b: 1\n', 'a.b', null)).toMatch(/only key of its section/);
     expect(changedYaml('a: 1\nb: 2\n# end\n', ['a'], null)).toEqual({ ok: true, text: 'b: 2\n# end\n' });
     expect(changedYaml("a: '1' # x\r\n", ['a'], '2')).toEqual({ ok: true, text: "a: '2' # x\r\n" });
     expect(changedYaml('a: 1\nb: {c: 1}\n', ['b', 'd'], 2)).toEqual({ ok: true, text: 'a: 1\nb: {d: 2, c: 1}\n' });

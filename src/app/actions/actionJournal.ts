@@ -25,13 +25,16 @@ export type ActionEntry = ActionEnd & {
   readonly untilMs?: Millis;
   /** Maximum cost of a flatten action, in the quote currency. */
   readonly costMax?: string;
-  /** Name that the proposing agent gave itself; `id` is then the id of its proposal, and `by` the person who approved. */
+  /**
+   * Name that the proposing agent gave itself; absent if no agent proposed the action. If present, `id` is the id of
+   * the proposal, and `by` is the person who approved it.
+   */
   readonly agent?: string;
-  /** Changed key, and its value before and after; `null` if not set. */
+  /** Change by the action `set`: the key and its value before and after; a value is `null` if not set. */
   readonly change?: { readonly key: string; readonly from: string | null; readonly to: string | null };
 };
 
-/** Action for the journal; a change has the value before. */
+/** Action as the journal records it; the action `set` also has the earlier value. */
 export type NotedAsk = Exclude<ActionAsk, SetAsk> | (SetAsk & { readonly from?: string | null });
 
 const FILE = 'actions.jsonl';

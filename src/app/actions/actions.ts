@@ -100,7 +100,9 @@ export function checkedAsk<Ask extends ActionAsk>(ask: Ask, now: Millis): Ask {
       `--max-cost: expected the maximum total cost in quote currency, like 250.50; found ${JSON.stringify(ask.costMax)}`,
     );
   if (ask.action === 'set' && !isParameter(ask))
-    throw new UsageError('expected the key of a parameter, and its new value in one line of at most 100 characters');
+    throw new UsageError(
+      'expected a key of at most 100 characters, and a new value of 1 to 100 printable ASCII characters',
+    );
   return { ...ask, reason, by };
 }
 

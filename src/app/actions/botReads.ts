@@ -1,6 +1,6 @@
 /**
- * Reads of a bot for remote control and HTTP API: the same figures as `puntas status`, `report`, `explain` and `export`,
- * as text for a narrow screen or as JSON.
+ * Reads of a bot for remote control and HTTP API: the same figures as `puntas status`, `report`, `explain` and
+ * `export`, as text for a narrow screen or as JSON.
  */
 import { textOfMoney, type Clock, type Millis } from '../../core/index.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
@@ -54,8 +54,8 @@ const shownFill = ({ at, amount, value, fee, ...rest }: BookedFill): object => (
 });
 
 /**
- * Returns a configuration, or a value of one, without secrets. Keys and tokens are never in a configuration, but the address of a webhook or
- * of a feed can contain one, so only the origin of each address is shown.
+ * Returns a configuration, or a part of it, without secrets. A configuration never has keys or tokens, but the address
+ * of a webhook or feed can contain a secret, so only the origin of each address is shown.
  */
 export function withoutSecrets(value: unknown): unknown {
   if (typeof value === 'string') return shownAddress(value);

@@ -48,7 +48,7 @@ export type BotStatus = {
    */
   readonly profit: PrintedProfit | null;
   readonly run: RunStatus | null;
-  /** The same of the further books of the run; absent if it has one book. */
+  /** Status of each further book of the run, in order; absent if the run has one book. */
   readonly otherBooks?: readonly RunStatus[];
   /** Last entry of `actions.jsonl`; `null` if there is none. */
   readonly lastAction: ActionEntry | null;
@@ -220,7 +220,7 @@ async function profitOf(
   return printedProfit(profit, book === null ? '' : pairOf(book)[1]);
 }
 
-/** Returns the status of a book of the run. `i`: its position in the run. */
+/** Returns the status of one book of the run. `i`: index of the book in the run. */
 function runOf({ engine, seen, books, run, startedAt }: StatusMoment, i: number): RunStatus {
   const { setup, rules } = books[i]!;
   const { instrument } = rules;
@@ -247,7 +247,7 @@ function runOf({ engine, seen, books, run, startedAt }: StatusMoment, i: number)
     inventory: { currency: instrument.major, fromTarget: trades && textOfMoney(trades.inventory) },
     holdings: holdings && sumsText(holdings),
     limits: book.limitUses(at).map(limitOf),
-    // The prices elsewhere are read for the first book only.
+    // A run with `elsewhere` has only one book.
     elsewhere: i === 0 ? elsewhereNow(shown, seen.elsewhere, seen.hedges, instrument) : null,
     fills: trades && trades.fills,
     profit: trades && { currency: instrument.minor, ...partsText(trades.profit) },

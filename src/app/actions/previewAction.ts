@@ -47,7 +47,7 @@ export async function previewAction(
 
 /**
  * Returns the change, and the quotes before and after it. Rejects with `UsageError` if the change is not permitted, or
- * if the bot does not run with the file as it is.
+ * if the file has changes that the bot has not applied.
  */
 async function previewSet(
   bot: WhichBot,
@@ -71,7 +71,7 @@ async function previewSet(
   if (nothing !== null) throw new UsageError(nothing);
   return [
     line,
-    `${file}: this value is written, and the bot is asked to reload the file; if it refuses, the file is restored`,
+    `${file}: Puntas writes this value and asks the bot to reload the file; if the bot refuses, Puntas restores the file`,
     `quotes now, and with the change (book at ${timeText(at)}, the end of the recording):`,
     ...quotesBeside(engine, next, rules),
   ];
@@ -100,7 +100,7 @@ function standing(dir: string, ask: ActionAsk, now: Millis): readonly string[] {
   });
 }
 
-/** Action whose effect the replayed engine shows. */
+/** Any action except `set`; the replayed engine shows its effect. */
 type EngineAsk = Exclude<ActionAsk, SetAsk>;
 
 /** Compares the current quotes with the quotes after the action. */

@@ -33,7 +33,7 @@ export type ProposalRequest = {
 export type ProposalDeskOptions = {
   readonly bot: WhichBot;
   readonly clock: Clock;
-  /** Preview of an action other than a reload: an agent must not reach the mailbox of the running bot. */
+  /** Previews any action except a reload, whose preview would reach the mailbox of the running bot. */
   readonly preview: PreviewOfAction;
   /** Returns a new id that matches `PROPOSAL_ID`. */
   readonly newId: () => string;
@@ -43,7 +43,7 @@ export type ProposalDeskOptions = {
 export const OPEN_PROPOSALS_MAX = 5;
 /** Maximum number of proposals and previews per minute, together. */
 export const PROPOSALS_PER_MINUTE = 10;
-/** Time in which a proposal can be approved, in ms. */
+/** Time after which an open proposal expires, in ms. */
 export const PROPOSAL_MS = 900_000;
 /** Number of decided or expired proposals that are kept; the action journal has every executed one. */
 const CLOSED_KEPT = 50;
@@ -66,14 +66,17 @@ export class ProposalDesk {
   }
 
   /**
-   * Returns the effect of an action and stores nothing. Rejects with `UsageError` on an invalid request or above the
-   * rate limit.
+   * Returns the effect of an action and stores nothing. Rejects with `UsageError` on an invalid request, above the rate
+   * limit, or while another request is under way.
    */
   async preview(request: ProposalRequest): Promise<readonly string[]> {
     return this.#alone(async () => (await this.#draft({ ...request, reason: 'a preview of an agent' })).lines);
   }
 
-  /** Stores a proposal with its preview, durable on return. Rejects with `UsageError`, also over the limits. */
+  /**
+   * Stores a proposal with its preview; the proposal is on disk when the function resolves. Rejects with `UsageError`
+   * as `preview` does, or if too many proposals are open.
+   */
   async propose(request: ProposalRequest): Promise<ProposalStanding> {
     return this.#alone(async () => {
       const { bot, clock, newId } = this.#options;
@@ -84,7 +87,7 @@ export class ProposalDesk {
       const at = clock.now();
       const { action, reason, agent, minutes } = ask;
       const box = new Mailbox(bot.stateDir, 'proposal');
-      // The content as it will be read, so that its digest stays valid.
+      // Content as a later read returns it, so that the digest stays valid.
       const written = JSON.parse(
         box.textOf({ id, at, expiresAt: at + PROPOSAL_MS, agent, action, reason, minutes, basis, lines, digest: '' }),
       ) as Omit<Proposal, 'id'>;
@@ -113,11 +116,11 @@ export class ProposalDesk {
     const lines =
       file === null ? await preview(previewAsk(ask, newId(), clock.now())) : changesForAgent(bot, file, clock.now());
     if (basisNow() !== basis)
-      throw new UsageError('the state of the bot changed during the preview; propose the action again');
+      throw new UsageError('the state of the bot changed during the preview; send the request again');
     return { ask, basis, lines: cutLines(lines) };
   }
 
-  /** Runs one preview at a time, below the rate. */
+  /** Runs `work` alone and within the rate limit; otherwise rejects with `UsageError`. */
   async #alone<T>(work: () => Promise<T>): Promise<T> {
     const now = this.#options.clock.elapsed();
     this.#asked = this.#asked.filter(at => now - at < MINUTE_MS);
@@ -150,7 +153,8 @@ function previewAsk({ action, reason, agent, minutes }: CheckedRequest, id: stri
 }
 
 /**
- * Returns the first lines, so that a list of proposals has a maximum size; the last line tells how many are missing.
+ * Returns the first lines, so that a list of proposals has a maximum size. If lines are omitted, the last line states
+ * their number.
  */
 function cutLines(lines: readonly string[]): readonly string[] {
   const cut = lines.map(line => [...line].slice(0, PREVIEW_MAX.characters).join(''));

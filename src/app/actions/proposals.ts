@@ -22,8 +22,8 @@ export type Proposal = MailMessage<'proposal'>;
 type Decision = MailMessage<'decision'>;
 
 /**
- * State of a proposal. `approved`: a person approved it, and the action journal has no result yet. After a crash in
- * between, it stays so, and nothing is executed again.
+ * State of a proposal. `approved`: a person approved it, and the action journal has no result yet. After a crash at
+ * that point, the proposal stays `approved`, and its action is not executed again.
  */
 export type ProposalState = 'open' | 'expired' | 'rejected' | 'approved' | ActionEnd['end'];
 
@@ -31,7 +31,7 @@ export type ProposalStanding = Proposal & {
   readonly state: ProposalState;
   /** Person who decided; `null` if open or expired. */
   readonly by: string | null;
-  /** Result of the action; empty if it was not executed. */
+  /** Lines of the action's journal entry; empty if there is no entry. */
   readonly result: readonly string[];
 };
 
@@ -97,8 +97,8 @@ export function proposalDigest(bot: WhichBot, proposal: Omit<Proposal, 'digest'>
 
 /**
  * Returns a hash (hex) of the facts on which the effect of an action depends: the process of the bot, the stops in
- * force, and for a reload the content of the file (`fileDigest`, otherwise `null`). Orders and quotes change every
- * second, so they are no part of it.
+ * force, and for a reload the content of the file. `fileDigest`: digest of that file; `null` for another action. Orders
+ * and quotes change every second, so they are not included.
  */
 export function proposalBasis(bot: WhichBot, action: ProposedAction, fileDigest: string | null, now: Millis): string {
   const { state, since } = lifeOf(bot.stateDir, now);
@@ -110,11 +110,11 @@ const fileDigestOf = (bot: WhichBot, action: ProposedAction): string | null =>
   action === 'reload' ? reloadedFile(bot).digest : null;
 
 /**
- * Previews a proposal again for a person. The file of a reload is read once: the preview and the approved action are
- * bound to this content. `digest`: hash of the content that the person has read, or its first eight or
- * more characters.
- * @throws UsageError if the proposal does not exist, is changed, decided or expired, or if what its effect depends on
- * has changed.
+ * Previews a proposal again for the person who decides. For a reload, the preview and the approved action are bound to
+ * the file content that this function reads. `digest`: digest of the proposal that the person has read, or at least its
+ * first eight characters.
+ * @throws UsageError if the proposal does not exist, is changed, decided or expired, or if the facts on which its
+ * effect depends have changed.
  */
 export async function reviewProposal(
   bot: WhichBot,
@@ -152,9 +152,12 @@ export async function reviewProposal(
 }
 
 const CHANGED =
-  'the stops in force, the process of the bot or the configuration file have changed since the proposal, so its effect would differ; reject it, or have it proposed again';
+  'the stops in force, the process of the bot or the configuration file have changed since the proposal, so its effect may differ; reject it, and ask the agent for a new proposal';
 
-/** New id of a preview, so that its answer is not mistaken for that to the action or to another preview. */
+/**
+ * Returns a new id for a preview, so that its answer is not mistaken for the answer to the action or to another
+ * preview.
+ */
 const previewId = (id: string): string => `${id}-preview-${randomUUID().slice(0, 8)}`;
 
 /**
@@ -206,8 +209,8 @@ function recordDecision(
 }
 
 /**
- * Returns the action of a proposal, as the person who approves it requests it. `fileDigest`: that of the file which a
- * reload must find.
+ * Returns the action of a proposal as a request by the person who approves it. `fileDigest`: SHA-256 (hex) of the file
+ * that a reload must apply; `null` for another action.
  */
 function askOf(
   { id, action, reason, agent, minutes }: Proposal,

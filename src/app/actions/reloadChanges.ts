@@ -1,4 +1,7 @@
-/** File that a reload applies, and its changes as an agent may see them. The running bot is not asked. */
+/**
+ * Configuration file that a reload applies, and its changes without secrets, for an agent. Sends no request to the
+ * running bot.
+ */
 import { configChanges, type Config, type ConfigChange } from '../../config.ts';
 import type { Millis } from '../../core/index.ts';
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
@@ -26,17 +29,16 @@ export type ReloadedFile = {
  * @throws UsageError if only the state directory is known.
  */
 export function reloadedFile({ configFile: path }: WhichBot): ReloadedFile {
-  if (path === undefined)
-    throw new UsageError('a reload reads the YAML file of the bot; pass it to the console with -c FILE');
+  if (path === undefined) throw new UsageError('a reload needs the YAML file of the bot; pass it with -c FILE');
   const text = readRegularFile(path, TEXT_FILE);
   const config = withoutErrors(() => configOfText(path, text));
   return { path, text, config, digest: config === null ? digestOf(text) : reloadDigestOf(text, config) };
 }
 
 /**
- * Returns the differences between a file and the configuration of the last recorded run, without secrets. Reads only the
- * state directory.
- * @throws UsageError if the file has errors; their text may quote a secret and is omitted.
+ * Returns the differences between a file and the configuration of the last recorded run, without secrets. Reads only
+ * the state directory.
+ * @throws UsageError if the file has errors. The text of the errors is omitted, because it may quote a secret.
  */
 export function changesForAgent(bot: WhichBot, { config: next }: ReloadedFile, now: Millis): readonly string[] {
   if (next === null)
@@ -67,7 +69,9 @@ function changed(recorded: Config, next: Config): readonly string[] {
     ...changes.filter(change => !refused.includes(change)).map(changeText),
     ...refusedChanges(refused, []),
     ...unread,
-    ...(refused.length === 0 ? [] : ['the bot refuses a reload with such a change, unless a flag of its start set it']),
+    ...(refused.length === 0
+      ? []
+      : ['the bot refuses a reload with such a change, unless the difference comes from a flag of its start command']),
   ];
 }
 

@@ -30,7 +30,7 @@ import { changeText, digestOf } from '../run/reloading.ts';
 import { actionsIn, noteAction } from './actionJournal.ts';
 import { stateDirOf, type ActionEnd, type SetAsk } from './actions.ts';
 
-/** Change of a file that was checked and not yet written. */
+/** Change of the configuration file that is checked but not written yet. */
 export type PlannedChange = {
   readonly file: string;
   readonly before: { readonly text: string; readonly digest: string };
@@ -38,11 +38,11 @@ export type PlannedChange = {
   /** Value before and after as text; `null` if not set. */
   readonly from: string | null;
   readonly to: string | null;
-  /** Sentence about the change, such as `strategy.halfSpreadBps: 11 -> 13`. */
+  /** Text of the change, such as `strategy.halfSpreadBps: 11 -> 13`. */
   readonly line: string;
 };
 
-/** Lines of an execution, and the value that would undo it. */
+/** Result of a change. `undo`: change that restores the earlier value; `null` removes the key. */
 export type SetEnd = ActionEnd & {
   readonly undo?: { readonly key: string; readonly value: string | null };
 };
@@ -74,7 +74,9 @@ export function plannedChange(bot: WhichBot, { key, value, digest }: SetAsk): Pl
   if (changes.length === 0) throw new UsageError(`${key} already has this value`);
   const [change, ...more] = changes;
   if (change === undefined || change.key !== key || more.length > 0)
-    throw new UsageError(`${key}: the change would also change ${changes.map(each => each.key).join(', ')}`);
+    throw new UsageError(
+      `${key}: expected a change of this key only, but these keys would change: ${changes.map(each => each.key).join(', ')}`,
+    );
   if (change.takesEffect !== 'reload' && change.takesEffect !== 'live')
     throw new UsageError(`${changeText(change)}: takes effect only after a restart`);
   return {
@@ -98,8 +100,8 @@ export function parameterFileOf({ configFile, stateDir }: WhichBot): string {
 }
 
 /**
- * Asks the bot whether it runs with the file as it is, because a reload applies every change of the file.
- * @throws UsageError if it does not, or if no bot answers.
+ * Asks the bot whether it has applied the current file, because a reload applies every change in the file.
+ * @throws UsageError if the file has changes that the bot has not applied, or if no bot answers.
  */
 export async function assertFileApplied(bot: WhichBot, ask: SetAsk, digest: string, clock: Clock): Promise<void> {
   const { end, lines } = await askReload(previewRequest(bot, ask, digest), clock);
@@ -112,7 +114,7 @@ export async function assertFileApplied(bot: WhichBot, ask: SetAsk, digest: stri
 
 const previewRequest = (bot: WhichBot, { id, by, reason }: Pick<SetAsk, 'id' | 'by' | 'reason'>, digest: string) => ({
   ...{ config: parameterFileOf(bot), state: stateDirOf(bot), paper: false, preview: true },
-  // It must not count as the last preview that this operator saw.
+  // This preview must not count as the last preview that the operator saw.
   ...{ id, by, reason, digest, isForAgent: true },
 });
 
@@ -124,8 +126,8 @@ const INTERRUPTED_MS = 300_000;
 type Changing = MailMessage<'changing'>;
 
 /**
- * Executes a change, and writes the journal. Returns the recorded result if a killed process had begun the change.
- * Rejects with `UsageError`, without a change, if the file differs from the previewed file, if the bot does not run with
+ * Executes a change, and writes the journal. If the journal already has this request, returns the recorded result.
+ * Rejects with `UsageError`, without a change, if the file differs from the previewed file, if the bot has not applied
  * the file, or if another change is under way.
  */
 export async function executeSet(bot: WhichBot, ask: SetAsk, clock: Clock): Promise<SetEnd> {
@@ -148,10 +150,10 @@ export async function executeSet(bot: WhichBot, ask: SetAsk, clock: Clock): Prom
   underWay.add(record.id);
   try {
     if (!box.putNew(record)) {
-      // The same request may have reached another process, which needs its copy.
+      // Another process may be executing this request, and then needs the copy.
       if (box.message()?.id !== record.id) rmSync(earlierFilePath(dir, record), { force: true });
       throw new UsageError(
-        `another change of a parameter is under way; preview the change again. If none is, remove ${box.path()}`,
+        `another change of a parameter is under way; preview the change again when it ends. If none is under way, remove ${box.path()}`,
         1,
       );
     }
@@ -229,7 +231,7 @@ export async function recoverChange(bot: WhichBot, clock: Clock): Promise<Action
       return finished({
         end: 'refused',
         lines: [
-          `the change was interrupted; check ${record.key} in ${record.file}, which was ${record.from ?? 'not set'}`,
+          `the change was interrupted; check ${record.key} in ${record.file}; its earlier value was ${record.from ?? 'not set'}`,
         ],
       });
     const digest = digestOf(readRegularFile(record.file, TEXT_FILE));
@@ -285,7 +287,10 @@ function undo(bot: WhichBot, record: Changing, lines: readonly string[], at: Mil
   return isSettled ? finish(bot, record, end, at) : end;
 }
 
-/** Restores the earlier file, unless someone edited the file since. Returns a line for the operator. */
+/**
+ * Restores the earlier file, unless someone has edited the file. Returns a line for the operator. `isSettled`: whether
+ * no further attempt is needed.
+ */
 function restoreFile(bot: WhichBot, record: Changing): { readonly line: string; readonly isSettled: boolean } {
   const settled = (line: string) => ({ line, isSettled: true });
   const unsettled = (line: string) => ({ line, isSettled: false });
@@ -307,7 +312,7 @@ function restoreFile(bot: WhichBot, record: Changing): { readonly line: string; 
   }
 }
 
-/** Writes the journal, then removes the record, so that a kill between both repeats nothing. */
+/** Writes the journal, then removes the record, so that no action is repeated after a kill between the two steps. */
 function finish(bot: WhichBot, record: Changing, end: ActionEnd, at: Millis): SetEnd {
   const dir = stateDirOf(bot);
   const { id, by, reason, via, key, from, to } = record;

@@ -71,7 +71,8 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   // this process read it.
   const hasHedger = () => (live.replay?.now?.setup ?? config).hedge !== undefined;
   const preview = (asked: ActionAsk, onShare: OnReplayed) => replays.preview(asked, onShare);
-  // The names of the actions are read at each request, so they are not copied here.
+  // `names` is a getter that runs at each request. `Object.assign` keeps the getter; a spread would copy its current
+  // value.
   const actions = access?.operatorToken
     ? Object.assign(consoleActions(ask.bot, clock, hasHedger, preview), {
         proposals: consoleProposals(ask.bot, clock, preview),
@@ -131,12 +132,12 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   };
 }
 
-/** Newest summary. It is made at most once, however many programs read it, and only if one does. */
+/** Newest summary as JSON. It is computed at the first read, and further reads return the same text. */
 class KeptSummary {
   #make: (() => BotSummary) | null = null;
   #text: string | null = null;
 
-  /** Replaces the summary by the result of `make`, which is called when the summary is read. */
+  /** Replaces the summary with the result of `make`, which is called at the first read. */
   replace(make: () => BotSummary): void {
     [this.#make, this.#text] = [make, null];
   }
@@ -147,7 +148,10 @@ class KeptSummary {
   }
 }
 
-/** Returns the summary of a view that was made at a time. */
+/**
+ * Returns the summary of a view; if `view` is `null`, the summary of a bot without a recorded run. `madeAt`: time of
+ * the view.
+ */
 function botSummaryOf(
   view: ConsoleView | null,
   { bot }: Pick<ConsoleView, 'bot'>,
@@ -162,8 +166,8 @@ function botSummaryOf(
 }
 
 /**
- * Returns the kind of a bot's money. An exchange at an address of this machine is a simulator, so its money and its
- * prices are play, also for a bot on paper.
+ * Returns the kind of a bot's money. An exchange at an address of this machine is a simulator, so its money and prices
+ * count as play, even for a bot on paper.
  */
 export function moneyKind(exchanges: readonly Config['exchange'][], isPaper: boolean): MoneyKind {
   const isLocal = exchanges.some(each => each.kind === 'remote' && isOnThisMachine(new URL(each.restUrl)));

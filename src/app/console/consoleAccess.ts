@@ -43,7 +43,7 @@ function tokenIn(settings: ConsoleSettings | undefined, name: 'operatorTokenFile
 
 /**
  * Returns the token in a private file. `name`: key that names the file, for errors.
- * @throws UsageError if the token is invalid, or if others can read the file.
+ * @throws UsageError if the file is missing, if others can read it, or if the token is invalid.
  */
 export function readTokenFile(name: string, file: string): string {
   const key = `${name} (${file})`;

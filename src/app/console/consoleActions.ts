@@ -63,8 +63,8 @@ export function consoleActions(
 }
 
 /**
- * Returns what the effect of an action depends on: for a reload or a change the digest of the file, for a resume the stops that it
- * would lift, for a pause the pause that it would replace; `null` for other actions.
+ * Returns the facts on which the effect of an action depends: for `reload` and `set`, the digest of the file; for a
+ * resume, the stops that it would lift; for a pause, the pause that it would replace. Returns `null` for other actions.
  */
 function basisOf({ configFile, stateDir }: WhichBot, { action }: ActionAsk, now: Millis): string | null {
   if (action === 'resume') return JSON.stringify(holdersOf(stateDir, now));

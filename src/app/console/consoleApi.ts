@@ -18,7 +18,7 @@ export type ApiWork = {
   /** Returns the summary as JSON; `null` before it is made. */
   readonly summary: () => string | null;
   readonly preview: (ask: ActionAsk) => Promise<readonly string[]>;
-  /** Preview of a proposal of an agent, which must not delay those of operators. */
+  /** Previews an action that an agent proposes, without a delay for the previews of operators. */
   readonly proposalPreview: (ask: ActionAsk) => Promise<readonly string[]>;
   /** Returns the events that recordings do not contain (halts, operator actions, logins), oldest first. */
   readonly events: () => readonly ShownEvent[];

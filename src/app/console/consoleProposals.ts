@@ -14,10 +14,10 @@ import {
   type ProposalStanding,
 } from '../actions/proposals.ts';
 
-/** Letters and digits of ids, without those that are mistaken for each other. */
+/** Letters and digits of ids, without those that look alike. */
 const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
 const ID_LENGTH = 10;
-/** Maximum number of decided proposals that the page shows. */
+/** Maximum number of decided or expired proposals that the page shows. */
 const DECIDED_SHOWN = 3;
 
 /** Returns a new id of a proposal. */
@@ -37,7 +37,7 @@ export function apiProposals(bot: WhichBot, clock: Clock, preview: PreviewOfActi
 /** Maximum lines of a result in the list, and characters of a line. */
 const RESULT_MAX = { lines: 5, characters: 200 };
 
-/** Returns all open proposals and the newest closed ones, `max` in all unless more are open, in the given order. */
+/** Returns all open proposals and, up to `max` in all, the newest closed ones. Keeps their order. */
 function newestProposals(all: readonly ProposalStanding[], max: number): readonly ProposalStanding[] {
   const isOpen = ({ state }: ProposalStanding) => state === 'open';
   const closed = Math.max(0, max - all.filter(isOpen).length);
@@ -45,7 +45,7 @@ function newestProposals(all: readonly ProposalStanding[], max: number): readonl
   return all.filter(each => isOpen(each) || shown.has(each));
 }
 
-/** Returns a proposal as JSON of bounded size. A closed one is without its preview. */
+/** Returns a proposal as JSON of bounded size. If the proposal is closed, its preview is omitted. */
 function listedJson(proposal: ProposalStanding): object {
   const { preview, ...rest } = proposalJson(proposal);
   const { lines, characters } = RESULT_MAX;
@@ -70,7 +70,7 @@ export const proposalJson = ({
   ...{ at: timeText(at), expiresAt: timeText(expiresAt), preview: lines, decidedBy: by },
 });
 
-/** Returns the decisions that operators make in the console. */
+/** Returns the functions with which operators decide on proposals in the console. */
 export function consoleProposals(
   bot: WhichBot,
   clock: Clock,
@@ -106,7 +106,10 @@ export function shownProposals(bot: WhichBot, clock: Clock): () => readonly Show
   };
 }
 
-/** The live page must not end because a file is unreadable; the commands report such a file. */
+/**
+ * Returns the result of `read`; empty if a file is unreadable, because the live page must continue. The commands report
+ * such a file.
+ */
 function readable<T>(read: () => readonly T[]): readonly T[] {
   try {
     return read();

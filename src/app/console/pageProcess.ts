@@ -1,4 +1,4 @@
-/** Parts of every process that serves a page: no secrets in its environment, and periodic work. */
+/** Functions for processes that serve a page: the check for secrets in the environment, and periodic calls. */
 import type { Clock, Timer } from '../../core/index.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 

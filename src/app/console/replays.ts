@@ -37,7 +37,8 @@ export function replaysOf(
     const replayer = new ConsoleReplayer(of, clock);
     return Object.assign(replayer, { proposalPreview: (ask: ActionAsk) => replayer.preview(ask, () => undefined) });
   }
-  // Past views, previews of operators, those of agents, and reads have separate threads, so that they do not wait for each other.
+  // Past views, previews for operators, previews for agents, and reads have separate threads, so that they do not wait
+  // for each other.
   const thread = () => new ReplayThread(file, of);
   const [moments, previews, proposals, reads] = [thread(), thread(), thread(), thread()];
   return {

@@ -141,8 +141,8 @@ export class RunHistory {
   }
 
   /**
-   * Records that this run started with other values than the run before it. Of keys without a rule for pages only the
-   * names are shown, because their values may have addresses.
+   * Records the changes of the configuration since the previous run. For a key that is not in `PARAMETER_DIRECTIONS`,
+   * only the name is shown, because its value may contain an address.
    */
   changed(changes: readonly ConfigChange[]): void {
     if (changes.length === 0) return;

@@ -1,6 +1,6 @@
 /**
  * `puntas check` for an account with one book or several: the quotes of each book, the capital that they need together,
- * and the requests that they cost.
+ * and the requests per minute.
  */
 import { stringify } from 'yaml';
 import { money, moneyOf, moneyOfAmount, textOfMoney, valueOf, type Clock, type Money } from '../../core/index.ts';
@@ -39,7 +39,7 @@ export async function checkBooks(
 
 type Capital = {
   readonly lines: readonly string[];
-  /** Currencies of which the account has less than the quotes need. */
+  /** One sentence for each currency of which the account has less than the quotes need. */
   readonly missing: readonly string[];
 };
 
@@ -74,6 +74,6 @@ function requestLines(books: readonly Config[]): readonly string[] {
   const left = privateMax - reads;
   return [
     `public, without a stream: ${Math.ceil(publicPerMinute(books))} of ${publicMax} (${books.length} books)`,
-    `private: ${reads} of ${privateMax} for reads of the account; ${left} remain for placements and cancels, shared equally by ${books.length} books while they are scarce`,
+    `private: ${reads} of ${privateMax} for reads of the account; ${left} remain for placements and cancels, shared equally by ${books.length} books while the request budget is scarce`,
   ];
 }

@@ -14,10 +14,10 @@ export type AskBox<Request, Answer> = {
   answered(): Answer | null;
 };
 
-/** Error if a bot accepted a request and did not answer, so that the outcome is unknown. */
+/** Error for a request that a bot accepted but did not answer; its outcome is unknown. */
 export class UnansweredRequest extends UsageError {}
 
-/** Error if no bot runs, or if none accepted the request, so that the request has no effect. */
+/** Error for a request that no running bot can answer: none accepted it, or the bot has ended. */
 export class AbsentBot extends UsageError {}
 
 /** Time for the bot to accept the request, in ms. */

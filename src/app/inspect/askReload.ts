@@ -21,7 +21,10 @@ export type ReloadCommand = {
   readonly digest?: string | undefined;
   /** Unique id of the request. */
   readonly id: string;
-  /** Whether the preview is one for an agent, which must not count as the last one that an operator saw. */
+  /**
+   * Whether the preview is for an agent or an internal check, so that it does not count as the last preview that an
+   * operator saw.
+   */
   readonly isForAgent?: boolean;
 };
 

@@ -41,7 +41,7 @@ const SILENT_MS = 15_000;
 /** Returns the state of the bot's process, from the state directory only. `now` is wall-clock time. */
 export function lifeOf(dir: string, now: Millis): BotLife {
   const record = readHeartbeat(dir, 'bot');
-  // The file can be removed between both reads.
+  // The file can be removed between the two reads.
   const file = statSync(join(dir, HEARTBEAT_FILES.bot), { throwIfNoEntry: false });
   if (record === null || file === undefined) return { state: 'never ran', since: null, beatAgo: null };
   const beatAgo = Math.max(0, Math.round(now - file.mtimeMs));

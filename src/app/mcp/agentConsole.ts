@@ -26,21 +26,21 @@ export class AgentConsole {
 
   /**
    * Asserts that the token is that of a viewer.
-   * @throws UsageError if it is that of an operator, or if the console does not answer.
+   * @throws UsageError if the token is invalid or has another role, or if the console does not answer.
    */
   async assertViewer(signal?: AbortSignal): Promise<void> {
     if (this.#isViewer) return;
     const { role } = (await this.#sent('GET', '/session', undefined, signal)) as { readonly role?: unknown };
     if (role !== 'viewer')
       throw new UsageError(
-        'the token is not that of a viewer; an agent must not have the operator token; pass that of a viewer with --token-file',
+        'the token is not a viewer token; an agent must not have the operator token; pass a viewer token with --token-file',
       );
     this.#isViewer = true;
   }
 
   /**
    * Returns the JSON of an answer. `path` is relative to the API.
-   * @throws UsageError with the console's message, or if it does not answer.
+   * @throws UsageError with the console's message, or if the console does not answer.
    */
   async read(path: string, query: Readonly<Record<string, string>> = {}, signal?: AbortSignal): Promise<unknown> {
     await this.assertViewer(signal);
@@ -48,7 +48,7 @@ export class AgentConsole {
     return this.#sent('GET', asked === '' ? path : `${path}?${asked}`, undefined, signal);
   }
 
-  /** Posts a body, as `read` does. */
+  /** Posts a body, and returns the JSON of the answer. Throws as `read` does. */
   async post(path: string, body: object, signal?: AbortSignal): Promise<unknown> {
     await this.assertViewer(signal);
     return this.#sent('POST', path, JSON.stringify(body), signal);
@@ -71,7 +71,7 @@ export class AgentConsole {
       text = answer.body === null ? '' : await readBody(answer.body, ANSWER_BYTES_MAX);
     } catch (error) {
       throw new UsageError(
-        `the console at ${this.#url} did not answer (${fetchProblem(error)}); start it with puntas console, or name it with --console`,
+        `the console at ${this.#url} did not answer (${fetchProblem(error)}); start it with puntas console, or pass its address with --console`,
       );
     } finally {
       deadline.end();
@@ -79,13 +79,15 @@ export class AgentConsole {
     const json = answerJson(text);
     if (status !== 200 || json === undefined) {
       const problem = (json as { readonly problem?: unknown } | null | undefined)?.problem;
-      throw new UsageError(typeof problem === 'string' ? problem : `the console answered ${status}`);
+      throw new UsageError(
+        typeof problem === 'string' ? problem : `unexpected answer of the console, HTTP status ${status}`,
+      );
     }
     return json;
   }
 }
 
-/** Returns the JSON of an answer; `undefined` if a proxy or another program has answered. */
+/** Returns the parsed JSON of an answer; `undefined` if the answer is not JSON, as from a proxy or another program. */
 function answerJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** Tools of an agent. They read, preview and propose; none of them acts. */
+/** Tools of an agent. They read, preview and propose; no tool executes an action. */
 import { z } from 'zod';
 import { loadConfig } from '../../config.ts';
 import { PAUSE_MINUTES_MAX } from '../../console/index.ts';
@@ -41,7 +41,7 @@ const minutes = z
   .min(1)
   .max(PAUSE_MINUTES_MAX)
   .optional()
-  .describe('Duration of a pause; if omitted, until a resume');
+  .describe('Duration of a pause in minutes; if omitted, until a resume');
 
 const EFFECTS: Readonly<Record<ProposedAction, string>> = {
   pause: 'cancel all orders and pause quoting',
@@ -81,8 +81,10 @@ function readTools({ client }: AgentToolsOptions): readonly AgentTool[] {
     }),
     tool({
       ...{ name: 'explain_quotes', title: 'Explain quotes' },
-      description: 'Current quotes, or those of a recorded time, with the reason of each level.',
-      schema: z.strictObject({ at: z.int().min(0).max(1e14).optional().describe('Time in ms since 1970') }),
+      description: 'Current quotes, or the quotes at a recorded time, with the reason for each level.',
+      schema: z.strictObject({
+        at: z.int().min(0).max(1e14).optional().describe('Time in ms since 1970; if omitted, now'),
+      }),
       run: ({ at }, signal) => client.read('/explain', given({ at }), signal),
     }),
     tool({
@@ -122,7 +124,7 @@ function ownTools({ backtest, pages }: AgentToolsOptions): readonly AgentTool[] 
   return [
     tool({
       ...{ name: 'search_docs', title: 'Search the documentation' },
-      description: 'Sections of the documentation with these words, best first.',
+      description: 'Sections of the documentation that contain words of the query, best first.',
       schema: z.strictObject({
         query: z.string().min(2).max(200),
         max: z.int().min(1).max(10).optional().describe('Maximum number of sections; default 5'),
@@ -164,7 +166,7 @@ function ownTools({ backtest, pages }: AgentToolsOptions): readonly AgentTool[] 
 }
 
 function proposalTools({ client, agent }: AgentToolsOptions): readonly AgentTool[] {
-  const reason = z.string().min(4).max(500).describe('Reason, which the person reads');
+  const reason = z.string().min(4).max(500).describe('Reason, for the person who decides');
   return [
     tool({
       ...{ name: 'preview_action', title: 'Preview an action' },

@@ -16,7 +16,10 @@ import { harmless } from '../run/childProcess.ts';
 export type BacktestAsk = {
   /** Path of the recording, relative to an allowed folder. */
   readonly tape: string;
-  /** Path of the configuration, relative to an allowed folder; if absent, the shipped one of the embedded exchange. */
+  /**
+   * Path of the configuration, relative to an allowed folder; if absent, the shipped configuration of the embedded
+   * exchange.
+   */
   readonly configuration?: string | undefined;
   readonly book?: string | undefined;
 };
@@ -35,7 +38,7 @@ export type BacktestToolOptions = {
 const WITHIN_MS = 180_000;
 /** Maximum heap of a backtest, in MB. */
 const HEAP_MB = 768;
-/** Maximum size of its output in bytes. */
+/** Maximum size of a backtest's output, in characters. */
 const OUTPUT_MAX = 1_048_576;
 const ERROR_MAX = 4_096;
 
@@ -49,7 +52,7 @@ export class BacktestTool {
 
   /**
    * Runs a backtest and returns its JSON, without the configuration, whose text may contain secrets. Rejects with
-   * `UsageError` if it fails or exceeds a limit.
+   * `UsageError` if the backtest fails or exceeds a limit, or if another is under way.
    */
   async run({ tape, configuration, book }: BacktestAsk, signal: AbortSignal): Promise<unknown> {
     const { folders } = this.#options;
@@ -84,7 +87,7 @@ export class BacktestTool {
     const heap = `--max-old-space-size=${HEAP_MB}`;
     const child = spawn(process.execPath, [heap, main, 'backtest', ...args], {
       env: { ...harmless(environment), NODE_OPTIONS: '' },
-      // The channel closes, also if this process is killed; the backtest then ends.
+      // The IPC channel closes when this process ends, even if it is killed; the backtest then ends.
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     giveWay(child.pid);
@@ -117,7 +120,9 @@ export class BacktestTool {
           if (why !== null) return reject(new UsageError(why));
           if (code !== 0) {
             const told = this.#withoutFolders(errors).trim();
-            return reject(new UsageError(told === '' ? `the backtest ended with ${code}` : told));
+            return reject(
+              new UsageError(told === '' ? `the backtest failed without a message; exit code ${code}` : told),
+            );
           }
           try {
             const { config: _, ...rest } = JSON.parse(this.#withoutFolders(text)) as Readonly<Record<string, unknown>>;
@@ -133,8 +138,8 @@ export class BacktestTool {
 
 /**
  * Checks the configuration of a backtest.
- * @throws UsageError if the file is none, has errors, or runs code. The text of the errors may quote a secret and is
- * omitted.
+ * @throws UsageError if the file is not a configuration, has errors, or names a strategy file. The text of the errors
+ * is omitted, because it may quote a secret.
  */
 function refuseForBacktest(name: string, file: string): void {
   if (!/\.ya?ml$/i.test(name) || !/\.ya?ml$/i.test(file))
@@ -150,7 +155,8 @@ function refuseForBacktest(name: string, file: string): void {
     name,
     VENUES.map(venue => venue.name),
   );
-  if (!loaded.ok) throw new UsageError(`${name}: the configuration has errors; an operator can list them`);
+  if (!loaded.ok)
+    throw new UsageError(`${name}: the configuration has errors; an operator can list them with puntas check`);
   if ('file' in loaded.config.strategy)
     throw new UsageError(`${name}: a strategy from a file is code, which this tool does not run`);
 }
@@ -166,7 +172,7 @@ function giveWay(pid: number | undefined): void {
 
 /**
  * Returns the real path of a file or folder below one of the allowed folders.
- * @throws UsageError if there is none, without saying whether a path outside the folders exists.
+ * @throws UsageError if there is none. The message does not reveal whether a path outside the folders exists.
  */
 export function allowedPath(folders: readonly string[], path: string): string {
   if (folders.length === 0)

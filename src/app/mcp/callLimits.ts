@@ -1,4 +1,4 @@
-/** Limits on the calls of an agent: per minute, and at the same time. */
+/** Limits on the calls of an agent: calls per minute, and concurrent calls. */
 import type { Clock, Millis } from '../../core/index.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 

@@ -10,11 +10,11 @@ export type DocsHit = { readonly page: string; readonly heading: string; readonl
 const PAGE = /^([a-z0-9-]{1,60})\.md$/;
 /** Maximum number of characters of an excerpt. */
 const EXCERPT_MAX = 1_200;
-/** Weight of a word in a heading; a word in the text counts once, up to `TIMES_MAX` times. */
+/** Weight of a query word in a heading. In the text, each occurrence of the word counts 1, up to `TIMES_MAX`. */
 const HEADING_WEIGHT = 5;
 const TIMES_MAX = 3;
 
-/** Returns the pages by name, read once. */
+/** Reads all pages, and returns them sorted by name. */
 export function docsPages(folder = join(packageFolder(), 'docs')): readonly DocsPage[] {
   return readdirSync(folder)
     .flatMap(file => PAGE.exec(file)?.[1] ?? [])
@@ -41,7 +41,10 @@ export function searchDocs(pages: readonly DocsPage[], query: string, max: numbe
     .map(({ page, heading, excerpt }) => ({ page, heading, excerpt }));
 }
 
-/** Words that are found count more than the times that one is found. */
+/**
+ * Returns the rank of a section. Each query word found adds 10, so two different words outrank any number of repeats of
+ * one word.
+ */
 const scoreOf = (words: readonly string[], heading: string, body: string): number =>
   words.reduce((sum, word) => {
     const times = Math.min(TIMES_MAX, body.split(word).length - 1) + (heading.includes(word) ? HEADING_WEIGHT : 0);

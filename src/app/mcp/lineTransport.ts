@@ -1,6 +1,6 @@
 /**
- * Transport of the Model Context Protocol over two streams: one JSON message per line. It bounds the size, the depth and
- * the number of messages, so that no client makes the process grow; the protocol itself is in the SDK.
+ * Transport of the Model Context Protocol over two streams: one JSON message per line. It bounds the size, the depth
+ * and the number of messages, so that no client can exhaust the memory; the SDK implements the protocol.
  */
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
@@ -17,13 +17,13 @@ const DEPTH_MAX = 32;
 const NAME_MAX = 200;
 /** Maximum time that requests have for their answers once the input has ended, in ms. */
 const CLOSES_WITHIN_MS = 5_000;
-/** Bounds of outgoing texts. Tools and resources have smaller ones. */
+/** Bounds of outgoing messages; the answers of tools and resources have smaller bounds. */
 const OUT = { text: 262_144, items: 1_000, depth: 32 };
 
 /** Error codes of JSON-RPC. */
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
-/** Code of this server; the specification leaves it to implementations. */
+/** Error code of this server, in the range that JSON-RPC reserves for implementations. */
 const BUSY = -32_000;
 
 type RequestId = string | number;
@@ -68,7 +68,7 @@ export class LineTransport implements Transport {
       this.#pump();
     });
     input.on('error', () => void this.close());
-    // A client that no longer reads has gone.
+    // An error of the output means that the client has gone.
     output.on('error', () => void this.close());
     output.on('drain', () => {
       this.#isBlocked = false;
@@ -170,7 +170,7 @@ export class LineTransport implements Transport {
     }
   }
 
-  /** Answers a line without a usable id. */
+  /** Sends an error without a request id. */
   #refuse(code: number, message: string): void {
     this.#write({ jsonrpc: '2.0', error: { code, message } });
   }
@@ -203,7 +203,7 @@ function messageKind(message: unknown): Found {
   return isId(id) ? { kind: 'request', id } : invalid('expected an id that is a whole number or a short text');
 }
 
-/** Notification of the protocol. */
+/** Method of the notification that cancels a request. */
 const CANCELED = 'notifications/cancelled';
 
 const isId = (id: unknown): id is RequestId =>

@@ -1,4 +1,4 @@
-/** JSON for an agent: texts from outside without control characters, and everything up to a maximum size. */
+/** JSON for an agent: texts without control characters, and every value of bounded size. */
 import { CONTROL_CHARACTERS } from '../../core/index.ts';
 
 const KEPT = /[\n\t]/;
@@ -13,13 +13,19 @@ export type JsonBounds = {
 
 const BOUNDS: JsonBounds = { text: 4_000, items: 1_000, depth: 16 };
 
-/** Returns a text without control characters, cut to `max` UTF-16 code units. */
+/**
+ * Returns a text, cut with a mark after `max` UTF-16 code units. Replaces control characters with spaces, except line
+ * feeds and tabs.
+ */
 export function boundedText(text: string, max: number = BOUNDS.text): string {
   const cut = text.length > max ? `${text.slice(0, max)}… (cut)` : text;
   return cut.replace(CONTROL_CHARACTERS, sign => (KEPT.test(sign) ? sign : ' '));
 }
 
-/** Returns a JSON value with plain texts and keys. Longer lists, objects and texts are cut with a mark, and deeper values omitted. */
+/**
+ * Returns a JSON value within the bounds. Texts, lists and objects that are too long are cut, and values that are too
+ * deep are replaced, each with a mark.
+ */
 export function plainJson(value: unknown, bounds: JsonBounds = BOUNDS): unknown {
   if (typeof value === 'string') return boundedText(value, bounds.text);
   if (typeof value !== 'object' || value === null) return value;

@@ -126,7 +126,7 @@ async function poll(
   }
 }
 
-/** Repeats a call until it is done; `null` if the signal is aborted. */
+/** Repeats a call until it succeeds; `null` if the signal is aborted. */
 async function retried<T>(
   call: () => Promise<ApiResult<T>>,
   { clock }: RemoteAsk,
@@ -148,11 +148,14 @@ async function retried<T>(
   return null;
 }
 
-/** Reports failed requests: at most one per interval, each reason once until an answer, and the answer after it. */
+/**
+ * Reports of failed requests: at most one per `FAILURE_EVERY_MS`, none that repeats the last reason, and one at the
+ * first success after a reported failure.
+ */
 class FailureLines {
   readonly #ask: RemoteAsk;
   #reportedAt = -Infinity;
-  /** Reason that was reported since the last answer; empty if none was. */
+  /** Last reason that was reported since the last success; empty if there is none. */
   #reported = '';
 
   constructor(ask: RemoteAsk) {

@@ -476,7 +476,7 @@ export class BotProcess {
     return this.#runTotals[i]!.with(run.engine.books[i]!.snapshot(run.time()), ms);
   }
 
-  /** Returns what `of` returns for each book after the first. */
+  /** Returns the result of `of` for each book after the first. */
   #ofOthers<T>(of: (i: number) => T): readonly T[] {
     return this.#runTotals.slice(1).map((_, i) => of(i + 1));
   }

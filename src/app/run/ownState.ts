@@ -31,7 +31,7 @@ export async function openOwnState({ config, venue, clock, seed }: RunOptions): 
   let opened = open({});
   if (opened instanceof OtherKey) {
     const asked = clientOf(config, venue, clock, seed);
-    // A live order in any of several books proves the account.
+    // If the bot has several books, a live order in any of them proves the account.
     const of = config.books === undefined ? { book: config.book } : {};
     const client = await verifiedAccountOf(asked, opened, of).finally(() => asked.close());
     opened = open({ client });
@@ -74,7 +74,8 @@ type AccountReads = Pick<VenueClient, 'limits' | 'account' | 'openOrders'>;
 
 /**
  * Returns the account number with which the state may be opened. Rejects with one line if nothing proves that the key
- * belongs to the same account. `of` has the book of a bot with one book. If this is only because a read failed, rejects with a `CannotStart` that may pass later.
+ * belongs to the same account. If the only cause is a failed read, rejects with a `CannotStart` that may pass later.
+ * `of`: book whose open orders are read; without a book, the open orders of all books.
  */
 async function verifiedAccountOf(
   exchange: AccountReads,

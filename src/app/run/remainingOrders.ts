@@ -91,7 +91,7 @@ function rowsOf(dir: string, orders: readonly LiveOrder[]): string[] {
   });
 }
 
-/** Returns the instruments by the rules that the last recorded run read; empty if there is no run. */
+/** Returns the instruments of the last recorded run, from the rules that it read; empty if there is no readable run. */
 function instrumentsOf(dir: string): readonly Instrument[] {
   try {
     const last = recordingsIn(dir).at(-1);

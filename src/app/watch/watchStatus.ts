@@ -1,4 +1,6 @@
-/** `puntas status --watch`: status of a running bot, read continuously from its recording, for a terminal or as lines. */
+/**
+ * `puntas status --watch`: status of a running bot, read continuously from its recording, for a terminal or as lines.
+ */
 import { moneyOf, shortDecimal, sleep, type Clock, type Millis } from '../../core/index.ts';
 import { signedCents } from '../../messages/shownProfit.ts';
 import { wrapped } from '../../messages/wrapped.ts';
@@ -45,7 +47,7 @@ export function watchStatus(dir: string, clock: Clock): StatusWatch {
   requireStateFolder(dir);
   const live = new LiveRun(dir, clock);
   live.start();
-  // The figures of an earlier time are not shown as those of now.
+  // Until the replay is complete, its figures are those of an earlier time, and are not shown.
   let currentAt = -Infinity;
   return {
     read: () => {
@@ -180,7 +182,7 @@ export function watchedLine({ status, catchingUp, books }: WatchedStatus): strin
 
 /** Returns the reason why the view ends; `null` while the bot runs. */
 export function endOfWatch({ status: { bot }, catchingUp }: WatchedStatus): string | null {
-  // The last figures are shown before the end.
+  // The view does not end before it has shown the last figures.
   if (catchingUp !== null) return null;
   switch (bot.state) {
     case 'runs':

@@ -1,6 +1,6 @@
 /**
- * Commands of agents: `mcp` serves one over the Model Context Protocol, and persons decide about proposals with the
- * others.
+ * Commands for AI agents: `mcp` serves an agent over the Model Context Protocol; with the other commands, operators
+ * decide on its proposals.
  */
 import { statSync } from 'node:fs';
 import { Option, type Command } from 'commander';
@@ -40,7 +40,7 @@ type McpFlags = {
 /** Default number of calls per minute, and its maximum. */
 const CALLS = { default: 60, max: 1_000_000 };
 
-/** Adds the commands. Wrong use is a `UsageError`, also a proposal that cannot be approved. */
+/** Adds the commands. They reject with `UsageError` on wrong use, or if a proposal cannot be approved or rejected. */
 export function addAgentCommands(program: Command): void {
   addMcp(program);
   addProposals(program);
@@ -53,7 +53,7 @@ export function addAgentCommands(program: Command): void {
 function addMcp(program: Command): void {
   program
     .command('mcp')
-    .description('serve an AI agent over MCP, which reads and proposes actions')
+    .description('let an AI agent read the bot and propose actions (MCP)')
     .requiredOption('-c, --config <file>', 'configuration of the bot')
     .option('--console <url>', 'console address (default: console.host, console.port)')
     .option('--token-file <file>', 'viewer token (default: console.viewerTokenFile)')
@@ -117,8 +117,9 @@ const urlOf = (host: string, port: number): string =>
 function tokenIn(file: string): Secret {
   try {
     const text = readSecretFile(file).trim();
-    // Another text would be repeated in the error about an invalid header.
-    if (!/^[\x21-\x7e]{32,512}$/.test(text)) throw new Error('expected a token of 32 to 512 printable characters');
+    // An invalid token would appear in the error about an invalid header.
+    if (!/^[\x21-\x7e]{32,512}$/.test(text))
+      throw new Error('expected a token of 32 to 512 printable ASCII characters without blanks');
     return new Secret(text);
   } catch (error) {
     throw new UsageError(`--token-file ${file}: ${textOfError(error)}`);
@@ -127,7 +128,7 @@ function tokenIn(file: string): Secret {
 
 type DecisionFlags = BotFlags & { readonly by?: string; readonly digest?: string };
 
-/** Adds the commands of persons. */
+/** Adds the commands for operators: `proposals`, `approve` and `reject`. */
 function addProposals(program: Command): void {
   ofBot(program.command('proposals').description('list proposals of agents'))
     .option('--json', 'print one JSON object', false)
@@ -149,7 +150,7 @@ function addProposals(program: Command): void {
 const decision = (command: Command): Command =>
   ofBot(command.argument('<id>', 'id of the proposal'))
     .option('--by <name>', 'your name for the record (default: your login)')
-    .option('--digest <text>', 'digest that you have read (default: ask)');
+    .option('--digest <text>', 'digest that you have read; approve then does not ask');
 
 async function approve(id: string, options: DecisionFlags): Promise<void> {
   const bot = whichBot(options);

@@ -11,8 +11,8 @@ import { version } from '../terminal/version.ts';
 type FleetFlags = { config: string; host?: string; port?: number; once: boolean; json: boolean };
 
 /**
- * Adds `fleet`, which runs until stopped, or with --once prints what the bots answer. Wrong use is a `UsageError`; a bot
- * that does not answer is none.
+ * Adds `fleet`, which runs until stopped, or with --once or --json prints the answers of the bots and ends. Rejects
+ * with `UsageError` on wrong use; a bot that does not answer is not an error.
  */
 export function addFleetCommand(program: Command): void {
   program

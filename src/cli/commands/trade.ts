@@ -115,7 +115,8 @@ function addRun(program: Command): void {
               ? {}
               : {
                   consoleArgs: commandArgs('console', file, config.state.dir),
-                  // The updates of a token have one reader, which is the remote control of the bot that trades with money.
+                  // The updates of a token have one reader, which is the remote control of the bot that trades with
+                  // money.
                   ...(options.paper ? {} : { remoteArgs: commandArgs('remote', file, config.state.dir) }),
                 }),
             source: { file, given, read: () => readTradedText(file, options.config === undefined) },
@@ -152,7 +153,9 @@ function addRun(program: Command): void {
     });
 }
 
-/** Returns the configuration with the state directory of `--state`, which for paper trading has the account too. */
+/**
+ * Returns the configuration. For paper trading, `--state` replaces `paper.stateDir`, which also has the paper account.
+ */
 const withPaperState = (config: Config, { state, paper = false }: Source & RunFlags): Config =>
   state === undefined || !paper ? config : { ...config, paper: { ...config.paper, stateDir: state } };
 

@@ -162,7 +162,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   approve: [
     ['puntas approve ID -c my.yaml', 'previews a proposal again and asks'],
-    ['puntas approve ID -c my.yaml --digest DIGEST', 'approves this content'],
+    ['puntas approve ID -c my.yaml --digest DIGEST', 'approves the proposal with this digest'],
   ],
   reject: [
     ['puntas reject ID -c my.yaml', 'rejects a proposal'],

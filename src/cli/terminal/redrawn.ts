@@ -8,7 +8,7 @@ export type RedrawOptions = {
 };
 
 /**
- * Returns a function that replaces the rows it wrote before by new rows. Each row is cut to the width and the rows to
+ * Returns a function that replaces the rows it wrote before with new rows. Each row is cut to the width and the rows to
  * the height of the terminal, so that the rows written before can always be reached.
  */
 export function redrawn({ write, size }: RedrawOptions): (rows: readonly string[]) => void {

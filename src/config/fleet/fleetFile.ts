@@ -48,7 +48,7 @@ const bot = z
       .describe('Environment variable with this token, instead of tokenFile.'),
     caFile: path
       .optional()
-      .describe('File with the PEM certificate of the authority that must have signed the TLS one.'),
+      .describe("PEM file with the certificate of the authority that signs the console's TLS certificate."),
     fingerprint: z
       .string()
       .regex(/^(?:[0-9A-Fa-f]{2}:){31}[0-9A-Fa-f]{2}$/, 'expected the SHA-256 of a certificate, 32 bytes like AB:01:…')
@@ -57,11 +57,11 @@ const bot = z
     money: z
       .literal('play')
       .optional()
-      .describe('play: its money is not real, as on a testnet. If omitted, its console decides.'),
+      .describe('play: not real money, as on a testnet. If omitted, the kind that the console reports.'),
     plainHttp: z
       .boolean()
       .default(false)
-      .describe('Allows http to another machine. Token and figures are then readable on the way.'),
+      .describe('Allows http to another machine. The token and the figures are then sent unencrypted.'),
   })
   .describe('A bot.');
 
@@ -69,7 +69,7 @@ export const fleetSchema = z.strictObject({
   currency: z
     .string()
     .regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "mxn"')
-    .describe('Currency of the sums of profit, like mxn.'),
+    .describe('Currency of the total profit, like mxn.'),
   bots: z.array(bot).min(1).max(BOTS_MAX).describe('Bots of the page, at most 200.'),
   host: z
     .string()
@@ -145,7 +145,7 @@ function crossProblemsOf({ bots, viewerTokenFile, behindTls }: FleetConfig): rea
   return found;
 }
 
-/** Returns an address without trailing slashes, in the form in which two equal addresses are equal text. */
+/** Returns an address in normal form without trailing slashes, so that equal addresses are equal strings. */
 export function consoleBase(address: string): string {
   let base = new URL(address).href;
   while (base.endsWith('/')) base = base.slice(0, -1);

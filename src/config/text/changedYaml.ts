@@ -1,5 +1,5 @@
 /**
- * One changed value in the text of a YAML file. Only the characters of the value change, so that comments, order and
+ * Change of one value in the text of a YAML file. Only the characters of the value change, so comments, order and
  * format stay. The result is parsed again and compared before it is returned.
  */
 import { isAlias, isMap, isScalar, Lexer, parseAllDocuments, type Document, type Pair, type YAMLMap } from 'yaml';
@@ -11,7 +11,7 @@ type YamlValue = string | number | boolean;
 
 /**
  * Returns the text with another value at a path of keys. `null` removes the key. A missing key is added to its section;
- * a missing section of the top level is added at the end. `text` is valid YAML within the limits of `readYaml`.
+ * a missing top-level section is added at the end. `text` is valid YAML within the limits of `readYaml`.
  */
 export function changedYaml(text: string, path: readonly string[], value: YamlValue | null): ChangedYaml {
   const document = onlyDocument(text);
@@ -71,7 +71,7 @@ function withReplacedValue(text: string, { value: node }: Pair, value: YamlValue
   const [from, to] = node.range;
   const isOneLine = node.type === 'PLAIN' || node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE';
   if (!isOneLine || from === to || text.slice(from, to).includes('\n'))
-    return notChanged('the value is not written in one line');
+    return notChanged('the value is not written on one line');
   return { ok: true, text: `${text.slice(0, from)}${yamlOf(value, node.type ?? 'PLAIN')}${text.slice(to)}` };
 }
 
@@ -108,7 +108,7 @@ function withoutKeyLine(text: string, map: YAMLMap, { key, value }: Pair): Chang
   if (isScalar(value) && value.anchor !== undefined)
     return notChanged('the value has an anchor, and other values would change');
   if (map.flow === true || map.items.length === 1)
-    return notChanged('the key is not in a line of its own, or is the only one of its section');
+    return notChanged('the key is not on its own line, or is the only key of its section');
   const begin = text.lastIndexOf('\n', from - 1) + 1;
   const newline = text.indexOf('\n', to);
   const stop = newline < 0 ? text.length : newline + 1;
@@ -117,7 +117,7 @@ function withoutKeyLine(text: string, map: YAMLMap, { key, value }: Pair): Chang
   return { ok: true, text: `${text.slice(0, begin)}${text.slice(stop)}` };
 }
 
-/** Returns the YAML of a value, with the quotes of the earlier value where they suffice. */
+/** Returns the YAML of a value, in the quotes of the earlier value if these can express it. */
 function yamlOf(value: YamlValue, type: string): string {
   if (typeof value !== 'string') return plainText(value);
   if (type === 'PLAIN' && /^[A-Za-z][\w-]*$/.test(value) && !/^(?:true|false|null|yes|no|on|off)$/i.test(value))
@@ -142,7 +142,7 @@ function yamlValueAt(value: unknown, path: readonly string[]): unknown {
   return here;
 }
 
-/** Returns a value as JSON without the key at a path, and without the sections that are empty then. */
+/** Returns a value as JSON without the key at a path, and without sections that this leaves empty. */
 const without = (value: unknown, path: readonly string[]): string => JSON.stringify(pruned(value, path));
 
 function pruned(value: unknown, [first, ...rest]: readonly string[]): unknown {

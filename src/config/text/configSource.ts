@@ -33,7 +33,7 @@ export function pathOfText(value: unknown, text: string, path: readonly string[]
   return null;
 }
 
-/** Returns the path of a key as the file spells it, which may have an old name. `text` is a valid configuration. */
+/** Returns the path of a key as written in the file, which can use an old name. `text` is a valid configuration. */
 export function yamlPathOf(text: string, path: readonly string[]): readonly string[] {
   const read = readYaml(text, '', '');
   return read.ok ? pathInFile(path, withCurrentKeys(read.value).taken).map(String) : path;

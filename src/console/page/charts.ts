@@ -194,7 +194,7 @@ export class Charts {
 }
 
 const PLACES = ['price-plot', 'inventory-plot', 'profit-plot'] as const;
-/** Distance of the pointer from the line of a change at which its text is shown, in px. */
+/** Maximum distance between the pointer and the line of a change at which the text of the change is shown, in px. */
 const CHANGE_NEAR_PX = 8;
 const FONT = '11px system-ui, sans-serif';
 

@@ -32,7 +32,7 @@ type Step =
       readonly preview: ShownPreview;
       readonly endsAt: number;
       readonly problem: string | null;
-      /** Proposal that the preview belongs to; `null` for an own action. */
+      /** Proposal of an agent that is previewed; `null` for an action of the operator. */
       readonly proposal: ShownProposal | null;
     }
   | { readonly kind: 'proposal'; readonly proposal: ShownProposal; readonly problem: string | null }
@@ -298,7 +298,7 @@ export class Dialogs {
       }, failed);
     return this.#form(`Proposal: ${ACTIONS[action]?.[0] ?? action}`, submit, [
       h('p', null, small('soft', `${agent} gives the reason: `), reason),
-      h('p', { class: 'soft' }, `Preview that the agent saw; expires ${stamp(expiresAt)}`),
+      h('p', { class: 'soft' }, `Preview that the agent saw; the proposal expires ${stamp(expiresAt)}`),
       linesList(lines),
       problemText(problem),
       h('button', { type: 'button', id: 'reject', 'aria-disabled': this.#isBusy, onClick: reject }, 'Reject'),

@@ -21,7 +21,7 @@ const LOOK_AGAIN_MS = 2_000;
 // Monotonic time from an event, because the page has no injected clock.
 const now = (): number => new Event('now').timeStamp;
 const watch = new StreamWatch(now);
-/** Monotonic time of the shown view. */
+/** Monotonic time at which the shown view arrived, in ms. */
 let viewAt = 0;
 let looking: number | undefined;
 
@@ -97,9 +97,9 @@ async function refreshSession(): Promise<void> {
   };
 }
 
-/** Replaces a stream that stalled, and lets the shown age grow meanwhile. */
+/** Replaces a stream that stalled, and updates the shown age while there is no connection. */
 function checkStream(): void {
-  // A lost stream is opened again until one has a view; a page that waits for a login has none.
+  // A page that waits for a login has neither a stream nor a view, and must not open a stream.
   if (watch.isStalled && (stream !== null || view !== null)) {
     isUp = false;
     stream?.close();

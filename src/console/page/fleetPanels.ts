@@ -93,7 +93,7 @@ function missingTexts(missing: FleetSums['missing']): readonly string[] {
   );
 }
 
-/** Cuts a rate to eight significant digits. */
+/** Formats a rate: with 2 decimals from 1,000, with 6 decimals from 1, and below with 8 significant digits. */
 const shortRate = (rate: string): string => {
   const value = Number(rate);
   return value >= 1 ? fixed(value, value >= 1_000 ? 2 : 6) : String(Number(value.toPrecision(8)));
@@ -175,7 +175,7 @@ function stateText({ state, bot, heardAgo }: FleetRow): string {
   return bot === 'silent' ? 'no heartbeat' : bot;
 }
 
-/** Table of the bots. `onSort` is called with the column of a pressed head. */
+/** Table of the bots. `onSort` is called with the column whose heading was clicked. */
 export function botsTable(rows: readonly FleetRow[], order: SortOrder, onSort: (column: SortColumn) => void): Node {
   if (rows.length === 0) return div('none', 'no bot matches the search');
   return div(

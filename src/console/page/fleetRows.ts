@@ -8,7 +8,7 @@ export const SORT_COLUMNS = [
 export type SortColumn = (typeof SORT_COLUMNS)[number];
 export type SortOrder = { readonly column: SortColumn; readonly isDown: boolean };
 
-/** Returns how much a row needs attention; 0 if all is well. */
+/** Returns the severity of a row, from 0 (all is well) to 6 (the console is silent). */
 export function severityOf({ state, bot, regime, alerts, sameAs, trouble }: FleetRow): number {
   if (state === 'silent') return 6;
   if (bot === 'silent') return 5;
@@ -18,7 +18,7 @@ export function severityOf({ state, bot, regime, alerts, sameAs, trouble }: Flee
   return trouble === null && state === 'heard' ? 0 : 1;
 }
 
-/** Returns whether a row contains every word of a search, in any case. */
+/** Returns whether a row contains every word of a search; upper and lower case are equal. */
 export function matchesSearch(row: FleetRow, search: string): boolean {
   const { name, book, instance, strategy, regime, bot, state, money, version, trouble, why, alerts } = row;
   const all = [name, book, instance, strategy, regime, bot, state, money, version, trouble, why]
@@ -31,7 +31,10 @@ export function matchesSearch(row: FleetRow, search: string): boolean {
     .every(word => all.includes(word));
 }
 
-/** Returns the rows in the order of a column. Unknown values are last in both directions; equal rows are by name. */
+/**
+ * Returns the rows in the order of a column. Unknown values are last in both directions; rows with equal values are
+ * sorted by name.
+ */
 export function sortedRows(rows: readonly FleetRow[], { column, isDown }: SortOrder): readonly FleetRow[] {
   const sign = isDown ? -1 : 1;
   return rows

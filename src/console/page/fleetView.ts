@@ -19,7 +19,7 @@ export type FleetSums = {
   /** `real`, `paper` (simulated fills on a real market) or `play` (simulated exchange or testnet). */
   readonly money: 'real' | 'paper' | 'play';
   readonly bots: number;
-  /** Sum of the values of `FleetRow.profit`, to the digit; null if no value is known. */
+  /** Exact sum of the values of `FleetRow.profit`; null if no value is known. */
   readonly profit: string | null;
   /** Sum of the profits of the last runs; null if no value is known. */
   readonly runProfit: string | null;
@@ -28,9 +28,9 @@ export type FleetSums = {
   readonly rates: readonly FleetRate[];
   /** Inventory beyond the targets, by base currency. */
   readonly inventory: readonly { readonly currency: string; readonly amount: string; readonly bots: number }[];
-  /** Bots with old figures in the sums: console or bot is silent, or the recording of a running bot stands still. */
+  /** Bots with old figures in the sums: console or bot is silent, or the recording of a running bot does not grow. */
   readonly stale: readonly { readonly name: string; readonly figuresAgo: number }[];
-  /** Bots with figures that no sum includes, with the reason. */
+  /** Figures that the sums lack: name of the bot, kind of figure, and reason. */
   readonly missing: readonly { readonly name: string; readonly what: string; readonly why: string }[];
 };
 
@@ -51,13 +51,16 @@ export type FleetRow = {
   readonly state: 'waiting' | 'heard' | 'silent';
   /** Time since the last new summary. */
   readonly heardAgo: number;
-  /** Age of the figures; null without any. It grows while the bot is silent, or its recording stands still. */
+  /**
+   * Age of the figures; null if there are none. The age grows while the bot is silent, or while its recording does not
+   * grow.
+   */
   readonly figuresAgo: number | null;
   /** Reason why the console is silent; null if the console answers. */
   readonly problem: string | null;
-  /** Sentence about a silent console or bot, with duration and reason; null while both work. */
+  /** Sentence about a problem of the console or bot, such as a missing heartbeat; null if there is none. */
   readonly trouble: string | null;
-  /** Name of the row that already shows this bot; its figures count once. */
+  /** Name of another row that shows this bot and counts its figures; null if there is none. */
   readonly sameAs: string | null;
   readonly version: string | null;
   readonly bot: 'running' | 'stopped' | 'silent' | 'never ran' | null;
@@ -72,11 +75,14 @@ export type FleetRow = {
   readonly why: string | null;
   /** Profit since the opening of the ledger, in the quote currency; null if unknown. */
   readonly ownProfit: string | null;
-  /** The same in the currency of the sums, rounded down at 10^-8; null if unknown or without a rate. */
+  /**
+   * Profit in the currency of the sums; a converted profit is rounded down to 8 decimals. Null if unknown or without a
+   * rate.
+   */
   readonly profit: string | null;
   readonly runProfit: string | null;
   readonly inventory: string | null;
-  /** Share of the time with a live quote on the side that has less of it; null if unknown. */
+  /** Share of the time with a live quote, from 0 to 1: the lower of bid and ask; null if unknown. */
   readonly uptime: number | null;
   readonly fillCount: number | null;
   readonly lastFill: {

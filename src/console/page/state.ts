@@ -77,7 +77,7 @@ export class State {
     };
   }
 
-  /** Replaces a stream that stalled without an error. */
+  /** Closes a stream that stalled without an error, and calls `dropped`. */
   check(): void {
     if (this.#stream === null || !this.#watch.isStalled) return;
     this.#stream.close();

@@ -1,9 +1,11 @@
 /**
- * Watch over a live stream: a connection can stall without an error, and the page would then show an old view as the
- * newest one. Both pages use it.
+ * Detection of a stalled live stream, for the console and the fleet page. A connection can stall without an error, and
+ * the page would then show an old view as the newest one.
  */
 
-/** Time without a message after which a stream counts as lost, in ms. A server sends a view every second or less. */
+/**
+ * Time without a message after which a stream counts as lost, in ms. Both servers send a view at least once per second.
+ */
 export const STALLED_MS = 5_000;
 
 export class StreamWatch {

@@ -42,7 +42,7 @@ export type ConsoleView = {
   readonly hours: readonly ShownHour[];
   readonly days: readonly ShownHour[];
   readonly events: readonly ShownEvent[];
-  /** Open proposals of agents, then the last decided ones, each newest first; only in a live view. */
+  /** Open proposals of agents, then the last decided or expired ones, each newest first; only in a live view. */
   readonly proposals?: readonly ShownProposal[];
   /** Current point for the charts. */
   readonly point: readonly number[];
@@ -124,8 +124,8 @@ export type ShownElsewhereSource = {
   /** Distance of the source's price from the mid price of the bot's book, not corrected for the basis. */
   readonly fromMidBps: number | null;
   /**
-   * Time by which the price leads the bot's book as the bot sees both, with the 95% interval; negative if the bot's book
-   * leads. If `null`, `noLead` is the reason.
+   * Time by which the price leads the bot's book as the bot sees both, with the 95% interval; negative if the bot's
+   * book leads. If `null`, `noLead` is the reason.
    */
   readonly lead: {
     readonly ms: number;
@@ -187,7 +187,9 @@ export type ShownElsewhereHedge = {
   /** Sum of its trades, negative for a purchase; `null` if it has none, or if they are not known. */
   readonly traded: string | null;
   readonly why: string | null;
-  /** Cost by which the route was chosen: includes the price risk and the cost of conversion back, which `paidBps` lacks. */
+  /**
+   * Cost by which the route was chosen: includes the price risk and the cost of conversion back, which `paidBps` lacks.
+   */
   readonly expectedBps: number | null;
   readonly paidBps: number | null;
   /** Paid cost in the quote currency of the bot's book. */
@@ -376,7 +378,10 @@ export type ConsoleHistory = {
   readonly changes: readonly ShownChange[];
 };
 
-/** Start time of the first run with a changed configuration, and the changed keys with both values. */
+/**
+ * Start time of the first run with a changed configuration, and the changed keys, with old and new values where pages
+ * may show them.
+ */
 export type ShownChange = { readonly at: number; readonly text: string };
 
 /** Session of the page's user, and the available actions. */

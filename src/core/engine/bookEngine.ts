@@ -1,4 +1,7 @@
-/** Decisions of one book: its market, orders, inventory and risk. The accounts and what else all books share are passed in. */
+/**
+ * Decisions of one book: its market, orders, inventory and risk. The accounts and what else all books share are passed
+ * in.
+ */
 import { bestOf } from '../model/book.ts';
 import type { AccountBook, AccountState, FilledOrder } from './accountState.ts';
 import { AdverseSelection, NOT_WIDENED } from '../quoting/adverseSelection.ts';
@@ -696,7 +699,8 @@ export class BookEngine implements AccountBook {
       const isLocal = isLocalRefusal(outcome.code);
       this.#decisions.count(order.side, 'not placed', isLocal ? 'not sent' : 'refused by the exchange');
       if (!isLocal) this.#risk.killSwitch?.refusal(at);
-      // An order over the share of its book is no failure: the share grows with each order of another book.
+      // An order beyond its book's share of the request budget is not a failure: the share grows with each order of
+      // another book.
       if (outcome.code === 'share') this.#quoter.refusalBackoff.waits(order.side, at);
       else this.#quoter.refusalBackoff.refused(order.side, at);
     }

@@ -1,4 +1,4 @@
-/** Stored states of the books of one account, found by symbol, whichever books the earlier and the present run have. */
+/** Stored states of the books of one account, by symbol. The earlier and the present run can have different books. */
 import { targetMoney, storedTarget } from '../accounting/inventory.ts';
 import { pairOf } from '../model/bookName.ts';
 import type { Instrument } from '../model/instrument.ts';
@@ -18,24 +18,27 @@ export type ContinuedStates = {
   readonly kept: BookStates;
 };
 
-/** Returns all stored states. `first` is the symbol of the first state in a ledger of one book. */
+/**
+ * Returns all stored states. `first` is the symbol for the state of a ledger that stores no symbol, which has one book.
+ */
 export function bookStatesIn(ledger: RestoredLedger, first: string): BookStates {
   const { causes: _causes, sources: _sources, seen: _seen, openings: _openings, transit: _transit, ...rest } = ledger;
   const { symbol = first, books = {}, ...state } = rest;
   return new Map<string, BookState>([[symbol, state], ...Object.entries(books)]);
 }
 
-/** Returns a state whose target is stored without lots, so that it can be read without the rules of its book. */
+/** Returns the state with its complete target in `targetRest`, which is readable without the lot size of the book. */
 export function withoutLots(state: BookState, instrument: Pick<Instrument, 'lotMoney'>): BookState {
   return { ...state, target: 0 as Amount, targetRest: targetMoney(instrument, state) };
 }
 
 /**
- * Assigns stored states to the books of this run, which may be other books than those of the earlier run, in another
- * order. `heldOf` returns what the account holds of a base currency.
+ * Assigns stored states to the books of this run, which can differ from the books of the earlier run, also in order.
+ * `heldOf` returns the amount of a base currency that the account holds.
  *
- * A book that both runs have keeps its inventory. The home of a currency takes over the target of the earlier home, and
- * the inventory of the books that this run does not have. So the sum over the books stays the same.
+ * A book that both runs have keeps its inventory. The home of a currency (its first book) takes over the target of the
+ * earlier home, and the inventory of the books that this run does not have. The sum over the books is therefore
+ * unchanged.
  */
 export function continuedStates(
   stored: BookStates,

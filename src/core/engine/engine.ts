@@ -31,8 +31,8 @@ export class Engine {
   #kept: BookStates = new Map();
 
   /**
-   * Throws RangeError if there is no book, two have one symbol, or several are hedged on another exchange. Only the
-   * first book with a base currency may have a target.
+   * Throws RangeError if there is no book, two have one symbol, or several are hedged on another exchange. Also throws
+   * if a book has a target and is not the first with its base currency.
    */
   constructor(account: SharedOptions, books: readonly BookOptions[]) {
     const [first] = books;
@@ -47,7 +47,7 @@ export class Engine {
     const targeted = books.find(book => book.target !== null && !isHome(book));
     if (targeted !== undefined)
       throw new RangeError(
-        `${targeted.instrument.symbol} has a target, but only the first book with a base currency may have one`,
+        `${targeted.instrument.symbol} has a target, but only the first book with a base currency can have one`,
       );
     this.#instruments = books.map(({ instrument }) => instrument);
     const { instance, run, timing, onNews, isTraced = false } = account;
@@ -64,14 +64,17 @@ export class Engine {
     return new Engine(options, [options]);
   }
 
-  /** The book of an engine with one book, or the book that `showBook` chose. Throws if there are several and no choice. */
+  /** Book that `showBook` selected, or the only book. Throws if there are several books and none is selected. */
   get book(): BookEngine {
     const shown = this.#shown ?? (this.books.length === 1 ? this.books[0] : undefined);
     if (shown === undefined) throw new Error(`expected one book, found ${this.books.length}`);
     return shown;
   }
 
-  /** Chooses the book that `book` returns, for readers of one book at a time. @throws RangeError if there is no such book. */
+  /**
+   * Selects the book that `book` returns, for code that reads one book at a time. @throws RangeError if there is no
+   * such book.
+   */
   showBook(symbol: string): void {
     const shown = this.books.find(book => book.symbol === symbol);
     if (shown === undefined)
@@ -118,7 +121,8 @@ export class Engine {
     if (event.kind === 'placed') {
       if (book === this.#ownerOf(event.id)) book.apply(event);
     } else if (event.kind === 'canceled' || event.kind === 'looked up') {
-      // A command has orders of one book. All its ids are passed on, because an empty answer proves nothing about several.
+      // A command has orders of one book. All its ids are passed on, because an empty answer proves nothing about
+      // several.
       if (event.ids.some(id => book.order(id) !== undefined)) book.apply(event);
     } else if (event.kind === 'open orders') {
       book.apply({ ...event, orders: event.orders.filter(report => report.book === book.symbol) });
@@ -138,7 +142,7 @@ export class Engine {
 
   #bookOf({ kind, symbol }: OneBookEvent): BookEngine {
     if (symbol === undefined && this.books.length > 1)
-      throw new Error(`received a ${kind} event without the symbol of one of ${this.books.length} books`);
+      throw new Error(`received a ${kind} event without a symbol, but the engine has ${this.books.length} books`);
     return symbol === undefined ? this.books[0]! : this.#named(symbol, kind);
   }
 
@@ -152,7 +156,7 @@ export class Engine {
     for (const order of orders) {
       const symbol = order.symbol ?? this.books[0]!.symbol;
       const book = this.books.find(each => each.symbol === symbol);
-      if (book === undefined) throw new Error(`order ${order.id} is in ${symbol}, which is no book of this engine`);
+      if (book === undefined) throw new Error(`order ${order.id} is in ${symbol}, which is not a book of this engine`);
       book.restoreOrder(order, at);
     }
     if (ledger === null) return;
@@ -182,12 +186,14 @@ export class Engine {
     return this.#all(book => book.unfinished);
   }
 
-  /** Returns an order by origin id, whichever book has it; also finds orders that ended recently. */
+  /** Returns an order of any book by origin id, including orders that ended recently. */
   order(id: string): Order | undefined {
     return this.bookWith(id)?.order(id);
   }
 
-  /** Returns the book that has an order; `undefined` if none has it. */
+  /**
+   * Returns the book that has an order; `undefined` if none has it. An engine with one book always returns that book.
+   */
   bookWith(id: string): BookEngine | undefined {
     if (this.books.length === 1) return this.books[0]!;
     return this.books.find(book => book.order(id) !== undefined);
@@ -213,7 +219,7 @@ export class Engine {
     return this.books.every(book => book.isWithinLimit);
   }
 
-  /** Whether a book has rules with another tick or lot than those of this run. */
+  /** Whether the tick or lot of a book has changed since the start of this run. */
   get isOutdated(): boolean {
     return this.books.some(book => book.isOutdated);
   }

@@ -56,15 +56,18 @@ export type RestoredLedger = AccountLedger &
   TransitState &
   BookState & {
     /**
-     * Symbol of the first book; absent in a ledger of one book. A ledger with a symbol stores each target in
-     * `targetRest` only, because the lots of a book that a later run does not have are unknown to it.
+     * Symbol of the first book; absent in a ledger of one book. A ledger with a symbol stores each target only in
+     * `targetRest`, because a later run without a book does not know the lot size of that book.
      */
     readonly symbol?: string;
     /** States of the other books, and of books that only earlier runs had, by symbol. */
     readonly books?: Readonly<Record<string, BookState>>;
   };
 
-/** Public trade in an event: time, price, amount, and side of its taker (0: buy, 1: sell). Short, because it is recorded. */
+/**
+ * Public trade in an event: time, price, amount, and side of its taker (0: buy, 1: sell). Short, because it is
+ * recorded.
+ */
 export type PastTrade = readonly [at: Millis, price: Price, amount: Amount, side: 0 | 1];
 
 export type EngineEvent =

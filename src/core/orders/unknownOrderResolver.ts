@@ -5,7 +5,7 @@ import { approveByIds, type Approved, type Command } from './commands.ts';
 import type { Orders } from './orders.ts';
 import type { Millis } from '../model/units.ts';
 
-/** Longest time between two look-ups of orders; shorter where the account is read more often. */
+/** Maximum interval between two look-ups of orders, in ms; shorter if the account is polled more often. */
 export const LOOK_EVERY_MAX_MS = 500;
 
 export class UnknownOrderResolver {

@@ -19,7 +19,7 @@ export class RefusalBackoff {
     if (at >= pause.until) pause.until = at + Math.min(LONGEST_MS, FIRST_MS * 2 ** pause.refusals++);
   }
 
-  /** Pauses the side for the shortest pause. Later pauses are not longer because of it. */
+  /** Pauses the side for the shortest time. Does not lengthen later pauses. */
   waits(side: Side, at: Millis): void {
     const pause = this.#sides[side];
     pause.until = Math.max(pause.until, at + FIRST_MS);

@@ -2,7 +2,10 @@
 
 import { secretPatterns, hideSecrets, type Hidden } from './hiddenSecrets.ts';
 
-/** Control, invisible and private characters, line and paragraph separators, and marks that change text direction. */
+/**
+ * Control, invisible and private-use characters, lone surrogates, line and paragraph separators, and marks that change
+ * text direction.
+ */
 export const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** Makes text one safe line: white space becomes a space, every other control character U+FFFD. */

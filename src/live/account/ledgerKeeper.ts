@@ -50,7 +50,8 @@ export class LedgerKeeper {
     transfers: () => readonly string[] | null = () => null,
   ) {
     engine.onEntry(entry => void this.#entries.push(entry));
-    // Profits of several books may be in several currencies, so their hours have no sum; reports are about the first book.
+    // Profits of several books can be in different currencies and have no sum, so only the hourly profits of the first
+    // book are stored.
     engine.books[0]!.hourEnds.listen(ended => void this.#hours.push(ended));
     this.#transfers = transfers;
     this.#hedges = hedges;

@@ -1,9 +1,12 @@
 /** Fair use of the request budget by several books: while the budget is scarce, no book places more than its share. */
 import type { Clock, Millis } from '../../core/index.ts';
 
-/** Budget, in requests, up to which each book may place only its share. Smaller with a small limit: `SCARCE_SHARE`. */
+/**
+ * Maximum number of remaining requests at which the budget counts as scarce. Lower with a small limit: see
+ * `SCARCE_SHARE`.
+ */
 export const SCARCE_BELOW = 60;
-/** Part of the largest budget seen that is scarce. */
+/** Share of the largest budget seen, at or below which the budget counts as scarce. */
 const SCARCE_SHARE = 1 / 4;
 const WINDOW_MS: Millis = 60_000;
 
@@ -13,10 +16,10 @@ export class FairShares {
   readonly #placed: ReadonlyMap<string, Millis[]>;
   /** Time of the latest refusal of each book that had one. */
   readonly #refusedAt = new Map<string, Millis>();
-  /** Largest budget seen: its limit, once it was unused. */
+  /** Largest budget seen, in requests. Equals the limit once the budget was unused. */
   #most: number;
 
-  /** `left` returns how many private requests the budget has left. */
+  /** `left` returns the number of private requests that are left in the budget. */
   constructor(clock: Clock, left: () => number, books: readonly string[]) {
     this.#clock = clock;
     this.#left = left;
@@ -25,8 +28,8 @@ export class FairShares {
   }
 
   /**
-   * Whether a book may place an order. If the budget is scarce, a book may place up to an equal share of the last minute's
-   * orders. Only books that wanted to place in that minute have a share.
+   * Whether a book can place an order now. While the budget is scarce, a book can place up to an equal share of the
+   * last minute's orders. Only books that wanted to place orders in that minute have a share.
    */
   mayPlace(book: string): boolean {
     if (this.#placed.size <= 1) return true;
@@ -53,10 +56,10 @@ export class FairShares {
     if (this.#placed.size > 1) this.#recent(book).push(this.#clock.elapsed());
   }
 
-  /** Returns the times of the orders of the last minute. */
+  /** Drops older times, and returns the times of a book's orders of the last minute. */
   #recent(book: string): Millis[] {
     const times = this.#placed.get(book);
-    if (times === undefined) throw new Error(`${book} is no book of this run`);
+    if (times === undefined) throw new Error(`${book} is not a book of this run`);
     const since = this.#clock.elapsed() - WINDOW_MS;
     const old = times.findIndex(at => at > since);
     times.splice(0, old < 0 ? times.length : old);

@@ -76,8 +76,8 @@ export async function readRules(exchange: Exchange, book: string, send = repeatI
 export type RulesOfBooks = { readonly rules: Rules; readonly others: readonly Rules[] };
 
 /**
- * Reads the rules of all books of a run that are not in `known`; `send` is as in `readRules`. Rejects with
- * `CannotStart`.
+ * Returns the rules of all books of a run, and reads those that are not in `known`; `send` is as in `readRules`.
+ * Rejects with `CannotStart` if the rules of a book cannot be read.
  */
 export async function readRulesOfBooks(
   exchange: Exchange,
@@ -168,7 +168,8 @@ export async function resolveOpening(
 }
 
 /**
- * Converts the stored state of earlier runs to the present tick and lot of each book; the first is the bot's first book.
+ * Converts the stored state of earlier runs to the present tick and lot of each book. The first instrument is that of
+ * the bot's first book.
  * @throws CannotStart if these units cannot express a stored price or amount.
  */
 export function journalInUnits(journal: Journal, [first, ...others]: readonly [Instrument, ...Instrument[]]): Journal {

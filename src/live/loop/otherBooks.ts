@@ -13,7 +13,7 @@ export type OtherBook = {
   readonly newLivePrices?: (() => readonly LivePriceFeed[]) | undefined;
 };
 
-/** Returns the context in which the reads of one of several books run: their events and log lines name the book. */
+/** Returns the run context for the reads of one of several books, with the book named in their events and log lines. */
 export const contextOfBook = (run: RunContext, symbol: string): RunContext => ({
   ...run,
   log: logOfBook(run.log, symbol),

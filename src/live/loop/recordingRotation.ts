@@ -231,8 +231,8 @@ export class RecordingRotation {
   }
 
   /**
-   * Returns the rules of the books if a next run is due and can start; otherwise `null`. Orders whose state is unknown
-   * delay the next run, unless the change is urgent.
+   * Returns the rules of the books for the next run; `null` if no next run is due, or if it cannot start. Orders whose
+   * state is unknown delay the next run, unless the change is urgent.
    */
   async #rulesToRollWith(): Promise<RulesOfBooks | null> {
     const { roll, state } = this.#options;
@@ -251,8 +251,8 @@ export class RecordingRotation {
     // A recent read of the rules found the changed tick or lot, so no further read is needed.
     const nextRules = this.#run.nextRules();
     if (engine.isOutdated && nextRules !== null) return nextRules;
-    // If the rules of a book cannot be read, the next run could not read them either. What was read also applies to the current
-    // run, which continues if the next one cannot start.
+    // If the rules of a book cannot be read, the next run could not read them either. The rules that were read also
+    // apply to the current run, which continues if the next one cannot start.
     const rules = await this.#run.readRules();
     this.#isUnread = rules === null;
     // The run may have halted meanwhile.

@@ -75,7 +75,9 @@ export type RunOpening = RunParts & {
   readonly rules?: RulesOfBooks;
   /** Further books of the account, besides that of `bot`. Default: none. */
   readonly others?: readonly OtherBook[];
-  /** Called with news of the engine and the rules of its book, during the step that causes it. */
+  /**
+   * Called with news of the engine and the rules of the book that it concerns, during the step that causes the news.
+   */
   readonly onNews?: (news: EngineNews, rules: Rules) => void;
   /** Currencies whose balance is zero according to the operator, so that the exchange need not list them. */
   readonly openingZero?: readonly string[];
@@ -110,7 +112,7 @@ export class Run {
   readonly #placeTransfers: PlaceTransfers | null;
   /** Rules of all books, those of the first book first. */
   readonly #rules: readonly [RulesReads, ...RulesReads[]];
-  /** Book whose rules the last `readRules` could not read; `null` if it read all. */
+  /** Rules that the last `readRules` could not read; `null` if it read those of all books. */
   #unread: RulesReads | null = null;
   readonly #shares: FairShares;
   readonly #latch: LatchWatch;
@@ -187,7 +189,7 @@ export class Run {
   /** Called only by `Run.open`. */
   private constructor(options: LoopOptions) {
     this.#options = options;
-    // Each book adds a fixed number of tasks that wait for the stop.
+    // Each book adds a fixed number of listeners, so many listeners are not a leak.
     setMaxListeners(0, this.#stopping.signal);
     this.#origin = options.clock.now() - options.clock.elapsed();
     const { bot, clock, engine, log, start, state, timing, venue, beside = {} } = options;
@@ -444,7 +446,9 @@ export class Run {
     };
   }
 
-  /** Whether the balances of both exchanges equal the ledger; `null` if some could not be read and the others equal it. */
+  /**
+   * Whether the balances of both exchanges equal the ledger; `null` if some could not be read and the others equal it.
+   */
   async #match(): Promise<boolean | null> {
     const found = [await this.#balances.match(), await this.#placeReads?.match()];
     if (found.includes(false)) return false;
@@ -586,7 +590,9 @@ export class Run {
     }
   }
 
-  /** Makes ledger and recording durable together. Returns `false` after a disk error, a failure or the stop of the run. */
+  /**
+   * Makes ledger and recording durable together. Returns `false` after a disk error, a failure or the stop of the run.
+   */
   #flush(isLast = false): boolean {
     const { journal } = this.#options.state;
     if (this.#isOver) return false;
@@ -645,7 +651,10 @@ export class Run {
     }
   }
 
-  /** Returns why a book may not place an order now: its share of a scarce budget is used; `null` if it may. */
+  /**
+   * Returns why an order must not be sent, because its book has used its share of a scarce budget. Otherwise counts the
+   * order and returns `null`.
+   */
   #shareRefusal(id: string): string | null {
     const book = this.#options.engine.bookWith(id)!.symbol;
     if (this.#shares.mayPlace(book)) {
@@ -720,15 +729,17 @@ export class Run {
     this.#queue.put(event);
   }
 
-  /** Returns the rules of the book of an order; those of the first book for a command of several orders. */
+  /**
+   * Returns the rules of the book in which a command places an order; those of the first book for any other command.
+   */
   #rulesFor(command: Command): RulesReads {
     const book = command.kind === 'place' ? this.#options.engine.bookWith(command.id)?.symbol : undefined;
     return this.#rules.find(({ known }) => known.instrument.symbol === book) ?? this.#rules[0];
   }
 
   /**
-   * Logs a failed request, and halts on a rejection that only the operator can resolve. `concerned` are the rules of the
-   * books that the request was about, which a rejection may show to be outdated. Default: those of all books.
+   * Logs a failed request, and halts on a rejection that only the operator can resolve. `concerned` are the rules of
+   * the books that the request was about, which a rejection may show to be outdated. Default: those of all books.
    */
   #note(what: string, failed: Failed, concerned: readonly RulesReads[] = this.#rules): void {
     if (failed.kind === 'refused' && failed.meaning === 'rules') for (const rules of concerned) rules.doubt();

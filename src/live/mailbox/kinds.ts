@@ -47,15 +47,15 @@ const latched = {
 
 export const SETTLED_AS = ['executed', 'failed'] as const;
 
-/** Actions that an agent can propose. A resume and a flatten add risk or cost, so only persons start them. */
+/** Actions that an agent can propose. A resume or a flatten adds risk or cost, so only a person can start it. */
 export const PROPOSED_ACTIONS = ['pause', 'reduce', 'cancel', 'halt', 'reload'] as const;
-/** Id of a proposal: letters and digits that are not mistaken for each other. */
+/** Id of a proposal: `p-` and ten letters and digits that are not easily confused. */
 export const PROPOSAL_ID = /^p-[a-hjkmnp-z2-9]{10}$/;
 
 export const MAIL = {
   /**
-   * Adjustment of the ledger; `amount` is positive if the exchange has more than the ledger. `inTransit`: the amount left
-   * for the other exchange, or arrived from it.
+   * Adjustment of the ledger; `amount` is positive if the exchange has more than the ledger. `inTransit`: the amount
+   * left for the other exchange, or arrived from it.
    */
   adjust: {
     ...request,
@@ -129,8 +129,9 @@ export const MAIL = {
     fields: { by: textField, reason: textField, isPause: flagField, book: optionalField(textField) },
   },
   /**
-   * Change of a key of the configuration file in progress. The file exists until the change is in the action journal.
-   * `before` and `after`: SHA-256 (hex) of the configuration file; `host` and `pid`: process that makes the change.
+   * Change of one key of the configuration file, in progress. The file exists until the change is in the action
+   * journal. `before` and `after`: SHA-256 (hex) of the configuration file; `host` and `pid`: process that makes the
+   * change.
    */
   changing: {
     ...request,
@@ -158,8 +159,8 @@ export const MAIL = {
     fields: { id: idField, ...said, costMax: moneyField('an amount above 0', amount => amount > 0n) },
   },
   /**
-   * Action that an agent proposed and a person may approve. `digest` is the SHA-256 (hex) of the other fields, and
-   * `basis` that of the facts on which the effect depends. `lines` is the preview that the agent saw.
+   * Action that an agent proposed and a person can approve. `digest` is the SHA-256 (hex) of the id and the other
+   * fields, and `basis` is that of the facts on which the effect depends. `lines` is the preview that the agent saw.
    */
   proposal: {
     ...answer,

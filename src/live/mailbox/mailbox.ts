@@ -95,7 +95,10 @@ export class Mailbox<K extends MailKind> {
     write(this.path(messageId), this.textOf(message));
   }
 
-  /** Writes a message only if there is none, durable on return. Returns whether it did. Throws as `put` does. */
+  /**
+   * Writes a message only if none exists, durable on return. Returns whether the message was written. Throws as `put`
+   * does.
+   */
   putNew(message: MailMessage<K>): boolean {
     const messageId = this.#checkedId(message);
     if (this.#spec.inTrustedDirOnly) assertStateDirTrusted(this.#dir);
@@ -103,7 +106,7 @@ export class Mailbox<K extends MailKind> {
     const beside = `${path}.${randomUUID()}.new`;
     writeDurably(beside, this.textOf(message));
     try {
-      // A link is made only if the name is free.
+      // Creating a link fails if the name is in use.
       linkSync(beside, path);
       return true;
     } catch (error) {

@@ -43,7 +43,7 @@ type WrittenBook = {
   bases?: BookState['bases'] | undefined;
   hedgeDebt?: BookState['hedgeDebt'] | undefined;
   profit?: WrittenProfit | undefined;
-  /** Decimal text. */
+  /** Held base currency, as decimal text. */
   held?: string | undefined;
 };
 
@@ -63,8 +63,8 @@ type Written = WrittenBook & {
 type WrittenBefore = Omit<Written, 'causes' | 'sources'> & { totals: [currency: string, total: string][] };
 
 /**
- * Returns the ledger as JSON. Amounts by cause are decimal text, sums of the kill switch are in units of 10^-18, targets
- * are in lots.
+ * Returns the ledger as JSON. Amounts by cause are decimal text, sums of the kill switch are in units of 10^-18,
+ * targets are in lots.
  */
 export const textOfLedger = (ledger: RestoredLedger): string => {
   const { causes, sources, seen, transit, openings, symbol, books } = ledger;

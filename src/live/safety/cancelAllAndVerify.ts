@@ -20,7 +20,7 @@ export type CancelAllOptions = {
   /** Log that receives the outcome of each request and limits repeated lines. */
   readonly connectivity: ConnectivityLog;
   readonly book: string;
-  /** Further books of the bot. With them, the open orders of the account are read. Default: none. */
+  /** Further books of the bot. If there are any, the open orders of the whole account are read. Default: none. */
   readonly others?: readonly string[];
   readonly instance: string;
   /** Origin ids from a journal, looked up individually if the list of open orders is truncated. */
@@ -110,7 +110,7 @@ type OrderList = {
   readonly rows: number;
 };
 
-/** Returns the query for the open orders in the books of a bot: one request for the account if there are several. */
+/** Returns the query for the open orders in the books of a bot: for the whole account if there are several books. */
 export const ordersQuery = ({
   book,
   others = [],

@@ -87,7 +87,9 @@ export class LatchWatch {
     return halt;
   }
 
-  /** Whether a latch sets a book reduce-only of which its engine does not know yet, so that its order may add inventory. */
+  /**
+   * Whether a latch sets a book reduce-only of which its engine does not know yet, so that its order may add inventory.
+   */
   isNewlyReducing(symbol: string): boolean {
     const book = this.#engine.books.find(each => each.symbol === symbol);
     if (book?.reducingBecause !== null) return false;
@@ -183,8 +185,8 @@ export class LatchWatch {
   }
 
   /**
-   * Applies a halt or reduce-only of one of several books to the other books, because the latch is of the account. A
-   * state that is not latched is not applied: a resume that ends it waits, and would otherwise be undone.
+   * Applies a halt or reduce-only state of one book to the other books, because the latch is for the whole account. A
+   * state that is no longer latched is not applied, because this would undo the resume that is about to end it.
    */
   #spread(): void {
     const { step, time } = this.#run;

@@ -441,7 +441,7 @@ function leftoversIn(db: Database.Database, account: string): Leftovers {
   };
 }
 
-/** Returns the symbol of each order that may be live in a book that is not the first. */
+/** Returns the symbols of the orders that may be live in a book other than the first, by order id. */
 function booksOfOrders(db: Database.Database, account: string): ReadonlyMap<string, string> {
   if (!hasOrderBooks(db)) return new Map();
   const rows = db

@@ -1,7 +1,7 @@
 /**
- * File of the paper account: rows of the embedded exchange behind paper trading, which are written in one transaction
- * per change. One process has the file open at a time. A second small file has the number of its last durable commit,
- * so that a lost or older file is never taken for a new account.
+ * File of the paper account: rows of the embedded exchange behind paper trading. Each write is one transaction. Only
+ * one process can open the file at a time. A second small file has the number of its last durable commit, so that a
+ * lost or older file is never taken for a new account.
  */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,14 +33,15 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS commits (one INTEGER PRIMARY KEY CHECK (one = 1), n INTEGER NOT NULL, sum INTEGER NOT NULL);
   PRAGMA user_version = ${VERSION};
 `;
-/** Size to which the write-ahead log is cut, in bytes. */
+/** Size to which the write-ahead log is truncated, in bytes. */
 const LOG_MAX_BYTES = 8 * 1024 * 1024;
 
 /**
  * Opens or creates the file in an existing state directory, and locks the file for this process.
  * @throws StateInUse if another process has the file open.
  * @throws DamagedAccount if the file is damaged, lost or older than its last commit; nothing is changed then.
- * @throws Error with one line and the remedy if the disk or a permission is the cause, or a newer version wrote the file.
+ * @throws Error with one line and the remedy if the disk or a permission is the cause, or a newer version wrote the
+ * file.
  */
 export function openPaperAccount(dir: string): PaperAccountFile {
   const file = join(dir, PAPER_ACCOUNT_FILE);
@@ -66,8 +67,8 @@ export function openPaperAccount(dir: string): PaperAccountFile {
 }
 
 /**
- * Locks the file against every other process until `release`, which leaves no file of SQLite open, so that the directory
- * can be moved before. Returns `null` if there is no file, or if the file is damaged: no process can use it.
+ * Locks the file against every other process until `release`, which leaves no file of SQLite open, so that the
+ * directory can be moved before. Returns `null` if there is no file, or if the file is damaged: no process can use it.
  * @throws StateInUse if another process has the file open.
  */
 export function lockPaperAccount(dir: string): { release(): void } | null {
@@ -77,7 +78,8 @@ export function lockPaperAccount(dir: string): { release(): void } | null {
   let db: Database.Database | null = null;
   try {
     db = new Database(file, { timeout: 0 });
-    // Without a log, the connection never uses the path of the file again, at which a new account may be by then. `exec`
+    // Without a log, the connection never uses the path of the file again, at which a new account may be by then.
+    // `exec`
     // leaves no statement open, so that `close` releases the lock.
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT; PRAGMA journal_mode = DELETE');
     const locked = db;
@@ -118,8 +120,8 @@ const inUse = (file: string): StateInUse =>
   );
 
 /**
- * Returns an error of a read or write as an error with one line for the operator, and its remedy. Only proven damage has
- * a new account as its remedy.
+ * Returns an error of a read or write as an error with one line for the operator, and its remedy. Only proven damage
+ * has a new account as its remedy.
  */
 export function paperAccountProblem(dir: string, error: unknown): Error {
   const file = join(dir, PAPER_ACCOUNT_FILE);
@@ -203,7 +205,8 @@ function verify(db: Database.Database): void {
   const check = db.pragma('integrity_check(1)') as { integrity_check: string }[];
   if (check[0]?.integrity_check !== 'ok') throw new DamagedAccount(`damaged: ${check[0]?.integrity_check}`);
   const [{ user_version: version }] = db.pragma('user_version') as [{ user_version: number }];
-  if (version > VERSION) throw new NewerFile(`version ${version} of the file is newer than this Puntas`);
+  if (version > VERSION)
+    throw new NewerFile(`version ${version} of the file is newer than this version of Puntas can read`);
   if (version === 0) return;
   const rows = db.prepare(`SELECT ${textColumn('key')}, ${textColumn('text')}, ${numberColumn('sum')} FROM rows`);
   for (const row of rows.iterate() as Iterable<StoredRow>) {

@@ -183,7 +183,9 @@ export class DamagedState extends Error {
   }
 }
 
-/** Version of a state file with the orders of several books, or with the state of a book that this bot does not quote. */
+/**
+ * Version of a state file with the orders of several books, or with the state of a book that this bot does not quote.
+ */
 const WITH_BOOKS = 6;
 /** Version of the tables of one book. */
 const VERSION = 5;
@@ -233,7 +235,10 @@ const HOURS = `
   ) WITHOUT ROWID;
 `;
 
-/** Table of the books of orders, for runs of several books. An order that is not in the table is in the first book. */
+/**
+ * Table with the book of each order, for runs with several books. An order that is not in the table is in the first
+ * book.
+ */
 const ORDER_BOOKS = `
   CREATE TABLE IF NOT EXISTS order_books (
     account TEXT NOT NULL, id TEXT NOT NULL, book TEXT NOT NULL, sum INTEGER NOT NULL, PRIMARY KEY (account, id)
@@ -253,12 +258,12 @@ const tablesOf = (version: number): string =>
 
 const schemaIn = (version: number): string => `${tablesOf(version)} PRAGMA user_version = ${version};`;
 
-/** Whether the state file has the table of the books of orders. */
+/** Whether the state file has the table `order_books`. */
 export const hasOrderBooks = (db: Database.Database): boolean => versionOf(db) === WITH_BOOKS;
 
 /**
- * Adds the table of the books of orders if it is absent. An earlier Puntas then refuses the file, because it would
- * forget books. Call it inside the transaction that writes the first such order or state.
+ * Adds the table `order_books` if it is absent. An older Puntas then rejects the file, because it would lose the books
+ * of orders. Must be called inside the transaction that writes the first order or state of another book.
  */
 export function addOrderBooks(db: Database.Database): void {
   if (!hasOrderBooks(db)) db.exec(schemaIn(WITH_BOOKS));

@@ -49,7 +49,7 @@ export function inUnitsOf<T extends Left>(
   );
 }
 
-/** Converts an order in another book than the first. */
+/** Converts an order in a book other than the first. Returns an order in the first book unchanged. */
 function inUnitsOfBook(
   order: RestoredOrder,
   written: Readonly<Record<string, StateUnits>>,

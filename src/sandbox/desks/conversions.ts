@@ -43,7 +43,7 @@ export type VenueConversion = {
   readonly id: string;
   readonly quote: VenueQuote;
   status: ConversionStatus;
-  /** Time of the next change of the status; `null` if the conversion has ended. */
+  /** Time of the next change of the status, in epoch ms; `null` if the conversion has ended. */
   dueAt: Millis | null;
 };
 
@@ -169,7 +169,7 @@ export class VenueConversions {
     keepNewest(this.#conversionByQuote, conversion.quote.id, conversion, CONVERSIONS_MAX);
   }
 
-  /** Time at which half of the duration of a conversion has passed from now. */
+  /** Returns the time half the duration of a conversion from now, in epoch ms. */
   #halfLater(): Millis {
     const { clock, switches } = this.#venue;
     return clock.now() + switches.conversionQueueMs / 2;

@@ -5,10 +5,13 @@ import type { Switches } from '../switches/switches.ts';
 
 const ONE = 10n ** 18n;
 
-/** `at`: elapsed time of the clock. `since`: the same time, in epoch ms. */
+/**
+ * Used share of a direction's capacity, in parts of 10^-18, at one time: `at` is its elapsed time of the clock, `since`
+ * its epoch ms.
+ */
 type Load = { readonly used: bigint; readonly at: Millis; readonly since: Millis };
 
-/** Used share of the capacity of a direction at a time in epoch ms. */
+/** Used share of a direction's capacity, in parts of 10^-18, at the time `since` (epoch ms). */
 export type DeskLoad = { readonly direction: string; readonly used: bigint; readonly since: Millis };
 
 export class DeskCapacity {

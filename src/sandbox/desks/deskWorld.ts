@@ -19,7 +19,7 @@ export interface DeskBook {
 export interface DeskWatcher<T> {
   /** Reports a conversion that was accepted or has changed. */
   changed(conversion: T): void;
-  /** Called when a step of a conversion in the background has been executed completely. */
+  /** Called after each background step of a conversion. */
   executed(): void;
 }
 

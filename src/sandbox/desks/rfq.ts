@@ -48,7 +48,7 @@ export type DeskConversion = {
   updatedAt: Millis;
   status: 'PENDING' | 'FAILED' | 'COMPLETED';
   /**
-   * End that the desk has decided: its time, whether the desk pays, and whether the source sum is locked. `null` after
+   * Decided outcome: its time, whether the desk is willing to pay, and whether the source sum is locked. `null` after
    * the end.
    */
   pending: { readonly dueAt: Millis; readonly willing: boolean; readonly locked: boolean } | null;
@@ -75,8 +75,8 @@ export class RfqDesk {
   #count = 0;
 
   /**
-   * `tell` receives every conversion when it is accepted and when it ends. `executed` is called after each end in the
-   * background.
+   * `tell` receives every conversion when it is accepted and when it ends. `executed` is called after each conversion
+   * that ends in the background.
    */
   constructor(
     venue: DeskWorld,

@@ -64,7 +64,7 @@ export type StoredPlace = {
   readonly isCounted: boolean;
 };
 
-/** Queue of a price at which an account has orders, or had orders between those of other traders. */
+/** Queue at a price with account orders, or with orders of other traders that account orders once divided. */
 export type StoredLevel = {
   readonly side: Side;
   readonly price: Price;
@@ -74,7 +74,7 @@ export type StoredLevel = {
   readonly queue: readonly QueuePart[];
 };
 
-/** Queue positions, and the visible levels whose lots account orders divide or have partly consumed. */
+/** Queue positions of account orders, the queues of their levels, and executed lots that are not restored yet. */
 export type StoredQueues = {
   readonly levels: readonly StoredLevel[];
   readonly orders: Readonly<Record<Side, readonly StoredPlace[]>>;
@@ -82,9 +82,12 @@ export type StoredQueues = {
 };
 
 export type ResumeOptions = {
-  /** Enters a resting order of the earlier process in the book. Returns false if the order does not rest. */
+  /**
+   * Enters a resting order of the earlier process in the book. Returns false if the order has ended, did not rest, or
+   * is already in the book.
+   */
   readonly enter: (oid: string) => boolean;
-  /** Whether the market was not followed for a time. The orders that the market has passed then count as filled. */
+  /** Whether the market was not followed for so long that orders whose price it has reached count as filled. */
   readonly isUnseen: () => boolean;
   /** Executes the commands of the earlier process that precede the fills of passed orders. */
   readonly executeUnseen: () => void;
@@ -259,9 +262,9 @@ export class FollowedMarket {
   }
 
   /**
-   * Continues with the orders and queue positions of an earlier process. Must be called before the first level. An order
-   * without a stored position is assumed to be last in its queue. `resting` has the oids of all resting orders, oldest
-   * first.
+   * Continues with the orders and queue positions of an earlier process. Must be called before the first level. An
+   * order without a stored position is assumed to be last in its queue. `resting` has the oids of all resting orders,
+   * oldest first.
    */
   restore({ levels, orders, spent }: StoredQueues, resting: readonly string[], options: ResumeOptions): void {
     this.#reach = UNKNOWN;
@@ -369,7 +372,7 @@ export class FollowedMarket {
     return low;
   }
 
-  /** Enters the stored orders of a price in their order. */
+  /** Enters the stored orders at a price, oldest first. */
   #enterQueue({ side, price, displayed, queue }: StoredLevel, { enter }: ResumeOptions): void {
     for (const part of queue) {
       if (typeof part === 'string') enter(part);
@@ -379,7 +382,10 @@ export class FollowedMarket {
     if (displayed > 0) this.#shown[side].set(price, displayed);
   }
 
-  /** Fills each order that the market has reached or passed completely; `best` is the best opposite price. */
+  /**
+   * Fills completely each order whose price the market has reached or passed. `best` has the best opposite price for
+   * each side of the orders.
+   */
   #fillPassed(best: Readonly<Record<Side, Price>>): void {
     for (const side of SIDES) {
       const limit = best[side];

@@ -225,7 +225,10 @@ export class SyntheticLiquidity {
     if (level.orders.length > 1) this.#split.add(level);
   }
 
-  /** Returns the youngest order if merging is safe, because no account order is behind it; otherwise `undefined`. */
+  /**
+   * Returns the youngest order if added lots can join it, because no account order is behind it; `undefined` if they
+   * cannot.
+   */
   #youngestToMerge(level: Level): SyntheticOrder | undefined {
     const youngest = level.orders.at(-1);
     if (this.#isLast) return youngest && this.#isLast(youngest.id) ? youngest : undefined;

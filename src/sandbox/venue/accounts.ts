@@ -85,7 +85,7 @@ export class Account {
     };
   }
 
-  /** Replaces balances, locks and daily volume by those of an earlier process. */
+  /** Replaces balances, locks and daily volume with those of an earlier process. */
   hold({ total, locked, volume }: AccountHoldings): void {
     for (const [currency, sum] of total) this.#total.set(currency, sum);
     for (const [currency, sum] of locked) this.#locked.set(currency, sum);

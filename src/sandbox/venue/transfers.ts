@@ -33,7 +33,7 @@ export class Transfers {
     if (this.#all.length >= 2 * TRANSFERS_MAX) this.#all = this.#all.slice(-TRANSFERS_MAX);
   }
 
-  /** Adds transfers of an earlier process, oldest first. */
+  /** Replaces the transfers with those of an earlier process, oldest first. */
   restore(transfers: readonly Transfer[]): void {
     this.#all = [...transfers];
     const newest = transfers.at(-1);

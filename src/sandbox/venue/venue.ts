@@ -30,11 +30,11 @@ export type VenueOptions = {
   readonly books?: readonly BookSetup[];
   readonly switches?: Partial<Switches>;
   /**
-   * Order ids: random text (default), growing whole numbers as text, or text that is computed from the number of the
-   * order and continues after a restart.
+   * Order ids: random text (default), growing whole numbers as text, or text derived from a salt and the number of the
+   * order. Derived text does not repeat after a restart.
    */
   readonly orderIds?: 'random' | 'growing' | { readonly salt: number };
-  /** Called for each new order and each end of an order, and after each command that an account's order waited for. */
+  /** Receiver of the changes that must be stored. Default: none. */
   readonly watcher?: VenueWatcher;
   /**
    * Returns the fee to take from another currency than the received one; `null` if the fee is taken from the received
@@ -49,11 +49,11 @@ export interface VenueWatcher {
   ordered(order: VenueOrder): void;
   /** Reports an ended order that lookup no longer shows. */
   forgotten(order: VenueOrder): void;
-  /** Called when a command from the queue of a book has been executed completely. */
+  /** Called after each command of an account to a book. */
   executed(): void;
 }
 
-/** Counters of the venue that continue after a restart: last trade id and number of orders. */
+/** Counters of the venue that continue after a restart: next trade id and number of orders. */
 export type VenueNumbers = { readonly tid: number; readonly orders: number };
 
 /** Account of an earlier process, with its key and its orders, the oldest first. */
@@ -358,8 +358,8 @@ export class Venue implements BookHost {
   }
 
   /**
-   * Adds an account of an earlier process with its orders. Balances and locks are already those of the orders. Resting
-   * orders are not yet in their books.
+   * Adds an account of an earlier process with its orders. The account already has its balances and the locks of its
+   * orders. Resting orders are not yet in their books.
    */
   restore({ key, secret, account, active, finished }: RestoredAccount): void {
     this.accounts.set(account.id, account);

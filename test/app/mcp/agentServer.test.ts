@@ -1,4 +1,7 @@
-/** Agent server in this process, with a real console server on a real state directory: what it serves, and that nothing acts. */
+/**
+ * Agent server in this process, with a real console server on a real state directory: what it serves, and that nothing
+ * acts.
+ */
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -359,7 +362,11 @@ describe('a backtest', () => {
 
   test.each<[string, string, RegExp]>([
     ['viewer.token', 'x', /expected a file that ends in \.yaml or \.yml/],
-    ['bad.yaml', 'book: [the-secret', /^bad\.yaml: the configuration has errors; an operator can list them$/],
+    [
+      'bad.yaml',
+      'book: [the-secret',
+      /^bad\.yaml: the configuration has errors; an operator can list them with puntas check$/,
+    ],
     ['own.yaml', 'strategy: { file: ./own.js }', /the configuration has errors|a strategy from a file/],
   ])('of the configuration %s does not start', async (name, text, why) => {
     const { root, tool, signal } = scene(`require('node:fs').writeFileSync(__dirname + '/started', '')`);

@@ -206,7 +206,7 @@ test('a file that a newer version wrote asks for an update, not for a new accoun
   const db = new Database(join(dir, PAPER_ACCOUNT_FILE));
   db.exec('PRAGMA user_version = 9');
   db.close();
-  expect(() => openPaperAccount(dir)).toThrow(/newer than this Puntas\); update Puntas$/);
+  expect(() => openPaperAccount(dir)).toThrow(/newer than this version of Puntas can read\); update Puntas$/);
 });
 
 test('without a file has no rows to read', async () => {
