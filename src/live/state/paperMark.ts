@@ -37,6 +37,6 @@ export function claimState(dir: string, isPaper: boolean): void {
     createDurably(join(dir, MARK), TEXT, 0o600);
   } catch (error) {
     // Another process may have marked the directory meanwhile. The lock of the account then decides between both.
-    if (!isPaperState(dir)) throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isPaperState(dir)) throw error;
   }
 }

@@ -224,7 +224,10 @@ describe('a paper account', () => {
         .replace('./state-paper', dir),
     );
     const refused = await ran(['run', '--paper', '--fresh', '-c', wrong, '--for', '2s'], NO_KEY);
-    expect([(refused.code ?? 0) > 0, refused.stderr]).toEqual([true, expect.stringContaining('doge_mxn is not traded')]);
+    expect([(refused.code ?? 0) > 0, refused.stderr]).toEqual([
+      true,
+      expect.stringContaining('doge_mxn is not traded'),
+    ]);
     expect(await onDisk(dir)).toMatchObject({ live: 0 });
   });
 
