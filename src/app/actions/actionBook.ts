@@ -12,7 +12,8 @@ export const bookOfAsk = (ask: ActionAsk): string | undefined => ('book' in ask 
 
 /**
  * Returns a line for the operator if the last run of the bot does not quote the book; otherwise none.
- * @throws UsageError if the bot has no such book: neither its file, nor its last run, nor a stop in its state directory.
+ * @throws UsageError if the bot has no such book (neither its file, nor its last run, nor a stop in its state directory),
+ * or if it is the bot's only book: then its stops are those of the whole bot.
  */
 export function assertBookKnown({ configFile, stateDir }: WhichBot, book: string | undefined): readonly string[] {
   if (book === undefined) return [];
@@ -25,6 +26,9 @@ export function assertBookKnown({ configFile, stateDir }: WhichBot, book: string
         ? `--book ${book}: the books of this bot are unknown, because no run is recorded in ${stateDir}; pass its YAML file with -c FILE`
         : `--book ${book}: expected a book of this bot (${known.join(', ')})`,
     );
+  const isOnlyBook = new Set([...recorded, ...filed]).size === 1 && [...recorded, ...filed].includes(book);
+  if (isOnlyBook && !booksWithLatches(stateDir).includes(book))
+    throw new UsageError(`--book ${book}: this bot has one book only; omit --book`);
   return recorded.length === 0 || recorded.includes(book)
     ? []
     : [`the last run of this bot does not quote ${book}; the action takes effect in a run that does`];

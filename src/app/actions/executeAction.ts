@@ -47,7 +47,7 @@ export async function executeAction(bot: WhichBot, ask: ActionAsk, clock: Clock)
     throw error;
   });
   const told = journalResult(bot, checked, clock.now(), { ...end, lines: [...end.lines, ...notes] });
-  if (checked.action === 'resume') resumed(bot);
+  if (checked.action === 'resume') resumed({ ...bot, book });
   return told;
 }
 
@@ -131,10 +131,11 @@ function pause(bot: WhichBook, { reason, by, untilMs }: PauseAsk, at: Millis): r
       ? `${paused}; within seconds the bot cancels its orders${book === undefined ? '' : ` in ${book}`} and stops quoting${there}`
       : `${paused}; the bot is not running, and after its next start it will not quote${there}`;
   const [halt, reducing] = [whole.read() ?? latch.read(), whole.readReduce() ?? latch.readReduce()];
+  const halted = whole.read() === null && book !== undefined ? book : 'the bot';
   return [
     `${held}, ${until}until you resume with: ${ownCommand('resume', bot)}`,
     ...(before === null ? [] : [`this pause replaces the earlier pause (${before.reason})`]),
-    ...(halt === null ? [] : [`trading is also halted (${halt.reason}), and stays halted after the pause`]),
+    ...(halt === null ? [] : [`${halted} is also halted (${halt.reason}), and stays halted after the pause`]),
     ...(reducing === null
       ? []
       : [`${book ?? 'the bot'} is also reduce-only (${reducing.reason}), and stays reduce-only after the pause`]),

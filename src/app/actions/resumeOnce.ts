@@ -10,7 +10,7 @@ import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { forgetEndedPause, latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { resume } from '../inspect/stateCommands.ts';
-import type { WhichBook, WhichBot } from '../../messages/ownCommand.ts';
+import type { WhichBook } from '../../messages/ownCommand.ts';
 
 /**
  * Resumes a bot and returns a description of the result. A repetition after a kill ends at most the pause that was in
@@ -22,7 +22,7 @@ export function resumeOnce(
   at: Millis,
 ): string {
   const { stateDir: dir, book } = bot;
-  const box = new Mailbox(dir, 'resuming');
+  const box = new Mailbox(recordFolder(bot), 'resuming');
   const left = box.message();
   const latch = book === undefined ? latchIn(dir) : bookLatchIn(dir, book);
   const isPause = existsSync(dir) && pauseAt(latch, botClockIn(dir).at(at)) !== null;
@@ -31,10 +31,14 @@ export function resumeOnce(
     forgetEndedPause(book === undefined ? dir : bookLatchFolder(dir, book));
     return 'an interrupted run of this command has already ended the pause; any halt, hold or reduce-only stays in force';
   }
-  if (existsSync(dir)) box.put({ by, reason, isPause, ...(book === undefined ? {} : { book }) });
+  if (existsSync(recordFolder(bot))) box.put({ by, reason, isPause, ...(book === undefined ? {} : { book }) });
   return resume(bot, reason, at, by);
 }
 
 /** Deletes the record of a started resume. Call it once the action is in the journal. */
-export const resumed = ({ stateDir }: WhichBot): void =>
-  rmSync(new Mailbox(stateDir, 'resuming').path(), { force: true });
+export const resumed = (bot: WhichBook): void =>
+  rmSync(new Mailbox(recordFolder(bot), 'resuming').path(), { force: true });
+
+/** Returns the folder of the record of a started resume. Each book has its own, so that none replaces another. */
+const recordFolder = ({ stateDir, book }: WhichBook): string =>
+  book === undefined ? stateDir : bookLatchFolder(stateDir, book);

@@ -66,6 +66,10 @@ export function holdersOf(dir: string, now: Millis): readonly HeldBy[] {
   ];
 }
 
+/** Returns the books that are halted by their own stop, if the whole bot is not halted. */
+export const booksHaltedAlone = (dir: string): readonly string[] =>
+  latchIn(dir).read() === null ? booksWithLatches(dir).filter(book => bookLatchIn(dir, book).read() !== null) : [];
+
 /** Returns the stops of one book alone; `at` is a time of the bot's clock. */
 function holdersOfBook(dir: string, book: string, at: Millis): readonly HeldBy[] {
   const latch = bookLatchIn(dir, book);

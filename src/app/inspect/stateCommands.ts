@@ -75,12 +75,12 @@ export function reduce(which: WhichBook, said: string, at: Millis, who?: string)
       `${dir}: ${book ?? 'the bot'} is already reduce-only (${before.reason}), so nothing was changed; resume with: ${lift}`,
     );
   latch.setReduce({ reason, at, by: 'person', ...(who === undefined ? {} : { who }) });
-  const isHalted = (whole.read() ?? latch.read()) !== null;
+  const halted = whole.read() !== null ? 'the bot' : latch.read() === null ? null : book!;
   const [what, quotes] =
     book === undefined
       ? ['reduce-only', 'quotes only to reduce inventory']
       : [`reduce-only for ${book}`, `quotes ${book} only to reduce inventory, while its other books continue`];
-  return `${what}: within seconds, a running bot ${quotes}, until you resume with: ${lift}${isHalted ? '; trading is also halted, so the bot does not quote' : ''}`;
+  return `${what}: within seconds, a running bot ${quotes}, until you resume with: ${lift}${halted === null ? '' : `; ${halted} is also halted, and does not quote`}`;
 }
 
 /**
@@ -107,7 +107,7 @@ function resumeBook(which: WhichBook, book: string, reason: string, at: Millis, 
   const [halt, reducing] = [latch.read(), latch.readReduce()];
   const lifted = halt ?? reducing;
   if (over !== null) {
-    if (lifted === null) return `${over}; a running bot quotes ${book} within seconds`;
+    if (lifted === null) return `${over}${quotesAgain(which, book, at)}`;
     return `${over}, but ${book} is still ${halt ? 'halted' : 'reduce-only'} by ${sourceOfStop(lifted)} (${lifted.reason}); investigate, then resume with: ${ownCommand('resume', which)}`;
   }
   if (lifted === null) {
@@ -120,8 +120,12 @@ function resumeBook(which: WhichBook, book: string, reason: string, at: Millis, 
     ...(halt === null ? [] : [`halt of ${book} by ${sourceOfStop(halt)} (${halt.reason})`]),
     ...(reducing === null ? [] : [`reduce-only of ${book} by ${sourceOfStop(reducing)} (${reducing.reason})`]),
   ];
-  return `lifted: ${texts.join(' and ')}; a running bot quotes ${book} within seconds`;
+  return `lifted: ${texts.join(' and ')}${quotesAgain(which, book, at)}`;
 }
+
+/** Returns the end of a text about a resumed book; nothing if a stop of the whole bot keeps it from quoting. */
+const quotesAgain = ({ stateDir }: WhichBook, book: string, at: Millis): string =>
+  holdersOf(stateDir, at).some(held => held.book === undefined) ? '' : `; a running bot quotes ${book} within seconds`;
 
 /** Ends the pause in a latch. Returns a text about it; `null` if there is no pause in effect. */
 function endPause(

@@ -39,6 +39,7 @@ export async function assertNoOldState(
   const what = reasons.length > 0 ? reasons.join(' and ') : 'its ledger';
   const settle = [
     ...(found.halt === null ? [] : [`puntas resume --state ${earlier} --reason "what you found"`]),
+    ...found.bookHalts.map(({ book }) => `puntas resume --state ${earlier} --book ${book} --reason "what you found"`),
     ...(found.orders.length === 0 || isPlay ? [] : [`puntas run -c ${file} --state ${earlier} --for 10s`]),
   ].join(' and ');
   const move = existsSync(dir) ? `mv ${earlier}/* ${dir}/` : `mv ${earlier} ${dir}`;
@@ -56,8 +57,9 @@ const isOf = ({ exchange, book, instance }: Config, { owner }: StateLook): boole
     ? owner.venue === null
     : owner.venue?.startsWith(exchange.restUrl.replace(/\/$/, '')) === true);
 
-const reasonsOf = ({ halt, orders }: StateLook, isPlay: boolean): string[] => [
+const reasonsOf = ({ halt, bookHalts, orders }: StateLook, isPlay: boolean): string[] => [
   ...(halt === null ? [] : [`a halt (${halt.reason})`]),
+  ...bookHalts.map(({ book, halt: { reason } }) => `a halt of ${book} (${reason})`),
   ...(orders.length === 0 || isPlay
     ? []
     : [`${orders.length} orders that may still be open (${orders.map(({ id }) => id).join(', ')})`]),

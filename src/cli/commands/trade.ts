@@ -7,6 +7,7 @@ import type { AccountPurpose } from '../../sandbox/index.ts';
 import { isAllGone } from '../../live/loop/loopOptions.ts';
 import { readConfig, readTradedText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import { booksHaltedAlone } from '../../app/inspect/botLife.ts';
 import { assertNoOldState } from '../../app/run/oldStateCheck.ts';
 import { editorHelp } from '../terminal/editorHelp.ts';
 import { EXIT } from '../../messages/exits.ts';
@@ -137,10 +138,15 @@ function addRun(program: Command): void {
           if (ended.openHedge !== undefined)
             log.error({}, `${ended.openHedge} has no known outcome; the next run looks it up`);
           if (failure !== null) log.error({}, `the run ended with an error: ${failure}`);
-          const resumeCommand = ownCommand('resume', { configFile, stateDir: config.state.dir });
-          print(options.json ? JSON.stringify(summary) : describe(summary, resumeCommand));
+          // A book that is halted by its own stop is what its operator wanted: the end of the others is clean.
+          const alone = booksHaltedAlone(config.state.dir);
+          const commands = (alone.length === 0 ? [undefined] : alone).map(book =>
+            ownCommand('resume', { configFile, stateDir: config.state.dir, book }),
+          );
+          print(options.json ? JSON.stringify(summary) : describe(summary, commands.join(' and ')));
           if (!isAllGone(ended)) return EXIT.leftOrders;
-          const isClean = failure === null && summary.halted === undefined && summary.ledgerMatches === true;
+          const isHalted = summary.halted !== undefined && alone.length === 0;
+          const isClean = failure === null && !isHalted && summary.ledgerMatches === true;
           return isClean ? EXIT.clean : EXIT.broken;
         });
       };

@@ -522,6 +522,11 @@ export class BookEngine implements AccountBook {
     if (this.hourEnds.isOver(at)) this.hourEnds.end(earlier, at);
   }
 
+  /** Reports a loss of a halted book; call at each decision of an engine with several books. */
+  checkHalted(at: Millis): void {
+    if (this.#isInventoryKnown) this.#risk.checkHalted(at);
+  }
+
   halt(reason: string): void {
     this.#isDecisionDue = true;
     this.#risk.halt(this.#at, reason);

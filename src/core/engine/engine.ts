@@ -137,7 +137,10 @@ export class Engine {
 
   #decide(at: Millis): readonly Approved<Command>[] {
     if (this.books.length === 1) return this.books[0]!.decide(at);
-    return this.books.flatMap(book => book.decide(at));
+    const commands = this.books.flatMap(book => book.decide(at));
+    // The loss of a halted book halts the others.
+    if (this.books.some(book => book.haltedBecause === null)) for (const book of this.books) book.checkHalted(at);
+    return commands;
   }
 
   #bookOf({ kind, symbol }: OneBookEvent): BookEngine {

@@ -29,6 +29,8 @@ export class RiskSupervisor {
   readonly regimes: RegimeWatch;
   readonly #limit: PositionLimit;
   readonly #isDrawdownAsked: boolean;
+  /** Whether a limit that was exceeded during a halt was reported since the last resume. */
+  #isLossTold = false;
   readonly #inventory: Inventory;
   readonly #onNews: (news: RiskNews) => void;
 
@@ -73,6 +75,7 @@ export class RiskSupervisor {
     this.regimes.apply(event);
     this.killSwitch?.reset();
     this.#limit.resumed();
+    this.#isLossTold = false;
   }
 
   /**
@@ -88,6 +91,18 @@ export class RiskSupervisor {
     const beyond = halts ? this.#beyondLimit() : null;
     if (beyond !== null) this.halt(at, beyond);
     return breach !== null || beyond !== null;
+  }
+
+  /**
+   * Checks losses and counts of a book that is already halted, and reports the first that exceeds its limit: its
+   * inventory can still lose, which halts the other books.
+   */
+  checkHalted(at: Millis): void {
+    if (this.killSwitch === null || this.haltedBecause === null || !this.#inventory.isOpen || this.#isLossTold) return;
+    const breach = this.killSwitch.breach(this.#inventory.totalProfit(), at);
+    if (breach === null) return;
+    this.#isLossTold = true;
+    if (breach !== this.haltedBecause) this.#onNews({ kind: 'halted', reason: breach });
   }
 
   /** Updates the regime at each decision from the market and the inventory. */

@@ -2,7 +2,7 @@
  * Latches of single books: halt, pause and reduce-only of one book, beside those of the whole bot. Each book has a folder
  * of its own in the state directory.
  */
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BOOK_NAME, textOfError } from '../../core/index.ts';
 import { syncFolder } from '../../guard/index.ts';
@@ -34,11 +34,9 @@ export function bookLatchIn(stateDir: string, symbol: string): BookLatch {
   const dir = bookLatchFolder(stateDir, symbol);
   const latch = latchIn(dir, { file: join(stateDir, LIFTED_FILE), book: symbol });
   const write = <T>(change: () => T): T => {
-    if (!existsSync(dir)) {
-      mkdirSync(dir, { recursive: true, mode: 0o700 });
-      syncFolder(dirname(dir));
-      syncFolder(stateDir);
-    }
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    // Also for a folder that exists: a killed command may have made it without a sync.
+    for (const folder of [dirname(dir), stateDir, dirname(stateDir)]) syncFolder(folder);
     return change();
   };
   const unread = (error: unknown): Halt => ({

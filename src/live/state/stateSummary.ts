@@ -8,6 +8,7 @@ import type Database from 'libsql';
 import type { Amount, Clock, Price, Side } from '../../core/index.ts';
 import { mayStillExecute } from '../../hedge/index.ts';
 import { checkpointOf } from '../recording/ledgerText.ts';
+import { bookLatchIn, booksWithLatches } from '../safety/bookLatch.ts';
 import { latchIn, type Halt } from '../safety/latch.ts';
 import { ownerIn, type Owner } from './owner.ts';
 import { fromCopy } from './stateCopy.ts';
@@ -33,6 +34,8 @@ export type StateLook = {
   readonly orders: readonly LiveOrder[];
   /** Halt or reduce-only state, with its reason; `null` if there is neither. */
   readonly halt: Halt | null;
+  /** Halts and reduce-only states of single books. */
+  readonly bookHalts: readonly { readonly book: string; readonly halt: Halt }[];
 };
 
 /**
@@ -45,7 +48,12 @@ export async function lookInto(dir: string, clock: Clock): Promise<StateLook | n
     owner: ownerIn(db),
     orders: liveOrdersIn(db),
   }));
-  return found && { ...found, halt: latch.read() ?? latch.readReduce() };
+  const bookHalts = booksWithLatches(dir).flatMap(book => {
+    const ofBook = bookLatchIn(dir, book);
+    const halt = ofBook.read() ?? ofBook.readReduce();
+    return halt === null ? [] : [{ book, halt }];
+  });
+  return found && { ...found, halt: latch.read() ?? latch.readReduce(), bookHalts };
 }
 
 function liveOrdersIn(db: Database.Database): readonly LiveOrder[] {

@@ -4,6 +4,8 @@ import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
 import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { botStatusText } from '../../../src/app/actions/botStatusText.ts';
 import { executeAction } from '../../../src/app/actions/executeAction.ts';
+import { resumed, resumeOnce } from '../../../src/app/actions/resumeOnce.ts';
+import { bookLatchIn } from '../../../src/live/safety/bookLatch.ts';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
 import { replayedMoment } from '../../../src/app/inspect/explain.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
@@ -116,6 +118,29 @@ describe('one book of a bot', () => {
     world.end();
   });
 
+  test('that is halted still halts the others when its inventory loses more than its limit', async () => {
+    const world = worldOf(5, {}, 'desk');
+    const first = await doomed(world, folders);
+    await world.clock.advance(3 * MINUTE);
+    await act(world, world.stateDir, 'halt', 'eth_mxn');
+    await world.clock.advance(5_000);
+    const dir = first.kill();
+    const [btc, eth, usd] = world.config.books!;
+    const books = [btc!, { ...eth!, limits: { ...eth!.limits!, drawdownMax: '0.01' } }, usd!];
+    const running = await restarted(world, dir, { config: { ...world.config, books } });
+    await world.clock.advance(10 * MINUTE);
+    expect(openIn(world)).toEqual({ btc_mxn: 0, eth_mxn: 0, btc_usd: 0 });
+    const { heldBy } = await botStatus(dir, world.clock);
+    expect(heldBy.map(({ what, book, who, reason }) => ({ what, book, who, reason }))).toEqual([
+      { what: 'halt', book: undefined, who: null, reason: expect.stringMatching(/^drawdown: /) as string },
+      { what: 'halt', book: 'eth_mxn', who: 'ann', reason: 'the test' },
+    ]);
+    expect(isReplayedAlike(dir)).toBe(true);
+    await running.stop();
+    await first.running.stop();
+    world.end();
+  });
+
   test('keeps its own stop when those of the whole bot end, and these stay when its own ends', async () => {
     const world = worldOf(5, {}, 'desk');
     const running = await started(world);
@@ -162,6 +187,34 @@ describe('one book of a bot', () => {
     expect(actionsIn(world.stateDir)).toEqual([]);
     await running.stop();
     world.end();
+  });
+
+  test('of a bot with one book has no stop of its own', async () => {
+    const world = worldOf(5);
+    const running = await started(world);
+    await expect(act(world, world.stateDir, 'halt', 'btc_mxn')).rejects.toThrow(/has one book only; omit --book$/);
+    await running.stop();
+    world.end();
+  });
+
+  test('that a killed resume left keeps its halt, also if another book is resumed meanwhile', () => {
+    const dir = folders.copyOf(folders.fresh());
+    const ask = { by: 'ann', reason: 'it is over' };
+    for (const book of ['btc_mxn', 'eth_mxn']) {
+      const latch = bookLatchIn(dir, book);
+      latch.set({ reason: 'a halt', at: 1, by: 'person' });
+      latch.setPause({ reason: 'a pause', at: 1, by: 'person', who: 'ann', until: null });
+    }
+    const [btc, eth] = [
+      { stateDir: dir, book: 'btc_mxn' },
+      { stateDir: dir, book: 'eth_mxn' },
+    ];
+    // Killed after the pause ended, before the record of the resume was deleted.
+    resumeOnce(btc, ask, 2);
+    resumeOnce(eth, ask, 3);
+    resumed(eth);
+    expect(resumeOnce(btc, ask, 4)).toContain('an interrupted run of this command');
+    expect(bookLatchIn(dir, 'btc_mxn').read()?.reason).toBe('a halt');
   });
 
   test('has its own stops after a kill at any request, whatever was asked before', async () => {

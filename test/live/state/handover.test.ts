@@ -11,6 +11,7 @@ import {
   type ProfitSinceOpening,
 } from '../../../src/core/index.ts';
 import { readRecording } from '../../../src/live/recording/recordings.ts';
+import { bookLatchIn } from '../../../src/live/safety/bookLatch.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { closeDatabase, journalIn, openDatabase, openJournal } from '../../../src/live/state/journal.ts';
 import { entriesIn } from '../../../src/live/state/ledgerEntries.ts';
@@ -137,4 +138,17 @@ test.each([
     else latch.setReduce(said);
   }
   expect((await lookInto(dir, new VirtualClock()))?.halt?.reason ?? null).toBe(named);
+});
+
+test('the summary names the stops of single books, also where the bot itself has none', async () => {
+  const dir = folders.fresh();
+  opened(dir).close();
+  bookLatchIn(dir, 'eth_mxn').set({ reason: 'a halt', at: 1, by: 'person' });
+  bookLatchIn(dir, 'btc_usd').setReduce({ reason: 'less', at: 1, by: 'person' });
+  const look = (await lookInto(dir, new VirtualClock()))!;
+  expect(look.halt).toBeNull();
+  expect(look.bookHalts.map(({ book, halt }) => [book, halt.reason])).toEqual([
+    ['btc_usd', 'less'],
+    ['eth_mxn', 'a halt'],
+  ]);
 });
