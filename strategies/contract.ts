@@ -1,6 +1,6 @@
 /**
- * Contract of strategy files: what `import … from 'puntas/strategy'` gives. It changes by semantic versioning
- * (docs/upgrading.md). A change that breaks such files also gets the next number of `CONTRACT`.
+ * Contract of strategy files: the exports of `puntas/strategy`. Changes follow semantic versioning (docs/upgrading.md).
+ * A change that breaks strategy files also increments `CONTRACT`.
  */
 import type { z } from 'zod';
 import type { Instrument, RequoteTolerance, Strategy } from '../src/core/index.ts';
@@ -9,7 +9,7 @@ import type { LimitProblem, LimitsAsked } from './parameters.ts';
 /** Version of the contract between Puntas and a strategy file. */
 export const CONTRACT = 1;
 
-/** Maximum time, in ms, of a warm-up and of a history: a day, after which a new run starts anyway. */
+/** Maximum of `warmup` and of `history`, in ms: one day, the default time after which a new run starts. */
 export const WARMUP_MAX_MS = 86_400_000;
 
 /** Definition that a strategy file exports: `export default defineStrategy({ … })`. */
@@ -21,15 +21,21 @@ export type OwnDefinition<Schema extends z.ZodObject = z.ZodObject> = {
    * base currency, as decimal text.
    */
   readonly parameters: Schema;
-  /** Returns a strategy without a past. Variables of the file are new for each strategy. */
+  /**
+   * Returns a new strategy without memory of earlier data. Each call evaluates the file again, so strategies do not
+   * share variables of the file.
+   */
   readonly make: (parameters: z.infer<Schema>, instrument: Instrument) => Strategy;
-  /** Returns why the parameters cannot earn the maker fee (in parts of 10^-8); `null` if they can. Default: `null`. */
+  /**
+   * Returns why quotes with these parameters cannot earn the maker fee; `null` if they can. `makerRate`: maker fee, in
+   * 10^-8. Default: always `null`.
+   */
   readonly edgeProblem?: (parameters: z.infer<Schema>, makerRate: number) => string | null;
   /** Returns the conflicts of the parameters with the limits. Default: those of `amount` and `levels`. */
   readonly limitProblems?: (parameters: z.infer<Schema>, limits: LimitsAsked, book: string) => readonly LimitProblem[];
   /**
-   * Returns the differences up to which a live order is kept. Default: from `refreshToleranceBps`, `maxOrderAgeMs` and
-   * `amountTolerance`, if they exist.
+   * Returns the differences in price, amount and age up to which a live order is kept. Default: from the parameters
+   * `refreshToleranceBps` (2 if missing), `maxOrderAgeMs` (1,800,000) and `amountTolerance` (0.5).
    */
   readonly tolerance?: (parameters: z.infer<Schema>) => RequoteTolerance;
   /**

@@ -20,7 +20,7 @@ export function oneLine(error: unknown): string {
   }
 }
 
-/** Returns `:line` of an error in the file, from its stack; empty if unknown. */
+/** Returns `:line` of the place in the file at which an error was thrown, from the error's stack; empty if unknown. */
 export function errorPlace(error: unknown, file: string): string {
   const stack: unknown = error instanceof Error ? error.stack : '';
   const text = typeof stack === 'string' ? stack : '';

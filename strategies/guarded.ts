@@ -1,6 +1,7 @@
 /**
- * Guard of a strategy from a file: an error or an invalid quote empties both sides, with a reason that names the file.
- * The guard also logs the quotes for the recording, and repeats recorded quotes in a replay.
+ * Guard of a strategy from a file: after an error or an invalid quote, both sides are empty, with a reason that names
+ * the file. The guard also logs the quotes for the recording. In a replay, another strategy repeats the recorded
+ * quotes.
  */
 import {
   emptyDepth,
@@ -28,10 +29,10 @@ const ENTRIES_MAX = 100;
 const TEXT_MAX = 400;
 
 /**
- * Returns a strategy that never throws and that cannot change what the engine uses. After an error the strategy does
- * not quote until it is made again, because its memory may be incomplete: a reload does this. `make` gets a frozen
- * instrument. `needs` returns for how many ms the strategy learns from the first view or trade on, and of how many ms it
- * needs complete trades, before it quotes.
+ * Returns a strategy that never throws and that cannot change the engine's data. After an error, the strategy does not
+ * quote until a reload makes it again, because its memory may be incomplete. `make` receives a frozen instrument.
+ * `needs` returns two times, in ms, that must pass before the strategy quotes: `warmupMs` since its first view or
+ * trade, and `historyMs` since the start of its complete trades.
  */
 export function guarded(
   file: string,
@@ -93,7 +94,7 @@ export function guarded(
   return {
     quote(view) {
       const quote = quoted(view);
-      // A driver that records takes them after each event; without one, the log must not grow.
+      // A driver that records empties the log after each event. Without such a driver, the log must not grow.
       if (taken.length >= ENTRIES_MAX) taken.length = 0;
       taken.push(quote);
       return quote;
@@ -146,7 +147,9 @@ function strategyOf(made: unknown): Strategy {
   return made as Strategy;
 }
 
-/** Returns a copy of a view, with the arrays of `ownDepth`: the strategy can change it without an effect on the engine. */
+/**
+ * Returns a copy of a view, with the arrays of `ownDepth`: the strategy can change it without an effect on the engine.
+ */
 function ownView(view: View, instrument: Instrument, ownDepth: Depth): View {
   const { depth, fair, reference, rfqPrices, widenBps, lastBuy, lastSell } = view;
   const own: Writable<View> = {
@@ -242,7 +245,7 @@ function levelIn(level: unknown): Level | null {
   return copy;
 }
 
-/** Returns the copies of a list's entries; `null` if it is not a list, or an entry is invalid. */
+/** Returns copies of a list's entries; `null` if `list` is not a list, is too long, or has an invalid entry. */
 function listIn<T>(list: unknown, copyOf: (one: Entry) => T | null): readonly T[] | null {
   if (!Array.isArray(list) || list.length > ENTRIES_MAX) return null;
   const copies: T[] = [];

@@ -25,7 +25,7 @@ export const strategies = byName({
 
 export type StrategyName = keyof typeof strategies;
 
-/** Checked parameters of any strategy. A strategy file has further ones, which only the file knows. */
+/** Checked parameters of any strategy. The further parameters of a strategy file are known only to the file. */
 export type StrategyParameters =
   { readonly [K in StrategyName]: z.infer<(typeof strategies)[K]['parameters']> }[StrategyName] | OwnParameters;
 
@@ -44,7 +44,7 @@ export type StrategyKind = {
    */
   limitProblems(parameters: StrategyParameters, limits: LimitsAsked, book: string): readonly LimitProblem[];
   tolerance(parameters: StrategyParameters): RequoteTolerance;
-  /** Returns the ms of past trades that the strategy needs; absent if the strategy needs none. */
+  /** Returns the time, in ms, of past trades that the strategy needs; 0 or absent if the strategy needs none. */
   historyMs?(parameters: StrategyParameters): number;
   /** Whether the strategy needs a reference price to quote. */
   readonly needsReference?: true;
@@ -65,7 +65,9 @@ export function kindOf(section: { readonly name: StrategyName } | StrategyFile):
 
 const isRun = (section: object): section is StrategyCode => 'file' in section && 'code' in section;
 
-/** Whether a section selects a file whose code must not be run: of a recording, or of a command that does not trade. */
+/**
+ * Whether a section selects a strategy file without its code, as in a recording or in a command that does not trade.
+ */
 export const isUnread = (section: object): section is StrategyFile => 'file' in section && !isRun(section);
 
 function codeKind(section: StrategyCode): StrategyKind {
@@ -87,7 +89,7 @@ function codeKind(section: StrategyCode): StrategyKind {
   };
 }
 
-/** Strategy file in a replay: the quotes are in the recording, so no code is run. */
+/** Returns the definition of a strategy file in a replay: the quotes are in the recording, so no code is run. */
 function recordedKind({ tolerance }: StrategyFile): StrategyKind {
   return {
     make: recordedStrategy,
@@ -111,7 +113,7 @@ export function parametersIn<T extends object>(section: T): Omit<T, keyof Strate
   return parameters;
 }
 
-/** Returns a copy of a JSON value in which nothing can be changed. */
+/** Returns a deeply frozen copy of a JSON value. */
 function frozenCopy<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   const copy = Array.isArray(value)

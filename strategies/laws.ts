@@ -1,15 +1,15 @@
 /**
- * Laws that every strategy must obey, for the tests of the strategies here and for `puntas check-strategy`. A law gets a
- * function that makes a new strategy, and views in the order of time.
+ * Laws that every strategy must obey, for the tests of the strategies here and for `puntas check-strategy`. A law
+ * receives a function that makes a new strategy, and views in time order.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { amount, price, type Level, type Quote, type Strategy, type View } from '../src/core/index.ts';
 import { quoteIn } from './guarded.ts';
 
 export type StrategyLaw = {
-  /** Sentence that is true of a strategy that obeys. */
+  /** Statement about a strategy that obeys the law, without its subject. */
   readonly name: string;
-  /** Returns how the strategy breaks the law; `null` if it obeys. Errors of the strategy are passed on. */
+  /** Returns how the strategy breaks the law; `null` if it obeys. Throws the errors of the strategy. */
   readonly violation: (make: () => Strategy, views: readonly View[]) => string | null;
 };
 
@@ -133,7 +133,10 @@ function tradeInto(strategy: Strategy, { at, mid }: View): void {
   });
 }
 
-/** Returns why the numbers of a side are invalid. `away`: direction of its outer levels. */
+/**
+ * Returns why the prices or amounts of a side are invalid; `null` if they are valid. `away`: sign of the price step
+ * from a level to the next one, away from the mid price.
+ */
 function numberViolation(side: string, levels: readonly Level[], away: -1 | 1): string | null {
   for (const [i, { price: ticks, amount: lots }] of levels.entries()) {
     if (!Number.isFinite(ticks)) return `${side}[${i}]: price ${ticks} is not finite`;
@@ -163,7 +166,7 @@ export const brokenViews = (view: View): readonly View[] =>
     ).map(changes => ({ ...view, ...changes })),
   );
 
-/** Functions whose results depend on more than the view, by the path from the global object. */
+/** Functions that a strategy must not call, by their path from the global object. */
 const FORBIDDEN: readonly (readonly [string, ...string[]])[] = [
   ['Math', 'random'],
   ['Date', 'now'],
@@ -182,8 +185,8 @@ const FORBIDDEN: readonly (readonly [string, ...string[]])[] = [
 ];
 
 /**
- * Returns the violation that `work` finds, or the first forbidden function that `work` calls. Replaces these functions
- * during the call.
+ * Returns the first forbidden function that `work` calls; if there is none, the violation that `work` returns, or
+ * `null`. Replaces the forbidden functions during the call.
  */
 export function forbiddenCall(work: () => string | null): string | null {
   let called: string | null = null;
@@ -216,10 +219,12 @@ export function forbiddenCall(work: () => string | null): string | null {
   );
   try {
     const violation = work();
-    return called === null ? violation : `calls ${String(called)}; the time of a decision is view.at`;
+    return called === null
+      ? violation
+      : `calls ${String(called)}; use only the view and the trades (view.at is the time of the decision)`;
   } catch (error) {
     if (called === null) throw error;
-    return `calls ${String(called)}; the time of a decision is view.at`;
+    return `calls ${String(called)}; use only the view and the trades (view.at is the time of the decision)`;
   } finally {
     for (const restore of restores.reverse()) restore();
   }

@@ -1,6 +1,6 @@
 /**
- * Strategy in a file of its own: its text becomes a definition. The text is TypeScript or JavaScript, imports only
- * `puntas/strategy`, and runs with the rights of this process.
+ * Loader of strategy files: turns the text of a file into the definition of a strategy. The text is TypeScript or
+ * JavaScript, imports only `puntas/strategy`, and runs with the rights of this process.
  */
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -14,17 +14,19 @@ import { CONTRACT, WARMUP_MAX_MS, type OwnDefinition } from './contract.ts';
 import { errorPlace, oneLine, StrategyFileError } from './fileErrors.ts';
 import { levelProblems, toleranceOf } from './parameters.ts';
 
-/** Part of a `strategy` section that selects a file. Its other keys are the parameters of the strategy. */
+/**
+ * Part of a `strategy` section that selects a file. The other keys of the section are the parameters of the strategy.
+ */
 export type StrategyFile = {
-  /** Name in reports: the name of the file and the first digits of the hash of its text. */
+  /** Name in reports: the file name, `@`, and the first 12 digits of `sha256`, or `unread` if the text is unknown. */
   readonly name: `${string}@${string}`;
   /** Path as in the configuration. */
   readonly file: string;
-  /** SHA-256 (hex) of the text; absent if the text could not be read. */
+  /** SHA-256 (hex) of the text; absent if the text is unknown. */
   readonly sha256?: string;
   /**
-   * Text of the file. Only a reader that may run the file adds it; a `code` key in a YAML file is an error. Absent in
-   * configurations of commands that do not trade, and in recorded ones.
+   * Text of the file. Only the reader of a configuration adds this key, and only if the command may run the file; in a
+   * YAML file, the key is an error. Absent in recorded configurations, and in commands that do not trade.
    */
   readonly code?: string;
   /** Result of the function `tolerance` of the file, so that a replay needs no code. */
@@ -39,7 +41,7 @@ export type StrategyCode = StrategyFile & { readonly code: string };
 /** Maximum length of a strategy file, in characters. */
 export const STRATEGY_FILE_MAX = 65_536;
 
-/** Returns the part of a section that identifies a file with this text; `null`: the text is unknown. */
+/** Returns the keys of a section that identify a file with this text. `text` is `null` if it is unknown. */
 export function strategyIdentity(file: string, text: string | null): Pick<StrategyFile, 'name' | 'file' | 'sha256'> {
   const base = file.split(/[\\/]/).at(-1) ?? file;
   if (text === null) return { name: `${base}@unread`, file };
@@ -53,11 +55,11 @@ export const strategyFileOf = (file: string, code: string): StrategyCode => ({ .
 /** Keys that every section with a file has; parameters must have other names. */
 const RESERVED = ['name', 'file', 'sha256', 'code', 'tolerance', 'historyTape'] as const;
 
-/** Number of compiled files that are remembered; the least recently used is forgotten. */
+/** Maximum number of definitions in the cache; the least recently used one is dropped first. */
 const REMEMBERED_MAX = 16;
 const remembered = new Map<string, FileDefinition>();
 
-/** Definition in a strategy file, with all members that a file can omit. */
+/** Definition in a strategy file, with defaults for the functions that the file omits. */
 export type FileDefinition = OwnDefinition &
   Required<Pick<OwnDefinition, 'edgeProblem' | 'limitProblems' | 'tolerance' | 'warmup' | 'history'>>;
 
@@ -82,7 +84,7 @@ export function definitionIn({ file, code }: Pick<StrategyCode, 'file' | 'code'>
     warmup: first.warmup ?? (() => 0),
     history: first.history ?? (() => 0),
     tolerance: first.tolerance ?? (p => toleranceOf({ ...LEVELS, ...p })),
-    // A new evaluation for each strategy, because variables of the file would connect runs in one process.
+    // Evaluates the file again for each strategy, so that runs in one process do not share variables of the file.
     make: (parameters, instrument) => definitionOf(file, evaluate()).make(parameters, instrument),
   };
   const [oldest] = remembered.keys();
@@ -91,10 +93,10 @@ export function definitionIn({ file, code }: Pick<StrategyCode, 'file' | 'code'>
   return definition;
 }
 
-/** Values of usual keys that a file does not have. */
+/** Defaults of common parameters that a file may not have. */
 const LEVELS = { amount: '0', levels: 1, refreshToleranceBps: 2, maxOrderAgeMs: 1_800_000 };
 
-/** Mark of the keys that a reader adds to a section, and that a file cannot have. */
+/** Metadata of the keys that a reader adds to a section; a YAML file cannot have these keys. */
 const ADDED = { isAddedByReader: true };
 
 /** Returns the schema of a section that selects this file. */
@@ -113,10 +115,12 @@ export const sectionSchema = ({ parameters, tolerance, warmup, history }: FileDe
     .superRefine((section, context) => {
       const wrong = (message: string) => context.addIssue({ code: 'custom', path: ['file'], message });
       if (!survivesJson(section))
-        wrong('the parameters of a strategy file must be JSON values after the check; remove the transformation');
+        wrong('expected a file whose parameters are JSON values after the check, without transformations');
       const { priceBps, amountShare, maxAgeMs } = tolerance(section);
       if (!(priceBps >= 0 && amountShare >= 0 && maxAgeMs >= 0))
-        wrong('tolerance: expected priceBps, amountShare and maxAgeMs, numbers of at least 0');
+        wrong(
+          'expected a file whose function tolerance returns priceBps, amountShare and maxAgeMs, numbers of at least 0',
+        );
       for (const [key, ms] of [
         ['warmup', warmup(section)],
         ['history', history(section)],
@@ -126,7 +130,7 @@ export const sectionSchema = ({ parameters, tolerance, warmup, history }: FileDe
       if (section['historyTape'] !== undefined && !(history(section) > 0))
         context.addIssue({
           ...{ code: 'custom', path: ['historyTape'] },
-          message: 'expected no tape, because the strategy file has no function history',
+          message: 'expected no tape, because the strategy file needs no history',
         });
     });
 
@@ -151,20 +155,21 @@ function definitionOf(file: string, found: unknown): OwnDefinition {
     throw fail(
       'parameters: expected a zod object',
       parameters,
-      'write z.strictObject({ … }) with z of puntas/strategy',
+      'write z.strictObject({ … }) with z from puntas/strategy',
     );
   const { shape } = parameters;
   const reserved = RESERVED.find(key => key in shape);
   if (reserved !== undefined)
     throw new StrategyFileError(
-      `${file}: parameters: ${reserved} is a key of every strategy file; rename the parameter`,
+      `${file}: parameters: ${reserved} is a reserved key of strategy files; rename the parameter`,
     );
   if (!('amount' in shape))
     throw fail('parameters: expected the key amount', Object.keys(shape).join(', '), 'add amount: aboveZero');
-  if (typeof make !== 'function') throw fail('make: expected a function', make, 'return a strategy with quote(view)');
+  if (typeof make !== 'function')
+    throw fail('make: expected a function', make, 'write a function that returns a strategy with quote(view)');
   for (const key of ['edgeProblem', 'limitProblems', 'tolerance', 'warmup', 'history'] as const)
     if (rest[key] !== undefined && typeof rest[key] !== 'function')
-      throw fail(`${key}: expected a function`, rest[key], 'or remove it');
+      throw fail(`${key}: expected a function`, rest[key], 'correct or remove it');
   return found as OwnDefinition;
 }
 
@@ -185,7 +190,7 @@ function compiled(file: string, code: string): () => unknown {
   const body = withoutModules(file, withoutTypes(file, code));
   let script: Script;
   try {
-    // The inner block lets the file declare the names of the parameters itself.
+    // The inner block lets the file declare variables with the names of the function's parameters.
     const text = `(function (puntasStrategy, puntasExports, process) { 'use strict'; { ${body}\n} })`;
     script = new Script(text, { filename: file });
   } catch (error) {
@@ -222,7 +227,7 @@ const PROCESS = new Proxy(process, {
   },
 });
 
-/** Module `puntas/strategy` for strategy files. The use of a name that it lacks throws. */
+/** Module `puntas/strategy` for strategy files. Throws if a file uses a name that the module does not export. */
 const MODULE = new Proxy(contract, {
   get: (module, name) => {
     if (typeof name === 'string' && !(name in module))
@@ -231,9 +236,9 @@ const MODULE = new Proxy(contract, {
   },
 });
 
-/** Returns the code without types. Lines and columns stay. */
+/** Returns the code without types; lines and columns do not change. */
 function withoutTypes(file: string, code: string): string {
-  // The package is large, and most processes run no strategy file.
+  // Loaded on demand, because the package is large and most processes run no strategy file.
   const { transformSync } = createRequire(import.meta.url)('@swc/wasm-typescript') as Stripper;
   try {
     return transformSync(code, { mode: 'strip-only', module: true, filename: file }).code;
@@ -247,9 +252,9 @@ function withoutTypes(file: string, code: string): string {
 type Stripper = Pick<typeof import('@swc/wasm-typescript'), 'transformSync'>;
 
 /**
- * Returns the body of a function that evaluates a module: the names that the module imports from `puntas/strategy`
- * become constants in the first line, because imports count in the whole module, and its default export is assigned.
- * Lines stay.
+ * Returns the code of a module as the body of a function. Imports from `puntas/strategy` become constants in the first
+ * line, because imports apply to the whole module. The default export becomes an assignment. Line numbers do not
+ * change.
  */
 function withoutModules(file: string, code: string): string {
   const [imports, exports] = lexed(file, code);
@@ -295,8 +300,8 @@ function withoutModules(file: string, code: string): string {
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
 
 /**
- * Returns the pattern of a constant with the names of an import, from its text up to the specifier; `null` if the import
- * has another form. An import without names has no constant.
+ * Returns the left-hand side of a constant for an import: a name, or a destructuring pattern, `{}` if the import has no
+ * names. Returns `null` if the import has another form. `clause`: text of the import up to the module name.
  */
 function importedNames(clause: string): string | null {
   const text = withoutComments(clause).replace(/\s+/g, ' ').trim();
@@ -316,7 +321,7 @@ function importedNames(clause: string): string | null {
   return patterns.includes(null) ? null : `{ ${patterns.join(', ')} }`;
 }
 
-/** Returns the text with a space for each comment. Takes linear time, unlike a regular expression. */
+/** Returns the text with each comment replaced by a space, in linear time, unlike a regular expression. */
 function withoutComments(text: string): string {
   let left = '';
   for (let i = 0; i < text.length; i++) {

@@ -30,7 +30,7 @@ type ShadowFlags = {
   json: boolean;
 };
 
-/** Interval at which the page is rewritten, in ms. */
+/** Minimum interval at which the page is rewritten, in ms. */
 const PAGE_EVERY_MS = 60_000;
 
 /**
@@ -39,10 +39,10 @@ const PAGE_EVERY_MS = 60_000;
  */
 export function addShadowCommand(program: Command): void {
   ofBot(program.command('shadow').description('compare a bot with its models while it runs'), 'file')
-    .option('--once', 'take all recordings without memory, then exit', false)
+    .option('--once', 'replay all recordings from scratch, then exit', false)
     .addOption(new Option('--model <name>', 'fill model').choices(LEVEL_MODELS).default('expected'))
     .option('--metrics-port <n>', 'serve metrics on this port, 0 for any free port', portFlag)
-    .option('--out <file>', 'write NAME.html and NAME.json, at least once per minute')
+    .option('--out <file>', 'write NAME.html and NAME.json, every minute and at exit')
     .option('--json', 'print one JSON object', false)
     .action(async (flags: ShadowFlags) => {
       const { config: file, state, paper, once, model, metricsPort, out, json } = flags;
@@ -106,7 +106,10 @@ export function addShadowCommand(program: Command): void {
           },
         });
         const shown = report(last);
-        if (shown === null) throw new UsageError(`${dir}: has no recording of a run that read the rules of its book`);
+        if (shown === null)
+          throw new UsageError(
+            `${dir}: has no recording of a run that read the rules of its book; start the bot, or check -c, --state and --paper`,
+          );
         write(last);
         print(json ? JSON.stringify(shown) : shadowLines(shown).join('\n'));
         process.exitCode = once && (shown.raised.length > 0 || shown.alarms.length > 0) ? EXIT.broken : EXIT.clean;

@@ -565,7 +565,7 @@ export class TapeReplay {
     }
   }
 
-  /** Sends the trades of the recording from before the start of trading, which begin after its last gap. */
+  /** Sends the engine the recorded trades from before the start of trading, except those from before the last gap. */
   #tellPast(): void {
     if (this.#past === null) return;
     const { trades, since: first } = this.#past;
@@ -680,7 +680,8 @@ export class TapeReplay {
       if (placed === undefined) throw new Error(`received an answer for order ${order.id}, which was never placed`);
       const isEnd = kind === MESSAGE.canceled || kind === MESSAGE.missed;
       const message = { kind, placed, order, lots, sent, mid, place, isAnswered: isEnd };
-      // A fill notice may still be waiting when the exchange answers the cancel request. By a look-up the bot learns that
+      // A fill notice may still be waiting when the exchange answers the cancel request. By a look-up the bot learns
+      // that
       // the order has ended and how much was filled, but not the trades.
       const isHeldBack = this.#notices.holdBack(message, now);
       if (!isHeldBack) heard.push({ ...message, isAnswered: isEnd && kind !== MESSAGE.missed });

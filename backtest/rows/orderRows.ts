@@ -28,7 +28,7 @@ type GhostOrder = { readonly side: number; readonly tick: number; readonly lots:
  *   execution and are dropped.
  * - An order that arrives at, or moves to, a price at which the following rows show executions is the taker of these
  *   executions. Its remaining amount rests at the first trade row at which the order no longer crosses the book.
- * - A market order, whose next row moves it to another price, rests at none of these prices.
+ * - A market order, which soon moves to another price, rests at none of these prices.
  * - A taker without an execution, or a taker that still crosses one second later, rests as recorded. The book is then
  *   crossed.
  * - Orders that remain although executions passed them are removed as stale.
@@ -207,7 +207,9 @@ class OrderRows {
     return false;
   }
 
-  /** Whether an order that arrives at a price is a market order: it soon moves to a price at which it now would trade. */
+  /**
+   * Whether an order that arrives at a price is a market order: it soon moves to a price at which it now would trade.
+   */
   #isMarketOrder(row: number, side: number, tick: number): boolean {
     const next = this.#next[row]!;
     return next > 0 && this.#walks(row, tick) && this.#isReached(side, this.#columns.price[next]!);
@@ -318,8 +320,8 @@ class OrderRows {
   }
 
   /**
-   * Whether a price is at or through the best recorded price of the other side. An order that crosses the book for a
-   * moment does not hide this price.
+   * Whether a price is at or through the best recorded price of the other side. An order that crosses the book briefly
+   * does not hide this price.
    */
   #isReached(side: number, tick: number): boolean {
     const { bid, ask } = this.#ghosts;
@@ -343,7 +345,10 @@ class OrderRows {
   }
 }
 
-/** Returns, for each row about an order, the index of the next row about the order; 0 if the order ends or arrives. */
+/**
+ * Returns, for each row about an order, the index of the next row about the same order; 0 if there is none before the
+ * order arrives again.
+ */
 function nextRows({ kind, id, length }: Columns): Int32Array {
   const next = new Int32Array(length);
   const later = new Map<number, number>();

@@ -73,7 +73,8 @@ export class TradeRows {
   }
 
   /**
-   * Whether a trade of exactly `lots` near a row at its price has its taker on the other side than the order of the row.
+   * Whether the trades of exactly `lots` near a row, at its price, show that the order of the row was the maker: there
+   * is such a trade, and all their takers are on the other side. `side`: side of the order.
    */
   hasMaker(row: number, lots: number, side: number): boolean {
     const { at, price, side: takers } = this.#columns;

@@ -7,7 +7,7 @@ import type { Detection } from './cusum.ts';
  * - clock: the bot's clock differs from the exchange's.
  * - latency: requests take longer or shorter than before.
  * - fee: fees differ from the rates in the rules of the book.
- * - book: the recorded book or trades do not match each other or the bot's fills.
+ * - book: the recorded book, the recorded trades and the bot's fills do not match.
  * - hedge: a hedge cost more or less than expected at its start.
  * - fill: fills differ from the fill model on the recorded market.
  * - unexplained: the rest.
@@ -16,14 +16,15 @@ export const CAUSES_IN_ORDER = ['decision', 'clock', 'latency', 'fee', 'book', '
 export type DivergenceCause = (typeof CAUSES_IN_ORDER)[number];
 
 /**
- * Parts of the money between expected and actual fills, in the order in which the models are replaced by what happened.
+ * Parts of the difference in money between expected and actual fills, in the order in which actual values replace the
+ * models.
  */
 export const GAP_PARTS = ['latency', 'fill', 'book', 'fee', 'hedge', 'unexplained'] as const;
 export type GapPart = (typeof GAP_PARTS)[number];
 
 /**
- * Detectors with their units. A detector with `learned` compares with the bot's own first observations, because no
- * model knows the normal value.
+ * Detectors with their units. A detector with `learned` learns its normal value from the bot's own observations,
+ * because no model has this value.
  */
 export const DETECTORS = {
   /** Time of an order at the exchange minus its expected arrival, in ms. */

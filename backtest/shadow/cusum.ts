@@ -8,8 +8,8 @@ export type Detection = {
   /** Distance of the mean from normal, in standard deviations, below which the sums do not grow. */
   readonly slack: number;
   /**
-   * Normal mean and standard deviation. With `learned`, both come from observations: that number of first ones, which
-   * raise no alarm, and later ones while the sums are low. `deviation` is then the smallest deviation.
+   * Normal mean and standard deviation. With `learned`, both are learned from the first `learned` observations, which
+   * raise no alarm, and from later ones while the sums are low. `deviation` is then the minimum deviation.
    */
   readonly mean: number;
   readonly deviation: number;
@@ -31,7 +31,7 @@ export type CusumState = {
 
 /** Height of a sum, in standard deviations, at which the alarm is raised. */
 export const ALARM_THRESHOLD = 16;
-/** Largest height. A sum that stays here falls below `CALM_HEIGHT` soon after the cause has ended. */
+/** Maximum height of a sum, so that the sum falls below `CALM_HEIGHT` soon after the cause has ended. */
 const HEIGHT_MAX = 24;
 /** Height below which a raised alarm ends. */
 const CALM_HEIGHT = 8;
@@ -42,7 +42,10 @@ const OBSERVATION_MAX = 4;
  * Height above which nothing is learned, so that a lasting change is not learned as normal before it raises the alarm.
  */
 const LEARNING_HEIGHT = 4;
-/** Largest weight of what was learned, in observations: slow changes over longer times count as normal. */
+/**
+ * Maximum weight of the learned values, in observations. Changes that take many more observations are learned as
+ * normal.
+ */
 const WEIGHT_MAX = 2_000;
 
 /** Returns the state before the first observation. */
@@ -74,7 +77,7 @@ export function addObservation(state: CusumState, detection: Detection, value: n
   return state.isRaised;
 }
 
-/** Updates the mean and the variance (Welford, with a largest weight). */
+/** Updates the mean and the variance (Welford, with a maximum weight). */
 function learn(state: CusumState, value: number): void {
   state.weight = Math.min(WEIGHT_MAX, state.weight + 1);
   const apart = value - state.mean;

@@ -1,13 +1,15 @@
-/** Fills that a fill model expects of the bot's own orders on the recorded market, under one assumption about latency. */
+/**
+ * Fills that a fill model expects of the bot's own orders on the recorded market, under one assumption about latency.
+ */
 import { Sweep, SWEEP_MS, type FillModel, type Queued } from '../../src/fills/index.ts';
 import type { Millis, Side } from '../../src/core/index.ts';
 
-/** Order of the model. `place` is its price in ticks. */
+/** Order in the fill model. `place` is its price in ticks. */
 export type ModelOrder = Queued & {
   readonly side: Side;
   /** Lots at its price in the last recorded book; `null` if the book did not show the price. */
   shown: number | null;
-  /** Whether the model has not seen the queue at its price yet. */
+  /** Whether the lots of others at its price are not known yet. */
   isUnseen: boolean;
 };
 

@@ -1,13 +1,15 @@
-/** Memory of a shadow that continues over runs and restarts, as plain data. */
+/** Memory of a shadow that persists across runs and restarts, as plain data. */
 import type { Millis } from '../../src/core/index.ts';
 import { DETECTOR_NAMES, GAP_PARTS, type DetectorName, type DivergenceCause, type GapPart } from './causes.ts';
 import { newCusum, type CusumState } from './cusum.ts';
 
-/** Money as a decimal count of 10^-18, because JSON has no bigint. */
+/** Money as an integer in units of 10^-18, as text, because JSON has no bigint. */
 type Atto = string;
 
-/** Alarm of one detector. `after`: more basic causes that were raised at that time, or at least
- * a quarter of the way to their alarm, and may explain this one. */
+/**
+ * Alarm of one detector. `after`: more basic causes that may explain the alarm, because they were then raised, or at
+ * least a quarter of the way to an alarm.
+ */
 export type ShadowAlarm = {
   readonly run: number;
   readonly at: Millis;
@@ -38,14 +40,16 @@ export type ShadowMemory = {
   readonly counts: {
     orders: number;
     fills: number;
-    /** Orders whose fills cannot be modelled, because the market was polled. */
+    /**
+     * Orders whose fills cannot be modeled, because the market was polled or the outcome of the placement was unknown.
+     */
     unmeasured: number;
     hedges: number;
     requests: number;
-    /** Trades of orders that an earlier run placed; they have no expectation. */
+    /** Trades of orders of an earlier run or of another program; these trades have no expectation. */
     earlier: number;
   };
-  /** Lots that were filled and that the models expected, of measured orders. */
+  /** Filled lots, and filled lots that the models expected, of measured orders. */
   readonly lots: { actual: number; expected: number };
   readonly total: GapSums;
   hours: HourSums[];
@@ -56,17 +60,19 @@ export type ShadowMemory = {
   readonly detectors: Record<DetectorName, CusumState>;
   /** First difference of a decision; `null` if all were equal. */
   decision: { readonly run: number; readonly at: Millis; readonly text: string } | null;
-  /** Modelled one-way latencies, in ms, from the first requests; `sorted` has these requests' total times. */
+  /**
+   * Times from decision to answer of the first requests, in ms. Half of their median is the modeled one-way latency.
+   */
   readonly latency: Record<'placements' | 'cancels', { readonly times: number[] }>;
   /** Whether every time of the exchange was a whole second. */
   wholeSeconds: boolean;
 };
 
-/** Numbers of entries that are kept. */
+/** Maximum numbers of entries that are kept. */
 export const SHADOW_HOURS_MAX = 24 * 14;
 export const ALARMS_MAX = 200;
 export const LARGEST_MAX = 20;
-/** Number of first requests whose median is the modelled latency. */
+/** Number of first requests whose median time gives the modeled latency. */
 export const LATENCY_REQUESTS = 50;
 
 const zeros = (): Record<GapPart, Atto> =>

@@ -37,7 +37,7 @@ export const SHADOW_METRICS: readonly ShadowMetric[] = [
   {
     name: 'puntas_shadow_gap',
     type: 'gauge',
-    help: 'Value of actual minus expected fills by part, in the quote currency, over restarts.',
+    help: 'Actual minus expected value of fills by part, in the quote currency, over restarts.',
     labels: ['part', 'currency'],
     read: ({ total, currency }) => GAP_PARTS.map(part => [{ part, currency }, Number(total.parts[part])]),
   },
@@ -66,7 +66,7 @@ export const SHADOW_METRICS: readonly ShadowMetric[] = [
   {
     name: 'puntas_shadow_behind_seconds',
     type: 'gauge',
-    help: 'Time since the last input that the shadow has taken; absent before the first input.',
+    help: 'Time since the last input that the shadow processed; absent before the first input.',
     labels: [],
     read: (_, __, { behindSeconds }) => [[{}, behindSeconds]],
   },

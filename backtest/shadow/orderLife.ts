@@ -19,7 +19,7 @@ export type OrderLife = {
   answeredAt: Millis | null;
   /** Time of the decision to cancel; `null` if none was made. */
   cancelDecidedAt: Millis | null;
-  /** Start and answer of the successful cancel; `null` without one. */
+  /** Times of the start and of the answer of the successful cancel; `null` if there is none. */
   canceled: { readonly startedAt: Millis; readonly at: Millis } | null;
   /** Time at which the bot knew that the order had ended; `null` while it may be live. */
   endedAt: Millis | null;
@@ -31,7 +31,7 @@ export type OrderLife = {
   isUnknown: boolean;
   /** Whether the exchange's time of the order was compared with the bot's clock. */
   isTimed: boolean;
-  /** Sums of its trades: lots, quote currency, and fees charged and expected in the quote currency. */
+  /** Sums of its trades: lots, value, charged fee and expected fee; all but the lots in the quote currency. */
   filled: number;
   paid: Money;
   fee: Money;
@@ -39,9 +39,12 @@ export type OrderLife = {
   trades: number;
   /** Lots of others at its price in the last processed book; `null` if not shown. */
   shown: number | null;
-  /** Lots of public trades at or through the order's price while the order was live. */
+  /** Lots of public trades at or through the order's price since its decision. */
   traded: number;
-  /** Whether every book and trade of its life was recorded from the stream. */
+  /**
+   * Whether the models can expect its fills: the stream recorded every book and trade of its life, and the outcome of
+   * its placement is known.
+   */
   isMeasured: boolean;
   readonly modelled: ScenarioOrder;
   readonly measured: ScenarioOrder;

@@ -28,9 +28,9 @@ export type DetectorRow = {
   readonly observations: number;
   /** Number of first observations from which the normal value is learned; 0 if it is fixed. */
   readonly learns: number;
-  /** Normal value; `null` while it is learned. */
+  /** Normal value; `null` until `learns` observations were made. */
   readonly normal: number | null;
-  /** Share of the height at which the alarm is raised. */
+  /** Larger of the two sums, as a share of the height at which the alarm is raised. */
   readonly height: number;
   readonly isRaised: boolean;
 };
@@ -43,7 +43,10 @@ export type ShadowReport = {
   readonly observedMs: Millis;
   readonly orders: number;
   readonly fills: number;
-  /** Orders without an expectation, because the market was polled; fills of orders of an earlier run. */
+  /**
+   * Orders and trades without an expectation. `unmeasured`: orders while the market was polled or with an unknown
+   * outcome; `earlier`: trades of orders of an earlier run or of another program.
+   */
   readonly unmeasured: number;
   readonly earlier: number;
   readonly hedges: number;

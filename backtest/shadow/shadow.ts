@@ -3,7 +3,7 @@
  * difference in money into parts, and feeds the detectors.
  *
  * The market is processed `LAG_MS` after the bot saw it, because the arrival of a request is only known after its
- * answer. Memory is bounded by the live orders and the market of this time.
+ * answer. Memory is bounded: it has the orders until they are settled, and the market of the last `LAG_MS`.
  */
 import {
   amountFloor,
@@ -54,13 +54,19 @@ const GRACE_MS = 30_000;
 const SETTLE_MS = 15_000;
 /** Time after an unknown outcome until an order that no list has counts as never placed, in ms. */
 const UNKNOWN_MS = 120_000;
-/** Number of live orders and of market rows that are kept. More orders are a failure of the exchange's lists. */
+/**
+ * Maximum numbers of live orders and of market rows in memory. More live orders mean that the exchange's lists are
+ * wrong.
+ */
 const LIVES_MAX = 5_000;
 const MARKET_MAX = 100_000;
-/** Number of trade ids that are kept to recognize a repeated trade. */
+/** Maximum number of trade ids that are kept to recognize a repeated trade. */
 const TIDS_MAX = 20_000;
 const HOUR_MS = 3_600_000;
-/** Orders that end within this time are one observation of the fill model, because one taker fills several of them. */
+/**
+ * Orders that end within this time, in ms, are one observation of the fill model, because one taker can fill several of
+ * them.
+ */
 const TOGETHER_MS = 10_000;
 /** Maximum rounding difference of one fee or value at the exchange, as `Money`: two units of the eighth decimal. */
 const ROUNDING = 2n * 10n ** 10n;
@@ -74,7 +80,7 @@ type MarketRow =
       readonly kind: 'book';
       readonly bestBid: number;
       readonly bestAsk: number;
-      /** Lots of others at the prices of the bot's orders; only orders whose lots changed since the previous row. */
+      /** Lots of others at the price of each of the bot's orders; `null` if the price is beyond the recorded levels. */
       readonly levels: readonly (readonly [life: OrderLife, shown: number | null])[];
       readonly isPolled: boolean;
     }
@@ -86,7 +92,7 @@ type MarketRow =
       readonly lots: number;
     };
 
-/** Order that takes liquidity for a hedge, with the levels that it could take at its decision. */
+/** Order that takes liquidity for a hedge, with the levels of the other side at its decision. */
 type TakerLife = {
   readonly id: string;
   readonly side: Side;
@@ -359,7 +365,7 @@ export class Shadow {
     memory.wholeSeconds &&= createdAt % 1_000 === 0;
     const arrived = (life.decidedAt + life.answeredAt) / 2;
     const apart = createdAt - arrived + (memory.wholeSeconds ? 500 : 0);
-    // An order can reach the exchange at any time of its request.
+    // An order can reach the exchange at any time between decision and answer.
     const uncertaintyMs = (life.answeredAt - life.decidedAt) / 2;
     this.#observe('clock', Math.sign(apart) * Math.max(0, Math.abs(apart) - uncertaintyMs), at);
   }
@@ -441,7 +447,10 @@ export class Shadow {
     this.#hedged(id, at, pending.value, money(value(get) - value(give)), pending.size);
   }
 
-  /** Books the expected and actual value of a hedge; `size` is its value, for the detector. */
+  /**
+   * Books the expected and actual result of a hedge. `size`: value of the hedge, to which the detector relates the
+   * difference.
+   */
   #hedged(id: string, at: Millis, expected: Money, actual: Money, size: Money): void {
     this.#memory.counts.hedges++;
     if (size > 0n) this.#observe('hedges', (10_000 * Number(actual - expected)) / Number(size), at);
@@ -472,7 +481,7 @@ export class Shadow {
     this.#hedged(taker.id, taker.at, expected, actual, held);
   }
 
-  /** Returns the mid price of the last book in ticks, rounded down; `otherwise` if there is none. */
+  /** Returns the mid price of the last book in ticks, rounded down; `fallback` if there is none. */
   #midOr(fallback: number): number {
     return this.#bid > 0 && this.#ask > 0 ? Math.floor((this.#bid + this.#ask) / 2) : fallback;
   }
@@ -604,7 +613,7 @@ export class Shadow {
     });
   }
 
-  /** Adds an order to the observation of orders that end together. */
+  /** Adds a settled order to the observation of orders that end within `TOGETHER_MS`. */
   #fills(actual: number, expected: number, at: Millis): void {
     if (this.#jointObservation !== null && at > this.#jointObservation.until) this.#flushTogether();
     this.#jointObservation ??= { until: at + TOGETHER_MS, actual: 0, expected: 0 };
@@ -665,7 +674,7 @@ export class Shadow {
 
   #raise(cause: DivergenceCause, detector: ShadowAlarm['detector'], at: Millis, text: string): void {
     const { memory, run, onAlarm } = this.#options;
-    // A basic cause can need longer to its own alarm than its consequences, so a quarter of the height is enough.
+    // The alarm of a basic cause can come after those of its consequences, so a quarter of the height is enough.
     const suspected = causesAbove(memory, ALARM_THRESHOLD / 4);
     const after = suspected.filter(other => CAUSES_IN_ORDER.indexOf(other) < CAUSES_IN_ORDER.indexOf(cause));
     const alarm = { run, at, cause, detector, text, after };
@@ -691,7 +700,7 @@ function causesAbove(memory: ShadowMemory, height: number): readonly DivergenceC
 /** Times at which a placement and its end reach the exchange. */
 type ArrivalTimes = { readonly arrives: Millis; readonly leaves: Millis };
 
-/** Returns the times of the actual requests; an unanswered placement has its modelled time. */
+/** Returns the times of the actual requests; an unanswered placement has its modeled time. */
 function measuredTimes(life: OrderLife, modelled: ArrivalTimes): ArrivalTimes {
   const arrives = life.answeredAt === null ? modelled.arrives : (life.decidedAt + life.answeredAt) / 2;
   return { arrives, leaves: Math.max(measuredLeave(life), arrives) };

@@ -43,7 +43,7 @@ export function shadowWords(report: ShadowReport): readonly string[] {
       : `The first decision that differs: run ${report.decision.run}, ${new Date(report.decision.at).toISOString()}, ${report.decision.text}.`,
     ...(unmeasured > 0
       ? [
-          `${counted(unmeasured, 'order')} cannot be compared with a fill model, because the market was polled at that time.`,
+          `${counted(unmeasured, 'order')} cannot be compared with a fill model, because the market was polled or the outcome of the placement was unknown.`,
         ]
       : []),
     ...(earlier > 0
@@ -70,7 +70,7 @@ export const detectorText = ({ isRaised, normal, learns, observations, height }:
   isRaised
     ? 'alarm'
     : normal === null
-      ? `learns, ${observations} of ${learns}`
+      ? `learning, ${observations} of ${learns}`
       : `${(100 * height).toFixed(0)}% of an alarm`;
 
 /** Returns the report as lines of text. */

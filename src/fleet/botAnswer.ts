@@ -6,7 +6,9 @@ import { shownText } from '../core/index.ts';
 /** Maximum size of an answer in bytes. Summaries have about 2 kB, and at most 8 texts of `SUMMARY_MAX`. */
 export const ANSWER_BYTES_MAX = 65_536;
 
-/** Text from outside, without control characters; longer text is rejected, because no console sends it. */
+/**
+ * Text of a console, with control characters replaced. Text longer than `max` is rejected, because no console sends it.
+ */
 const printable = (max: number) => z.string().max(max).transform(shownText);
 const name = z.string().regex(/^[A-Za-z0-9._-]{1,40}$/);
 const label = printable(SUMMARY_MAX.label);
@@ -71,10 +73,10 @@ export function summaryIn(body: string): BotSummary | string {
   const format = typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined;
   if (format !== SUMMARY_FORMAT)
     return typeof format === 'number'
-      ? `the console speaks format ${format}, and this Puntas format ${SUMMARY_FORMAT}; start both from one version`
+      ? `the console sends format ${format}, but this Puntas reads format ${SUMMARY_FORMAT}; run both in the same version`
       : 'the answer is not a summary of a bot; check that the address is that of a console';
   const read = summarySchema.safeParse(value);
   if (read.success) return read.data;
   const where = read.error.issues[0]?.path.map(String).join('.') ?? '';
-  return `the answer has an invalid ${shownText(where).slice(0, 80)}; start console and fleet from one version`;
+  return `the answer has an invalid value in ${shownText(where).slice(0, 80)}; run console and fleet in the same version`;
 }

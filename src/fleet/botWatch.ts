@@ -1,6 +1,6 @@
 /**
- * Watch over one bot: asks its console again and again, and keeps the last summary with the time since which there is no
- * new one. A silent console is asked less and less often.
+ * Watch of one bot: requests summaries from its console periodically, and keeps the last one with its age. The pause
+ * between requests grows while the console is silent.
  */
 import type { Clock, Millis, Timer } from '../core/index.ts';
 import type { BotSummary } from '../console/index.ts';
@@ -8,11 +8,11 @@ import { ANSWER_WITHIN_MS, type ConsoleAnswer } from './consoleClient.ts';
 
 /** Time between the starts of two requests, in ms. A console makes a new summary every second. */
 export const ASK_EVERY_MS = 500;
-/** Maximum pause before a silent console is asked again, in ms. */
+/** Maximum pause before a silent console is asked again, in ms, unless the console requests a longer one. */
 const SILENT_PAUSE_MAX_MS = 15_000;
 /**
- * Pause after a rejected token, in ms. A console blocks an address after five different wrong tokens in a minute, with the
- * operators' logins from there.
+ * Pause after a rejected token, in ms. After five different wrong tokens in a minute, a console rejects every token
+ * from this address, also those of operators.
  */
 export const DENIED_PAUSE_MS = 60_000;
 /** Time without a new summary after which the answers count as old, in ms. */
@@ -20,12 +20,15 @@ export const STANDSTILL_MS = 5_000;
 
 /** State of a bot's console, as this process sees it. */
 export type HeardState = {
-  /** `heard`: the last request succeeded. `silent`: it failed. `waiting`: no request has ended. */
+  /**
+   * `heard`: the last request succeeded. `silent`: the last request failed, or the summary has not changed for
+   * `STANDSTILL_MS`. `waiting`: no request has ended.
+   */
   readonly state: 'waiting' | 'heard' | 'silent';
   readonly summary: BotSummary | null;
   /** Time since the last new summary, in ms; since the start of the watch if there was none. */
   readonly heardAgo: Millis;
-  /** Reason why the console is silent; `null` otherwise. */
+  /** Reason why the console is silent; `null` if it is not silent. */
   readonly problem: string | null;
 };
 
@@ -89,10 +92,12 @@ export class BotWatch {
 
   #take(summary: BotSummary): Millis {
     const isNew = summary.madeAt !== this.#summary?.madeAt;
-    // A proxy that stores answers, or a console that stands still, answers with an old summary.
+    // A proxy that caches, or a console that hangs, can answer with an old summary.
     if (isNew) this.#heardAt = this.#clock.elapsed();
     const isOld = this.#clock.elapsed() - this.#heardAt > STANDSTILL_MS;
-    this.#problem = isOld ? 'it answers, but always with the same summary' : null;
+    this.#problem = isOld
+      ? 'the console answers, but always with the same summary; check for a proxy that caches, or restart the console'
+      : null;
     this.#summary = summary;
     this.#failures = 0;
     return ASK_EVERY_MS;

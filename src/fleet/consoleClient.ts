@@ -24,8 +24,9 @@ export type ConsoleAccount = {
 };
 
 /**
- * Result of a request. `problem` is one clause. `denied`: the console rejected the token, and more attempts soon would
- * make it block this machine. `retryAfterMs`: time that the console wants to be left alone.
+ * Result of a request. `problem` is one clause. `isDenied`: the console rejected the request (401 or 403), or the token
+ * is an operator's; further attempts soon could make the console block this machine. `retryAfterMs`: pause that the
+ * console requests.
  */
 export type ConsoleAnswer =
   | { readonly kind: 'summary'; readonly summary: BotSummary }
@@ -73,7 +74,10 @@ export class ConsoleClient {
       body.on('error', () => undefined);
       if (statusCode === 200 && headers[ROLE_HEADER] === 'operator') {
         body.destroy();
-        return { ...problem('this is an operator token; give the fleet the viewer token'), isDenied: true };
+        return {
+          ...problem('the configured token is an operator token; set the viewer token instead'),
+          isDenied: true,
+        };
       }
       if (statusCode === 200) {
         const read = summaryIn(await readBody(body as AsyncIterable<Uint8Array>, ANSWER_BYTES_MAX));
@@ -82,7 +86,7 @@ export class ConsoleClient {
       const reason = await reasonIn(body as AsyncIterable<Uint8Array> & { destroy(): void });
       return refusedAnswer(statusCode, reason, headers['retry-after'], token !== null);
     } catch (error) {
-      return problem(this.#requests.isClosed ? 'the fleet page stops' : connectionProblem(error));
+      return problem(this.#requests.isClosed ? 'the fleet page is stopping' : connectionProblem(error));
     } finally {
       end();
     }
@@ -97,11 +101,12 @@ export class ConsoleClient {
 const problem = (text: string) => ({ kind: 'problem', problem: shownText(text).slice(0, 300) }) as const;
 
 /**
- * Returns a connector for the trust. A pinned certificate replaces authority and host name: it is compared before the
- * request is sent. TLS sessions are not resumed, so that each connection shows its certificate.
+ * Returns a TLS connector that checks certificates by `trust`. A pinned certificate is compared before the request is
+ * sent; its authority and host name are not checked. TLS sessions are not resumed, so that each connection shows its
+ * certificate.
  */
 function connectorFor(trust: TlsTrust): buildConnector.connector {
-  // The environment cannot turn the check of certificates off.
+  // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment cannot disable the check of certificates.
   const options = { timeout: ANSWER_WITHIN_MS, maxCachedSessions: 0, rejectUnauthorized: true };
   if (trust.kind === 'system') return buildConnector(options);
   if (trust.kind === 'authority') return buildConnector({ ...options, ca: trust.pem });
@@ -116,14 +121,14 @@ function connectorFor(trust: TlsTrust): buildConnector.connector {
       socket.destroy();
       return done(
         new Error(
-          `its certificate has another fingerprint (${shown ?? 'none'}); check who answers, then correct the key`,
+          `its certificate has another fingerprint (${shown ?? 'none'}); check that the address is the console's, then correct the key fingerprint`,
         ),
         null,
       );
     });
 }
 
-/** Returns the reason in an error answer, if it is short JSON of the API; empty otherwise. */
+/** Returns the reason in an error answer; empty if the answer is not short JSON of the API. */
 async function reasonIn(body: AsyncIterable<Uint8Array> & { destroy(): void }): Promise<string> {
   try {
     const value = JSON.parse(await readBody(body, REASON_BYTES_MAX)) as { readonly problem?: unknown };
@@ -166,7 +171,7 @@ function connectionProblem(error: unknown): string {
     case 'EAI_AGAIN':
       return 'the host name has no address';
     case 'UND_ERR_HEADERS_OVERFLOW':
-      return 'the answer has too large headers';
+      return 'the headers of the answer are too large';
     case 'UND_ERR_SOCKET':
     case 'ECONNRESET':
       return 'the connection broke off';

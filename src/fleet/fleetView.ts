@@ -22,7 +22,7 @@ export type HeardBot = {
   readonly heard: HeardState;
 };
 
-/** Share of a limit from which it is an alert, as on the console. */
+/** Used share of a limit at which the row shows an alert, as on the console. */
 const LIMIT_NEAR = 0.9;
 /** Time without growth of the recording after which the figures count as old, in ms, as on the console. */
 const RECORDING_LATE_MS = 10_000;
@@ -30,7 +30,7 @@ const RECORDING_LATE_MS = 10_000;
 const ALERTS_MAX = 8;
 const KINDS: readonly MoneyKind[] = ['real', 'paper', 'play'];
 
-/** Row with its exact sums, which are not text. */
+/** Row of the view, with its sums as exact numbers instead of text. */
 type Counted = {
   readonly row: FleetRow;
   readonly run: SummaryRun | null;
@@ -58,7 +58,7 @@ export function fleetView(
   return { at, version, currency, sums: withUnknownBots(sums, counted), bots: counted.map(({ row }) => row) };
 }
 
-/** Returns the bot with the kind of money that the file of the fleet says. */
+/** Returns the bot with the kind of money that the configuration of the fleet sets, if any. */
 function withOwnMoney(bot: HeardBot): HeardBot {
   const { money: kind, heard } = bot;
   const { summary } = heard;
@@ -86,8 +86,8 @@ function sameBots(bots: readonly HeardBot[]): readonly (string | null)[] {
 }
 
 /**
- * Returns a text that is equal for two summaries of one bot; `null` if this is unknown. The opening of a ledger is
- * known to the millisecond, so two bots do not share it.
+ * Returns a key that identifies the bot of a summary; `null` if the summary has no ledger. The key has the time, to the
+ * millisecond, at which the ledger was opened, so two bots do not share a key.
  */
 function botIdentity({ run }: BotSummary): string | null {
   const since = run?.profit?.since ?? null;
@@ -108,11 +108,11 @@ function midsOf(bots: readonly HeardBot[], kinds: readonly MoneyKind[]): readonl
   });
 }
 
-/** Returns the age of a bot's figures: a bot that stands still has old ones in a new summary. */
+/** Returns the age of a bot's figures, in ms. A bot that hangs has old figures even in a new summary. */
 const figuresAge = ({ bot: { beatAgo, writtenAgo } }: BotSummary, heardAgo: Millis): Millis =>
   heardAgo + Math.max(beatAgo ?? 0, writtenAgo ?? 0);
 
-/** Whether the figures can be behind the bot's trades. Those of a stopped bot are its last ones. */
+/** Whether the figures can be behind the bot's trades. The figures of a stopped bot are final. */
 function isStale({ row, writtenAgo }: Counted): boolean {
   if (row.state === 'silent' || row.bot === 'silent') return true;
   return row.bot === 'running' && writtenAgo !== null && writtenAgo > RECORDING_LATE_MS;
@@ -163,7 +163,10 @@ function countedRow(
 
 const textOrNull = (sum: Money | null): string | null => (sum === null ? null : textOfMoney(sum));
 
-/** Returns the sentence about a silent console, a silent bot, or a bot that is listed twice; `null` if all is well. */
+/**
+ * Returns a sentence on the problem of a row, for example a silent console, a stopped bot, or a bot that is listed
+ * twice; `null` if the bot runs without a problem.
+ */
 function troubleOf({ state, summary, heardAgo, problem }: HeardState, sameAs: string | null): string | null {
   if (state === 'silent') return `silent for ${silenceText(heardAgo)}: ${problem ?? 'unknown'}`;
   if (sameAs !== null) return `the same bot as ${sameAs}; its figures count once`;
@@ -215,7 +218,7 @@ function alertsOf({ halts, run }: BotSummary): FleetRow['alerts'] {
       : [
           {
             level: errors > 0 ? ('error' as const) : ('warn' as const),
-            text: `${count} in an hour; last: ${last.text}`,
+            text: `${count} in the last hour; last: ${last.text}`,
           },
         ]),
   ];
@@ -246,7 +249,7 @@ function sumsOf(kind: MoneyKind, of: readonly Counted[], currency: string): Flee
   };
 }
 
-/** Adds the bots of which nothing is known to the first sums; without sums, they stand only in their rows. */
+/** Lists the bots without figures as missing in the first sums. If there are no sums, only the rows show these bots. */
 function withUnknownBots(sums: readonly FleetSums[], counted: readonly Counted[]): readonly FleetSums[] {
   const unheard = counted
     .filter(({ run }) => run === null)

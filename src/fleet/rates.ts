@@ -4,7 +4,7 @@
  */
 import { money, type Millis, type Money } from '../core/index.ts';
 
-/** Mid price of a book, as `bid + ask`; half of it is the price of 10^-18 units. */
+/** Mid price of a book. `twiceMid` is the sum of best bid and best ask, so that no half is rounded. */
 export type BookMid = {
   readonly book: string;
   readonly base: string;
@@ -13,15 +13,15 @@ export type BookMid = {
   readonly ageMs: Millis;
 };
 
-/** CurrencyRate as a fraction: a sum times `up` / `down` is in the other currency. */
+/** Exchange rate as a fraction: a sum in `from`, times `up` / `down`, is in `to`. */
 export type CurrencyRate = {
   readonly from: string;
   readonly to: string;
   readonly up: bigint;
   readonly down: bigint;
-  /** Age of the oldest price in the rate; 0 if `from` and `to` are equal. */
+  /** Age of the oldest price in the rate, in ms; 0 if `from` and `to` are equal. */
   readonly ageMs: Millis;
-  /** Books of the prices, from `from` to `to`. */
+  /** Books whose prices the rate uses, in the order from `from` to `to`; empty if both are equal. */
   readonly books: readonly string[];
 };
 

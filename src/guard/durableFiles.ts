@@ -183,7 +183,7 @@ export function overwrite(file: string, text: string): void {
 }
 
 /**
- * Returns why a file of the operator cannot be replaced with its owner and permissions kept, in words; `null` if it can.
+ * Returns why a file cannot be replaced by one with the same owner and permissions; `null` if it can.
  */
 export function replacementProblem(file: string): string | null {
   const found = lstatSync(file, { throwIfNoEntry: false });
@@ -209,8 +209,8 @@ export function replacementProblem(file: string): string | null {
 }
 
 /**
- * Replaces an existing file as `writeDurably` does, and keeps its permissions and owner. `id` is part of the name of the
- * temporary file, which is hidden. Throws, without changing the file, if it cannot be replaced.
+ * Replaces an existing file as `writeDurably` does, and keeps its permissions and owner. `id` is part of the name of
+ * the temporary file, which is hidden. Throws, without changing the file, if it cannot be replaced.
  */
 export function replaceInPlace(file: string, text: string, id: string): void {
   const problem = replacementProblem(file);

@@ -1,11 +1,11 @@
-/** Open requests of one client: each has a deadline, and all end when the client closes. */
+/** Open requests of one client: each has a deadline, and all are aborted when the client closes. */
 
 /** Signal of one request. `end` must be called when the request is over. */
 export type OpenRequest = { readonly signal: AbortSignal; readonly end: () => void };
 
 /**
- * Deadlines of a client's requests. Each request has its own controller and timer: Node 20 forgets a timeout inside
- * `AbortSignal.any` when memory is collected, and such a signal stays in the list of its sources.
+ * Deadlines of a client's requests. Each request has its own controller and timer, because `AbortSignal.any` has two
+ * flaws in Node 20: garbage collection can remove its timeout, and its source signals keep a reference to it.
  */
 export class OpenRequests {
   readonly #open = new Set<AbortController>();
@@ -17,8 +17,8 @@ export class OpenRequests {
   }
 
   /**
-   * Starts a deadline. After it, and after `close`, the signal is aborted; the deadline's reason is a `TimeoutError`.
-   * If `outer` is aborted, the signal is aborted with the same reason.
+   * Starts the deadline of one request, `deadlineMs` from now. The signal is aborted at the deadline with a
+   * `TimeoutError`, at `close`, or when `outer` is aborted, with the reason of `outer`.
    */
   start(deadlineMs: number, outer?: AbortSignal): OpenRequest {
     const controller = new AbortController();

@@ -11,7 +11,7 @@ export type Metrics = {
   readonly registry: Registry;
   /** Returns the metrics page in Prometheus' text format, with current gauges. */
   readonly text: () => Promise<string>;
-  /** Returns the events of a further book. */
+  /** Returns the functions that count the events of another book. */
   readonly ofBook: (book: string) => BookEvents;
 } & { readonly [E in keyof Events]: (...told: Events[E]) => void };
 
@@ -115,7 +115,7 @@ function shownIn(registry: Registry, entry: MetricEntry, book: string, version: 
 type Full = Record<string, string>;
 type FullLabels = (labels: Labels<string>, book: string) => Full;
 
-/** Returns the data that a metric shows: that of all books if it has a label for the book. */
+/** Returns the data that a metric shows: of all books if it has the label `book`, otherwise of the first book. */
 const readBy = ({ labels }: MetricEntry, now: AllMonitored): readonly Monitored[] =>
   labels.includes('book') ? now : [now[0]];
 

@@ -14,7 +14,9 @@ test('check-strategy prints a line for each law, and ends with 1 if the strategy
   writeFileSync(join(dir, 'own.ts'), quotingBy('return silent(String(Date.now()));'));
   const bad = await ran(['check-strategy', join(dir, 'own.ts'), '-c', join(dir, 'bot.yaml')]);
   expect(bad.code).toBe(1);
-  expect(bad.stdout).toMatch(/^FAIL {2}reads no clock.*: calls Date\.now; the time of a decision is view\.at$/m);
+  expect(bad.stdout).toMatch(
+    /^FAIL {2}reads no clock.*: calls Date\.now; use only the view and the trades \(view\.at is the time of the decision\)$/m,
+  );
 });
 
 test('check-strategy ends a strategy that loops', async () => {

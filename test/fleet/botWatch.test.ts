@@ -81,6 +81,10 @@ describe('a watch', () => {
     await clock.advance(STANDSTILL_MS);
     expect(watch.heard.state).toBe('heard');
     await clock.advance(1_000);
-    expect(watch.heard).toMatchObject({ state: 'silent', problem: 'it answers, but always with the same summary' });
+    expect(watch.heard).toMatchObject({
+      state: 'silent',
+      problem:
+        'the console answers, but always with the same summary; check for a proxy that caches, or restart the console',
+    });
   });
 });

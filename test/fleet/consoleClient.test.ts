@@ -1,4 +1,7 @@
-/** One clear problem for each way in which a console can fail, over real sockets, and a token that no other address gets. */
+/**
+ * One clear problem for each way in which a console can fail, over real sockets, and a token that no other address
+ * gets.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import { ConsoleClient, type ConsoleAccount, type TlsTrust } from '../../src/fleet/consoleClient.ts';
 import { AUTHORITY, OTHER_AUTHORITY, SERVER } from './certificates.ts';
@@ -59,7 +62,7 @@ describe('a problem in one clause', () => {
     [
       'huge headers',
       (_, reply) => void reply.writeHead(200, { x: 'y'.repeat(40_000) }).end(),
-      'the answer has too large headers',
+      'the headers of the answer are too large',
       {},
     ],
     [
@@ -77,13 +80,13 @@ describe('a problem in one clause', () => {
     [
       'a later format',
       json({ ...summaryWith(), format: 2 }),
-      'the console speaks format 2, and this Puntas format 1; start both from one version',
+      'the console sends format 2, but this Puntas reads format 1; run both in the same version',
       {},
     ],
     [
       'a wrong field',
       json(summaryWith({ inventory: '1e5' })),
-      'the answer has an invalid run.inventory; start console and fleet from one version',
+      'the answer has an invalid value in run.inventory; run console and fleet in the same version',
       {},
     ],
     [
@@ -110,7 +113,7 @@ describe('a problem in one clause', () => {
     [
       'the token of operators',
       json(summaryWith(), 200, { 'x-puntas-role': 'operator' }),
-      'this is an operator token; give the fleet the viewer token',
+      'the configured token is an operator token; set the viewer token instead',
       { isDenied: true },
     ],
     ['control characters', json({ problem: '\u001b[2Jgone\n' }, 500), 'answered 500', {}],

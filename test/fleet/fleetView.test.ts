@@ -171,7 +171,7 @@ describe('a row', () => {
     expect(row?.alerts).toEqual([
       { level: 'error', text: 'halted by ana: odd fills' },
       { level: 'error', text: 'dayLossMax: 95% of the limit used' },
-      { level: 'error', text: '1 error, 2 warnings in an hour; last: stream is late' },
+      { level: 'error', text: '1 error, 2 warnings in the last hour; last: stream is late' },
     ]);
   });
 

@@ -205,13 +205,13 @@ describe('a fault of a strategy file is one line that says what was expected, wh
     [
       'a parameter with the name of a fixed key',
       changedOwn('takerBps: z', 'file: z.string(), takerBps: z'),
-      /parameters: file is a key of every strategy file; rename the parameter/,
+      /parameters: file is a reserved key of strategy files; rename the parameter/,
     ],
     ['no make', changedOwn('make: quoting', 'make: 3'), /make: expected a function, found 3;/],
     [
       'parameters that JSON cannot hold',
       changedOwn('takerBps: z.number().min(0).max(50).default(2)', 'takerBps: z.number().default(2).transform(BigInt)'),
-      /must be JSON values after the check/,
+      /expected a file whose parameters are JSON values after the check/,
     ],
     [
       'a check of parameters that throws',
@@ -226,7 +226,7 @@ describe('a fault of a strategy file is one line that says what was expected, wh
     [
       'a tolerance without numbers',
       changedOwn('contract: 1', 'contract: 1, tolerance: () => ({})'),
-      /tolerance: expected priceBps, amountShare and maxAgeMs/,
+      /function tolerance returns priceBps, amountShare and maxAgeMs/,
     ],
     [
       'too long',
@@ -469,7 +469,7 @@ describe('while a bot runs', () => {
       /^strategy\.file: expected a file whose function history returns 0 to 86400000 ms/,
     );
     expect(errorsOf(OWN_STRATEGY, { historyTape: './tape' })).toEqual([
-      'strategy.historyTape: expected no tape, because the strategy file has no function history, found ./tape',
+      'strategy.historyTape: expected no tape, because the strategy file needs no history, found ./tape',
     ]);
     const { dir, yaml } = folderWith(changedOwn('contract: 1', 'contract: 1, history: () => 1'), {
       historyTape: './tape',

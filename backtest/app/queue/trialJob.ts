@@ -70,7 +70,7 @@ const jobSchema = z.strictObject({
   number: z.int().min(0),
   /** Configuration as YAML; `config` is the digest of its contents. */
   text: z.string().max(TEXT_MAX),
-  /** Text of the strategy file of the configuration; absent without one. */
+  /** Text of the strategy file; absent if the configuration selects no file. */
   strategyText: z.string().max(TEXT_MAX).optional(),
   config: sha256,
   bounds: z.array(z.number().nullable()).max(100_000),

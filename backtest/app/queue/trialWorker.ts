@@ -34,7 +34,7 @@ export type WorkerOptions = {
   /** Maximum size of the cache in bytes; recordings in use may exceed it. */
   readonly cacheBytesMost: number;
   readonly threads: number;
-  /** Whether the worker runs the code of strategy files, which studies send. */
+  /** Whether the worker runs the code of strategy files that studies send. */
   readonly runsStrategyFiles: boolean;
   /** Time in ms that a running trial may take after a stop. After this time, the trial is returned to the queue. */
   readonly graceMs: number;
@@ -296,8 +296,8 @@ export const trialError = (error: unknown, sentence: string, { hopeless }: Pick<
   error instanceof StoreProblem || error instanceof ThreadEnded ? new Error(sentence) : hopeless(sentence);
 
 /**
- * Waits before a trial whose files the store could not give is retried; `stop` ends the wait. Returns the error with
- * which the trial fails.
+ * Returns the error with which a trial fails. If the store could not provide a file, waits first, which delays the
+ * retry; `stop` ends the wait.
  */
 export async function failedTrial(
   error: unknown,
@@ -309,7 +309,10 @@ export async function failedTrial(
   if (error instanceof StoreProblem) await paused(STORE_PAUSE_MS, stop);
   return trialError(error, sentence, queues);
 }
-/** Returns why a worker does not run the strategy file of a job; `null` if it runs it, or the job has none. */
+/**
+ * Returns why a worker does not run the strategy file of a job; `null` if the worker runs the file, or if the job has
+ * none.
+ */
 export const strategyFileRefusal = ({ strategyText }: TrialJob, runsStrategyFiles: boolean): string | null =>
   strategyText === undefined || runsStrategyFiles
     ? null

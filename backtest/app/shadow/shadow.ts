@@ -22,14 +22,14 @@ type ShadowTask = {
   readonly model: LevelModelName;
   readonly clock: Clock;
   /**
-   * Whether to take all recordings, without the memory of an earlier shadow, and to end after the last line. Otherwise
-   * the task continues from its file and follows the recordings until `signal` aborts.
+   * Whether to process all recordings from the start, without the file of an earlier shadow, and to end after the last
+   * line. Otherwise the task continues from its file, and follows the recordings until `signal` aborts.
    */
   readonly once: boolean;
   readonly signal: AbortSignal;
-  /** Receives each alarm once, also over restarts. */
+  /** Receives each alarm once, also across restarts. */
   readonly onAlarm: (alarm: ShadowAlarm) => void;
-  /** Receives a problem of a run that is skipped or cut short. */
+  /** Receives a problem: a run that is skipped or cut short, or a file that cannot be written. */
   readonly onTrouble: (line: string) => void;
   /** Called after each slice. */
   readonly onSlice?: (now: ShadowNow) => void;
@@ -43,13 +43,16 @@ export type ShadowNow = {
   /** Current run, with the time of its last input; `null` if there is none. */
   readonly run: number | null;
   readonly at: Millis | null;
-  /** Whether every recorded line was taken; `false` while the last run is left out or cut short. */
+  /** Whether every recorded line was processed; `false` while the last run is skipped or cut short. */
   readonly isCaughtUp: boolean;
   /** Number of runs with a result. */
   readonly runs: number;
 };
 
-/** Follows the recordings. Resolves with the last state. Rejects with `UsageError` if its own file cannot be used. */
+/**
+ * Follows the recordings. Resolves with the last state. Rejects with `UsageError` if the file of the shadow cannot be
+ * used.
+ */
 export async function shadowRuns(task: ShadowTask): Promise<ShadowNow> {
   const follower = new RecordingsFollower(task);
   try {
@@ -112,11 +115,15 @@ class RecordingsFollower {
     };
   }
 
-  /** Takes one slice, or changes to the next run. */
+  /**
+   * Processes one slice of the current run, or changes to the next run. Returns `end` if no further line is recorded
+   * yet.
+   */
   #turn(): 'more' | 'end' {
     const { clock } = this.#task;
     const current = this.#current;
-    // The later run is looked up first: the bot ends a recording before it starts the next.
+    // Looked up before the slice: the bot ends a recording before it starts the next, so if there is a later run, the
+    // end of this recording is final.
     const later = this.#nextRun(current?.run ?? this.#stored.memory.nextRun - 1);
     if (current !== null) {
       const began = clock.elapsed();

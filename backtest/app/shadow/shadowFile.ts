@@ -1,4 +1,7 @@
-/** File of a shadow in the state directory: its memory at the start of the current run, which is replayed after a restart. */
+/**
+ * File of a shadow in the state directory: its memory at the start of the current run. After a restart, the shadow
+ * replays this run.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { LARGE_FILE, readRegularFile, writeOutputFile } from '../../../src/guard/index.ts';
@@ -9,14 +12,16 @@ export const SHADOW_FILE = 'shadow.json';
 
 export type StoredShadow = {
   readonly version: 1;
-  /** Fill model of the memory. Another model starts again, because its normal values differ. */
+  /**
+   * Fill model of the memory. With another model, the shadow starts without memory, because the normal values differ.
+   */
   readonly model: string;
-  /** Alarms of the current run that were reported before a restart, as `alarmKey` names them. */
+  /** Reported alarms of the current run, each as `RUN TIME DETECTOR`; a restart does not report them again. */
   readonly reported: readonly string[];
   readonly memory: ShadowMemory;
 };
 
-/** Returns a shadow that has seen no run. */
+/** Returns the state of a shadow before its first run. */
 export const newShadow = (model: string): StoredShadow => ({ version: 1, model, reported: [], memory: newMemory() });
 
 /**
@@ -30,7 +35,7 @@ export function readShadow(dir: string, model: string): StoredShadow {
   try {
     const stored = JSON.parse(readRegularFile(path, LARGE_FILE)) as Partial<StoredShadow>;
     if (stored.version !== 1 || !hasSameShape(stored.memory, fresh.memory) || !Array.isArray(stored.reported))
-      throw new RangeError('its content is not a shadow of this version');
+      throw new RangeError('its content is not the state of a shadow of this version');
     return stored.model === model ? (stored as StoredShadow) : fresh;
   } catch (error) {
     throw new UsageError(

@@ -1,6 +1,6 @@
 /**
- * One recorded run under its shadow, line by line, even while the bot records it: a new engine must repeat every
- * decision, and the shadow compares every order with the models.
+ * Replay of one recorded run, line by line, even while the bot records it: a new engine must repeat every decision, and
+ * the shadow compares every order with the models.
  */
 import { recordedConfig } from '../../../src/config.ts';
 import { OrderBook, type EngineEvent, type Instrument, type Millis } from '../../../src/core/index.ts';
@@ -39,7 +39,7 @@ export class ShadowedRun {
   readonly #book = new OrderBook();
   #lines: readonly string[];
   #next = 1;
-  /** Last input, until its answer is known. */
+  /** Last input, until the commands that follow it are known. */
   #pending: EngineEvent | null = null;
   #isReplayed = true;
   #trouble: string | null = null;
@@ -165,7 +165,7 @@ export class ShadowedRun {
     this.#comparison.see(event, commands);
   }
 
-  /** Ends the replay of decisions. The orders are compared further, because they follow the recorded decisions. */
+  /** Ends the replay of decisions. The comparison of orders continues, because it uses the recorded decisions. */
   #judge({ difference, divergence }: Replayed): void {
     this.#isReplayed = false;
     if (difference === null) return;

@@ -334,7 +334,7 @@ function withAt(tree: Tree, [step = '', ...rest]: readonly string[], value: unkn
 
 const parsedTree = (tree: Tree, base: Tree) => trialSchema(tree, base).safeParse(tree);
 
-/** Returns the schema of a tree. Only the strategy file of `base`, which its reader added, is run. */
+/** Returns the schema of a tree. The schema runs no strategy file other than that of `base`. */
 function trialSchema(tree: Tree, base: Tree): ConfigSchema {
   const [own, of] = [tree['strategy'], base['strategy']];
   return hasCode(of) && hasCode(own) && own.code === of.code && own.file === of.file
@@ -356,7 +356,7 @@ function noText(): never {
 
 /**
  * Parses a trial's configuration; returns an error in one line if it is invalid. `strategyText`: text of its strategy
- * file.
+ * file, if it selects one.
  */
 export function configOf(text: string, strategyText?: string): Config | string {
   const loaded = loadConfig(

@@ -12,8 +12,8 @@ export const bookOfAsk = (ask: ActionAsk): string | undefined => ('book' in ask 
 
 /**
  * Returns a line for the operator if the last run of the bot does not quote the book; otherwise none.
- * @throws UsageError if the bot has no such book (neither its file, nor its last run, nor a stop in its state directory),
- * or if it is the bot's only book: then its stops are those of the whole bot.
+ * @throws UsageError if neither the bot's file nor its last run nor a stop in its state directory has the book, or if
+ * the bot has only this book.
  */
 export function assertBookKnown({ configFile, stateDir }: WhichBot, book: string | undefined): readonly string[] {
   if (book === undefined) return [];

@@ -28,7 +28,10 @@ export type FleetAsk = {
   readonly onLine?: (line: string) => void;
 };
 
-/** Interval at which open pages receive a view, in ms. With `ASK_EVERY_MS`, a page is at most a second behind. */
+/**
+ * Interval at which open pages receive a changed view, in ms. Together with `ASK_EVERY_MS`, a page is at most a second
+ * behind the answers of the consoles.
+ */
 const SEND_EVERY_MS = 500;
 /** Interval at which a view is made while no page is open, in ms. */
 const VIEW_EVERY_IDLE_MS = 5_000;
@@ -66,12 +69,12 @@ export function readFleet(path: string): FleetConfig {
 /** Bots of a fleet, each with a watch. */
 class Fleet {
   readonly watches: readonly BotWatch[];
-  /** Without the environment, whose tokens only their readers keep. */
+  /** Without the environment: only the functions that return a token keep its value. */
   readonly #ask: Pick<FleetAsk, 'config' | 'clock' | 'version'>;
 
   /**
-   * Creates the watches, without a request.
-   * @throws UsageError if a token or certificate cannot be read.
+   * Creates the watches, without a request. @throws UsageError if a token or certificate cannot be read, if the
+   * environment has credentials, or if Node's inspector is open.
    */
   constructor(ask: FleetAsk, changed: () => void) {
     refuseKeys(ask.environment, 'fleet');
@@ -112,7 +115,7 @@ export async function fleetOnce(ask: FleetAsk): Promise<FleetView> {
   }
 }
 
-/** Lets the bots of this machine go first. Without the permission, the priority stays as it is. */
+/** Lowers the priority of this process, so that bots on this machine run first. Does nothing without the permission. */
 export function yieldToBots(): void {
   try {
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
@@ -150,8 +153,8 @@ export async function startFleet(ask: FleetAsk): Promise<ConsoleServer> {
   for (const [i, watch] of fleet.watches.entries()) watch.start((ASK_EVERY_MS * i) / fleet.watches.length);
   const send = (): void => {
     const quiet = clock.elapsed() - sentAt;
-    // Ages on an open page grow even without an answer. Without an open page, only the next page that opens needs the
-    // view.
+    // An open page also needs a new view without an answer, because the ages grow. Without an open page, only the next
+    // page that opens needs the view.
     if (quiet < (server.pages === 0 ? VIEW_EVERY_IDLE_MS : isChanged ? 0 : 2 * SEND_EVERY_MS)) return;
     [isChanged, sentAt] = [false, clock.elapsed()];
     server.send(JSON.stringify(fleet.view));
@@ -173,9 +176,8 @@ export async function startFleet(ask: FleetAsk): Promise<ConsoleServer> {
 }
 
 /**
- * Rejects a page that would show figures to anyone on the network. Consoles without a token show them only to this
- * machine.
- * @throws UsageError for such a page.
+ * Rejects a page without a token on a network address, because anyone on the network could read the figures of all
+ * bots. @throws UsageError for such a page.
  */
 function refuseOpenPage({ host, viewerTokenFile }: FleetConfig): void {
   const isLocal = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host);
@@ -185,12 +187,13 @@ function refuseOpenPage({ host, viewerTokenFile }: FleetConfig): void {
   );
 }
 
-/** Time for which a token that was read from its file is used, in ms; a changed file needs no restart. */
+/** Time after which a token is read from its file again, in ms, so that a changed token needs no restart. */
 const TOKEN_KEPT_MS = 10_000;
 
 /**
- * Returns a reader of the token of a bot.
- * @throws UsageError if the token cannot be read now; later failures are the state of the bot.
+ * Returns a function that returns the token of a bot's console; `null` if none is configured. The function throws if a
+ * later read of the file fails; the row of the bot shows this error. @throws UsageError if the token cannot be read
+ * now.
  */
 function tokenReader(
   { name, tokenFile, tokenVariable }: FleetBotConfig,

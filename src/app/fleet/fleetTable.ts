@@ -14,7 +14,7 @@ const COLUMNS = [
   ['last fill', 9],
 ] as const;
 
-/** Returns the lines: the bots, then problems of each, then the sums. */
+/** Returns the lines: the bots, then their problems and alerts, then the sums. */
 export function fleetTable(view: FleetView): readonly string[] {
   const head = tableLine(COLUMNS.map(([name]) => name));
   const rows = view.bots.map(row =>
@@ -57,7 +57,7 @@ function sumLines(of: FleetSums, currency: string): readonly string[] {
         `not in the sum: ${signedCents(moneyOfSum(profit))} ${own} of ${bots} ${bots === 1 ? 'bot' : 'bots'}, because no book has a rate to ${currency}`,
     ),
     ...of.stale.map(
-      ({ name, figuresAgo }) => `the sums have figures of ${name} that are ${roundedAge(figuresAgo)} old`,
+      ({ name, figuresAgo }) => `the sums include figures of ${name} that are ${roundedAge(figuresAgo)} old`,
     ),
     ...of.missing.map(({ name, what }) => `the sums lack the ${what} of ${name}`),
   ].flatMap(wrappedSentence);
@@ -70,7 +70,7 @@ function moneyOfSum(text: string): ReturnType<typeof money> {
   return money(text.startsWith('-') ? -size : size);
 }
 
-/** State of bot and console in at most 12 columns. */
+/** Returns the state of the bot, or of its console if the console does not answer, in at most 12 columns. */
 function stateWord({ state, bot }: FleetRow): string {
   if (state !== 'heard') return state;
   return bot === 'silent' ? 'no heartbeat' : (bot ?? '');

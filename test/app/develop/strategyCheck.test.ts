@@ -92,7 +92,7 @@ describe('the check of a strategy file', () => {
     [
       'random numbers that change nothing',
       quotingBy("Math.random(); return silent('x');"),
-      /^reads no clock.*: calls Math\.random; the time of a decision is view\.at$/,
+      /^reads no clock.*: calls Math\.random; use only the view and the trades \(view\.at is the time of the decision\)$/,
     ],
     ['a hidden clock', quotingBy("try { Date.now(); } catch {} return silent('x');"), /calls Date\.now;/],
     ['the date of now', quotingBy('return silent(String(new Date().getFullYear()));'), /calls new Date\(\);/],

@@ -61,8 +61,8 @@ const compressors: Compressors = {
 };
 
 /**
- * Whether the bytes are LZ4 blocks of Hadoop, each after its unpacked and its packed length. The packaged reader goes
- * backwards at a negative length, for ever, so it reads only what has been checked here.
+ * Whether the bytes are LZ4 blocks in Hadoop's format, each after its unpacked and its packed length. The packaged
+ * decompressor never ends at a negative length, so it receives only bytes that pass this check.
  */
 function isHadoopLz4(packed: Uint8Array): boolean {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);

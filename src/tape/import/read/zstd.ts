@@ -1,6 +1,6 @@
 /**
- * Checks of Zstandard data (RFC 8878) before it is decompressed: the decompressor (fzstd 0.1.1) reads some damaged
- * blocks forever.
+ * Checks of Zstandard data (RFC 8878) before it is decompressed: the decompressor (fzstd 0.1.1) never ends on some
+ * damaged blocks.
  */
 import { WrongFile } from './findings.ts';
 
@@ -8,7 +8,10 @@ export const ZSTD_MAGIC = 0xfd2f_b528;
 /** Whether a Zstandard or LZ4 frame with this magic number is to be skipped. */
 export const isSkippable = (magic: number): boolean => magic >>> 4 === 0x0184_d2a5;
 
-/** Sizes in the header of a frame after its byte of flags, in bytes; 0 for a field that is absent. */
+/**
+ * Sizes, in bytes, of the header fields after the byte of flags, and of the checksum at the end of the frame; 0 for an
+ * absent field.
+ */
 export type FrameSizes = {
   readonly window: 0 | 1;
   readonly dictionary: number;
@@ -16,7 +19,7 @@ export type FrameSizes = {
   readonly checksum: 0 | 4;
 };
 
-/** Returns the sizes that follow the byte of flags. */
+/** Returns the sizes that the byte of flags (Frame_Header_Descriptor) states. */
 export function frameSizes(flags: number): FrameSizes {
   const isSingle = (flags & 0x20) !== 0;
   return {
@@ -27,7 +30,7 @@ export function frameSizes(flags: number): FrameSizes {
   };
 }
 
-/** Header of a block. `size`: bytes in the file; of a repeated byte, bytes after decompression. */
+/** Header of a block. `size`: bytes in the file; for a block of one repeated byte, bytes after decompression. */
 export type Block = { readonly isLast: boolean; readonly type: number; readonly size: number };
 
 export const BLOCK = { stored: 0, repeated: 1, compressed: 2 };
@@ -42,7 +45,7 @@ export const blockOf = (bits: number): Block => ({
 /** Returns the number of bytes of a block in the file. */
 export const packedSize = ({ type, size }: Block): number => (type === BLOCK.repeated ? 1 : size);
 
-/** Throws a WrongFile if the decompressor would not end on one of the blocks. Bytes that are no frames are ignored. */
+/** Throws a WrongFile if the decompressor would not end on one of the blocks. Ignores bytes after the last frame. */
 export function checkFrames(bytes: Uint8Array): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = 0; at + 8 <= bytes.length;) {
@@ -70,18 +73,18 @@ const LITERALS_HEADER = [3, 3, 4, 5];
 
 /**
  * Throws a WrongFile if the Huffman weights of a compressed block are coded with a table of one symbol (section 4.1.1).
- * Such a table takes no bits from the stream, so reading the weights does not end.
+ * A symbol of such a table consumes no bits of the stream, so reading the weights never ends.
  */
 export function checkCompressed(block: Uint8Array): void {
   const flags = block[0] ?? 0;
   if ((flags & 3) !== 2) return;
   const tree = LITERALS_HEADER[(flags >>> 2) & 3]!;
-  // From 128 on, the weights are stored as they are.
+  // From 128 on, the weights are stored directly, without a table.
   if (!((block[tree] ?? 128) < 128)) return;
   const at = tree + 1;
   const size = 1 << (((block[at] ?? 0) & 15) + 5);
   let bit = at * 8 + 4;
-  // The first probability that is not zero decides: if it is that of the whole table, there is no other symbol.
+  // The first probability other than zero decides: if it fills the whole table, there is no other symbol.
   for (let symbol = 0; symbol < 256; symbol++) {
     const width = 31 - Math.clz32(size + 1);
     const value = (bitsAt(block, bit) & (2 ** (width + 1) - 1)) >>> 0;
