@@ -99,7 +99,7 @@ function addBacktest(program: Command): void {
     )
     .option('--seed <n>', 'random seed', seedNumber)
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
-    .option('--from <rows>', 'rows to replay if the recording has both: levels or orders')
+    .option('--from <rows>', 'replay levels or orders, if the recording has both')
     .addOption(
       new Option('--reference <book=dir>', 'recording of a reference or hedge-route book (repeatable)')
         .argParser(several)

@@ -32,7 +32,10 @@ export type CcxtMarketOptions = {
 };
 
 export type CcxtMarketNews =
-  /** The thread has read the markets. Sent once per thread. `streams`: whether books follow without requests. */
+  /**
+   * The thread has read the markets. Sent once per thread. `streams`: whether the exchange pushes books, so that no
+   * polls are needed.
+   */
   | { readonly kind: 'ready'; readonly streams: boolean; readonly rateLimitMs: Millis }
   | { readonly kind: 'book'; readonly book: TextBook }
   | { readonly kind: 'same'; readonly sentAt: Millis | null }

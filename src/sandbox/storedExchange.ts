@@ -54,6 +54,8 @@ export type StoredExchangeOptions = Omit<ExchangeOptions, 'watcher' | 'orderIds'
   readonly balances: Readonly<Record<string, string>>;
   /** Volume that is added to the traded volume: decimal text by quote group. */
   readonly volume30d: Readonly<Record<string, string>>;
+  /** Number of processes that the ledger of the bot has seen open the account; absent if it has seen none. */
+  readonly ledgerOpens?: number;
   /** Called when the store rejects changes for the first time since the last successful write. */
   readonly onUnwritten: (error: unknown) => void;
   /** Called when the store accepts changes again. */
@@ -190,6 +192,11 @@ export class StoredExchange {
     const known = new Map(rows.map(({ key, text }) => [key, text]));
     const identity = restored(() => identityIn(known));
     if (identity) assertFits(identity, purpose);
+    // Checked before the number of this process is stored, so that a second start is refused too.
+    if (identity && identity.opens < (options.ledgerOpens ?? 0))
+      throw new UnrestorableAccount(
+        'the file of the account is older than the ledger of its bot, or is that of another account',
+      );
     const opens = (identity?.opens ?? 0) + 1;
     this.opens = opens;
     const salt = identity?.salt ?? randomOf(seed ^ 0x0d).integer(0, 2 ** 31 - 1);

@@ -34,6 +34,7 @@ import {
   readPaperAccount,
 } from '../live/state/paperAccount.ts';
 import { claimState } from '../live/state/paperMark.ts';
+import type { Owner } from '../live/state/owner.ts';
 import { lookInto } from '../live/state/stateSummary.ts';
 import {
   feesOf,
@@ -124,12 +125,15 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     }
     const store = await storeOf(paper.stateDir, clock, options.isReadOnly === true);
     ends.push(() => store.close());
+    const owner = options.isReadOnly === true ? null : await ledgerOwner(paper.stateDir, clock);
+    const ledgerOpens = owner?.paperAccount?.opens ?? 0;
     const stored = continued(
       paper.stateDir,
       () =>
         new StoredExchange({
           ...opening,
           store,
+          ledgerOpens,
           onUnwritten: error =>
             log.error(
               { reason: textOfError(error) },
@@ -248,11 +252,18 @@ async function assertCanOpen(client: Pick<Exchange, 'orderBook'>, opening: Openi
   new StoredExchange({ ...opening, store, onUnwritten: () => undefined, onWritten: () => undefined }).close();
 }
 
+/** Returns the owner of a ledger; `null` without a ledger. Rejects with a `UsageError` if the ledger cannot be read. */
+async function ledgerOwner(dir: string, clock: Clock): Promise<Owner | null> {
+  const look = await lookInto(dir, clock).catch((error: unknown) => {
+    throw asUsageError(textOfError(error), error);
+  });
+  return look?.owner ?? null;
+}
+
 /** Rejects if the account file is missing, but the state directory has the ledger of a paper account. */
 async function assertNoPaperLedger(dir: string, clock: Clock): Promise<void> {
   if (existsSync(join(dir, PAPER_ACCOUNT_FILE))) return;
-  // A state file that cannot be read is reported when it is opened.
-  const owner = (await lookInto(dir, clock).catch(() => null))?.owner;
+  const owner = await ledgerOwner(dir, clock);
   if (owner?.paperAccount !== undefined)
     throw new Error(
       `the state directory ${dir} has the ledger of a paper account, but the account file ${PAPER_ACCOUNT_FILE} is missing; put the file back, or start a new account and ledger with puntas run --paper --fresh`,

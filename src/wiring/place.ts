@@ -213,7 +213,7 @@ export function venuesOfOrders(config: Config): {
 }
 
 /**
- * Returns the time, from the sending of an order, within which two look-ups prove its outcome if the exchange answers.
+ * Returns how long after an order is sent, at most, two look-ups have proven its outcome, if the exchange answers.
  */
 export const provenAfterMs = ({ requestLifeMs, listingDelayMs }: EvidenceTimes): Millis =>
   requestLifeMs + 2 * listingDelayMs + LOOK_UPS_MS;
@@ -326,8 +326,9 @@ const REMEDY =
   'every hedge would count twice; set PUNTAS_ELSEWHERE_API_KEY and PUNTAS_ELSEWHERE_API_SECRET to a key of another account, or remove hedge.elsewhere';
 
 /**
- * Returns why both exchanges are one account, or why two accounts cannot be proven; `null` if no problem is known. The
- * clients `home` and `there` send requests only if both sections name one venue with different keys.
+ * Returns the problem if the sections `exchange` and `elsewhere` use the same account, or if Puntas cannot prove that
+ * they use two; otherwise `null`. The clients `home` and `there` send requests only if both sections name one venue
+ * with different keys.
  */
 export async function oneAccountProblem(
   config: Config,

@@ -19,8 +19,8 @@ export const pegParameters = z.strictObject({
 export type PegParameters = z.infer<typeof pegParameters>;
 
 /**
- * Checks that the levels are within the limits, also at the maximum distance of the fair value that weight and
- * maxDivergenceBps allow.
+ * Checks that the levels are within the limits, even if the reference moves all quotes by its maximum, `weight` times
+ * `maxDivergenceBps`.
  */
 export const pegLimitProblems = (p: PegParameters, limits: LimitsAsked): readonly LimitProblem[] =>
   spreadLimitProblems(p, limits, p.weight * p.maxDivergenceBps);

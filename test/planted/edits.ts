@@ -3083,9 +3083,9 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the ledger of another paper account is deleted',
-    file: 'src/live/state/owner.ts',
-    from: '  if (other) throw new NotOurs(`the state directory ${dir} ${other}`);\n',
-    to: '',
+    file: 'src/sandbox/storedExchange.ts',
+    from: 'identity.opens < (options.ledgerOpens ?? 0)',
+    to: 'identity.opens < 0',
     test: 'test/live/paper.test.ts',
     title: 'refuses a new account beside the ledger of an earlier one, whatever is lost, and keeps that ledger',
   },

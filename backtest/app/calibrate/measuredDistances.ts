@@ -78,7 +78,7 @@ export function distancesText({ profile, verdicts }: MeasuredDistances, minor: s
   ].map(text => `# ${text}`.trimEnd());
 }
 
-/** Formats the verdict at a maker fee. */
+/** Formats the verdict for one maker fee, to quote or not, as sentences. */
 export function verdictSentence(feeBps: number, verdict: QuoteVerdict, minor: string): string {
   const { distanceInterval, netPerHour, breakEvenFeeBps } = verdict;
   const fee = `Maker fee ${round(feeBps)} bps`;

@@ -12,7 +12,9 @@ const ORDERS_PER_SIDE = 10;
 /** Maximum loss before a halt, as a share of the account's value. */
 const LOSS_SHARE = 0.02;
 
-/** Text of a configuration, and a sentence about its fees if only a backtest uses them. */
+/**
+ * Text of a configuration. `note` is a warning if its fees apply in a backtest but not in other runs; otherwise `null`.
+ */
 export type ScoutConfig = { readonly text: string; readonly note: string | null };
 
 /** Returns valid YAML; `null` if quoting pays in no book. Throws an Error if the YAML is invalid, which is a bug. */
@@ -159,8 +161,8 @@ function exchangeOf({ exchange, book: traded }: Config, book: string, path: stri
 }
 
 /**
- * Returns what all live books of the market share: its correlation, and its arbitrageur, unless no three of `books` form
- * a cycle.
+ * Returns what all live books of the market share: its correlation, and its arbitrageur, unless no three of `books`
+ * form a cycle.
  */
 function commonOf(exchange: Config['exchange'], books: readonly string[]): object {
   const { correlation, arbitrageur } = flowMarketOf(exchange) ?? {};

@@ -34,9 +34,9 @@ type Asked<Name extends ActionName> = {
   readonly agent?: string;
 };
 
-/** Actions that can be on one book. */
+/** Request of an action that can apply to one book instead of the whole bot. */
 export type BookAsk<Name extends 'pause' | 'reduce' | 'halt' | 'resume'> = Asked<Name> & {
-  /** Book on which the action has an effect. If absent, the action is on the whole bot. */
+  /** Book to which the action applies. If absent, it applies to the whole bot. */
   readonly book?: string;
 };
 

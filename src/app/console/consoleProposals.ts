@@ -37,7 +37,10 @@ export function apiProposals(bot: WhichBot, clock: Clock, preview: PreviewOfActi
 /** Maximum lines of a result in the list, and characters of a line. */
 const RESULT_MAX = { lines: 5, characters: 200 };
 
-/** Returns all open proposals and, up to `max` in all, the newest closed ones. Keeps their order. */
+/**
+ * Returns all open proposals, and the newest closed ones until the list has `max` proposals. The list keeps the order
+ * of `all`.
+ */
 function newestProposals(all: readonly ProposalStanding[], max: number): readonly ProposalStanding[] {
   const isOpen = ({ state }: ProposalStanding) => state === 'open';
   const closed = Math.max(0, max - all.filter(isOpen).length);

@@ -1,6 +1,6 @@
 /**
- * Child process of a run (the console or the remote control). The child has no key of an exchange in its environment, is
- * restarted when it exits, and ends with the run.
+ * Child process of a run (the console or the remote control). The child has no key of an exchange in its environment,
+ * is restarted when it exits, and ends with the run.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -44,7 +44,7 @@ export function keepHarmless(environment: NodeJS.ProcessEnv): void {
     if (!HARMLESS.test(name) && !OF_A_DESKTOP.test(name)) delete environment[name];
 }
 
-/** Returns the harmless part of an environment. */
+/** Returns the environment variables that cannot be secrets (`HARMLESS`). */
 export const harmless = (environment: ChildOptions['environment']): Record<string, string> =>
   Object.fromEntries(
     Object.entries(environment).flatMap(([name, value]) =>

@@ -37,7 +37,7 @@ type McpFlags = {
   callsPerMinute: number;
 };
 
-/** Default number of calls per minute, and its maximum. */
+/** Default and maximum of `--calls-per-minute`, the limit on an agent's calls. */
 const CALLS = { default: 60, max: 1_000_000 };
 
 /** Adds the commands. They reject with `UsageError` on wrong use, or if a proposal cannot be approved or rejected. */

@@ -85,7 +85,7 @@ const namesOf = (names: readonly string[]): string =>
     ? names.join(', ')
     : `${names.slice(0, NAMED_MAX).join(', ')} and ${names.length - NAMED_MAX} more`;
 
-/** Returns one sentence for each figure that sums lack. */
+/** Returns one text for each kind of figure that is missing from the sums, with the names of its bots. */
 function missingTexts(missing: FleetSums['missing']): readonly string[] {
   const kinds = [...new Set(missing.map(({ what }) => what))];
   return kinds.map(

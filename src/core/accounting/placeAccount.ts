@@ -1,6 +1,6 @@
 /**
  * Account of the bot on another exchange: its balances, its ledger, the comparison of both, and the order that may
- * still execute there. Every currency has the place in its name.
+ * still execute there. Names of its currencies end with the exchange, like `usdt@other` (`place.ts`).
  */
 import type { AccountLedger, BalancesEvent, ElsewhereEvent, TransferEvent } from './accountEvents.ts';
 import type { Booked, BookedTransfer } from './bookings.ts';

@@ -122,8 +122,8 @@ function squaredChange(differences: ArrayLike<number>, h: number): number {
 type FitRow = { readonly terms: readonly number[]; readonly value: number; readonly weight: number };
 
 /**
- * Returns the non-negative parts of three terms with the best fit. Fits each subset of the terms, and drops a fit with
- * a negative part.
+ * Returns the non-negative coefficients of the three terms that fit the rows best (weighted least squares). Fits each
+ * subset of the terms, and drops a fit with a negative coefficient.
  */
 function nonNegativeFit(
   rows: readonly FitRow[],

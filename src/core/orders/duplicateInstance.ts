@@ -38,7 +38,7 @@ export class DuplicateInstance {
     return this.#isCertain;
   }
 
-  /** Whether another process under the bot's name is certain, or cannot be ruled out yet. */
+  /** Whether another process certainly runs under the bot's name, or cannot be ruled out yet. */
   mightBeRunning(at: Millis): boolean {
     const recent = this.#recent(at);
     const orders = recent.reduce((sum, read) => sum + read.orders, 0);

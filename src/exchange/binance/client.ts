@@ -81,7 +81,7 @@ export const orderMeters = (): readonly Meter[] => [
 /** Longest validity of a request (rest-api.md, Timing security). */
 const RECV_WINDOW_MAX_MS = 5_000;
 
-/** Returns the validity of a request: its deadline, at most the longest that the exchange allows. */
+/** Returns how long a request is valid, in ms: `deadlineMs`, at most the exchange's maximum. */
 export const recvWindowMs = (deadlineMs: number): number =>
   Math.max(1, Math.floor(Math.min(RECV_WINDOW_MAX_MS, deadlineMs)));
 

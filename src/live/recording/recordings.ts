@@ -24,8 +24,8 @@ export type RecordedRun = {
   /** Configuration as text. */
   readonly setup: string;
   /**
-   * Format of the lines; absent in the first format. Rejections in the first format have the exchange's code but no
-   * meaning.
+   * Format of the lines; absent in the first format. In the first format, a rejection has the exchange's code but no
+   * field `meaning`.
    */
   readonly format?: 2;
 };
@@ -46,7 +46,9 @@ export const recordingName = (run: number): string => `run-${run}.rec`;
 
 /** Size of the length and the checksum before each compressed piece of a recording, in bytes. */
 const HEAD_BYTES = 8;
-/** Maximum uncompressed size of a separately compressed piece of a recording. Lines beyond it go into further pieces. */
+/**
+ * Maximum uncompressed size of a separately compressed piece of a recording. Lines beyond it go into further pieces.
+ */
 const PIECE_MAX_BYTES = 32 * 1024 * 1024;
 /**
  * Size of the deflate window, in bytes. The window includes earlier pieces, because pieces are small and similar. In a

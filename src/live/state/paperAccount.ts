@@ -132,15 +132,16 @@ export function paperAccountProblem(dir: string, error: unknown): Error {
   const trouble = diskTroubleWith(file, error);
   if (trouble !== null) return new Error(`${trouble.message}; ${trouble.advice}`);
   const isDamaged =
-    error instanceof DamagedAccount || /SQLITE_(?:CORRUPT|NOTADB)|malformed|not a database/i.test(codeAndText(error));
+    error instanceof DamagedAccount ||
+    /SQLITE_(?:CORRUPT|NOTADB)|malformed|not a database|no such (?:column|table)/i.test(codeAndText(error));
   if (isDamaged)
     return new DamagedAccount(
       `the paper account ${file} cannot be used (${message}); restore ${dir} from a copy, or start a new account with puntas run --paper --fresh`,
       { cause: error },
     );
-  return because(
-    `check the owner and the permissions of ${dir} (ls -la ${dir}), then start again; the account is intact`,
-  );
+  if (/SQLITE_IOERR|EIO/.test(codeAndText(error)))
+    return because(`the disk reports read errors; check the disk, then restore ${dir} from a copy if it is damaged`);
+  return because(`check the owner and the permissions of ${dir} (ls -la ${dir}), then start again`);
 }
 
 const codeAndText = (error: unknown): string => `${(error as NodeJS.ErrnoException).code ?? ''} ${textOfError(error)}`;

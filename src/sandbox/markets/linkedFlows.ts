@@ -19,7 +19,9 @@ export type LinkOptions = {
   readonly seed: number;
   /** Time by which prices of the second exchange move first, in ms; up to 60,000. Default: 0. */
   readonly leadMs?: Millis;
-  /** Distance of the first exchange's price from the second's, in its traded book. Default: none. */
+  /**
+   * Distance of the price of the first exchange's traded book from the second exchange's price. Default: no distance.
+   */
   readonly basis?: BasisOptions;
   /** Standard deviations of the noise of each exchange's prices, in bps. Default: 0.5 and 0.2. */
   readonly noiseBps?: { readonly here: number; readonly there: number };
@@ -86,8 +88,8 @@ export type LinkedFlows = {
 export const isLinkedCurrency = (currency: string): boolean => VALUES[currency] !== undefined;
 
 /**
- * Returns the linked markets. All markets must start at one time of one clock. Equal options give equal markets, and each
- * market is the same whichever others run.
+ * Returns the linked markets. All markets must start at one time of one clock. Equal options give equal markets, and
+ * each market is the same whichever others run.
  */
 export function linkedFlows(options: LinkOptions): LinkedFlows {
   const { seed, leadMs = 0, basis = NO_BASIS, noiseBps = { here: 0.5, there: 0.2 }, correlation = 0 } = options;

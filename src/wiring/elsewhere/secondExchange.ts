@@ -14,7 +14,7 @@ export type SecondBox = {
   readonly account: { readonly id: string; readonly key: string; readonly secret: string };
   /** Returns the market of a book of the first exchange. Its prices are linked to those of the second exchange. */
   marketHere(book: string): Market;
-  /** Starts the markets of the second exchange. Markets of both exchanges must start at one time. */
+  /** Starts the markets of the second exchange. Markets of both exchanges must start at the same time. */
   start(): void;
   stop(): void;
 };

@@ -64,8 +64,8 @@ const COMMON = {
   /** Column names of a file without a header line. */
   header: z.array(column).min(1).optional(),
   /**
-   * Location of the rows in JSON. `rows` is the path of the list whose elements are rows. `before` lists the names of
-   * the words in front of the JSON in a line.
+   * Location of the rows in JSON. `rows` is the path of the list whose elements are rows. `before` lists the column
+   * names of the space-separated words before the JSON in a line.
    */
   json: z.strictObject({ rows: column.optional(), before: z.array(column).default([]) }).optional(),
   /** Companion files, with other columns of the same rows. */
