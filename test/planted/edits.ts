@@ -1975,8 +1975,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a reload that was kept out counts as applied for the next request',
     file: 'src/app/run/reloading.ts',
-    from: "    if (end.kind === 'kept') return { ...kept([...shown, end.why]), changes };\n    this.#given = given;\n",
-    to: "    this.#given = given;\n    if (end.kind === 'kept') return { ...kept([...shown, end.why]), changes };\n",
+    from: "    if (end.kind === 'kept') return { ...kept([...shown, end.why]), changes };\n    this.#given = given.config;\n",
+    to: "    this.#given = given.config;\n    if (end.kind === 'kept') return { ...kept([...shown, end.why]), changes };\n",
     test: 'test/live/loop/reload.test.ts',
     title:
       'that is kept out, because an order stays unknown for two minutes or the rules cannot be read, is a change as before for the next request',

@@ -57,6 +57,11 @@ export function readCandidate(path: string, dir: string): Candidate {
   if (!('file' in strategy)) return { file: resolve(path), config, text, tuned, strategy: null };
   const { name, sha256 } = strategy;
   if (sha256 === undefined) throw new UsageError(`${path}: strategy.file: ${strategy.file}: cannot be read`);
+  const pinned = parseDocument(text).getIn(['strategy', 'sha256']);
+  if (typeof pinned === 'string' && pinned !== sha256)
+    throw new UsageError(
+      `${path}: strategy.sha256: expected the SHA-256 ${pinned}, found ${sha256}: ${strategy.file} is not the approved text; restore the file, or change this key`,
+    );
   return { file: resolve(path), config, text, tuned, strategy: strategyCopyIn(dir, { name, sha256 }) };
 }
 

@@ -23,10 +23,15 @@ export type ConfigSource = {
   /** Configuration as read at the start, before flags changed it. */
   readonly given: Config;
   /**
-   * Reads the configuration file.
+   * Reads the configuration file, and runs its strategy file.
    * @throws UsageError with all errors.
    */
   read(): { readonly config: Config; readonly text: string };
+  /**
+   * Reads the configuration file, but does not run its strategy file.
+   * @throws UsageError with all errors.
+   */
+  inspect(): { readonly config: Config; readonly text: string };
 };
 
 export type ReloadHost = {
@@ -116,21 +121,25 @@ export class Reloading {
     asked: ReloadAsk,
   ): Promise<Omit<MailMessage<'reloadAnswer'>, 'id'> & { readonly changes: readonly ConfigChange[] }> {
     const { source, config, assertUsable, take } = this.#host;
-    const { config: given, text } = source.read();
-    if (asked.digest !== null && asked.digest !== reloadDigestOf(text, given))
+    // An unapproved strategy file must not run, so the digest is compared before the file runs, and again after.
+    const isOther = ({ config: read, text }: ReturnType<ConfigSource['read']>): boolean =>
+      asked.digest !== null && asked.digest !== reloadDigestOf(text, read);
+    const isOtherFile = asked.digest !== null && isOther(source.inspect());
+    const given = isOtherFile ? null : source.read();
+    if (given === null || isOther(given))
       return {
         ...kept([
           `${source.file}, the file of this bot, differs from the previewed file; pass the bot's own file, or try again`,
         ]),
         changes: [],
       };
-    const changes = configChanges(this.#given, given);
+    const changes = configChanges(this.#given, given.config);
     const failed = this.#host.engine().quoteLogs.find(({ failure }) => failure !== null)?.failure ?? null;
     if (changes.length === 0 && failed === null)
       return { end: 'nothing to do', lines: ['nothing has changed'], changes };
     const refused = refusedChanges(changes, this.#host.onlyAtStart);
     if (refused.length > 0) return { ...kept(refused), changes };
-    const next = withOwn(given, config());
+    const next = withOwn(given.config, config());
     assertUsable(next);
     // The strategy of a new run is made again, without the error.
     const hasRun = failed !== null || changes.some(({ takesEffect }) => takesEffect === 'reload');
@@ -139,7 +148,7 @@ export class Reloading {
     if (asked.isPreview) return { end: 'shown', lines: shown, changes };
     const end = await take(next, hasRun);
     if (end.kind === 'kept') return { ...kept([...shown, end.why]), changes };
-    this.#given = given;
+    this.#given = given.config;
     const taken = hasRun
       ? `applied: run ${end.run} resumed with the new configuration after ${(end.ms / 1000).toFixed(1)} s`
       : 'applied; no quote was moved';

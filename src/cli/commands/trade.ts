@@ -5,7 +5,7 @@ import { isPaperState } from '../../live/state/paperMark.ts';
 import { realClock } from '../../live/realClock.ts';
 import type { AccountPurpose } from '../../sandbox/index.ts';
 import { isAllGone } from '../../live/loop/loopOptions.ts';
-import { readConfig, readTradedText } from '../../wiring/configFile.ts';
+import { readConfig, readConfigText, readTradedText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { booksHaltedAlone } from '../../app/inspect/botLife.ts';
 import { assertNoOldState } from '../../app/run/oldStateCheck.ts';
@@ -120,7 +120,10 @@ function addRun(program: Command): void {
                   // money.
                   ...(options.paper ? {} : { remoteArgs: commandArgs('remote', file, config.state.dir) }),
                 }),
-            source: { file, given, read: () => readTradedText(file, options.config === undefined) },
+            source: {
+              ...{ file, given, inspect: () => readConfigText(file) },
+              read: () => readTradedText(file, options.config === undefined),
+            },
             onStarted: (stop, broke, reload) => {
               signals.tell(stop);
               signals.onReload(reload);

@@ -7,6 +7,7 @@ import { previewAction } from '../../../src/app/actions/previewAction.ts';
 import { ProposalDesk } from '../../../src/app/actions/proposalDesk.ts';
 import { reviewProposal } from '../../../src/app/actions/proposals.ts';
 import { newProposalId } from '../../../src/app/console/consoleProposals.ts';
+import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
 import { digestOf } from '../../../src/app/run/reloading.ts';
 import { readConfigText, readTradedText, shippedConfig } from '../../../src/wiring/configFile.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
@@ -36,7 +37,11 @@ test('shows the changes without secrets, and leaves the reload of an operator as
   write({});
   const read = () => readConfigText(file);
   const stream = inProcessStream(world.box.exchange.stream, clock);
-  const running = await started(world, { stream, source: { file, given: read().config, read }, config: read().config });
+  const running = await started(world, {
+    stream,
+    source: { file, given: read().config, read, inspect: read },
+    config: read().config,
+  });
   await clock.advance(10_000);
   const passing = <T>(work: Promise<T>) => advancing(clock, 250, work);
   const bot = { stateDir, configFile: file };
@@ -91,7 +96,11 @@ test('of a strategy file is bound to its text: a person reviews the text that th
   writeFileSync(file, stringify({ ...tree, state: { dir: stateDir } }));
   const read = () => readTradedText(file);
   const stream = inProcessStream(world.box.exchange.stream, clock);
-  const running = await started(world, { stream, source: { file, given: read().config, read }, config: read().config });
+  const running = await started(world, {
+    stream,
+    source: { file, given: read().config, read, inspect: read },
+    config: read().config,
+  });
   await clock.advance(10_000);
   const passing = <T>(work: Promise<T>) => advancing(clock, 250, work);
   const bot = { stateDir, configFile: file };
@@ -114,5 +123,32 @@ test('of a strategy file is bound to its text: a person reviews the text that th
   expect(await passing(second.approve())).toMatchObject({ end: 'done' });
   expect(await passing(desk.preview(asked))).toContain('nothing has changed since the last recorded run');
   expect(await running.stop()).toMatchObject({ left: [], failure: null });
+  world.end();
+});
+
+test('a reload that was approved for another file does not run the strategy file of this one', async () => {
+  const world = worldOf(71, {}, 'sandbox');
+  const { stateDir, clock } = world;
+  const folder = folders.fresh();
+  mkdirSync(folder);
+  const file = join(folder, 'my.yaml');
+  const tree = parse(readFileSync(shippedConfig('sandbox'), 'utf8')) as Record<string, unknown>;
+  writeFileSync(file, stringify({ ...tree, metrics: { port: 0 }, state: { dir: stateDir } }));
+  const inspect = () => readConfigText(file);
+  let runs = 0;
+  const read = () => {
+    runs++;
+    return readTradedText(file);
+  };
+  const running = await started(world, {
+    source: { file, given: inspect().config, read, inspect },
+    config: inspect().config,
+  });
+  const box = new ReloadBox(stateDir);
+  const digest = 'f'.repeat(64);
+  box.put({ id: 'r-1', at: clock.now(), by: 'Ana', reason: 'a test', digest, isPreview: false });
+  await clock.advance(10_000);
+  expect([box.answered()?.end, runs]).toEqual(['kept', 0]);
+  await running.stop();
   world.end();
 });

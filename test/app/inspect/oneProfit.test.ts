@@ -90,7 +90,8 @@ describe('profit', () => {
     worlds.push(world);
     const limits = { ...world.config.limits, ordersMax: world.config.limits.ordersMax + 1 } as never;
     const config = { ...world.config, limits };
-    const source = { file: 'bot.yaml', given: world.config, read: () => ({ config, text: 'another' }) };
+    const read = () => ({ config, text: 'another' });
+    const source = { file: 'bot.yaml', given: world.config, read, inspect: read };
     const first = await started(world, { source });
     await world.clock.advance(400_000);
     const early = await agree(world, world.stateDir);

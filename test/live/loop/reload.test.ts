@@ -47,7 +47,7 @@ class Bot {
   async start(changes: RunChanges = {}): Promise<void> {
     const { config: given } = this.read();
     const stream = inProcessStream(this.world.box.exchange.stream, this.world.clock);
-    const source = { file: 'my.yaml', given, read: () => this.read() };
+    const source = { file: 'my.yaml', given, read: () => this.read(), inspect: () => this.read() };
     this.running = await started(this.world, { stream, source, config: given, ...changes });
     await this.world.clock.advance(10 * SECOND);
   }

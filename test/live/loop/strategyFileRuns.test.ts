@@ -53,7 +53,7 @@ class OwnBot {
   async start(): Promise<this> {
     const { config: given } = this.read();
     const stream = inProcessStream(this.world.box.exchange.stream, this.world.clock);
-    const source = { file: 'my.yaml', given, read: () => this.read() };
+    const source = { file: 'my.yaml', given, read: () => this.read(), inspect: () => this.read() };
     this.running = await started(this.world, { stream, source, config: given });
     await this.world.clock.advance(20_000);
     return this;
