@@ -1,4 +1,4 @@
-/** What a strategy file receives in a backtest, by time: its history from before the start, and nothing of the future. */
+/** Trades that a strategy file receives in a backtest, by time: its history from before the start, and nothing of the future. */
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { rowsOfTape } from '../../backtest/index.ts';

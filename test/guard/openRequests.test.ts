@@ -56,7 +56,7 @@ test.each(CLIENTS)(
     }
     await client.close();
     await server.close();
-    // What is kept grows in every window; code that is compiled and other tests of this process grow only in some.
+    // A leak grows in every window; code that is compiled and other tests of this process grow only in some.
     expect(Math.min(...kept), `bytes for each request, window by window: ${kept.join(', ')}`).toBeLessThan(KEPT_MAX);
   },
   300_000,
@@ -75,7 +75,7 @@ test('a deadline aborts its own request, and a close aborts all open and later o
 test('a deadline aborts its request though memory is collected before it, and so does the signal of a caller', async () => {
   const requests = new OpenRequests();
   const caller = new AbortController();
-  // Nothing but the signals is held, as a request that waits for its answer holds it.
+  // Only the signals are held, as a request that waits for its answer holds its own.
   const signals = Array.from({ length: 50 }, () => requests.start(150).signal);
   const called = Array.from({ length: 50 }, () => requests.start(60_000, caller.signal).signal);
   for (let i = 0; i < 5; i++) {

@@ -245,7 +245,7 @@ describe('after a kill at any write while passed orders are filled', () => {
 describe('commands in flight at a kill', () => {
   const switches = { engineDelayMinMs: 25, engineDelayMaxMs: 25, cancelTiming: 'queued' } as const;
   const PRICE = 149_990;
-  /** What is left of an order if the process is killed with `act` in flight, and the market is then unseen for a day. */
+  /** Returns the state of an order if the process is killed with `act` in flight, and the market is then unseen for a day. */
   const left = (
     act: (world: ReturnType<typeof opened>, oid: string) => string,
     [bid, ask]: readonly [number, number],

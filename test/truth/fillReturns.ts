@@ -76,7 +76,7 @@ export type FillReturns = {
   readonly quotes: 'amounts' | 'prices' | 'trades';
   readonly orders: number;
   readonly filled: number;
-  /** Of the third of the orders with the smallest and the largest predicted chance: share filled, mean return in bps. */
+  /** Share filled and mean return in bps, of the third of the orders with the smallest and with the largest predicted chance. */
   readonly thirds: readonly (readonly [share: number, returnBps: number])[];
   /** Slope of the return on the chance in bps for ten points of chance, with its 95 % interval; `null` with too few fills. */
   readonly slope: { readonly value: number; readonly low: number; readonly high: number } | null;
@@ -183,7 +183,7 @@ function walkRows(
 
 type Placed = {
   readonly block: number;
-  /** What is known at arrival. */
+  /** Facts known at arrival. */
   readonly features: readonly number[];
   readonly returnBps: number | null;
   chance: number;

@@ -1,4 +1,4 @@
-/** What the fill models say of recorded orders on snapshots of drawn depths and rates, against the fate of these orders. */
+/** Fills of recorded orders by the fill models on snapshots of drawn depths and rates, against the fate of these orders. */
 import { fillModel, type MarketRows } from '../../backtest/index.ts';
 import { randomOf } from '../../src/core/index.ts';
 import {

@@ -19,15 +19,16 @@ export function assertBookKnown({ configFile, stateDir }: WhichBot, book: string
   if (book === undefined) return [];
   const recorded = symbolsOf(recordedIn(stateDir));
   const filed = configFile === undefined ? [] : symbolsOf(readConfig(configFile));
-  const known = [...new Set([...recorded, ...filed, ...booksWithLatches(stateDir)])];
+  const quoted = new Set([...recorded, ...filed]);
+  const stopped = booksWithLatches(stateDir);
+  const known = [...new Set([...quoted, ...stopped])];
   if (!known.includes(book))
     throw new UsageError(
       known.length === 0
         ? `--book ${book}: the books of this bot are unknown, because no run is recorded in ${stateDir}; pass its YAML file with -c FILE`
         : `--book ${book}: expected a book of this bot (${known.join(', ')})`,
     );
-  const isOnlyBook = new Set([...recorded, ...filed]).size === 1 && [...recorded, ...filed].includes(book);
-  if (isOnlyBook && !booksWithLatches(stateDir).includes(book))
+  if (quoted.size === 1 && quoted.has(book) && !stopped.includes(book))
     throw new UsageError(`--book ${book}: this bot has one book only; omit --book`);
   return recorded.length === 0 || recorded.includes(book)
     ? []

@@ -8,7 +8,7 @@ import { diskRoom } from '../../live/files/diskRoom.ts';
 import { diskAdvice, diskTroubleOf, syncTimes } from '../../live/files/diskTrouble.ts';
 import { assertStateDirTrusted, nearestFolder } from '../../live/files/stateDir.ts';
 import { isThere, readHeartbeat, type HeartbeatRecord, type HeartbeatRole } from '../../live/safety/heartbeat.ts';
-import { bookLatchIn, booksWithLatches } from '../../live/safety/bookLatch.ts';
+import { bookStopsIn } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { ownerText } from '../../live/state/owner.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
@@ -92,10 +92,7 @@ function stops(dir: string, which: WhichBot): readonly Finding[] {
   const latch = latchIn(dir);
   const found = [
     { stop: latch.read() ?? latch.readHold() ?? latch.readReduce(), book: undefined },
-    ...booksWithLatches(dir).map(book => {
-      const own = bookLatchIn(dir, book);
-      return { stop: own.read() ?? own.readReduce(), book };
-    }),
+    ...bookStopsIn(dir).map(({ book, halt }) => ({ stop: halt, book })),
   ];
   return found.flatMap(({ stop, book }) =>
     stop === null

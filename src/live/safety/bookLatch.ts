@@ -68,6 +68,14 @@ export function bookLatchIn(stateDir: string, symbol: string): BookLatch {
   };
 }
 
+/** Returns the halt or, without one, the reduce-only state of each book that has one. */
+export const bookStopsIn = (stateDir: string): readonly { readonly book: string; readonly halt: Halt }[] =>
+  booksWithLatches(stateDir).flatMap(book => {
+    const latch = bookLatchIn(stateDir, book);
+    const halt = latch.read() ?? latch.readReduce();
+    return halt === null ? [] : [{ book, halt }];
+  });
+
 /** Returns the books that have a folder of latches in a state directory, also those that no bot quotes any more. */
 export function booksWithLatches(stateDir: string): readonly string[] {
   const all = join(stateDir, BOOK_LATCHES_FOLDER);

@@ -8,7 +8,7 @@ import type Database from 'libsql';
 import type { Amount, Clock, Price, Side } from '../../core/index.ts';
 import { mayStillExecute } from '../../hedge/index.ts';
 import { checkpointOf } from '../recording/ledgerText.ts';
-import { bookLatchIn, booksWithLatches } from '../safety/bookLatch.ts';
+import { bookStopsIn } from '../safety/bookLatch.ts';
 import { latchIn, type Halt } from '../safety/latch.ts';
 import { ownerIn, type Owner } from './owner.ts';
 import { fromCopy } from './stateCopy.ts';
@@ -48,12 +48,7 @@ export async function lookInto(dir: string, clock: Clock): Promise<StateLook | n
     owner: ownerIn(db),
     orders: liveOrdersIn(db),
   }));
-  const bookHalts = booksWithLatches(dir).flatMap(book => {
-    const ofBook = bookLatchIn(dir, book);
-    const halt = ofBook.read() ?? ofBook.readReduce();
-    return halt === null ? [] : [{ book, halt }];
-  });
-  return found && { ...found, halt: latch.read() ?? latch.readReduce(), bookHalts };
+  return found && { ...found, halt: latch.read() ?? latch.readReduce(), bookHalts: bookStopsIn(dir) };
 }
 
 function liveOrdersIn(db: Database.Database): readonly LiveOrder[] {

@@ -13,7 +13,7 @@ import { readConfigText, readTradedText, shippedConfig } from '../../../src/wiri
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
 import { Folders } from '../../live/states.ts';
 import { folderWith, OWN_STRATEGY } from '../../strategies/ownFile.ts';
-import { advancing, started, worldOf } from '../../live/world.ts';
+import { advancing, started, worldOf, type World } from '../../live/world.ts';
 
 const folders = new Folders();
 afterAll(() => folders.clear());
@@ -24,6 +24,22 @@ const files = (dir: string) =>
     const path = join(dir, name);
     return existsSync(path) ? readFileSync(path, 'utf8') : null;
   });
+
+/** Starts a bot on a configuration file, and returns it after ten seconds with the ways to ask it. */
+async function botOn(world: World, file: string, read: () => ReturnType<typeof readConfigText>) {
+  const { stateDir, clock } = world;
+  const { config } = read();
+  const stream = inProcessStream(world.box.exchange.stream, clock);
+  const running = await started(world, { stream, source: { file, given: config, read, inspect: read }, config });
+  await clock.advance(10_000);
+  const bot = { stateDir, configFile: file };
+  return {
+    running,
+    bot,
+    passing: <T>(work: Promise<T>) => advancing(clock, 250, work),
+    preview: async (ask: Parameters<typeof previewAction>[1]) => (await previewAction(bot, ask, clock)).lines,
+  };
+}
 
 test('shows the changes without secrets, and leaves the reload of an operator as it was', async () => {
   const world = worldOf(71, {}, 'sandbox');
@@ -36,16 +52,7 @@ test('shows the changes without secrets, and leaves the reload of an operator as
     writeFileSync(file, stringify({ ...tree, metrics: { port: 0 }, state: { dir: stateDir }, ...changes }));
   write({});
   const read = () => readConfigText(file);
-  const stream = inProcessStream(world.box.exchange.stream, clock);
-  const running = await started(world, {
-    stream,
-    source: { file, given: read().config, read, inspect: read },
-    config: read().config,
-  });
-  await clock.advance(10_000);
-  const passing = <T>(work: Promise<T>) => advancing(clock, 250, work);
-  const bot = { stateDir, configFile: file };
-  const preview = async (ask: Parameters<typeof previewAction>[1]) => (await previewAction(bot, ask, clock)).lines;
+  const { running, passing, bot, preview } = await botOn(world, file, read);
   const wider = { strategy: { ...tree['strategy'], halfSpreadBps: 40 } };
   const alerts = { webhook: { url: `https://hooks.example.com/${SECRET}` } };
   write(wider);
@@ -95,16 +102,7 @@ test('of a strategy file is bound to its text: a person reviews the text that th
   const tree = parse(readFileSync(file, 'utf8')) as object;
   writeFileSync(file, stringify({ ...tree, state: { dir: stateDir } }));
   const read = () => readTradedText(file);
-  const stream = inProcessStream(world.box.exchange.stream, clock);
-  const running = await started(world, {
-    stream,
-    source: { file, given: read().config, read, inspect: read },
-    config: read().config,
-  });
-  await clock.advance(10_000);
-  const passing = <T>(work: Promise<T>) => advancing(clock, 250, work);
-  const bot = { stateDir, configFile: file };
-  const preview = async (ask: Parameters<typeof previewAction>[1]) => (await previewAction(bot, ask, clock)).lines;
+  const { running, passing, bot, preview } = await botOn(world, file, read);
   const desk = new ProposalDesk({ bot, clock, preview, newId: newProposalId });
   const asked = { action: 'reload', reason: 'a new idea', agent: 'Ana', minutes: null };
   expect(await passing(desk.preview(asked))).toContain('nothing has changed since the last recorded run');

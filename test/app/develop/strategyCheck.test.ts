@@ -6,7 +6,7 @@ import { changedOwn, OWN_STRATEGY, quotingBy } from '../../strategies/ownFile.ts
 const verdictsOf = (code: string, parameters: Readonly<Record<string, unknown>> | null = null) =>
   strategyVerdicts(strategyFileOf('./own.ts', code), parameters);
 
-/** What each broken law says. */
+/** Text of each broken law. */
 const brokenBy = (code: string): readonly string[] =>
   verdictsOf(code).flatMap(({ law, violation }) => (violation === null ? [] : [`${law}: ${violation}`]));
 

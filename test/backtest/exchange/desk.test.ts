@@ -57,7 +57,7 @@ function deskOver(changes: Partial<ReplayDeskOptions> = {}) {
       exchange.requests.push(clock.now(), MESSAGE.place, order, lots, clock.now(), 0);
       exchange.runTo(clock.now());
     },
-    /** What resting orders lock. */
+    /** Amounts that resting orders lock. */
     locked: () => ({
       btc: moneyOf(String(exchange.asks.orders.reduce((sum, { left }) => sum + left, 0))),
       mxn: moneyOf(String(exchange.bids.orders.reduce((sum, { left }) => sum + 995 * left, 0))),

@@ -13,7 +13,7 @@ import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts'
 import { changedOwn, OWN_STRATEGY } from '../../strategies/ownFile.ts';
 import { advancing, started, worldOf, type Running, type World } from '../world.ts';
 
-/** What the strategy file of a test reads and writes outside of itself. */
+/** Values that the strategy file of a test reads and writes outside of itself. */
 type Outside = { calls: number; fails: boolean };
 const outside = (globalThis as { ownTest?: Outside }).ownTest ?? { calls: 0, fails: false };
 (globalThis as { ownTest?: Outside }).ownTest = outside;

@@ -112,7 +112,7 @@ describe('stops of single books and of the whole bot', () => {
           bot.watch.look(false);
           bot.watch.look(false);
           expect({ what, book, states: statesOf(bot.engine) }).toEqual({ what, book, states: latched() });
-          // What a resume ends is not latched again.
+          // A stop that a resume ends is not latched again.
           if (what === 'resume' && !isPaused)
             expect([latchOf(book).read(), latchOf(book).readReduce()]).toEqual([null, null]);
           // A command on one book sends no event to another, so that none of its losses is forgotten.
