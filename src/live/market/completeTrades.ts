@@ -42,6 +42,7 @@ export class CompleteTradeFeed {
   #held: StreamTrade[] | null = [];
   /** Number of losses of the stream, each of which can lose trades. */
   #losses = 0;
+  #isCurrent = false;
   #isReading = false;
   readonly #stopping = new AbortController();
 
@@ -64,11 +65,13 @@ export class CompleteTradeFeed {
   /** Handles a loss of the stream or of its data: trades may be missing. */
   lost(): void {
     this.#losses++;
+    this.#isCurrent = false;
     this.#held ??= [];
   }
 
   /** Handles a current stream: it reports every later trade, and the lists have the earlier ones. */
   current(): void {
+    this.#isCurrent = true;
     if (this.#held === null || this.#isReading) return;
     this.#isReading = true;
     void this.#catchUp()
@@ -83,8 +86,9 @@ export class CompleteTradeFeed {
       const losses = this.#losses;
       const missed = this.#last === null ? null : await tradesAfter(lists, instrument(), this.#last, PAGES_MAX);
       if (signal.aborted) return;
-      // The stream may have lost trades during the read; it is current again later, and then calls this again.
-      if (losses !== this.#losses) return;
+      // Trades that a stream loses after this read would be missed. Once it is current again, the next read has them.
+      if (!this.#isCurrent) return;
+      if (losses !== this.#losses) continue;
       if (missed === null && this.#last !== null && read < READS_MAX) {
         await sleep(clock, AGAIN_MS, signal);
         continue;

@@ -243,6 +243,7 @@ test('after any outages of the stream and of the lists, each trade is reported o
       }
       if (!told.some(({ kind }) => kind === 'history')) expect(next).toBe(all.length);
     }),
-    { numRuns: 200 },
+    // A stream that is lost while a failed read waits: the read that follows is not the last.
+    { numRuns: 200, examples: [[['fails', 'current', 'works', 'lost', 'wait', 'trade'], 1]] },
   );
 });
