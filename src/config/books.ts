@@ -1,5 +1,5 @@
 /** Key `books`: several books of one account in one process. The sections of a book replace those of the file. */
-import { pairOrNull } from '../core/index.ts';
+import { connectedBooks, pairOf, pairOrNull } from '../core/index.ts';
 import type { Problem } from './problems.ts';
 import { liveBooksOf } from './sections/exchange.ts';
 import { externalReferenceOf, readsPerMinute } from './sections/reference.ts';
@@ -97,6 +97,7 @@ export function accountProblems(configs: readonly Config[]): readonly Problem[] 
         message: `expected no target, because ${home.book} is the first book with ${major}; set the target there`,
       });
   });
+  problems.push(...jointInventoryProblems(configs));
   const { budgets, kind } = first.exchange;
   const live = liveBooksOf(first.exchange, first.book);
   if (kind === 'embedded')
@@ -114,6 +115,24 @@ export function accountProblems(configs: readonly Config[]): readonly Problem[] 
       message: `expected at most ${budgets.publicPerMinute} public requests per minute (budgets.publicPerMinute), found ${Math.ceil(perMinute)} for ${configs.length} books with timing.bookPollMs ${first.timing.bookPollMs}; increase timing.bookPollMs`,
     });
   return problems;
+}
+
+/** Returns the currency in which the joint inventory of several books is valued. */
+export const jointCurrencyOf = ({ book, jointInventory }: Pick<Config, 'book' | 'jointInventory'>): string =>
+  jointInventory?.currency ?? pairOf(book)[1];
+
+/** Returns a problem if the joint inventory cannot value a book. */
+function jointInventoryProblems(configs: readonly Config[]): readonly Problem[] {
+  const [first] = configs;
+  const symbols = configs.map(({ book }) => book);
+  if (first?.jointInventory === undefined || configs.length < 2 || symbols.some(book => pairOrNull(book) === null))
+    return [];
+  const currency = jointCurrencyOf(first);
+  const connected = connectedBooks(symbols, currency);
+  const apart = symbols.filter(symbol => !connected.includes(symbol));
+  if (apart.length === 0) return [];
+  const message = `expected books that lead to ${currency}, in which the account is valued; found no book between ${currency} and ${apart.join(', ')}. Add such a book, or choose jointInventory.currency`;
+  return [{ path: ['jointInventory'], message, aboutKey: true }];
 }
 
 /** Reads of the last trade and of the rules of one book, per minute. */

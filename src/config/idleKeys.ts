@@ -59,6 +59,11 @@ export const IDLE_RULES: readonly IdleRule[] = [
       'has no effect, because the bot neither hedges on this exchange nor reads its prices; add elsewhere to hedge.venues with the keys of hedge.elsewhere, or a source with from: elsewhere, or remove this section',
   },
   {
+    keys: ['jointInventory'],
+    hasEffect: ({ books }) => (books?.length ?? 1) > 1,
+    message: 'has no effect with one book; add books, or remove this section',
+  },
+  {
     keys: ['strategy.halfSpreadBps'],
     hasEffect: (_, { bidSpreadBps, askSpreadBps }) => bidSpreadBps === undefined || askSpreadBps === undefined,
     message:

@@ -10,6 +10,7 @@ import { backtestKeys } from './sections/backtest.ts';
 import { consoleKeys } from './sections/console.ts';
 import { elsewhere, exchangeKeys } from './sections/exchange.ts';
 import { hedge } from './sections/hedge.ts';
+import { jointInventory } from './sections/jointInventory.ts';
 import { journalKeys } from './sections/journal.ts';
 import { haltKeys, limitKeys } from './sections/limits.ts';
 import { markouts } from './sections/markouts.ts';
@@ -69,6 +70,7 @@ const oneBook = {
     .prefault({})
     .meta(AT_RELOAD)
     .describe('Inventory target.'),
+  jointInventory: jointInventory.optional().meta(AT_RELOAD),
   timing: timing.prefault({}).meta(AT_RELOAD).describe('Intervals and time limits.'),
   metrics: metricsKeys.prefault({}).describe('Metrics server.'),
   state: z

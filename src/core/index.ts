@@ -28,6 +28,7 @@ export * from './text/jsonKeys.ts';
 export { storedTarget, targetMoney } from './accounting/inventory.ts';
 export * from './accounting/ledger.ts';
 export * from './quoting/normalizeQuote.ts';
+export { connectedBooks, type JointInventoryRules } from './risk/jointInventory.ts';
 export type { LimitName, LimitUse } from './risk/limitUse.ts';
 export * from './marketdata/l3Book.ts';
 export * from './marketdata/livePrice.ts';

@@ -40,6 +40,7 @@ import {
 } from '../core/index.ts';
 import {
   booksOf,
+  jointCurrencyOf,
   edgeProblem,
   externalReferenceOf,
   leavesTransfers,
@@ -359,7 +360,7 @@ function sharedOptionsOf(
   onNews: ((news: EngineNews, symbol: string) => void) | undefined,
   isTraced: boolean,
 ): SharedOptions {
-  const { instance, timing } = config;
+  const { instance, timing, jointInventory } = config;
   return {
     instance,
     run,
@@ -372,6 +373,7 @@ function sharedOptionsOf(
       privateStaleAfterMs: Math.max(ACCOUNT_STALE.minMs, ACCOUNT_STALE.reads * timing.privatePollMs),
       listWaitMs: leavesTransfers(config) ? Infinity : timing.transferListDelayMaxMs,
     },
+    ...(jointInventory ? { jointInventory: { ...jointInventory, currency: jointCurrencyOf(config) } } : {}),
     ...(onNews ? { onNews } : {}),
     isTraced,
   };

@@ -61,6 +61,12 @@ const CASES: readonly (readonly [key: string, idle: object, says: string, withEf
     'the bot neither hedges on this exchange nor reads its prices',
     { exchange: REMOTE, elsewhere: PLACE, reference: { sources: [{ name: 'far', books: CHAIN }] } },
   ],
+  [
+    'jointInventory',
+    { jointInventory: {} },
+    'has no effect with one book',
+    { ...parsed('desk.yaml'), jointInventory: {}, book: undefined, console: undefined, hedge: undefined },
+  ],
   ['strategy.halfSpreadBps', { strategy: { ...LADDER, ...SIDES } }, 'set both sides', { strategy: LADDER }],
   [
     'strategy.optimization.depthAmount',
@@ -371,6 +377,7 @@ const OTHERS: readonly (readonly [section: string, keys: string])[] = [
   ['regimes.wide', 'factor volatilityBps marketSpreadBps depthMin'],
   ['regimes.reduceOnly', 'positionShare drawdownShare'],
   ['inventory', 'target'],
+  ['jointInventory', 'currency sampleMs halfLifeMs'],
   [
     'timing',
     'decideEveryMs bookPollMs privatePollMs staleAfterMs requestDelayMaxMs tradeReportDelayMaxMs transferListDelayMaxMs shutdownMs',

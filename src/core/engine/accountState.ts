@@ -3,6 +3,7 @@ import { Accounts, type AccountElsewhere } from '../accounting/accounts.ts';
 import type { Booked } from '../accounting/bookings.ts';
 import type { PlacedChange } from '../accounting/placeAccount.ts';
 import type { AccountDelays } from '../accounting/tradingAccount.ts';
+import type { JointBook, JointInventory } from '../risk/jointInventory.ts';
 import type { HaltReason } from '../model/halts.ts';
 import { money, type Millis, type Money } from '../model/units.ts';
 import { OriginIds } from '../orders/originIds.ts';
@@ -20,6 +21,8 @@ export type AccountBook = {
   readonly locked: ReadonlyMap<string, Money>;
   /** Base currency beyond the target that belongs to this book. */
   readonly position: Money;
+  /** The book, as the joint inventory of all books needs it. */
+  jointBook(at: Millis): JointBook;
   halt(reason: HaltReason): void;
   fillOf(trade: OwnTrade): FilledOrder;
   /** Applies a trade in this book. */
@@ -38,6 +41,7 @@ export type AccountTerms = {
   /** Base currency of the book that is hedged on another exchange; without hedges there, that of the first book. */
   readonly major: string;
   readonly elsewhere: AccountElsewhere | undefined;
+  readonly joint: JointInventory | null;
 };
 
 export class AccountState {
@@ -48,8 +52,11 @@ export class AccountState {
   isStopping = false;
   readonly #books: AccountBook[] = [];
   readonly #major: string;
+  /** Joint inventory of all books; `null` if each book uses its own. */
+  readonly joint: JointInventory | null;
 
-  constructor({ instance, run, timing, major, elsewhere }: AccountTerms) {
+  constructor({ instance, run, timing, major, elsewhere, joint }: AccountTerms) {
+    this.joint = joint;
     this.#major = major;
     this.ids = new OriginIds(instance, run);
     this.accounts = new Accounts(major, elsewhere, timing, {
@@ -65,6 +72,22 @@ export class AccountState {
    */
   add(book: AccountBook): void {
     this.#books.push(book);
+  }
+
+  /** Samples the prices of all books for their joint inventory, if a sample is due. */
+  observe(at: Millis): void {
+    this.joint?.observe(at, () => this.#books.map(book => book.jointBook(at)));
+  }
+
+  /**
+   * Returns the inventory by which a book skews its quotes, in its base currency; `null` if that is its own inventory.
+   */
+  jointInventoryOf(of: AccountBook, at: Millis): number | null {
+    if (this.joint === null) return null;
+    const books = this.#books.map(book => book.jointBook(at));
+    const i = this.#books.indexOf(of);
+    const joint = this.joint.inventoryOf(i, books);
+    return joint === books[i]!.position ? null : joint;
   }
 
   /** Halts all books. */

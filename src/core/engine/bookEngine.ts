@@ -38,6 +38,7 @@ import { quotingRefusal, type RiskContext } from '../risk/preTradeRisk.ts';
 import { describeMissingData, QuotingNews } from './readiness.ts';
 import { Quoter } from './quoter.ts';
 import { snapshotOf } from './snapshot.ts';
+import type { JointBook } from '../risk/jointInventory.ts';
 import type { RestoredOrder } from '../orders/restoredOrder.ts';
 import { OrphanOrders } from '../orders/orphanOrders.ts';
 import type { LastFill, Quote, Reference, SeenTrade, View } from '../quoting/strategy.ts';
@@ -270,6 +271,17 @@ export class BookEngine implements AccountBook {
   /** Held amount of the base currency that belongs to this book, minus the target. */
   get position(): Money {
     return this.#inventory.position();
+  }
+
+  /** The book, as the joint inventory of all books needs it. Its mid price is unknown while its data is old. */
+  jointBook(at: Millis): JointBook {
+    const { instrument } = this.#rules;
+    const isFresh = at - this.#fresh.book <= (this.#options.limits?.staleAfterMs ?? 0);
+    return {
+      mid: this.#market.isQuotable && isFresh ? this.#market.mid * Number(instrument.tick) : null,
+      position: this.#inventory.positionLots() * Number(instrument.lot),
+      isActive: this.haltedBecause === null && this.pausedBecause === null,
+    };
   }
 
   /** Orders that may be in the exchange's book. */
@@ -541,8 +553,17 @@ export class BookEngine implements AccountBook {
 
   /** Returns the strategy's quote, adjusted to the regime. */
   #shaped(at: Millis): Quote {
-    const quote = this.#options.strategy.quote(this.#view(at));
+    const view = this.#view(at);
+    const quote = this.#withJointFigure(this.#options.strategy.quote(view), view.position);
     return this.#risk.regimes.shape(quote, this.#market.mid, this.#inventory.positionLots());
+  }
+
+  /** Adds the inventory by which the strategy skewed its quotes to the figures of the quote. */
+  #withJointFigure(quote: Quote, joint: number): Quote {
+    if (this.#state.joint === null) return quote;
+    const { major, lot } = this.#rules.instrument;
+    const figure = { name: 'joint inventory', value: joint * Number(lot), unit: major };
+    return { ...quote, figures: [...(quote.figures ?? []), figure] };
   }
 
   /** Returns the quote without pulled sides, and without sides for which hedges have no room. */
@@ -793,6 +814,18 @@ export class BookEngine implements AccountBook {
     return { at: readAt, price, live: { there, sources: live.sources } };
   }
 
+  /**
+   * Returns the inventory by which the strategy skews its quotes, in lots: that of this book, or the joint inventory of
+   * all books within the position limit.
+   */
+  #skewLots(at: Millis): number {
+    const own = this.#inventory.positionLots();
+    const joint = this.#state.jointInventoryOf(this, at);
+    if (joint === null) return own;
+    const most = Math.max(Math.abs(own), this.#options.limits?.positionMax ?? 0);
+    return Math.max(-most, Math.min(most, Math.round(joint / Number(this.#rules.instrument.lot))));
+  }
+
   #view(at: Millis): View {
     return {
       at,
@@ -803,7 +836,7 @@ export class BookEngine implements AccountBook {
       hearsTrades: this.#market.hearsTrades,
       reference: this.#reference(at),
       rfqPrices: this.#market.rfqPrices,
-      position: this.#inventory.positionLots(),
+      position: this.#skewLots(at),
       positionMax: this.#options.limits?.positionMax ?? (0 as Amount),
       makerRate: this.#rules.makerRate,
       takerRate: this.#rules.takerRate,

@@ -7,6 +7,7 @@ import { BookEngine } from './bookEngine.ts';
 import { bookStatesIn, continuedStates, withoutLots, type BookStates } from './bookStates.ts';
 import type { BookOptions, EngineNews, EngineOptions, SharedOptions } from './engineTypes.ts';
 import { isBookEvent, type AccountEvent, type OneBookEvent, type EngineEvent, type RestoredLedger } from './event.ts';
+import { JointInventory } from '../risk/jointInventory.ts';
 import type { LedgerEntry } from '../accounting/ledger.ts';
 import type { PlaceAccount } from '../accounting/placeAccount.ts';
 import type { AccountView } from '../accounting/tradingAccount.ts';
@@ -50,9 +51,10 @@ export class Engine {
         `${targeted.instrument.symbol} has a target, but only the first book with a base currency can have one`,
       );
     this.#instruments = books.map(({ instrument }) => instrument);
-    const { instance, run, timing, onNews, isTraced = false } = account;
+    const { instance, run, timing, jointInventory, onNews, isTraced = false } = account;
     const { instrument, elsewhere } = hedged[0] ?? first;
-    this.#state = new AccountState({ instance, run, timing, major: instrument.major, elsewhere });
+    const joint = jointInventory && books.length > 1 ? new JointInventory(symbols, jointInventory) : null;
+    this.#state = new AccountState({ instance, run, timing, major: instrument.major, elsewhere, joint });
     this.books = books.map(book => {
       const told = onNews ? { onNews: (news: EngineNews) => onNews(news, book.instrument.symbol) } : {};
       return new BookEngine({ ...book, timing, isTraced, ...told }, this.#state);
@@ -87,6 +89,7 @@ export class Engine {
    * reports of the exchange contradict each other.
    */
   step(event: EngineEvent): readonly Approved<Command>[] {
+    this.#state.observe(event.at);
     for (const book of this.books) book.begin(event.at);
     if (isBookEvent(event)) return this.#bookOf(event).step(event);
     if (event.kind === 'restore') {
@@ -165,6 +168,7 @@ export class Engine {
     if (ledger === null) return;
     const { accounts } = this.#state;
     accounts.restore(ledger, at);
+    if (ledger.jointMoves !== undefined) this.#state.joint?.restore(ledger.jointMoves, at);
     const stored = bookStatesIn(ledger, this.books[0]!.symbol);
     const { states, kept } = continuedStates(stored, this.#instruments, major => accounts.held(major));
     this.#kept = kept;
@@ -274,7 +278,14 @@ export class Engine {
     const named = new Map([...this.books.map((book, i) => [book.symbol, states[i]!] as const), ...this.#kept]);
     const { symbol } = this.books[0]!;
     named.delete(symbol);
-    return { ...ofAccount, ...states[0]!, symbol, books: Object.fromEntries(named) };
+    const jointMoves = this.#state.joint?.state ?? null;
+    return {
+      ...ofAccount,
+      ...states[0]!,
+      symbol,
+      books: Object.fromEntries(named),
+      ...(jointMoves === null ? {} : { jointMoves }),
+    };
   }
 
   /** Time of the next decision if no event causes an earlier one. Drivers send a timer event at this time. */

@@ -25,6 +25,7 @@ import type {
   TransferEvent,
 } from '../accounting/accountEvents.ts';
 import type { TakerRequest } from '../hedging/takerOrder.ts';
+import type { JointMovesState } from '../estimators/jointMoves.ts';
 import type { RestoredOrder } from '../orders/restoredOrder.ts';
 import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
 
@@ -62,6 +63,8 @@ export type RestoredLedger = AccountLedger &
     readonly symbol?: string;
     /** States of the other books, and of books that only earlier runs had, by symbol. */
     readonly books?: Readonly<Record<string, BookState>>;
+    /** Joint moves of the currencies; absent without joint inventory. */
+    readonly jointMoves?: JointMovesState;
   };
 
 /**

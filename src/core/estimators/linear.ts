@@ -44,7 +44,34 @@ function swap(of: Float64Array, i: number, j: number): void {
 const SWEEPS_MAX = 60;
 
 /** Returns the eigenvalues of a symmetric matrix, in no particular order. */
-export function symmetricEigenvalues(matrix: readonly (readonly number[])[]): readonly number[] {
+export const symmetricEigenvalues = (matrix: readonly (readonly number[])[]): readonly number[] =>
+  eigenOf(matrix, null);
+
+/**
+ * Returns a function of a symmetric matrix: `of` is applied to each eigenvalue, and the eigenvectors stay. With the
+ * square root, for example, the result times itself is the matrix.
+ */
+export function functionOfMatrix(
+  matrix: readonly (readonly number[])[],
+  of: (eigenvalue: number) => number,
+): readonly (readonly number[])[] {
+  const n = matrix.length;
+  const vectors = matrix.map((_, i) => matrix.map((_, j) => (i === j ? 1 : 0)));
+  const values = eigenOf(matrix, vectors).map(of);
+  return vectors.map(row =>
+    vectors.map(column => {
+      let sum = 0;
+      for (let k = 0; k < n; k++) sum += row[k]! * values[k]! * column[k]!;
+      return sum;
+    }),
+  );
+}
+
+/**
+ * Returns the eigenvalues of a symmetric matrix. Rotates `vectors`, if given, so that an identity matrix gets the
+ * eigenvectors as columns, in the order of the eigenvalues.
+ */
+function eigenOf(matrix: readonly (readonly number[])[], vectors: number[][] | null): readonly number[] {
   const n = matrix.length;
   const a = matrix.map(row => [...row]);
   const scale = Math.max(0, ...a.map(row => row.reduce((sum, x) => sum + x * x, 0)));
@@ -52,20 +79,27 @@ export function symmetricEigenvalues(matrix: readonly (readonly number[])[]): re
     let rest = 0;
     for (let p = 0; p < n; p++) for (let q = p + 1; q < n; q++) rest += a[p]![q]! ** 2;
     if (!(rest > 1e-30 * scale)) break;
-    for (let p = 0; p < n; p++) for (let q = p + 1; q < n; q++) zeroEntry(a, p, q);
+    for (let p = 0; p < n; p++) for (let q = p + 1; q < n; q++) zeroEntry(a, vectors, p, q);
   }
   return a.map((row, i) => row[i]!);
 }
 
-/** Rotates the rows and columns `p` and `q`, so that their common entry becomes zero. */
-function zeroEntry(a: number[][], p: number, q: number): void {
+/**
+ * Rotates the rows and columns `p` and `q`, so that their common entry becomes zero. Rotates the same columns of
+ * `vectors`.
+ */
+function zeroEntry(a: number[][], vectors: number[][] | null, p: number, q: number): void {
   const common = a[p]![q]!;
   if (common === 0) return;
   const half = (a[q]![q]! - a[p]![p]!) / (2 * common);
   const tangent = (half < 0 ? -1 : 1) / (Math.abs(half) + Math.hypot(half, 1));
   const cosine = 1 / Math.hypot(tangent, 1);
   const sine = tangent * cosine;
-  for (const row of a) [row[p], row[q]] = [cosine * row[p]! - sine * row[q]!, sine * row[p]! + cosine * row[q]!];
+  const rotate = (row: number[]): void => {
+    [row[p], row[q]] = [cosine * row[p]! - sine * row[q]!, sine * row[p]! + cosine * row[q]!];
+  };
+  a.forEach(rotate);
+  vectors?.forEach(rotate);
   const [above, below] = [a[p]!, a[q]!];
   for (let k = 0; k < a.length; k++)
     [above[k], below[k]] = [cosine * above[k]! - sine * below[k]!, sine * above[k]! + cosine * below[k]!];

@@ -90,7 +90,10 @@ export type View = {
   readonly reference: Reference | null;
   /** Latest RFQ prices, which may be old; `null` if there are none. */
   readonly rfqPrices?: RfqPrices | null;
-  /** Held amount of the base currency minus the target, in lots. */
+  /**
+   * Held amount of the base currency minus the target, in lots. With `jointInventory`, also includes what the other
+   * books hold that moves with this book.
+   */
   readonly position: number;
   /** Maximum of |position|, in lots, even if all possibly live orders fill. */
   readonly positionMax: Amount;

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { booksOf, jointCurrencyOf, loadConfig } from '../../src/config.ts';
+import { engineOf } from '../../src/wiring/bot.ts';
+import { btcMxn } from '../core/market.ts';
+
+const DESK = parse(readFileSync(new URL('../../config/desk.yaml', import.meta.url), 'utf8')) as Record<string, unknown>;
+const load = (value: object) => loadConfig(stringify(value), 'my.yaml', ['bitso', 'binance', 'kraken']);
+
+describe('the section jointInventory', () => {
+  test('is valued in the quote currency of the first book, or in the given one, and shared by all books', () => {
+    const loaded = load({ ...DESK, jointInventory: {} });
+    if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+    expect(jointCurrencyOf(loaded.config)).toBe('mxn');
+    expect(
+      jointCurrencyOf({ ...loaded.config, jointInventory: { ...loaded.config.jointInventory!, currency: 'usd' } }),
+    ).toBe('usd');
+    expect(booksOf(loaded.config).map(({ jointInventory }) => jointInventory)).toEqual(
+      booksOf(loaded.config).map(() => ({ sampleMs: 60_000, halfLifeMs: 21_600_000 })),
+    );
+    const rules = booksOf(loaded.config).map(({ book }) => {
+      const [major = '', minor = ''] = book.split('_');
+      return { instrument: { ...btcMxn, symbol: book, major, minor }, makerRate: 0, takerRate: 0 };
+    });
+    const engine = engineOf(loaded.config, rules[0]!, 1, undefined, false, rules.slice(1));
+    engine.step({ kind: 'timer', at: 60_000 });
+    expect(engine.books.map(book => book.jointBook(60_000).position)).toEqual([0, 0, 0]);
+  });
+
+  test('is refused if no book leads from a book to the currency', () => {
+    const loaded = load({ ...DESK, jointInventory: { currency: 'eur' } });
+    expect(loaded).toMatchObject({
+      ok: false,
+      errors: [expect.stringContaining('jointInventory: expected books that lead to eur')],
+    });
+  });
+
+  test('is a warning with one book', () => {
+    const { books, ...shared } = DESK as { books: readonly { symbol: string }[] };
+    const { symbol, ...sections } = books[0]!;
+    const loaded = load({ ...shared, ...sections, book: symbol, jointInventory: {} });
+    expect(
+      loaded.ok && loaded.warnings.some(line => line.includes('jointInventory: has no effect with one book')),
+    ).toBe(true);
+  });
+});
