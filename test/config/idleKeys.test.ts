@@ -65,7 +65,7 @@ const CASES: readonly (readonly [key: string, idle: object, says: string, withEf
     'jointInventory',
     { jointInventory: {} },
     'has no effect with one book',
-    { ...parsed('desk.yaml'), jointInventory: {}, book: undefined, console: undefined, hedge: undefined },
+    { ...parsed('desk.yaml'), jointInventory: {}, book: undefined, inventory: undefined },
   ],
   ['strategy.halfSpreadBps', { strategy: { ...LADDER, ...SIDES } }, 'set both sides', { strategy: LADDER }],
   [
