@@ -2,7 +2,14 @@
  * Parser of the YAML text: a checked configuration, or all errors together. Reads no file and no environment variable.
  */
 import { isPair, isScalar, visit, type Node } from 'yaml';
-import { accountProblems, bookValues, configOfBooks, listProblems, pathOfBook } from './config/books.ts';
+import {
+  accountProblems,
+  appliesToSeveral,
+  bookValues,
+  configOfBooks,
+  listProblems,
+  pathOfBook,
+} from './config/books.ts';
 import { crossProblems, isSection, withoutValues } from './config/crossFieldChecks.ts';
 import { problemsOf, type Problem } from './config/problems.ts';
 import { pathInFile, OLD_KEYS_END, withCurrentKeys, type RenamedKey } from './config/renamedKeys.ts';
@@ -175,7 +182,8 @@ function checkedBooks(given: Given, source: SourceOf, venues: readonly string[] 
     inFile: (problem: Problem): Problem => ({ ...problem, path: pathOfBook(problem.path, value, entry) }),
   }));
   const configs = each.flatMap(({ config }) => config ?? []);
-  const found = [...listProblems(value), ...each.flatMap(one => one.found.map(one.inFile))];
+  const ofBooks = each.flatMap(one => one.found.map(one.inFile));
+  const found = [...listProblems(value), ...(each.length > 1 ? ofBooks.filter(appliesToSeveral) : ofBooks)];
   if (found.every(({ isWarning }) => isWarning === true)) found.push(...accountProblems(configs));
   return {
     config: configs.length === each.length ? configOfBooks(configs) : null,

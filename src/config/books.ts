@@ -83,6 +83,13 @@ export function listProblems(value: unknown): readonly Problem[] {
   return problems;
 }
 
+/**
+ * Whether a problem that was found in the configuration of one book also applies to several books. Joint inventory has
+ * no effect with one book.
+ */
+export const appliesToSeveral = ({ path, isWarning }: Problem): boolean =>
+  !(isWarning === true && path[0] === 'jointInventory');
+
 /** Returns the problems between the books of an account, each with its path in the file. */
 export function accountProblems(configs: readonly Config[]): readonly Problem[] {
   const problems: Problem[] = [];

@@ -60,7 +60,7 @@ export const IDLE_RULES: readonly IdleRule[] = [
   },
   {
     keys: ['jointInventory'],
-    hasEffect: ({ books }) => (books?.length ?? 1) > 1,
+    hasEffect: () => false,
     message: 'has no effect with one book; add books, or remove this section',
   },
   {
