@@ -172,6 +172,7 @@ const MANY = [
   'core/quoting/reconciledPlan',
   'core/quoting/refusalBackoff',
   'core/quoting/rfqReference',
+  'core/risk/currencyLimits',
   'core/risk/hedgeDebt',
   'core/risk/jointInventory',
   'core/risk/pastPrice',

@@ -3,6 +3,7 @@
  */
 import { isPair, isScalar, visit, type Node } from 'yaml';
 import {
+  accountLimitProblems,
   accountProblems,
   appliesToSeveral,
   bookValues,
@@ -176,7 +177,10 @@ function checkedOfSeveral(value: unknown, source: SourceOf, venues: readonly str
 function checkedBooks(given: Given, source: SourceOf, venues: readonly string[] | undefined): Checked {
   const { value } = given;
   const values = bookValues(value);
-  if (values === null) return checkedBook(given, source, venues);
+  if (values === null) {
+    const one = checkedBook(given, source, venues);
+    return one.config === null ? one : { ...one, found: [...one.found, ...accountLimitProblems([one.config])] };
+  }
   const each = values.map(({ entry, value: one }) => ({
     ...checkedOfSeveral(one, path => source(pathOfBook(path, value, entry)), venues),
     inFile: (problem: Problem): Problem => ({ ...problem, path: pathOfBook(problem.path, value, entry) }),

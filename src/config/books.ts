@@ -104,7 +104,7 @@ export function accountProblems(configs: readonly Config[]): readonly Problem[] 
         message: `expected no target, because ${home.book} is the first book with ${major}; set the target there`,
       });
   });
-  problems.push(...jointInventoryProblems(configs));
+  problems.push(...jointInventoryProblems(configs), ...accountLimitProblems(configs));
   const { budgets, kind } = first.exchange;
   const live = liveBooksOf(first.exchange, first.book);
   if (kind === 'embedded')
@@ -140,6 +140,18 @@ function jointInventoryProblems(configs: readonly Config[]): readonly Problem[] 
   if (apart.length === 0) return [];
   const message = `expected books that lead to ${currency}, in which the account is valued; found no book between ${currency} and ${apart.join(', ')}. Add such a book, or choose jointInventory.currency`;
   return [{ path: ['jointInventory'], message, aboutKey: true }];
+}
+
+/** Returns the problems of limits for currencies that no book has. */
+export function accountLimitProblems(configs: readonly Config[]): readonly Problem[] {
+  const currencies = [...new Set(configs.flatMap(({ book }) => pairOrNull(book) ?? []))];
+  return Object.keys(configs[0]?.accountLimits?.currencies ?? {})
+    .filter(currency => !currencies.includes(currency))
+    .map(currency => ({
+      path: ['accountLimits', 'currencies', currency],
+      message: `expected a currency of a book (${currencies.join(', ')}), found ${currency}`,
+      aboutKey: true,
+    }));
 }
 
 /** Reads of the last trade and of the rules of one book, per minute. */

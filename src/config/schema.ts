@@ -12,7 +12,7 @@ import { elsewhere, exchangeKeys } from './sections/exchange.ts';
 import { hedge } from './sections/hedge.ts';
 import { jointInventory } from './sections/jointInventory.ts';
 import { journalKeys } from './sections/journal.ts';
-import { haltKeys, limitKeys } from './sections/limits.ts';
+import { accountLimits, haltKeys, limitKeys } from './sections/limits.ts';
 import { markouts } from './sections/markouts.ts';
 import { metricsKeys } from './sections/metrics.ts';
 import { paper } from './sections/paper.ts';
@@ -47,6 +47,7 @@ const oneBook = {
   fairValue: fairValueParameters.optional().meta(AT_RELOAD),
   paper: paper.prefault({}).describe('Settings of puntas run --paper.'),
   limits: limitKeys.meta(AT_RELOAD).describe('Hard limits.'),
+  accountLimits: accountLimits.optional().meta(AT_RELOAD),
   halts: haltKeys
     .prefault({})
     .meta(AT_RELOAD)

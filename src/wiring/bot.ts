@@ -360,7 +360,7 @@ function sharedOptionsOf(
   onNews: ((news: EngineNews, symbol: string) => void) | undefined,
   isTraced: boolean,
 ): SharedOptions {
-  const { instance, timing, jointInventory } = config;
+  const { instance, timing, accountLimits, jointInventory } = config;
   return {
     instance,
     run,
@@ -373,11 +373,15 @@ function sharedOptionsOf(
       privateStaleAfterMs: Math.max(ACCOUNT_STALE.minMs, ACCOUNT_STALE.reads * timing.privatePollMs),
       listWaitMs: leavesTransfers(config) ? Infinity : timing.transferListDelayMaxMs,
     },
+    ...(accountLimits ? { currencyLimits: currencyLimitsOf(accountLimits) } : {}),
     ...(jointInventory ? { jointInventory: { ...jointInventory, currency: jointCurrencyOf(config) } } : {}),
     ...(onNews ? { onNews } : {}),
     isTraced,
   };
 }
+
+const currencyLimitsOf = ({ currencies }: NonNullable<Config['accountLimits']>): ReadonlyMap<string, Money> =>
+  new Map(Object.entries(currencies).map(([currency, most]) => [currency, moneyOf(most)]));
 
 /** Returns the setup of hedges with the conversion desk; `undefined` if hedging is not configured. */
 export function hedgeOf(config: Config, client: VenueClient): HedgeSetup | undefined {

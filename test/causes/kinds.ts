@@ -110,6 +110,7 @@ const LEVEL: Readonly<Record<Level, true>> = {
   'order amount limit': true,
   'order count limit': true,
   'position limit': true,
+  'currency limit': true,
   'hedge debt limit': true,
   'waits for a hedge': true,
   'no hedge elsewhere': true,
@@ -187,6 +188,11 @@ export const ELSEWHERE: readonly { readonly of: Kind; readonly why: string; read
     of: 'level: post-only refused, waits for the book',
     why: 'the same',
     test: 'test/core/engine/postOnly.test.ts',
+  },
+  {
+    of: 'level: currency limit',
+    why: 'it needs fills in one direction in several books',
+    test: 'test/core/risk/currencyLimits.test.ts',
   },
   {
     of: 'level: hedge debt limit',

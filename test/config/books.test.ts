@@ -99,7 +99,7 @@ describe('the list of books', () => {
     [
       'a book without a market',
       withBooks(first, { ...second, symbol: 'eth_usd' }),
-      [/books\.1\.symbol: eth_usd is not simulated/],
+      [/books\.1\.symbol: eth_usd is not simulated/, /jointInventory: expected books that lead to mxn, .* eth_usd/],
     ],
     [
       'too many polls',

@@ -357,7 +357,7 @@ const OTHERS: readonly (readonly [section: string, keys: string])[] = [
   ['reference.sources.*', 'from staleAfterMs frozenAfterMs amount'],
   ['reference.basis', 'sdBps revertMs driftBps errorMaxBps bandBps unknown'],
   ['reference.feeds.*', 'book url file price time'],
-  ['', 'books hedge markouts nextTierCounts rfqReference webhooks alerts console'],
+  ['', 'accountLimits books hedge markouts nextTierCounts rfqReference webhooks alerts console'],
   ['hedge', 'band residual venues elsewhere routes costMaxBps costDayMax carryBpsPerHour everyMs pauseMs'],
   [
     'hedge.elsewhere',

@@ -45,3 +45,27 @@ describe('the section jointInventory', () => {
     ).toBe(true);
   });
 });
+
+describe('the section accountLimits', () => {
+  const { books, ...shared } = DESK as { books: readonly { symbol: string }[] };
+  const { symbol, ...sections } = books[0]!;
+  const one = { ...shared, ...sections, book: symbol };
+
+  test('is taken with one book and with several', () => {
+    for (const file of [DESK, one])
+      expect(load({ ...file, accountLimits: { currencies: { btc: '0.3' } } }).ok).toBe(true);
+  });
+
+  test.each([
+    ['several books', DESK, 'btc, mxn, eth, usd'],
+    ['one book', one, 'btc, mxn'],
+  ])('is refused for a currency that no book has, with %s', (_, file, known) => {
+    const loaded = load({ ...file, accountLimits: { currencies: { xrp: '5' } } });
+    expect(loaded).toMatchObject({
+      ok: false,
+      errors: [
+        expect.stringContaining(`accountLimits.currencies.xrp: expected a currency of a book (${known}), found xrp`),
+      ],
+    });
+  });
+});

@@ -19,10 +19,10 @@
  * It was raised by 1,050 for the shadow: its page (350), its eight alarms in the runbook, its metrics, its command and its
  * JSON.
  * It was raised by 90 for commands on one of several books: a section and an option.
- * It was raised by 200 for joint inventory: its section and keys.
+ * It was raised by 320 for joint inventory and limits over all books: their sections and keys.
  * It was raised by 470 for strategy files: their page with the warm-up, and their command.
  */
-export const WORDS_MAX = 45_800;
+export const WORDS_MAX = 45_920;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -38,7 +38,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/cli.md': 3_290,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 5_170,
+  'docs/configuration.md': 5_220,
   'docs/console.md': 810,
   'docs/container.md': 620,
   'docs/contents.md': 230,
@@ -75,11 +75,11 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/report.md': 525,
   'docs/runbook.md': 3_135,
   'docs/scout.md': 735,
-  'docs/several-books.md': 425,
+  'docs/several-books.md': 500,
   'docs/shadow.md': 350,
   'docs/sentinel.md': 325,
   'docs/state-directory.md': 325,
-  'docs/states.md': 865,
+  'docs/states.md': 875,
   'docs/strategies.md': 915,
   'docs/strategy-files.md': 450,
   'docs/tape.md': 250,

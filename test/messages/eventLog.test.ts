@@ -108,6 +108,7 @@ const REFUSALS: Readonly<Record<RiskRefusal, Told>> = {
   'order amount limit': ['warn', 'not quoting: order amount limit'],
   'order count limit': ['warn', 'not quoting: order count limit'],
   'position limit': ['warn', 'not quoting: position limit'],
+  'currency limit': ['warn', 'not quoting: currency limit'],
   'hedge debt limit': ['warn', 'not quoting: hedge debt limit'],
   'waits for a hedge': ['warn', 'not quoting: waits for a hedge'],
   'no hedge elsewhere': ['warn', 'not quoting: no hedge elsewhere'],

@@ -3493,4 +3493,20 @@ export const EDITS: readonly Edit[] = [
     test: 'test/core/estimators/jointMoves.test.ts',
     title: 'prices that do not move together have no covariance, in at least 9 of 10 seeds',
   },
+  {
+    name: 'a limit by currency forgets the orders of the other books',
+    file: 'src/core/risk/currencyLimits.ts',
+    from: 'if (base === currency) left -= isRaised ? buy.base : sell.base;',
+    to: 'if (base === currency) left -= 0n;',
+    test: 'test/core/risk/currencyLimits.test.ts',
+    title: 'hold after any fills, whatever orders are live',
+  },
+  {
+    name: 'a limit by currency takes the quote currency of the wrong side',
+    file: 'src/core/risk/currencyLimits.ts',
+    from: 'quote: room(of.quote, false) }',
+    to: 'quote: room(of.quote, true) }',
+    test: 'test/core/risk/currencyLimits.test.ts',
+    title: 'hold after any fills, whatever orders are live',
+  },
 ];

@@ -14,6 +14,4 @@ export const jointInventory = z
       .describe('Time between two samples of the mid prices. Short intervals hide joint moves.'),
     halfLifeMs: millis(600_000, 2_592_000_000).default(21_600_000).describe("Half-life of a sample's weight."),
   })
-  .describe(
-    'Several books skew their quotes by their joint inventory. If omitted, each book uses its own inventory.',
-  );
+  .describe('Several books skew their quotes by their joint inventory. If omitted, each book uses its own inventory.');

@@ -33,3 +33,14 @@ export const haltKeys = z.strictObject({
   unknownsPerMinute: perMinute(20).describe('Maximum placements with unknown outcome per minute.'),
   messagesPerMinute: perMinute(600).describe('Maximum placements and cancels per minute.'),
 });
+
+/** Limits on all books of the account together. */
+export const accountLimits = z
+  .strictObject({
+    currencies: z
+      .record(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "btc"'), aboveZero)
+      .describe(
+        'Maximum |exposure| over all books by currency, even if all possibly live orders fill: `{ btc: "0.3" }`.',
+      ),
+  })
+  .describe('Limits on what all books hold together.');

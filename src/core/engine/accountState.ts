@@ -3,9 +3,11 @@ import { Accounts, type AccountElsewhere } from '../accounting/accounts.ts';
 import type { Booked } from '../accounting/bookings.ts';
 import type { PlacedChange } from '../accounting/placeAccount.ts';
 import type { AccountDelays } from '../accounting/tradingAccount.ts';
+import { currencyRooms, type CurrencyLimits, type CurrencyRoom, type ExposedBook } from '../risk/currencyLimits.ts';
+import type { LimitUse } from '../risk/limitUse.ts';
 import type { JointBook, JointInventory } from '../risk/jointInventory.ts';
 import type { HaltReason } from '../model/halts.ts';
-import { money, type Millis, type Money } from '../model/units.ts';
+import { money, type Millis, type Money, type Side } from '../model/units.ts';
 import { OriginIds } from '../orders/originIds.ts';
 import type { OwnTrade } from '../ports/port.ts';
 
@@ -23,6 +25,10 @@ export type AccountBook = {
   readonly position: Money;
   /** The book, as the joint inventory of all books needs it. */
   jointBook(at: Millis): JointBook;
+  /** The book, as the limits by currency need it. */
+  readonly exposed: ExposedBook;
+  /** Base currency that pending conversions may still add (`buy`) and remove (`sell`). */
+  readonly converting: Readonly<Record<Side, Money>>;
   halt(reason: HaltReason): void;
   fillOf(trade: OwnTrade): FilledOrder;
   /** Applies a trade in this book. */
@@ -42,6 +48,7 @@ export type AccountTerms = {
   readonly major: string;
   readonly elsewhere: AccountElsewhere | undefined;
   readonly joint: JointInventory | null;
+  readonly currencyLimits: CurrencyLimits;
 };
 
 export class AccountState {
@@ -52,10 +59,12 @@ export class AccountState {
   isStopping = false;
   readonly #books: AccountBook[] = [];
   readonly #major: string;
+  readonly #currencyLimits: CurrencyLimits;
   /** Joint inventory of all books; `null` if each book uses its own. */
   readonly joint: JointInventory | null;
 
-  constructor({ instance, run, timing, major, elsewhere, joint }: AccountTerms) {
+  constructor({ instance, run, timing, major, elsewhere, joint, currencyLimits }: AccountTerms) {
+    this.#currencyLimits = currencyLimits;
     this.joint = joint;
     this.#major = major;
     this.ids = new OriginIds(instance, run);
@@ -88,6 +97,36 @@ export class AccountState {
     const i = this.#books.indexOf(of);
     const joint = this.joint.inventoryOf(i, books);
     return joint === books[i]!.position ? null : joint;
+  }
+
+  /** Returns the room of each side of a book under the limits by currency; `null` if neither currency has one. */
+  currencyRooms(of: AccountBook): Readonly<Record<Side, CurrencyRoom>> | null {
+    if (this.#currencyLimits.size === 0) return null;
+    const others = this.#books.filter(book => book !== of).map(({ exposed }) => exposed);
+    return currencyRooms(this.#currencyLimits, of.exposed, others, (currency, isRaised) => {
+      const pending = this.#home(currency)?.converting[isRaised ? 'buy' : 'sell'] ?? 0n;
+      return money(this.#exposure(currency) + (isRaised ? pending : -pending));
+    });
+  }
+
+  /** Returns the exposure of a book's currencies that have a limit, with the limit. */
+  currencyUses(of: AccountBook): readonly LimitUse[] {
+    return [of.exposed.base, of.exposed.quote].flatMap(currency => {
+      const max = this.#currencyLimits.get(currency);
+      if (max === undefined) return [];
+      const held = this.#exposure(currency);
+      return [{ limit: 'accountLimits', currency, max, used: money(held < 0n ? -held : held) }];
+    });
+  }
+
+  /**
+   * Returns what the account holds of a currency beyond its target. A currency that no book has as base has no target:
+   * its exposure is what trades changed since the opening of the ledger.
+   */
+  #exposure(currency: string): Money {
+    const books = this.#books.filter(({ major }) => major === currency);
+    if (books.length === 0) return this.accounts.own.traded(currency);
+    return money(books.reduce((sum, { position }) => sum + position, 0n));
   }
 
   /** Halts all books. */

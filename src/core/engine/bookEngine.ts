@@ -19,7 +19,7 @@ import { HourEnds, type ProfitSinceOpening } from '../accounting/profitSinceOpen
 import type { Booked } from '../accounting/bookings.ts';
 import { HedgeDebt, type Exposure, type HedgeRooms } from '../risk/hedgeDebt.ts';
 import { Inventory, storedTarget, targetMoney } from '../accounting/inventory.ts';
-import { priceExact, priceFloor } from '../model/instrument.ts';
+import { moneyOfAmount, priceExact, priceFloor } from '../model/instrument.ts';
 import { LivePrice, type LivePriceStatus } from '../marketdata/livePrice.ts';
 import { limitUsesOf } from '../risk/limitUse.ts';
 import { lockedByOrders } from '../accounting/foreignLocks.ts';
@@ -38,6 +38,7 @@ import { quotingRefusal, type RiskContext } from '../risk/preTradeRisk.ts';
 import { describeMissingData, QuotingNews } from './readiness.ts';
 import { Quoter } from './quoter.ts';
 import { snapshotOf } from './snapshot.ts';
+import { exchangedBy, type ExposedBook } from '../risk/currencyLimits.ts';
 import type { JointBook } from '../risk/jointInventory.ts';
 import type { RestoredOrder } from '../orders/restoredOrder.ts';
 import { OrphanOrders } from '../orders/orphanOrders.ts';
@@ -99,8 +100,10 @@ export class BookEngine implements AccountBook {
   readonly #decisions: Decisions;
   #at: Millis = -Infinity;
   /** Returns each limit with its maximum and its current value. */
-  readonly limitUses = (at: Millis) =>
-    limitUsesOf(this.riskContext(at), this.#risk.killSwitch, this.#inventory.totalProfit(), at);
+  readonly limitUses = (at: Millis) => [
+    ...limitUsesOf(this.riskContext(at), this.#risk.killSwitch, this.#inventory.totalProfit(), at),
+    ...this.#state.currencyUses(this),
+  ];
 
   constructor(options: BookEngineOptions, state: AccountState) {
     this.#options = options;
@@ -271,6 +274,20 @@ export class BookEngine implements AccountBook {
   /** Held amount of the base currency that belongs to this book, minus the target. */
   get position(): Money {
     return this.#inventory.position();
+  }
+
+  /** The book, as the limits by currency need it. */
+  get exposed(): ExposedBook {
+    const { instrument } = this.#rules;
+    const of = (side: Side) => exchangedBy(instrument, this.#orders.live, side);
+    return { base: instrument.major, quote: instrument.minor, orders: { buy: of('buy'), sell: of('sell') } };
+  }
+
+  /** Base currency that pending conversions may still add (`buy`) and remove (`sell`). */
+  get converting(): Readonly<Record<Side, Money>> {
+    const { instrument } = this.#rules;
+    const { buy, sell } = this.#state.accounts.converting(instrument);
+    return { buy: moneyOfAmount(instrument, buy as Amount), sell: moneyOfAmount(instrument, sell as Amount) };
   }
 
   /** The book, as the joint inventory of all books needs it. Its mid price is unknown while its data is old. */
@@ -769,6 +786,7 @@ export class BookEngine implements AccountBook {
       position: this.#isInventoryKnown ? this.#inventory.positionLots() : 0,
       converting: this.#state.accounts.converting(this.#rules.instrument),
       hedgeRooms: this.#hedgeRooms(),
+      currencyRooms: this.#state.currencyRooms(this),
       orders: this.#orders.live,
       majorFunds: this.#state.funds(major, this),
       minorFunds: this.#state.funds(minor, this),

@@ -12,6 +12,7 @@ import {
 import { mayLive } from '../orders/orders.ts';
 import type { Reason } from './reasons.ts';
 import type { HedgeRefusal } from '../risk/hedgeDebt.ts';
+import { exchangedBy } from '../risk/currencyLimits.ts';
 import { fundsFor, positionRoom, type RiskContext, type RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { AmountStep } from '../quoting/strategy.ts';
 import { money, textOfMoney, type Amount, type Money, type Price, type Side } from '../model/units.ts';
@@ -45,6 +46,7 @@ const LASTING: readonly Reason[] = [
   'order amount limit',
   'order count limit',
   'position limit',
+  'currency limit',
   'hedge debt limit',
   'no hedge elsewhere',
   'price outside the collar',
@@ -61,6 +63,7 @@ const LASTING: readonly Reason[] = [
 const SIDE_SPECIFIC: readonly Reason[] = [
   'insufficient funds',
   'position limit',
+  'currency limit',
   'hedge debt limit',
   'waits for a hedge',
   'no hedge elsewhere',
@@ -197,6 +200,19 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
     `${orders.filter(mayLive).length} orders may be live already, and limits.ordersMax is ${limits?.ordersMax ?? 0}; raise this limit, or quote fewer levels`,
   'position limit': ({ side, amount, riskContext, write }) =>
     `the order is for ${write.amount(amount)}, but limits.positionMax (${write.amount(riskContext.limits?.positionMax ?? 0)}) allows only ${write.amount(positionRoom(side, riskContext))} more`,
+  'currency limit': of => {
+    const { side, amount, value, riskContext, write } = of;
+    const room = riskContext.currencyRooms?.[side];
+    const { base, quote } = exchangedBy(riskContext.instrument, riskContext.orders, side);
+    const left = (most: Money, ordered: Money): Money => money(most > ordered ? most - ordered : 0n);
+    const ofBase = room?.base == null ? null : left(room.base, base);
+    const order = moneyOfAmount(riskContext.instrument, amount);
+    const [found, allowed] =
+      ofBase !== null && order > ofBase
+        ? [write.major(order), write.major(ofBase)]
+        : [write.minor(value), write.minor(left(room?.quote ?? money(0n), quote))];
+    return `${write.order(of)} exchanges ${found}, but accountLimits allows only ${allowed} more over all books`;
+  },
   'hedge debt limit': of => hedgeBoundText(of, 'hedge debt limit'),
   'waits for a hedge': of => hedgeBoundText(of, 'waits for a hedge'),
   'no hedge elsewhere': of => hedgeBoundText(of, 'no hedge elsewhere'),

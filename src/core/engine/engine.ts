@@ -51,10 +51,18 @@ export class Engine {
         `${targeted.instrument.symbol} has a target, but only the first book with a base currency can have one`,
       );
     this.#instruments = books.map(({ instrument }) => instrument);
-    const { instance, run, timing, jointInventory, onNews, isTraced = false } = account;
+    const { instance, run, timing, jointInventory, currencyLimits = new Map(), onNews, isTraced = false } = account;
     const { instrument, elsewhere } = hedged[0] ?? first;
     const joint = jointInventory && books.length > 1 ? new JointInventory(symbols, jointInventory) : null;
-    this.#state = new AccountState({ instance, run, timing, major: instrument.major, elsewhere, joint });
+    this.#state = new AccountState({
+      instance,
+      run,
+      timing,
+      major: instrument.major,
+      elsewhere,
+      joint,
+      currencyLimits,
+    });
     this.books = books.map(book => {
       const told = onNews ? { onNews: (news: EngineNews) => onNews(news, book.instrument.symbol) } : {};
       return new BookEngine({ ...book, timing, isTraced, ...told }, this.#state);

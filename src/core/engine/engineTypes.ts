@@ -5,6 +5,7 @@ import type { LivePriceRules, LivePriceStatus } from '../marketdata/livePrice.ts
 import type { MarkoutCurve } from '../estimators/markouts.ts';
 import type { TakerRefusal } from '../hedging/takerOrder.ts';
 import type { ElsewhereFigures, HedgeBounds } from '../risk/hedgeDebt.ts';
+import type { CurrencyLimits } from '../risk/currencyLimits.ts';
 import type { JointInventoryRules } from '../risk/jointInventory.ts';
 import type { HaltLimits } from '../risk/killSwitch.ts';
 import type { Instrument } from '../model/instrument.ts';
@@ -74,6 +75,8 @@ export type SharedOptions = {
   };
   /** Rules of the joint inventory of several books; if absent, each book skews its quotes by its own inventory. */
   readonly jointInventory?: JointInventoryRules;
+  /** Maximum exposure over all books, by currency; if absent, only the books have limits. */
+  readonly currencyLimits?: CurrencyLimits;
   /** Receives the news of all books, each with the symbol of its book. */
   readonly onNews?: (news: EngineNews, symbol: string) => void;
   /** Whether `BookEngine.decision` keeps the last decision in full. */

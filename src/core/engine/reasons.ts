@@ -94,6 +94,7 @@ const ALL: Readonly<Record<Reason, true>> = {
   'order amount limit': true,
   'order count limit': true,
   'position limit': true,
+  'currency limit': true,
   'reduce only': true,
   'would cross the book': true,
   'would cross our own order': true,

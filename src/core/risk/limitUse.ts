@@ -6,7 +6,7 @@ import type { RiskLimits, RiskContext } from './preTradeRisk.ts';
 import { money, type Amount, type Millis, type Money } from '../model/units.ts';
 
 /** Configuration key of the limit. */
-export type LimitName = Exclude<keyof RiskLimits, 'staleAfterMs'> | keyof HaltLimits;
+export type LimitName = Exclude<keyof RiskLimits, 'staleAfterMs'> | keyof HaltLimits | 'accountLimits';
 
 /**
  * Current value of one limit. A sum has a currency; a count or a distance (in bps) has `null` instead. If the limit is

@@ -3,6 +3,7 @@ import { bestOf, crosses, type Depth } from '../model/book.ts';
 import type { Approved, PlaceCommand } from '../orders/commands.ts';
 import type { ForeignBests } from '../orders/foreignOrders.ts';
 import { moneyOfAmount, moneyOfValue, valueOf, type Instrument } from '../model/instrument.ts';
+import { exchangedBy, type CurrencyRoom } from './currencyLimits.ts';
 import type { HedgeRefusal, HedgeRooms } from './hedgeDebt.ts';
 import { lotsOnSide, mayLive, remaining, type Order } from '../orders/orders.ts';
 import { farthestPrice, isNearPast, type PriceMoveLimit } from './pastPrice.ts';
@@ -55,6 +56,7 @@ export type RiskRefusal =
   | 'order amount limit'
   | 'order count limit'
   | 'position limit'
+  | 'currency limit'
   | 'reduce only'
   | 'would cross the book'
   | 'not towards the target'
@@ -131,6 +133,8 @@ export type RiskContext = {
    * hedges.
    */
   readonly hedgeRooms?: HedgeRooms | null;
+  /** Room of each side under the limits by currency; absent or `null` if there are none. */
+  readonly currencyRooms?: Readonly<Record<Side, CurrencyRoom>> | null;
   /** All orders, except those in state `done`. */
   readonly orders: readonly Order[];
   /**
@@ -204,6 +208,7 @@ export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<Pl
   if (crossesOwn(side, price, s.orders)) return 'would cross our own order';
   if (crossesForeign(side, price, s.foreignBests)) return 'would cross another order of the account';
   if (!(amount <= positionRoom(side, s))) return 'position limit';
+  if (s.currencyRooms && !isWithinRoom(command, s, s.currencyRooms[side])) return 'currency limit';
   if (s.hedgeRooms) {
     const { lots, hedgeLots, refusal } = s.hedgeRooms[side];
     if (!(lotsOnSide(s.orders, side) + amount <= (command.takes ? hedgeLots : lots))) return refusal;
@@ -226,6 +231,13 @@ export function positionRoom(side: Side, s: RiskContext): number {
 export function hedgeRoomLeft(side: Side, s: RiskContext): number {
   const left = s.hedgeRooms ? s.hedgeRooms[side].hedgeLots - lotsOnSide(s.orders, side) : Infinity;
   return Math.max(0, Math.min(positionRoom(side, s), left));
+}
+
+/** Whether an order and the possibly live orders of its side stay within the limits by currency. */
+function isWithinRoom({ side, price, amount }: PlaceCommand, s: RiskContext, room: CurrencyRoom): boolean {
+  const { base, quote } = exchangedBy(s.instrument, s.orders, side, amount);
+  const value = moneyOfValue(s.instrument, valueOf(price, amount));
+  return (room.base === null || base <= room.base) && (room.quote === null || quote + value <= room.quote);
 }
 
 function countLiveOrders(orders: readonly Order[]): number {

@@ -87,6 +87,7 @@ const LEVELS: Readonly<Record<Level, string | null>> = {
   'level: order amount limit': 'above `limits.orderAmountMax`',
   'level: order count limit': 'above `limits.ordersMax`',
   'level: position limit': 'its fill could exceed `limits.positionMax`',
+  'level: currency limit': 'its fill could exceed `accountLimits`',
   'level: hedge debt limit': 'its fill could exceed `hedge.elsewhere.debtMax`',
   'level: waits for a hedge': 'inventory beyond the band waits for a hedge on the other exchange',
   'level: no hedge elsewhere': 'its fill could not be hedged on the other exchange',

@@ -1,0 +1,64 @@
+/** Limits on what several books of one account hold together in a currency. */
+import { moneyOfAmount, moneyOfValue, valueOf, type Instrument } from '../model/instrument.ts';
+import { lotsOnSide, remaining, type Order } from '../orders/orders.ts';
+import { money, type Amount, type Money, type Side, type Value } from '../model/units.ts';
+
+/** Maximum of |exposure| by currency, even if all possibly live orders fill. */
+export type CurrencyLimits = ReadonlyMap<string, Money>;
+
+/** A book, as the limits by currency see it. */
+export type ExposedBook = {
+  readonly base: string;
+  readonly quote: string;
+  /** Base and quote currency that the possibly live orders of each side exchange if they fill. */
+  readonly orders: Readonly<Record<Side, { readonly base: Money; readonly quote: Money }>>;
+};
+
+/**
+ * Maximum of what the possibly live orders of one side of a book may exchange, in its base and its quote currency;
+ * `null` for a currency without a limit. Negative if the other books alone exceed the limit.
+ */
+export type CurrencyRoom = { readonly base: Money | null; readonly quote: Money | null };
+
+/**
+ * Returns the room of each side of `of`, beside the orders of the other books. `exposure` returns what the account holds
+ * of a currency beyond its target, as if the pending conversions that raise it (or lower it) were executed.
+ */
+export function currencyRooms(
+  limits: CurrencyLimits,
+  of: ExposedBook,
+  others: readonly ExposedBook[],
+  exposure: (currency: string, isRaised: boolean) => Money,
+): Readonly<Record<Side, CurrencyRoom>> {
+  const room = (currency: string, isRaised: boolean): Money | null => {
+    const most = limits.get(currency);
+    if (most === undefined) return null;
+    const held = exposure(currency, isRaised);
+    let left: bigint = isRaised ? most - held : most + held;
+    for (const { base, quote, orders } of others) {
+      const { buy, sell } = orders;
+      if (base === currency) left -= isRaised ? buy.base : sell.base;
+      if (quote === currency) left -= isRaised ? sell.quote : buy.quote;
+    }
+    return money(left);
+  };
+  return {
+    buy: { base: room(of.base, true), quote: room(of.quote, false) },
+    sell: { base: room(of.base, false), quote: room(of.quote, true) },
+  };
+}
+
+/** Returns what the possibly live orders of one side exchange if they fill, with `lots` more of the base currency. */
+export function exchangedBy(
+  instrument: Instrument,
+  orders: readonly Order[],
+  side: Side,
+  lots = 0,
+): { readonly base: Money; readonly quote: Money } {
+  let value = 0n;
+  for (const order of orders) if (order.side === side) value += valueOf(order.price, remaining(order) as Amount);
+  return {
+    base: moneyOfAmount(instrument, (lotsOnSide(orders, side) + lots) as Amount),
+    quote: moneyOfValue(instrument, value as Value),
+  };
+}
