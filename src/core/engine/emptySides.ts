@@ -205,7 +205,7 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
     const room = riskContext.currencyRooms?.[side];
     const { base, quote } = exchangedBy(riskContext.instrument, riskContext.orders, side);
     const left = (most: Money, ordered: Money): Money => money(most > ordered ? most - ordered : 0n);
-    const ofBase = room?.base == null ? null : left(room.base, base);
+    const ofBase = room === undefined || room.base === null ? null : left(room.base, base);
     const order = moneyOfAmount(riskContext.instrument, amount);
     const [found, allowed] =
       ofBase !== null && order > ofBase
