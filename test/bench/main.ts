@@ -8,6 +8,7 @@ import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { SingleBar } from 'cli-progress';
 import { backtestBench } from './backtest.ts';
+import { deskBench } from './desk.ts';
 import { engineBench, strategyBench } from './engine.ts';
 import { httpBench } from './http.ts';
 import { livePriceBench } from './livePrice.ts';
@@ -49,6 +50,10 @@ const BENCHES: readonly (() => Promise<Readonly<Record<string, number>>>)[] = [
       'engine.bookParsesPerSecond': parsing,
       'engine.decidingToParsing': deciding / parsing,
     };
+  },
+  async () => {
+    const { p99Micros, mbPerBook } = deskBench(size.decisions);
+    return { 'desk.p99Micros': p99Micros, 'desk.mbPerBook': mbPerBook };
   },
   async () =>
     Object.fromEntries(

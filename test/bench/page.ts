@@ -52,6 +52,12 @@ export function tablesOf({ commit, date, machine, size, figures, backtest, tapes
     '|---|---:|---|---:|---:|',
     `| engine, 50 levels per side: book read, ladder of 5 levels per side quoted, planned and passed through the risk gate | ${count(median('engine.decidingStepsPerSecond'))} steps/s, p99 ${count(median('engine.decidingP99Micros'))} µs | \`JSON.parse\` of that book as the exchange sends it | ${count(median('engine.bookParsesPerSecond'))}/s | ${ratio('engine.decidingToParsing')} |`,
     `| engine, a level changed, nothing to decide yet | ${count(median('engine.quietStepsPerSecond'))} steps/s | | | |`,
+    ...('desk.p99Micros' in figures
+      ? [
+          `| engine of ten books with joint inventory and limits by currency: a decision of one book, p99 | ${count(median('desk.p99Micros'))} µs | wanted | 100 µs | |`,
+          `| memory of one more book in it | ${median('desk.mbPerBook').toFixed(2)} MB | wanted | 10 MB | |`,
+        ]
+      : []),
     `| embedded exchange over HTTP: signature and nonce checked, matched, settled | ${count(median('http.ordersPerSecond'))} orders/s | \`node:http\` that answers a constant | ${count(median('http.bareRequestsPerSecond'))} requests/s | ${ratio('http.ordersToBare')} |`,
     `| matching engine, places and cancels | ${count(median('matching.operationsPerSecond'))} ops/s | \`nodejs-order-book\` on the same operations | ${count(median('matching.otherOperationsPerSecond'))} ops/s | ${ratio('matching.toOther')} |`,
     ...('livePrice.request.p99Ms' in figures

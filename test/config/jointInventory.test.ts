@@ -25,7 +25,7 @@ describe('the section jointInventory', () => {
     });
     const engine = engineOf(loaded.config, rules[0]!, 1, undefined, false, rules.slice(1));
     engine.step({ kind: 'timer', at: 60_000 });
-    expect(engine.books.map(book => book.jointBook(60_000).position)).toEqual([0, 0, 0]);
+    expect(engine.books.map(book => book.amount)).toEqual([0, 0, 0]);
   });
 
   test('is refused if no book leads from a book to the currency', () => {

@@ -23,6 +23,8 @@ export type AccountBook = {
   readonly locked: ReadonlyMap<string, Money>;
   /** Base currency beyond the target that belongs to this book. */
   readonly position: Money;
+  /** `position` as a float. */
+  readonly amount: number;
   /** The book, as the joint inventory of all books needs it. */
   jointBook(at: Millis): JointBook;
   /** The book, as the limits by currency need it. */
@@ -91,12 +93,12 @@ export class AccountState {
   /**
    * Returns the inventory by which a book skews its quotes, in its base currency; `null` if that is its own inventory.
    */
-  jointInventoryOf(of: AccountBook, at: Millis): number | null {
+  jointInventoryOf(of: AccountBook): number | null {
     if (this.joint === null) return null;
-    const books = this.#books.map(book => book.jointBook(at));
+    const positions = this.#books.map(({ amount }) => amount);
     const i = this.#books.indexOf(of);
-    const joint = this.joint.inventoryOf(i, books);
-    return joint === books[i]!.position ? null : joint;
+    const joint = this.joint.inventoryOf(i, positions);
+    return joint === positions[i] ? null : joint;
   }
 
   /** Returns the room of each side of a book under the limits by currency; `null` if neither currency has one. */

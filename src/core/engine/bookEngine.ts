@@ -296,9 +296,13 @@ export class BookEngine implements AccountBook {
     const isFresh = at - this.#fresh.book <= (this.#options.limits?.staleAfterMs ?? 0);
     return {
       mid: this.#market.isQuotable && isFresh ? this.#market.mid * Number(instrument.tick) : null,
-      position: this.#inventory.positionLots() * Number(instrument.lot),
       isActive: this.haltedBecause === null && this.pausedBecause === null,
     };
+  }
+
+  /** `position` as a float, in whole lots. */
+  get amount(): number {
+    return this.#inventory.positionLots() * Number(this.#rules.instrument.lot);
   }
 
   /** Orders that may be in the exchange's book. */
@@ -836,9 +840,9 @@ export class BookEngine implements AccountBook {
    * Returns the inventory by which the strategy skews its quotes, in lots: that of this book, or the joint inventory of
    * all books within the position limit.
    */
-  #skewLots(at: Millis): number {
+  get #skewLots(): number {
     const own = this.#inventory.positionLots();
-    const joint = this.#state.jointInventoryOf(this, at);
+    const joint = this.#state.jointInventoryOf(this);
     if (joint === null) return own;
     const most = Math.max(Math.abs(own), this.#options.limits?.positionMax ?? 0);
     return Math.max(-most, Math.min(most, Math.round(joint / Number(this.#rules.instrument.lot))));
@@ -854,7 +858,7 @@ export class BookEngine implements AccountBook {
       hearsTrades: this.#market.hearsTrades,
       reference: this.#reference(at),
       rfqPrices: this.#market.rfqPrices,
-      position: this.#skewLots(at),
+      position: this.#skewLots,
       positionMax: this.#options.limits?.positionMax ?? (0 as Amount),
       makerRate: this.#rules.makerRate,
       takerRate: this.#rules.takerRate,

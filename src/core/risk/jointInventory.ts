@@ -18,8 +18,6 @@ export type JointInventoryRules = JointMovesRules & {
 export type JointBook = {
   /** Mid price in the quote currency; `null` if the book cannot be quoted or its data is old. */
   readonly mid: number | null;
-  /** Held amount of the base currency that belongs to the book, minus the target. */
-  readonly position: number;
   /** Whether the book can reduce inventory: it is neither halted nor paused. */
   readonly isActive: boolean;
 };
@@ -67,7 +65,8 @@ export class JointInventory {
   readonly #moves: JointMoves;
   /** Values of one unit of each of `#currencies`, in the currency of the account, at the last sample. */
   #values: readonly number[] | null = null;
-  #skew: Matrix | null = null;
+  /** For each book: how much of the inventory of every book counts for it, in its base currency. */
+  #shares: readonly (readonly number[] | null)[] | null = null;
 
   /** `symbols`: books of the account. */
   constructor(symbols: readonly string[], rules: JointInventoryRules) {
@@ -93,21 +92,17 @@ export class JointInventory {
     const { sampleMs } = this.#rules;
     this.#moves.sample(Math.floor(at / sampleMs) * sampleMs, logs);
     if (logs.every(log => log !== null)) this.#values = logs.map(Math.exp);
-    this.#skew = this.#skewOf(seen);
+    this.#shares = this.#sharesOf(seen);
   }
 
   /**
    * Returns the inventory by which a book skews its quotes, in its base currency: its own, and what the other books hold
-   * that moves with it. The result is the own inventory if nothing is known of joint moves, or if nothing moves together.
+   * that moves with it. `positions`: inventory of each book. The result is the own inventory if nothing is known of
+   * joint moves, or if nothing moves together.
    */
-  inventoryOf(i: number, books: readonly JointBook[]): number {
-    const own = books[i]!.position;
-    const [skew, values, holds] = [this.#skew, this.#values, this.#holds[i]!];
-    if (skew === null || values === null || holds === null) return own;
-    const byBook = skew.map(row => dot(row, holds));
-    const held = this.#heldValues(books, values);
-    const joint = dot(byBook, held) / dot(byBook, holds) / this.#valueOf(this.#names[i]![0], values);
-    return Number.isFinite(joint) ? joint : own;
+  inventoryOf(i: number, positions: readonly number[]): number {
+    const shares = this.#shares?.[i] ?? null;
+    return shares === null ? positions[i]! : dot(shares, positions);
   }
 
   /** State for the next run; `null` before the first sample. */
@@ -119,37 +114,42 @@ export class JointInventory {
     this.#moves.restore(state, at);
   }
 
-  #skewOf(books: readonly JointBook[]): Matrix | null {
-    const covariance = this.#moves.covariance();
-    if (covariance === null) return null;
+  /**
+   * Returns for each book how much of the inventory of every book counts for it; `null` for a book that is not
+   * connected. `null` as long as values or covariance are unknown, and if no two books move together.
+   */
+  #sharesOf(books: readonly JointBook[]): readonly (readonly number[] | null)[] | null {
+    const [covariance, values] = [this.#moves.covariance(), this.#values];
+    if (covariance === null || values === null) return null;
     const connected = this.#holds.flatMap((holds, i) =>
       holds === null ? [] : [{ weight: books[i]!.isActive ? 1 : INACTIVE_WEIGHT, holds }],
     );
     const isSeparate =
       covariance.every((row, i) => row.every((value, j) => i === j || value === 0)) &&
       connected.every(({ holds }) => holds.reduce((sum, held) => sum + held, 0) === 1);
-    return isSeparate ? null : skewMatrix(covariance, connected);
+    if (isSeparate) return null;
+    const skew = skewMatrix(covariance, connected);
+    const valueOf = (currency: string): number => values[this.#currencies.indexOf(currency)] ?? 1;
+    return this.#holds.map((holds, i) => {
+      if (holds === null) return null;
+      const byCurrency = skew.map(row => dot(row, holds));
+      const ofOne = dot(byCurrency, holds) * valueOf(this.#names[i]![0]);
+      const shares = this.#holds.map(
+        (_, j) => (dot(byCurrency, this.#counted(j)) * valueOf(this.#names[j]![0])) / ofOne,
+      );
+      return shares.every(Number.isFinite) ? shares : null;
+    });
   }
 
   /**
-   * Returns the value held in each currency. The inventory of the books with that base currency includes what trades in
-   * other books added to it. A currency that no book has as base is counted as paid or received at present prices.
+   * Returns the currencies in which the inventory of a book counts. The inventory of the books with that base currency
+   * includes what trades in other books added to it. A quote currency that no book has as base counts as paid or
+   * received.
    */
-  #heldValues(books: readonly JointBook[], values: readonly number[]): readonly number[] {
-    const held = this.#currencies.map(() => 0);
+  #counted(j: number): readonly number[] {
+    const holds = this.#holds[j];
     const bases = new Set(this.#names.map(([base]) => base));
-    this.#names.forEach(([base, quote], i) => {
-      if (this.#holds[i] === null) return;
-      const value = books[i]!.position * this.#valueOf(base, values);
-      const [at, paidAt] = [this.#currencies.indexOf(base), this.#currencies.indexOf(quote)];
-      if (at !== -1) held[at]! += value;
-      if (paidAt !== -1 && !bases.has(quote)) held[paidAt]! -= value;
-    });
-    return held;
-  }
-
-  #valueOf(currency: string, values: readonly number[]): number {
-    return currency === this.#rules.currency ? 1 : values[this.#currencies.indexOf(currency)]!;
+    return this.#currencies.map((currency, c) => (holds && (holds[c]! > 0 || !bases.has(currency)) ? holds[c]! : 0));
   }
 }
 

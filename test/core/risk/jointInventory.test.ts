@@ -9,7 +9,7 @@ import { DESK, DESK_BOOKS, deskDay } from './deskDay.ts';
 const RULES = { currency: 'mxn', sampleMs: 60_000, halfLifeMs: 21_600_000 };
 const MXN_BOOKS = ['btc_mxn', 'eth_mxn'];
 
-const book = (mid: number | null, position = 0, isActive = true): JointBook => ({ mid, position, isActive });
+const book = (mid: number | null, isActive = true): JointBook => ({ mid, isActive });
 
 /** Observes random moves of the currencies' values, of which the second repeats a share of the first. */
 function observed(
@@ -24,7 +24,7 @@ function observed(
   let mids: readonly number[] = [];
   for (let k = 0; k < 600; k++) {
     mids = midsOf(Math.exp(first), Math.exp(second));
-    const now = mids.map((mid, i) => book(mid, 0, isActive[i] ?? true));
+    const now = mids.map((mid, i) => book(mid, isActive[i] ?? true));
     joint.observe(k * RULES.sampleMs, () => now);
     const [u, v] = [normal(random), normal(random)];
     first += 0.001 * u;
@@ -73,13 +73,13 @@ describe('the matrix of the skew', () => {
 describe('the inventory by which a book skews its quotes', () => {
   test('is its own, to the digit, while joint moves are unknown, and if prices do not move together', () => {
     const fresh = new JointInventory(MXN_BOOKS, RULES);
-    const { joint, mids } = observed(MXN_BOOKS, (btc, eth) => [btc, eth], 0);
+    const { joint } = observed(MXN_BOOKS, (btc, eth) => [btc, eth], 0);
     fc.assert(
       fc.property(between(-9, 9), between(-9, 9), (x, y) => {
-        const books = [book(mids[0]!, x), book(mids[1]!, y)];
+        const books = [x, y];
         for (const i of [0, 1]) {
-          expect(fresh.inventoryOf(i, books)).toBe(books[i]!.position);
-          expect(joint.inventoryOf(i, books)).toBe(books[i]!.position);
+          expect(fresh.inventoryOf(i, books)).toBe(books[i]);
+          expect(joint.inventoryOf(i, books)).toBe(books[i]);
         }
       }),
       runsOf(100, 50),
@@ -88,34 +88,33 @@ describe('the inventory by which a book skews its quotes', () => {
 
   test('includes what moves with it: long in one coin is long in the other', () => {
     const { joint, mids } = observed(MXN_BOOKS, (btc, eth) => [btc, eth], 0.9);
-    const inEth = joint.inventoryOf(1, [book(mids[0]!, 1), book(mids[1]!, 0)]);
+    const inEth = joint.inventoryOf(1, [1, 0]);
     // Equal weights and volatilities: a correlation of 0.9 counts by tan(asin(0.9) / 2) = 0.63, less the shrinkage.
     expect((inEth * mids[1]!) / mids[0]!).toBeGreaterThan(0.5);
     expect((inEth * mids[1]!) / mids[0]!).toBeLessThan(0.66);
-    const hedged = joint.inventoryOf(0, [book(mids[0]!, 1), book(mids[1]!, -mids[0]! / mids[1]!)]);
+    const hedged = joint.inventoryOf(0, [1, -mids[0]! / mids[1]!]);
     expect(Math.abs(hedged)).toBeLessThan(0.5);
   });
 
   test('long in btc_mxn and short in btc_usd of one value is dollars against pesos, and no bitcoin', () => {
     const symbols = ['btc_mxn', 'btc_usd'];
     // The dollar moves alone: bitcoin has no exposure, and each book skews by the dollars only.
-    const { joint, mids } = observed(symbols, (btc, usd) => [btc, btc / usd], 0);
-    const books = [book(mids[0]!, 1), book(mids[1]!, -1)];
+    const { joint } = observed(symbols, (btc, usd) => [btc, btc / usd], 0);
+    const books = [1, -1];
     const [inMxn, inUsd] = [joint.inventoryOf(0, books), joint.inventoryOf(1, books)];
     // Long in dollars: the book of bitcoin against dollars buys bitcoin, and so sells dollars.
     expect(inUsd).toBeLessThan(0);
     expect(inUsd).toBeGreaterThan(-1);
     expect(Math.abs(inMxn)).toBeLessThan(Math.abs(inUsd));
-    const flat = [book(mids[0]!, 0), book(mids[1]!, 0)];
+    const flat = [0, 0];
     expect(joint.inventoryOf(0, flat)).toBe(0);
   });
 
   test('is linear: one book alone skews by its own inventory, and twice the inventory on twice as much', () => {
-    const { joint, mids } = observed(['btc_mxn', 'usd_mxn', 'btc_usd'], (btc, usd) => [btc, usd, btc / usd], 0.5);
+    const { joint } = observed(['btc_mxn', 'usd_mxn', 'btc_usd'], (btc, usd) => [btc, usd, btc / usd], 0.5);
     fc.assert(
       fc.property(between(-9, 9), between(-900, 900), (x, y) => {
-        const of = (factor: number): number =>
-          joint.inventoryOf(0, [book(mids[0]!, factor * x), book(mids[1]!, factor * y), book(mids[2]!, 0)]);
+        const of = (factor: number): number => joint.inventoryOf(0, [factor * x, factor * y, 0]);
         expect(of(2)).toBeCloseTo(2 * of(1), 6);
         expect(of(-1)).toBeCloseTo(-of(1), 6);
       }),
@@ -125,7 +124,7 @@ describe('the inventory by which a book skews its quotes', () => {
 
   test('a halted book skews by nothing new, but the others skew by its inventory', () => {
     const { joint, mids } = observed(MXN_BOOKS, (btc, eth) => [btc, eth], 0.9, [true, false]);
-    const inBtc = joint.inventoryOf(0, [book(mids[0]!, 0), book(mids[1]!, mids[0]! / mids[1]!)]);
+    const inBtc = joint.inventoryOf(0, [0, mids[0]! / mids[1]!]);
     // Of equal volatilities, the part of ether that bitcoin explains is the correlation.
     expect(inBtc).toBeGreaterThan(0.75);
     expect(inBtc).toBeLessThan(0.95);
@@ -138,7 +137,7 @@ describe('the inventory by which a book skews its quotes', () => {
     expect(
       joint.inventoryOf(
         2,
-        mids.map(mid => book(mid, 3)),
+        mids.map(() => 3),
       ),
     ).toBe(3);
   });
@@ -147,10 +146,10 @@ describe('the inventory by which a book skews its quotes', () => {
     const { joint, mids } = observed(MXN_BOOKS, (btc, eth) => [btc, eth], 0.9);
     const before = joint.inventoryOf(
       1,
-      mids.map(mid => book(mid, 1)),
+      mids.map(() => 1),
     );
     joint.observe(601 * RULES.sampleMs, () => [book(null), book(mids[1]!)]);
-    expect(joint.inventoryOf(1, [book(null, 1), book(mids[1]!, 1)])).toBeCloseTo(before, 3);
+    expect(joint.inventoryOf(1, [1, 1])).toBeCloseTo(before, 3);
   });
 });
 
