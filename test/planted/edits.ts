@@ -3479,18 +3479,18 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the change of a price over a pause counts as one move',
-    file: 'src/core/estimators/jointMoves.ts',
+    file: 'src/core/risk/runningCovariance.ts',
     from: 'const INTERVALS_APART_MAX = 1.5;',
     to: 'const INTERVALS_APART_MAX = 1e6;',
-    test: 'test/core/estimators/jointMoves.test.ts',
+    test: 'test/core/risk/runningCovariance.test.ts',
     title: 'a pause and an unknown price are no move',
   },
   {
     name: 'correlations that could be chance count',
-    file: 'src/core/estimators/jointMoves.ts',
+    file: 'src/core/risk/runningCovariance.ts',
     from: 'const correlations = usableCorrelations(this.#names.length, (i, j) => this.correlation(i, j));',
     to: 'const correlations = this.#names.map((_, i) => this.#names.map((__, j) => (i === j ? 1 : (this.correlation(i, j)?.value ?? 0))));',
-    test: 'test/core/estimators/jointMoves.test.ts',
+    test: 'test/core/risk/runningCovariance.test.ts',
     title: 'prices that do not move together have no covariance, in at least 9 of 10 seeds',
   },
   {

@@ -23,7 +23,7 @@ export type ContinuedStates = {
  */
 export function bookStatesIn(ledger: RestoredLedger, first: string): BookStates {
   const { causes: _causes, sources: _sources, seen: _seen, openings: _openings, transit: _transit, ...rest } = ledger;
-  const { symbol = first, books = {}, jointMoves: _jointMoves, ...state } = rest;
+  const { symbol = first, books = {}, covariance: _covariance, ...state } = rest;
   return new Map<string, BookState>([[symbol, state], ...Object.entries(books)]);
 }
 

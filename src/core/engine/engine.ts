@@ -176,7 +176,7 @@ export class Engine {
     if (ledger === null) return;
     const { accounts } = this.#state;
     accounts.restore(ledger, at);
-    if (ledger.jointMoves !== undefined) this.#state.joint?.restore(ledger.jointMoves, at);
+    if (ledger.covariance !== undefined) this.#state.joint?.restore(ledger.covariance, at);
     const stored = bookStatesIn(ledger, this.books[0]!.symbol);
     const { states, kept } = continuedStates(stored, this.#instruments, major => accounts.held(major));
     this.#kept = kept;
@@ -286,13 +286,13 @@ export class Engine {
     const named = new Map([...this.books.map((book, i) => [book.symbol, states[i]!] as const), ...this.#kept]);
     const { symbol } = this.books[0]!;
     named.delete(symbol);
-    const jointMoves = this.#state.joint?.state ?? null;
+    const covariance = this.#state.joint?.state ?? null;
     return {
       ...ofAccount,
       ...states[0]!,
       symbol,
       books: Object.fromEntries(named),
-      ...(jointMoves === null ? {} : { jointMoves }),
+      ...(covariance === null ? {} : { covariance }),
     };
   }
 

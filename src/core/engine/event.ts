@@ -25,7 +25,7 @@ import type {
   TransferEvent,
 } from '../accounting/accountEvents.ts';
 import type { TakerRequest } from '../hedging/takerOrder.ts';
-import type { JointMovesState } from '../estimators/jointMoves.ts';
+import type { RunningCovarianceState } from '../risk/runningCovariance.ts';
 import type { RestoredOrder } from '../orders/restoredOrder.ts';
 import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
 
@@ -64,7 +64,7 @@ export type RestoredLedger = AccountLedger &
     /** States of the other books, and of books that only earlier runs had, by symbol. */
     readonly books?: Readonly<Record<string, BookState>>;
     /** Joint moves of the currencies; absent without joint inventory. */
-    readonly jointMoves?: JointMovesState;
+    readonly covariance?: RunningCovarianceState;
   };
 
 /**

@@ -3,13 +3,13 @@
  * move together (formulas-desk E12).
  */
 import { functionOfMatrix } from '../estimators/linear.ts';
-import { JointMoves, type JointMovesRules, type JointMovesState } from '../estimators/jointMoves.ts';
+import { RunningCovariance, type CovarianceRules, type RunningCovarianceState } from './runningCovariance.ts';
 import { pairOf } from '../model/bookName.ts';
 import type { Millis } from '../model/units.ts';
 
 type Matrix = readonly (readonly number[])[];
 
-export type JointInventoryRules = JointMovesRules & {
+export type JointInventoryRules = CovarianceRules & {
   /** Currency in which the account is valued. It has no risk by definition. */
   readonly currency: string;
 };
@@ -62,7 +62,7 @@ export class JointInventory {
   readonly #paths: readonly (readonly number[])[];
   /** For each book: +1 for its base currency, -1 for its quote currency; `null` if it is not connected. */
   readonly #holds: readonly (readonly number[] | null)[];
-  readonly #moves: JointMoves;
+  readonly #moves: RunningCovariance;
   /** Values of one unit of each of `#currencies`, in the currency of the account, at the last sample. */
   #values: readonly number[] | null = null;
   /** For each book: how much of the inventory of every book counts for it, in its base currency. */
@@ -78,7 +78,7 @@ export class JointInventory {
     this.#holds = this.#names.map(([base, quote]) =>
       paths.has(base) ? this.#currencies.map(of => Number(of === base) - Number(of === quote)) : null,
     );
-    this.#moves = new JointMoves(
+    this.#moves = new RunningCovariance(
       this.#currencies.map(currency => `${currency}_${rules.currency}`),
       rules,
     );
@@ -106,11 +106,11 @@ export class JointInventory {
   }
 
   /** State for the next run; `null` before the first sample. */
-  get state(): JointMovesState | null {
+  get state(): RunningCovarianceState | null {
     return this.#moves.state;
   }
 
-  restore(state: JointMovesState, at: Millis): void {
+  restore(state: RunningCovarianceState, at: Millis): void {
     this.#moves.restore(state, at);
   }
 

@@ -57,7 +57,7 @@ type Written = WrittenBook & {
   openings?: RestoredLedger['openings'] | undefined;
   symbol?: string | undefined;
   books?: Readonly<Record<string, WrittenBook>> | undefined;
-  jointMoves?: RestoredLedger['jointMoves'] | undefined;
+  covariance?: RestoredLedger['covariance'] | undefined;
 };
 
 /** Older format of a ledger, with balances but without causes. */
@@ -68,7 +68,7 @@ type WrittenBefore = Omit<Written, 'causes' | 'sources'> & { totals: [currency: 
  * targets are in lots.
  */
 export const textOfLedger = (ledger: RestoredLedger): string => {
-  const { causes, sources, seen, transit, openings, symbol, books, jointMoves } = ledger;
+  const { causes, sources, seen, transit, openings, symbol, books, covariance } = ledger;
   const { profit, held, ...state } = writtenBook(ledger);
   return JSON.stringify({
     causes: [...causes].map(([currency, row]) => [currency, writtenCauses(row)]),
@@ -81,14 +81,14 @@ export const textOfLedger = (ledger: RestoredLedger): string => {
     held,
     symbol,
     books: books && Object.fromEntries(Object.entries(books).map(([name, book]) => [name, writtenBook(book)])),
-    jointMoves,
+    covariance,
   } satisfies Written);
 };
 
 /** Parses a ledger. Balances in the older format without causes become openings. Throws on damaged JSON or sums. */
 export function ledgerOf(text: string): RestoredLedger {
   const written = JSON.parse(text) as Written | WrittenBefore;
-  const { seen, transit, openings, symbol, books, jointMoves } = written;
+  const { seen, transit, openings, symbol, books, covariance } = written;
   return {
     causes: 'totals' in written ? openingOf(written.totals) : causesIn(written.causes),
     sources: 'totals' in written ? [] : written.sources,
@@ -100,7 +100,7 @@ export function ledgerOf(text: string): RestoredLedger {
     ...(books === undefined
       ? {}
       : { books: Object.fromEntries(Object.entries(books).map(([name, book]) => [name, bookStateOf(book)])) }),
-    ...(jointMoves === undefined ? {} : { jointMoves }),
+    ...(covariance === undefined ? {} : { covariance }),
   };
 }
 

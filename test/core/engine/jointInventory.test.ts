@@ -139,7 +139,7 @@ describe('the engine with joint inventory', () => {
   test('one book skews by its own inventory, and stores no joint moves', () => {
     const desk = new Desk(1, true, BOOKS.slice(0, 1)).open().run(200).buys('btc_mxn', 20);
     expect(desk.seen.get('btc_mxn')).toBe(20);
-    expect(desk.engine.ledger([])).not.toHaveProperty('jointMoves');
+    expect(desk.engine.ledger([])).not.toHaveProperty('covariance');
   });
 
   test('the next run knows the joint moves from its first decision', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { functionOfMatrix } from '../../../src/core/estimators/linear.ts';
-import { JointMoves, type JointMovesState } from '../../../src/core/estimators/jointMoves.ts';
+import { RunningCovariance, type RunningCovarianceState } from '../../../src/core/risk/runningCovariance.ts';
 import { normal, randomOf } from '../../../src/core/index.ts';
 import { between } from '../../draws.ts';
 import { runsOf } from '../../many.ts';
@@ -9,8 +9,8 @@ import { runsOf } from '../../many.ts';
 const RULES = { sampleMs: 60_000, halfLifeMs: 7_200_000 };
 
 /** Samples two prices with this correlation, `n` times. */
-function sampled(n: number, correlation: number, seed = 1): JointMoves {
-  const moves = new JointMoves(['a', 'b'], RULES);
+function sampled(n: number, correlation: number, seed = 1): RunningCovariance {
+  const moves = new RunningCovariance(['a', 'b'], RULES);
   const random = randomOf(seed);
   let [x, y] = [0, 0];
   for (let k = 0; k < n; k++) {
@@ -46,7 +46,7 @@ describe('joint moves of prices', () => {
   test('nothing is known before 30 intervals, and of a price that never moved', () => {
     expect(sampled(30, 0.9).covariance()).toBeNull();
     expect(sampled(60, 0.9).covariance()).not.toBeNull();
-    const still = new JointMoves(['a', 'b'], RULES);
+    const still = new RunningCovariance(['a', 'b'], RULES);
     for (let k = 0; k < 100; k++) still.sample(k * RULES.sampleMs, [k % 3, 1]);
     expect(still.variance(1)).toBeNull();
     expect(still.covariance()).toBeNull();
@@ -66,8 +66,8 @@ describe('joint moves of prices', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 120 }), fc.integer({ min: 1, max: 60 }), fc.nat(1000), (n, more, seed) => {
         const whole = sampled(n, 0.6, seed);
-        const state = JSON.parse(JSON.stringify(whole.state)) as JointMovesState;
-        const other = new JointMoves(['b', 'new', 'a'], RULES);
+        const state = JSON.parse(JSON.stringify(whole.state)) as RunningCovarianceState;
+        const other = new RunningCovariance(['b', 'new', 'a'], RULES);
         other.restore(state, n * RULES.sampleMs);
         for (let k = n; k < n + more; k++) {
           whole.sample(k * RULES.sampleMs, [k % 7, k % 5]);
@@ -81,7 +81,7 @@ describe('joint moves of prices', () => {
   });
 
   test('a state from the future is not used', () => {
-    const moves = new JointMoves(['a', 'b'], RULES);
+    const moves = new RunningCovariance(['a', 'b'], RULES);
     moves.restore(sampled(100, 0.5).state!, 50 * RULES.sampleMs);
     expect(moves.state).toBeNull();
   });

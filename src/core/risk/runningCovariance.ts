@@ -3,10 +3,10 @@
  * the estimate follows the market.
  */
 import type { Millis } from '../model/units.ts';
-import { correlationOf, INTERVALS_MIN, usableCorrelations, type Correlation } from './covariance.ts';
+import { correlationOf, INTERVALS_MIN, usableCorrelations, type Correlation } from '../estimators/covariance.ts';
 
 /** Sampling of prices. */
-export type JointMovesRules = {
+export type CovarianceRules = {
   /** Time between two samples. Shorter intervals make prices look less related than they are. */
   readonly sampleMs: Millis;
   /** Time after which a sample counts half. */
@@ -14,7 +14,7 @@ export type JointMovesRules = {
 };
 
 /** State for the next run: names of the prices, time and values of the last sample, and the sums of each pair. */
-export type JointMovesState = {
+export type RunningCovarianceState = {
   readonly names: readonly string[];
   readonly at: Millis;
   /** Logarithms of the prices at `at`; `null` if a price was unknown. */
@@ -40,15 +40,15 @@ const INTERVALS_APART_MAX = 1.5;
 /** Position of the pair of prices `i` and `j` in the list of sums; `i` is at most `j`. */
 const pairAt = (i: number, j: number): number => (j * (j + 1)) / 2 + i;
 
-export class JointMoves {
+export class RunningCovariance {
   readonly #names: readonly string[];
-  readonly #rules: JointMovesRules;
+  readonly #rules: CovarianceRules;
   #at: Millis = -Infinity;
   #logs: readonly (number | null)[];
   readonly #sums: PairSums[];
 
   /** `names`: names of the prices, by which the next run finds them again. */
-  constructor(names: readonly string[], rules: JointMovesRules) {
+  constructor(names: readonly string[], rules: CovarianceRules) {
     this.#names = names;
     this.#rules = rules;
     this.#logs = names.map(() => null);
@@ -122,13 +122,13 @@ export class JointMoves {
   }
 
   /** State for the next run; `null` before the first sample. */
-  get state(): JointMovesState | null {
+  get state(): RunningCovarianceState | null {
     if (this.#at === -Infinity) return null;
     return { names: this.#names, at: this.#at, logs: this.#logs, sums: [...this.#sums] };
   }
 
   /** Restores the pairs of prices that an earlier run had too. Ignores a state from after `at`: the clock was set back. */
-  restore(state: JointMovesState, at: Millis): void {
+  restore(state: RunningCovarianceState, at: Millis): void {
     if (!(state.at <= at)) return;
     const before = this.#names.map(name => state.names.indexOf(name));
     this.#at = state.at;
