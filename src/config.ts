@@ -41,7 +41,7 @@ export {
   withoutStrategyText,
   withStrategyFile,
 } from './config/strategyFiles.ts';
-export type { StrategyFiles } from './config/strategyFiles.ts';
+export type { FoundStrategyFile, StrategyFiles } from './config/strategyFiles.ts';
 export { CONSOLE_DEFAULTS } from './config/sections/console.ts';
 export { consoleBase, fleetSchema, loadFleet } from './config/fleet/fleetFile.ts';
 export { isOnThisMachine } from './config/sections/values.ts';

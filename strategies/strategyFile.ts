@@ -43,14 +43,18 @@ export const STRATEGY_FILE_MAX = 65_536;
 
 /** Returns the keys of a section that identify a file with this text. `text` is `null` if it is unknown. */
 export function strategyIdentity(file: string, text: string | null): Pick<StrategyFile, 'name' | 'file' | 'sha256'> {
-  const base = file.split(/[\\/]/).at(-1) ?? file;
-  if (text === null) return { name: `${base}@unread`, file };
-  const sha256 = createHash('sha256').update(text).digest('hex');
-  return { name: `${base}@${sha256.slice(0, 12)}`, file, sha256 };
+  if (text === null) return { name: `${baseOf(file)}@unread`, file };
+  const { code: _, ...identity } = strategyFileOf(file, text);
+  return identity;
 }
 
 /** Returns the section that runs a file with this text. */
-export const strategyFileOf = (file: string, code: string): StrategyCode => ({ ...strategyIdentity(file, code), code });
+export function strategyFileOf(file: string, code: string): StrategyCode & { readonly sha256: string } {
+  const sha256 = createHash('sha256').update(code).digest('hex');
+  return { name: `${baseOf(file)}@${sha256.slice(0, 12)}`, file, sha256, code };
+}
+
+const baseOf = (file: string): string => file.split(/[\\/]/).at(-1) ?? file;
 
 /** Keys that every section with a file has; parameters must have other names. */
 const RESERVED = ['name', 'file', 'sha256', 'code', 'tolerance', 'historyTape'] as const;
