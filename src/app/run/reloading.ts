@@ -258,8 +258,10 @@ export const withOwn = (
   ...{ book, instance, exchange, paper, metrics, state, webhooks },
 });
 
-const kept = (lines: readonly string[]) =>
-  ({ end: 'kept', lines: [...lines, 'no change was applied; the previous configuration stays in force'] }) as const;
+/** Last line of the answer to a request that applied nothing. */
+export const KEPT_TEXT = 'no change was applied; the previous configuration stays in force';
+
+const kept = (lines: readonly string[]) => ({ end: 'kept', lines: [...lines, KEPT_TEXT] }) as const;
 
 /** Runs `work` and logs its errors: an answer that cannot be written must not stop the bot. */
 function quietly(log: Log, work: () => void): void {
