@@ -118,6 +118,7 @@ export function guarded(
       get failure() {
         return failure;
       },
+      fail: earlier => void (failure ??= earlier),
     },
   };
 }
@@ -131,7 +132,12 @@ const NOT_RECORDED = silent('the recording has no quote of the strategy file yet
 /** Returns the strategy of a replay: it repeats the recorded quotes, and runs no code of the file. */
 export function recordedStrategy(): Strategy {
   let [next, last]: [readonly Quote[], Quote] = [[], NOT_RECORDED];
-  const quoteLog: QuoteLog = { take: () => [], give: quotes => void (next = quotes), failure: null };
+  const quoteLog: QuoteLog = {
+    take: () => [],
+    give: quotes => void (next = quotes),
+    failure: null,
+    fail: () => undefined,
+  };
   return {
     quote() {
       [last = last, ...next] = next;

@@ -8,10 +8,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { Script } from 'node:vm';
 import { parse } from 'es-module-lexer/js';
 import { z } from 'zod';
-import type { RequoteTolerance } from '../src/core/index.ts';
+import type { RequoteTolerance, Strategy } from '../src/core/index.ts';
 import * as contract from './contract.ts';
 import { CONTRACT, WARMUP_MAX_MS, type OwnDefinition } from './contract.ts';
-import { errorPlace, oneLine, StrategyFileError } from './fileErrors.ts';
+import { assertNoPromise, errorPlace, oneLine, StrategyFileError } from './fileErrors.ts';
 import { levelProblems, toleranceOf } from './parameters.ts';
 
 /**
@@ -81,20 +81,37 @@ export function definitionIn({ file, code }: Pick<StrategyCode, 'file' | 'code'>
   }
   const evaluate = compiled(file, code);
   const first = definitionOf(file, evaluate());
+  const {
+    edgeProblem = () => null,
+    limitProblems = (p, limits) => levelProblems({ ...LEVELS, ...p }, limits),
+    warmup = () => 0,
+    history = () => 0,
+    tolerance = p => toleranceOf({ ...LEVELS, ...p }),
+  } = first;
   const definition: FileDefinition = {
     ...first,
-    edgeProblem: first.edgeProblem ?? (() => null),
-    limitProblems: first.limitProblems ?? ((p, limits) => levelProblems({ ...LEVELS, ...p }, limits)),
-    warmup: first.warmup ?? (() => 0),
-    history: first.history ?? (() => 0),
-    tolerance: first.tolerance ?? (p => toleranceOf({ ...LEVELS, ...p })),
+    edgeProblem: (p, makerRate) => assertNoPromise('edgeProblem', edgeProblem(p, makerRate)),
+    limitProblems: (p, limits, book) => assertNoPromise('limitProblems', limitProblems(p, limits, book)),
+    warmup: p => assertNoPromise('warmup', warmup(p)),
+    history: p => assertNoPromise('history', history(p)),
+    tolerance: p => assertNoPromise('tolerance', tolerance(p)),
     // Evaluates the file again for each strategy, so that runs in one process do not share variables of the file.
-    make: (parameters, instrument) => definitionOf(file, evaluate()).make(parameters, instrument),
+    make: (parameters, instrument) =>
+      withoutPromises(assertNoPromise('make', definitionOf(file, evaluate()).make(parameters, instrument))),
   };
   const [oldest] = remembered.keys();
   if (oldest !== undefined && remembered.size >= REMEMBERED_MAX) remembered.delete(oldest);
   remembered.set(key, definition);
   return definition;
+}
+
+/** Returns a strategy that throws instead of returning a promise. A value that is not a strategy is returned unchanged. */
+function withoutPromises(made: Strategy): Strategy {
+  if (typeof (made as Strategy | undefined)?.quote !== 'function') return made;
+  return {
+    quote: view => assertNoPromise('quote', made.quote(view)),
+    ...(made.trade !== undefined && { trade: trade => assertNoPromise('trade', made.trade?.(trade)) }),
+  };
 }
 
 /** Defaults of common parameters that a file may not have. */

@@ -411,6 +411,32 @@ describe('while a bot runs', () => {
     expect(madeFrom(code).quote(viewOf()).noAsk).toBe('fine 1');
   });
 
+  test('a promise is an error of its function, and its rejection does not end the process', async () => {
+    const refused = (name: string) =>
+      new RegExp(`failed: ${name}: expected a result, found a promise; remove async and await, because the bot`);
+    const rejecting = "async quote(view) { throw new Error('later'); }";
+    const codes = {
+      quote: quotingBy('').replace('quote(view) {  }', rejecting),
+      trade: changedOwn(
+        'trade: ({ side }) => void (',
+        "trade: async ({ side }) => { throw new Error('later'); }, was: ({ side }: any) => void (",
+      ),
+      make: changedOwn('make: quoting', 'make: (async () => ({ quote: () => silent("x") })) as never'),
+    };
+    for (const [name, code] of Object.entries(codes)) {
+      const strategy = madeFrom(code);
+      strategy.trade?.({ at: 1, price: viewOf().lastTrade, amount: amount(1), side: 'buy' });
+      expect(strategy.quote(viewOf()).noBid).toMatch(refused(name));
+      expect(strategy.quoteLog?.failure).toMatch(refused(name));
+    }
+    // An unhandled rejection would fail this test.
+    await new Promise(resolve => setTimeout(resolve, 1));
+    for (const [name, result] of Object.entries({ warmup: '5', history: '5', tolerance: '({})', limitProblems: '[]' }))
+      expect(errorsOf(changedOwn('contract: 1', `contract: 1, ${name}: (async () => ${result}) as never`))[0]).toMatch(
+        new RegExp(`${name}: expected a result, found a promise`),
+      );
+  });
+
   test('a call that would end the process empties both sides with a reason instead', () => {
     expect(quoteOf("process.exit(1); return silent('x');").noBid).toMatch(
       /^\.\/own\.ts:17 failed: a strategy file cannot call process\.exit; correct the file/,

@@ -34,10 +34,7 @@ export type ReloadCommand = {
  * Resolves to the bot's answer, and the SHA-256 of the file.
  * @throws UsageError if the file has errors, or if no bot runs or answers.
  */
-export async function askReload(
-  command: ReloadCommand,
-  clock: Clock,
-): Promise<Answer & { readonly digest: string }> {
+export async function askReload(command: ReloadCommand, clock: Clock): Promise<Answer & { readonly digest: string }> {
   const { config: file, preview: isPreview, reason, by, id } = command;
   const { config, text } = readConfigText(file);
   const dir = command.state ?? (command.paper ? config.paper.stateDir : config.state.dir);
@@ -52,11 +49,13 @@ export async function askReload(
   const told = await askBot(dir, box, request, clock, 'A bot that is not running reads the file at its next start');
   const answer =
     isPreview && 'file' in config.strategy
-      ? await withStrategyPreview(
-          told,
-          { path: file, text, sha256: strategyHashIn(config), stateDir: dir, now: clock.now() },
-          clock,
-        )
+      ? await withStrategyPreview(told, {
+          path: file,
+          text,
+          sha256: strategyHashIn(config),
+          stateDir: dir,
+          now: clock.now(),
+        })
       : told;
   quietly(() => {
     if (isPreview && command.isForAgent === true) return;
@@ -69,10 +68,10 @@ export async function askReload(
 type Answer = MailMessage<'reloadAnswer'>;
 
 /** Returns the bot's answer to a preview with the part that needs the strategy file, which the bot does not run. */
-async function withStrategyPreview(told: Answer, ask: StrategyPreviewAsk, clock: Clock): Promise<Answer> {
+async function withStrategyPreview(told: Answer, ask: StrategyPreviewAsk): Promise<Answer> {
   if (told.end === 'kept') return told;
   const lines = told.end === 'nothing to do' ? [] : told.lines;
-  const preview = await threadedStrategyPreview(ask, clock);
+  const preview = await threadedStrategyPreview(ask);
   if ('refused' in preview) return { ...told, end: 'kept', lines: [...lines, ...preview.refused, KEPT_TEXT] };
   if (told.end === 'nothing to do' && preview.changes.length === 0) return told;
   return { ...told, end: 'shown', lines: [...lines, ...preview.changes, ...preview.quotes] };

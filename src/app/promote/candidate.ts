@@ -78,7 +78,7 @@ export function strategyTextOf({ file, config, strategy }: Candidate): string {
 }
 
 /** Makes a text run the copy of the strategy file: only this copy has the hash that the text names. */
-function pinStrategy(document: Document, strategy: StrategyCopy | null, to: string): void {
+export function pinStrategy(document: Document, strategy: StrategyCopy | null, to: string): void {
   if (strategy === null) return;
   const path = relative(resolve(to), strategy.copy);
   document.setIn(['strategy', 'file'], path === basename(path) ? `./${path}` : path);

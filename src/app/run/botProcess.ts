@@ -322,7 +322,7 @@ export class BotProcess {
             isReal: this.#config.exchange.kind === 'remote' && venue.paper === undefined,
             warn: line => log.warn({}, line),
           },
-          ', or with puntas reload',
+          'apply it with puntas reload, or with the key strategy.sha256',
         ),
       take: async (config, hasRun) => {
         const end = hasRun

@@ -53,21 +53,21 @@ export type ApprovalPlace = {
 
 /**
  * Asserts that a strategy file is approved: it is pinned, it is the file of the last run, or no earlier run of this
- * state directory ran a file. `remedy`: another way to approve the file, besides the key `strategy.sha256`.
+ * state directory ran a file. `approve`: how the operator approves the changed file.
  * @throws UsageError if a bot that trades with money would run a file that is not approved.
  */
 export function assertStrategyApproved(
   { file, name, sha256, isPinned }: FoundStrategyFile,
   { stateDir, isReal, warn }: ApprovalPlace,
-  remedy = '',
+  approve: string,
 ): void {
   if (isPinned) return;
   const last = lastStrategyFileRun(stateDir);
   if (last === null || last.sha256 === sha256) return;
   const changed = `the strategy file changed since the last run (${last.name} -> ${name})`;
-  if (!isReal) return warn(`${file}: ${changed}; this run uses the changed file, because it trades no money`);
+  if (!isReal) return warn(`${file}: ${changed}; the changed file is used, because no money is traded`);
   throw new UsageError(
-    `${file}: ${changed}, and no one has approved the change; restore the file, or check it and approve it with strategy.sha256: ${sha256}${remedy}`,
+    `${file}: ${changed}, and no one has approved the change; restore the file, or check it and ${approve}`,
   );
 }
 
@@ -78,10 +78,18 @@ export function assertStrategyApproved(
 export const startApproval =
   (
     file: string,
-    { state, isPaper, warn }: { readonly state?: string | undefined; readonly isPaper: boolean } & Pick<ApprovalPlace, 'warn'>,
+    {
+      state,
+      isPaper,
+      warn,
+    }: { readonly state?: string | undefined; readonly isPaper: boolean } & Pick<ApprovalPlace, 'warn'>,
   ): StrategyApproval =>
   (found, text) => {
     const config = configOfText(file, text);
     const stateDir = state ?? (isPaper ? config.paper : { stateDir: config.state.dir }).stateDir;
-    assertStrategyApproved(found, { stateDir, isReal: config.exchange.kind === 'remote' && !isPaper, warn });
+    assertStrategyApproved(
+      found,
+      { stateDir, isReal: config.exchange.kind === 'remote' && !isPaper, warn },
+      `approve it with the key strategy.sha256: ${found.sha256}`,
+    );
   };

@@ -2,11 +2,9 @@
  * Quotes of a configuration whose strategy file is not approved yet, computed from the recording of the running bot.
  * The file runs in a thread of the asking command, with a time limit and without secrets in its environment.
  */
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { configChanges } from '../../config.ts';
-import { textOfError, type Clock, type Millis, type Timer } from '../../core/index.ts';
+import { textOfError, type Millis } from '../../core/index.ts';
 import { tradedConfigOfText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { replayedMoment } from '../inspect/explain.ts';
@@ -63,34 +61,25 @@ export function strategyPreview(
   }
 }
 
-/**
- * Computes a preview in a thread. A file that loops or ends the thread gives a refusal. `script` is the compiled thread;
- * without it, as in tests from the sources, this thread computes the preview.
- */
-export async function threadedStrategyPreview(
-  ask: StrategyPreviewAsk,
-  clock: Clock,
-  script = fileURLToPath(new URL('./strategyPreviewThread.js', import.meta.url)),
-): Promise<StrategyPreview> {
-  if (!existsSync(script)) return strategyPreview(ask);
-  // The output of the file is dropped, because the command may print JSON.
-  const thread = new Worker(script, { workerData: ask, env: harmless(process.env), stdout: true, stderr: true });
-  let timer: Timer | null = null;
+/** Computes a preview in a thread. A file that loops, or that ends the thread, gives a refusal. */
+export async function threadedStrategyPreview(ask: StrategyPreviewAsk): Promise<StrategyPreview> {
+  const thread = new Worker(new URL('./strategyPreviewThread.js', import.meta.url), {
+    ...{ workerData: ask, env: harmless(process.env) },
+    // The output of the file is dropped, because the command may print JSON.
+    ...{ stdout: true, stderr: true },
+  });
   try {
     return await new Promise(resolve => {
       const refuse = (why: string): void => resolve({ refused: [`the preview of the strategy file failed: ${why}`] });
+      const late = (): void => refuse(`it did not end within ${RUN_MAX_MS / 1_000} s; look for a loop without an end`);
       thread.on('message', (news: FromStrategyPreview) => {
         if (news.kind === 'done') resolve(news.preview);
-        else
-          timer ??= clock.after(RUN_MAX_MS, () =>
-            refuse(`it did not end within ${RUN_MAX_MS / 1_000} s; look for a loop without an end`),
-          );
+        else AbortSignal.timeout(RUN_MAX_MS).addEventListener('abort', late);
       });
       thread.once('error', error => refuse(textOfError(error)));
       thread.once('exit', () => refuse('the file ended the thread'));
     });
   } finally {
-    (timer as Timer | null)?.stop();
     await thread.terminate();
   }
 }
