@@ -36,6 +36,7 @@ export type { ConfigSchema } from './config/schema.ts';
 export {
   hasCode,
   strategyHashIn,
+  strategyPinIn,
   strategySchema,
   strategyTextIn,
   withoutStrategyText,

@@ -2,6 +2,7 @@
  * Sections that select a strategy file. Only `withStrategyFile` adds the text of a file to a configuration, and only for
  * a reader that may run files; a `code` key in a YAML file is an error.
  */
+import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import {
   definitionIn,
@@ -144,6 +145,12 @@ export function withoutStrategyText<T extends Tree>(tree: T): T {
 /** Returns the text of the strategy file of a configuration, checked or as parsed; `undefined` if it has none. */
 export const strategyTextIn = ({ strategy }: { readonly strategy?: unknown }): string | undefined =>
   hasCode(strategy) ? strategy.code : undefined;
+
+/** Returns the key `strategy.sha256` in the text of a configuration; `null` if it is absent or is not text. */
+export function strategyPinIn(text: string): string | null {
+  const pin: unknown = parseDocument(text, { uniqueKeys: false }).getIn(['strategy', 'sha256']);
+  return typeof pin === 'string' ? pin : null;
+}
 
 /** Returns the SHA-256 (hex) of the strategy file of a configuration; `undefined` if it has none or is unread. */
 export function strategyHashIn({ strategy }: { readonly strategy?: unknown }): string | undefined {

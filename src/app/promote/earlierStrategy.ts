@@ -4,7 +4,7 @@
  */
 import { dirname } from 'node:path';
 import { parseDocument } from 'yaml';
-import type { Config } from '../../config.ts';
+import { strategyPinIn, type Config } from '../../config.ts';
 import { strategyFileOf } from '../../../strategies/index.ts';
 import { writeDurably } from '../../guard/index.ts';
 import { strategyFilesIn } from '../../wiring/configFile.ts';
@@ -20,7 +20,7 @@ import { pinStrategy, readLive, strategyCopyIn } from './candidate.ts';
  */
 export function restorableText(dir: string, liveFile: string, text: string): string {
   const read = readLive(text, liveFile, liveFile);
-  const found = read.ok ? knownStrategy(read.config, liveFile, pinIn(text)) : null;
+  const found = read.ok ? knownStrategy(read.config, liveFile, strategyPinIn(text)) : null;
   if (found === null) return text;
   const strategy = strategyCopyIn(dir, { name: found.name, sha256: found.sha256 });
   writeDurably(strategy.copy, found.code);
@@ -45,18 +45,13 @@ function currentStrategy(file: string, liveFile: string) {
   }
 }
 
-const pinIn = (text: string): string | null => {
-  const pin: unknown = parseDocument(text, { uniqueKeys: false }).getIn(['strategy', 'sha256']);
-  return typeof pin === 'string' ? pin : null;
-};
-
 /**
  * Asserts that a rollback to `text` runs the strategy that ran before: a strategy file is pinned.
  * @throws UsageError otherwise, as for a promotion of a version that kept no copy of the file.
  */
 export function assertRestorable(text: string, liveFile: string, promotion: number): void {
   const read = readLive(text, liveFile);
-  if (!read.ok || !('file' in read.config.strategy) || pinIn(text) !== null) return;
+  if (!read.ok || !('file' in read.config.strategy) || strategyPinIn(text) !== null) return;
   const { file } = read.config.strategy;
   throw new UsageError(
     `${liveFile}: promotion ${promotion} kept no copy of the strategy file ${file} that ran before it, so the rollback could run another text; write the earlier configuration into ${liveFile} with strategy.sha256, and reload it`,
