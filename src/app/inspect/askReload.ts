@@ -7,7 +7,7 @@ import { ReloadBox } from '../../live/mailbox/mailbox.ts';
 import { askBot } from './askBot.ts';
 import { readConfigText } from '../../wiring/configFile.ts';
 import { KEPT_TEXT, reloadDigestOf } from '../run/reloading.ts';
-import { threadedStrategyPreview, type StrategyPreviewAsk } from '../run/strategyPreview.ts';
+import { threadedStrategyPreview, type StrategyPreviewAsk } from './strategyPreview.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 export type ReloadCommand = {

@@ -63,8 +63,7 @@ describe.each(SHIPPED)('the trading digest of %s', name => {
 
 test('of a strategy file has its hash, parameters and tape of past trades, and neither its path nor its text', () => {
   const own = { ...strategyFileOf('./own.ts', 'text'), historyTape: '/tapes/one', amount: '1' };
-  const digest = (changes: object): string =>
-    tradingDigest({ ...read('sandbox'), strategy: { ...own, ...changes } } as unknown as Config);
+  const digest = (changes: object): string => tradingDigest({ ...read('sandbox'), strategy: { ...own, ...changes } });
   for (const changes of [{ file: '/elsewhere/own.ts' }, { code: 'other' }]) expect(digest(changes)).toBe(digest({}));
   for (const changes of [
     { sha256: 'other' },

@@ -13,8 +13,10 @@ import { strategyFileOf } from '../../../strategies/index.ts';
 import { folderWith, OWN_STRATEGY } from '../../strategies/ownFile.ts';
 
 const LADDER = readShipped('sandbox');
-const running = (code: string): Config =>
-  ({ ...LADDER, strategy: { ...strategyFileOf('./own.ts', code), amount: '1' } }) as unknown as Config;
+const running = (code: string): Config => ({
+  ...LADDER,
+  strategy: { ...strategyFileOf('./own.ts', code), amount: '1' },
+});
 
 test('with money, exactly the text of the newest run of a file is approved, or any text if none ran', () => {
   const kinds = fc.constantFrom('a', 'b', 'ladder', 'trial of a', 'damaged');
@@ -36,7 +38,7 @@ test('with money, exactly the text of the newest run of a file is approved, or a
         assertStrategyApproved(found as never, { stateDir, isReal, warn: line => void warnings.push(line) }, 'pin it');
       if (isApproved) expect(assertion(true)).not.toThrow();
       else {
-        const names = `${strategyFileOf('own.ts', last!).name} -> ${name}`;
+        const names = `${strategyFileOf('own.ts', last).name} -> ${name}`;
         expect(assertion(true)).toThrow(
           `./own.ts: the strategy file changed since the last run (${names}), and no one has approved the change; restore the file, or check it and pin it`,
         );

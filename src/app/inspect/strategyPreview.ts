@@ -7,10 +7,10 @@ import { configChanges } from '../../config.ts';
 import { textOfError, type Millis } from '../../core/index.ts';
 import { tradedConfigOfText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { replayedMoment } from '../inspect/explain.ts';
-import { harmless } from './childProcess.ts';
-import { nextPreview, quotesBeside, quotesNothing } from './nextQuotes.ts';
-import { changeText, isOwnStrategyKey, withOwn } from './reloading.ts';
+import { replayedMoment } from './explain.ts';
+import { harmless } from '../run/childProcess.ts';
+import { nextPreview, quotesBeside, quotesNothing } from '../run/nextQuotes.ts';
+import { changeText, isOwnStrategyKey, withOwn } from '../run/reloading.ts';
 
 export type StrategyPreviewAsk = {
   /** Path of the configuration; relative paths in `text` refer to its folder. */
