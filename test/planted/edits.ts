@@ -1488,10 +1488,10 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a reload that the bot kept from forgets the preview',
-    file: 'src/app/inspect/askReload.ts',
+    file: 'src/app/actions/askReload.ts',
     from: "else if (answer.end !== 'kept') box.remember(null);",
     to: 'else box.remember(null);',
-    test: 'test/app/inspect/askReload.test.ts',
+    test: 'test/app/actions/askReload.test.ts',
     title:
       'takes the file that was previewed, also when the bot kept its own before, and is refused where that says anything else by then',
   },
@@ -1500,7 +1500,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/app/actions/executeAction.ts',
     from: 'return { end, lines: kept.lines, digest: taken };',
     to: 'return { end, lines: kept.lines.slice(0, lines.length), digest: taken };',
-    test: 'test/app/inspect/askReload.test.ts',
+    test: 'test/app/actions/askReload.test.ts',
     title: 'says where it cannot be recorded, whatever the bot answered',
   },
   {

@@ -4,7 +4,7 @@ import { replayedMoment } from '../inspect/explain.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { nextPreview, quotesBeside } from '../run/nextQuotes.ts';
 import { changeText } from '../run/reloading.ts';
-import { threadedStrategyPreview, type StrategyPreviewAsk } from '../inspect/strategyPreview.ts';
+import { threadedStrategyPreview, type StrategyPreviewAsk } from '../actions/strategyPreview.ts';
 import { readLive } from './candidate.ts';
 import { assertRestorable } from './earlierStrategy.ts';
 import { liveTextOf, textOfCopy } from './liveFile.ts';

@@ -1,6 +1,6 @@
 /**
- * Approval of strategy files. A bot that trades with money runs a file without the key `strategy.sha256` only if the
- * file is the one of its last run, or if an operator approves the changed file with a reload.
+ * Approval of strategy files. A bot that trades with money runs the file of its last run. A changed file must be pinned
+ * by the key `strategy.sha256`, or approved by a reload.
  */
 import { existsSync } from 'node:fs';
 import { isTrialOrder, type Config, type FoundStrategyFile } from '../../config.ts';

@@ -7,7 +7,7 @@ import { configChanges } from '../../config.ts';
 import { textOfError, type Millis } from '../../core/index.ts';
 import { tradedConfigOfText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { replayedMoment } from './explain.ts';
+import { replayedMoment } from '../inspect/explain.ts';
 import { harmless } from '../run/childProcess.ts';
 import { nextPreview, quotesBeside, quotesNothing } from '../run/nextQuotes.ts';
 import { changeText, isOwnStrategyKey, withOwn } from '../run/reloading.ts';

@@ -4,7 +4,7 @@ import { strategyHashIn } from '../../config.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { ReloadBox } from '../../live/mailbox/mailbox.ts';
-import { askBot } from './askBot.ts';
+import { askBot } from '../inspect/askBot.ts';
 import { readConfigText } from '../../wiring/configFile.ts';
 import { KEPT_TEXT, reloadDigestOf } from '../run/reloading.ts';
 import { threadedStrategyPreview, type StrategyPreviewAsk } from './strategyPreview.ts';

@@ -2,6 +2,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { strategyPreview, type FromStrategyPreview, type StrategyPreviewAsk } from './strategyPreview.ts';
 
-const tell = (news: FromStrategyPreview): void => parentPort?.postMessage(news);
-const preview = strategyPreview(workerData as StrategyPreviewAsk, () => tell({ kind: 'replayed' }));
-tell({ kind: 'done', preview });
+const report = (news: FromStrategyPreview): void => parentPort?.postMessage(news);
+const preview = strategyPreview(workerData as StrategyPreviewAsk, () => report({ kind: 'replayed' }));
+report({ kind: 'done', preview });
