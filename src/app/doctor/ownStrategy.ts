@@ -3,7 +3,7 @@ import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { strategyHashIn, strategyPinIn, type Config } from '../../config.ts';
 import { assertStrategyApproved } from '../run/strategyApproval.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { finding, type Finding } from './finding.ts';
+import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { warn, fail } = finding;
 const CHECK = 'strategy file';
@@ -13,6 +13,14 @@ const CHECK = 'strategy file';
  * not checked. `configFile`: path of the configuration, which may pin the text; `undefined` if it is unknown.
  */
 export function strategyFileFindings(config: Config, configFile: string | undefined): readonly Finding[] {
+  try {
+    return findingsOf(config, configFile);
+  } catch (error) {
+    return [checkAborted(CHECK, error)];
+  }
+}
+
+function findingsOf(config: Config, configFile: string | undefined): readonly Finding[] {
   const { strategy, state } = config;
   if (!('file' in strategy)) return [];
   const { file, name } = strategy;

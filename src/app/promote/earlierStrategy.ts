@@ -5,7 +5,7 @@
 import { dirname } from 'node:path';
 import { parseDocument } from 'yaml';
 import { strategyPinIn, type Config } from '../../config.ts';
-import { strategyFileOf } from '../../../strategies/index.ts';
+import { strategyIdentity } from '../../../strategies/index.ts';
 import { writeDurably } from '../../guard/index.ts';
 import { strategyFilesIn } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -39,7 +39,9 @@ function knownStrategy({ strategy, state }: Config, liveFile: string, pin: strin
 
 function currentStrategy(file: string, liveFile: string) {
   try {
-    return [strategyFileOf(file, strategyFilesIn(dirname(liveFile))(file))];
+    const code = strategyFilesIn(dirname(liveFile))(file);
+    const { name, sha256 } = strategyIdentity(file, code);
+    return sha256 === undefined ? [] : [{ name, sha256, code }];
   } catch {
     return [];
   }

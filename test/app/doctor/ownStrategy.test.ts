@@ -49,6 +49,10 @@ test('doctor fails if a start would refuse the strategy file, and says what it d
   expect(found(yaml)).toEqual([expect.stringMatching(NOT_CHECKED)]);
   rmSync(join(dir, 'own.ts'));
   expect(found(yaml)).toEqual(['fail: ./own.ts cannot be read']);
+  writeFileSync(join(dir, 'own.ts'), OWN_STRATEGY);
+  const config = remote(yaml);
+  rmSync(yaml);
+  expect(strategyFileFindings(config, yaml)).toMatchObject([{ check: 'strategy file', result: 'fail' }]);
 });
 
 test('doctor passes no quote, amount or number of orders of a strategy file', async () => {
