@@ -416,7 +416,7 @@ describe('while a bot runs', () => {
     const code = quotingBy("throw new Error('no luck');");
     const { sha256 } = strategyFileOf('own.ts', code);
     const section = { ...strategyFileOf(`my.promotions/files/${sha256}/own.ts`, code), amount: '1', halfSpreadBps: 16 };
-    const strategy = kindOf(section).make(section as never, instrument);
+    const strategy = kindOf(section).make(section, instrument);
     expect(strategy.quote(viewOf()).noBid).toBe(
       `my.promotions/files/${sha256.slice(0, 12)}/own.ts:17 failed: no luck; correct the file, then run puntas reload`,
     );

@@ -124,7 +124,7 @@ test('of a strategy file is bound to its text: a person reviews the text that th
   const first = await review(await passing(desk.propose(asked)));
   // The preview of a person has the change and the quotes, and the bot has not run the file.
   expect(first.lines).toContain(lines[0]);
-  expect(first.lines.some(line => /^ {2}ask 1 +0\.\d+ at \d+ +0\.\d+ at \d+$/.test(line))).toBe(true);
+  expect(first.lines.some(line => / +now +then$/.test(line))).toBe(true);
   write('two');
   expect(await passing(first.approve())).toMatchObject({ end: 'refused', lines: [expect.stringMatching(/changed/)] });
   const second = await review(await passing(desk.propose({ ...asked, reason: 'again' })));
