@@ -44,12 +44,13 @@ export type { ConfigSchema } from './config/schema.ts';
 export {
   hasCode,
   strategyHashIn,
+  strategyPinIn,
   strategySchema,
   strategyTextIn,
   withoutStrategyText,
   withStrategyFile,
 } from './config/strategyFiles.ts';
-export type { StrategyFiles } from './config/strategyFiles.ts';
+export type { FoundStrategyFile, StrategyFiles } from './config/strategyFiles.ts';
 export { CONSOLE_DEFAULTS } from './config/sections/console.ts';
 export { consoleBase, fleetSchema, loadFleet } from './config/fleet/fleetFile.ts';
 export { isOnThisMachine } from './config/sections/values.ts';

@@ -28,3 +28,15 @@ export function errorPlace(error: unknown, file: string): string {
   const line = at < 0 ? undefined : /^\d+/.exec(text.slice(at + file.length + 1))?.[0];
   return line === undefined ? '' : `:${line}`;
 }
+
+/**
+ * Returns the result of a function of a strategy file. A promise is refused, because the bot does not wait for it.
+ * @throws Error if the result is a promise; an error of the promise is ignored.
+ */
+export function assertNoPromise<T>(name: string, result: T): T {
+  const { then } = (result ?? {}) as { readonly then?: unknown };
+  if (typeof then !== 'function') return result;
+  // An error of the promise would otherwise end the process.
+  Promise.resolve(result).catch(() => undefined);
+  throw new Error(`${name}: expected a result, found a promise; remove async and await, because the bot does not wait`);
+}

@@ -35,11 +35,12 @@ const TEXT_MAX = 400;
  * trade, and `historyMs` since the start of its complete trades.
  */
 export function guarded(
-  file: string,
+  path: string,
   instrument: Instrument,
   make: (instrument: Instrument) => Strategy,
   needs: () => { readonly warmupMs: Millis; readonly historyMs: Millis } = () => NO_NEEDS,
 ): Strategy {
+  const file = shortPath(path);
   let failure: string | null = null;
   let given: readonly [own: Instrument, frozen: Instrument] = [instrument, Object.freeze({ ...instrument })];
   const frozen = (own: Instrument): Instrument => {
@@ -57,7 +58,7 @@ export function guarded(
     try {
       return work();
     } catch (error) {
-      failure = `${file}${errorPlace(error, file)} failed: ${oneLine(error)}; correct the file, then run puntas reload`;
+      failure = `${file}${errorPlace(error, path)} failed: ${oneLine(error)}; correct the file, then run puntas reload`;
       return undefined;
     }
   };
@@ -118,9 +119,13 @@ export function guarded(
       get failure() {
         return failure;
       },
+      fail: earlier => void (failure ??= earlier),
     },
   };
 }
+
+/** Returns a path with short hashes: the copies of a promotion are in a folder with the name of their hash. */
+const shortPath = (path: string): string => path.replace(/[0-9a-f]{64}/g, hash => hash.slice(0, 12));
 
 const NO_NEEDS = { warmupMs: 0, historyMs: 0 } as const;
 
@@ -131,7 +136,12 @@ const NOT_RECORDED = silent('the recording has no quote of the strategy file yet
 /** Returns the strategy of a replay: it repeats the recorded quotes, and runs no code of the file. */
 export function recordedStrategy(): Strategy {
   let [next, last]: [readonly Quote[], Quote] = [[], NOT_RECORDED];
-  const quoteLog: QuoteLog = { take: () => [], give: quotes => void (next = quotes), failure: null };
+  const quoteLog: QuoteLog = {
+    take: () => [],
+    give: quotes => void (next = quotes),
+    failure: null,
+    fail: () => undefined,
+  };
   return {
     quote() {
       [last = last, ...next] = next;

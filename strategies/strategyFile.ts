@@ -8,10 +8,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { Script } from 'node:vm';
 import { parse } from 'es-module-lexer/js';
 import { z } from 'zod';
-import type { RequoteTolerance } from '../src/core/index.ts';
+import type { RequoteTolerance, Strategy } from '../src/core/index.ts';
 import * as contract from './contract.ts';
 import { CONTRACT, WARMUP_MAX_MS, type OwnDefinition } from './contract.ts';
-import { errorPlace, oneLine, StrategyFileError } from './fileErrors.ts';
+import { assertNoPromise, errorPlace, oneLine, StrategyFileError } from './fileErrors.ts';
 import { levelProblems, toleranceOf } from './parameters.ts';
 
 /**
@@ -43,14 +43,18 @@ export const STRATEGY_FILE_MAX = 65_536;
 
 /** Returns the keys of a section that identify a file with this text. `text` is `null` if it is unknown. */
 export function strategyIdentity(file: string, text: string | null): Pick<StrategyFile, 'name' | 'file' | 'sha256'> {
-  const base = file.split(/[\\/]/).at(-1) ?? file;
-  if (text === null) return { name: `${base}@unread`, file };
-  const sha256 = createHash('sha256').update(text).digest('hex');
-  return { name: `${base}@${sha256.slice(0, 12)}`, file, sha256 };
+  if (text === null) return { name: `${baseOf(file)}@unread`, file };
+  const { code: _, ...identity } = strategyFileOf(file, text);
+  return identity;
 }
 
 /** Returns the section that runs a file with this text. */
-export const strategyFileOf = (file: string, code: string): StrategyCode => ({ ...strategyIdentity(file, code), code });
+export function strategyFileOf(file: string, code: string): StrategyCode & { readonly sha256: string } {
+  const sha256 = createHash('sha256').update(code).digest('hex');
+  return { name: `${baseOf(file)}@${sha256.slice(0, 12)}`, file, sha256, code };
+}
+
+const baseOf = (file: string): string => file.split(/[\\/]/).at(-1) ?? file;
 
 /** Keys that every section with a file has; parameters must have other names. */
 const RESERVED = ['name', 'file', 'sha256', 'code', 'tolerance', 'historyTape'] as const;
@@ -77,20 +81,37 @@ export function definitionIn({ file, code }: Pick<StrategyCode, 'file' | 'code'>
   }
   const evaluate = compiled(file, code);
   const first = definitionOf(file, evaluate());
+  const {
+    edgeProblem = () => null,
+    limitProblems = (p, limits) => levelProblems({ ...LEVELS, ...p }, limits),
+    warmup = () => 0,
+    history = () => 0,
+    tolerance = p => toleranceOf({ ...LEVELS, ...p }),
+  } = first;
   const definition: FileDefinition = {
     ...first,
-    edgeProblem: first.edgeProblem ?? (() => null),
-    limitProblems: first.limitProblems ?? ((p, limits) => levelProblems({ ...LEVELS, ...p }, limits)),
-    warmup: first.warmup ?? (() => 0),
-    history: first.history ?? (() => 0),
-    tolerance: first.tolerance ?? (p => toleranceOf({ ...LEVELS, ...p })),
+    edgeProblem: (p, makerRate) => assertNoPromise('edgeProblem', edgeProblem(p, makerRate)),
+    limitProblems: (p, limits, book) => assertNoPromise('limitProblems', limitProblems(p, limits, book)),
+    warmup: p => assertNoPromise('warmup', warmup(p)),
+    history: p => assertNoPromise('history', history(p)),
+    tolerance: p => assertNoPromise('tolerance', tolerance(p)),
     // Evaluates the file again for each strategy, so that runs in one process do not share variables of the file.
-    make: (parameters, instrument) => definitionOf(file, evaluate()).make(parameters, instrument),
+    make: (parameters, instrument) =>
+      withoutPromises(assertNoPromise('make', definitionOf(file, evaluate()).make(parameters, instrument))),
   };
   const [oldest] = remembered.keys();
   if (oldest !== undefined && remembered.size >= REMEMBERED_MAX) remembered.delete(oldest);
   remembered.set(key, definition);
   return definition;
+}
+
+/** Returns a strategy that throws instead of returning a promise. A value that is not a strategy is returned unchanged. */
+function withoutPromises(made: Strategy): Strategy {
+  if (typeof (made as Strategy | undefined)?.quote !== 'function') return made;
+  return {
+    quote: view => assertNoPromise('quote', made.quote(view)),
+    ...(made.trade !== undefined && { trade: trade => assertNoPromise('trade', made.trade?.(trade)) }),
+  };
 }
 
 /** Defaults of common parameters that a file may not have. */

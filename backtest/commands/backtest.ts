@@ -32,6 +32,7 @@ import { selectedInputs, tapeOf } from '../../src/cli/commands/source.ts';
 import { chosenStored, hedgeVenueOf, referenceTapes } from './recordings.ts';
 import { endWithParent } from '../../src/cli/terminal/signals.ts';
 import { version } from '../../src/cli/terminal/version.ts';
+import type { StrategyApproval } from '../../src/wiring/configFile.ts';
 import { writeOut } from '../../src/wiring/outFiles.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { print, writeOutput } from '../../src/cli/terminal/output.ts';
@@ -57,6 +58,7 @@ type BacktestFlags = {
   readonly session?: string;
   readonly threads?: number;
   readonly out?: string;
+  readonly strategyFiles: boolean;
   readonly json: boolean;
 };
 
@@ -122,6 +124,7 @@ function addBacktest(program: Command): void {
     )
     .option('--threads <n>', 'number of parallel runs (default: one per fill model)', threadNumber)
     .option('--out <path>', 'write NAME.html, or a folder with HTML, JSON and CSV')
+    .option('--no-strategy-files', 'refuse a configuration with a strategy file')
     .option('--json', 'print one JSON object', false)
     .action(async (options: BacktestFlags, self: Command) => {
       endWithParent();
@@ -212,9 +215,10 @@ function addCalibrate(program: Command): void {
 }
 
 /** Opens the tape that the flags name. A stored tape is not loaded, because the replay reads it in a sliding window. */
-async function chosenTape({ config, tape, book, session }: BacktestFlags) {
+async function chosenTape({ config, tape, book, session, strategyFiles }: BacktestFlags) {
   if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
-  const stored = chosenStored(tape, config, book, session);
+  const assertApproved = strategyFiles ? undefined : refuseAll;
+  const stored = chosenStored(tape, config, book, session, assertApproved);
   if (stored !== null) return stored;
   const { tapes, ...chosen } = await selectedInputs(
     {
@@ -226,8 +230,13 @@ async function chosenTape({ config, tape, book, session }: BacktestFlags) {
       isBacktest: true,
     },
     true,
+    assertApproved,
   );
   return { ...chosen, tape: tapes[0] ?? null };
 }
+
+const refuseAll: StrategyApproval = ({ file }) => {
+  throw new UsageError(`${file}: a strategy file is code, which a backtest with --no-strategy-files does not run`);
+};
 
 const SESSION_ALONE = '--session needs a recording; pass the recording with --tape (the built-in market never closes)';

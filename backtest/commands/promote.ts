@@ -80,7 +80,7 @@ export function addPromoteCommand(program: Command): void {
     .action(async (_: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
       const options = optionsOf(flags, flags.preview !== true);
-      if (flags.preview === true) print(previewBack(options), flags);
+      if (flags.preview === true) print(await previewBack(options), flags);
       else await promotionBack(options);
     });
 }

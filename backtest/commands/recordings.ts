@@ -6,7 +6,7 @@ import { pathName } from '../app/compare/compareTapes.ts';
 import type { ReferenceTapes } from '../app/backtest/hedgeRoutes.ts';
 import type { HedgeVenue } from '../index.ts';
 import type { OpenedTape } from '../app/backtest/market.ts';
-import { readShipped, readTradedConfig, shippedConfig } from '../../src/wiring/configFile.ts';
+import { readShipped, readTradedConfig, shippedConfig, type StrategyApproval } from '../../src/wiring/configFile.ts';
 import type { HedgeFlags } from './flags.ts';
 import { refuseGiven } from '../../src/cli/terminal/givenFlags.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
@@ -21,9 +21,10 @@ export function chosenStored(
   path: string | undefined,
   book: string | undefined,
   session: string | undefined,
+  assertApproved?: StrategyApproval,
 ): { config: Config; file: string; tape: OpenedTape } | null {
   if (dir === undefined || !isStoredTape(dir)) return null;
-  const given = path === undefined ? null : readTradedConfig(path);
+  const given = path === undefined ? null : readTradedConfig(path, assertApproved);
   const name = bookOf(given, book);
   const options = { ...(name !== undefined && { book: name }), ...(session !== undefined && { session }) };
   try {

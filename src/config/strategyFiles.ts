@@ -2,6 +2,7 @@
  * Sections that select a strategy file. Only `withStrategyFile` adds the text of a file to a configuration, and only for
  * a reader that may run files; a `code` key in a YAML file is an error.
  */
+import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import {
   definitionIn,
@@ -24,6 +25,23 @@ export type StrategyFiles = {
    * commands that stop or show a bot must not depend on the file.
    */
   readonly isRun: boolean;
+  /**
+   * Called before a file is run, with exactly the text that is run. Throws the error of the command if the file must
+   * not run. Default: every file may run.
+   */
+  readonly assertMayRun?: (found: FoundStrategyFile) => void;
+};
+
+/** Strategy file that is about to run. */
+export type FoundStrategyFile = {
+  /** Path as in the configuration. */
+  readonly file: string;
+  /** File name with the first digits of the hash. */
+  readonly name: string;
+  /** SHA-256 (hex) of the text. */
+  readonly sha256: string;
+  /** Whether the configuration names this hash, so that the operator has approved this text. */
+  readonly isPinned: boolean;
 };
 
 /** Parsed configuration with the section of its strategy file. */
@@ -48,7 +66,7 @@ export const selectsFile = (value: unknown): boolean =>
   isTree(value) && isTree(value['strategy']) && Object.hasOwn(value['strategy'], 'file');
 
 /** Adds a strategy file to a parsed configuration. Configurations without a strategy file are returned unchanged. */
-export function withStrategyFile(value: unknown, { read, isRun }: StrategyFiles): WithStrategyFile {
+export function withStrategyFile(value: unknown, { read, isRun, assertMayRun }: StrategyFiles): WithStrategyFile {
   if (!selectsFile(value)) return { value, problems: [], keys: null };
   const { strategy: section } = value as { readonly strategy: Tree };
   const problem = (key: string, message: string): WithStrategyFile => ({
@@ -71,12 +89,19 @@ export function withStrategyFile(value: unknown, { read, isRun }: StrategyFiles)
     const keys = unreadSection as unknown as z.ZodType<StrategyConfig>;
     return { value: filled(own), problems: [], keys };
   }
+  let own: StrategyCode & { readonly sha256: string };
   try {
-    const own = strategyFileOf(file, read(file));
+    own = strategyFileOf(file, read(file));
+  } catch (error) {
+    return problem('file', `${file}: ${oneLine(error)}`);
+  }
+  const isPinned = expected !== undefined;
+  if (!isPinned || own.sha256 === expected) assertMayRun?.({ file, name: own.name, sha256: own.sha256, isPinned });
+  try {
     if (expected !== undefined && own.sha256 !== expected)
       return problem(
         'sha256',
-        `expected the SHA-256 ${expected}, found ${own.sha256 ?? 'none'}: ${file} is not the approved text; restore the file, or change this key`,
+        `expected the SHA-256 ${expected}, found ${own.sha256}: ${file} is not the approved text; restore the file, or change this key`,
       );
     const definition = definitionIn(own);
     const keys = sectionSchema(definition);
@@ -120,6 +145,12 @@ export function withoutStrategyText<T extends Tree>(tree: T): T {
 /** Returns the text of the strategy file of a configuration, checked or as parsed; `undefined` if it has none. */
 export const strategyTextIn = ({ strategy }: { readonly strategy?: unknown }): string | undefined =>
   hasCode(strategy) ? strategy.code : undefined;
+
+/** Returns the key `strategy.sha256` in the text of a configuration; `null` if it is absent or is not text. */
+export function strategyPinIn(text: string): string | null {
+  const pin: unknown = parseDocument(text, { uniqueKeys: false }).getIn(['strategy', 'sha256']);
+  return typeof pin === 'string' ? pin : null;
+}
 
 /** Returns the SHA-256 (hex) of the strategy file of a configuration; `undefined` if it has none or is unread. */
 export function strategyHashIn({ strategy }: { readonly strategy?: unknown }): string | undefined {

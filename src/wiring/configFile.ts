@@ -4,7 +4,7 @@
  */
 import { readRegularFile, TEXT_FILE } from '../guard/index.ts';
 import { dirname, join, resolve } from 'node:path';
-import { loadConfig, placeOf, withSource, type Config } from '../config.ts';
+import { loadConfig, placeOf, withSource, type Config, type FoundStrategyFile } from '../config.ts';
 import { missingFileAdvice, packageFolder } from './shipped/shippedFiles.ts';
 import { UsageError } from './usageError.ts';
 import { unreadKeys, VENUES } from './venueRegistry.ts';
@@ -25,6 +25,12 @@ export function shippedConfig(name: string): string {
 type ConfigText = { readonly config: Config; readonly text: string };
 
 /**
+ * Called before a strategy file is run, with the text of the configuration that selects the file.
+ * @throws UsageError if the file must not run.
+ */
+export type StrategyApproval = (found: FoundStrategyFile, text: string) => void;
+
+/**
  * Returns the validated configuration, with relative paths resolved against the folder of the file. Never runs a
  * strategy file, and does not check its parameters: for commands that show, stop or change a bot.
  */
@@ -34,14 +40,15 @@ export const readConfig = (path: string): Config => readConfigText(path).config;
 export const readConfigText = (path: string): ConfigText => withPaths(path, checked(path, false));
 
 /** Returns what `readConfig` returns, but runs a strategy file: for commands that trade, live or in a backtest. */
-export const readTradedConfig = (path: string): Config => readTradedText(path).config;
+export const readTradedConfig = (path: string, assertApproved?: StrategyApproval): Config =>
+  readTradedText(path, assertApproved).config;
 
 /**
  * Returns what `readTradedConfig` returns, and the text of the file. In a shipped file (`isShipped`), relative paths
  * refer to the working directory.
  */
-export function readTradedText(path: string, isShipped = false): ConfigText {
-  const read = checked(path, true);
+export function readTradedText(path: string, assertApproved?: StrategyApproval, isShipped = false): ConfigText {
+  const read = checked(path, true, assertApproved);
   return isShipped ? read : withPaths(path, read);
 }
 
@@ -56,7 +63,7 @@ const withPaths = (path: string, { config, text }: ConfigText): ConfigText => ({
  */
 export const readShipped = (name: string): Config => checked(shippedConfig(name), false).config;
 
-function checked(path: string, isRun: boolean): ConfigText {
+function checked(path: string, isRun: boolean, assertApproved?: StrategyApproval): ConfigText {
   let text: string;
   try {
     text = readRegularFile(path, TEXT_FILE);
@@ -69,7 +76,7 @@ function checked(path: string, isRun: boolean): ConfigText {
         : `${path}: cannot be read (${code}); ${advice}`,
     );
   }
-  return { config: checkedText(path, text, isRun), text };
+  return { config: checkedText(path, text, isRun, assertApproved), text };
 }
 
 /**
@@ -80,9 +87,16 @@ function checked(path: string, isRun: boolean): ConfigText {
 export const configOfText = (path: string, text: string): Config =>
   pathsFrom(dirname(resolve(path)), checkedText(path, text, false));
 
-function checkedText(path: string, text: string, isRun: boolean): Config {
+/** Returns what `configOfText` returns, but runs the strategy file. */
+export const tradedConfigOfText = (path: string, text: string, assertApproved?: StrategyApproval): Config =>
+  pathsFrom(dirname(resolve(path)), checkedText(path, text, true, assertApproved));
+
+function checkedText(path: string, text: string, isRun: boolean, assertApproved?: StrategyApproval): Config {
   const venues = VENUES.map(({ name }) => name);
-  const loaded = loadConfig(text, path, venues, { isRun, read: strategyFilesIn(dirname(resolve(path))) });
+  const loaded = loadConfig(text, path, venues, {
+    ...{ isRun, read: strategyFilesIn(dirname(resolve(path))) },
+    assertMayRun: found => assertApproved?.(found, text),
+  });
   for (const warning of loaded.warnings) warnOnce(warning);
   if (!loaded.ok) throw new UsageError(loaded.errors);
   const config = withSource(loaded.config, path, text);

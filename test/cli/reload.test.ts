@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { folderWith, OWN_STRATEGY, quotingBy } from '../strategies/ownFile.ts';
 import { keysOf } from './jsonPage.ts';
 import { Bench, printed, puntas, ran } from './program.ts';
 
@@ -46,4 +48,28 @@ test('puntas reload and SIGHUP give a bot that runs its changed file, or say wha
   expect(replayed.stdout.match(/all commands identical/g)).toHaveLength(3);
   const nobody = await ran(['reload', '-c', config]);
   expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringMatching(/the bot has stopped, so no bot answers/)]);
+});
+
+test('a preview of a strategy file that loops ends, and the bot runs only the file of a reload', async () => {
+  const { dir, yaml } = folderWith(OWN_STRATEGY);
+  const bot = puntas(['run', '-c', yaml]);
+  await bot.sees(/"bids":2,"asks":2/);
+  const own = join(dir, 'own.ts');
+  writeFileSync(own, quotingBy('for (;;);'));
+  const looping = await ran(['reload', '-c', yaml, '--preview']);
+  expect([looping.code, looping.stdout]).toEqual([
+    2,
+    'the preview of the strategy file failed: it did not end within 10 s; look for a loop without an end\nno change was applied; the previous configuration stays in force\n',
+  ]);
+  writeFileSync(own, quotingBy("console.log('heard'); process.exit(0); return silent('x');"));
+  const ending = await ran(['reload', '-c', yaml, '--preview', '--json']);
+  expect((printed(ending) as { readonly lines: readonly string[] }).lines.join('\n')).toContain('process.exit');
+  writeFileSync(own, `${OWN_STRATEGY}// changed\n`);
+  const shown = await ran(['reload', '-c', yaml, '--preview']);
+  expect(shown.stdout).toMatch(
+    /^strategy\.name: "own\.ts@\w+" -> "own\.ts@\w+"\n +now +then\n {2}ask 2 +\S+ at \d+ +\S+ at \d+\n/,
+  );
+  expect((await ran(['reload', '-c', yaml])).code).toBe(0);
+  bot.signal('SIGTERM');
+  expect((await bot.ended).code).toBe(0);
 });

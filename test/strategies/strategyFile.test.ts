@@ -328,11 +328,12 @@ describe('no code is run', () => {
         .map(path => join(folder, path)),
     );
     const having = (pattern: RegExp) => files.filter(path => pattern.test(readFileSync(path, 'utf8'))).sort();
-    expect(having(/readTraded(?:Config|Text)/)).toEqual([
+    expect(having(/readTraded(?:Config|Text)|tradedConfigOfText/)).toEqual([
       'backtest/app/compare/compareSetups.ts',
       'backtest/app/promote/checkStage.ts',
       'backtest/app/tune/study.ts',
       'backtest/commands/recordings.ts',
+      'src/app/actions/strategyPreview.ts',
       'src/app/promote/candidate.ts',
       'src/cli/commands/source.ts',
       'src/cli/commands/trade.ts',
@@ -409,6 +410,42 @@ describe('while a bot runs', () => {
     expect(texts).toEqual(['fine 1', failed, failed]);
     expect(silenceReason(failed)).toBe('held back by the strategy');
     expect(madeFrom(code).quote(viewOf()).noAsk).toBe('fine 1');
+  });
+
+  test('an error in the copy of a promotion has its line, and the short hash in its path', () => {
+    const code = quotingBy("throw new Error('no luck');");
+    const { sha256 } = strategyFileOf('own.ts', code);
+    const section = { ...strategyFileOf(`my.promotions/files/${sha256}/own.ts`, code), amount: '1', halfSpreadBps: 16 };
+    const strategy = kindOf(section).make(section, instrument);
+    expect(strategy.quote(viewOf()).noBid).toBe(
+      `my.promotions/files/${sha256.slice(0, 12)}/own.ts:17 failed: no luck; correct the file, then run puntas reload`,
+    );
+  });
+
+  test('a promise is an error of its function, and its rejection does not end the process', async () => {
+    const refused = (name: string) =>
+      new RegExp(`failed: ${name}: expected a result, found a promise; remove async and await, because the bot`);
+    const rejecting = "async quote(view) { throw new Error('later'); }";
+    const codes = {
+      quote: quotingBy('').replace('quote(view) {  }', rejecting),
+      trade: changedOwn(
+        'trade: ({ side }) => void (',
+        "trade: async ({ side }) => { throw new Error('later'); }, was: ({ side }: any) => void (",
+      ),
+      make: changedOwn('make: quoting', 'make: (async () => ({ quote: () => silent("x") })) as never'),
+    };
+    for (const [name, code] of Object.entries(codes)) {
+      const strategy = madeFrom(code);
+      strategy.trade?.({ at: 1, price: viewOf().lastTrade, amount: amount(1), side: 'buy' });
+      expect(strategy.quote(viewOf()).noBid).toMatch(refused(name));
+      expect(strategy.quoteLog?.failure).toMatch(refused(name));
+    }
+    // An unhandled rejection would fail this test.
+    await new Promise(resolve => setTimeout(resolve, 1));
+    for (const [name, result] of Object.entries({ warmup: '5', history: '5', tolerance: '({})', limitProblems: '[]' }))
+      expect(errorsOf(changedOwn('contract: 1', `contract: 1, ${name}: (async () => ${result}) as never`))[0]).toMatch(
+        new RegExp(`${name}: expected a result, found a promise`),
+      );
   });
 
   test('a call that would end the process empties both sides with a reason instead', () => {

@@ -5,7 +5,7 @@ import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
-import { askReload } from '../inspect/askReload.ts';
+import { askReload } from './askReload.ts';
 import { holdersOf, holderText, lifeOf, type BotLife } from '../inspect/botLife.ts';
 import { replayedMoment, type ReplayedMoment } from '../inspect/explain.ts';
 import { timeText } from '../../messages/timeText.ts';

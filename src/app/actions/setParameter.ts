@@ -24,7 +24,7 @@ import type { WhichBot } from '../../messages/ownCommand.ts';
 import { configOfText, readConfigText, refuseBooks, refuseStrategyFile } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { AbsentBot, UnansweredRequest } from '../inspect/askBot.ts';
-import { askReload } from '../inspect/askReload.ts';
+import { askReload } from './askReload.ts';
 import { lastConfigOf } from '../inspect/halt.ts';
 import { changeText, digestOf } from '../run/reloading.ts';
 import { actionsIn, noteAction } from './actionJournal.ts';

@@ -205,8 +205,11 @@ export const feesTooHigh = ({ message, tier }: FeesTooHigh): readonly Finding[] 
 /** Minimum number of times per minute that a bot must be able to replace all its quotes within the request budget. */
 const MOVES_MIN = 6;
 
-/** Compares the request rates of polling and of orders with the exchange's limit. */
-export function budgetFindings(config: Config, levels: number): readonly Finding[] {
+/**
+ * Compares the request rates of polling and of orders with the exchange's limit. `levels`: number of quotes; `null` if
+ * it is unknown.
+ */
+export function budgetFindings(config: Config, levels: number | null): readonly Finding[] {
   const { budgets } = config.exchange;
   const { bookPollMs, privatePollMs } = config.timing;
   const allows = venueOf(config).allows;
@@ -215,10 +218,10 @@ export function budgetFindings(config: Config, levels: number): readonly Finding
     private: Math.ceil(120_000 / privatePollMs + (config.rfqReference ? 120_000 / config.rfqReference.everyMs : 0)),
   };
   const left = budgets.privatePerMinute - reads.private;
-  const moves = levels === 0 ? Infinity : Math.floor(left / levels);
+  const moves = levels === null || levels === 0 ? Infinity : Math.floor(left / levels);
   const orders =
-    levels === 0
-      ? `${left} remain for orders`
+    levels === null || levels === 0
+      ? `${left} remain for orders${levels === null ? ', whose number is not checked' : ''}`
       : `with the remaining ${left}, the bot can replace all ${levels} quotes ${moves} times per minute`;
   const says = `polling takes ${reads.private} of ${budgets.privatePerMinute} private requests per minute, and ${orders}. Without a stream, polling takes ${reads.public} of ${budgets.publicPerMinute} public requests per minute`;
   const over = allows && (budgets.publicPerMinute > allows.public || budgets.privatePerMinute > allows.private);

@@ -80,6 +80,7 @@ export async function check(
     const { preview, own, balances, uncounted, isBasisZero, differences, riskContext, failure, historyWarnings } =
       await previewNow(config, client, rules, clock, {
         ...sourceAccessOf(venue, client),
+        venue,
         there: there ? await balancesThere(config, there, clock) : null,
         stored: await storedStateOf(config, venue, clock),
       });

@@ -20,6 +20,7 @@ import { ccxtFindings } from './ccxt.ts';
 import { ClockGap, SET_CLOCK } from '../../messages/clockGap.ts';
 import { checkElsewhere, clockProblemThere, openPlace, type OpenPlace } from './elsewhere.ts';
 import { encryptionFindings } from './encryption.ts';
+import { strategyFileFindings } from './ownStrategy.ts';
 import { checkAborted, finding, type Finding } from './finding.ts';
 import { alive, diskFindings, environmentFindings, portFindings, sentinelFinding, stateFindings } from './machine.ts';
 import { planTrial, tryOrder } from './trialOrder.ts';
@@ -68,9 +69,10 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   tell(
     pass(
       'configuration',
-      `all keys of the configuration are valid (strategy ${config.strategy.name}, book ${config.book}, instance ${config.instance})`,
+      `all keys of the configuration${'file' in config.strategy ? ', except those of the strategy file,' : ''} are valid (strategy ${config.strategy.name}, book ${config.book}, instance ${config.instance})`,
     ),
   );
+  tell(strategyFileFindings(config, options.which.configFile));
   tell(environmentFindings(config, Object.keys(process.env)));
   tell(await stateFindings(config, options.which, clock));
   tell(diskFindings(config, clock));
@@ -161,7 +163,8 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
       tell(checkAborted('exchange', error));
     }
     tell(clockFinding(gap));
-    tell(budgetFindings(config, seen?.preview.levels.length ?? 0));
+    const hasFile = 'file' in config.strategy;
+    tell(budgetFindings(config, hasFile ? null : (seen?.preview.levels.length ?? 0)));
     tell(await streamFinding(options, venue));
     const problem = problems();
     // A wrong clock, a running bot or an open hedge bars trial orders on both exchanges, so all three are checked
@@ -201,10 +204,13 @@ async function accountFindings(
     const there = place && (await balancesThere(config, place.client, clock).catch(() => null));
     seen = await previewNow(config, client, rules, clock, {
       ...sourceAccessOf(venue, client),
-      ...{ there, stored: await storedStateOf(config, venue, clock) },
+      ...{ venue, there, stored: await storedStateOf(config, venue, clock) },
     });
-    tell(bookFindings(rules, seen));
-    tell(balanceFindings(seen));
+    // The quotes of a strategy file are unknown here; `strategyFileFindings` reports this.
+    const isKnown = ({ check }: Finding) =>
+      !('file' in config.strategy) || (check !== 'quotes' && check !== 'balances');
+    tell(bookFindings(rules, seen).filter(isKnown));
+    tell(balanceFindings(seen).filter(isKnown));
     tell(feeFindings(rules, seen));
     return seen;
   } catch (error) {

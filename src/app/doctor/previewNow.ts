@@ -30,7 +30,7 @@ import { readLivePrices } from '../../live/market/livePriceReads.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
 import { historyOf } from '../../live/loop/history.ts';
-import { engineOf, pastTradesOf, referenceOf } from '../../wiring/bot.ts';
+import { engineOf, pastTradesOf, referenceOf, type VenueAccess } from '../../wiring/bot.ts';
 import { placeNameOf, rateSourcesOf, withoutPlace } from '../../wiring/place.ts';
 import { livePricesOf, type SourceAccess } from '../../wiring/feeds.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -139,7 +139,16 @@ export async function previewNow(
   client: Exchange,
   rules: Rules,
   clock: Clock,
-  { there, stored, ...access }: SourceAccess & { readonly there: BalancesThere | null; readonly stored: StoredState },
+  {
+    venue,
+    there,
+    stored,
+    ...access
+  }: SourceAccess & {
+    readonly venue: Pick<VenueAccess, 'paper'>;
+    readonly there: BalancesThere | null;
+    readonly stored: StoredState;
+  },
 ): Promise<PreviewNow> {
   const around = referenceOf(config);
   const isWhole = there !== null || config.hedge?.elsewhere === undefined;
@@ -160,7 +169,7 @@ export async function previewNow(
       bookWaiting(engine, config, driver);
     }
     engine.step({ kind: 'rules', at: time(), ...rules });
-    const beside = { pastTrades: pastTradesOf(config, {}) };
+    const beside = { pastTrades: pastTradesOf(config, venue) };
     const historyWarnings: string[] = [];
     const log: Log = { ...SILENT, warn: (_, text) => void historyWarnings.push(text) };
     const past = await historyOf({ clock, log, venue: { exchange: client }, beside }, engine, rules, Infinity);

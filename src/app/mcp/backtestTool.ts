@@ -66,7 +66,8 @@ export class BacktestTool {
     if (this.#isBusy) throw new UsageError('a backtest is under way; try again when it ends');
     this.#isBusy = true;
     try {
-      return await this.#ran([...args, '--threads', '1', '--json'], signal);
+      // The file may change after its check, so the backtest itself refuses a strategy file.
+      return await this.#ran([...args, '--no-strategy-files', '--threads', '1', '--json'], signal);
     } finally {
       this.#isBusy = false;
     }

@@ -4,7 +4,7 @@
  */
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isMap, isScalar, parseDocument, type Document } from 'yaml';
-import { loadConfig, strategyHashIn, type Config } from '../../config.ts';
+import { loadConfig, strategyHashIn, strategyPinIn, type Config } from '../../config.ts';
 import { textOfMoney } from '../../core/index.ts';
 import { tunedEvidenceIn, withoutEvidence, type TunedEvidence } from './tunedEvidence.ts';
 import { wrapped } from '../../messages/wrapped.ts';
@@ -57,8 +57,8 @@ export function readCandidate(path: string, dir: string): Candidate {
   if (!('file' in strategy)) return { file: resolve(path), config, text, tuned, strategy: null };
   const { name, sha256 } = strategy;
   if (sha256 === undefined) throw new UsageError(`${path}: strategy.file: ${strategy.file}: cannot be read`);
-  const pinned = parseDocument(text).getIn(['strategy', 'sha256']);
-  if (typeof pinned === 'string' && pinned !== sha256)
+  const pinned = strategyPinIn(text);
+  if (pinned !== null && pinned !== sha256)
     throw new UsageError(
       `${path}: strategy.sha256: expected the SHA-256 ${pinned}, found ${sha256}: ${strategy.file} is not the approved text; restore the file, or change this key`,
     );
@@ -78,7 +78,7 @@ export function strategyTextOf({ file, config, strategy }: Candidate): string {
 }
 
 /** Makes a text run the copy of the strategy file: only this copy has the hash that the text names. */
-function pinStrategy(document: Document, strategy: StrategyCopy | null, to: string): void {
+export function pinStrategy(document: Document, strategy: StrategyCopy | null, to: string): void {
   if (strategy === null) return;
   const path = relative(resolve(to), strategy.copy);
   document.setIn(['strategy', 'file'], path === basename(path) ? `./${path}` : path);

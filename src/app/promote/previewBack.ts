@@ -1,19 +1,18 @@
 /** Preview of a rollback: the keys that change, and the quotes of a running bot before and after. */
-import { configChanges } from '../../config.ts';
+import { configChanges, strategyHashIn, type Config } from '../../config.ts';
 import { replayedMoment } from '../inspect/explain.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { nextPreview, quotesBeside } from '../run/nextQuotes.ts';
 import { changeText } from '../run/reloading.ts';
+import { threadedStrategyPreview, type StrategyPreviewAsk } from '../actions/strategyPreview.ts';
 import { readLive } from './candidate.ts';
+import { assertRestorable } from './earlierStrategy.ts';
 import { liveTextOf, textOfCopy } from './liveFile.ts';
 import type { Promoted, PromoteOptions } from './promoteCommand.ts';
 import { journalOf, nothingToRollBack } from './promotionJournal.ts';
 
-/**
- * Returns the preview of a rollback; changes nothing.
- * @throws UsageError if there is nothing to roll back.
- */
-export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted {
+/** Returns the preview of a rollback; changes nothing. Rejects with `UsageError` if there is nothing to roll back. */
+export async function previewBack({ liveFile, dir, clock }: PromoteOptions): Promise<Promoted> {
   const { standing } = journalOf({ liveFile, dir });
   const { open, placed, pending } = standing;
   // A rollback that was decided but not completed is previewed, because it would be completed before any other
@@ -31,6 +30,7 @@ export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted 
   const now = liveTextOf(liveFile);
   if (now === null) return shown([would]);
   const text = textOfCopy(dir, last.before);
+  assertRestorable(text, liveFile, last.promotion);
   const then = readLive(text, liveFile, `the previous ${liveFile}`);
   if (!then.ok) return shown([would, 'the restored configuration would be invalid:', ...then.errors]);
   const current = readLive(now, liveFile, liveFile);
@@ -42,9 +42,17 @@ export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted 
   const { dir: state } = (current.ok ? current : then).config.state;
   if (lifeOf(state, clock.now()).state !== 'runs')
     return shown([would, ...changes, 'no bot is running with this file']);
-  const { engine, rules, seen } = replayedMoment({ dir: state, at: null });
-  const at = seen.at ?? clock.now();
-  const hasOthers = then.config.reference !== undefined;
-  const quotes = hasOthers ? [] : quotesBeside(engine, nextPreview(then.config, rules, engine, at, null), rules);
+  const quotes = await quotesThen(then.config, { path: liveFile, text, stateDir: state, now: clock.now() });
   return shown([would, ...changes, ...quotes, 'the running bot would reload the file']);
+}
+
+/** Returns the quotes of the running bot before and after the rollback; none if they need a reference price. */
+async function quotesThen(config: Config, ask: Omit<StrategyPreviewAsk, 'sha256'>): Promise<readonly string[]> {
+  if ('file' in config.strategy) {
+    const preview = await threadedStrategyPreview({ ...ask, sha256: strategyHashIn(config) });
+    return 'refused' in preview ? preview.refused : preview.quotes;
+  }
+  if (config.reference !== undefined) return [];
+  const { engine, rules, seen } = replayedMoment({ dir: ask.stateDir, at: null });
+  return quotesBeside(engine, nextPreview(config, rules, engine, seen.at ?? ask.now, null), rules);
 }

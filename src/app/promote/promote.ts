@@ -20,6 +20,7 @@ import {
   wholeText,
   type Candidate,
 } from './candidate.ts';
+import { assertRestorable, restorableText } from './earlierStrategy.ts';
 import type { StageCheck } from './promotionJudge.ts';
 import { keptCopy, liveTextOf, textOfCopy } from './liveFile.ts';
 import {
@@ -211,6 +212,10 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   if (text !== null && before !== null) samePlace(placedName(open), text, options.liveFile, before);
   const kept = before === null ? null : keptCopy(options.dir, before);
   const to = text === null ? null : keptCopy(options.dir, text);
+  const restored =
+    stage !== 'paper' || before === null
+      ? kept
+      : keptCopy(options.dir, restorableText(options.dir, options.liveFile, before));
   const record = {
     kind: 'approved',
     ...by,
@@ -219,6 +224,7 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
     anyway: result !== 'passed',
     to,
     before: text === null ? null : kept,
+    ...(restored !== null && restored !== kept && { restored }),
   } as const;
   const decided = noteInJournal(options.dir, record);
   const exception = result === 'passed' ? '' : ', although not all of its criteria are met';
@@ -273,7 +279,7 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
     if (last === undefined) throw nothingToRollBack(options);
     const kept = pending === null ? keptLines(options, from, standing) : [];
     // `textOfCopy` throws if the copy is missing: without it, the rollback could not be completed.
-    if (last.before !== null) textOfCopy(dir, last.before);
+    if (last.before !== null) assertRestorable(textOfCopy(dir, last.before), liveFile, last.promotion);
     const back = { kind: 'back', ...signature(options, last.promotion), to: last.before, from } as const;
     return restorePrevious(options, noteInJournal(dir, back), last.before, kept);
   });

@@ -22,7 +22,7 @@ export type OpenPromotion = {
   readonly evidence: readonly CheckedRecord[];
 };
 
-/** Promotion that has replaced the live file; `before` is the digest of the replaced text. */
+/** Promotion that has replaced the live file; `before` is the digest of the text that a rollback restores. */
 type Placed = { readonly promotion: number; readonly before: string | null };
 
 export type PromotionState = {
@@ -95,11 +95,11 @@ export function after(standing: PromotionState, record: PromotionRecord): Promot
   const approved = [...open.approved, record];
   const evidence = open.checked === null ? open.evidence : [...open.evidence, open.checked];
   const next = STAGES[STAGES.indexOf(record.stage) + 1];
-  const { promotion, before } = record;
+  const { promotion, before, restored = before } = record;
   return {
     ...standing,
     ...(places ? { live: record.to, pending: { promotion, to: record.to, from: before, isBack: false } } : {}),
-    placed: record.stage === 'paper' ? [...placed, { promotion, before }] : placed,
+    placed: record.stage === 'paper' ? [...placed, { promotion, before: restored }] : placed,
     open: next === undefined ? null : { ...open, stage: next, since: record.at, checked: null, approved, evidence },
   };
 }

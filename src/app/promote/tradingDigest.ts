@@ -19,6 +19,6 @@ export const tradingDigest = (config: Config): string =>
 
 function byHash(config: Config): object {
   if (!('file' in config.strategy)) return config;
-  const { file: _, code: __, historyTape: ___, ...strategy } = config.strategy;
+  const { file: _, code: __, ...strategy } = config.strategy;
   return { ...config, strategy };
 }

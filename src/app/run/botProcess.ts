@@ -67,6 +67,7 @@ import { summaryOf, type Summary } from '../../messages/summary.ts';
 import { superviseChild } from './childProcess.ts';
 import { startCanceling } from './cancelRequests.ts';
 import { Reloading } from './reloading.ts';
+import { assertStrategyApproved } from './strategyApproval.ts';
 import { throwAsUsageError, openOwnState, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -313,6 +314,16 @@ export class BotProcess {
         assertVenuesFit(next);
         assertTwoAccounts(next, this.#oneAccount);
       },
+      assertKnown: found =>
+        assertStrategyApproved(
+          found,
+          {
+            stateDir: this.#config.state.dir,
+            isReal: this.#config.exchange.kind === 'remote' && venue.paper === undefined,
+            warn: line => log.warn({}, line),
+          },
+          'apply it with puntas reload, or with the key strategy.sha256',
+        ),
       take: async (config, hasRun) => {
         const end = hasRun
           ? await this.#rollTo(rotation, config)

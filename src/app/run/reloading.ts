@@ -3,7 +3,7 @@
  * effect at a change of runs. On any error, the previous configuration stays in force.
  */
 import { createHash } from 'node:crypto';
-import { configChanges, strategyHashIn, type Config, type ConfigChange } from '../../config.ts';
+import { configChanges, strategyHashIn, type Config, type ConfigChange, type FoundStrategyFile } from '../../config.ts';
 import type { Clock, Engine, EngineEvent, Millis, VenueClient } from '../../core/index.ts';
 import { readOnce, readRules } from '../../live/loop/opening.ts';
 import type { Reloaded } from '../../live/loop/recordingRotation.ts';
@@ -13,6 +13,7 @@ import type { Rules } from '../../live/rules.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import type { ReloadBox } from '../../live/mailbox/mailbox.ts';
 import { referenceOf } from '../../wiring/bot.ts';
+import type { StrategyApproval } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { sentenceOf } from '../../messages/exits.ts';
 import { nextPreview, quotesBeside, quotesNothing } from './nextQuotes.ts';
@@ -23,16 +24,19 @@ export type ConfigSource = {
   /** Configuration as read at the start, before flags changed it. */
   readonly given: Config;
   /**
-   * Reads the configuration file, and runs its strategy file.
-   * @throws UsageError with all errors.
+   * Reads the configuration file, and runs its strategy file if `assertApproved` does not throw.
+   * @throws UsageError with all errors, or the error of `assertApproved`.
    */
-  read(): { readonly config: Config; readonly text: string };
+  read(assertApproved: StrategyApproval): GivenConfig;
   /**
    * Reads the configuration file, but does not run its strategy file.
    * @throws UsageError with all errors.
    */
-  inspect(): { readonly config: Config; readonly text: string };
+  inspect(): GivenConfig;
 };
+
+/** Configuration as read, with the text of its file. */
+type GivenConfig = { readonly config: Config; readonly text: string };
 
 export type ReloadHost = {
   readonly clock: Clock;
@@ -52,6 +56,11 @@ export type ReloadHost = {
    * @throws UsageError with the reason.
    */
   readonly assertUsable: (config: Config) => void;
+  /**
+   * Asserts that a strategy file may run without an approval by its digest.
+   * @throws UsageError otherwise.
+   */
+  readonly assertKnown: (found: FoundStrategyFile) => void;
   /**
    * Applies a new configuration. `hasRun`: whether the change needs a new run; otherwise only the log level changes.
    */
@@ -120,20 +129,11 @@ export class Reloading {
   async #apply(
     asked: ReloadAsk,
   ): Promise<Omit<MailMessage<'reloadAnswer'>, 'id'> & { readonly changes: readonly ConfigChange[] }> {
-    const { source, config, assertUsable, take } = this.#host;
-    // An unapproved strategy file must not run, so the digest is compared before the file runs, and again after.
-    const isOther = ({ config: read, text }: ReturnType<ConfigSource['read']>): boolean =>
-      asked.digest !== null && asked.digest !== reloadDigestOf(text, read);
-    const isOtherFile = asked.digest !== null && isOther(source.inspect());
-    const given = isOtherFile ? null : source.read();
-    if (given === null || isOther(given))
-      return {
-        ...kept([
-          `${source.file}, the file of this bot, differs from the previewed file; pass the bot's own file, or try again`,
-        ]),
-        changes: [],
-      };
-    const changes = configChanges(this.#given, given.config);
+    const { config, assertUsable, take } = this.#host;
+    const given = this.#read(asked);
+    // A preview runs no strategy file. The asking command compares the keys of the file, and computes the quotes.
+    const isShown = ({ key }: ConfigChange) => !(asked.isPreview && isOwnStrategyKey(key, given.config));
+    const changes = configChanges(this.#given, given.config).filter(isShown);
     const failed = this.#host.engine().quoteLogs.find(({ failure }) => failure !== null)?.failure ?? null;
     if (changes.length === 0 && failed === null)
       return { end: 'nothing to do', lines: ['nothing has changed'], changes };
@@ -144,7 +144,8 @@ export class Reloading {
     // The strategy of a new run is made again, without the error.
     const hasRun = failed !== null || changes.some(({ takesEffect }) => takesEffect === 'reload');
     const again = failed === null ? [] : [`the strategy is made again, because ${failed}`];
-    const shown = [...changes.map(changeText), ...again, ...(hasRun ? await this.#quotes(next) : [])];
+    const hasQuotes = hasRun && !(asked.isPreview && 'file' in given.config.strategy);
+    const shown = [...changes.map(changeText), ...again, ...(hasQuotes ? await this.#quotes(next) : [])];
     if (asked.isPreview) return { end: 'shown', lines: shown, changes };
     const end = await take(next, hasRun);
     if (end.kind === 'kept') return { ...kept([...shown, end.why]), changes };
@@ -153,6 +154,29 @@ export class Reloading {
       ? `applied: run ${end.run} resumed with the new configuration after ${(end.ms / 1000).toFixed(1)} s`
       : 'applied; no quote was moved';
     return { end: 'taken', lines: [...shown, taken], changes };
+  }
+
+  /**
+   * Reads the configuration file. The strategy file runs only for a reload, and only if its text is approved: by the
+   * digest of the request or, for a request without a digest, by the configuration or an earlier run.
+   * @throws UsageError if the file has errors, or differs from the file of the request.
+   */
+  #read({ digest, isPreview }: ReloadAsk): GivenConfig {
+    const { source, assertKnown } = this.#host;
+    const assertAsked = (found: string): void => {
+      if (digest !== null && digest !== found)
+        throw new UsageError(
+          `${source.file}, the file of this bot, differs from the previewed file; pass the bot's own file, or try again`,
+        );
+    };
+    const given = isPreview
+      ? source.inspect()
+      : source.read((found, text) => {
+          if (digest === null) assertKnown(found);
+          else assertAsked(digestWith(text, found.sha256));
+        });
+    assertAsked(reloadDigestOf(given.text, given.config));
+    return given;
   }
 
   /**
@@ -191,10 +215,14 @@ export const digestOf = (text: string): string => createHash('sha256').update(te
  * Returns the digest of what a reload applies: that of the configuration's text, or, with a strategy file, of this text
  * and the file's SHA-256.
  */
-export function reloadDigestOf(text: string, config: Config): string {
-  const hash = strategyHashIn(config);
-  return digestOf(hash === undefined ? text : `${text}\0${hash}`);
-}
+export const reloadDigestOf = (text: string, config: Config): string => digestWith(text, strategyHashIn(config));
+
+const digestWith = (text: string, strategyHash: string | undefined): string =>
+  digestOf(strategyHash === undefined ? text : `${text}\0${strategyHash}`);
+
+/** Whether a key belongs to the section of a strategy file, whose parameters are known only to the file. */
+export const isOwnStrategyKey = (key: string, { strategy }: Config): boolean =>
+  'file' in strategy && (key === 'strategy' || key.startsWith('strategy.'));
 
 /**
  * Returns a recorded configuration with only those parameters of its strategy file that `config` sets: the defaults of
@@ -230,8 +258,10 @@ export const withOwn = (
   ...{ book, instance, exchange, paper, metrics, state, webhooks },
 });
 
-const kept = (lines: readonly string[]) =>
-  ({ end: 'kept', lines: [...lines, 'no change was applied; the previous configuration stays in force'] }) as const;
+/** Last line of the answer to a request that applied nothing. */
+export const KEPT_TEXT = 'no change was applied; the previous configuration stays in force';
+
+const kept = (lines: readonly string[]) => ({ end: 'kept', lines: [...lines, KEPT_TEXT] }) as const;
 
 /** Runs `work` and logs its errors: an answer that cannot be written must not stop the bot. */
 function quietly(log: Log, work: () => void): void {

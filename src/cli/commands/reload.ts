@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Option, type Command } from 'commander';
 import { executeReload } from '../../app/actions/executeAction.ts';
-import { askReload } from '../../app/inspect/askReload.ts';
+import { askReload } from '../../app/actions/askReload.ts';
 import { ownName } from '../../app/inspect/ledger.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { digestFlag } from '../terminal/flags.ts';

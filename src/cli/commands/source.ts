@@ -5,7 +5,14 @@ import type { Log } from '../../live/log.ts';
 import type { AccountPurpose } from '../../sandbox/index.ts';
 import { openTape, type Tape } from '../../tape/index.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
-import { readConfig, readShipped, readTradedConfig, refuseBooks, shippedConfig } from '../../wiring/configFile.ts';
+import {
+  readConfig,
+  readShipped,
+  readTradedConfig,
+  refuseBooks,
+  shippedConfig,
+  type StrategyApproval,
+} from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { hasKey, withMarket, withVenue } from '../../wiring/venueAccess.ts';
 import { withProgress } from '../../messages/progress.ts';
@@ -31,17 +38,20 @@ export type Source = {
  * Returns the configuration with its file, and the recordings that serve as the market: that of --tape, or those of the
  * configuration with the traded book's first. A backtest gets only the traded book's. Without -c, the configuration is a shipped
  * file: for the recording's book, for paper, or for the sandbox. Rejects with `UsageError` if the inputs contradict
- * each other or cannot be read. `isTraded`: whether the command runs the strategy.
+ * each other or cannot be read. `isTraded`: whether the command runs the strategy. `assertApproved`: which strategy
+ * files it may run; by default all.
  */
 export async function selectedInputs(
   options: Source & { readonly isBacktest?: boolean; readonly takesBooks?: boolean },
   isTraded: boolean,
+  assertApproved?: StrategyApproval,
 ): Promise<{ config: Config; file: string; tapes: readonly Tape[] }> {
   if (options.paper && options.tape !== undefined)
     throw new UsageError(
       '--tape needs the embedded exchange, but --paper trades the market of a remote exchange; remove --tape or --paper',
     );
-  const given = options.config === undefined ? null : (isTraded ? readTradedConfig : readConfig)(options.config);
+  const read = (file: string) => (isTraded ? readTradedConfig(file, assertApproved) : readConfig(file));
+  const given = options.config === undefined ? null : read(options.config);
   if (given !== null && (options.takesBooks !== true || options.paper || options.tape !== undefined))
     refuseBooks(given, options.paper ? 'paper trading' : options.tape !== undefined ? 'a recording' : 'this command');
   const market = given?.exchange.kind === 'embedded' ? given.exchange.market : null;

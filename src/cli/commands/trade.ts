@@ -9,6 +9,7 @@ import { readConfig, readConfigText, readTradedText } from '../../wiring/configF
 import { UsageError } from '../../wiring/usageError.ts';
 import { booksHaltedAlone } from '../../app/inspect/botLife.ts';
 import { assertNoOldState } from '../../app/run/oldStateCheck.ts';
+import { startApproval } from '../../app/run/strategyApproval.ts';
 import { editorHelp } from '../terminal/editorHelp.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { durationFlag, portFlag, sources, tapeBook } from '../terminal/flags.ts';
@@ -77,7 +78,14 @@ function addRun(program: Command): void {
       const clock = realClock(options.speed);
       let isOpened = false;
       const started = async () => {
-        const { config: configured, tapes, file } = await selectedInputs({ ...options, takesBooks: true }, true);
+        const assertApproved = startApproval(options.config ?? '', {
+          ...{ state: options.state, isPaper: options.paper === true, warn: printError },
+        });
+        const {
+          config: configured,
+          tapes,
+          file,
+        } = await selectedInputs({ ...options, takesBooks: true }, true, assertApproved);
         const given = withPaperState(configured, options);
         if (given.paper.only && !options.paper)
           throw new UsageError('this configuration is for paper trading only (paper.only); run it with --paper');
@@ -122,7 +130,7 @@ function addRun(program: Command): void {
                 }),
             source: {
               ...{ file, given, inspect: () => readConfigText(file) },
-              read: () => readTradedText(file, options.config === undefined),
+              read: approve => readTradedText(file, approve, options.config === undefined),
             },
             onStarted: (stop, broke, reload) => {
               signals.tell(stop);

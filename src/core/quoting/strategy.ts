@@ -138,4 +138,6 @@ export interface QuoteLog {
   give(quotes: readonly Quote[]): void;
   /** Error after which the code no longer quotes; `null` if it has not failed. */
   readonly failure: string | null;
+  /** Ends the quotes as an error of the code does. A new run calls this if the code failed in the run before it. */
+  fail(failure: string): void;
 }

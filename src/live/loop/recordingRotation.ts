@@ -296,6 +296,7 @@ export class RecordingRotation {
    */
   async #openNext(known: RulesOfBooks): Promise<Asked | null> {
     const before = { options: this.#options, setup: this.#journal.setup };
+    const failures = this.#run.engine.quoteLogs.map(({ failure }) => failure);
     const { bot, clock, log, venue } = before.options;
     let rules: RulesOfBooks | null = known;
     while (!this.#stopping.signal.aborted) {
@@ -305,11 +306,13 @@ export class RecordingRotation {
       const options = { ...before.options, ...parts };
       try {
         this.#journal = this.#journal.next(clock.now(), setup, options.roll.recordings);
+        // Only a reload makes a failed strategy again.
+        const makeEngine = asked?.next ? options.makeEngine : withFailures(options.makeEngine, failures);
         const symbols = [bot.book, ...(options.others ?? []).map(({ book }) => book)] as const;
         const next = await readRulesOfBooks(venue.exchange, symbols, rules, readOnce);
         this.#run = await openRun({
           ...options,
-          rules: next,
+          ...{ makeEngine, rules: next },
           state: { ...options.state, journal: this.#journal },
         });
         this.#options = options;
@@ -336,6 +339,15 @@ export class RecordingRotation {
     return null;
   }
 }
+
+/** Returns a function that makes an engine in which the strategies have already failed with these errors. */
+const withFailures =
+  (makeEngine: RunSetup['makeEngine'], failures: readonly (string | null)[]): RunSetup['makeEngine'] =>
+  (...of) => {
+    const engine = makeEngine(...of);
+    for (const [i, failure] of failures.entries()) if (failure !== null) engine.quoteLogs[i]?.fail(failure);
+    return engine;
+  };
 
 /** Whether the next run can learn the state of the order from the exchange without waiting. */
 const isFound = ({ state, ending }: Order): boolean =>

@@ -8,8 +8,13 @@ import { ProposalDesk } from '../../../src/app/actions/proposalDesk.ts';
 import { reviewProposal } from '../../../src/app/actions/proposals.ts';
 import { newProposalId } from '../../../src/app/console/consoleProposals.ts';
 import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
-import { digestOf } from '../../../src/app/run/reloading.ts';
-import { readConfigText, readTradedText, shippedConfig } from '../../../src/wiring/configFile.ts';
+import { digestOf, reloadDigestOf } from '../../../src/app/run/reloading.ts';
+import {
+  readConfigText,
+  readTradedText,
+  shippedConfig,
+  type StrategyApproval,
+} from '../../../src/wiring/configFile.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
 import { Folders } from '../../live/states.ts';
 import { folderWith, OWN_STRATEGY } from '../../strategies/ownFile.ts';
@@ -26,11 +31,15 @@ const files = (dir: string) =>
   });
 
 /** Starts a bot on a configuration file, and returns it after ten seconds with the ways to ask it. */
-async function botOn(world: World, file: string, read: () => ReturnType<typeof readConfigText>) {
+async function botOn(world: World, file: string) {
   const { stateDir, clock } = world;
-  const { config } = read();
+  const { config } = readTradedText(file);
   const stream = inProcessStream(world.box.exchange.stream, clock);
-  const running = await started(world, { stream, source: { file, given: config, read, inspect: read }, config });
+  const source = {
+    ...{ file, given: config, inspect: () => readConfigText(file) },
+    read: (assertApproved: StrategyApproval) => readTradedText(file, assertApproved),
+  };
+  const running = await started(world, { stream, source, config });
   await clock.advance(10_000);
   const bot = { stateDir, configFile: file };
   return {
@@ -51,8 +60,7 @@ test('shows the changes without secrets, and leaves the reload of an operator as
   const write = (changes: Record<string, unknown>) =>
     writeFileSync(file, stringify({ ...tree, metrics: { port: 0 }, state: { dir: stateDir }, ...changes }));
   write({});
-  const read = () => readConfigText(file);
-  const { running, passing, bot, preview } = await botOn(world, file, read);
+  const { running, passing, bot, preview } = await botOn(world, file);
   const wider = { strategy: { ...tree['strategy'], halfSpreadBps: 40 } };
   const alerts = { webhook: { url: `https://hooks.example.com/${SECRET}` } };
   write(wider);
@@ -101,8 +109,7 @@ test('of a strategy file is bound to its text: a person reviews the text that th
   const { dir, yaml: file } = folderWith(OWN_STRATEGY);
   const tree = parse(readFileSync(file, 'utf8')) as object;
   writeFileSync(file, stringify({ ...tree, state: { dir: stateDir } }));
-  const read = () => readTradedText(file);
-  const { running, passing, bot, preview } = await botOn(world, file, read);
+  const { running, passing, bot, preview } = await botOn(world, file);
   const desk = new ProposalDesk({ bot, clock, preview, newId: newProposalId });
   const asked = { action: 'reload', reason: 'a new idea', agent: 'Ana', minutes: null };
   expect(await passing(desk.preview(asked))).toContain('nothing has changed since the last recorded run');
@@ -115,6 +122,9 @@ test('of a strategy file is bound to its text: a person reviews the text that th
   const review = (of: { readonly id: string; readonly digest: string }) =>
     passing(reviewProposal(bot, of, approver, clock, preview));
   const first = await review(await passing(desk.propose(asked)));
+  // The preview of a person has the change and the quotes, and the bot has not run the file.
+  expect(first.lines).toContain(lines[0]);
+  expect(first.lines.some(line => / +now +then$/.test(line))).toBe(true);
   write('two');
   expect(await passing(first.approve())).toMatchObject({ end: 'refused', lines: [expect.stringMatching(/changed/)] });
   const second = await review(await passing(desk.propose({ ...asked, reason: 'again' })));
@@ -124,29 +134,26 @@ test('of a strategy file is bound to its text: a person reviews the text that th
   world.end();
 });
 
-test('a reload that was approved for another file does not run the strategy file of this one', async () => {
+test('a reload that was approved for another text does not run the strategy file', async () => {
   const world = worldOf(71, {}, 'sandbox');
   const { stateDir, clock } = world;
-  const folder = folders.fresh();
-  mkdirSync(folder);
-  const file = join(folder, 'my.yaml');
-  const tree = parse(readFileSync(shippedConfig('sandbox'), 'utf8')) as Record<string, unknown>;
-  writeFileSync(file, stringify({ ...tree, metrics: { port: 0 }, state: { dir: stateDir } }));
-  const inspect = () => readConfigText(file);
-  let runs = 0;
-  const read = () => {
-    runs++;
-    return readTradedText(file);
-  };
-  const running = await started(world, {
-    source: { file, given: inspect().config, read, inspect },
-    config: inspect().config,
-  });
+  const { dir, yaml: file } = folderWith(OWN_STRATEGY);
+  writeFileSync(file, stringify({ ...(parse(readFileSync(file, 'utf8')) as object), state: { dir: stateDir } }));
+  const { running } = await botOn(world, file);
+  const marker = join(dir, 'was-run');
+  const mark = `process.getBuiltinModule('node:fs').writeFileSync(${JSON.stringify(marker)}, '');\n`;
+  writeFileSync(join(dir, 'own.ts'), `${OWN_STRATEGY}${mark}`);
+  const { config, text } = readConfigText(file);
   const box = new ReloadBox(stateDir);
-  const digest = 'f'.repeat(64);
-  box.put({ id: 'r-1', at: clock.now(), by: 'Ana', reason: 'a test', digest, isPreview: false });
-  await clock.advance(10_000);
-  expect([box.answered()?.end, runs]).toEqual(['kept', 0]);
+  for (const [id, digest, end] of [
+    ['r-1', 'f'.repeat(64), 'kept'],
+    ['r-2', digestOf(text), 'kept'],
+    ['r-3', reloadDigestOf(text, config), 'taken'],
+  ] as const) {
+    box.put({ id, at: clock.now(), by: 'Ana', reason: 'a test', digest, isPreview: false });
+    await clock.advance(10_000);
+    expect([id, box.answered()?.end, existsSync(marker)]).toEqual([id, end, end === 'taken']);
+  }
   await running.stop();
   world.end();
 });

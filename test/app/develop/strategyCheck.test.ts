@@ -52,6 +52,21 @@ describe('the check of a strategy file', () => {
       changedOwn('contract: 1', 'contract: 1, history: () => NaN'),
       /: history: expected ms of at/,
     ],
+    [
+      'a quote that is a promise',
+      quotingBy('').replace('quote(view)', 'async quote(view)'),
+      /^returns a valid quote.*: threw quote: expected a result, found a promise; remove async and await/,
+    ],
+    [
+      'a trade that is a promise',
+      changedOwn('trade: ({ side }) => void', 'trade: async ({ side }) => void'),
+      /^returns a valid quote.*: threw trade: expected a result, found a promise/,
+    ],
+    [
+      'a warm-up that is a promise',
+      changedOwn('contract: 1', 'contract: 1, warmup: (async () => 5) as never'),
+      /^edgeProblem, .*: warmup threw warmup: expected a result, found a promise/,
+    ],
     ['an error', quotingBy("throw new Error('no luck');"), /^returns a valid quote.*: threw no luck$/],
     ['no quote', quotingBy('return;'), /^returns a valid quote.*: expected an object, found undefined$/],
     [

@@ -2,10 +2,12 @@
  * Agent server in this process, with a real console server on a real state directory: what it serves, and that nothing
  * acts.
  */
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { readBot } from '../../../src/app/actions/botReads.ts';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
 import { OPEN_PROPOSALS_MAX, PROPOSAL_MS } from '../../../src/app/actions/proposalDesk.ts';
@@ -350,6 +352,25 @@ describe('a backtest', () => {
     writeFileSync(join(root, 'my.yaml'), `${shipped}\nalerts: { webhook: { url: https://a.example/the-secret } }\n`);
     const told = await tool.run({ tape: 'tape', configuration: 'my.yaml' }, signal);
     expect(told).toEqual({ book: 'btc_mxn', tape: { source: 'tape' } });
+  });
+
+  test('does not run a strategy file that replaces the strategy after the check', async () => {
+    const program = fileURLToPath(new URL('../../../dist/src/main.js', import.meta.url));
+    const { root, tool, signal } = scene(`
+      const { writeFileSync } = require('node:fs');
+      const yaml = process.argv[process.argv.indexOf('-c') + 1];
+      writeFileSync(yaml, ${JSON.stringify(stringify({ ...(parse(shipped) as object), strategy: { file: './own.ts', amount: '0.006' } }))});
+      import(${JSON.stringify(program)});`);
+    const marker = join(root, 'was-run');
+    writeFileSync(
+      join(root, 'own.ts'),
+      `process.getBuiltinModule('node:fs').writeFileSync(${JSON.stringify(marker)}, '');`,
+    );
+    writeFileSync(join(root, 'my.yaml'), shipped);
+    await expect(tool.run({ tape: 'tape', configuration: 'my.yaml' }, signal)).rejects.toThrow(
+      './own.ts: a strategy file is code, which a backtest with --no-strategy-files does not run',
+    );
+    expect(existsSync(marker)).toBe(false);
   });
 
   test('that fails tells its error without absolute paths', async () => {

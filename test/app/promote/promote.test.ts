@@ -220,7 +220,7 @@ test('a live file that is not there is a slip, unless the promotion is to make i
   const criteria = criteriaFile();
   const before = readdirSync(dir);
   expect(() => showPromotion(optionsOf())).toThrow(slip);
-  expect(() => previewBack(optionsOf())).toThrow(slip);
+  await expect(previewBack(optionsOf())).rejects.toThrow(slip);
   for (const verb of [
     checkPromotion(optionsOf()),
     approvePromotion(optionsOf(), true),
@@ -294,10 +294,10 @@ describe('a decision whose process was killed', () => {
 
   test.each([false, true])('is gone back from as if it had not been (file already there: %s)', async isPlaced => {
     await decided(isPlaced);
-    expect(previewBack(optionsOf()).lines[0]).toContain('would be restored to its content before promotion 1');
+    expect((await previewBack(optionsOf())).lines[0]).toContain('would be restored to its content before promotion 1');
     const { end, standing } = await promotionBack(optionsOf());
     expect([end, live(), standing.open, standing.pending]).toEqual(['done', SANDBOX, null, null]);
-    expect(() => previewBack(optionsOf())).toThrow('there is nothing to roll back');
+    await expect(previewBack(optionsOf())).rejects.toThrow('there is nothing to roll back');
     await expect(promotionBack(optionsOf())).rejects.toThrow('there is nothing to roll back');
   });
 
@@ -309,7 +309,9 @@ describe('a decision whose process was killed', () => {
       noteInJournal(at, placed(1, clock.now()));
       noteInJournal(at, back(1, 9, keptCopy(at, wider(21)), keptCopy(at, SANDBOX)));
       file('my.yaml', found);
-      expect(previewBack(optionsOf()).lines[0]).toContain('would be restored to its content before promotion 1');
+      expect((await previewBack(optionsOf())).lines[0]).toContain(
+        'would be restored to its content before promotion 1',
+      );
       const { end, lines, standing } = await promotionBack(optionsOf());
       expect([end, live(), standing.pending, standing.placed]).toEqual(['done', SANDBOX, null, []]);
       expect(lines.join(' ').includes('changed manually')).toBe(found === wider(30));
@@ -449,7 +451,7 @@ describe('a live file that is broken', () => {
       `${join(dir, 'my.yaml')} was changed manually since the promotion wrote it`,
     ]);
     expect(shown.next).toContain(`puntas promote back -c ${join(dir, 'my.yaml')} --reason "..."`);
-    expect(previewBack(optionsOf()).lines).toEqual([
+    expect((await previewBack(optionsOf())).lines).toEqual([
       `${join(dir, 'my.yaml')} would be restored to its content before promotion 1`,
       'the current configuration is invalid:',
       expect.stringMatching(/my\.yaml:1:/),
@@ -461,7 +463,7 @@ describe('a live file that is broken', () => {
 
   test('gives way to what was there before although that is broken too, and it is said that no bot takes it up', async () => {
     await broken('book: {');
-    expect(previewBack(optionsOf()).lines[1]).toBe('the restored configuration would be invalid:');
+    expect((await previewBack(optionsOf())).lines[1]).toBe('the restored configuration would be invalid:');
     const { end, lines, next } = await promotionBack(optionsOf());
     expect([end, live(), lines.at(-1)]).toEqual([
       'refused',

@@ -7,7 +7,11 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { promotionJudge } from '../../../backtest/app/promote/checkStage.ts';
 import { approvePromotion, promoteOptions, promotionBack, startPromotion } from '../../../src/app/promote/promote.ts';
-import { promotionJournal } from '../../../src/app/promote/promotionJournal.ts';
+import { keptCopy } from '../../../src/app/promote/liveFile.ts';
+import { previewBack } from '../../../src/app/promote/previewBack.ts';
+import { noteInJournal, promotionJournal } from '../../../src/app/promote/promotionJournal.ts';
+import type { OpenPromotion } from '../../../src/app/promote/promotionState.ts';
+import type { ApprovedRecord } from '../../../src/app/promote/records.ts';
 import { reloadRunningBot } from '../../../src/app/promote/runningBot.ts';
 import type { PromoteOptions } from '../../../src/app/promote/promoteCommand.ts';
 import { showPromotion } from '../../../src/app/promote/showPromotion.ts';
@@ -18,8 +22,10 @@ import { VirtualClock } from '../../../src/core/index.ts';
 import { advanceUntil } from '../../live/world.ts';
 import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
 import { realClock } from '../../../src/live/realClock.ts';
-import { readConfigText, readTradedConfig } from '../../../src/wiring/configFile.ts';
+import { recorderIn } from '../../../src/live/recording/recordings.ts';
+import { readConfig, readConfigText, readTradedConfig } from '../../../src/wiring/configFile.ts';
 import { strategyFileOf } from '../../../strategies/index.ts';
+import { btcMxn } from '../../core/market.ts';
 import { changedOwn, OWN_STRATEGY } from '../../strategies/ownFile.ts';
 import { NO_PROGRESS } from '../noProgress.ts';
 
@@ -97,6 +103,87 @@ describe('a promotion of a strategy file', () => {
       startPromotion(optionsOf(), { candidate: file('best.yaml', own), criteria: criteria() }),
     ).rejects.toThrow(/best\.yaml: strategy\.file: \.\/own\.ts: cannot be read/);
     expect(existsSync(join(dir, 'my.promotions/journal.jsonl'))).toBe(false);
+  });
+});
+
+describe('a rollback to a strategy file', () => {
+  const passing: PromoteOptions['judge'] = {
+    ...promotionJudge,
+    checkStage: (open: OpenPromotion) =>
+      Promise.resolve({
+        check: { findings: [], result: 'passed' },
+        traded: open.stage === 'replay' ? null : { instrument: btcMxn, midTicks: 150_000_000 },
+      }),
+  };
+  const CHANGED = `${OWN_STRATEGY}// changed\n`;
+  /** A live file with a strategy file, and a promotion of the shipped ladder in its place. */
+  const begunLive = async (live = own): Promise<string> => {
+    const liveFile = file('my.yaml', live);
+    file('own.ts', OWN_STRATEGY);
+    await startPromotion(optionsOf(passing), { candidate: file('best.yaml', SANDBOX), criteria: criteria() });
+    await approvePromotion(optionsOf(passing), false);
+    return liveFile;
+  };
+  const record = (run: number, liveFile: string) =>
+    recorderIn(readConfig(liveFile).state.dir, {
+      ...{ run, startedAt: 1 },
+      setup: JSON.stringify(readTradedConfig(liveFile)),
+    }).close();
+  const strategyAfter = async (liveFile: string) => {
+    expect((await promotionBack(optionsOf())).end).toBe('done');
+    return readTradedConfig(liveFile).strategy;
+  };
+
+  test('restores the text of the last run before the approval, whatever has become of the file', async () => {
+    const liveFile = await begunLive();
+    record(1, liveFile);
+    file('own.ts', CHANGED);
+    await approvePromotion(optionsOf(passing), false);
+    expect(readConfigText(liveFile).config.strategy).not.toHaveProperty('file');
+    rmSync(join(dir, 'own.ts'));
+    const { sha256 } = strategyFileOf('own.ts', OWN_STRATEGY);
+    expect(await strategyAfter(liveFile)).toMatchObject({ code: OWN_STRATEGY, sha256, halfSpreadBps: 16 });
+    expect((parse(readFileSync(liveFile, 'utf8')) as { strategy: object }).strategy).toEqual({
+      ...{ file: `my.promotions/files/${sha256}/own.ts`, sha256 },
+      ...{ halfSpreadBps: 16, amount: '0.006', levels: 2 },
+    });
+  });
+
+  test('restores the text at the approval if the bot had not run the file', async () => {
+    const liveFile = await begunLive();
+    await approvePromotion(optionsOf(passing), false);
+    file('own.ts', CHANGED);
+    expect((await previewBack(optionsOf())).lines.join('\n')).toContain('would be restored');
+    expect(await strategyAfter(liveFile)).toMatchObject({ code: OWN_STRATEGY });
+  });
+
+  test('restores the text that the configuration pins, not another one that ran', async () => {
+    const { sha256 } = strategyFileOf('own.ts', OWN_STRATEGY);
+    const liveFile = await begunLive();
+    file('own.ts', CHANGED);
+    record(1, liveFile);
+    file('own.ts', OWN_STRATEGY);
+    file('my.yaml', own.replace('file: ./own.ts', `file: ./own.ts\n  sha256: ${sha256}`));
+    await approvePromotion(optionsOf(passing), false);
+    file('own.ts', CHANGED);
+    expect(await strategyAfter(liveFile)).toMatchObject({ code: OWN_STRATEGY, sha256 });
+  });
+
+  test('is refused if the text that ran is unknown, as after a promotion of an earlier version', async () => {
+    const liveFile = await begunLive();
+    const promotions = join(dir, 'my.promotions');
+    const approval = promotionJournal(promotions).records.find(({ kind }) => kind === 'approved') as ApprovedRecord;
+    const [to, before] = [keptCopy(promotions, SANDBOX), keptCopy(promotions, own)];
+    noteInJournal(promotions, { ...approval, stage: 'paper', to, before });
+    file('my.yaml', SANDBOX);
+    const { promotion, at, by, reason, version } = approval;
+    noteInJournal(promotions, { kind: 'placed', promotion, at, by, reason, version });
+    const { length } = promotionJournal(promotions).records;
+    for (const work of [promotionBack(optionsOf()), previewBack(optionsOf())])
+      await expect(work).rejects.toThrow(
+        /promotion 1 kept no copy of the strategy file \.\/own\.ts that ran before it/,
+      );
+    expect([promotionJournal(promotions).records.length, readFileSync(liveFile, 'utf8')]).toEqual([length, SANDBOX]);
   });
 });
 

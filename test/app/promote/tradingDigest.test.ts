@@ -5,6 +5,7 @@ import { isTraded, tradingDigest } from '../../../src/app/promote/tradingDigest.
 import { loadConfig, type Config } from '../../../src/config.ts';
 import { engineOf, hedgePlanOf, referenceOf } from '../../../src/wiring/bot.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
+import { strategyFileOf } from '../../../strategies/index.ts';
 import { btcMxn } from '../../core/market.ts';
 import { few } from '../../many.ts';
 
@@ -58,4 +59,17 @@ describe.each(SHIPPED)('the trading digest of %s', name => {
       for (const other of changed(config[section as keyof Config]))
         expect(tradingDigest({ ...config, [section]: other })).toBe(tradingDigest(config));
   });
+});
+
+test('of a strategy file has its hash, parameters and tape of past trades, and neither its path nor its text', () => {
+  const own = { ...strategyFileOf('./own.ts', 'text'), historyTape: '/tapes/one', amount: '1' };
+  const digest = (changes: object): string => tradingDigest({ ...read('sandbox'), strategy: { ...own, ...changes } });
+  for (const changes of [{ file: '/elsewhere/own.ts' }, { code: 'other' }]) expect(digest(changes)).toBe(digest({}));
+  for (const changes of [
+    { sha256: 'other' },
+    { historyTape: '/tapes/two' },
+    { historyTape: undefined },
+    { amount: '2' },
+  ])
+    expect(digest(changes)).not.toBe(digest({}));
 });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { askReload } from '../../../src/app/inspect/askReload.ts';
+import { askReload } from '../../../src/app/actions/askReload.ts';
 import { digestOf } from '../../../src/app/run/reloading.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';

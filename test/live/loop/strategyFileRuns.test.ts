@@ -4,12 +4,13 @@ import { parse, stringify } from 'yaml';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { digestOf, reloadDigestOf } from '../../../src/app/run/reloading.ts';
 import { shadowRuns } from '../../../backtest/app/shadow/shadow.ts';
-import { shippedConfig } from '../../../src/wiring/configFile.ts';
+import { shippedConfig, type StrategyApproval } from '../../../src/wiring/configFile.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { loadConfig } from '../../../src/config.ts';
+import { loadConfig, type Config, type FoundStrategyFile } from '../../../src/config.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
-import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
+import { ReloadBox, RequestBox } from '../../../src/live/mailbox/mailbox.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
+import { strategyFileOf } from '../../../strategies/index.ts';
 import { changedOwn, OWN_STRATEGY } from '../../strategies/ownFile.ts';
 import { advancing, started, worldOf, type Running, type World } from '../world.ts';
 
@@ -31,30 +32,44 @@ const COUNTING = changedOwn(
 
 class OwnBot {
   readonly world: World;
-  readonly code: string;
+  code: string;
   text: string;
+  /** Number of times that the bot ran the file to read its configuration. */
+  reads = 0;
   running!: Running;
   #asked = 0;
 
-  constructor(seed: number, code: string) {
+  constructor(seed: number, code: string, keys: object = {}) {
     this.code = code;
     this.world = worldOf(seed);
     const { skew: _, ...tree } = parse(readFileSync(shippedConfig('sandbox'), 'utf8')) as Record<string, unknown>;
     const strategy = { file: './own.ts', halfSpreadBps: 16, amount: '0.006', levels: 2 };
-    this.text = stringify({ ...tree, strategy, metrics: { port: 0 }, state: { dir: this.world.stateDir } });
+    this.text = stringify({ ...tree, strategy, metrics: { port: 0 }, state: { dir: this.world.stateDir }, ...keys });
   }
 
-  read() {
-    const loaded = loadConfig(this.text, 'my.yaml', undefined, { isRun: true, read: () => this.code });
+  read(isRun = true, assertApproved: StrategyApproval = () => undefined) {
+    const { text } = this;
+    const files = {
+      isRun,
+      read: () => this.code,
+      assertMayRun: (found: FoundStrategyFile) => assertApproved(found, text),
+    };
+    const loaded = loadConfig(text, 'my.yaml', undefined, files);
     if (!loaded.ok) throw new UsageError(loaded.errors);
-    return { config: loaded.config, text: this.text };
+    return { config: loaded.config, text };
   }
 
-  async start(): Promise<this> {
+  /** `place`: changes of the configuration that the bot runs with, besides its file. */
+  async start(place: (config: Config) => Config = config => config): Promise<this> {
     const { config: given } = this.read();
     const stream = inProcessStream(this.world.box.exchange.stream, this.world.clock);
-    const source = { file: 'my.yaml', given, read: () => this.read(), inspect: () => this.read() };
-    this.running = await started(this.world, { stream, source, config: given });
+    const read = (assertApproved: StrategyApproval) => {
+      const found = this.read(true, assertApproved);
+      this.reads++;
+      return found;
+    };
+    const source = { file: 'my.yaml', given, read, inspect: () => this.read(false) };
+    this.running = await started(this.world, { stream, source, config: place(given) });
     await this.world.clock.advance(20_000);
     return this;
   }
@@ -88,11 +103,12 @@ describe('a run with a strategy file', () => {
   test('is replayed with the same commands, and no line of the file is run', async () => {
     const bot = await new OwnBot(301, COUNTING).start();
     await bot.world.clock.advance(60_000);
-    // A preview in between moves the memory of the strategy, and is no part of the recording.
-    const before = outside.calls;
+    // A preview in between does not run the file, whose keys and quotes the asking command compares.
     bot.text = bot.text.replace('halfSpreadBps: 16', 'halfSpreadBps: 40');
-    expect((await bot.ask(null, true)).end).toBe('shown');
-    expect(outside.calls).toBeGreaterThan(before + 1);
+    expect(await bot.ask(null, true)).toMatchObject({ end: 'nothing to do' });
+    bot.text = `${bot.text}log: { level: debug }\n`;
+    expect(await bot.ask(null, true)).toMatchObject({ end: 'shown', lines: [expect.stringMatching(/^log\.level: /)] });
+    expect(bot.reads).toBe(0);
     await bot.world.clock.advance(20_000);
     expect(bot.orders()).toBeGreaterThan(0);
     await bot.running.stop();
@@ -135,6 +151,74 @@ describe('a run with a strategy file', () => {
     expect(bot.orders()).toBeGreaterThan(0);
     await bot.running.stop();
     expect(bot.replayed()).not.toContain('DIFFERENT');
+    bot.world.end();
+  });
+
+  test('does not quote after an error at the changes of runs, until a reload', async () => {
+    const bot = await new OwnBot(305, COUNTING, { journal: { rollHours: 0.01 } }).start();
+    outside.fails = true;
+    await bot.world.clock.advance(5_000);
+    outside.fails = false;
+    const calls = outside.calls;
+    await bot.world.clock.advance(120_000);
+    const cancel = new RequestBox(bot.world.stateDir, 'cancel', 'cancelAnswer');
+    cancel.put({ id: 'all', at: bot.world.clock.now(), by: 'ann', reason: 'a test' });
+    await bot.world.clock.advance(20_000);
+    expect(cancel.answered()?.end).toBe('gone');
+    expect(recordingsIn(bot.world.stateDir).length).toBeGreaterThan(3);
+    expect([bot.orders(), outside.calls]).toEqual([0, calls]);
+    const answer = await bot.ask();
+    expect([answer.end, answer.lines[0]]).toEqual(['taken', expect.stringMatching(/failed: no luck;/)]);
+    await bot.world.clock.advance(20_000);
+    expect(bot.orders()).toBeGreaterThan(0);
+    await bot.running.stop();
+    expect(bot.replayed()).not.toContain('DIFFERENT');
+    bot.world.end();
+  });
+
+  test('does not run a changed file after SIGHUP with money, unless the configuration pins it', async () => {
+    const remote = (config: Config) =>
+      ({
+        ...config,
+        exchange: { ...config.exchange, kind: 'remote', restUrl: 'http://127.0.0.1' },
+      }) as unknown as Config;
+    const bot = await new OwnBot(306, OWN_STRATEGY).start(remote);
+    const hangUp = async (): Promise<string> => {
+      const { length } = bot.running.log;
+      bot.running.hangUp();
+      await bot.world.clock.advance(20_000);
+      return bot.running.log
+        .slice(length)
+        .map(({ text }) => text)
+        .join('\n');
+    };
+    bot.code = `${OWN_STRATEGY}// changed\n`;
+    const { sha256, name } = strategyFileOf('./own.ts', bot.code);
+    const refused = await hangUp();
+    expect(refused).toContain(`(${strategyFileOf('./own.ts', OWN_STRATEGY).name} -> ${name}), and no one has approved`);
+    expect(refused).toContain(
+      'restore the file, or check it and apply it with puntas reload, or with the key strategy.sha256',
+    );
+    expect(bot.reads).toBe(0);
+    bot.text = bot.text.replace('file: ./own.ts', `file: ./own.ts\n  sha256: ${sha256}`);
+    expect(await hangUp()).toMatch(/reload: applied: run \d+/);
+    // The approved file is now the file of the last run.
+    bot.text = bot.text.replace(/\n {2}sha256: .*/, '');
+    bot.text = bot.text.replace('halfSpreadBps: 16', 'halfSpreadBps: 40');
+    expect(await hangUp()).toMatch(/reload: applied: run \d+/);
+    await bot.running.stop();
+    bot.world.end();
+  });
+
+  test('runs a changed file after SIGHUP without money, with a warning', async () => {
+    const bot = await new OwnBot(307, OWN_STRATEGY).start();
+    bot.code = `${OWN_STRATEGY}// changed\n`;
+    bot.running.hangUp();
+    await bot.world.clock.advance(20_000);
+    const texts = bot.running.log.map(({ text }) => text).join('\n');
+    expect(texts).toMatch(/the strategy file changed since the last run .*; the changed file is used/);
+    expect(texts).toMatch(/reload: applied: run \d+/);
+    await bot.running.stop();
     bot.world.end();
   });
 

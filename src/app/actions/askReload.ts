@@ -1,11 +1,13 @@
 /** `puntas reload`: checks the file, writes a request into the bot's state directory, and waits for the answer. */
 import { existsSync } from 'node:fs';
+import { strategyHashIn } from '../../config.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { ReloadBox } from '../../live/mailbox/mailbox.ts';
-import { askBot } from './askBot.ts';
+import { askBot } from '../inspect/askBot.ts';
 import { readConfigText } from '../../wiring/configFile.ts';
-import { reloadDigestOf } from '../run/reloading.ts';
+import { KEPT_TEXT, reloadDigestOf } from '../run/reloading.ts';
+import { threadedStrategyPreview, type StrategyPreviewAsk } from './strategyPreview.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 export type ReloadCommand = {
@@ -32,10 +34,7 @@ export type ReloadCommand = {
  * Resolves to the bot's answer, and the SHA-256 of the file.
  * @throws UsageError if the file has errors, or if no bot runs or answers.
  */
-export async function askReload(
-  command: ReloadCommand,
-  clock: Clock,
-): Promise<MailMessage<'reloadAnswer'> & { readonly digest: string }> {
+export async function askReload(command: ReloadCommand, clock: Clock): Promise<Answer & { readonly digest: string }> {
   const { config: file, preview: isPreview, reason, by, id } = command;
   const { config, text } = readConfigText(file);
   const dir = command.state ?? (command.paper ? config.paper.stateDir : config.state.dir);
@@ -47,13 +46,35 @@ export async function askReload(
     );
   const request = { id, at: clock.now(), by, reason, digest, isPreview };
   const box = new ReloadBox(dir);
-  const answer = await askBot(dir, box, request, clock, 'A bot that is not running reads the file at its next start');
+  const told = await askBot(dir, box, request, clock, 'A bot that is not running reads the file at its next start');
+  const answer =
+    isPreview && 'file' in config.strategy
+      ? await withStrategyPreview(told, {
+          path: file,
+          text,
+          sha256: strategyHashIn(config),
+          stateDir: dir,
+          now: clock.now(),
+        })
+      : told;
   quietly(() => {
     if (isPreview && command.isForAgent === true) return;
     if (answer.end === 'shown') box.remember({ by, at: clock.now(), digest });
     else if (answer.end !== 'kept') box.remember(null);
   });
   return { ...answer, digest };
+}
+
+type Answer = MailMessage<'reloadAnswer'>;
+
+/** Returns the bot's answer to a preview with the part that needs the strategy file, which the bot does not run. */
+async function withStrategyPreview(told: Answer, ask: StrategyPreviewAsk): Promise<Answer> {
+  if (told.end === 'kept') return told;
+  const lines = told.end === 'nothing to do' ? [] : told.lines;
+  const preview = await threadedStrategyPreview(ask);
+  if ('refused' in preview) return { ...told, end: 'kept', lines: [...lines, ...preview.refused, KEPT_TEXT] };
+  if (told.end === 'nothing to do' && preview.changes.length === 0) return told;
+  return { ...told, end: 'shown', lines: [...lines, ...preview.changes, ...preview.quotes] };
 }
 
 /** Time for which a preview is valid, in ms. */

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { executeReload } from '../../../src/app/actions/executeAction.ts';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
 import { consoleActions } from '../../../src/app/console/consoleActions.ts';
-import { askReload } from '../../../src/app/inspect/askReload.ts';
+import { askReload } from '../../../src/app/actions/askReload.ts';
 import { digestOf } from '../../../src/app/run/reloading.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { VirtualClock } from '../../../src/core/index.ts';

@@ -1,0 +1,85 @@
+/**
+ * Quotes of a configuration whose strategy file is not approved yet, computed from the recording of the running bot.
+ * The file runs in a thread of the asking command, with a time limit and without secrets in its environment.
+ */
+import { Worker } from 'node:worker_threads';
+import { configChanges } from '../../config.ts';
+import { textOfError, type Millis } from '../../core/index.ts';
+import { tradedConfigOfText } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { replayedMoment } from '../inspect/explain.ts';
+import { harmless } from '../run/childProcess.ts';
+import { nextPreview, quotesBeside, quotesNothing } from '../run/nextQuotes.ts';
+import { changeText, isOwnStrategyKey, withOwn } from '../run/reloading.ts';
+
+export type StrategyPreviewAsk = {
+  /** Path of the configuration; relative paths in `text` refer to its folder. */
+  readonly path: string;
+  readonly text: string;
+  /** SHA-256 (hex) of the strategy file that may run; `undefined` if the file could not be read. */
+  readonly sha256: string | undefined;
+  readonly stateDir: string;
+  readonly now: Millis;
+};
+
+/**
+ * Result of a preview. `changes`: changed keys of the strategy, compared with the last run, one line each. `quotes`:
+ * the current quotes and those of the strategy. `refused`: why the bot would refuse the configuration.
+ */
+export type StrategyPreview =
+  { readonly changes: readonly string[]; readonly quotes: readonly string[] } | { readonly refused: readonly string[] };
+
+export type FromStrategyPreview =
+  /** The recording is replayed; from now on, code of the file may run. */
+  { readonly kind: 'replayed' } | { readonly kind: 'done'; readonly preview: StrategyPreview };
+
+/** Maximum time for which the code of a file may run, in ms. */
+const RUN_MAX_MS = 10_000;
+
+/**
+ * Computes a preview, and runs the strategy file in this thread. `onReplayed` is called before the file runs.
+ */
+export function strategyPreview(
+  { path, text, sha256, stateDir, now }: StrategyPreviewAsk,
+  onReplayed: () => void = () => undefined,
+): StrategyPreview {
+  try {
+    const { engine, rules, seen, setup } = replayedMoment({ dir: stateDir, at: null });
+    onReplayed();
+    const config = tradedConfigOfText(path, text, found => {
+      if (found.sha256 !== sha256) throw new UsageError(`${found.file}: changed during the preview; try again`);
+    });
+    const at = seen.at ?? now;
+    const next = nextPreview(withOwn(config, setup), rules, engine, at, seen.reference);
+    const nothing = quotesNothing(next, engine, at);
+    if (nothing !== null) return { refused: [nothing] };
+    const changes = configChanges(setup, config).filter(({ key }) => isOwnStrategyKey(key, config));
+    return { changes: changes.map(changeText), quotes: quotesBeside(engine, next, rules) };
+  } catch (error) {
+    if (error instanceof UsageError) return { refused: error.message.split('\n') };
+    throw error;
+  }
+}
+
+/** Computes a preview in a thread. A file that loops, or that ends the thread, gives a refusal. */
+export async function threadedStrategyPreview(ask: StrategyPreviewAsk): Promise<StrategyPreview> {
+  const thread = new Worker(new URL('./strategyPreviewThread.js', import.meta.url), {
+    ...{ workerData: ask, env: harmless(process.env) },
+    // The output of the file is dropped, because the command may print JSON.
+    ...{ stdout: true, stderr: true },
+  });
+  try {
+    return await new Promise(resolve => {
+      const refuse = (why: string): void => resolve({ refused: [`the preview of the strategy file failed: ${why}`] });
+      const late = (): void => refuse(`it did not end within ${RUN_MAX_MS / 1_000} s; look for a loop without an end`);
+      thread.on('message', (news: FromStrategyPreview) => {
+        if (news.kind === 'done') resolve(news.preview);
+        else AbortSignal.timeout(RUN_MAX_MS).addEventListener('abort', late);
+      });
+      thread.once('error', error => refuse(textOfError(error)));
+      thread.once('exit', () => refuse('the file ended the thread'));
+    });
+  } finally {
+    await thread.terminate();
+  }
+}

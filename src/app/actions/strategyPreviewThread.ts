@@ -1,0 +1,7 @@
+/** Thread of the preview of a strategy file, because only a thread can be ended while its code loops. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { strategyPreview, type FromStrategyPreview, type StrategyPreviewAsk } from './strategyPreview.ts';
+
+const report = (news: FromStrategyPreview): void => parentPort?.postMessage(news);
+const preview = strategyPreview(workerData as StrategyPreviewAsk, () => report({ kind: 'replayed' }));
+report({ kind: 'done', preview });

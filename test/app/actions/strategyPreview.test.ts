@@ -1,0 +1,52 @@
+/** Preview of a strategy file before its approval: in a thread, from the recording of the bot, without secrets. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { threadedStrategyPreview } from '../../../src/app/actions/strategyPreview.ts';
+import { strategyHashIn } from '../../../src/config.ts';
+import { readConfigText, readTradedConfig } from '../../../src/wiring/configFile.ts';
+import { started, worldOf } from '../../live/world.ts';
+import { folderWith, OWN_STRATEGY, quotingBy } from '../../strategies/ownFile.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+test('a preview compares keys and quotes with the last run, runs only the text of its hash, and sees no secrets', async () => {
+  const world = worldOf(73, {}, 'sandbox');
+  const { stateDir } = world;
+  const { dir, yaml } = folderWith(OWN_STRATEGY);
+  const tree = parse(readFileSync(yaml, 'utf8')) as { readonly strategy: object };
+  const write = (keys: object) =>
+    writeFileSync(yaml, stringify({ ...tree, strategy: { ...tree.strategy, ...keys }, state: { dir: stateDir } }));
+  write({});
+  const running = await started(world, { config: readTradedConfig(yaml) });
+  await world.clock.advance(10_000);
+  const preview = (sha256?: string) => {
+    const { config, text } = readConfigText(yaml);
+    const ask = { path: yaml, text, stateDir, now: world.clock.now() };
+    return threadedStrategyPreview({ ...ask, sha256: sha256 ?? strategyHashIn(config) });
+  };
+  write({ takerBps: 9, levels: 1 });
+  expect(await preview()).toEqual({
+    changes: ['strategy.levels: 2 -> 1', 'strategy.takerBps: 2 -> 9'],
+    quotes: [
+      expect.stringMatching(/^ +now +then$/),
+      expect.stringMatching(/^ {2}ask 2 .* -$/),
+      expect.stringMatching(/^ {2}ask 1 +\S+ at \d+ +\S+ at \d+$/),
+      expect.stringMatching(/^ {2}bid 1 +\S+ at \d+ +\S+ at \d+$/),
+      expect.stringMatching(/^ {2}bid 2 .* -$/),
+    ],
+  });
+  vi.stubEnv('PUNTAS_API_SECRET', 'the secret');
+  writeFileSync(join(dir, 'own.ts'), quotingBy("return silent('secret: ' + process.env.PUNTAS_API_SECRET);"));
+  expect(JSON.stringify(await preview())).toContain('secret: undefined');
+  const marker = join(dir, 'was-run');
+  const mark = `process.getBuiltinModule('node:fs').writeFileSync(${JSON.stringify(marker)}, '');\n`;
+  writeFileSync(join(dir, 'own.ts'), `${OWN_STRATEGY}${mark}`);
+  expect(await preview('0'.repeat(64))).toEqual({ refused: ['./own.ts: changed during the preview; try again'] });
+  write({ levels: 0 });
+  expect(JSON.stringify(await preview())).toContain('strategy.levels: ');
+  expect(existsSync(marker)).toBe(true);
+  await running.stop();
+  world.end();
+});

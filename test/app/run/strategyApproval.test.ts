@@ -1,0 +1,86 @@
+/** Approval of strategy files at a start: what ran last, or what the configuration pins. */
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { assertStrategyApproved, lastStrategyFileRun, startApproval } from '../../../src/app/run/strategyApproval.ts';
+import { asTrialOrder, type Config } from '../../../src/config.ts';
+import { recorderIn } from '../../../src/live/recording/recordings.ts';
+import { readConfig, readShipped, readTradedConfig } from '../../../src/wiring/configFile.ts';
+import { strategyFileOf } from '../../../strategies/index.ts';
+import { folderWith, OWN_STRATEGY } from '../../strategies/ownFile.ts';
+
+const LADDER = readShipped('sandbox');
+const running = (code: string): Config => ({
+  ...LADDER,
+  strategy: { ...strategyFileOf('./own.ts', code), amount: '1' },
+});
+
+test('with money, exactly the text of the newest run of a file is approved, or any text if none ran', () => {
+  const kinds = fc.constantFrom('a', 'b', 'ladder', 'trial of a', 'damaged');
+  fc.assert(
+    fc.property(fc.array(kinds, { maxLength: 5 }), fc.constantFrom('a', 'b'), fc.boolean(), (runs, code, isPinned) => {
+      const stateDir = mkdtempSync(join(tmpdir(), 'puntas-approval-'));
+      for (const [i, kind] of runs.entries()) {
+        const config =
+          kind === 'ladder' ? LADDER : kind === 'trial of a' ? asTrialOrder(running('a'), true) : running(kind);
+        recorderIn(stateDir, { run: i + 1, startedAt: i, setup: JSON.stringify(config) }).close();
+        if (kind === 'damaged') writeFileSync(join(stateDir, `run-${i + 1}.rec`), 'damaged');
+      }
+      const last = runs.findLast(kind => kind === 'a' || kind === 'b');
+      expect(lastStrategyFileRun(stateDir)?.code).toBe(last);
+      const isApproved = isPinned || last === undefined || last === code;
+      const { file, name, sha256 } = strategyFileOf('./own.ts', code);
+      const [warnings, found]: [string[], object] = [[], { file, name, sha256, isPinned }];
+      const assertion = (isReal: boolean) => () =>
+        assertStrategyApproved(found as never, { stateDir, isReal, warn: line => void warnings.push(line) }, 'pin it');
+      if (isApproved) expect(assertion(true)).not.toThrow();
+      else {
+        const names = `${strategyFileOf('own.ts', last).name} -> ${name}`;
+        expect(assertion(true)).toThrow(
+          `./own.ts: the strategy file changed since the last run (${names}), and no one has approved the change; restore the file, or check it and pin it`,
+        );
+      }
+      assertion(false)();
+      expect(warnings.length).toBe(isApproved ? 0 : 1);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a start with money does not run a changed file; on paper or on the embedded exchange it does', () => {
+  const { dir, yaml } = folderWith(OWN_STRATEGY);
+  const marker = join(dir, 'was-run');
+  const write = (changes: object): void =>
+    writeFileSync(yaml, stringify({ ...(parse(readFileSync(yaml, 'utf8')) as object), ...changes }));
+  const { state, paper } = readConfig(yaml);
+  for (const stateDir of [state.dir, paper.stateDir])
+    recorderIn(stateDir, { run: 1, startedAt: 1, setup: JSON.stringify(running(OWN_STRATEGY)) }).close();
+  const mark = `process.getBuiltinModule('node:fs').writeFileSync(${JSON.stringify(marker)}, '');\n`;
+  const changed = `${OWN_STRATEGY}${mark}`;
+  writeFileSync(join(dir, 'own.ts'), changed);
+  const warnings: string[] = [];
+  const start = (isPaper: boolean, stateDir?: string) =>
+    readTradedConfig(yaml, startApproval(yaml, { state: stateDir, isPaper, warn: line => void warnings.push(line) }));
+  const remote = { exchange: { kind: 'remote', restUrl: 'https://example.com', venue: 'bitso' } };
+  const embedded = parse(readFileSync(yaml, 'utf8')) as { readonly exchange: object };
+  write(remote);
+  const { sha256 } = strategyFileOf('own.ts', changed);
+  expect(() => start(false)).toThrow(
+    new RegExp(`the strategy file changed .* approve it with the key strategy\\.sha256: ${sha256}$`),
+  );
+  expect([existsSync(marker), warnings]).toEqual([false, []]);
+  // Another state directory has no run of another file.
+  start(false, join(dir, 'other'));
+  expect([existsSync(marker), warnings]).toEqual([true, []]);
+  start(true);
+  write({ exchange: embedded.exchange });
+  start(false);
+  expect(warnings).toHaveLength(2);
+  expect(warnings[0]).toMatch(/the changed file is used, because no money is traded$/);
+  write({ ...remote, strategy: { ...(embedded as unknown as Config).strategy, sha256 } });
+  start(false);
+  expect(warnings).toHaveLength(2);
+});
