@@ -28,6 +28,7 @@ beforeAll(async () => {
       scripts: pageScripts(pathToFileURL(`${ROOT}/dist/src/console/page/`)),
       libraryStyle: readFileSync(LIBRARY_STYLE, 'utf8'),
       history: () => JSON.stringify(HISTORY),
+      longHistory: () => null,
       past: async () => {
         if (evil.length % 2 === 1) throw new Error(evil);
         return JSON.stringify({ view: poisoned({ ...FULL_VIEW, kind: 'past' }, evil), history: HISTORY });

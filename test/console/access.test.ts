@@ -87,7 +87,7 @@ async function consoleWith(change: Partial<ConsoleAccess> = {}, host = '127.0.0.
       },
     },
   };
-  const source = { scripts: {}, libraryStyle: '', history: () => '{"run":1}', past: async () => 'null' };
+  const source = { scripts: {}, libraryStyle: '', history: () => '{"run":1}', longHistory: () => '{"run":1}', past: async () => 'null' };
   server = await serveConsole(source, { host, port: 0, allowedHosts: ['desk.example'], access, actions });
   const { url } = server;
   const ask = asking(() => url);
@@ -809,7 +809,7 @@ describe('a connection that is not loopback', () => {
 describe('a console without tokens', () => {
   test('has no route that takes a POST, and says that nobody can log in', async () => {
     server = await serveConsole(
-      { scripts: {}, libraryStyle: '', history: () => null, past: async () => 'null' },
+      { scripts: {}, libraryStyle: '', history: () => null, longHistory: () => null, past: async () => 'null' },
       { host: '127.0.0.1', port: 0 },
     );
     const { url } = server;

@@ -10,6 +10,7 @@ const source: ConsoleSource = {
   scripts: { 'main.js': 'void 0;' },
   libraryStyle: '.u{}',
   history: () => '{"run":1}',
+  longHistory: () => '{"results":[]}',
   past: async (at, _, onProgress) => {
     if (at === 13) throw new Error('the recording is damaged, and the rest of it cannot be read');
     onProgress(0.5);

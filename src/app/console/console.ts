@@ -4,7 +4,7 @@
  */
 import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
 import { existsSync } from 'node:fs';
-import { textOfError, type Clock, type Millis } from '../../core/index.ts';
+import { pairOf, textOfError, type Clock, type Millis } from '../../core/index.ts';
 import { isOnThisMachine, type Config } from '../../config.ts';
 import {
   emptySummary,
@@ -27,8 +27,10 @@ import { consoleAccess, LoginEvents } from './consoleAccess.ts';
 import { actionEvents, consoleActions } from './consoleActions.ts';
 import { consoleApi } from './consoleApi.ts';
 import { consoleProposals, shownProposals } from './consoleProposals.ts';
+import { mergedChanges, notedChangesIn, shownChange, withNotes, type NotedChange } from './configHistory.ts';
 import { consoleView } from './consoleView.ts';
 import { LiveRun } from './liveRun.ts';
+import { longHistory } from './longHistory.ts';
 import { callEvery, refuseKeys } from './pageProcess.ts';
 import { fromPackages, pageScripts } from './pageScripts.ts';
 import { replaysOf } from './replays.ts';
@@ -62,8 +64,8 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const { config, clock } = ask;
   refuseKeys(ask.environment, 'console');
   refuseOpenInspector();
-  const door = new LoginEvents(clock, ask.onLine ?? (() => undefined));
-  const access = consoleAccess(config.console, clock, event => door.add(event));
+  const logins = new LoginEvents(clock, ask.onLine ?? (() => undefined));
+  const access = consoleAccess(config.console, clock, event => logins.add(event));
   const live = new LiveRun(config.state.dir, clock);
   const { book, state, metrics, exchange } = config;
   const replays = replaysOf({ config: { book, state, metrics, exchange }, bot: ask.bot }, clock);
@@ -87,17 +89,20 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
     events: () => beside.events(),
   });
   const acted = actionEvents(config.state.dir);
-  const beside = new BesideRun(config, clock, () => [...acted(), ...door.shown]);
+  const beside = new BesideRun(config, clock, () => [...acted(), ...logins.shown]);
   const proposals = shownProposals(ask.bot, clock);
+  const noted = notedChangesIn(config.state.dir);
+  const long = new KeptLongHistory(live, beside, noted, clock);
   const server = await serveConsole(
     {
       scripts: pageScripts(),
       libraryStyle: readRegularFile(fromPackages('uplot/dist/uPlot.min.css'), LARGE_FILE),
       history: () => {
         const shown = live.replay?.now?.history.shown;
-        return shown ? JSON.stringify(shown) : null;
+        return shown ? JSON.stringify({ ...shown, changes: withNotes(shown.changes, noted()).map(shownChange) }) : null;
       },
-      past: (at, signal, onProgress) => replays.past({ at, runs: live.runs, door: door.shown }, signal, onProgress),
+      longHistory: () => long.text,
+      past: (at, signal, onProgress) => replays.past({ at, runs: live.runs, logins: logins.shown }, signal, onProgress),
     },
     { ...ask, access, actions, api },
   );
@@ -145,6 +150,46 @@ class KeptSummary {
   get text(): string | null {
     this.#text ??= this.#make && JSON.stringify(this.#make());
     return this.#text;
+  }
+}
+
+/** Time for which the long history is not computed again, in ms. */
+const LONG_HISTORY_FOR_MS = 10_000;
+
+/** Long history as JSON, computed at a request, and again only if the ledger was read since, or another run started. */
+class KeptLongHistory {
+  readonly #live: LiveRun;
+  readonly #beside: BesideRun;
+  readonly #noted: () => readonly NotedChange[];
+  readonly #clock: Clock;
+  #text: string | null = null;
+  #of: readonly unknown[] = [];
+  #madeAt = -Infinity;
+
+  constructor(live: LiveRun, beside: BesideRun, noted: () => readonly NotedChange[], clock: Clock) {
+    [this.#live, this.#beside, this.#noted, this.#clock] = [live, beside, noted, clock];
+  }
+
+  get text(): string | null {
+    const { replay } = this.#live;
+    const { ledger } = this.#beside;
+    if (ledger?.book == null) return null;
+    const noted = this.#noted();
+    const of = [ledger, replay?.run, noted.at(-1)];
+    const isKept = of.every((each, i) => each === this.#of[i]);
+    if (isKept && this.#clock.elapsed() - this.#madeAt < LONG_HISTORY_FOR_MS) return this.#text;
+    [this.#of, this.#madeAt] = [of, this.#clock.elapsed()];
+    const [major, minor] = pairOf(ledger.book);
+    const now = replay?.now ?? null;
+    const at = now?.seen.at ?? null;
+    const known = now === null || at === null ? null : now.engine.book.snapshot(at);
+    const history = longHistory({
+      ...{ run: replay?.run ?? null, at: at ?? -Infinity, names: { book: ledger.book, major, minor }, ledger },
+      current: known === null || known.known.trades === null ? null : known.booked.sinceOpening,
+      changes: mergedChanges(this.#live.changes, noted),
+      recordedFrom: this.#live.runs[0]?.from ?? null,
+    });
+    return (this.#text = history === null ? null : JSON.stringify(history));
   }
 }
 

@@ -17,6 +17,7 @@ export function pageScripts(built = new URL('../../console/page/', import.meta.u
     'elements',
     'elsewherePanel',
     'proposalsPanel',
+    'resultsPanel',
     'statePanels',
     'marketPanels',
     'accountPanels',

@@ -71,6 +71,7 @@ import { throwAsUsageError, openOwnState, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { RunTotals } from './runTotals.ts';
+import { recordedConfigBefore } from './earlierConfig.ts';
 import { cleanUpFailedStart, cleanUpDamagedState } from './startupCleanup.ts';
 
 export type RunResult = Omit<StopReport, 'ledgerMatches'> & { readonly summary: Summary };
@@ -306,6 +307,7 @@ export class BotProcess {
       engine: () => rotation.run.engine,
       time: () => rotation.run.time(),
       config: () => this.#config,
+      run: () => this.#journal.run,
       assertUsable: next => {
         if (next.books !== undefined || this.#config.books !== undefined)
           throw new UsageError('books: a bot with several books cannot reload its configuration; restart the bot');
@@ -324,6 +326,8 @@ export class BotProcess {
         return end;
       },
     });
+    const before = recordedConfigBefore(this.#config.state.dir, this.#journal.run);
+    if (before !== null) reloading.noteStart(before);
     const looking = reloading.start();
     this.#ends.push(() => looking.stop());
     return reloading;

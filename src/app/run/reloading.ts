@@ -12,6 +12,7 @@ import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import type { ReloadBox } from '../../live/mailbox/mailbox.ts';
+import { writtenProfit, type WrittenProfit } from '../../live/recording/ledgerText.ts';
 import { referenceOf } from '../../wiring/bot.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { sentenceOf } from '../../messages/exits.ts';
@@ -46,6 +47,8 @@ export type ReloadHost = {
   readonly time: () => Millis;
   /** Current configuration. */
   readonly config: () => Config;
+  /** Number of the current run. */
+  readonly run: () => number;
   /**
    * Refuses a reload of a bot with several books, and repeats those checks of a start that depend only on the exchanges
    * in the configuration.
@@ -61,7 +64,24 @@ export type ReloadHost = {
 /** Reload request. Requests by SIGHUP have no id and no digest. */
 export type ReloadAsk = Omit<MailMessage<'reload'>, 'at'>;
 
+/** Configuration that took effect: its run, time by the bot's clock, digest of its file, and the profit until then. */
+export type EffectiveNote = {
+  /** Run that started with it; `null` if the current run continued. */
+  readonly run: number | null;
+  readonly time: Millis;
+  /** `reloadDigestOf` of the file; `null` if the file no longer has this configuration. */
+  readonly digest: string | null;
+  /** Profit since the opening of the ledger; `null` if unknown. */
+  readonly profit: WrittenProfit | null;
+};
+
 const LOOK_EVERY_MS = 1_000;
+
+/** Answer to a reload request, the changes of the file, and, if they took effect, the note about it. */
+type Applied = Omit<MailMessage<'reloadAnswer'>, 'id'> & {
+  readonly changes: readonly ConfigChange[];
+  readonly note?: EffectiveNote;
+};
 
 export class Reloading {
   readonly #host: ReloadHost;
@@ -98,28 +118,61 @@ export class Reloading {
     };
   }
 
+  /** Adds the changes since the last recorded run, whose configuration is `before`, to the log of reloads. */
+  noteStart(before: Config): void {
+    const { box, clock, log, config } = this.#host;
+    quietly(log, () => {
+      const changes = configChanges(before, config());
+      if (changes.length === 0) return;
+      const note = this.#effective(this.#startDigest(), this.#host.run());
+      box.note({ at: clock.now(), by: 'start', reason: 'restart', end: 'started', lines: [], changes, ...note });
+    });
+  }
+
+  /** Returns the digest of the file; `null` if the file has changed since the start or cannot be read. */
+  #startDigest(): string | null {
+    try {
+      const { config, text } = this.#host.source.inspect();
+      const isSame = configChanges(config, comparableTo(config, this.#given)).length === 0;
+      return isSame ? reloadDigestOf(text, config) : null;
+    } catch {
+      return null;
+    }
+  }
+
+  #effective(digest: string | null, run: number | null): EffectiveNote {
+    const { engine, time } = this.#host;
+    const at = time();
+    const { booked, known } = engine().book.snapshot(at);
+    return { run, time: at, digest, profit: known.trades === null ? null : writtenProfit(booked.sinceOpening) };
+  }
+
   /** Handles reload requests one after another, in order of arrival. */
   ask(asked: ReloadAsk): void {
     const { box, clock, log } = this.#host;
     this.#underWay = this.#underWay.then(async () => {
-      const { changes, ...answer } = await this.#apply(asked).catch((error: unknown) => ({
-        ...kept(error instanceof UsageError ? error.message.split('\n') : [sentenceOf(error)]),
-        changes: [],
-      }));
+      const {
+        changes,
+        note = {},
+        ...answer
+      } = await this.#apply(asked).catch(
+        (error: unknown): Applied => ({
+          ...kept(error instanceof UsageError ? error.message.split('\n') : [sentenceOf(error)]),
+          changes: [],
+        }),
+      );
       const { by, reason } = asked;
       if (answer.end === 'kept') log.warn({ by, reason }, `reload: ${answer.lines.join('; ')}`);
       else for (const line of answer.lines) log.info({ by, reason }, `reload: ${line}`);
       quietly(log, () => {
         if (!asked.isPreview && (answer.end === 'taken' || answer.end === 'kept'))
-          box.note({ at: clock.now(), by, reason, ...answer, changes });
+          box.note({ at: clock.now(), by, reason, ...answer, changes, ...note });
         box.answer({ id: asked.id, ...answer });
       });
     });
   }
 
-  async #apply(
-    asked: ReloadAsk,
-  ): Promise<Omit<MailMessage<'reloadAnswer'>, 'id'> & { readonly changes: readonly ConfigChange[] }> {
+  async #apply(asked: ReloadAsk): Promise<Applied> {
     const { source, config, assertUsable, take } = this.#host;
     // An unapproved strategy file must not run, so the digest is compared before the file runs, and again after.
     const isOther = ({ config: read, text }: ReturnType<ConfigSource['read']>): boolean =>
@@ -152,7 +205,8 @@ export class Reloading {
     const taken = hasRun
       ? `applied: run ${end.run} resumed with the new configuration after ${(end.ms / 1000).toFixed(1)} s`
       : 'applied; no quote was moved';
-    return { end: 'taken', lines: [...shown, taken], changes };
+    const note = this.#effective(reloadDigestOf(given.text, given.config), hasRun ? end.run : null);
+    return { end: 'taken', lines: [...shown, taken], changes, note };
   }
 
   /**

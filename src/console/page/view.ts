@@ -379,10 +379,82 @@ export type ConsoleHistory = {
 };
 
 /**
- * Start time of the first run with a changed configuration, and the changed keys, with old and new values where pages
- * may show them.
+ * Change of the configuration: start time and number of the first run with it, and the changed keys, with old and new
+ * values where pages may show them.
  */
-export type ShownChange = { readonly at: number; readonly text: string };
+export type ShownChange = {
+  readonly at: number;
+  readonly text: string;
+  /** Run; null if unknown. */
+  readonly run: number | null;
+  /** SHA-256 (hex) of the configuration file, and of its strategy file if it has one; null if not stored. */
+  readonly digest: string | null;
+  /** Operator, or `start` for a change by a restart; null if not stored. */
+  readonly by: string | null;
+  readonly reason: string | null;
+};
+
+/** Fields of a point of `LongRange`, in order: at its end, except for fills and volume, which are within it. */
+export const LONG_POINT = [
+  'at',
+  'mid',
+  'holdings',
+  'profit',
+  'spread',
+  'inventory',
+  'fees',
+  'hedging',
+  'bought',
+  'boughtAt',
+  'sold',
+  'soldAt',
+] as const;
+
+/**
+ * Points at equal intervals. A value is null where it is unknown or there is none; prices of fills are means, weighted
+ * by amount.
+ */
+export type LongRange = {
+  readonly stepMs: number;
+  readonly points: readonly (readonly (number | null)[])[];
+};
+
+/** Charts of a week and of the time since the opening of the ledger, and the results of each configuration. */
+export type LongHistory = {
+  readonly run: number | null;
+  readonly at: number;
+  readonly week: LongRange;
+  readonly opening: LongRange;
+  /** Changes of the configuration, oldest first. */
+  readonly changes: readonly ShownChange[];
+  /** Results of each configuration, oldest first. */
+  readonly results: readonly ConfigResult[];
+  /** Sentences about what is missing, and why. */
+  readonly missing: readonly string[];
+};
+
+/**
+ * Results of one configuration, in the quote currency: from its change, or from the opening (`change` is null), to the
+ * next change. Sums are exact; rates and intervals are estimates.
+ */
+export type ConfigResult = {
+  readonly change: ShownChange | null;
+  readonly from: number;
+  /** Time of the next change; null for the current configuration. */
+  readonly to: number | null;
+  /** Measured time with quotes, in hours; null if no profit was stored in it. */
+  readonly hours: number | null;
+  readonly net: string | null;
+  /** Fills and their value in the measured time; null if unknown. */
+  readonly fills: number | null;
+  readonly volume: string | null;
+  readonly perHour: number | null;
+  /** 95% interval of `perHour`; null with too few hours. */
+  readonly interval: { readonly low: number; readonly high: number } | null;
+  readonly perVolumeBps: number | null;
+  /** Difference of `perHour` from the previous configuration, with its 95% interval; null if either is unknown. */
+  readonly difference: { readonly value: number; readonly low: number; readonly high: number } | null;
+};
 
 /** Session of the page's user, and the available actions. */
 export type ShownSession = {
