@@ -71,7 +71,7 @@ export type EffectiveNote = {
   readonly time: Millis;
   /** `reloadDigestOf` of the file; `null` if the file no longer has this configuration. */
   readonly digest: string | null;
-  /** Profit since the opening of the ledger; `null` if unknown. */
+  /** Booked profit since the opening of the ledger; `null` if the time of the opening is unknown. */
   readonly profit: WrittenProfit | null;
 };
 
@@ -143,8 +143,9 @@ export class Reloading {
   #effective(digest: string | null, run: number | null): EffectiveNote {
     const { engine, time } = this.#host;
     const at = time();
-    const { booked, known } = engine().book.snapshot(at);
-    return { run, time: at, digest, profit: known.trades === null ? null : writtenProfit(booked.sinceOpening) };
+    // At a change of runs, trades that were not read yet are booked later, and then belong to the new configuration.
+    const { sinceOpening } = engine().book.snapshot(at).booked;
+    return { run, time: at, digest, profit: sinceOpening.since === null ? null : writtenProfit(sinceOpening) };
   }
 
   /** Handles reload requests one after another, in order of arrival. */
