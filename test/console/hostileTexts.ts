@@ -60,11 +60,12 @@ export const FULL_VIEW: ConsoleView = {
     book: 'btc_mxn',
     strategy: 'ladder',
     instance: 'mm1',
+    ledgerSince: '2026-11-20T14:05:00.000Z',
     major: 'btc',
     minor: 'mxn',
   },
   bot: {
-    ...{ state: 'running', beatAgo: 100, writtenAgo: 100 },
+    ...{ state: 'running', beatAgoMs: 100, writtenAgoMs: 100 },
     halts: [{ what: 'halted', reason: 'why', at: 7_000_000, by: 'Ana', until: 8_000_000 }],
   },
   catchingUp: 0.5,

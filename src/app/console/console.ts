@@ -19,6 +19,7 @@ import {
 import type { ActionAsk } from '../actions/actions.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
+import { jsonWithOldNames } from '../../messages/oldNames.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
 import { recoverChange } from '../actions/setParameter.ts';
@@ -148,7 +149,7 @@ class KeptSummary {
   }
 
   get text(): string | null {
-    this.#text ??= this.#make && JSON.stringify(this.#make());
+    this.#text ??= this.#make && jsonWithOldNames(this.#make());
     return this.#text;
   }
 }
@@ -224,7 +225,7 @@ export function moneyKind(exchanges: readonly Config['exchange'][], isPaper: boo
 function liveView(live: LiveRun, beside: BesideRun): ConsoleView | null {
   if (live.replay === null) return null;
   return consoleView(live.replay, {
-    ...{ kind: 'live', bot: beside.bot(live.writtenAgo), runs: live.runs, catchingUp: live.catchingUp },
+    ...{ kind: 'live', bot: beside.bot(live.writtenAgoMs), runs: live.runs, catchingUp: live.catchingUp },
     ...{
       budgets: beside.budgets,
       ledger: beside.ledger,

@@ -59,7 +59,7 @@ export class LiveRun {
   }
 
   /** Returns the time since the recording last grew, in ms; `null` before the first growth. */
-  get writtenAgo(): Millis | null {
+  get writtenAgoMs(): Millis | null {
     return this.#grewAt === null ? null : Math.round(this.#clock.elapsed() - this.#grewAt);
   }
 

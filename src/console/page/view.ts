@@ -1,6 +1,6 @@
 /**
- * Data for the console's page: only texts and numbers. Money and prices are exact decimal text, times are epoch ms, and
- * fields `…Ago` are ms.
+ * Data for the console's page: only texts and numbers. Money and prices are exact decimal text, times are epoch
+ * ms.
  */
 
 export type ConsoleView = {
@@ -28,6 +28,8 @@ export type ConsoleView = {
   readonly unknown: string | null;
   /** Profit since the opening of the ledger, and profit of the shown run; null if unknown. */
   readonly profit: ShownProfit | null;
+  /** Time at which the ledger was opened, in ISO 8601, also while the profit is unknown; null if not stored. */
+  readonly ledgerSince: string | null;
   /** Inventory: amount of base currency beyond the target; null if unknown. */
   readonly position: string | null;
   readonly fills: {
@@ -52,9 +54,9 @@ export type ConsoleView = {
 export type ShownBot = {
   readonly state: 'running' | 'stopped' | 'silent' | 'never ran';
   /** Time since the last heartbeat; null in a view of the past. */
-  readonly beatAgo: number | null;
+  readonly beatAgoMs: number | null;
   /** Time since the recording last grew; null in a view of the past. */
-  readonly writtenAgo: number | null;
+  readonly writtenAgoMs: number | null;
   /** Active halts set by operators, the sentinel or the bot, most severe first. */
   readonly halts: readonly ShownHalt[];
 };
