@@ -93,7 +93,7 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const beside = new BesideRun(config, clock, () => [...acted(), ...logins.shown]);
   const proposals = shownProposals(ask.bot, clock);
   const noted = notedChangesIn(config.state.dir);
-  const long = new KeptLongHistory(live, beside, noted, clock);
+  const long = new KeptLongHistory(live, beside, noted);
   const server = await serveConsole(
     {
       scripts: pageScripts(),
@@ -154,21 +154,19 @@ class KeptSummary {
   }
 }
 
-/** Time for which the long history is not computed again, in ms. */
-const LONG_HISTORY_FOR_MS = 10_000;
-
-/** Long history as JSON, computed at a request, and again only if the ledger was read since, or another run started. */
+/**
+ * Long history as JSON, computed at a request, and again only after the ledger was read again, another run started or
+ * was read to its end, or a change was noted. At its maximum of entries and hours, it takes about a second.
+ */
 class KeptLongHistory {
   readonly #live: LiveRun;
   readonly #beside: BesideRun;
   readonly #noted: () => readonly NotedChange[];
-  readonly #clock: Clock;
   #text: string | null = null;
   #of: readonly unknown[] = [];
-  #madeAt = -Infinity;
 
-  constructor(live: LiveRun, beside: BesideRun, noted: () => readonly NotedChange[], clock: Clock) {
-    [this.#live, this.#beside, this.#noted, this.#clock] = [live, beside, noted, clock];
+  constructor(live: LiveRun, beside: BesideRun, noted: () => readonly NotedChange[]) {
+    [this.#live, this.#beside, this.#noted] = [live, beside, noted];
   }
 
   get text(): string | null {
@@ -176,10 +174,9 @@ class KeptLongHistory {
     const { ledger } = this.#beside;
     if (ledger?.book == null) return null;
     const noted = this.#noted();
-    const of = [ledger, replay?.run, noted.at(-1)];
-    const isKept = of.every((each, i) => each === this.#of[i]);
-    if (isKept && this.#clock.elapsed() - this.#madeAt < LONG_HISTORY_FOR_MS) return this.#text;
-    [this.#of, this.#madeAt] = [of, this.#clock.elapsed()];
+    const of = [ledger, replay?.run, noted.at(-1), this.#live.isCaughtUp];
+    if (of.every((each, i) => each === this.#of[i])) return this.#text;
+    this.#of = of;
     const [major, minor] = pairOf(ledger.book);
     const now = replay?.now ?? null;
     const at = now?.seen.at ?? null;

@@ -222,7 +222,9 @@ function measuredPart(
   const [from, to] = [change?.at ?? opened, next?.at ?? Infinity];
   const start = change === null ? openingOf(moments) : storedAt(change);
   const end = next === null ? null : storedAt(next);
-  const inside = moments.filter(({ at }) => at > Math.max(from, start?.at ?? -Infinity) && at < Math.min(to, end?.at ?? Infinity));
+  const inside = moments.filter(
+    ({ at }) => at > Math.max(from, start?.at ?? -Infinity) && at < Math.min(to, end?.at ?? Infinity),
+  );
   return [...(start === null ? [] : [start]), ...inside, ...(end === null ? [] : [end])];
 }
 
@@ -249,12 +251,18 @@ function resultOf(
     return { result: { ...named, ...UNMEASURED }, error: null, freedom: 0 };
   const net = money(last.profit.total - first.profit.total);
   const own = first.at >= entriesFrom ? trades.filter(({ at }) => at > first.at && at <= last.at) : null;
-  const volume = own && money(own.reduce((sum, { quote }) => sum + (quote < 0n ? -quote : quote), 0n));
+  const volume = own === null ? null : money(own.reduce((sum, { quote }) => sum + (quote < 0n ? -quote : quote), 0n));
   const { hours, perHour, error, freedom } = ratesOf(measured);
   const half = error === null ? null : studentQuantile(TWO_SIDED, freedom) * error;
   const result: ConfigResult = {
     ...named,
-    ...{ hours, net: textOfMoney(net), fills: own && own.length, volume: volume && textOfMoney(volume), perHour },
+    ...{
+      hours,
+      net: textOfMoney(net),
+      fills: own === null ? null : own.length,
+      volume: volume === null ? null : textOfMoney(volume),
+      perHour,
+    },
     interval: perHour === null || half === null ? null : { low: perHour - half, high: perHour + half },
     perVolumeBps: volume === null || volume === 0n ? null : (10_000 * approximately(net)) / approximately(volume),
     difference: null,
@@ -320,6 +328,8 @@ function missingOf(
     ...(recordedFrom !== null && hourOf(recordedFrom) > hourOf(opened)
       ? [`Recordings before ${minute(recordedFrom)} were removed: earlier changes are those in the log of reloads.`]
       : []),
-    ...(current === null ? [`The current profit of ${names.book} is unknown; the charts end at the last stored one.`] : []),
+    ...(current === null
+      ? [`The current profit of ${names.book} is unknown; the charts end at the last stored one.`]
+      : []),
   ];
 }
