@@ -279,6 +279,8 @@ const SLOWER = [
   'app/actions/statusTruth',
   'app/compliance/presence',
   'app/compliance/surveillance',
+  'app/console/fiveReloads',
+  'app/console/longHistory',
   'app/console/stoppedBot',
   'app/develop/strategyCheck',
   'app/doctor/trials',

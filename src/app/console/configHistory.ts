@@ -74,7 +74,7 @@ export class RecordedChanges {
 
 /** Returns a function that returns the noted changes that took effect, oldest first. Each call reads only new lines. */
 export function notedChangesIn(stateDir: string): () => readonly NotedChange[] {
-  const tail = new TailedLines(join(stateDir, RELOADS_FILE), LOG_MAX, noteOf);
+  const tail = new TailedLines(join(stateDir, RELOADS_FILE), LOG_MAX, changeInLine);
   return () => {
     try {
       return tail.read();
@@ -107,7 +107,7 @@ export const shownChange = ({ at, text, run, digest, by, reason }: ShownChange):
 });
 
 /** Returns the change of a line; `null` if nothing took effect, or if the line is not such an entry. */
-function noteOf(line: string): NotedChange | null {
+function changeInLine(line: string): NotedChange | null {
   let found: Readonly<Record<string, unknown>>;
   try {
     found = (JSON.parse(line) ?? {}) as typeof found;

@@ -155,8 +155,8 @@ class KeptSummary {
 }
 
 /**
- * Long history as JSON, computed at a request, and again only after the ledger was read again, another run started or
- * was read to its end, or a change was noted. At its maximum of entries and hours, it takes about a second.
+ * Long history as JSON, computed at a request. It is computed again only after the ledger was read again, another run
+ * started or was read to its end, or a change was noted. At its maximum of entries and hours, it takes about a second.
  */
 class KeptLongHistory {
   readonly #live: LiveRun;
@@ -172,17 +172,18 @@ class KeptLongHistory {
   get text(): string | null {
     const { replay } = this.#live;
     const { ledger } = this.#beside;
-    if (ledger?.book == null) return null;
+    const book = ledger?.book ?? replay?.now?.setup.book;
+    if (ledger === null || book === undefined) return null;
     const noted = this.#noted();
     const of = [ledger, replay?.run, noted.at(-1), this.#live.isCaughtUp];
     if (of.every((each, i) => each === this.#of[i])) return this.#text;
     this.#of = of;
-    const [major, minor] = pairOf(ledger.book);
+    const [major, minor] = pairOf(book);
     const now = replay?.now ?? null;
     const at = now?.seen.at ?? null;
     const known = now === null || at === null ? null : now.engine.book.snapshot(at);
     const history = longHistory({
-      ...{ run: replay?.run ?? null, at: at ?? -Infinity, names: { book: ledger.book, major, minor }, ledger },
+      ...{ run: replay?.run ?? null, at: at ?? -Infinity, names: { book, major, minor }, ledger },
       current: known === null || known.known.trades === null ? null : known.booked.sinceOpening,
       changes: mergedChanges(this.#live.changes, noted),
       recordedFrom: this.#live.runs[0]?.from ?? null,

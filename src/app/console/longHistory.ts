@@ -36,7 +36,7 @@ const CLUSTERS_MIN = 8;
 /** Quantile of the normal distribution for both ends of a 95% interval. */
 const TWO_SIDED = normalQuantile(0.975);
 
-/** What the long history is made from. */
+/** Data from which the long history is made. */
 export type LongSource = {
   /** Current run; `null` if unknown. */
   readonly run: number | null;
@@ -86,12 +86,12 @@ export function longHistory(source: LongSource): LongHistory | null {
   const moments = momentsOf(source);
   const at = Math.max(source.at, entries.at(-1)!.at, moments.at(-1)?.at ?? -Infinity);
   const opened = Math.min(moments[0]?.since ?? Infinity, moments[0]?.at ?? Infinity, first.at);
-  const series = seriesOf(entries, names, moments);
+  const series = ledgerSeries(entries, names, moments);
   const shown = changes.filter(change => change.at > opened && change.at <= at);
   return {
     ...{ run, at, changes: shown.map(shownChange) },
-    week: rangeOf(Math.max(opened, at - WEEK_MS), at, series),
-    opening: rangeOf(opened, at, series),
+    week: longRange(Math.max(opened, at - WEEK_MS), at, series),
+    opening: withOpening(longRange(opened, at, series), opened, series),
     results: resultsOf(shown, moments, series, opened),
     missing: missingOf(source, moments, first, opened),
   };
@@ -106,7 +106,7 @@ function momentsOf({ ledger: { hours, profit }, current }: LongSource): readonly
   return moments;
 }
 
-function seriesOf(entries: readonly LedgerEntry[], names: BookNames, moments: readonly Stored[]): Series {
+function ledgerSeries(entries: readonly LedgerEntry[], names: BookNames, moments: readonly Stored[]): Series {
   const trades: Trade[] = [];
   const holdings: { at: Millis; sum: Money }[] = [];
   let held = 0n;
@@ -144,7 +144,7 @@ function hourSums(entries: readonly LedgerEntry[], names: BookNames, moments: re
 }
 
 /** Returns the points of a time, with steps that start at whole hours or days UTC. */
-function rangeOf(from: Millis, to: Millis, { hours, holdings, trades, entriesFrom }: Series): LongRange {
+function longRange(from: Millis, to: Millis, { hours, holdings, trades, entriesFrom }: Series): LongRange {
   const stepMs = stepFor(to - from);
   const points: (number | null)[][] = [];
   let [hour, holding, trade] = [0, 0, 0];
@@ -168,8 +168,8 @@ function rangeOf(from: Millis, to: Millis, { hours, holdings, trades, entriesFro
     const price = ({ count, base, quote }: typeof bought) =>
       count === 0 || base === 0n ? null : -approximately(money(quote)) / approximately(money(base));
     points.push([
-      ...[end, numberOf(sums?.price), numberOf(held?.sum)],
-      ...[sums?.net, sums?.spread, sums?.inventory, sums?.fees, sums?.hedging].map(numberOf),
+      ...[end, plotNumber(sums?.price), plotNumber(held?.sum)],
+      ...[sums?.net, sums?.spread, sums?.inventory, sums?.fees, sums?.hedging].map(plotNumber),
       ...(isKnown ? [bought.count, price(bought), sold.count, price(sold)] : [null, null, null, null]),
     ]);
     if (end === to) break;
@@ -177,18 +177,27 @@ function rangeOf(from: Millis, to: Millis, { hours, holdings, trades, entriesFro
   return { stepMs, points };
 }
 
-const numberOf = (sum: Money | null | undefined): number | null =>
+/** Returns the range with a first point at the opening, at which the profit is zero. */
+function withOpening({ stepMs, points }: LongRange, opened: Millis, { holdings, entriesFrom }: Series): LongRange {
+  const isKnown = opened >= entriesFrom;
+  const held = isKnown && (holdings[0]?.at ?? Infinity) <= opened ? plotNumber(holdings[0]?.sum) : null;
+  const fills = isKnown ? [0, null, 0, null] : [null, null, null, null];
+  const first = [opened, null, held, 0, 0, 0, 0, 0, ...fills];
+  return { stepMs, points: points[0]?.[0] === opened ? points : [first, ...points] };
+}
+
+const plotNumber = (sum: Money | null | undefined): number | null =>
   sum === null || sum === undefined ? null : approximately(sum);
 
 /** Returns the shortest step with which a time has at most `POINTS_MAX` points. */
 function stepFor(ms: Millis): Millis {
-  const fits = (stepMs: Millis) => ms / stepMs + 2 <= POINTS_MAX;
+  const fits = (stepMs: Millis) => ms / stepMs + 3 <= POINTS_MAX;
   let stepMs = STEPS_MS.find(fits) ?? UTC_DAY_MS;
   while (!fits(stepMs)) stepMs *= 2;
   return stepMs;
 }
 
-/** Result with what the next result is compared with. */
+/** Result with its standard error, with which the next result is compared. */
 type Measured = { readonly result: ConfigResult; readonly error: number | null; readonly freedom: number };
 
 /** Returns the results of each configuration, oldest first. */
@@ -203,7 +212,7 @@ function resultsOf(
   return starts.map((change, i) => {
     const next = starts[i + 1] ?? null;
     const measured = measuredPart(change, next, moments, opened);
-    const result = resultOf(change, next, measured, { trades, entriesFrom, opened }, before);
+    const result = configResult(change, next, measured, { trades, entriesFrom, opened }, before);
     before = result;
     return result.result;
   });
@@ -238,7 +247,7 @@ function openingOf([first]: readonly Stored[]): Stored | null {
   return since === null ? null : { since, at: since, twiceMid: null, profit: NO_PROFIT };
 }
 
-function resultOf(
+function configResult(
   change: NotedChange | null,
   next: NotedChange | null,
   measured: readonly Stored[],
@@ -252,7 +261,7 @@ function resultOf(
   const net = money(last.profit.total - first.profit.total);
   const own = first.at >= entriesFrom ? trades.filter(({ at }) => at > first.at && at <= last.at) : null;
   const volume = own === null ? null : money(own.reduce((sum, { quote }) => sum + (quote < 0n ? -quote : quote), 0n));
-  const { hours, perHour, error, freedom } = ratesOf(measured);
+  const { hours, perHour, error, freedom } = hourlyRate(measured);
   const half = error === null ? null : studentQuantile(TWO_SIDED, freedom) * error;
   const result: ConfigResult = {
     ...named,
@@ -281,7 +290,7 @@ const UNMEASURED = {
  * enough of them, count as independent. Between two stored profits, at most an hour counts, because the bot was
  * otherwise stopped.
  */
-function ratesOf(measured: readonly Stored[]) {
+function hourlyRate(measured: readonly Stored[]) {
   const hoursIn = (i: number) => Math.min(measured[i]!.at - measured[i - 1]!.at, HOUR_MS) / HOUR_MS;
   const days = new Set(measured.map(({ at }) => Math.floor(at / UTC_DAY_MS))).size;
   const clusterMs = days > CLUSTERS_MIN ? UTC_DAY_MS : HOUR_MS;

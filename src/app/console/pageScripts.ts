@@ -17,7 +17,6 @@ export function pageScripts(built = new URL('../../console/page/', import.meta.u
     'elements',
     'elsewherePanel',
     'proposalsPanel',
-    'resultsPanel',
     'statePanels',
     'marketPanels',
     'accountPanels',

@@ -36,7 +36,7 @@ const PROFIT: readonly Line[] = [
   { label: 'hedging', colour: 'fair', column: 10 },
 ];
 
-/** Lines of the charts for a week and since the opening. `column` is the index of a field in `LONG_POINT`. */
+/** Lines of the charts for a week and since the opening. `column` is the index of a field in a point of `LongRange`. */
 const LONG_PRICE: readonly Line[] = [{ label: 'price', colour: 'soft', column: 1, width: 1.5 }];
 const LONG_HOLDINGS: readonly Line[] = [{ label: 'held', colour: 'inventory', column: 2, width: 1.5 }];
 const LONG_PROFIT: readonly Line[] = [
@@ -46,7 +46,7 @@ const LONG_PROFIT: readonly Line[] = [
   { label: 'fees', colour: 'fees', column: 6 },
   { label: 'hedging', colour: 'fair', column: 7 },
 ];
-/** Columns of the number and the mean price of fills in `LONG_POINT`. */
+/** Columns of the number and the mean price of fills in a point of `LongRange`. */
 const LONG_FILLS = { bought: [8, 9], sold: [10, 11] } as const;
 
 export class Charts {

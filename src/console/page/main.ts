@@ -7,7 +7,6 @@ import { elsewherePanel } from './elsewherePanel.ts';
 import * as market from './marketPanels.ts';
 import { ProfitBars } from './profitBars.ts';
 import { proposalsPanel } from './proposalsPanel.ts';
-import { resultsPanel } from './resultsPanel.ts';
 import * as standing from './statePanels.ts';
 import { State } from './state.ts';
 import { clockOf, span, stamp } from './texts.ts';
@@ -89,7 +88,7 @@ function show(): void {
   for (const [name, panel] of Object.entries(PANELS)) render(panel(view, state), pageElement(name));
   const canAct = (dialogs.access.session?.actions.length ?? 0) > 0;
   render(proposalsPanel(view, canAct ? proposal => dialogs.review(proposal) : null), pageElement('proposals'));
-  render(resultsPanel(state.long, view.minor, state.past !== null), pageElement('results'));
+  render(account.resultsPanel(state.long, view.minor, state.past !== null), pageElement('results'));
   if (history !== null) charts.show(history, view, state.long);
   bars.show(view);
   document.title = `${view.book} ${view.decision.regime.regime} · Puntas`;

@@ -396,25 +396,10 @@ export type ShownChange = {
   readonly reason: string | null;
 };
 
-/** Fields of a point of `LongRange`, in order: at its end, except for fills and volume, which are within it. */
-export const LONG_POINT = [
-  'at',
-  'mid',
-  'holdings',
-  'profit',
-  'spread',
-  'inventory',
-  'fees',
-  'hedging',
-  'bought',
-  'boughtAt',
-  'sold',
-  'soldAt',
-] as const;
-
 /**
- * Points at equal intervals. A value is null where it is unknown or there is none; prices of fills are means, weighted
- * by amount.
+ * Points at equal intervals. Fields of a point, in order: its end, price, held base currency, profit since the opening
+ * (net, spread, inventory, fees, hedging), and for purchases, then sales within the interval: number and mean price. A
+ * value is null where it is unknown or there is none.
  */
 export type LongRange = {
   readonly stepMs: number;
@@ -444,7 +429,7 @@ export type ConfigResult = {
   readonly from: number;
   /** Time of the next change; null for the current configuration. */
   readonly to: number | null;
-  /** Measured time with quotes, in hours; null if no profit was stored in it. */
+  /** Measured time in hours, without stops of the bot; null if no profit was stored in it. */
   readonly hours: number | null;
   readonly net: string | null;
   /** Fills and their value in the measured time; null if unknown. */

@@ -48,7 +48,12 @@ test('five reloads are five lines with reasons and digests, and their results ad
     expect(answer.end).toBe('taken');
     expected.push({
       text: `strategy.halfSpreadBps: ${before} -> ${halfSpreadBps}`,
-      ...{ reason: `reason ${i}`, by: 'ann', digest: digestOf(bot.text), run: recordingsIn(bot.world.stateDir).at(-1)!.run },
+      ...{
+        reason: `reason ${i}`,
+        by: 'ann',
+        digest: digestOf(bot.text),
+        run: recordingsIn(bot.world.stateDir).at(-1)!.run,
+      },
     });
     before = halfSpreadBps;
   }
@@ -83,4 +88,4 @@ test('five reloads are five lines with reasons and digests, and their results ad
   expect(after.long.results.map(({ net }) => net)).toEqual(long.results.map(({ net }) => net));
   expect(await bot.running.stop()).toMatchObject({ left: [], failure: null });
   bot.world.end();
-}, 120_000);
+});

@@ -188,6 +188,7 @@ describe('a bot of years', () => {
     expect(Buffer.byteLength(JSON.stringify(long))).toBeLessThan(500_000);
     // Fills before the sum of older entries are unknown, not none; profit is known.
     const early = long.opening.points[10]!;
+    expect(long.opening.points[0]!.slice(0, 4)).toEqual([OPENED, null, null, 0]);
     expect([early[8], early[10], early[2]]).toEqual([null, null, null]);
     expect(early[3]).not.toBeNull();
     expect(long.missing.join(' ')).toMatch(/one sum of all entries before .*: earlier fills and holdings are unknown/);
