@@ -77,6 +77,7 @@ const SEEDS = [
 const MANY = [
   'alerts/outbox',
   'app/actions/proposals',
+  'app/console/longHistory',
   'app/inspect/haltNonces',
   'app/inspect/oneProfit',
   'app/inspect/report',

@@ -63,21 +63,22 @@ export async function serveConsole(source: ConsoleSource, options: ConsoleOption
   addLiveStream(server.routes, streams, accessCheck);
   addData(server.routes, source, accessCheck);
   if (options.api)
-    addApi(server.routes, options.api, request => accessCheck.apiAccess(request), (access?.viewerToken ?? null) === null);
+    addApi(
+      server.routes,
+      options.api,
+      request => accessCheck.apiAccess(request),
+      (access?.viewerToken ?? null) === null,
+    );
   return listening(server, streams);
 }
 
 function addData(server: FastifyInstance, source: ConsoleSource, accessCheck: RequestAccess): void {
   const onlyReaders = async (request: FastifyRequest, reply: FastifyReply) =>
     accessCheck.mayRead(request) === null ? textAnswer(reply, 401, 'log in first') : undefined;
-  const json = (path: string, text: () => string | null): void => {
-    server.get(path, { preHandler: onlyReaders }, async (_, reply) => {
-      const found = text();
-      return found === null ? textAnswer(reply, 503, 'nothing yet') : reply.type('application/json').send(found);
-    });
-  };
-  json('/history', () => source.history());
-  json('/long-history', () => source.longHistory());
+  const json = (reply: FastifyReply, text: string | null): FastifyReply =>
+    text === null ? textAnswer(reply, 503, 'nothing yet') : reply.type('application/json').send(text);
+  server.get('/history', { preHandler: onlyReaders }, async (_, reply) => json(reply, source.history()));
+  server.get('/long-history', { preHandler: onlyReaders }, async (_, reply) => json(reply, source.longHistory()));
   // The response is a sequence of JSON lines: the progress of the replay whenever it changes, then the view of the
   // requested time, or the problem.
   server.get<{ Querystring: { at?: string } }>('/past', { preHandler: onlyReaders }, async ({ query, raw }, reply) => {

@@ -28,6 +28,7 @@ const PANELS = [
   'levels',
   'orders',
   'profit',
+  'results',
   'fills',
   'budgets',
   'hedges',
@@ -130,6 +131,9 @@ describe('the page', () => {
 
   test('draws price, quotes and fills, inventory between its limits, and profit', async () => {
     const { page } = await opened();
+    await page.locator('#range-opening').click();
+    await page.locator('html[data-range=opening]').waitFor(SLOW);
+    expect(await page.locator('#results li').count()).toBeGreaterThan(0);
     await page.locator('#range-day').click();
     const colours = await inPage<number[]>(
       page,
@@ -418,7 +422,8 @@ describe('keys alone', () => {
       if (name !== '') expect(outline, name).not.toBe('none');
       reached.add(name.split(' ')[0]!);
     }
-    for (const name of ['keys', 'theme', 'slider', 'live', 'range-recent', 'bid', 'ask']) expect([...reached]).toContain(name);
+    for (const name of ['keys', 'theme', 'slider', 'live', 'range-recent', 'bid', 'ask'])
+      expect([...reached]).toContain(name);
   });
 });
 

@@ -241,10 +241,14 @@ function measuredPart(
 const storedAt = ({ profit }: NotedChange): Stored | null =>
   profit === null || profit.at === null ? null : { ...profit, at: profit.at };
 
-/** Returns the profit at the opening, which is zero; `null` if the time of the opening was not stored. */
+/**
+ * Returns the profit at the opening, which is zero; `null` if the time of the opening, or the profit in the hours after
+ * it, was not stored.
+ */
 function openingOf([first]: readonly Stored[]): Stored | null {
   const since = first?.since ?? null;
-  return since === null ? null : { since, at: since, twiceMid: null, profit: NO_PROFIT };
+  if (first === undefined || since === null || first.at - since > 2 * HOUR_MS) return null;
+  return { since, at: since, twiceMid: null, profit: NO_PROFIT };
 }
 
 function configResult(

@@ -71,7 +71,7 @@ import { throwAsUsageError, openOwnState, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { RunTotals } from './runTotals.ts';
-import { recordedConfigBefore } from './earlierConfig.ts';
+import { changesSinceLastRun } from './earlierConfig.ts';
 import { cleanUpFailedStart, cleanUpDamagedState } from './startupCleanup.ts';
 
 export type RunResult = Omit<StopReport, 'ledgerMatches'> & { readonly summary: Summary };
@@ -326,8 +326,8 @@ export class BotProcess {
         return end;
       },
     });
-    const before = recordedConfigBefore(this.#config.state.dir, this.#journal.run);
-    if (before !== null) reloading.noteStart(before);
+    const { run, setup } = this.#journal;
+    reloading.noteStart(changesSinceLastRun(this.#config.state.dir, run, setup));
     const looking = reloading.start();
     this.#ends.push(() => looking.stop());
     return reloading;

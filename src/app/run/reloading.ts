@@ -118,15 +118,14 @@ export class Reloading {
     };
   }
 
-  /** Adds the changes since the last recorded run, whose configuration is `before`, to the log of reloads. */
-  noteStart(before: Config): void {
-    const { box, clock, log, config } = this.#host;
-    quietly(log, () => {
-      const changes = configChanges(before, config());
-      if (changes.length === 0) return;
-      const note = this.#effective(this.#startDigest(), this.#host.run());
-      box.note({ at: clock.now(), by: 'start', reason: 'restart', end: 'started', lines: [], changes, ...note });
-    });
+  /** Adds the changes since the last recorded run, if any, to the log of reloads. */
+  noteStart(changes: readonly ConfigChange[]): void {
+    if (changes.length === 0) return;
+    const { box, clock, log, run } = this.#host;
+    const note = this.#effective(this.#startDigest(), run());
+    quietly(log, () =>
+      box.note({ at: clock.now(), by: 'start', reason: 'restart', end: 'started', lines: [], changes, ...note }),
+    );
   }
 
   /** Returns the digest of the file; `null` if the file has changed since the start or cannot be read. */
@@ -140,12 +139,17 @@ export class Reloading {
     }
   }
 
+  /** Returns the note about the configuration in force. It never throws, because a change has already taken effect. */
   #effective(digest: string | null, run: number | null): EffectiveNote {
-    const { engine, time } = this.#host;
+    const { engine, time, log } = this.#host;
     const at = time();
-    // At a change of runs, trades that were not read yet are booked later, and then belong to the new configuration.
-    const { sinceOpening } = engine().book.snapshot(at).booked;
-    return { run, time: at, digest, profit: sinceOpening.since === null ? null : writtenProfit(sinceOpening) };
+    let profit: WrittenProfit | null = null;
+    quietly(log, () => {
+      // At a change of runs, trades that were not read yet are booked later, and then belong to the new configuration.
+      const { sinceOpening } = engine().book.snapshot(at).booked;
+      if (sinceOpening.since !== null) profit = writtenProfit(sinceOpening);
+    });
+    return { run, time: at, digest, profit };
   }
 
   /** Handles reload requests one after another, in order of arrival. */
@@ -156,12 +160,10 @@ export class Reloading {
         changes,
         note = {},
         ...answer
-      } = await this.#apply(asked).catch(
-        (error: unknown): Applied => ({
-          ...kept(error instanceof UsageError ? error.message.split('\n') : [sentenceOf(error)]),
-          changes: [],
-        }),
-      );
+      } = await this.#apply(asked).catch((error: unknown): Applied => ({
+        ...kept(error instanceof UsageError ? error.message.split('\n') : [sentenceOf(error)]),
+        changes: [],
+      }));
       const { by, reason } = asked;
       if (answer.end === 'kept') log.warn({ by, reason }, `reload: ${answer.lines.join('; ')}`);
       else for (const line of answer.lines) log.info({ by, reason }, `reload: ${line}`);

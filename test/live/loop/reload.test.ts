@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -58,6 +58,32 @@ describe('a new configuration for a bot that runs', () => {
     expect(kept.map(line => JSON.parse(line) as object)).toMatchObject([
       { by: 'ann', reason: 'a test', end: 'taken', changes: [{ key: 'strategy.halfSpreadBps', to: '40' }] },
     ]);
+    await bot.end();
+  });
+
+  test('is noted at a restart with its digest, once, and not at a restart without one', async () => {
+    const bot = await botOf(94);
+    const { stateDir } = bot.world;
+    const notes = () =>
+      existsSync(join(stateDir, 'reloads.jsonl'))
+        ? readFileSync(join(stateDir, 'reloads.jsonl'), 'utf8').trim().split('\n')
+        : [];
+    const again = async () => {
+      await bot.running.stop();
+      await bot.start();
+    };
+    await again();
+    expect(notes()).toEqual([]);
+    bot.change({ strategy: { halfSpreadBps: 40 } });
+    await again();
+    await again();
+    const [note, ...others] = notes().map(line => JSON.parse(line) as object);
+    expect(others).toEqual([]);
+    expect(note).toMatchObject({
+      ...{ by: 'start', reason: 'restart', end: 'started', digest: digestOf(bot.text) },
+      changes: [{ key: 'strategy.halfSpreadBps', from: '16', to: '40' }],
+      ...{ run: recordingsIn(stateDir).at(-2)!.run, profit: { profit: {} } },
+    });
     await bot.end();
   });
 
