@@ -77,6 +77,7 @@ const SEEDS = [
 const MANY = [
   'alerts/outbox',
   'app/actions/proposals',
+  'app/console/longHistory',
   'app/inspect/haltNonces',
   'app/inspect/oneProfit',
   'app/inspect/report',
@@ -284,6 +285,8 @@ const SLOWER = [
   'app/actions/strategyPreview',
   'app/compliance/presence',
   'app/compliance/surveillance',
+  'app/console/fiveReloads',
+  'app/console/longHistory',
   'app/console/stoppedBot',
   'app/develop/strategyCheck',
   'app/doctor/ownStrategy',

@@ -24,7 +24,7 @@ export const POSTED = [
 ] as const;
 
 /** Checks which requests may read. */
-export type Doorkeeper = {
+export type RequestAccess = {
   /**
    * Returns `null` if the sender may not read. Otherwise returns a function that repeats this check, because a stream
    * outlives its request.
@@ -37,7 +37,7 @@ export type Doorkeeper = {
 };
 
 /** Access guard without tokens: everyone can read, and actions are off. */
-export const openAccess: Doorkeeper = {
+export const openAccess: RequestAccess = {
   mayRead: () => () => true,
   roleOf: () => 'anonymous',
   apiAccess: ({ headers }) =>
@@ -57,7 +57,7 @@ export function addAccess(
   access: ConsoleAccess,
   actions: ConsoleActions | null,
   port: () => number,
-): Doorkeeper {
+): RequestAccess {
   const sessions = new Sessions(access);
   const approvals = actions && new Approvals<Login>(actions, access.now, access.newSecret);
   // A cookie is sent to every port of its host, so consoles on one host need different names to keep their logins.

@@ -11,8 +11,8 @@ const legend = (keys: readonly Key[]): string =>
         `<span>${sign === undefined || sign === 'dashed' ? `<i class="k-${colour}${sign === undefined ? '' : ' dashed'}"></i>` : `<b class="k-${colour}">${sign}</b>`}${name}</span>`,
     )
     .join('');
-const plot = (id: string, title: string, keys: readonly Key[], beside = ''): string =>
-  `<section class="panel at-${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}<span class="read" id="${id}-read"></span>${beside}</h2><p class="legend">${legend(keys)}</p><div class="plot" id="${id}" role="img" aria-label="${title}"></div></section>`;
+const plot = (id: string, title: string, keys: readonly Key[], beside = '', below = ''): string =>
+  `<section class="panel at-${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}<span class="read" id="${id}-read"></span>${beside}</h2>${below}<p class="legend">${legend(keys)}</p><div class="plot" id="${id}" role="img" aria-label="${title}"></div></section>`;
 
 const KEYS = {
   price: [
@@ -23,7 +23,7 @@ const KEYS = {
     ['sell', 'sold', '▼'],
   ],
   inventory: [
-    ['inventory', 'distance from target'],
+    ['inventory', 'distance from target; over a week or more: held'],
     ['fees', 'limit', 'dashed'],
   ],
   profit: [
@@ -40,6 +40,17 @@ const KEYS = {
     ['hedging', 'hedging', '■'],
   ],
 } as const;
+
+/** Buttons for the period of the charts. */
+const RANGES = [
+  ['recent', '15 minutes'],
+  ['day', 'day'],
+  ['week', 'week'],
+  ['opening', 'since the opening'],
+] as const;
+const ranges = `<div class="ranges" role="group" aria-label="period of the charts">${RANGES.map(
+  ([id, name], i) => `<button id="range-${id}" type="button" aria-pressed="${i === 0}">${name}</button>`,
+).join('')}</div>`;
 
 /** Complete HTML file, without any external content. */
 export const DOCUMENT = `<!doctype html>
@@ -60,7 +71,7 @@ export const DOCUMENT = `<!doctype html>
 <div id="actions" role="toolbar" aria-label="actions"></div>
 <div id="help" hidden>
 <p><kbd>←</kbd> <kbd>→</kbd> ten seconds, with <kbd>Shift</kbd> a minute, <kbd>Page Up</kbd> <kbd>Page Down</kbd> ten minutes, <kbd>Home</kbd> start of the recording; <kbd>L</kbd> or <kbd>End</kbd> live</p>
-<p><kbd>J</kbd> <kbd>K</kbd> next or previous level; <kbd>R</kbd> last minutes or all; <kbd>P</kbd> profit by hour or by day; <kbd>T</kbd> light or dark; <kbd>A</kbd> actions, <kbd>Esc</kbd> closes dialogs and this help; <kbd>?</kbd> this help</p>
+<p><kbd>J</kbd> <kbd>K</kbd> next or previous level; <kbd>R</kbd> period of the charts; <kbd>P</kbd> profit by hour or by day; <kbd>T</kbd> light or dark; <kbd>A</kbd> actions, <kbd>Esc</kbd> closes dialogs and this help; <kbd>?</kbd> this help</p>
 </div>
 <main>
 <div id="warnings" role="status"></div>
@@ -69,7 +80,7 @@ ${panel('proposals', 'Proposals of agents')}
 ${panel('elsewhere', 'Elsewhere')}
 <div class="grid">
 ${panel('depth', 'Book')}
-${plot('price-plot', 'Price, quotes, fills', KEYS.price, '<button id="range" type="button">last 15 minutes</button>')}
+${plot('price-plot', 'Price, quotes, fills', KEYS.price, '', ranges)}
 ${plot('inventory-plot', 'Inventory', KEYS.inventory)}
 ${plot('profit-plot', 'Profit', KEYS.profit)}
 ${panel('regime', 'Regime')}
@@ -80,6 +91,7 @@ ${panel('orders', 'Orders')}
 ${panel('fills', 'Fills and markouts')}
 ${plot('hours-plot', 'Profit net of fees', KEYS.hours, '<button id="period" type="button">by hour</button>')}
 ${panel('profit', 'Profit by hour and day')}
+${panel('results', 'Results of each configuration')}
 ${panel('hedges', 'Hedges')}
 ${panel('ledger', 'Ledger')}
 ${panel('events', 'Events')}

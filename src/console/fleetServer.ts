@@ -22,7 +22,7 @@ export type FleetServerOptions = PageAddress & {
 /** Starts the server. Rejects with a one-line message if the port is not available. */
 export async function serveFleet({ access, scripts, ...address }: FleetServerOptions): Promise<ConsoleServer> {
   const streams = new LiveStreams();
-  const { server, door } = pageServer({ ...address, what: 'fleet', access, actions: null, posted: [] });
+  const { server, accessCheck } = pageServer({ ...address, what: 'fleet', access, actions: null, posted: [] });
   addPageFiles(
     server.routes,
     {
@@ -31,6 +31,6 @@ export async function serveFleet({ access, scripts, ...address }: FleetServerOpt
     },
     scripts,
   );
-  addLiveStream(server.routes, streams, door);
+  addLiveStream(server.routes, streams, accessCheck);
   return listening(server, streams);
 }

@@ -21,9 +21,12 @@ export type {
   Prepared,
 } from './approvals.ts';
 export type {
+  ConfigResult,
   ConsoleHistory,
   ConsoleView,
   DepthRow,
+  LongHistory,
+  LongRange,
   ProfitParts,
   ShownBookPrices,
   ShownBot,

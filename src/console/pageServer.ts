@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import { GuardedServer, textAnswer } from '../guard/index.ts';
 import type { ConsoleAccess } from './access.ts';
-import { addAccess, openAccess, POSTED, type Doorkeeper } from './accessRoutes.ts';
+import { addAccess, openAccess, POSTED, type RequestAccess } from './accessRoutes.ts';
 import type { ConsoleActions } from './approvals.ts';
 import type { LiveStreams } from './liveStreams.ts';
 import type { ShownSession } from './page/view.ts';
@@ -35,7 +35,7 @@ export type PageServerOptions = PageAddress & {
 const CONNECTIONS = { anonymous: { all: 264 }, viewer: { all: 164 }, operator: { all: 96 } };
 
 /** Returns a server, to which routes can be added until it listens, and the access check of its requests. */
-export function pageServer(options: PageServerOptions): { readonly server: GuardedServer; readonly door: Doorkeeper } {
+export function pageServer(options: PageServerOptions): { readonly server: GuardedServer; readonly accessCheck: RequestAccess } {
   const { what, host, port, allowedHosts = [], access, actions, posted } = options;
   const server = new GuardedServer({
     ...{ what, host, port, allowedHosts },
@@ -53,11 +53,11 @@ export function pageServer(options: PageServerOptions): { readonly server: Guard
     idleMax: 15_000,
   });
   refuseOtherSites(server.routes, access);
-  const door = addDoor(server, access, actions);
+  const accessCheck = addAccessCheck(server, access, actions);
   server.routes.addHook('onRequest', async request =>
-    server.connections.setRole(request.raw.socket, door.roleOf(request)),
+    server.connections.setRole(request.raw.socket, accessCheck.roleOf(request)),
   );
-  return { server, door };
+  return { server, accessCheck };
 }
 
 /**
@@ -99,7 +99,7 @@ function refuseOtherSites(server: FastifyInstance, access: ConsoleAccess | null)
   });
 }
 
-function addDoor(server: GuardedServer, access: ConsoleAccess | null, actions: ConsoleActions | null): Doorkeeper {
+function addAccessCheck(server: GuardedServer, access: ConsoleAccess | null, actions: ConsoleActions | null): RequestAccess {
   if (access !== null) return addAccess(server.routes, access, actions, () => server.port);
   const nobody: ShownSession = {
     ...{ hasLogin: false, mustLogIn: false, role: null, name: '', actions: [], whyNot: null },
@@ -141,9 +141,9 @@ export function addPageFiles(
 }
 
 /** Adds the route of the live stream, for requests that may read. */
-export function addLiveStream(server: FastifyInstance, streams: LiveStreams, door: Doorkeeper): void {
+export function addLiveStream(server: FastifyInstance, streams: LiveStreams, accessCheck: RequestAccess): void {
   server.get('/live', async (request, reply) => {
-    const may = door.mayRead(request);
+    const may = accessCheck.mayRead(request);
     const { raw } = request;
     if (may === null) return textAnswer(reply, 401, 'log in first');
     reply.hijack();
@@ -151,7 +151,7 @@ export function addLiveStream(server: FastifyInstance, streams: LiveStreams, doo
     raw.socket.setTimeout(0);
     raw.socket.setKeepAlive(true, 30_000);
     reply.raw.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
-    streams.add(reply.raw, may, door.roleOf(request), request.ip);
+    streams.add(reply.raw, may, accessCheck.roleOf(request), request.ip);
     return reply;
   });
 }

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { textAnswer } from '../guard/index.ts';
 import type { ConsoleAccess } from './access.ts';
-import type { Doorkeeper } from './accessRoutes.ts';
+import type { RequestAccess } from './accessRoutes.ts';
 import { addApi, type ConsoleApi } from './apiRoutes.ts';
 import { API_POSTED } from './apiSchemas.ts';
 import type { ConsoleActions } from './approvals.ts';
@@ -29,6 +29,8 @@ export type ConsoleSource = {
   readonly libraryStyle: string;
   /** Returns points and fills of the current run as JSON, or null before the first run. */
   history(): string | null;
+  /** Returns the charts since the opening and the results of each configuration as JSON; null without a ledger. */
+  longHistory(): string | null;
   /**
    * Resolves to a past view and its history as JSON on one line, or to the JSON `null` if there is no view at that
    * time. Rejects if the recording cannot be read.
@@ -49,7 +51,7 @@ export type ConsoleOptions = PageAddress & {
 export async function serveConsole(source: ConsoleSource, options: ConsoleOptions): Promise<ConsoleServer> {
   const streams = new LiveStreams();
   const { access = null, actions = null } = options;
-  const { server, door } = pageServer({ ...options, what: 'console', access, actions, posted: API_POSTED });
+  const { server, accessCheck } = pageServer({ ...options, what: 'console', access, actions, posted: API_POSTED });
   addPageFiles(
     server.routes,
     {
@@ -58,20 +60,25 @@ export async function serveConsole(source: ConsoleSource, options: ConsoleOption
     },
     source.scripts,
   );
-  addLiveStream(server.routes, streams, door);
-  addData(server.routes, source, door);
+  addLiveStream(server.routes, streams, accessCheck);
+  addData(server.routes, source, accessCheck);
   if (options.api)
-    addApi(server.routes, options.api, request => door.apiAccess(request), (access?.viewerToken ?? null) === null);
+    addApi(
+      server.routes,
+      options.api,
+      request => accessCheck.apiAccess(request),
+      (access?.viewerToken ?? null) === null,
+    );
   return listening(server, streams);
 }
 
-function addData(server: FastifyInstance, source: ConsoleSource, door: Doorkeeper): void {
+function addData(server: FastifyInstance, source: ConsoleSource, accessCheck: RequestAccess): void {
   const onlyReaders = async (request: FastifyRequest, reply: FastifyReply) =>
-    door.mayRead(request) === null ? textAnswer(reply, 401, 'log in first') : undefined;
-  server.get('/history', { preHandler: onlyReaders }, async (_, reply) => {
-    const history = source.history();
-    return history === null ? textAnswer(reply, 503, 'nothing yet') : reply.type('application/json').send(history);
-  });
+    accessCheck.mayRead(request) === null ? textAnswer(reply, 401, 'log in first') : undefined;
+  const json = (reply: FastifyReply, text: string | null): FastifyReply =>
+    text === null ? textAnswer(reply, 503, 'nothing yet') : reply.type('application/json').send(text);
+  server.get('/history', { preHandler: onlyReaders }, async (_, reply) => json(reply, source.history()));
+  server.get('/long-history', { preHandler: onlyReaders }, async (_, reply) => json(reply, source.longHistory()));
   // The response is a sequence of JSON lines: the progress of the replay whenever it changes, then the view of the
   // requested time, or the problem.
   server.get<{ Querystring: { at?: string } }>('/past', { preHandler: onlyReaders }, async ({ query, raw }, reply) => {

@@ -52,9 +52,10 @@ main{padding:8px 12px 24px;max-width:2200px;margin:0 auto}
 "depth inv inv profitc profitc budgets budgets"
 "levels levels orders orders orders fills fills"
 "hours hours hours ledger ledger events events"
-"profit profit profit hedges hedges events events"}
+"profit profit profit hedges hedges events events"
+"results results results results results results results"}
 .panel{background:var(--panel);border:1px solid var(--line);border-radius:5px;padding:6px 10px 8px;min-width:0;overflow:hidden}
-.at-depth{grid-area:depth}.at-price-plot{grid-area:price}.at-inventory-plot{grid-area:inv}.at-profit-plot{grid-area:profitc}.at-regime{grid-area:regime}.at-limits{grid-area:limits}.at-levels{grid-area:levels}.at-orders{grid-area:orders}.at-fills{grid-area:fills}.at-hours-plot{grid-area:hours}.at-profit{grid-area:profit}.at-budgets{grid-area:budgets}.at-hedges{grid-area:hedges}.at-ledger{grid-area:ledger}.at-events{grid-area:events}
+.at-depth{grid-area:depth}.at-price-plot{grid-area:price}.at-inventory-plot{grid-area:inv}.at-profit-plot{grid-area:profitc}.at-regime{grid-area:regime}.at-limits{grid-area:limits}.at-levels{grid-area:levels}.at-orders{grid-area:orders}.at-fills{grid-area:fills}.at-hours-plot{grid-area:hours}.at-profit{grid-area:profit}.at-budgets{grid-area:budgets}.at-hedges{grid-area:hedges}.at-results{grid-area:results}.at-ledger{grid-area:ledger}.at-events{grid-area:events}
 .at-elsewhere,.at-proposals{margin-bottom:6px}.parts{display:grid;gap:6px 24px;grid-template-columns:repeat(auto-fit,minmax(min(100%,380px),1fr))}.parts>div{min-width:0}.parts table{margin-bottom:6px}.parts td.text{white-space:normal;min-width:60px}.parts :is(th,td){padding-left:8px}.parts :is(th,td):first-child{padding-left:0}
 h2{display:flex;align-items:baseline;gap:10px;font-size:11px;letter-spacing:.05em;text-transform:uppercase;color:var(--soft);margin:0 0 4px;font-weight:600}
 h2 .read{font-weight:400;letter-spacing:0;text-transform:none;white-space:pre;overflow:hidden;text-overflow:ellipsis;min-width:0}h2 button{margin-left:auto;text-transform:none;letter-spacing:0;white-space:nowrap}
@@ -64,7 +65,7 @@ p{margin:0 0 6px}
 .at-price-plot,.at-inventory-plot,.at-profit-plot,.at-hours-plot{display:flex;flex-direction:column}
 .plot{position:relative;flex:1 1 0;min-height:290px;min-width:0;overflow:hidden}.plot .uplot{position:absolute}.at-inventory-plot .plot,.at-profit-plot .plot,.at-hours-plot .plot{min-height:190px}
 .none{color:var(--soft);padding:2px 0}
-.at-ledger :is(th,td){padding-left:6px}.at-ledger td:first-child{white-space:normal;padding-left:0}.wide{overflow-x:auto}.scroll{max-height:270px;overflow-y:auto}#budgets{overflow-x:auto}#budgets th,#budgets td{padding-left:5px}.at-profit .scroll,.at-events .scroll{max-height:400px}
+.at-ledger :is(th,td){padding-left:6px}.at-ledger td:first-child{white-space:normal;padding-left:0}.wide{overflow-x:auto}.scroll{max-height:270px;overflow-y:auto}#budgets{overflow-x:auto}#budgets th,#budgets td{padding-left:5px}.at-profit .scroll,.at-events .scroll,.at-results .scroll{max-height:400px}
 table{border-collapse:collapse;width:100%}
 th,td{padding:1px 0 1px 10px;text-align:right;white-space:nowrap;font-weight:400;vertical-align:top}
 th:first-child,td:first-child{padding-left:0}th.text,td.text{text-align:left}td.prose{white-space:normal;min-width:120px}
@@ -80,7 +81,8 @@ tr.own{background:var(--own)}tr.mid td{text-align:center!important;color:var(--i
 .tabs{display:flex;flex-wrap:wrap;gap:4px;margin-bottom:6px}.tabs button.bid{color:var(--buy)}.tabs button.ask{color:var(--sell)}.tabs .soft{font-size:11px}.tabs button[aria-pressed=true]{background:var(--own)}
 .waterfall caption{text-align:left;color:var(--soft);font-size:11px}.waterfall th{text-align:left;width:1%}.waterfall td:nth-child(2){width:1%}.waterfall td.bar{width:98%}
 .waterfall .track{position:relative;height:18px}.waterfall .bar i{position:absolute;top:4px;bottom:4px;border-radius:1px;background:var(--soft)}.waterfall .bar i.up{background:var(--spread)}.waterfall .bar i.down{background:var(--sell)}.waterfall .bar i.ink{background:var(--ink)}
-.figure{display:inline-block;margin-right:14px;white-space:nowrap}
+.ranges{display:flex;flex-wrap:wrap;gap:4px;margin:0 0 4px}.results li{padding:3px 0}.results li+li{border-top:1px solid var(--rule)}
+.figure{display:inline-block;margin-right:14px;white-space:nowrap}.results .figure{white-space:normal}
 @media(max-width:1500px){.grid{grid-template-areas:
 "depth price price price price limits limits"
 "depth price price price price regime regime"
@@ -88,9 +90,10 @@ tr.own{background:var(--own)}tr.mid td{text-align:center!important;color:var(--i
 "depth inv inv profitc profitc budgets budgets"
 "levels orders orders orders fills fills fills"
 "hours hours hours ledger ledger events events"
-"profit profit profit hedges hedges events events"}th,td{padding-left:7px}}
-@media(max-width:1250px){#tiles{grid-template-columns:repeat(4,1fr)}.grid{grid-template-columns:repeat(2,minmax(0,1fr));grid-template-areas:"price price" "depth levels" "depth limits" "inv profitc" "orders fills" "regime budgets" "hours hours" "profit profit" "ledger events" "hedges hedges"}}
+"profit profit profit hedges hedges events events"
+"results results results results results results results"}th,td{padding-left:7px}}
+@media(max-width:1250px){#tiles{grid-template-columns:repeat(4,1fr)}.grid{grid-template-columns:repeat(2,minmax(0,1fr));grid-template-areas:"price price" "depth levels" "depth limits" "inv profitc" "orders fills" "regime budgets" "hours hours" "profit profit" "ledger events" "hedges hedges" "results results"}}
 @media(max-width:720px){header{align-items:flex-start}.at{flex-basis:100%;flex-direction:row-reverse;justify-content:flex-end}main{padding:6px 6px 20px}.time{flex-wrap:wrap}#slider{flex-basis:100%}#when{flex:1;text-align:left}#tiles{grid-template-columns:repeat(2,1fr)}
-.grid{grid-template-columns:minmax(0,1fr);grid-template-areas:"price" "depth" "regime" "limits" "levels" "orders" "inv" "profitc" "fills" "hours" "profit" "budgets" "ledger" "hedges" "events"}.plot{min-height:220px!important}button{min-height:32px;padding:4px 10px}.read{display:none}
+.grid{grid-template-columns:minmax(0,1fr);grid-template-areas:"price" "depth" "regime" "limits" "levels" "orders" "inv" "profitc" "fills" "hours" "profit" "results" "budgets" "ledger" "hedges" "events"}.plot{min-height:220px!important}button{min-height:32px;padding:4px 10px}.read{display:none}
 .at-profit table{font-size:12px}.at-profit th,.at-profit td{padding-left:4px}.at-profit :is(th,td):is(:nth-child(6),:nth-child(n+8)){display:none}}
 `;

@@ -1,6 +1,6 @@
 /**
  * Summary of one bot: the answer of the API to programs that show several bots. Sums and prices are exact decimal text,
- * times are epoch ms of the bot's clock, and fields `…Ago` are ms.
+ * times are epoch ms of the bot's clock.
  */
 import type { ConsoleView, ShownBot, ShownEvent, ShownFill, ShownHalt, ShownRegime } from './page/view.ts';
 
@@ -21,7 +21,7 @@ export type BotSummary = {
   readonly version: string;
   /** Time at which the summary was made, by the clock of the console. It grows while the console works. */
   readonly madeAt: number;
-  readonly bot: Pick<ShownBot, 'state' | 'beatAgo' | 'writtenAgo'>;
+  readonly bot: Pick<ShownBot, 'state' | 'beatAgoMs' | 'writtenAgoMs'>;
   readonly halts: readonly ShownHalt[];
   /** Last recorded run; `null` if there is none yet. */
   readonly run: SummaryRun | null;
@@ -38,6 +38,11 @@ export type SummaryRun = {
   readonly book: string;
   readonly base: string;
   readonly quote: string;
+  /** Time at which the ledger was opened, also while the profit is unknown; null if not stored. */
+  readonly ledgerSince: string | null;
+  /** Number and start of the newest run; null from an older console. */
+  readonly number: number | null;
+  readonly startedAt: number | null;
   readonly regime: ShownRegime;
   /** Reason why nothing is quoted; `null` while the bot quotes. */
   readonly refusal: string | null;
@@ -55,8 +60,8 @@ export type SummaryRun = {
   readonly uptime: { readonly bid: number; readonly ask: number };
   readonly fills: {
     readonly count: number | null;
-    /** Newest fill. `ago`: real time since the fill, which also grows while the bot is stopped. */
-    readonly last: (Pick<ShownFill, 'at' | 'side' | 'price' | 'amount'> & { readonly ago: number }) | null;
+    /** Newest fill. `agoMs`: real time since the fill, which also grows while the bot is stopped. */
+    readonly last: (Pick<ShownFill, 'at' | 'side' | 'price' | 'amount'> & { readonly agoMs: number }) | null;
   };
   /** Most used limit, with the used share; `null` if no limit is configured. */
   readonly limit: { readonly limit: string; readonly share: number } | null;
@@ -84,10 +89,10 @@ export function summaryOfView(view: ConsoleView, { version, madeAt, money, speed
   const { bot, decision, profit, limits, fills, catchingUp } = view;
   const [last] = fills.last;
   // The console's clock does not match an accelerated bot clock, so the age is computed from the last recorded event.
-  const fillAgo = (at: number): number =>
+  const fillAgoMs = (at: number): number =>
     speed === 1
       ? Math.max(0, madeAt - at)
-      : Math.max(0, view.at - at) / speed + Math.max(bot.beatAgo ?? 0, bot.writtenAgo ?? 0);
+      : Math.max(0, view.at - at) / speed + Math.max(bot.beatAgoMs ?? 0, bot.writtenAgoMs ?? 0);
   // While the console reads a long recording, its view is of an earlier time.
   const behind =
     catchingUp === null ? null : `the console still reads the recording (${Math.floor(catchingUp * 100)}%)`;
@@ -98,7 +103,8 @@ export function summaryOfView(view: ConsoleView, { version, madeAt, money, speed
     note: boundedText(decision.difference ?? decision.note),
     run: {
       ...{ at: view.at, instance: boundedLabel(view.instance), strategy: boundedLabel(view.strategy), money },
-      ...{ book: view.book, base: view.major, quote: view.minor },
+      ...{ book: view.book, base: view.major, quote: view.minor, ledgerSince: view.ledgerSince },
+      ...{ number: view.runs.at(-1)?.run ?? null, startedAt: view.runs.at(-1)?.from ?? null },
       regime: {
         ...decision.regime,
         regime: boundedLabel(decision.regime.regime),
@@ -116,7 +122,7 @@ export function summaryOfView(view: ConsoleView, { version, madeAt, money, speed
       fills: {
         count: fills.count,
         last: last
-          ? { ...{ at: last.at, side: last.side, price: last.price, amount: last.amount }, ago: fillAgo(last.at) }
+          ? { ...{ at: last.at, side: last.side, price: last.price, amount: last.amount }, agoMs: fillAgoMs(last.at) }
           : null,
       },
       limit: limits.reduce<SummaryRun['limit']>(
@@ -140,8 +146,8 @@ export const emptySummary = (
   note: boundedText(trouble),
 });
 
-const shownBotOf = ({ state, beatAgo, writtenAgo, halts }: ShownBot): Pick<BotSummary, 'bot' | 'halts'> => ({
-  bot: { state, beatAgo, writtenAgo },
+const shownBotOf = ({ state, beatAgoMs, writtenAgoMs, halts }: ShownBot): Pick<BotSummary, 'bot' | 'halts'> => ({
+  bot: { state, beatAgoMs, writtenAgoMs },
   halts: halts
     .slice(0, SUMMARY_MAX.halts)
     .map(halt => ({ ...halt, reason: boundedText(halt.reason), by: boundedText(halt.by) })),

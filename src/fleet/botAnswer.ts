@@ -19,12 +19,28 @@ const positive = z.string().regex(/^(?=.*[1-9])\d{1,20}(?:\.\d{1,18})?$/);
 const share = z.number().min(0);
 const sentence = printable(2_000);
 
+const NEW_NAMES = { beatAgo: 'beatAgoMs', writtenAgo: 'writtenAgoMs', ago: 'agoMs' } as const;
+
+/** Returns the value with the new names of keys that an older console sends under their old names only. */
+function withNewNames(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const renamed: Record<string, unknown> = { ...value };
+  for (const [old, name] of Object.entries(NEW_NAMES)) {
+    if (!(name in renamed) && old in renamed) renamed[name] = renamed[old];
+    delete renamed[old];
+  }
+  return renamed;
+}
+
 /** Fields that later versions add are ignored. */
 const summarySchema = z.object({
   format: z.literal(SUMMARY_FORMAT),
   version: label,
   madeAt: time,
-  bot: z.object({ state: z.enum(['running', 'stopped', 'silent', 'never ran']), beatAgo: ago, writtenAgo: ago }),
+  bot: z.preprocess(
+    withNewNames,
+    z.object({ state: z.enum(['running', 'stopped', 'silent', 'never ran']), beatAgoMs: ago, writtenAgoMs: ago }),
+  ),
   halts: z
     .array(
       z.object({
@@ -38,6 +54,9 @@ const summarySchema = z.object({
     .object({
       ...{ at: time, instance: label, strategy: label, money: z.enum(['real', 'paper', 'play']) },
       ...{ book: name, base: name, quote: name },
+      // An older console does not send them.
+      ledgerSince: label.nullable().default(null),
+      ...{ number: z.int().min(0).nullable().default(null), startedAt: time.nullable().default(null) },
       regime: z.object({ regime: label, since: time.nullable(), why: sentence }),
       refusal: sentence.nullable(),
       market: z.object({ bid: positive.nullable(), ask: positive.nullable(), bookAgeMs: ago }),
@@ -47,9 +66,12 @@ const summarySchema = z.object({
       uptime: z.object({ bid: share, ask: share }),
       fills: z.object({
         count: z.int().min(0).nullable(),
-        last: z
-          .object({ at: time, ago: z.number().min(0), side: z.enum(['bid', 'ask']), price: positive, amount: sum })
-          .nullable(),
+        last: z.preprocess(
+          withNewNames,
+          z
+            .object({ at: time, agoMs: z.number().min(0), side: z.enum(['bid', 'ask']), price: positive, amount: sum })
+            .nullable(),
+        ),
       }),
       limit: z.object({ limit: label, share }).nullable(),
       events: z.object({

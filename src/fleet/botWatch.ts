@@ -27,7 +27,7 @@ export type HeardState = {
   readonly state: 'waiting' | 'heard' | 'silent';
   readonly summary: BotSummary | null;
   /** Time since the last new summary, in ms; since the start of the watch if there was none. */
-  readonly heardAgo: Millis;
+  readonly heardAgoMs: Millis;
   /** Reason why the console is silent; `null` if it is not silent. */
   readonly problem: string | null;
 };
@@ -59,8 +59,8 @@ export class BotWatch {
 
   get heard(): HeardState {
     const state = !this.#hasEnded ? 'waiting' : this.#problem === null ? 'heard' : 'silent';
-    const heardAgo = Math.max(0, Math.round(this.#clock.elapsed() - this.#heardAt));
-    return { state, summary: this.#summary, heardAgo, problem: this.#problem };
+    const heardAgoMs = Math.max(0, Math.round(this.#clock.elapsed() - this.#heardAt));
+    return { state, summary: this.#summary, heardAgoMs, problem: this.#problem };
   }
 
   /** Asks once. Never rejects. Returns the time after which to ask again, in ms from the start of this request. */

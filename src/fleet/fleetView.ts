@@ -35,7 +35,7 @@ type Counted = {
   readonly row: FleetRow;
   readonly run: SummaryRun | null;
   /** Time since the bot's recording grew, in ms; `null` if unknown. */
-  readonly writtenAgo: Millis | null;
+  readonly writtenAgoMs: Millis | null;
   readonly profit: Money | null;
   readonly runProfit: Money | null;
   readonly rate: CurrencyRate | null;
@@ -68,54 +68,80 @@ function withOwnMoney(bot: HeardBot): HeardBot {
 
 /**
  * Returns, for each row, the name of the row that counts if several rows show the same bot; `null` if the row itself
- * counts. The first row whose console answers counts, because a state directory may have moved to another machine.
+ * counts. Rows with a common identity show the same bot. The first row whose console answers counts, because a state
+ * directory may have moved to another machine; of several, the first that knows the profit.
  */
 function sameBots(bots: readonly HeardBot[]): readonly (string | null)[] {
-  const counting = new Map<string, HeardBot>();
-  const identities = bots.map(({ heard: { summary } }) => summary && botIdentity(summary));
+  const identities = bots.map(({ heard: { summary } }) => (summary === null ? [] : botIdentities(summary)));
+  const groups = grouped(identities);
+  const counting = new Map<number, HeardBot>();
   for (const [i, bot] of bots.entries()) {
-    const identity = identities[i] ?? null;
-    const known = identity === null ? undefined : counting.get(identity);
-    const isBetter = known === undefined || (known.heard.state !== 'heard' && bot.heard.state === 'heard');
-    if (identity !== null && isBetter) counting.set(identity, bot);
+    const known = counting.get(groups[i]!);
+    if (known === undefined || usefulness(bot) > usefulness(known)) counting.set(groups[i]!, bot);
   }
   return bots.map((bot, i) => {
-    const counts = counting.get(identities[i] ?? '');
-    return counts === undefined || counts === bot ? null : counts.name;
+    const counts = counting.get(groups[i]!)!;
+    return counts === bot ? null : counts.name;
   });
 }
 
+const usefulness = ({ heard: { state, summary } }: HeardBot): number =>
+  (state === 'heard' ? 2 : 0) + (summary?.run?.profit ? 1 : 0);
+
+/** Returns a number for each list of identities. Lists that are connected by common identities have the same number. */
+function grouped(identities: readonly (readonly string[])[]): readonly number[] {
+  const groups = identities.map((_, i) => i);
+  const firstWith = new Map<string, number>();
+  for (const [i, own] of identities.entries())
+    for (const identity of own) {
+      const first = firstWith.get(identity);
+      if (first === undefined) firstWith.set(identity, i);
+      else {
+        const [kept, replaced] = [groups[first]!, groups[i]!];
+        for (const [j, group] of groups.entries()) if (group === replaced) groups[j] = kept;
+      }
+    }
+  return groups;
+}
+
 /**
- * Returns a key that identifies the bot of a summary; `null` if the summary has no ledger. The key has the time, to the
- * millisecond, at which the ledger was opened, so two bots do not share a key.
+ * Returns keys that identify the bot of a summary, also while its profit is unknown: one has the time, to the
+ * millisecond, at which the ledger was opened, the other the number and start of the newest run. Two bots share no key.
+ * Without a run there is none.
  */
-function botIdentity({ run }: BotSummary): string | null {
-  const since = run?.profit?.since ?? null;
-  return run === null || since === null ? null : [run.instance, run.book, run.money, since].join(' ');
+function botIdentities({ run }: BotSummary): readonly string[] {
+  if (run === null) return [];
+  const since = run.ledgerSince ?? run.profit?.since ?? null;
+  const { instance, book, money: kind, number, startedAt } = run;
+  const bot = [instance, book, kind].join(' ');
+  return [
+    ...(since === null ? [] : [`${bot} opened ${since}`]),
+    ...(number === null || startedAt === null ? [] : [`${bot} run ${number} at ${startedAt}`]),
+  ];
 }
 
 /** Returns the mid prices of the bots' books. The market of play money is simulated, so it prices only play money. */
 function midsOf(bots: readonly HeardBot[], kinds: readonly MoneyKind[]): readonly BookMid[] {
-  return bots.flatMap(({ heard: { summary, heardAgo } }) => {
+  return bots.flatMap(({ heard: { summary, heardAgoMs } }) => {
     const run = summary?.run ?? null;
     // The book of a stopped or silent bot is older than its age says.
     if (run === null || !kinds.includes(run.money) || summary?.bot.state !== 'running') return [];
     const { bid, ask, bookAgeMs } = run.market;
     if (bid === null || ask === null || bookAgeMs === null) return [];
     const twiceMid = money(moneyOf(bid) + moneyOf(ask));
-    const ageMs = heardAgo + bookAgeMs + (summary.bot.writtenAgo ?? 0);
+    const ageMs = heardAgoMs + bookAgeMs + (summary.bot.writtenAgoMs ?? 0);
     return [{ book: run.book, base: run.base, quote: run.quote, twiceMid, ageMs }];
   });
 }
 
 /** Returns the age of a bot's figures, in ms. A bot that hangs has old figures even in a new summary. */
-const figuresAge = ({ bot: { beatAgo, writtenAgo } }: BotSummary, heardAgo: Millis): Millis =>
-  heardAgo + Math.max(beatAgo ?? 0, writtenAgo ?? 0);
+const figuresAge = ({ bot: { beatAgoMs, writtenAgoMs } }: BotSummary, heardAgoMs: Millis): Millis =>
+  heardAgoMs + Math.max(beatAgoMs ?? 0, writtenAgoMs ?? 0);
 
 /** Whether the figures can be behind the bot's trades. The figures of a stopped bot are final. */
-function isStale({ row, writtenAgo }: Counted): boolean {
+function isStale({ row, writtenAgoMs }: Counted): boolean {
   if (row.state === 'silent' || row.bot === 'silent') return true;
-  return row.bot === 'running' && writtenAgo !== null && writtenAgo > RECORDING_LATE_MS;
+  return row.bot === 'running' && writtenAgoMs !== null && writtenAgoMs > RECORDING_LATE_MS;
 }
 
 function countedRow(
@@ -124,7 +150,7 @@ function countedRow(
   currency: string,
   mids: Readonly<Record<'real' | 'play', readonly BookMid[]>>,
 ): Counted {
-  const { state, summary, heardAgo, problem } = heard;
+  const { state, summary, heardAgoMs, problem } = heard;
   const run = summary?.run ?? null;
   const rate = run && currencyRate(run.quote, currency, run.money === 'play' ? mids.play : mids.real);
   const own = run?.profit ? moneyOf(run.profit.total) : null;
@@ -133,8 +159,8 @@ function countedRow(
   const [profit, runProfit] = [valueOf(own), valueOf(ownRun)];
   const last = run?.fills.last ?? null;
   const row: FleetRow = {
-    ...{ name, link, state, heardAgo, problem, sameAs },
-    figuresAgo: summary === null ? null : Math.round(figuresAge(summary, heardAgo)),
+    ...{ name, link, state, heardAgoMs, problem, sameAs },
+    figuresAgoMs: summary === null ? null : Math.round(figuresAge(summary, heardAgoMs)),
     trouble: troubleOf(heard, sameAs),
     version: summary?.version ?? null,
     bot: summary?.bot.state ?? null,
@@ -152,13 +178,13 @@ function countedRow(
     inventory: run?.inventory ?? null,
     uptime: run && Math.min(run.uptime.bid, run.uptime.ask),
     fillCount: run?.fills.count ?? null,
-    lastFill: run && last && { ...last, ago: Math.round(last.ago + heardAgo) },
+    lastFill: run && last && { ...last, agoMs: Math.round(last.agoMs + heardAgoMs) },
     alerts: (summary === null ? [] : alertsOf(summary)).slice(0, ALERTS_MAX).map(({ level, text }) => ({
       level,
       text: [...text].slice(0, SUMMARY_MAX.text).join(''),
     })),
   };
-  return { row, run, writtenAgo: summary?.bot.writtenAgo ?? null, profit, runProfit, rate };
+  return { row, run, writtenAgoMs: summary?.bot.writtenAgoMs ?? null, profit, runProfit, rate };
 }
 
 const textOrNull = (sum: Money | null): string | null => (sum === null ? null : textOfMoney(sum));
@@ -167,25 +193,25 @@ const textOrNull = (sum: Money | null): string | null => (sum === null ? null : 
  * Returns a sentence on the problem of a row, for example a silent console, a stopped bot, or a bot that is listed
  * twice; `null` if the bot runs without a problem.
  */
-function troubleOf({ state, summary, heardAgo, problem }: HeardState, sameAs: string | null): string | null {
-  if (state === 'silent') return `silent for ${silenceText(heardAgo)}: ${problem ?? 'unknown'}`;
+function troubleOf({ state, summary, heardAgoMs, problem }: HeardState, sameAs: string | null): string | null {
+  if (state === 'silent') return `silent for ${silenceText(heardAgoMs)}: ${problem ?? 'unknown'}`;
   if (sameAs !== null) return `the same bot as ${sameAs}; its figures count once`;
   if (state === 'waiting' || summary === null) return 'waiting for the first answer';
   const { bot, note, run } = summary;
   switch (bot.state) {
     case 'silent':
-      return `no heartbeat${bot.beatAgo === null ? '' : ` for ${silenceText(bot.beatAgo + heardAgo)}`}: the bot's process is down or hangs`;
+      return `no heartbeat${bot.beatAgoMs === null ? '' : ` for ${silenceText(bot.beatAgoMs + heardAgoMs)}`}: the bot's process is down or hangs`;
     case 'never ran':
       return 'this bot has not run yet';
     case 'stopped':
-      return `stopped${bot.beatAgo === null ? '' : ` for ${silenceText(bot.beatAgo + heardAgo)}`}`;
+      return `stopped${bot.beatAgoMs === null ? '' : ` for ${silenceText(bot.beatAgoMs + heardAgoMs)}`}`;
     case 'running': {
-      const { writtenAgo } = bot;
-      const isLate = writtenAgo !== null && writtenAgo > RECORDING_LATE_MS;
+      const { writtenAgoMs } = bot;
+      const isLate = writtenAgoMs !== null && writtenAgoMs > RECORDING_LATE_MS;
       return (
         note ??
         run?.unknown ??
-        (isLate ? `its recording has not grown for ${silenceText(writtenAgo)}; check its disk` : null)
+        (isLate ? `its recording has not grown for ${silenceText(writtenAgoMs)}; check its disk` : null)
       );
     }
   }
@@ -238,7 +264,7 @@ function sumsOf(kind: MoneyKind, of: readonly Counted[], currency: string): Flee
     inventory: byCurrency(once, ({ row: { base, inventory } }) => [base, inventory]),
     stale: once
       .filter(isStale)
-      .map(({ row: { name, heardAgo, figuresAgo } }) => ({ name, figuresAgo: figuresAgo ?? heardAgo })),
+      .map(({ row: { name, heardAgoMs, figuresAgoMs } }) => ({ name, figuresAgoMs: figuresAgoMs ?? heardAgoMs })),
     missing: once.flatMap(({ row, run }) => {
       const why = run?.unknown ?? row.trouble ?? 'unknown';
       return [

@@ -28,6 +28,7 @@ const PANELS = [
   'levels',
   'orders',
   'profit',
+  'results',
   'fills',
   'budgets',
   'hedges',
@@ -130,7 +131,10 @@ describe('the page', () => {
 
   test('draws price, quotes and fills, inventory between its limits, and profit', async () => {
     const { page } = await opened();
-    await page.locator('#range').click();
+    await page.locator('#range-opening').click();
+    await page.locator('html[data-range=opening]').waitFor(SLOW);
+    expect(await page.locator('#results li').count()).toBeGreaterThan(0);
+    await page.locator('#range-day').click();
     const colours = await inPage<number[]>(
       page,
       `[...document.querySelectorAll('.plot canvas')].map(canvas =>
@@ -396,7 +400,7 @@ describe('keys alone', () => {
     await page.keyboard.press('j');
     await pressed.filter({ hasNotText: first }).waitFor(SLOW);
     await page.keyboard.press('r');
-    expect(await text(page, 'range')).toBe('all');
+    expect(await page.locator('#range-day').getAttribute('aria-pressed')).toBe('true');
     await page.keyboard.press('t');
     expect(await attribute(page, 'data-theme')).toBe('dark');
     await page.keyboard.press('?');
@@ -409,7 +413,7 @@ describe('keys alone', () => {
   test('reach everything that can be pressed, and one sees where they are', async () => {
     const { page } = await opened();
     const reached = new Set<string>();
-    for (let i = 0; i < 20; i++) {
+    for (let i = 0; i < 24; i++) {
       await page.keyboard.press('Tab');
       const [name, outline] = await inPage<[string, string]>(
         page,
@@ -418,7 +422,8 @@ describe('keys alone', () => {
       if (name !== '') expect(outline, name).not.toBe('none');
       reached.add(name.split(' ')[0]!);
     }
-    for (const name of ['keys', 'theme', 'slider', 'live', 'range', 'bid', 'ask']) expect([...reached]).toContain(name);
+    for (const name of ['keys', 'theme', 'slider', 'live', 'range-recent', 'bid', 'ask'])
+      expect([...reached]).toContain(name);
   });
 });
 

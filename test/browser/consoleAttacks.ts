@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pageScripts } from '../../src/app/console/pageScripts.ts';
 import { serveConsole, type ConsoleServer } from '../../src/console/index.ts';
 import { ROOT } from '../cli/program.ts';
-import { FULL_VIEW, HOSTILE, poisoned } from '../console/hostileTexts.ts';
+import { FULL_LONG, FULL_VIEW, HOSTILE, poisoned } from '../console/hostileTexts.ts';
 
 const SLOW = { timeout: 60_000 };
 const TOKEN = 'operator-token-0123456789abcdef-0123';
@@ -28,6 +28,7 @@ beforeAll(async () => {
       scripts: pageScripts(pathToFileURL(`${ROOT}/dist/src/console/page/`)),
       libraryStyle: readFileSync(LIBRARY_STYLE, 'utf8'),
       history: () => JSON.stringify(HISTORY),
+      longHistory: () => JSON.stringify(poisoned(FULL_LONG, evil)),
       past: async () => {
         if (evil.length % 2 === 1) throw new Error(evil);
         return JSON.stringify({ view: poisoned({ ...FULL_VIEW, kind: 'past' }, evil), history: HISTORY });

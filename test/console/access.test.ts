@@ -87,7 +87,13 @@ async function consoleWith(change: Partial<ConsoleAccess> = {}, host = '127.0.0.
       },
     },
   };
-  const source = { scripts: {}, libraryStyle: '', history: () => '{"run":1}', past: async () => 'null' };
+  const source = {
+    scripts: {},
+    libraryStyle: '',
+    history: () => '{"run":1}',
+    longHistory: () => '{"run":1}',
+    past: async () => 'null',
+  };
   server = await serveConsole(source, { host, port: 0, allowedHosts: ['desk.example'], access, actions });
   const { url } = server;
   const ask = asking(() => url);
@@ -435,7 +441,7 @@ describe('a proposal of an agent', () => {
 describe('without a login', () => {
   test('nothing is read where a viewer token is set, but for the page, and nothing is done', async () => {
     const { post, ask } = await consoleWith({ viewerToken: VIEWER });
-    for (const path of ['/history', '/live', '/past?at=1', '/past'])
+    for (const path of ['/history', '/long-history', '/live', '/past?at=1', '/past'])
       expect(await ask(path), path).toMatchObject({ status: 401, body: 'log in first\n' });
     for (const path of ['/', '/style.css', '/healthz']) expect((await ask(path)).status).toBe(200);
     expect(json(await ask('/session'))).toMatchObject({ mustLogIn: true, role: null, actions: [] });
@@ -687,7 +693,8 @@ describe('another page', () => {
 
 describe('every route of a console with tokens', () => {
   const ROUTES = [
-    ...['/', '/style.css', '/icon.svg', '/session', '/live', '/history', '/past', '/healthz', '/login', '/logout'],
+    ...['/', '/style.css', '/icon.svg', '/session', '/live', '/history', '/long-history', '/past'],
+    ...['/healthz', '/login', '/logout'],
     ...['/actions/preview', '/actions/confirm', '/actions/outcome', '/actions/cost', '/actions/parameters'],
     ...['/proposals/preview', '/proposals/reject'],
   ];
@@ -809,7 +816,7 @@ describe('a connection that is not loopback', () => {
 describe('a console without tokens', () => {
   test('has no route that takes a POST, and says that nobody can log in', async () => {
     server = await serveConsole(
-      { scripts: {}, libraryStyle: '', history: () => null, past: async () => 'null' },
+      { scripts: {}, libraryStyle: '', history: () => null, longHistory: () => null, past: async () => 'null' },
       { host: '127.0.0.1', port: 0 },
     );
     const { url } = server;

@@ -1,5 +1,5 @@
 /** Texts that a page must show and never obey, and a view with every text of it replaced by one of them. */
-import type { ConsoleView, ShownHour } from '../../src/console/index.ts';
+import type { ConsoleView, LongHistory, ShownHour } from '../../src/console/index.ts';
 
 /** Each would raise an alert, ask elsewhere, or change the page, were it markup, script, style or address. */
 export const HOSTILE: readonly string[] = [
@@ -60,11 +60,12 @@ export const FULL_VIEW: ConsoleView = {
     book: 'btc_mxn',
     strategy: 'ladder',
     instance: 'mm1',
+    ledgerSince: '2026-11-20T14:05:00.000Z',
     major: 'btc',
     minor: 'mxn',
   },
   bot: {
-    ...{ state: 'running', beatAgo: 100, writtenAgo: 100 },
+    ...{ state: 'running', beatAgoMs: 100, writtenAgoMs: 100 },
     halts: [{ what: 'halted', reason: 'why', at: 7_000_000, by: 'Ana', until: 8_000_000 }],
   },
   catchingUp: 0.5,
@@ -147,6 +148,21 @@ export const FULL_VIEW: ConsoleView = {
   days: [hour],
   events: [{ at: 7_000_000, who: 'person', level: 'warn', text: 'text' }],
   point: [7_200_000, 1, 2, 1, 2, 0, 0, 0, 0, 0, 0],
+};
+
+/** Charts and results with every part. */
+export const FULL_LONG: LongHistory = {
+  ...{ run: 3, at: 7_000_000, missing: ['entries are missing'] },
+  week: { stepMs: 3_600_000, points: [[7_000_000, 1, 2, 3, 4, 5, 6, 7, 1, 1, 1, 1]] },
+  opening: { stepMs: 3_600_000, points: [[7_000_000, 1, null, 3, null, null, 6, 7, null, null, null, null]] },
+  changes: [{ at: 6_000_000, text: 'a: 1 -> 2', run: 3, digest: 'ab', by: 'ana', reason: 'why not' }],
+  results: [
+    {
+      change: { at: 6_000_000, text: 'a: 1 -> 2', run: 3, digest: 'ab', by: 'ana', reason: 'why not' },
+      ...{ from: 6_000_000, to: null, hours: 9, net: '1.5', fills: 2, volume: '100', perHour: 0.2, perVolumeBps: 3 },
+      ...{ interval: { low: -1, high: 1 }, difference: { value: 1, low: -1, high: 2 } },
+    },
+  ],
 };
 
 /** With each text, and each name that is no field of the view's own, replaced. The form of the view stays: `kind` chooses it. */

@@ -10,6 +10,7 @@ const source: ConsoleSource = {
   scripts: { 'main.js': 'void 0;' },
   libraryStyle: '.u{}',
   history: () => '{"run":1}',
+  longHistory: () => '{"results":[]}',
   past: async (at, _, onProgress) => {
     if (at === 13) throw new Error('the recording is damaged, and the rest of it cannot be read');
     onProgress(0.5);
@@ -46,12 +47,14 @@ describe('the console', () => {
     // The libraries are the caller's.
     for (const path of ['/icon.svg', '/main.js', '/style.css']) expect(await ask(path)).toMatchObject({ status: 200 });
     expect(await ask('/history')).toMatchObject({ status: 200, body: '{"run":1}' });
+    expect(await ask('/long-history')).toMatchObject({ status: 200, body: '{"results":[]}' });
   });
 
   test.each([
     '/',
     '/live',
     '/history',
+    '/long-history',
     '/past?at=1',
     '/past',
     '/main.js',
@@ -90,7 +93,7 @@ describe('the console', () => {
   test.each(['evil.example', 'localhost.evil.example', '127.0.0.1.nip.io', 'localhost@evil.example', '10.0.0.9'])(
     'does not answer to the name %j',
     async host => {
-      for (const path of ['/', '/history', '/past?at=1', '/live'])
+      for (const path of ['/', '/history', '/long-history', '/past?at=1', '/live'])
         expect(await ask(path, 'GET', { host })).toMatchObject({
           status: 421,
           body: 'unexpected Host\n',
@@ -112,7 +115,7 @@ describe('the console', () => {
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' },
   ])('answers no other page: %o', async headers => {
-    for (const path of ['/', '/history', '/past?at=1', '/live'])
+    for (const path of ['/', '/history', '/long-history', '/past?at=1', '/live'])
       expect(await ask(path, 'GET', { host: 'localhost', ...headers })).toMatchObject({
         status: 403,
         body: 'unexpected Origin\n',

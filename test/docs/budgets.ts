@@ -21,8 +21,9 @@
  * It was raised by 90 for commands on one of several books: a section and an option.
  * It was raised by 320 for joint inventory and limits over all books: their sections and keys.
  * It was raised by 470 for strategy files: their page with the warm-up, and their command.
+ * It was raised by 190 for results of each configuration in the console, and charts of months.
  */
-export const WORDS_MAX = 45_920;
+export const WORDS_MAX = 46_110;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -39,7 +40,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
   'docs/configuration.md': 5_220,
-  'docs/console.md': 810,
+  'docs/console.md': 985,
   'docs/container.md': 620,
   'docs/contents.md': 230,
   'docs/controls.md': 875,

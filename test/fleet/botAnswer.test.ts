@@ -32,11 +32,11 @@ describe('the summary of a console', () => {
   });
 
   test('has the real age of the last fill, which grows while the bot is stopped, also of an accelerated bot', () => {
-    const stopped = { ...NOW.bot, state: 'stopped', beatAgo: 3_600_000, writtenAgo: 5_000 } as const;
+    const stopped = { ...NOW.bot, state: 'stopped', beatAgoMs: 3_600_000, writtenAgoMs: 5_000 } as const;
     const [newest] = NOW.fills.last;
     const view = { ...NOW, at: newest!.at + 10_000, bot: stopped };
     const ago = (speed: number) =>
-      summaryOfView(view, { ...MAKER, madeAt: newest!.at + 3_610_000, speed }).run?.fills.last?.ago;
+      summaryOfView(view, { ...MAKER, madeAt: newest!.at + 3_610_000, speed }).run?.fills.last?.agoMs;
     expect(ago(1)).toBe(3_610_000);
     expect(ago(10)).toBe(3_601_000);
   });
@@ -49,7 +49,7 @@ describe('the summary of a console', () => {
   });
 
   test('of a bot that never ran is accepted', () => {
-    const bot = { state: 'never ran', beatAgo: null, writtenAgo: null, halts: [] } as const;
+    const bot = { state: 'never ran', beatAgoMs: null, writtenAgoMs: null, halts: [] } as const;
     const summary = emptySummary(bot, 'no such folder', MAKER);
     expect(summaryIn(JSON.stringify(summary))).toEqual(summary);
   });

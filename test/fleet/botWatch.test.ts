@@ -47,18 +47,18 @@ describe('a watch', () => {
     await clock.advance(120_000);
     const pauses = times.slice(1).map((time, i) => time - times[i]!);
     expect(pauses.slice(0, 6)).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
-    expect(watch.heard).toMatchObject({ state: 'silent', problem: 'nothing listens', heardAgo: 120_000 });
+    expect(watch.heard).toMatchObject({ state: 'silent', problem: 'nothing listens', heardAgoMs: 120_000 });
     isDown = false;
     await clock.advance(15_000);
     expect(watch.heard).toMatchObject({ state: 'heard', problem: null });
-    expect(watch.heard.heardAgo).toBeLessThanOrEqual(ASK_EVERY_MS);
+    expect(watch.heard.heardAgoMs).toBeLessThanOrEqual(ASK_EVERY_MS);
   });
 
   test('keeps the last summary of a console that falls silent, with the time since which it is', async () => {
     const { clock, watch } = watched(asked => (asked <= 3 ? fresh(asked) : down));
     watch.start();
     await clock.advance(41_000);
-    expect(watch.heard).toMatchObject({ state: 'silent', heardAgo: 40_000, summary: { madeAt: 3 } });
+    expect(watch.heard).toMatchObject({ state: 'silent', heardAgoMs: 40_000, summary: { madeAt: 3 } });
   });
 
   test('tries a rejected token once a minute, so that the console does not block this machine', async () => {

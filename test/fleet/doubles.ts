@@ -8,6 +8,7 @@ import { SERVER } from './certificates.ts';
 /** A bot that runs and earned 12.5. */
 export const runWith = (change: Partial<SummaryRun> = {}): SummaryRun => ({
   ...{ at: 1_000_000, instance: 'ana', strategy: 'ladder', money: 'real', book: 'btc_mxn', base: 'btc', quote: 'mxn' },
+  ...{ ledgerSince: null, number: null, startedAt: null },
   regime: { regime: 'normal', since: 1, why: '' },
   refusal: null,
   market: { bid: '999', ask: '1001', bookAgeMs: 100 },
@@ -15,7 +16,7 @@ export const runWith = (change: Partial<SummaryRun> = {}): SummaryRun => ({
   inventory: '-0.25',
   unknown: null,
   uptime: { bid: 1, ask: 0.5 },
-  fills: { count: 3, last: { at: 990_000, ago: 10_000, side: 'bid', price: '999', amount: '0.1' } },
+  fills: { count: 3, last: { at: 990_000, agoMs: 10_000, side: 'bid', price: '999', amount: '0.1' } },
   limit: { limit: 'drawdownMax', share: 0.25 },
   events: { warnings: 0, errors: 0, last: null },
   ...change,
@@ -23,7 +24,7 @@ export const runWith = (change: Partial<SummaryRun> = {}): SummaryRun => ({
 
 export const summaryWith = (run: Partial<SummaryRun> | null = {}, change: Partial<BotSummary> = {}): BotSummary => ({
   ...{ format: 1, version: '0.1.0', madeAt: 1_000_000, halts: [], note: null },
-  bot: { state: 'running', beatAgo: 500, writtenAgo: 0 },
+  bot: { state: 'running', beatAgoMs: 500, writtenAgoMs: 0 },
   run: run && runWith(run),
   ...change,
 });

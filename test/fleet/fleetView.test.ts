@@ -8,7 +8,7 @@ import { fleetView } from '../../src/fleet/fleetView.ts';
 import { summaryWith } from './doubles.ts';
 
 const heard = (summary: BotSummary | null, change: Partial<HeardState> = {}): HeardState => ({
-  ...{ state: 'heard', summary, heardAgo: 300, problem: null },
+  ...{ state: 'heard', summary, heardAgoMs: 300, problem: null },
   ...change,
 });
 const view = (states: readonly HeardState[], currency = 'mxn'): FleetView =>
@@ -21,6 +21,36 @@ let openings = 0;
 const bot = (run: Partial<SummaryRun> = {}, change: Partial<BotSummary> = {}) =>
   summaryWith({ profit: profitOf('12.5'), ...run }, change);
 const profitOf = (total: string, run: string | null = '1') => ({ total, run, since: `opening ${openings++}` });
+
+type Listing = {
+  readonly bot: number;
+  readonly isHeard: boolean;
+  readonly hasProfit: boolean;
+  readonly hasInventory: boolean;
+  readonly isOlder: boolean;
+  readonly isBehind: boolean;
+};
+
+/** Bots from this one on have a ledger of an older version, which does not say when it was opened. */
+const UNDATED_FROM = 3;
+
+/** The summary of one of the consoles of a bot, whose profit is a power of ten. */
+function summaryOfListing({ bot: of, isHeard, hasProfit, hasInventory, isOlder, isBehind }: Listing) {
+  const since = `2026-11-20T14:05:00.00${of}Z`;
+  const isDated = of < UNDATED_FROM;
+  const summary = summaryWith({
+    instance: of % 2 === 0 ? 'ana' : 'bea',
+    ledgerSince: isOlder || !isDated ? null : since,
+    ...(isOlder ? { number: null, startedAt: null } : { number: 7, startedAt: 1_000 + of }),
+    profit: hasProfit ? { total: String(10 ** of), run: null, since: isDated ? since : null } : null,
+    inventory: hasInventory && !isBehind ? '1' : null,
+    unknown: hasProfit ? null : 'trades could not be read',
+  });
+  return [
+    summary,
+    { state: isHeard ? ('heard' as const) : ('silent' as const), problem: isHeard ? null : 'gone' },
+  ] as const;
+}
 
 describe('sums', () => {
   test('are the sum of the values of the rows and of the amounts of each currency, to the digit', () => {
@@ -66,7 +96,7 @@ describe('sums', () => {
 
   test('name their rates with books and age', () => {
     const [sum] = view([
-      heard(bot({ market: { bid: '2000', ask: '2000', bookAgeMs: 400 } }), { heardAgo: 600 }),
+      heard(bot({ market: { bid: '2000', ask: '2000', bookAgeMs: 400 } }), { heardAgoMs: 600 }),
       heard(
         bot({
           ...{ book: 'btc_usd', quote: 'usd', profit: profitOf('2') },
@@ -103,6 +133,40 @@ describe('sums', () => {
     expect(bots[1]?.trouble).toBe('the same bot as bot0; its figures count once');
   });
 
+  test('count each bot once, however often it is listed, and whatever its consoles know', () => {
+    const listing = fc.record({
+      bot: fc.integer({ min: 0, max: 4 }),
+      isHeard: fc.boolean(),
+      hasProfit: fc.boolean(),
+      hasInventory: fc.boolean(),
+      // An older console sends the opening only with a profit, and no run.
+      isOlder: fc.boolean(),
+      isBehind: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(listing, { minLength: 1, maxLength: 12 }), listings => {
+        const listed = listings.map(each => {
+          const isOlder = each.isOlder && each.bot < UNDATED_FROM;
+          return { ...each, isOlder, hasProfit: isOlder || (each.hasProfit && !each.isBehind) };
+        });
+        const { sums, bots } = view(listed.map(each => heard(...summaryOfListing(each))));
+        const different = new Set(listed.map(each => each.bot)).size;
+        expect(sums[0]?.bots).toBe(different);
+        expect(bots.filter(({ sameAs }) => sameAs === null)).toHaveLength(different);
+        // A known profit counts, also if another console of the bot does not know it.
+        const known = [...new Set(listed.map(each => each.bot))].filter(of => {
+          const own = listed.filter(each => each.bot === of);
+          const answers = own.filter(({ isHeard }) => isHeard);
+          return (answers.length > 0 ? answers : own).some(({ hasProfit }) => hasProfit);
+        });
+        const total = known.reduce((all, of) => all + 10n ** BigInt(of), 0n);
+        expect(sums[0]?.profit ?? '0').toBe(String(total));
+        const missing = sums[0]?.missing.filter(({ what }) => what === 'profit') ?? [];
+        expect(missing).toHaveLength(different - known.length);
+      }),
+    );
+  });
+
   test('count the row that is heard, where the same bot is also listed at an address that is silent', () => {
     const same = bot();
     const { sums, bots } = view([heard(same, { state: 'silent', problem: 'gone' }), heard(same)]);
@@ -112,14 +176,14 @@ describe('sums', () => {
 
   test('keep the last figures of a silent bot, with their age, and name what they lack', () => {
     const { sums, bots } = view([
-      heard(bot(), { state: 'silent', heardAgo: 40_000, problem: 'no complete answer within 2 s' }),
+      heard(bot(), { state: 'silent', heardAgoMs: 40_000, problem: 'no complete answer within 2 s' }),
       heard(bot({ profit: null, unknown: 'a trade could not be read' })),
-      heard(null, { state: 'silent', heardAgo: 3_000, problem: 'nothing listens' }),
-      heard(summaryWith(null, { bot: { state: 'never ran', beatAgo: null, writtenAgo: null } })),
+      heard(null, { state: 'silent', heardAgoMs: 3_000, problem: 'nothing listens' }),
+      heard(summaryWith(null, { bot: { state: 'never ran', beatAgoMs: null, writtenAgoMs: null } })),
     ]);
     expect(sums[0]).toMatchObject({
       profit: '12.5',
-      stale: [{ name: 'bot0', figuresAgo: 40_500 }],
+      stale: [{ name: 'bot0', figuresAgoMs: 40_500 }],
       missing: [
         { name: 'bot1', what: 'profit', why: 'a trade could not be read' },
         { name: 'bot2', what: 'figures' },
@@ -136,8 +200,8 @@ describe('sums', () => {
 
   test('of a silent bot price nothing after a minute', () => {
     const usd = () => heard(bot({ book: 'eth_usd', base: 'eth', quote: 'usd' }));
-    const rate = (heardAgo: number) =>
-      view([heard(bot({ book: 'usd_mxn', base: 'usd', quote: 'mxn' }), { heardAgo, state: 'silent' }), usd()]).bots[1]
+    const rate = (heardAgoMs: number) =>
+      view([heard(bot({ book: 'usd_mxn', base: 'usd', quote: 'mxn' }), { heardAgoMs, state: 'silent' }), usd()]).bots[1]
         ?.profit;
     expect(rate(50_000)).toBe('12500');
     expect(rate(61_000)).toBeNull();
@@ -149,10 +213,10 @@ describe('sums', () => {
         heard(bot({ book: 'usd_mxn', base: 'usd', quote: 'mxn' }, { bot: botState })),
         heard(bot({ book: 'eth_usd', base: 'eth', quote: 'usd' })),
       ]).bots[1]?.profit;
-    expect(rate({ state: 'running', beatAgo: 1, writtenAgo: 50_000 })).toBe('12500');
-    expect(rate({ state: 'running', beatAgo: 1, writtenAgo: 60_000 })).toBeNull();
-    expect(rate({ state: 'stopped', beatAgo: 1, writtenAgo: 1 })).toBeNull();
-    expect(rate({ state: 'silent', beatAgo: 1, writtenAgo: 1 })).toBeNull();
+    expect(rate({ state: 'running', beatAgoMs: 1, writtenAgoMs: 50_000 })).toBe('12500');
+    expect(rate({ state: 'running', beatAgoMs: 1, writtenAgoMs: 60_000 })).toBeNull();
+    expect(rate({ state: 'stopped', beatAgoMs: 1, writtenAgoMs: 1 })).toBeNull();
+    expect(rate({ state: 'silent', beatAgoMs: 1, writtenAgoMs: 1 })).toBeNull();
   });
 });
 
@@ -176,7 +240,7 @@ describe('a row', () => {
   });
 
   test('says since when a bot sends no heartbeat, although its console answers', () => {
-    const [row] = view([heard(bot({}, { bot: { state: 'silent', beatAgo: 39_700, writtenAgo: null } }))]).bots;
+    const [row] = view([heard(bot({}, { bot: { state: 'silent', beatAgoMs: 39_700, writtenAgoMs: null } }))]).bots;
     expect(row?.trouble).toBe("no heartbeat for 40 s: the bot's process is down or hangs");
   });
 });
@@ -194,21 +258,21 @@ describe('old figures', () => {
     view([heard(bot({}, { bot: botState }), change)]);
 
   test.each<[string, BotSummary['bot'], number]>([
-    ['a bot without a heartbeat', { state: 'silent', beatAgo: 7_200_000, writtenAgo: 5_000 }, 7_200_300],
+    ['a bot without a heartbeat', { state: 'silent', beatAgoMs: 7_200_000, writtenAgoMs: 5_000 }, 7_200_300],
     [
       'a bot that runs while its recording stands still',
-      { state: 'running', beatAgo: 500, writtenAgo: 60_000 },
+      { state: 'running', beatAgoMs: 500, writtenAgoMs: 60_000 },
       60_300,
     ],
-  ])('of %s are listed with their own age, although the console answers', (_, botState, figuresAgo) => {
+  ])('of %s are listed with their own age, although the console answers', (_, botState, figuresAgoMs) => {
     const { sums, bots } = stale(botState);
-    expect(sums[0]?.stale).toEqual([{ name: 'bot0', figuresAgo }]);
-    expect(bots[0]?.figuresAgo).toBe(figuresAgo);
+    expect(sums[0]?.stale).toEqual([{ name: 'bot0', figuresAgoMs }]);
+    expect(bots[0]?.figuresAgoMs).toBe(figuresAgoMs);
   });
 
   test('are not those of a bot that runs and records, nor the last ones of a stopped bot', () => {
-    expect(stale({ state: 'running', beatAgo: 500, writtenAgo: 9_000 }).sums[0]?.stale).toEqual([]);
-    expect(stale({ state: 'stopped', beatAgo: 9e6, writtenAgo: 9e6 }).sums[0]?.stale).toEqual([]);
+    expect(stale({ state: 'running', beatAgoMs: 500, writtenAgoMs: 9_000 }).sums[0]?.stale).toEqual([]);
+    expect(stale({ state: 'stopped', beatAgoMs: 9e6, writtenAgoMs: 9e6 }).sums[0]?.stale).toEqual([]);
   });
 });
 

@@ -3,6 +3,7 @@
  * `export`, as text for a narrow screen or as JSON.
  */
 import { textOfMoney, type Clock, type Millis } from '../../core/index.ts';
+import { jsonWithOldNames } from '../../messages/oldNames.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { timeText } from '../../messages/timeText.ts';
 import { botStatus } from './botStatus.ts';
@@ -28,7 +29,7 @@ export async function readBot({ stateDir: dir }: WhichBot, read: BotRead, clock:
   switch (read.what) {
     case 'status': {
       const status = await botStatus(dir, clock);
-      return read.as === 'json' ? JSON.stringify(status) : botStatusMessage(status, dir);
+      return read.as === 'json' ? jsonWithOldNames(status) : botStatusMessage(status, dir);
     }
     case 'profit':
       return briefReport(await ledgerReport(dir, {}, clock));

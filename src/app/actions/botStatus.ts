@@ -163,12 +163,12 @@ export function statusAt(
  */
 function openOrdersOf(
   dir: string,
-  { state, beatAgo }: BotLife,
+  { state, beatAgoMs }: BotLife,
   now: Millis,
   books: readonly RunStatus[],
   recordedTo: Millis | null,
 ): OpenOrders {
-  const beatAt = beatAgo === null ? null : now - beatAgo;
+  const beatAt = beatAgoMs === null ? null : now - beatAgoMs;
   const seen = ordersSeenIn(dir);
   if (state === 'runs' && books.length > 0) {
     const count = books.reduce((sum, { recorded: { bids, asks } }) => sum + bids.length + asks.length, 0);

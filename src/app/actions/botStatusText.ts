@@ -174,9 +174,9 @@ function lifeText({ at, bot, run, recordedTo, openOrders, disk }: BotStatus): st
     case 'runs':
       return `runs${since}${number}${recorded}`;
     case 'stopped':
-      return `not running; stopped cleanly ${ago(bot.beatAgo ?? 0)} ago${number}`;
+      return `not running; stopped cleanly ${ago(bot.beatAgoMs ?? 0)} ago${number}`;
     case 'silent':
-      return `NO HEARTBEAT for ${ago(bot.beatAgo ?? 0)}, and the bot was not stopped${disk === null ? '' : ` (it may still be running, but cannot write a heartbeat to its state directory: ${disk})`}: ${leftText(at, openOrders)}`;
+      return `NO HEARTBEAT for ${ago(bot.beatAgoMs ?? 0)}, and the bot was not stopped${disk === null ? '' : ` (it may still be running, but cannot write a heartbeat to its state directory: ${disk})`}: ${leftText(at, openOrders)}`;
     case 'never ran':
       return 'no bot has run with this state directory yet';
   }

@@ -49,12 +49,12 @@ export class BesideRun {
     );
   }
 
-  /** Returns the process state of the bot. `writtenAgo`: time since the recording last grew. */
-  bot(writtenAgo: Millis | null): ShownBot {
+  /** Returns the process state of the bot. `writtenAgoMs`: time since the recording last grew. */
+  bot(writtenAgoMs: Millis | null): ShownBot {
     const { dir } = this.#config.state;
-    const beatAgo = this.#watch.stillForMs();
+    const beatAgoMs = this.#watch.stillForMs();
     const record = readHeartbeat(dir, 'bot');
-    return { state: stateOf(record, beatAgo), beatAgo, writtenAgo, halts: haltsIn(dir, this.#clock.now()) };
+    return { state: stateOf(record, beatAgoMs), beatAgoMs, writtenAgoMs, halts: haltsIn(dir, this.#clock.now()) };
   }
 
   /** Returns the events outside the recordings, oldest first, at times of the bot's clock. */
@@ -161,10 +161,10 @@ function botTimeIn(dir: string): (wall: Millis) => Millis {
 
 const inMs = (seconds: number | null): number | null => (seconds === null ? null : seconds * 1000);
 
-function stateOf(record: ReturnType<typeof readHeartbeat>, beatAgo: Millis | null): ShownBot['state'] {
+function stateOf(record: ReturnType<typeof readHeartbeat>, beatAgoMs: Millis | null): ShownBot['state'] {
   if (record === null) return 'never ran';
   if (record.state === 'stopped') return 'stopped';
-  return isThere(record) === false || (beatAgo ?? 0) > SILENT_MS ? 'silent' : 'running';
+  return isThere(record) === false || (beatAgoMs ?? 0) > SILENT_MS ? 'silent' : 'running';
 }
 
 /** Returns the first sample of a metric whose labels contain the text `label`; `null` if there is none. */

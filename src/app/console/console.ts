@@ -4,7 +4,7 @@
  */
 import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
 import { existsSync } from 'node:fs';
-import { textOfError, type Clock, type Millis } from '../../core/index.ts';
+import { pairOf, textOfError, type Clock, type Millis } from '../../core/index.ts';
 import { isOnThisMachine, type Config } from '../../config.ts';
 import {
   emptySummary,
@@ -19,6 +19,7 @@ import {
 import type { ActionAsk } from '../actions/actions.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
+import { jsonWithOldNames } from '../../messages/oldNames.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
 import { recoverChange } from '../actions/setParameter.ts';
@@ -27,8 +28,10 @@ import { consoleAccess, LoginEvents } from './consoleAccess.ts';
 import { actionEvents, consoleActions } from './consoleActions.ts';
 import { consoleApi } from './consoleApi.ts';
 import { consoleProposals, shownProposals } from './consoleProposals.ts';
+import { mergedChanges, notedChangesIn, shownChange, withNotes, type NotedChange } from './configHistory.ts';
 import { consoleView } from './consoleView.ts';
 import { LiveRun } from './liveRun.ts';
+import { longHistory } from './longHistory.ts';
 import { callEvery, refuseKeys } from './pageProcess.ts';
 import { fromPackages, pageScripts } from './pageScripts.ts';
 import { replaysOf } from './replays.ts';
@@ -62,8 +65,8 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const { config, clock } = ask;
   refuseKeys(ask.environment, 'console');
   refuseOpenInspector();
-  const door = new LoginEvents(clock, ask.onLine ?? (() => undefined));
-  const access = consoleAccess(config.console, clock, event => door.add(event));
+  const logins = new LoginEvents(clock, ask.onLine ?? (() => undefined));
+  const access = consoleAccess(config.console, clock, event => logins.add(event));
   const live = new LiveRun(config.state.dir, clock);
   const { book, state, metrics, exchange } = config;
   const replays = replaysOf({ config: { book, state, metrics, exchange }, bot: ask.bot }, clock);
@@ -87,17 +90,20 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
     events: () => beside.events(),
   });
   const acted = actionEvents(config.state.dir);
-  const beside = new BesideRun(config, clock, () => [...acted(), ...door.shown]);
+  const beside = new BesideRun(config, clock, () => [...acted(), ...logins.shown]);
   const proposals = shownProposals(ask.bot, clock);
+  const noted = notedChangesIn(config.state.dir);
+  const long = new KeptLongHistory(live, beside, noted);
   const server = await serveConsole(
     {
       scripts: pageScripts(),
       libraryStyle: readRegularFile(fromPackages('uplot/dist/uPlot.min.css'), LARGE_FILE),
       history: () => {
         const shown = live.replay?.now?.history.shown;
-        return shown ? JSON.stringify(shown) : null;
+        return shown ? JSON.stringify({ ...shown, changes: withNotes(shown.changes, noted()).map(shownChange) }) : null;
       },
-      past: (at, signal, onProgress) => replays.past({ at, runs: live.runs, door: door.shown }, signal, onProgress),
+      longHistory: () => long.text,
+      past: (at, signal, onProgress) => replays.past({ at, runs: live.runs, logins: logins.shown }, signal, onProgress),
     },
     { ...ask, access, actions, api },
   );
@@ -143,8 +149,46 @@ class KeptSummary {
   }
 
   get text(): string | null {
-    this.#text ??= this.#make && JSON.stringify(this.#make());
+    this.#text ??= this.#make && jsonWithOldNames(this.#make());
     return this.#text;
+  }
+}
+
+/**
+ * Long history as JSON, computed at a request. It is computed again only after the ledger was read again, another run
+ * started or was read to its end, or a change was noted. At its maximum of entries and hours, it takes about a second.
+ */
+class KeptLongHistory {
+  readonly #live: LiveRun;
+  readonly #beside: BesideRun;
+  readonly #noted: () => readonly NotedChange[];
+  #text: string | null = null;
+  #of: readonly unknown[] = [];
+
+  constructor(live: LiveRun, beside: BesideRun, noted: () => readonly NotedChange[]) {
+    [this.#live, this.#beside, this.#noted] = [live, beside, noted];
+  }
+
+  get text(): string | null {
+    const { replay } = this.#live;
+    const { ledger } = this.#beside;
+    const book = ledger?.book ?? replay?.now?.setup.book;
+    if (ledger === null || book === undefined) return null;
+    const noted = this.#noted();
+    const of = [ledger, replay?.run, noted.at(-1), this.#live.isCaughtUp];
+    if (of.every((each, i) => each === this.#of[i])) return this.#text;
+    this.#of = of;
+    const [major, minor] = pairOf(book);
+    const now = replay?.now ?? null;
+    const at = now?.seen.at ?? null;
+    const known = now === null || at === null ? null : now.engine.book.snapshot(at);
+    const history = longHistory({
+      ...{ run: replay?.run ?? null, at: at ?? -Infinity, names: { book, major, minor }, ledger },
+      current: known === null || known.known.trades === null ? null : known.booked.sinceOpening,
+      changes: mergedChanges(this.#live.changes, noted),
+      recordedFrom: this.#live.runs[0]?.from ?? null,
+    });
+    return (this.#text = history === null ? null : JSON.stringify(history));
   }
 }
 
@@ -179,7 +223,7 @@ export function moneyKind(exchanges: readonly Config['exchange'][], isPaper: boo
 function liveView(live: LiveRun, beside: BesideRun): ConsoleView | null {
   if (live.replay === null) return null;
   return consoleView(live.replay, {
-    ...{ kind: 'live', bot: beside.bot(live.writtenAgo), runs: live.runs, catchingUp: live.catchingUp },
+    ...{ kind: 'live', bot: beside.bot(live.writtenAgoMs), runs: live.runs, catchingUp: live.catchingUp },
     ...{
       budgets: beside.budgets,
       ledger: beside.ledger,

@@ -9,6 +9,7 @@ import { previewAction } from '../actions/previewAction.ts';
 import { readBot, type BotRead } from '../actions/botReads.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { BesideRun, type BesideConfig } from './besideRun.ts';
+import { notedChangesIn, shownChange, withNotes, type NotedChange } from './configHistory.ts';
 import { actionEvents } from './consoleActions.ts';
 import { botOfPast, consoleView } from './consoleView.ts';
 import { PastMoments } from './pastMoments.ts';
@@ -16,11 +17,11 @@ import { PastMoments } from './pastMoments.ts';
 /** Identification of the bot, as plain data that can be sent to a thread. */
 export type ReplayedBot = { readonly config: BesideConfig; readonly bot: WhichBot };
 
-/** Request for a console view of a past time. `door` has the login events of the console, which no file contains. */
+/** Request for a console view of a past time. `logins` has the login events of the console, which no file contains. */
 export type PastAsk = {
   readonly at: Millis;
   readonly runs: ConsoleView['runs'];
-  readonly door: readonly ShownEvent[];
+  readonly logins: readonly ShownEvent[];
 };
 
 /** Time for which a copy of the ledger is reused, in ms. */
@@ -35,7 +36,8 @@ export class ConsoleReplayer {
   readonly #clock: Clock;
   readonly #beside: BesideRun;
   readonly #moments: PastMoments;
-  #door: readonly ShownEvent[] = [];
+  readonly #noted: () => readonly NotedChange[];
+  #logins: readonly ShownEvent[] = [];
   #ledgerAt = -Infinity;
 
   constructor(of: ReplayedBot, clock: Clock) {
@@ -43,7 +45,8 @@ export class ConsoleReplayer {
     this.#of = of;
     this.#clock = clock;
     const acted = actionEvents(dir);
-    this.#beside = new BesideRun(of.config, clock, () => [...acted(), ...this.#door]);
+    this.#noted = notedChangesIn(dir);
+    this.#beside = new BesideRun(of.config, clock, () => [...acted(), ...this.#logins]);
     this.#moments = new PastMoments(dir, clock, (replay, note, runs) =>
       consoleView(replay, {
         ...{ kind: 'past', bot: botOfPast('running'), runs, catchingUp: null, budgets: null },
@@ -56,13 +59,17 @@ export class ConsoleReplayer {
    * Returns the view at a time as one line of JSON; the text `null` if `PastMoments.at` returns `null`. Rejects if the
    * recording cannot be read.
    */
-  async past({ at, runs, door }: PastAsk, signal: AbortSignal, onProgress: (share: number) => void): Promise<string> {
-    this.#door = door;
+  async past({ at, runs, logins }: PastAsk, signal: AbortSignal, onProgress: (share: number) => void): Promise<string> {
+    this.#logins = logins;
     if (this.#clock.elapsed() - this.#ledgerAt > LEDGER_FOR_MS) {
       this.#ledgerAt = this.#clock.elapsed();
       await this.#beside.readLedger();
     }
-    return JSON.stringify(await this.#moments.at(at, runs, signal, onProgress));
+    const moment = await this.#moments.at(at, runs, signal, onProgress);
+    if (moment === null) return 'null';
+    const { view, history } = moment;
+    const changes = withNotes(history.changes, this.#noted()).map(shownChange);
+    return JSON.stringify({ view, history: { ...history, changes } });
   }
 
   /**

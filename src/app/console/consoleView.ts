@@ -32,6 +32,7 @@ import type {
 } from '../../console/index.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { shownProfit } from '../../messages/shownProfit.ts';
+import { timeText } from '../../messages/timeText.ts';
 import { elsewhereNow } from '../inspect/elsewhereNow.ts';
 import { explanationOf } from '../inspect/explain.ts';
 import { profitByTime } from './journalProfit.ts';
@@ -61,6 +62,7 @@ export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView 
   const { instrument } = history;
   const snapshot = history.across(engine.book.snapshot(at));
   const { trades, unknown } = snapshot.known;
+  const { since: openedAt } = snapshot.booked.sinceOpening;
   const told = explanationOf(engine, seen, instrument, setup);
   const since = (of: number): number | null => (Number.isFinite(of) ? of : null);
   const { kind, bot, runs, catchingUp, budgets, ledger } = beside;
@@ -88,6 +90,7 @@ export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView 
     limits: engine.book.limitUses(at).map(limitOf),
     unknown,
     profit: trades && shownProfit(trades.sinceOpening, trades.runProfit, instrument.minor),
+    ledgerSince: openedAt === null ? null : timeText(openedAt),
     position: trades && textOfMoney(trades.inventory),
     fills: { count: trades && trades.fills, last: history.fills(FILLS), markouts: history.markouts },
     uptime: snapshot.uptime,
@@ -199,7 +202,7 @@ const ledgerOf = ({ causes, checked }: LedgerFile): ShownLedger => ({
 /** Returns the bot's process state for a past view, without heartbeat times and stops. */
 export const botOfPast = (state: ShownBot['state']): ShownBot => ({
   state,
-  beatAgo: null,
-  writtenAgo: null,
+  beatAgoMs: null,
+  writtenAgoMs: null,
   halts: [],
 });

@@ -4,8 +4,9 @@
  */
 import { existsSync } from 'node:fs';
 import type { Clock, Millis, Timer } from '../../core/index.ts';
-import type { ConsoleView } from '../../console/index.ts';
+import type { ConsoleView, ShownChange } from '../../console/index.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
+import { RecordedChanges } from './configHistory.ts';
 import { chainOf, RunChain } from './runChain.ts';
 import type { RunReplay } from './runReplay.ts';
 
@@ -18,6 +19,7 @@ export class LiveRun {
   readonly #dir: string;
   readonly #clock: Clock;
   readonly #chain: RunChain;
+  readonly #changes = new RecordedChanges();
   #runs: ConsoleView['runs'] = [];
   #timer: Timer | null = null;
   #isBehind = true;
@@ -41,6 +43,11 @@ export class LiveRun {
     return this.#runs;
   }
 
+  /** Returns the changes of the configuration between the recorded runs, oldest first. */
+  get changes(): readonly ShownChange[] {
+    return this.#changes.found;
+  }
+
   /** Returns the progress of the replay from 0 to 1; `null` once the replay has caught up with the recording. */
   get catchingUp(): number | null {
     return this.#isBehind && this.replay !== null ? this.#chain.share : null;
@@ -52,7 +59,7 @@ export class LiveRun {
   }
 
   /** Returns the time since the recording last grew, in ms; `null` before the first growth. */
-  get writtenAgo(): Millis | null {
+  get writtenAgoMs(): Millis | null {
     return this.#grewAt === null ? null : Math.round(this.#clock.elapsed() - this.#grewAt);
   }
 
@@ -94,7 +101,9 @@ export class LiveRun {
       if (one) return [one];
       // `recordedRunOf` returns `null` while the first piece of the recording is incomplete.
       const of = recordedRunOf(this.#dir, run);
-      return of === null ? [] : [{ run, from: of.startedAt }];
+      if (of === null) return [];
+      this.#changes.add(of);
+      return [{ run, from: of.startedAt }];
     });
   }
 }

@@ -19,10 +19,11 @@ import {
   type Snapshot,
 } from '../../core/index.ts';
 import type { ConsoleHistory, ShownChange, ShownEvent, ShownFill, SideMarkout } from '../../console/index.ts';
-import { PARAMETER_DIRECTIONS, type ConfigChange } from '../../config.ts';
+import type { ConfigChange } from '../../config.ts';
 import type { Log } from '../../live/log.ts';
 import { logEvent } from '../../messages/eventLog.ts';
 import { RunTotals } from '../run/runTotals.ts';
+import { unnotedChange } from './configHistory.ts';
 
 const RECENT_MAX = 900;
 const WHOLE_MAX = 1_200;
@@ -30,8 +31,6 @@ const EVENTS_MAX = 200;
 const HOURS_MAX = 1_000;
 const FILLS_MAX = 500;
 const CHANGES_MAX = 100;
-/** Maximum length of the text of a change, in characters. */
-const CHANGE_LENGTH_MAX = 300;
 const MARKOUT_AFTER_MS = 60_000;
 
 type Kept = { readonly fill: Fill; markoutBps: number | null };
@@ -140,18 +139,10 @@ export class RunHistory {
     if (this.#events.length > EVENTS_MAX) this.#events.shift();
   }
 
-  /**
-   * Records the changes of the configuration since the previous run. For a key that is not in `PARAMETER_DIRECTIONS`,
-   * only the name is shown, because its value may contain an address.
-   */
+  /** Records the changes of the configuration since the previous run. */
   changed(changes: readonly ConfigChange[]): void {
     if (changes.length === 0) return;
-    const text = changes
-      .map(({ key, from, to }) =>
-        Object.hasOwn(PARAMETER_DIRECTIONS, key) ? `${key}: ${from ?? 'not set'} -> ${to ?? 'not set'}` : key,
-      )
-      .join(', ');
-    this.#changes.push({ at: this.#startedAt ?? this.#at, text: text.slice(0, CHANGE_LENGTH_MAX) });
+    this.#changes.push(unnotedChange(this.#run, this.#startedAt ?? this.#at, changes));
   }
 
   /** Records an input after the engine has processed it. */

@@ -10,6 +10,7 @@ import { serveFleet, type ConsoleServer, type FleetView } from '../../console/in
 import type { Clock } from '../../core/index.ts';
 import { ASK_EVERY_MS, BotWatch, ConsoleClient, fleetView, type TlsTrust } from '../../fleet/index.ts';
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
+import { jsonWithOldNames } from '../../messages/oldNames.ts';
 import { refuseOpenInspector } from '../../wiring/safeProcess.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { accessWith, checkedToken, LoginEvents, readTokenFile } from '../console/consoleAccess.ts';
@@ -157,7 +158,7 @@ export async function startFleet(ask: FleetAsk): Promise<ConsoleServer> {
     // page that opens needs the view.
     if (quiet < (server.pages === 0 ? VIEW_EVERY_IDLE_MS : isChanged ? 0 : 2 * SEND_EVERY_MS)) return;
     [isChanged, sentAt] = [false, clock.elapsed()];
-    server.send(JSON.stringify(fleet.view));
+    server.send(jsonWithOldNames(fleet.view));
   };
   const timers = [callEvery(clock, SEND_EVERY_MS, send), callEvery(clock, PING_EVERY_MS, () => server.ping())];
   return {

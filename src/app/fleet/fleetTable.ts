@@ -24,7 +24,7 @@ export function fleetTable(view: FleetView): readonly string[] {
       row.regime ?? '',
       row.ownProfit === null ? '' : `${signedCents(moneyOf(row.ownProfit))} ${row.quote ?? ''}`,
       row.inventory === null ? '' : `${sixDecimals(row.inventory)} ${row.base ?? ''}`,
-      row.lastFill === null ? '' : roundedAge(row.lastFill.ago),
+      row.lastFill === null ? '' : roundedAge(row.lastFill.agoMs),
     ]),
   );
   const troubles = view.bots.flatMap(({ name, trouble, alerts }) => [
@@ -57,7 +57,7 @@ function sumLines(of: FleetSums, currency: string): readonly string[] {
         `not in the sum: ${signedCents(moneyOfSum(profit))} ${own} of ${bots} ${bots === 1 ? 'bot' : 'bots'}, because no book has a rate to ${currency}`,
     ),
     ...of.stale.map(
-      ({ name, figuresAgo }) => `the sums include figures of ${name} that are ${roundedAge(figuresAgo)} old`,
+      ({ name, figuresAgoMs }) => `the sums include figures of ${name} that are ${roundedAge(figuresAgoMs)} old`,
     ),
     ...of.missing.map(({ name, what }) => `the sums lack the ${what} of ${name}`),
   ].flatMap(wrappedSentence);

@@ -14,7 +14,7 @@ export type BotLife = {
   /** Start time of the bot's process; `null` if no process was ever started. */
   readonly since: Millis | null;
   /** Time since the last heartbeat; `null` if there is none. */
-  readonly beatAgo: Millis | null;
+  readonly beatAgoMs: Millis | null;
 };
 
 /** Stop in effect: a state that blocks or limits quoting. */
@@ -43,10 +43,14 @@ export function lifeOf(dir: string, now: Millis): BotLife {
   const record = readHeartbeat(dir, 'bot');
   // The file can be removed between the two reads.
   const file = statSync(join(dir, HEARTBEAT_FILES.bot), { throwIfNoEntry: false });
-  if (record === null || file === undefined) return { state: 'never ran', since: null, beatAgo: null };
-  const beatAgo = Math.max(0, Math.round(now - file.mtimeMs));
-  const isSilent = isThere(record) === false || beatAgo > SILENT_MS;
-  return { state: record.state === 'stopped' ? 'stopped' : isSilent ? 'silent' : 'runs', since: record.born, beatAgo };
+  if (record === null || file === undefined) return { state: 'never ran', since: null, beatAgoMs: null };
+  const beatAgoMs = Math.max(0, Math.round(now - file.mtimeMs));
+  const isSilent = isThere(record) === false || beatAgoMs > SILENT_MS;
+  return {
+    state: record.state === 'stopped' ? 'stopped' : isSilent ? 'silent' : 'runs',
+    since: record.born,
+    beatAgoMs,
+  };
 }
 
 /** Stop in a latch or file; `null` if there is none. */

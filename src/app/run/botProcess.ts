@@ -72,6 +72,7 @@ import { throwAsUsageError, openOwnState, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { RunTotals } from './runTotals.ts';
+import { changesSinceLastRun } from './earlierConfig.ts';
 import { cleanUpFailedStart, cleanUpDamagedState } from './startupCleanup.ts';
 
 export type RunResult = Omit<StopReport, 'ledgerMatches'> & { readonly summary: Summary };
@@ -307,6 +308,7 @@ export class BotProcess {
       engine: () => rotation.run.engine,
       time: () => rotation.run.time(),
       config: () => this.#config,
+      run: () => this.#journal.run,
       assertUsable: next => {
         if (next.books !== undefined || this.#config.books !== undefined)
           throw new UsageError('books: a bot with several books cannot reload its configuration; restart the bot');
@@ -335,6 +337,8 @@ export class BotProcess {
         return end;
       },
     });
+    const { run, setup } = this.#journal;
+    reloading.noteStart(changesSinceLastRun(this.#config.state.dir, run, setup));
     const looking = reloading.start();
     this.#ends.push(() => looking.stop());
     return reloading;

@@ -12,6 +12,7 @@ import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import type { ReloadBox } from '../../live/mailbox/mailbox.ts';
+import { writtenProfit, type WrittenProfit } from '../../live/recording/ledgerText.ts';
 import { referenceOf } from '../../wiring/bot.ts';
 import type { StrategyApproval } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -50,6 +51,8 @@ export type ReloadHost = {
   readonly time: () => Millis;
   /** Current configuration. */
   readonly config: () => Config;
+  /** Number of the current run. */
+  readonly run: () => number;
   /**
    * Refuses a reload of a bot with several books, and repeats those checks of a start that depend only on the exchanges
    * in the configuration.
@@ -70,7 +73,24 @@ export type ReloadHost = {
 /** Reload request. Requests by SIGHUP have no id and no digest. */
 export type ReloadAsk = Omit<MailMessage<'reload'>, 'at'>;
 
+/** Configuration that took effect: its run, time by the bot's clock, digest of its file, and the profit until then. */
+export type EffectiveNote = {
+  /** Run that started with it; `null` if the current run continued. */
+  readonly run: number | null;
+  readonly time: Millis;
+  /** `reloadDigestOf` of the file; `null` if the file no longer has this configuration. */
+  readonly digest: string | null;
+  /** Booked profit since the opening of the ledger; `null` if the time of the opening is unknown. */
+  readonly profit: WrittenProfit | null;
+};
+
 const LOOK_EVERY_MS = 1_000;
+
+/** Answer to a reload request, the changes of the file, and, if they took effect, the note about it. */
+type Applied = Omit<MailMessage<'reloadAnswer'>, 'id'> & {
+  readonly changes: readonly ConfigChange[];
+  readonly note?: EffectiveNote;
+};
 
 export class Reloading {
   readonly #host: ReloadHost;
@@ -107,11 +127,49 @@ export class Reloading {
     };
   }
 
+  /** Adds the changes since the last recorded run, if any, to the log of reloads. */
+  noteStart(changes: readonly ConfigChange[]): void {
+    if (changes.length === 0) return;
+    const { box, clock, log, run } = this.#host;
+    const note = this.#effective(this.#startDigest(), run());
+    quietly(log, () =>
+      box.note({ at: clock.now(), by: 'start', reason: 'restart', end: 'started', lines: [], changes, ...note }),
+    );
+  }
+
+  /** Returns the digest of the file; `null` if the file has changed since the start or cannot be read. */
+  #startDigest(): string | null {
+    try {
+      const { config, text } = this.#host.source.inspect();
+      const isSame = configChanges(config, comparableTo(config, this.#given)).length === 0;
+      return isSame ? reloadDigestOf(text, config) : null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Returns the note about the configuration in force. It never throws, because a change has already taken effect. */
+  #effective(digest: string | null, run: number | null): EffectiveNote {
+    const { engine, time, log } = this.#host;
+    const at = time();
+    let profit: WrittenProfit | null = null;
+    quietly(log, () => {
+      // At a change of runs, trades that were not read yet are booked later, and then belong to the new configuration.
+      const { sinceOpening } = engine().book.snapshot(at).booked;
+      if (sinceOpening.since !== null) profit = writtenProfit(sinceOpening);
+    });
+    return { run, time: at, digest, profit };
+  }
+
   /** Handles reload requests one after another, in order of arrival. */
   ask(asked: ReloadAsk): void {
     const { box, clock, log } = this.#host;
     this.#underWay = this.#underWay.then(async () => {
-      const { changes, ...answer } = await this.#apply(asked).catch((error: unknown) => ({
+      const {
+        changes,
+        note = {},
+        ...answer
+      } = await this.#apply(asked).catch((error: unknown): Applied => ({
         ...kept(error instanceof UsageError ? error.message.split('\n') : [sentenceOf(error)]),
         changes: [],
       }));
@@ -120,15 +178,13 @@ export class Reloading {
       else for (const line of answer.lines) log.info({ by, reason }, `reload: ${line}`);
       quietly(log, () => {
         if (!asked.isPreview && (answer.end === 'taken' || answer.end === 'kept'))
-          box.note({ at: clock.now(), by, reason, ...answer, changes });
+          box.note({ at: clock.now(), by, reason, ...answer, changes, ...note });
         box.answer({ id: asked.id, ...answer });
       });
     });
   }
 
-  async #apply(
-    asked: ReloadAsk,
-  ): Promise<Omit<MailMessage<'reloadAnswer'>, 'id'> & { readonly changes: readonly ConfigChange[] }> {
+  async #apply(asked: ReloadAsk): Promise<Applied> {
     const { config, assertUsable, take } = this.#host;
     const given = this.#read(asked);
     // A preview runs no strategy file. The asking command compares the keys of the file, and computes the quotes.
@@ -153,7 +209,8 @@ export class Reloading {
     const taken = hasRun
       ? `applied: run ${end.run} resumed with the new configuration after ${(end.ms / 1000).toFixed(1)} s`
       : 'applied; no quote was moved';
-    return { end: 'taken', lines: [...shown, taken], changes };
+    const note = this.#effective(reloadDigestOf(given.text, given.config), hasRun ? end.run : null);
+    return { end: 'taken', lines: [...shown, taken], changes, note };
   }
 
   /**

@@ -19,6 +19,7 @@ import { progress } from '../../app/inspect/explain.ts';
 import { cancelOwn, lastConfigOf, nothingToCancel } from '../../app/inspect/halt.ts';
 import { ownName } from '../../app/inspect/ledger.ts';
 import { EXIT } from '../../messages/exits.ts';
+import { jsonWithOldNames } from '../../messages/oldNames.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -81,7 +82,7 @@ function addStatus(program: Command): void {
         return;
       }
       const told = await botStatus(dir, clock, progress(clock, writeError));
-      print(options.json ? JSON.stringify(told) : botStatusText(told, dir));
+      print(options.json ? jsonWithOldNames(told) : botStatusText(told, dir));
     });
 }
 

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { EXIT } from '../../messages/exits.ts';
+import { jsonWithOldNames } from '../../messages/oldNames.ts';
 import { keepHarmless } from '../../app/run/childProcess.ts';
 import { portFlag } from '../terminal/flags.ts';
 import { print, printError } from '../terminal/output.ts';
@@ -37,7 +38,7 @@ export function addFleetCommand(program: Command): void {
       if (once || json) {
         const view = await fleetOnce(ask);
         const { fleetTable } = await import('../../app/fleet/fleetTable.ts');
-        print(json ? JSON.stringify(view) : fleetTable(view).join('\n'));
+        print(json ? jsonWithOldNames(view) : fleetTable(view).join('\n'));
         return;
       }
       const signals = signalsToStop('leaving', EXIT.clean);

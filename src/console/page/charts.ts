@@ -1,21 +1,22 @@
 /**
- * Charts of the console: price with the bot's quotes and fills, inventory, and parts of the profit, for the last
- * minutes or the full replay.
+ * Charts of the console: price with the bot's quotes and fills, inventory, and parts of the profit. The last minutes and
+ * the day are from recordings; the week and the time since the opening are from the ledger.
  */
 import type UPlot from 'uplot';
 import { clockOf, stamp } from './texts.ts';
-import type { ConsoleHistory, ConsoleView } from './view.ts';
+import type { ConsoleHistory, ConsoleView, LongHistory, ShownChange } from './view.ts';
 
 /** Chart library, loaded before this script. */
 declare const uPlot: typeof UPlot;
 
-export type Range = 'recent' | 'whole';
+/** Periods of the charts, shortest first. */
+export const RANGES = ['recent', 'day', 'week', 'opening'] as const;
+export type Range = (typeof RANGES)[number];
 
 type Line = {
   readonly label: string;
   readonly colour: string;
   readonly column: number;
-  readonly dash?: number[];
   readonly width?: number;
 };
 
@@ -35,11 +36,25 @@ const PROFIT: readonly Line[] = [
   { label: 'hedging', colour: 'fair', column: 10 },
 ];
 
+/** Lines of the charts for a week and since the opening. `column` is the index of a field in a point of `LongRange`. */
+const LONG_PRICE: readonly Line[] = [{ label: 'price', colour: 'soft', column: 1, width: 1.5 }];
+const LONG_HOLDINGS: readonly Line[] = [{ label: 'held', colour: 'inventory', column: 2, width: 1.5 }];
+const LONG_PROFIT: readonly Line[] = [
+  { label: 'net', colour: 'ink', column: 3, width: 2 },
+  { label: 'spread', colour: 'spread', column: 4 },
+  { label: 'inventory', colour: 'inventory', column: 5 },
+  { label: 'fees', colour: 'fees', column: 6 },
+  { label: 'hedging', colour: 'fair', column: 7 },
+];
+/** Columns of the number and the mean price of fills in a point of `LongRange`. */
+const LONG_FILLS = { bought: [8, 9], sold: [10, 11] } as const;
+
 export class Charts {
   range: Range = 'recent';
   #drawn: { readonly chart: UPlot; readonly place: HTMLElement; readonly lines: readonly Line[] }[] = [];
   #history: ConsoleHistory | null = null;
   #view: ConsoleView | null = null;
+  #long: LongHistory | null = null;
   readonly #due = oncePerFrame(() => this.#draw());
 
   constructor() {
@@ -54,29 +69,54 @@ export class Charts {
     this.#due();
   }
 
-  show(history: ConsoleHistory, view: ConsoleView): void {
-    if (history === this.#history && view === this.#view) return;
-    [this.#history, this.#view] = [history, view];
+  show(history: ConsoleHistory, view: ConsoleView, long: LongHistory | null): void {
+    if (history === this.#history && view === this.#view && long === this.#long) return;
+    [this.#history, this.#view, this.#long] = [history, view, long];
     this.#due();
   }
 
+  get #isLong(): boolean {
+    return this.range === 'week' || this.range === 'opening';
+  }
+
   #draw(): void {
-    const history = this.#history;
-    if (history === null) return;
+    if (this.#history === null) return;
     if (this.#drawn.length === 0)
-      this.#drawn = [
-        this.#made('price-plot', PRICE, [chart => this.#fills(chart)]),
-        this.#made('inventory-plot', INVENTORY, [chart => this.#limits(chart)]),
-        this.#made('profit-plot', PROFIT, [chart => level(chart, 0, 'soft', [])]),
-      ];
-    const points = history[this.range];
+      this.#drawn = this.#isLong
+        ? [
+            this.#made('price-plot', LONG_PRICE, [chart => this.#longFills(chart)]),
+            this.#made('inventory-plot', LONG_HOLDINGS, []),
+            this.#made('profit-plot', LONG_PROFIT, [chart => level(chart, 0, 'soft', [])]),
+          ]
+        : [
+            this.#made('price-plot', PRICE, [chart => this.#fills(chart)]),
+            this.#made('inventory-plot', INVENTORY, [chart => this.#limits(chart)]),
+            this.#made('profit-plot', PROFIT, [chart => level(chart, 0, 'soft', [])]),
+          ];
+    const points = this.#points();
     for (const { chart, lines } of this.#drawn) {
       const columns = [0, ...lines.map(({ column }) => column)].map(column =>
-        points.map(point => valueAt(point, column)),
+        points.map(point => (this.#isLong ? longValueAt(point, column) : valueAt(point, column))),
       );
       chart.setData(columns as UPlot.AlignedData);
     }
     document.documentElement.dataset['points'] = String(points.length);
+    document.documentElement.dataset['range'] = this.range;
+  }
+
+  /** Returns the points of the period, up to the time of the view. */
+  #points(): readonly (readonly (number | null)[])[] {
+    const { range } = this;
+    if (range === 'recent') return this.#history?.recent ?? [];
+    if (range === 'day') return this.#history?.whole ?? [];
+    const isPast = this.#view?.kind === 'past';
+    const points = this.#long?.[range].points ?? [];
+    return isPast ? points.filter(([at]) => (at ?? 0) <= this.#view!.at) : points;
+  }
+
+  /** Returns the changes of the configuration in the period's data. */
+  #changesShown(): readonly ShownChange[] {
+    return (this.#isLong ? this.#long?.changes : this.#history?.changes) ?? [];
   }
 
   #fit(): void {
@@ -131,16 +171,25 @@ export class Charts {
       const value = chart.data[i + 1]?.[idx];
       return `${label} ${value === null || value === undefined ? '–' : brief(value)}`;
     });
-    place.textContent = `${clockOf(at * 1000)}  ${texts.join('  ')}${this.#changeAt(chart)}`;
+    const fills = lines === LONG_PRICE ? this.#fillsAt(idx) : '';
+    const time = this.#isLong ? stamp(at * 1000).slice(5, 16) : clockOf(at * 1000);
+    place.textContent = `${time}  ${texts.join('  ')}${fills}${this.#changeAt(chart)}`;
   }
 
   /** Returns the last change of the configuration near the pointer, as text after the values; empty if none is near. */
   #changeAt(chart: UPlot): string {
     const left = chart.cursor.left ?? -1;
-    const near = (this.#history?.changes ?? []).findLast(
+    const near = this.#changesShown().findLast(
       ({ at }) => Math.abs(chart.valToPos(at / 1000, 'x') - left) <= CHANGE_NEAR_PX,
     );
-    return near === undefined ? '' : `  ${near.text}`;
+    return near === undefined ? '' : `  ${near.text}${near.reason === null ? '' : ` (${near.reason})`}`;
+  }
+
+  /** Returns the number of fills of a point, as text after the price. */
+  #fillsAt(index: number): string {
+    const point = this.#points()[index];
+    const [bought, sold] = [point?.[LONG_FILLS.bought[0]], point?.[LONG_FILLS.sold[0]]];
+    return typeof bought === 'number' && typeof sold === 'number' ? `  bought ${bought}  sold ${sold}` : '';
   }
 
   /** Draws a vertical line at each change of the configuration. */
@@ -151,7 +200,7 @@ export class Charts {
       ctx.strokeStyle = colour('past');
       ctx.lineWidth = devicePixelRatio;
       ctx.setLineDash([6, 4]);
-      for (const { at } of this.#history?.changes ?? []) {
+      for (const { at } of this.#changesShown()) {
         if (at / 1000 < min || at / 1000 > max) continue;
         const x = Math.round(chart.valToPos(at / 1000, 'x', true)) + 0.5;
         ctx.beginPath();
@@ -175,22 +224,44 @@ export class Charts {
   }
 
   #fills(chart: UPlot): void {
-    const { min, max } = chart.scales['x'] ?? {};
-    if (min === undefined || max === undefined || min === null || max === null) return;
-    const size = 4 * devicePixelRatio;
-    clipped(chart, ctx => {
-      for (const [at = 0, side = 0, price = 0] of this.#history?.fills ?? []) {
-        if (at / 1000 < min || at / 1000 > max) continue;
-        const [x, y] = [chart.valToPos(at / 1000, 'x', true), chart.valToPos(price, 'y', true)];
-        ctx.fillStyle = colour(side > 0 ? 'buy' : 'sell');
-        ctx.beginPath();
-        ctx.moveTo(x, y - side * size);
-        ctx.lineTo(x - size, y + side * size);
-        ctx.lineTo(x + size, y + side * size);
-        ctx.fill();
-      }
-    });
+    const fills = (this.#history?.fills ?? []).map(([at = 0, side = 0, price = 0]) => ({ at, side, price }));
+    triangles(chart, fills);
   }
+
+  /** Draws the fills of each point as one triangle per side, at their mean price. */
+  #longFills(chart: UPlot): void {
+    const fills = this.#points().flatMap(point =>
+      Object.entries(LONG_FILLS).flatMap(([side, [count, price]]) => {
+        const at = point[price];
+        return (point[count] ?? 0) === 0 || typeof at !== 'number'
+          ? []
+          : [{ at: point[0] ?? 0, side: side === 'bought' ? 1 : -1, price: at }];
+      }),
+    );
+    triangles(chart, fills);
+  }
+}
+
+/** Draws fills as triangles that point up for purchases (`side` is 1) and down for sales. */
+function triangles(
+  chart: UPlot,
+  fills: readonly { readonly at: number; readonly side: number; readonly price: number }[],
+): void {
+  const { min, max } = chart.scales['x'] ?? {};
+  if (min === undefined || max === undefined || min === null || max === null) return;
+  const size = 4 * devicePixelRatio;
+  clipped(chart, ctx => {
+    for (const { at, side, price } of fills) {
+      if (at / 1000 < min || at / 1000 > max) continue;
+      const [x, y] = [chart.valToPos(at / 1000, 'x', true), chart.valToPos(price, 'y', true)];
+      ctx.fillStyle = colour(side > 0 ? 'buy' : 'sell');
+      ctx.beginPath();
+      ctx.moveTo(x, y - side * size);
+      ctx.lineTo(x - size, y + side * size);
+      ctx.lineTo(x + size, y + side * size);
+      ctx.fill();
+    }
+  });
 }
 
 const PLACES = ['price-plot', 'inventory-plot', 'profit-plot'] as const;
@@ -199,11 +270,15 @@ const CHANGE_NEAR_PX = 8;
 const FONT = '11px system-ui, sans-serif';
 
 /** Returns a value of a point, with times in seconds and `null` instead of a price of 0. */
-function valueAt(point: readonly number[], column: number): number | null {
+function valueAt(point: readonly (number | null)[], column: number): number | null {
   const value = point[column] ?? 0;
   if (column === 0) return value / 1000;
   return column <= 4 && value === 0 ? null : value;
 }
+
+/** Returns a value of a point of `LongRange`, with times in seconds. */
+const longValueAt = (point: readonly (number | null)[], column: number): number | null =>
+  column === 0 ? (point[0] ?? 0) / 1000 : (point[column] ?? null);
 
 function roomy(min: number | null, max: number | null, limit: number | null): [number, number] {
   let [low, high] = [min ?? 0, max ?? 1];

@@ -48,7 +48,7 @@ function sumPanel(of: FleetSums, currency: string): Node {
         `not in the sum: ${withSign(sum, 2)} ${own} of ${botsText(bots)}, because no book has a rate to ${currency}`,
     ),
     ...(of.stale.length > 0
-      ? [`old figures: ${namesOf(of.stale.map(({ name, figuresAgo }) => `${name} (${span(figuresAgo)} old)`))}`]
+      ? [`old figures: ${namesOf(of.stale.map(({ name, figuresAgoMs }) => `${name} (${span(figuresAgoMs)} old)`))}`]
       : []),
     ...missingTexts(of.missing),
   ];
@@ -156,7 +156,7 @@ const COLUMNS: readonly Column[] = [
             h(
               'span',
               { class: last.side, title: `${last.amount} at ${last.price}` },
-              `${last.side} ${span(last.ago)} ago`,
+              `${last.side} ${span(last.agoMs)} ago`,
             ),
             fillCount === null ? null : small('soft line', `${fixed(fillCount, 0)} fills`),
           ],
@@ -169,8 +169,8 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** State of bot and console in one or two words. */
-function stateText({ state, bot, heardAgo }: FleetRow): string {
-  if (state === 'silent') return `silent ${span(heardAgo)}`;
+function stateText({ state, bot, heardAgoMs }: FleetRow): string {
+  if (state === 'silent') return `silent ${span(heardAgoMs)}`;
   if (state === 'waiting' || bot === null) return 'waiting';
   return bot === 'silent' ? 'no heartbeat' : bot;
 }

@@ -67,7 +67,7 @@ function sortKey(row: FleetRow, column: SortColumn): string | number | null {
     case 'uptime':
       return row.uptime;
     case 'fill':
-      return row.lastFill?.ago ?? null;
+      return row.lastFill?.agoMs ?? null;
     case 'alerts':
       return row.alerts.length;
     case 'version':

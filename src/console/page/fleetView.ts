@@ -1,6 +1,5 @@
 /**
- * Data for the fleet page and for `puntas fleet --json`. Money and prices are exact decimal text, times are epoch ms,
- * and fields `…Ago` and `…AgeMs` are ms.
+ * Data for the fleet page and for `puntas fleet --json`. Money and prices are exact decimal text, times are epoch ms.
  */
 
 export type FleetView = {
@@ -29,7 +28,7 @@ export type FleetSums = {
   /** Inventory beyond the targets, by base currency. */
   readonly inventory: readonly { readonly currency: string; readonly amount: string; readonly bots: number }[];
   /** Bots with old figures in the sums: console or bot is silent, or the recording of a running bot does not grow. */
-  readonly stale: readonly { readonly name: string; readonly figuresAgo: number }[];
+  readonly stale: readonly { readonly name: string; readonly figuresAgoMs: number }[];
   /** Figures that the sums lack: name of the bot, kind of figure, and reason. */
   readonly missing: readonly { readonly name: string; readonly what: string; readonly why: string }[];
 };
@@ -50,12 +49,12 @@ export type FleetRow = {
   /** State of the bot's console: `waiting` before the first answer. */
   readonly state: 'waiting' | 'heard' | 'silent';
   /** Time since the last new summary. */
-  readonly heardAgo: number;
+  readonly heardAgoMs: number;
   /**
    * Age of the figures; null if there are none. The age grows while the bot is silent, or while its recording does not
    * grow.
    */
-  readonly figuresAgo: number | null;
+  readonly figuresAgoMs: number | null;
   /** Reason why the console is silent; null if the console answers. */
   readonly problem: string | null;
   /** Sentence about a problem of the console or bot, such as a missing heartbeat; null if there is none. */
@@ -90,7 +89,7 @@ export type FleetRow = {
     readonly price: string;
     readonly amount: string;
     /** Real time since the fill; it also grows while the bot is stopped or silent. */
-    readonly ago: number;
+    readonly agoMs: number;
   } | null;
   /** Stops, a limit near its maximum, and warnings of the last hour; most severe first. */
   readonly alerts: readonly { readonly level: 'warn' | 'error'; readonly text: string }[];

@@ -1,5 +1,5 @@
 /** Main script of the console's page: shows the newest or a past view, and handles pointer and keys. */
-import { Charts } from './charts.ts';
+import { Charts, RANGES, type Range } from './charts.ts';
 import * as account from './accountPanels.ts';
 import { Dialogs } from './dialogs.ts';
 import { h, pageElement, render, type Panel } from './elements.ts';
@@ -88,7 +88,8 @@ function show(): void {
   for (const [name, panel] of Object.entries(PANELS)) render(panel(view, state), pageElement(name));
   const canAct = (dialogs.access.session?.actions.length ?? 0) > 0;
   render(proposalsPanel(view, canAct ? proposal => dialogs.review(proposal) : null), pageElement('proposals'));
-  if (history !== null) charts.show(history, view);
+  render(account.resultsPanel(state.long, view.minor, state.past !== null), pageElement('results'));
+  if (history !== null) charts.show(history, view, state.long);
   bars.show(view);
   document.title = `${view.book} ${view.decision.regime.regime} · Puntas`;
   root.dataset['shown'] = `${view.kind} ${view.at}`;
@@ -155,11 +156,13 @@ function recolour(): void {
   bars.reset();
 }
 
-function range(): void {
-  charts.range = charts.range === 'recent' ? 'whole' : 'recent';
-  pageElement('range').textContent = charts.range === 'recent' ? 'last 15 minutes' : 'all';
+function range(chosen: Range): void {
+  charts.range = chosen;
+  for (const each of RANGES) pageElement(`range-${each}`).setAttribute('aria-pressed', String(each === chosen));
   charts.reset();
 }
+
+const nextRange = (): void => range(RANGES[(RANGES.indexOf(charts.range) + 1) % RANGES.length]!);
 
 function period(): void {
   bars.by = bars.by === 'hour' ? 'day' : 'hour';
@@ -181,7 +184,7 @@ const KEYS: Readonly<Record<string, (isShift: boolean) => void>> = {
   l: () => state.go(null),
   j: () => level(1),
   k: () => level(-1),
-  r: range,
+  r: nextRange,
   p: period,
   t: theme,
   '?': help,
@@ -204,7 +207,7 @@ slider.addEventListener('input', () => {
 slider.addEventListener('change', () => (isHeld = false));
 pageElement('live').addEventListener('click', () => state.go(null));
 pageElement('theme').addEventListener('click', theme);
-pageElement('range').addEventListener('click', range);
+for (const each of RANGES) pageElement(`range-${each}`).addEventListener('click', () => range(each));
 pageElement('period').addEventListener('click', period);
 pageElement('keys').addEventListener('click', help);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour);

@@ -1,7 +1,7 @@
 /** State of the page: the newest live view, or a past view instead, and the requests for views. */
 import { answerLines } from './lines.ts';
 import { StreamWatch } from './streamWatch.ts';
-import type { ConsoleHistory, ConsoleView } from './view.ts';
+import type { ConsoleHistory, ConsoleView, LongHistory } from './view.ts';
 
 export type Waiting = { readonly kind: 'waiting'; readonly bot: ConsoleView['bot']; readonly trouble: string | null };
 
@@ -9,6 +9,8 @@ type Moment = { readonly view: ConsoleView; readonly history: ConsoleHistory };
 
 /** Maximum number of recent chart points, one per second. */
 const RECENT_MAX = 900;
+/** Interval of requests of the long history, in ms. */
+const LONG_EVERY_MS = 30_000;
 /** Time without movement of the slider before a request, in ms. */
 const RESTS_MS = 120;
 
@@ -24,6 +26,9 @@ export class State {
   isUp = false;
   /** Name of the selected level, whose price is explained step by step. */
   chosen: string | null = null;
+  /** Charts since the opening, and results of each configuration; `null` before the first answer. */
+  long: LongHistory | null = null;
+  #longAt = -Infinity;
   #history: ConsoleHistory | null = null;
   #asking: AbortController | null = null;
   #rest: number | undefined;
@@ -31,6 +36,7 @@ export class State {
   readonly #dropped: () => void;
   #stream: EventSource | null = null;
   readonly #watch: StreamWatch;
+  readonly #now: () => number;
 
   /**
    * Creates the state. `changed` is called after each change, and `dropped` is called if the stream is lost or
@@ -38,6 +44,7 @@ export class State {
    */
   constructor(changed: () => void, dropped: () => void, now: () => number) {
     this.#watch = new StreamWatch(now);
+    this.#now = now;
     this.#changed = changed;
     this.#dropped = dropped;
   }
@@ -104,14 +111,8 @@ export class State {
     this.#stream = null;
     this.#asking?.abort();
     this.#set(() => {
-      [this.live, this.waiting, this.past, this.asked, this.#history, this.isUp] = [
-        null,
-        null,
-        null,
-        null,
-        null,
-        false,
-      ];
+      [this.live, this.waiting, this.past, this.asked, this.#history, this.long] = [null, null, null, null, null, null];
+      [this.isUp, this.#longAt] = [false, -Infinity];
     });
   }
 
@@ -128,6 +129,10 @@ export class State {
   #take(view: ConsoleView): void {
     this.live = view;
     this.waiting = null;
+    const isOtherRun = this.long !== null && this.long.run !== view.run;
+    // A few seconds after a change, its reason is stored and the state file is read again.
+    const everyMs = this.long === null || isOtherRun ? LONG_EVERY_MS / 10 : LONG_EVERY_MS;
+    if (this.#now() - this.#longAt >= everyMs) void this.#askLong();
     const last = this.#history?.recent.at(-1)?.[0] ?? -Infinity;
     const at = view.point[0] ?? 0;
     // After a gap, or for another run, the full history is requested again.
@@ -160,6 +165,18 @@ export class State {
       this.#set(() => (this.#history = history));
     } catch {
       // The console is not reachable; the next view triggers another request.
+    }
+  }
+
+  async #askLong(): Promise<void> {
+    this.#longAt = this.#now();
+    try {
+      const answer = await window.fetch('/long-history');
+      if (!answer.ok) return;
+      const long = (await answer.json()) as LongHistory;
+      this.#set(() => (this.long = long));
+    } catch {
+      // The console is not reachable; a later view triggers another request.
     }
   }
 

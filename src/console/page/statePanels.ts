@@ -23,7 +23,7 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
   const { bot, decision, catchingUp } = view;
   const { regime } = decision.regime;
   const isPast = past !== null;
-  const stale = bot.writtenAgo !== null && bot.writtenAgo > 10_000;
+  const stale = bot.writtenAgoMs !== null && bot.writtenAgoMs > 10_000;
   return [
     h(
       'h1',
@@ -46,7 +46,7 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
         ? small('pill fair', `reading the recording: ${Math.floor(catchingUp * 100)}%`)
         : null,
       !isPast && stale && bot.state === 'running'
-        ? small('pill fair', `recording not updated for ${span(bot.writtenAgo ?? 0)}`)
+        ? small('pill fair', `recording not updated for ${span(bot.writtenAgoMs ?? 0)}`)
         : null,
     ),
     // Texts that change every few seconds have fixed places here, so that they do not move the page.

@@ -1,6 +1,6 @@
 /**
- * Data for the console's page: only texts and numbers. Money and prices are exact decimal text, times are epoch ms, and
- * fields `…Ago` are ms.
+ * Data for the console's page: only texts and numbers. Money and prices are exact decimal text, times are epoch
+ * ms.
  */
 
 export type ConsoleView = {
@@ -28,6 +28,8 @@ export type ConsoleView = {
   readonly unknown: string | null;
   /** Profit since the opening of the ledger, and profit of the shown run; null if unknown. */
   readonly profit: ShownProfit | null;
+  /** Time at which the ledger was opened, in ISO 8601, also while the profit is unknown; null if not stored. */
+  readonly ledgerSince: string | null;
   /** Inventory: amount of base currency beyond the target; null if unknown. */
   readonly position: string | null;
   readonly fills: {
@@ -52,9 +54,9 @@ export type ConsoleView = {
 export type ShownBot = {
   readonly state: 'running' | 'stopped' | 'silent' | 'never ran';
   /** Time since the last heartbeat; null in a view of the past. */
-  readonly beatAgo: number | null;
+  readonly beatAgoMs: number | null;
   /** Time since the recording last grew; null in a view of the past. */
-  readonly writtenAgo: number | null;
+  readonly writtenAgoMs: number | null;
   /** Active halts set by operators, the sentinel or the bot, most severe first. */
   readonly halts: readonly ShownHalt[];
 };
@@ -379,10 +381,67 @@ export type ConsoleHistory = {
 };
 
 /**
- * Start time of the first run with a changed configuration, and the changed keys, with old and new values where pages
- * may show them.
+ * Change of the configuration: start time and number of the first run with it, and the changed keys, with old and new
+ * values where pages may show them.
  */
-export type ShownChange = { readonly at: number; readonly text: string };
+export type ShownChange = {
+  readonly at: number;
+  readonly text: string;
+  /** Run; null if unknown. */
+  readonly run: number | null;
+  /** SHA-256 (hex) of the configuration file, and of its strategy file if it has one; null if not stored. */
+  readonly digest: string | null;
+  /** Operator, or `start` for a change by a restart; null if not stored. */
+  readonly by: string | null;
+  readonly reason: string | null;
+};
+
+/**
+ * Points at equal intervals. Fields of a point, in order: its end, price, held base currency, profit since the opening
+ * (net, spread, inventory, fees, hedging), and for purchases, then sales within the interval: number and mean price. A
+ * value is null where it is unknown or there is none.
+ */
+export type LongRange = {
+  readonly stepMs: number;
+  readonly points: readonly (readonly (number | null)[])[];
+};
+
+/** Charts of a week and of the time since the opening of the ledger, and the results of each configuration. */
+export type LongHistory = {
+  readonly run: number | null;
+  readonly at: number;
+  readonly week: LongRange;
+  readonly opening: LongRange;
+  /** Changes of the configuration, oldest first. */
+  readonly changes: readonly ShownChange[];
+  /** Results of each configuration, oldest first. */
+  readonly results: readonly ConfigResult[];
+  /** Sentences about what is missing, and why. */
+  readonly missing: readonly string[];
+};
+
+/**
+ * Results of one configuration, in the quote currency: from its change, or from the opening (`change` is null), to the
+ * next change. Sums are exact; rates and intervals are estimates.
+ */
+export type ConfigResult = {
+  readonly change: ShownChange | null;
+  readonly from: number;
+  /** Time of the next change; null for the current configuration. */
+  readonly to: number | null;
+  /** Measured time in hours, without stops of the bot; null if no profit was stored in it. */
+  readonly hours: number | null;
+  readonly net: string | null;
+  /** Fills and their value in the measured time; null if unknown. */
+  readonly fills: number | null;
+  readonly volume: string | null;
+  readonly perHour: number | null;
+  /** 95% interval of `perHour`; null with too few hours. */
+  readonly interval: { readonly low: number; readonly high: number } | null;
+  readonly perVolumeBps: number | null;
+  /** Difference of `perHour` from the previous configuration, with its 95% interval; null if either is unknown. */
+  readonly difference: { readonly value: number; readonly low: number; readonly high: number } | null;
+};
 
 /** Session of the page's user, and the available actions. */
 export type ShownSession = {

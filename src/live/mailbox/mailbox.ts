@@ -235,7 +235,8 @@ export class RequestBox<R extends MailKind, A extends MailKind> {
 /** Request box, or an object that can replace a request box. */
 export type Requests<R extends MailKind, A extends MailKind> = Pick<RequestBox<R, A>, keyof RequestBox<R, A>>;
 
-const RELOADS_FILE = 'reloads.jsonl';
+/** Log of reloads in a state directory. */
+export const RELOADS_FILE = 'reloads.jsonl';
 
 /** Requests to reload the configuration, with the last preview and a log of all reloads, applied or not. */
 export class ReloadBox extends RequestBox<'reload', 'reloadAnswer'> {

@@ -18,7 +18,9 @@ test('each change is kept over the runs in order, a run without one adds none, a
   runs[1]!.follow(runs[0]!);
   runs[2]!.changed([]);
   runs[2]!.follow(runs[1]!);
-  expect(runs[2]!.shown.changes).toEqual([{ at: 2_000, text: 'strategy.halfSpreadBps: 16 -> 13, reference.feeds' }]);
+  expect(runs[2]!.shown.changes).toMatchObject([
+    { at: 2_000, run: 2, text: 'strategy.halfSpreadBps: 16 -> 13, reference.feeds' },
+  ]);
   expect(runs[0]!.shown.changes).toEqual([]);
 });
 

@@ -89,9 +89,9 @@ export class WatchedBot {
       look?.();
     }
     if (this.#live.replay === null) return null;
-    const { runs, catchingUp, trouble, writtenAgo } = this.#live;
+    const { runs, catchingUp, trouble, writtenAgoMs } = this.#live;
     return consoleView(this.#live.replay, {
-      ...{ kind: 'live', bot: this.#beside.bot(writtenAgo), runs, catchingUp, budgets: null },
+      ...{ kind: 'live', bot: this.#beside.bot(writtenAgoMs), runs, catchingUp, budgets: null },
       ...{ ledger: null, events: this.#beside.events(), note: trouble },
     });
   }

@@ -1,118 +1,27 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { askReload } from '../../../src/app/actions/askReload.ts';
 import { digestOf } from '../../../src/app/run/reloading.ts';
-import { replay } from '../../../src/app/inspect/stateCommands.ts';
-import { shippedConfig } from '../../../src/wiring/configFile.ts';
-import { UsageError } from '../../../src/wiring/usageError.ts';
-import { loadConfig } from '../../../src/config.ts';
 import { randomOf, type Random, type WireRequest } from '../../../src/core/index.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
-import type { MailMessage } from '../../../src/live/mailbox/kinds.ts';
-import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
 import { few } from '../../many.ts';
 import type { Fate } from '../inProcess.ts';
-import { started, worldOf, type RunChanges, type Running, type World } from '../world.ts';
+import type { RunChanges } from '../world.ts';
+import { ReloadedBot, type Tree } from './reloadedBot.ts';
 
 const SECOND = 1_000;
 
-type Tree = Record<string, Record<string, unknown>>;
-
-/** A bot whose file can be changed while it runs. */
-class Bot {
-  readonly world: World;
-  /** What the file says. */
-  text: string;
-  running!: Running;
-  #asked = 0;
-
-  constructor(seed: number, name = 'sandbox') {
-    this.world = worldOf(seed, {}, name);
-    const tree = parse(readFileSync(shippedConfig(name), 'utf8')) as Tree;
-    // Amounts as they are configured, whatever is held.
-    delete (tree['strategy']!['skew'] as Record<string, unknown>)['sizeRange'];
-    this.text = stringify({ ...tree, metrics: { port: 0 }, state: { dir: this.world.stateDir } });
-  }
-
-  read() {
-    const loaded = loadConfig(this.text, 'my.yaml');
-    if (!loaded.ok) throw new UsageError(loaded.errors);
-    return { config: loaded.config, text: this.text };
-  }
-
-  async start(changes: RunChanges = {}): Promise<void> {
-    const { config: given } = this.read();
-    const stream = inProcessStream(this.world.box.exchange.stream, this.world.clock);
-    const source = { file: 'my.yaml', given, read: () => this.read(), inspect: () => this.read() };
-    this.running = await started(this.world, { stream, source, config: given, ...changes });
-    await this.world.clock.advance(10 * SECOND);
-  }
-
-  change(changes: Tree): void {
-    const tree = parse(this.text) as Tree;
-    for (const [section, keys] of Object.entries(changes))
-      tree[section] = typeof keys === 'object' ? { ...tree[section], ...keys } : keys;
-    this.text = stringify(tree);
-  }
-
-  async ask(isPreview = false, digest: string | null = null): Promise<MailMessage<'reloadAnswer'>> {
-    const { clock, stateDir } = this.world;
-    const box = new ReloadBox(stateDir);
-    const id = `ask-${this.#asked++}`;
-    box.put({ id, at: clock.now(), by: 'ann', reason: 'a test', digest, isPreview });
-    for (let ms = 0; ms < 200_000; ms += 100) {
-      await clock.advance(100);
-      const answer = box.answered();
-      if (answer?.id === id) return answer;
-    }
-    throw new Error('no answer');
-  }
-
-  ours(): { side: string; price: number; id: string }[] {
-    const { box } = this.world;
-    return [...box.exchange.venue.accounts.get(box.account.id)!.active.values()].map(({ side, price, originId }) => ({
-      side,
-      price,
-      id: originId!,
-    }));
-  }
-
-  replayed(): string {
-    const lines: string[] = [];
-    replay(this.world.stateDir, 'all', line => lines.push(line));
-    return lines.join('\n');
-  }
-
-  /** Seconds without an order of ours. */
-  async away(seconds: number): Promise<number> {
-    let away = 0;
-    for (let ms = 0; ms < seconds * SECOND; ms += 100) {
-      await this.world.clock.advance(100);
-      if (this.ours().length === 0) away += 0.1;
-    }
-    return away;
-  }
-
-  async end() {
-    const result = await this.running.stop();
-    expect(result).toMatchObject({ left: [], failure: null, summary: { ledgerMatches: true, openOrdersLeft: 0 } });
-    expect(this.replayed()).not.toContain('DIFFERENT');
-    this.world.end();
-    return result;
-  }
-}
-
-async function botOf(seed: number, changes: RunChanges = {}): Promise<Bot> {
-  const bot = new Bot(seed);
+async function botOf(seed: number, changes: RunChanges = {}): Promise<ReloadedBot> {
+  const bot = new ReloadedBot(seed);
   await bot.start(changes);
   return bot;
 }
 
-const spreadOf = (bot: Bot): number => {
+const spreadOf = (bot: ReloadedBot): number => {
   const of = (side: string) =>
     bot
       .ours()
@@ -149,6 +58,32 @@ describe('a new configuration for a bot that runs', () => {
     expect(kept.map(line => JSON.parse(line) as object)).toMatchObject([
       { by: 'ann', reason: 'a test', end: 'taken', changes: [{ key: 'strategy.halfSpreadBps', to: '40' }] },
     ]);
+    await bot.end();
+  });
+
+  test('is noted at a restart with its digest, once, and not at a restart without one', async () => {
+    const bot = await botOf(94);
+    const { stateDir } = bot.world;
+    const notes = () =>
+      existsSync(join(stateDir, 'reloads.jsonl'))
+        ? readFileSync(join(stateDir, 'reloads.jsonl'), 'utf8').trim().split('\n')
+        : [];
+    const again = async () => {
+      await bot.running.stop();
+      await bot.start();
+    };
+    await again();
+    expect(notes()).toEqual([]);
+    bot.change({ strategy: { halfSpreadBps: 40 } });
+    await again();
+    await again();
+    const [note, ...others] = notes().map(line => JSON.parse(line) as object);
+    expect(others).toEqual([]);
+    expect(note).toMatchObject({
+      ...{ by: 'start', reason: 'restart', end: 'started', digest: digestOf(bot.text) },
+      changes: [{ key: 'strategy.halfSpreadBps', from: '16', to: '40' }],
+      ...{ run: recordingsIn(stateDir).at(-2)!.run, profit: { profit: {} } },
+    });
     await bot.end();
   });
 
@@ -281,7 +216,7 @@ describe('a new configuration for a bot that runs', () => {
 });
 
 test('a second command leaves the request of another, which waits, as it is', async () => {
-  const bot = new Bot(100);
+  const bot = new ReloadedBot(100);
   const { clock, stateDir } = bot.world;
   const config = join(stateDir, 'my.yaml');
   writeFileSync(config, bot.text);
@@ -355,7 +290,7 @@ test.each([
 ] as const)(
   'hedges on an exchange that was tried on doubles only, accepted by %j, are %s',
   async (acceptUntried, end) => {
-    const bot = new Bot(7, 'elsewhere');
+    const bot = new ReloadedBot(7, 'elsewhere');
     const { hedge } = parse(bot.text) as Tree;
     const remote = { kind: 'remote', restUrl: 'https://example.com' };
     const accepted = acceptUntried === '' ? {} : { acceptUntried };
