@@ -3508,6 +3508,8 @@ export const EDITS: readonly Edit[] = [
     to: 'quote: room(of.quote, true) }',
     test: 'test/core/risk/currencyLimits.test.ts',
     title: 'hold after any fills, whatever orders are live',
+  },
+  {
     name: 'a changed strategy file that runs with money because it ran once',
     file: 'src/app/run/strategyApproval.ts',
     from: 'if (last === null || last.sha256 === sha256) return;',
@@ -3554,6 +3556,8 @@ export const EDITS: readonly Edit[] = [
     to: '',
     test: 'test/app/mcp/agentServer.test.ts',
     title: 'does not run a strategy file that replaces the strategy after the check',
+  },
+  {
     name: 'a fleet counts a bot with unknown profit as often as it is listed',
     file: 'src/fleet/fleetView.ts',
     from: 'const since = run.ledgerSince ?? run.profit?.since ?? null;',
