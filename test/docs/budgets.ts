@@ -71,7 +71,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/recording.md': 525,
   'docs/recovery.md': 700,
   'docs/reference-price.md': 700,
-  'docs/reload.md': 375,
+  'docs/reload.md': 380,
   'docs/remote.md': 505,
   'docs/report.md': 525,
   'docs/runbook.md': 3_135,
