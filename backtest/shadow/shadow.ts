@@ -250,6 +250,7 @@ export class Shadow {
       case 'source':
       case 'witness':
       case 'history':
+      case 'history gap':
       case 'book removed':
       case 'balances':
       case 'balances unread':

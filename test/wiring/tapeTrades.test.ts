@@ -19,8 +19,7 @@ test('a tape gives a strategy its trades since a time, each with its number, and
   // A stored tape has times in whole microseconds.
   const timeOf = (row: number) => Math.round(columns.at[row]! * 1_000) / 1_000;
   const since = timeOf(rows[Math.floor(rows.length / 2)]!);
-  const { read } = tapeTrades(dir);
-  const found = read(instrument, since, 1)!;
+  const found = tapeTrades(dir, { instrument, since, run: 1 });
   const expected = rows
     .filter(row => timeOf(row) >= found.since)
     .map(row => ({
@@ -32,5 +31,5 @@ test('a tape gives a strategy its trades since a time, each with its number, and
   expect(found.trades).toEqual(expected);
   expect(found.last).toBe(expected.at(-1)!.tid);
   expect(found.lastTrade).toEqual(expected.at(-1));
-  expect(() => read({ ...instrument, lot: '7' }, since, 1)).toThrow(/the tape has ticks of .*, expected .* and 7/);
+  expect(() => tapeTrades(dir, { instrument: { ...instrument, lot: '7' }, since, run: 1 })).toThrow(/the tape has ticks of .*, expected .* and 7/);
 });
