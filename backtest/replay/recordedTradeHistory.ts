@@ -4,7 +4,7 @@
  */
 import {
   pastTradesUpTo,
-  TradeHistory,
+  TradeReporter,
   type EngineEvent,
   type Millis,
   type UnreportedTrade,
@@ -25,7 +25,7 @@ type Span = { readonly from: Millis; readonly to: Millis };
 
 export class RecordedTradeHistory {
   readonly #options: RecordedTradesOptions;
-  readonly #history: TradeHistory;
+  readonly #history: TradeReporter;
   /** Gaps that do not overlap, by time. */
   readonly #gaps: readonly Span[];
   #next = 0;
@@ -37,8 +37,8 @@ export class RecordedTradeHistory {
 
   constructor(options: RecordedTradesOptions) {
     this.#options = options;
-    this.#history = new TradeHistory(options.step);
-    this.#gaps = joined(options.gaps);
+    this.#history = new TradeReporter(options.step);
+    this.#gaps = separateSpans(options.gaps);
   }
 
   /** Time of the next start or end of a gap; Infinity if there is none. */
@@ -92,7 +92,7 @@ export class RecordedTradeHistory {
 const RECORDING = 'the recording';
 
 /** Returns the gaps as spans by time, of which no two overlap or touch. */
-function joined(gaps: readonly Gap[]): readonly Span[] {
+function separateSpans(gaps: readonly Gap[]): readonly Span[] {
   const spans: { from: Millis; to: Millis }[] = [];
   for (const { from, to } of [...gaps].sort((a, b) => a.from - b.from)) {
     const last = spans.at(-1);

@@ -32,7 +32,7 @@ export type { LimitName, LimitUse } from './risk/limitUse.ts';
 export * from './marketdata/l3Book.ts';
 export * from './marketdata/livePrice.ts';
 export * from './marketdata/stepSequence.ts';
-export * from './marketdata/tradeHistory.ts';
+export * from './marketdata/tradeReporter.ts';
 export { isPositionLimitReason, RESUMED_BEYOND_LIMIT } from './risk/positionLimit.ts';
 export * from './orders/commands.ts';
 export type { OrderCount } from './orders/orderCounts.ts';

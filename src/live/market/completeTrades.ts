@@ -6,7 +6,7 @@
 import {
   opposite,
   sleep,
-  TradeHistory,
+  TradeReporter,
   type Clock,
   type EngineEvent,
   type Instrument,
@@ -41,7 +41,7 @@ export type CompleteTradesOptions = {
 
 export class CompleteTradeFeed {
   readonly #options: CompleteTradesOptions;
-  readonly #history: TradeHistory;
+  readonly #history: TradeReporter;
   /** Number of the newest reported trade. */
   #last: bigint | null;
   /** Trades that wait until the missed ones are reported; `null` if none was missed. */
@@ -59,7 +59,7 @@ export class CompleteTradeFeed {
     const { history, step } = options;
     this.#options = options;
     this.#last = history.last === null ? null : BigInt(history.last);
-    this.#history = new TradeHistory(step);
+    this.#history = new TradeReporter(step);
     this.#history.continue(history);
   }
 

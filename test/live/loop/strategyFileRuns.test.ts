@@ -10,6 +10,7 @@ import { loadConfig } from '../../../src/config.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
+import type { StreamTransport } from '../../../src/core/index.ts';
 import { changedOwn, OWN_STRATEGY } from '../../strategies/ownFile.ts';
 import { advancing, started, worldOf, type Running, type World } from '../world.ts';
 
@@ -29,7 +30,33 @@ const COUNTING = changedOwn(
       const unknown =`,
 );
 
+/** A transport whose connection can be cut and held down. */
+function cuttable({ connect }: StreamTransport) {
+  const lines = new Set<(why: string) => void>();
+  const line = { isCut: false, cut: () => void [...lines].forEach(close => close('cut')) };
+  const transport: StreamTransport = {
+    connect: listener => {
+      const live = (call: () => void) => void (lines.has(close) && call());
+      const close = (why: string) =>
+        live(() => {
+          lines.delete(close);
+          listener.closed(why);
+        });
+      lines.add(close);
+      const connection = connect({
+        open: () => live(() => (line.isCut ? close('cut') : listener.open())),
+        text: frame => live(() => listener.text(frame)),
+        closed: close,
+      });
+      return connection;
+    },
+  };
+  return { transport, line };
+}
+
 class OwnBot {
+  readonly line: { isCut: boolean; readonly cut: () => void };
+  readonly stream: StreamTransport;
   readonly world: World;
   readonly code: string;
   text: string;
@@ -39,6 +66,8 @@ class OwnBot {
   constructor(seed: number, code: string) {
     this.code = code;
     this.world = worldOf(seed);
+    const { transport, line } = cuttable(inProcessStream(this.world.box.exchange.stream, this.world.clock));
+    [this.stream, this.line] = [transport, line];
     const { skew: _, ...tree } = parse(readFileSync(shippedConfig('sandbox'), 'utf8')) as Record<string, unknown>;
     const strategy = { file: './own.ts', halfSpreadBps: 16, amount: '0.006', levels: 2 };
     this.text = stringify({ ...tree, strategy, metrics: { port: 0 }, state: { dir: this.world.stateDir } });
@@ -52,9 +81,8 @@ class OwnBot {
 
   async start(): Promise<this> {
     const { config: given } = this.read();
-    const stream = inProcessStream(this.world.box.exchange.stream, this.world.clock);
     const source = { file: 'my.yaml', given, read: () => this.read(), inspect: () => this.read() };
-    this.running = await started(this.world, { stream, source, config: given });
+    this.running = await started(this.world, { stream: this.stream, source, config: given });
     await this.world.clock.advance(20_000);
     return this;
   }
@@ -167,6 +195,45 @@ describe('a run with a strategy file', () => {
     expect(bot.replayed()).not.toContain('DIFFERENT');
     expect(bot.replayed().match(/all commands identical/g)?.length).toBe(2);
     expect(heard.length).toBe(calls);
+    bot.world.end();
+  });
+
+  test('is silent from the loss of the stream until it has the missed trades, each with its time, and is replayed so', async () => {
+    const code = changedOwn('contract: 1', 'contract: 1, history: () => 30_000').replace(
+      'trade: ({ side }) =>',
+      'trade: ({ side, at }) => void (globalThis as any).ownTest.heard?.push(at), was: ({ side }: any) =>',
+    );
+    const heard: number[] = [];
+    Object.assign(outside, { heard });
+    const bot = await new OwnBot(305, code).start();
+    const { clock, box } = bot.world;
+    await clock.advance(40_000);
+    expect(bot.orders()).toBeGreaterThan(0);
+    bot.line.isCut = true;
+    bot.line.cut();
+    await clock.advance(2_000);
+    const lostAt = clock.now();
+    let quoted = 0;
+    for (let second = 0; second < 60; second++) {
+      await clock.advance(1_000);
+      quoted += bot.orders();
+    }
+    expect(quoted).toBe(0);
+    bot.line.isCut = false;
+    await clock.advance(70_000);
+    expect(bot.orders()).toBeGreaterThan(0);
+    await bot.running.stop();
+    const { history } = [...box.exchange.venue.books.values()].find(
+      ({ rules }) => rules.book === bot.read().config.book,
+    )!;
+    const listed = history.page(10_000, 'asc').map(({ at }) => at);
+    // The list has times in whole seconds.
+    const from = heard.findIndex(at => at > lostAt);
+    const missed = listed.slice(listed.length - (heard.length - from)).filter(at => at < lostAt + 60_000);
+    expect(missed.length).toBeGreaterThan(5);
+    for (const [i, at] of missed.entries()) expect(Math.abs(heard[from + i]! - at)).toBeLessThan(1_000);
+    expect(heard).toEqual([...heard].sort((a, b) => a - b));
+    expect(bot.replayed()).not.toContain('DIFFERENT');
     bot.world.end();
   });
 

@@ -20,7 +20,7 @@ export const PAST_TRADES_MAX = 20_000;
 
 type HistoryEvent = Extract<EngineEvent, { kind: 'history' }>;
 
-export class TradeHistory {
+export class TradeReporter {
   readonly #step: (event: EngineEvent) => void;
   #isGapOpen = false;
   /** Latest time of a trade that was reported. */
@@ -68,7 +68,7 @@ export class TradeHistory {
 
 /**
  * Returns the trades of the `ms` before `now` as they are recorded, and the time since which they are complete. `since`:
- * time since which `trades` are complete. `trades` are in the order of their numbers; their times may be of two clocks.
+ * time since which the given trades are complete. `trades` are in the order of their numbers; their times may be of two clocks.
  */
 export function pastTradesUpTo(
   { now, ms, since }: { readonly now: Millis; readonly ms: Millis; readonly since: Millis },
@@ -80,5 +80,8 @@ export function pastTradesUpTo(
     return at < now - ms ? [] : [[before, price, amount, side === 'buy' ? 0 : 1]];
   });
   const newest = all.slice(-PAST_TRADES_MAX);
-  return { since: newest.length < all.length ? newest[0]![0] : Math.min(since, now), trades: newest };
+  return {
+    since: newest.length < all.length ? newest[0]![0] : Math.min(Math.max(since, now - ms), now),
+    trades: newest,
+  };
 }
