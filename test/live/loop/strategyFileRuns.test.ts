@@ -11,6 +11,9 @@ import { readRecording, recordingsIn } from '../../../src/live/recording/recordi
 import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
 import type { StreamTransport } from '../../../src/core/index.ts';
+import { KIND } from '../../../src/tape/index.ts';
+import { collectTape } from '../../../src/tape/import/collectTape.ts';
+import { stateRecording } from '../../../src/app/tapes/stateRecording.ts';
 import { changedOwn, OWN_STRATEGY } from '../../strategies/ownFile.ts';
 import { advancing, started, worldOf, type Running, type World } from '../world.ts';
 
@@ -234,6 +237,14 @@ describe('a run with a strategy file', () => {
     for (const [i, at] of missed.entries()) expect(Math.abs(heard[from + i]! - at)).toBeLessThan(1_000);
     expect(heard).toEqual([...heard].sort((a, b) => a - b));
     expect(bot.replayed()).not.toContain('DIFFERENT');
+    // A tape of the recording has none of them at the time at which they were read.
+    const tape = await collectTape(stateRecording(bot.world.stateDir));
+    expect(tape.flaws.find(({ what }) => /read after an outage/.test(what))?.count).toBeGreaterThanOrEqual(
+      missed.length,
+    );
+    const { kind, at } = tape.columns;
+    const trades = Array.from(kind, (one, row) => [one, at[row]!] as const).filter(([one]) => one === KIND.trade);
+    expect(trades.filter(([, time]) => time > lostAt && time < lostAt + 61_000)).toEqual([]);
     bot.world.end();
   });
 
