@@ -162,9 +162,10 @@ export class Run {
       );
     const absent = absentBooksText(ledger, books);
     if (absent !== null) log.warn({}, absent);
+    // A history can take seconds to read, so the account is read after it.
+    const history = await historyOf(options, engine, rules, journal.run);
     const opening = await resolveOpening(journal.leftovers, books, options);
     const state = { ...options.state, journal, latch };
-    const history = await historyOf(options, engine, rules, journal.run);
     const run: Run = new Run({ ...options, state, engine, start: { rules, others, opening, settled, history } });
     return run;
 
