@@ -60,7 +60,7 @@ describe('past trades on the disk are read in a thread of the built program', ()
   });
 
   test('with the problem of the source as its error', async () => {
-    const other = { ...wanted, instrument: { ...instrument, lot: '7' } } as typeof wanted;
+    const other = { ...wanted, instrument: { ...instrument, lot: '7' } };
     await expect(
       readInThread({ from: 'tape', dir: join(dir, 'tape'), wanted: other }, UNLIMITED, FILE),
     ).rejects.toThrow(/the tape has ticks of .*, expected .* and 7/);

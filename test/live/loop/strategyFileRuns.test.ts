@@ -34,7 +34,7 @@ const COUNTING = changedOwn(
 );
 
 /** A transport whose connection can be cut and held down. */
-function cuttable({ connect }: StreamTransport) {
+function cuttable(wire: StreamTransport) {
   const lines = new Set<(why: string) => void>();
   const line = { isCut: false, cut: () => void [...lines].forEach(close => close('cut')) };
   const transport: StreamTransport = {
@@ -46,12 +46,11 @@ function cuttable({ connect }: StreamTransport) {
           listener.closed(why);
         });
       lines.add(close);
-      const connection = connect({
+      return wire.connect({
         open: () => live(() => (line.isCut ? close('cut') : listener.open())),
         text: frame => live(() => listener.text(frame)),
         closed: close,
       });
-      return connection;
     },
   };
   return { transport, line };
