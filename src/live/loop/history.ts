@@ -8,14 +8,16 @@ import type { RunParts } from './loopOptions.ts';
 const READ_MAX_MS = 20_000;
 const BEAT_EVERY_MS = 1_000;
 
-type HistoryParts = Pick<RunParts, 'beside' | 'clock' | 'log' | 'venue' | 'watchers'>;
+type HistoryParts = Pick<RunParts, 'beside' | 'clock' | 'log' | 'venue'> & {
+  /** Writes a heartbeat; called every second. Default: none. */
+  readonly onBeat?: (() => void) | undefined;
+};
 
 /**
- * Returns the history for the strategy of the first book; `null` if it needs none. Logs what it got. The bot sends
- * heartbeats while it reads.
+ * Returns the history for the strategy of the first book; `null` if it needs none. Logs what it got.
  */
 export async function historyOf(
-  { beside = {}, clock, log, venue: { exchange }, watchers = {} }: HistoryParts,
+  { beside = {}, clock, log, venue: { exchange }, onBeat }: HistoryParts,
   engine: Engine,
   { instrument }: Rules,
   run: number,
@@ -25,7 +27,7 @@ export async function historyOf(
   const { sources = [], lists } = beside.pastTrades ?? {};
   const limit = new AbortController();
   const timers = [
-    repeated(clock, BEAT_EVERY_MS, () => watchers.onTurn?.(false)),
+    ...(onBeat ? [repeated(clock, BEAT_EVERY_MS, onBeat)] : []),
     clock.after(READ_MAX_MS, () => limit.abort(new Error(`reading takes longer than ${READ_MAX_MS / 1_000} s`))),
   ];
   try {

@@ -309,6 +309,7 @@ export class RecordingRotation {
         const next = await readRulesOfBooks(venue.exchange, symbols, rules, readOnce);
         this.#run = await openRun({
           ...options,
+          isNext: true,
           rules: next,
           state: { ...options.state, journal: this.#journal },
         });
