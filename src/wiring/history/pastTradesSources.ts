@@ -32,12 +32,12 @@ export async function readInThread(
   file = fileURLToPath(new URL('./historyThread.js', import.meta.url)),
 ): Promise<CompleteTrades | null> {
   signal.throwIfAborted();
-  const result = existsSync(file) ? await answerOf(of, signal, file) : foundPastTrades(of);
+  const result = existsSync(file) ? await threadResult(of, signal, file) : foundPastTrades(of);
   if ('problem' in result) throw new Error(result.problem);
   return result.found;
 }
 
-async function answerOf(of: PastTradesRead, signal: AbortSignal, file: string): Promise<PastTradesFound> {
+async function threadResult(of: PastTradesRead, signal: AbortSignal, file: string): Promise<PastTradesFound> {
   const thread = new Worker(file, { workerData: of, resourceLimits: { maxOldGenerationSizeMb: HEAP_MAX_MB } });
   try {
     const ended = once(thread, 'exit', { signal }).then(() => {

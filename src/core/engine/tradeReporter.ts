@@ -2,7 +2,7 @@
  * Public trades of a run whose strategy needs a history of trades, as events: each trade with its time at the exchange,
  * and the times in which trades may be missing. The live bot and the backtest report their trades through it.
  */
-import type { EngineEvent, PastTrade } from '../engine/event.ts';
+import type { EngineEvent, PastTrade } from './event.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
 /** Trade that was not reported yet. `tradedAt` is the time at the exchange, by the clock of the exchange. */
