@@ -120,6 +120,7 @@ const MANY = [
   'backtest/shadow/planted',
   'backtest/shadow/sums',
   'backtest/sideBySide',
+  'backtest/tradeHistory',
   'backtest/tune/search/searches',
   'ccxt/texts',
   'config/config',

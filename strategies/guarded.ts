@@ -70,14 +70,17 @@ export function guarded(
     });
   const taken: Quote[] = [];
   let startedAt = Infinity;
-  /** Time since which the strategy has received every trade. */
+  /** Time since which the strategy has received every trade: that of the history, or of the first view or trade. */
   let completeSince = Infinity;
+  let hasHistory = false;
+  let isGapOpen = false;
   const seen = (at: Millis): void => {
     startedAt = Math.min(startedAt, at);
-    completeSince = Math.min(completeSince, at);
+    if (!hasHistory) completeSince = Math.min(completeSince, at);
   };
   /** Returns why the strategy does not quote yet; `null` if it quotes. */
   const learning = (at: Millis): string | null => {
+    if (isGapOpen) return `${file} needs every public trade, and some may be missing until the missed ones are read`;
     const [warmupLeft, historyLeft] = [startedAt + warmupMs - at, completeSince + historyMs - at];
     if (warmupLeft <= 0 && historyLeft <= 0) return null;
     return warmupLeft >= historyLeft
@@ -109,9 +112,10 @@ export function guarded(
     ...(historyMs > 0 && {
       historyMs,
       history: ({ since, trades }: PastTrades) => {
-        completeSince = since;
+        [completeSince, hasHistory, isGapOpen] = [since, true, false];
         for (const trade of trades) attempt(() => strategy?.trade?.({ ...trade }));
       },
+      historyGap: (isOpen: boolean) => void (isGapOpen = isOpen),
     }),
     quoteLog: {
       take: () => taken.splice(0),

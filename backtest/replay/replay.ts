@@ -18,7 +18,6 @@ import {
   type Money,
   type OrderReport,
   type OwnTrade,
-  type PastTrade,
   type Price,
   type Side,
   type Snapshot,
@@ -36,6 +35,7 @@ import type { Latency, Travel } from '../rows/latency.ts';
 import { FillNotices } from './fillNotices.ts';
 import { Hedging, type Hedged, type ReplayedHedge, type HedgeOptions } from './hedging.ts';
 import { LocalOrders } from './localOrders.ts';
+import { RecordedTradeHistory } from './recordedTradeHistory.ts';
 import { RunHash } from './runHash.ts';
 import { MESSAGE, type MessageKind } from '../exchange/messageRing.ts';
 import { LOCAL, type OwnOrder } from '../exchange/ownOrders.ts';
@@ -300,8 +300,8 @@ export class TapeReplay {
   #tradesHeard = 0;
   /** Position in the rows up to which all trades were read; `null` if the engine does not use trades. */
   readonly #trades: RowCursor | null;
-  /** Trades before the start of trading, and the time of the first row; `null` once sent, or if not needed. */
-  #past: { since: Millis | null; readonly trades: PastTrade[] } | null = null;
+  /** Trades for a strategy that needs a history of trades; `null` if it needs none. */
+  readonly #tradeHistory: RecordedTradeHistory | null;
   #lastTrade = 0;
   /** Whether levels were hidden when the engine last received the book. */
   #hid = false;
@@ -337,7 +337,9 @@ export class TapeReplay {
     this.#engine = options.engine(this.#rates(), news => this.#onNews(news));
     this.#trades = this.#engine.book.wantsTrades ? { next: 0 } : null;
     if (this.#trades !== null) market.readBy(this.#trades);
-    if (this.#engine.book.historyMs > 0) this.#past = { since: null, trades: [] };
+    const { historyMs } = this.#engine.book;
+    this.#tradeHistory =
+      historyMs > 0 ? new RecordedTradeHistory({ from, ms: historyMs, gaps, step: event => this.#step(event) }) : null;
     this.#open(from);
     this.#collector = new Collector({
       instrument,
@@ -419,6 +421,7 @@ export class TapeReplay {
   #wakesAt(): Millis {
     let next = Math.min(this.#engine.decidesAt, this.#readAt, this.#notices.dueAt, this.#laterAt);
     if (this.#hedging !== null) next = Math.min(next, this.#hedging.dueAt);
+    if (this.#tradeHistory !== null) next = Math.min(next, this.#tradeHistory.dueAt);
     return Math.max(this.#now, next);
   }
 
@@ -433,6 +436,7 @@ export class TapeReplay {
    */
   turn(now: Millis): Millis | null {
     this.#hearRows(now);
+    if (this.#phase === 'trading') this.#tradeHistory?.advanceTo(now);
     switch (this.#phase) {
       case 'before':
         this.#begin();
@@ -456,7 +460,7 @@ export class TapeReplay {
   #begin(): void {
     const { from, to } = this.#span;
     this.#recorded = this.#recordedUpTo(from);
-    this.#tellPast();
+    this.#tradeHistory?.advanceTo(from);
     this.#readAt = from;
     this.#reached = from < to ? from : to;
     this.#phase = 'trading';
@@ -549,39 +553,25 @@ export class TapeReplay {
   }
 
   #hearTrades(trades: RowCursor, now: Millis): void {
-    const { local, place, lots, flags, base } = this.#rows;
+    const { at: there, local, place, lots, flags, base } = this.#rows;
     const { from } = this.#span;
-    const past = this.#past;
+    const history = this.#tradeHistory;
     for (; local[trades.next]! <= now; trades.next++) {
       const row = trades.next;
       const at = local[row]!;
-      if (past !== null && past.since === null) past.since = at;
-      if (past !== null && at >= from) this.#tellPast();
+      history?.row(at);
       if ((flags[row]! & FLAG.trade) === 0) continue;
       this.#lastTrade = place[row]! + base;
-      if (past !== null && at < from && at >= from - this.#engine.book.historyMs)
-        past.trades.push([at, this.#lastTrade as Price, lots[row]! as Amount, (flags[row]! & FLAG.sell) !== 0 ? 1 : 0]);
-      if (at >= from) this.#tellTrade(local[row]!, lots[row]! as Amount, flags[row]!);
+      const [price, amount] = [this.#lastTrade as Price, lots[row]! as Amount];
+      const side = (flags[row]! & FLAG.sell) !== 0 ? 'sell' : 'buy';
+      if (history !== null) {
+        history.trade(at, { tradedAt: there[row]!, price, amount, side });
+        if (at >= from) this.#lastTrade = 0;
+      } else if (at >= from) {
+        this.#lastTrade = 0;
+        if (price > 0) this.#step({ kind: 'public trade', at, price, amount, side });
+      }
     }
-  }
-
-  /** Sends the engine the recorded trades from before the start of trading, except those from before the last gap. */
-  #tellPast(): void {
-    if (this.#past === null) return;
-    const { trades, since: first } = this.#past;
-    this.#past = null;
-    const { from } = this.#span;
-    const gapEnds = this.#options.gaps.filter(gap => gap.from < from).map(({ to }) => to);
-    const since = Math.min(from, Math.max(first ?? from, ...gapEnds));
-    const known = trades.filter(([at]) => at >= since);
-    this.#step({ kind: 'history', at: from, since, source: 'the recording', last: null, trades: known });
-  }
-
-  #tellTrade(at: Millis, amount: Amount, flag: number): void {
-    const price = this.#lastTrade as Price;
-    const side = (flag & FLAG.sell) !== 0 ? 'sell' : 'buy';
-    this.#lastTrade = 0;
-    if (price > 0) this.#step({ kind: 'public trade', at, price, amount, side });
   }
 
   /** Sends the book to the engine; during a gap of the recording, sends only the time. */

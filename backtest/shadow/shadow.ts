@@ -141,6 +141,8 @@ export class Shadow {
   #ask = 0;
   /** Time of the last book of the stream. Polled books come without the trades that explain their changes. */
   #streamedAt: Millis = -Infinity;
+  /** Whether the stream was lost, and the trades that it missed are still reported. */
+  #areTradesLate = false;
   /** Median times of the first requests, in ms; `null` until there are enough. */
   #usual: Readonly<Record<'placements' | 'cancels', Millis | null>>;
   #lastTrade: { readonly at: Millis; readonly taker: Side } | null = null;
@@ -193,6 +195,13 @@ export class Shadow {
         break;
       case 'public trade':
         this.#publicTrade(event);
+        break;
+      case 'history':
+        this.#areTradesLate = false;
+        break;
+      case 'history gap':
+        this.#areTradesLate = event.isOpen;
+        if (event.isOpen) this.#losesTrades();
         break;
       case 'rules':
         if (event.symbol !== undefined && event.symbol !== this.#instrument.symbol) break;
@@ -249,7 +258,6 @@ export class Shadow {
       case 'reference':
       case 'source':
       case 'witness':
-      case 'history':
       case 'book removed':
       case 'balances':
       case 'balances unread':
@@ -285,7 +293,7 @@ export class Shadow {
   }
 
   #isStreamed(at: Millis): boolean {
-    return at - this.#streamedAt <= POLLED_MS;
+    return !this.#areTradesLate && at - this.#streamedAt <= POLLED_MS;
   }
 
   /** Returns the lots at a price of the last book; `null` if the price is beyond the recorded levels. */
@@ -300,13 +308,16 @@ export class Shadow {
     return count === prices.length ? null : 0;
   }
 
+  /** Handles trades that are missing, or known too late: the fills of the present orders cannot be measured. */
+  #losesTrades(): void {
+    this.#streamedAt = -Infinity;
+    for (const life of this.#lives.values()) life.isMeasured = false;
+  }
+
   #publicTrade({ symbol, at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {
     if (symbol !== undefined && symbol !== this.#instrument.symbol) return;
-    if (amount === undefined || side === undefined) {
-      this.#streamedAt = -Infinity;
-      for (const life of this.#lives.values()) life.isMeasured = false;
-      return;
-    }
+    // Trades that were read after an outage say nothing of the orders of now.
+    if (amount === undefined || side === undefined || this.#areTradesLate) return this.#losesTrades();
     const isSameTaker = this.#lastTrade?.taker === side && at - this.#lastTrade.at <= 200;
     this.#lastTrade = { at, taker: side };
     const resting: Side = side === 'buy' ? 'sell' : 'buy';

@@ -16,6 +16,7 @@ export * from './text/errorText.ts';
 export * from './model/trimmedEnd.ts';
 export { bookStatesIn } from './engine/bookStates.ts';
 export * from './engine/event.ts';
+export * from './engine/tradeReporter.ts';
 export * from './accounting/accountEvents.ts';
 export * from './accounting/chargedRate.ts';
 export * from './accounting/feeTier.ts';

@@ -54,7 +54,6 @@ import { aheadUntil, storedNonces } from '../live/state/durableNonces.ts';
 import type { Failed } from '../live/failedRequest.ts';
 import type { Journal } from '../live/state/journal.ts';
 import { nonceMarkOf } from '../live/state/stateSummary.ts';
-import { recordedTrades } from '../live/market/recordedTrades.ts';
 import type { PublicBooks } from '../live/market/venuePriceSource.ts';
 import type { PastTradesReads, TradeLists } from '../live/market/pastTrades.ts';
 import type { ReferenceOptions } from '../live/market/reference.ts';
@@ -65,7 +64,7 @@ import { FeesTooHigh, UsageError } from './usageError.ts';
 import { accountName, type ElsewhereAccess } from './elsewhere/access.ts';
 import { placedBookOf } from './place.ts';
 import { feedOf } from './feeds.ts';
-import { tapeTrades } from './history/tapeTrades.ts';
+import { recordingsSource, tapeSource } from './history/pastTradesSources.ts';
 import { venueNamed, venueOf } from './venueRegistry.ts';
 
 /** Access to an exchange: its addresses and the API key of an account. */
@@ -513,8 +512,8 @@ const limitsOf = ({ limits, timing }: Config, instrument: Instrument): RiskLimit
  * paper trading, whose own trades are simulated, the tape and the lists of the followed exchange.
  */
 export function pastTradesOf({ state, strategy }: Config, { paper }: Pick<VenueAccess, 'paper'>): PastTradesReads {
-  const tape = 'file' in strategy && strategy.historyTape !== undefined ? [tapeTrades(strategy.historyTape)] : [];
+  const tape = 'file' in strategy && strategy.historyTape !== undefined ? [tapeSource(strategy.historyTape)] : [];
   return paper === undefined
-    ? { sources: [recordedTrades(state.dir), ...tape] }
+    ? { sources: [recordingsSource(state.dir), ...tape] }
     : { sources: tape, lists: paper.followed };
 }

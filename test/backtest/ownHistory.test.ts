@@ -45,8 +45,8 @@ describe('a strategy with a history in a backtest', () => {
     const { columns } = tape;
     const recorded = Array.from({ length: columns.length }, (_, row) => row)
       .filter(row => columns.kind[row] === KIND.trade)
-      .map(row => columns.local[row]!)
-      .filter(at => at < FROM && at >= FROM - HISTORY_MS);
+      .filter(row => columns.local[row]! < FROM && columns.at[row]! >= FROM - HISTORY_MS)
+      .map(row => columns.at[row]!);
     expect(recorded.length).toBeGreaterThan(5);
     expect(before.map(({ at }) => Math.round(at))).toEqual(recorded.map(Math.round));
     expect(times).toEqual([...times].sort((a, b) => a - b));

@@ -494,6 +494,27 @@ describe('while a bot runs', () => {
     expect(madeFrom(OWN_STRATEGY).historyMs).toBe(undefined);
   });
 
+  test('it is silent while trades may be missing, and no late trade makes its history longer than it is', () => {
+    const code = changedOwn('contract: 1', 'contract: 1, history: p => 1_000 * p.takerBps');
+    const strategy = strategyOf(readTradedConfig(folderWith(code, { takerBps: 5 }).yaml));
+    const at = (ms: number) => strategy.quote({ ...viewOf(), at: 1_000_000 + ms });
+    strategy.history!({ since: 990_000, trades: [] });
+    strategy.historyGap!(true);
+    expect(at(0).noBid).toBe(
+      './own.ts needs every public trade, and some may be missing until the missed ones are read',
+    );
+    expect([at(60_000).bids, at(60_000).asks]).toEqual([[], []]);
+    strategy.historyGap!(false);
+    expect(at(60_000).bids.length).toBe(2);
+    // A new start ends the gap; a trade from before it that is reported late does not count.
+    strategy.historyGap!(true);
+    strategy.history!({ since: 1_060_000, trades: [] });
+    strategy.trade!({ at: 1_000_000, price: viewOf().lastTrade, amount: amount(1), side: 'buy' });
+    expect(at(61_000).noBid).toBe('./own.ts needs the trades of 5 s and has 1 s; quotes in 4 s');
+    expect(at(65_000).bids.length).toBe(2);
+    expect(madeFrom(OWN_STRATEGY)).not.toHaveProperty('historyGap');
+  });
+
   test('a history needs the function trade, the stream, and a time; a tape for it needs a history', () => {
     const deaf = changedOwn('contract: 1', 'contract: 1, history: () => 1').replace(
       'trade: ({ side })',

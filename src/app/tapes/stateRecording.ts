@@ -134,6 +134,8 @@ async function* rowsOfRuns(
 class RunReader {
   readonly #rows: RowBuffer;
   #hasBook = false;
+  /** Whether the stream was lost, and the trades that it missed are still reported. */
+  #areTradesLate = false;
 
   constructor(rows: RowBuffer) {
     this.#rows = rows;
@@ -148,6 +150,8 @@ class RunReader {
     const { event, levels } = line;
     if (event.kind === 'book') return { at: event.at, isFirst: this.#book(event.at, levels) };
     if (event.kind === 'public trade' && this.#hasBook) this.#trade(event, findings);
+    if (event.kind === 'history gap') this.#areTradesLate = event.isOpen;
+    if (event.kind === 'history') this.#areTradesLate = false;
     return null;
   }
 
@@ -164,6 +168,8 @@ class RunReader {
     const { at, price, amount, side } = event;
     if (amount === undefined || side === undefined)
       findings.found('trades with a price but no amount or side', 'left out', this.#rows.place);
+    else if (this.#areTradesLate)
+      findings.found('trades that were read after an outage of the stream', 'left out', this.#rows.place);
     else this.#rows.trade(at, at, sideCodeOf(side), price, amount);
   }
 }

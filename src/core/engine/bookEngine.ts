@@ -164,6 +164,10 @@ export class BookEngine implements AccountBook {
       case 'history':
         this.#options.strategy.history?.({ since: event.since, trades: event.trades.map(seenTrade) });
         return NOTHING;
+      case 'history gap':
+        this.#options.strategy.historyGap?.(event.isOpen);
+        this.#isDecisionDue = true;
+        break;
       case 'source':
         return this.#readSource(event);
       case 'book removed':
@@ -666,7 +670,8 @@ export class BookEngine implements AccountBook {
     this.#livePrice.learn(at, { mid, halfSpread: bestOf(this.#market.depth, 'sell') - mid, takerRate });
   }
 
-  #onPublicTrade({ at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {
+  #onPublicTrade(event: Extract<EngineEvent, { kind: 'public trade' }>): void {
+    const { price, amount, side, tradedAt: at = event.at } = event;
     if (amount !== undefined && side !== undefined) this.#options.strategy.trade?.({ at, price, amount, side });
   }
 

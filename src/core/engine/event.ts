@@ -108,10 +108,16 @@ export type EngineEvent =
       readonly side?: Side;
       /** Number of the trade at the exchange; present only if the strategy needs a history of trades. */
       readonly tid?: string;
+      /**
+       * Time of the trade at the exchange, at most `at`; present only if the strategy needs a history of trades. Older
+       * recordings lack it: there, `at` counts as the time of the trade.
+       */
+      readonly tradedAt?: Millis;
     }
   /**
    * Public trades up to now, for a strategy that needs a history of trades: complete since `since`. From this event on,
-   * the driver reports every trade once. A later event of this kind says that trades were lost before `since`.
+   * the driver reports every trade once. A later event of this kind says that trades were lost before `since`. The
+   * event also ends a gap.
    */
   | {
       readonly kind: 'history';
@@ -124,6 +130,11 @@ export type EngineEvent =
       readonly last: string | null;
       readonly trades: readonly PastTrade[];
     }
+  /**
+   * Start or end of a time in which public trades may be missing, for a strategy that needs a history of trades. At the
+   * end, the missed trades have been reported.
+   */
+  | { readonly kind: 'history gap'; readonly symbol?: string; readonly at: Millis; readonly isOpen: boolean }
   /**
    * Reference price from other markets, in ticks of this book, not rounded. `startedAt` is the start of the read, from
    * which the age of the price is measured.
@@ -260,6 +271,7 @@ const BOOK_KINDS = [
   'book',
   'public trade',
   'history',
+  'history gap',
   'reference',
   'source',
   'witness',

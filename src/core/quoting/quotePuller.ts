@@ -47,6 +47,7 @@ type PullInput =
       readonly price: Price;
       readonly amount?: Amount;
       readonly side?: Side;
+      readonly tradedAt?: Millis;
     };
 
 const between = (low: number, x: number, high: number): number => Math.max(low, Math.min(x, high));
@@ -94,7 +95,8 @@ export class QuotePuller {
   /** Applies an event. `mid` is the current mid price of this book; 0 if unknown. */
   apply(event: PullInput, mid: number): void {
     if (event.kind === 'reference') this.#updateLeader(event.startedAt, event.price, mid);
-    else if (event.amount !== undefined && event.side !== undefined) this.#print(event.at, event.amount, event.side);
+    else if (event.amount !== undefined && event.side !== undefined)
+      this.#print(event.tradedAt ?? event.at, event.at, event.amount, event.side);
   }
 
   /** Discards references that were read before a suspension of the process. */
@@ -138,12 +140,13 @@ export class QuotePuller {
     this.#gapAt = at;
   }
 
-  #print(at: Millis, lots: Amount, taker: Side): void {
+  /** Adds a trade. Trades that were missed and reported together at the time `at` are no print by that alone. */
+  #print(tradedAt: Millis, at: Millis, lots: Amount, taker: Side): void {
     const { print } = this.#rules;
     if (print === undefined) return;
     const of = this.#prints[tradesAgainst(taker)];
-    if (!(at - of.from <= print.withinMs)) {
-      of.from = at;
+    if (!(tradedAt - of.from <= print.withinMs)) {
+      of.from = tradedAt;
       of.lots = 0;
     }
     of.lots += lots;

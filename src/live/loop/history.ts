@@ -1,12 +1,23 @@
 /** History of public trades with which a run starts, if its strategy needs one. */
-import type { Engine, EngineEvent } from '../../core/index.ts';
+import type { Clock, Engine, EngineEvent, Millis, Timer } from '../../core/index.ts';
 import { historyText, readPastTrades } from '../market/pastTrades.ts';
 import type { Rules } from '../rules.ts';
 import type { RunParts } from './loopOptions.ts';
 
-/** Returns the history for the strategy of the first book; `null` if it needs none. Logs what it got. */
+/** Maximum time for which a start waits for past trades on the disk, in ms. */
+const READ_MAX_MS = 20_000;
+const BEAT_EVERY_MS = 1_000;
+
+type HistoryParts = Pick<RunParts, 'beside' | 'clock' | 'log' | 'venue'> & {
+  /** Writes a heartbeat; called every second. Default: none. */
+  readonly onBeat?: (() => void) | undefined;
+};
+
+/**
+ * Returns the history for the strategy of the first book; `null` if it needs none. Logs what it got.
+ */
 export async function historyOf(
-  { beside = {}, clock, log, venue: { exchange } }: Pick<RunParts, 'beside' | 'clock' | 'log' | 'venue'>,
+  { beside = {}, clock, log, venue: { exchange }, onBeat }: HistoryParts,
   engine: Engine,
   { instrument }: Rules,
   run: number,
@@ -14,16 +25,37 @@ export async function historyOf(
   const ms = engine.books[0]?.historyMs ?? 0;
   if (ms === 0) return null;
   const { sources = [], lists } = beside.pastTrades ?? {};
-  // Read first: the trades of the own exchange continue from here, whatever the other lists have.
-  const newest = lists && (await exchange.trades(instrument.symbol, { limit: 1 }));
-  const found = await readPastTrades(
-    { instrument, run, now: clock.now(), ms },
-    { sources, lists: lists ?? exchange },
-    why => log.warn({}, why),
-  );
-  const isRead = newest?.kind === 'done' && (newest.unreadable ?? []).length === 0;
-  const ownLast = isRead ? (newest.value[0]?.tid ?? '0') : null;
-  const history = newest === undefined ? found : { ...found, last: ownLast };
-  log.info({ trades: history.trades.length, since: history.since }, historyText(history, ms));
-  return history;
+  const limit = new AbortController();
+  const timers = [
+    ...(onBeat ? [repeated(clock, BEAT_EVERY_MS, onBeat)] : []),
+    clock.after(READ_MAX_MS, () => limit.abort(new Error(`reading takes longer than ${READ_MAX_MS / 1_000} s`))),
+  ];
+  try {
+    // Read first: the trades of the own exchange continue from here, whatever the other lists have.
+    const newest = lists && (await exchange.trades(instrument.symbol, { limit: 1 }));
+    const found = await readPastTrades(
+      { instrument, run, time: () => clock.now(), ms },
+      { sources, lists: lists ?? exchange },
+      why => log.warn({}, why),
+      limit.signal,
+    );
+    const isRead = newest?.kind === 'done' && (newest.unreadable ?? []).length === 0;
+    const ownLast = isRead ? (newest.value[0]?.tid ?? '0') : null;
+    const history = newest === undefined ? found : { ...found, last: ownLast };
+    log.info({ trades: history.trades.length, since: history.since }, historyText(history, ms));
+    return history;
+  } finally {
+    for (const timer of timers) timer.stop();
+  }
+}
+
+/** Calls a function every `ms` until the timer is stopped. */
+function repeated(clock: Clock, ms: Millis, call: () => void): Timer {
+  const again = (): Timer =>
+    clock.after(ms, () => {
+      timer = again();
+      call();
+    });
+  let timer = again();
+  return { stop: () => timer.stop() };
 }

@@ -312,7 +312,7 @@ export class RecordingRotation {
         const next = await readRulesOfBooks(venue.exchange, symbols, rules, readOnce);
         this.#run = await openRun({
           ...options,
-          ...{ makeEngine, rules: next },
+          ...{ makeEngine, rules: next, isNext: true },
           state: { ...options.state, journal: this.#journal },
         });
         this.#options = options;

@@ -83,6 +83,8 @@ export type RunOpening = RunParts & {
   readonly openingZero?: readonly string[];
   /** Time between the two equal reads of the balances that open a ledger. Default: 0. */
   readonly openingApartMs?: Millis;
+  /** Whether a run of this process precedes this one, so that its heartbeats must continue. Default: false. */
+  readonly isNext?: boolean;
 };
 
 type OnNews = (news: EngineNews, symbol?: string) => void;
@@ -162,9 +164,11 @@ export class Run {
       );
     const absent = absentBooksText(ledger, books);
     if (absent !== null) log.warn({}, absent);
+    // A history can take seconds to read, so the account is read after it.
+    const onBeat = options.isNext === true ? () => options.watchers?.onTurn?.(false) : undefined;
+    const history = await historyOf({ ...options, onBeat }, engine, rules, journal.run);
     const opening = await resolveOpening(journal.leftovers, books, options);
     const state = { ...options.state, journal, latch };
-    const history = await historyOf(options, engine, rules, journal.run);
     const run: Run = new Run({ ...options, state, engine, start: { rules, others, opening, settled, history } });
     return run;
 

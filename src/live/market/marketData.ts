@@ -67,7 +67,7 @@ export class MarketData {
         ? null
         : new CompleteTradeFeed({
             ...{ lists: exchange, clock, log: run.log, instrument, time, step: run.step, onBroken },
-            last: history.last,
+            history,
           });
     const feed = new L3Book({
       instrument: instrument(),
@@ -96,6 +96,7 @@ export class MarketData {
   start(): void {
     this.#reference?.start();
     this.#livePrices?.start();
+    this.#completeTrades?.start();
     this.#supervisor.start();
   }
 

@@ -4,18 +4,21 @@
  */
 import {
   opposite,
+  PAST_TRADES_MAX,
+  pastTradesUpTo,
+  textOfError,
   type Amount,
   type EngineEvent,
   type Exchange,
   type Instrument,
   type Millis,
-  type PastTrade,
+  type Page,
   type Price,
   type PublicTrade,
 } from '../../core/index.ts';
 import { amountOrNull, priceOrNull } from '../account/reads.ts';
 
-/** Public trade with its number at the exchange. */
+/** Public trade with its number at the exchange; 0 if the source does not have the number. */
 export type NumberedTrade = {
   readonly tid: bigint;
   readonly at: Millis;
@@ -37,10 +40,18 @@ export type PastTradesSource = {
   /** Name of the source, as text for the operator. */
   readonly name: string;
   /**
-   * Returns the latest complete trades of the book since a time, or `null` if there are none. `run`: number of the run
-   * that needs them. Throws an error with the problem of the source.
+   * Resolves to the latest complete trades of the book since a time, or to `null` if there are none. `run`: number of the
+   * run that needs them. `signal` aborts if the trades are no longer needed. Rejects with the problem of the source.
    */
-  readonly read: (instrument: Instrument, since: Millis, run: number) => CompleteTrades | null;
+  readonly read: (wanted: WantedTrades, signal: AbortSignal) => Promise<CompleteTrades | null>;
+};
+
+/** Trades that a run needs; plain data, so that it can be sent to another thread. */
+export type WantedTrades = {
+  readonly instrument: Pick<Instrument, 'symbol' | 'tick' | 'lot'>;
+  readonly since: Millis;
+  /** Number of the run. */
+  readonly run: number;
 };
 
 /** Lists of public trades of the exchange. */
@@ -57,34 +68,60 @@ export type PastTradesReads = {
 
 /** Maximum number of pages that complete a history, because the requests share the budget of the market data. */
 const PAGES_MAX = 10;
-/** Maximum number of trades of a history; of a longer one, the oldest are left out. */
-export const PAST_TRADES_MAX = 20_000;
 
 type HistoryEvent = Extract<EngineEvent, { kind: 'history' }>;
 
+/** Newest trades of a source, at most `PAST_TRADES_MAX` of them, and the time since which they are complete. */
+export class RecentTrades {
+  #since: Millis;
+  #trades: NumberedTrade[] = [];
+
+  constructor(since: Millis) {
+    this.#since = since;
+  }
+
+  add(trade: NumberedTrade): void {
+    this.#trades.push(trade);
+    if (this.#trades.length >= 2 * PAST_TRADES_MAX) this.#dropOldest();
+  }
+
+  get complete(): Pick<CompleteTrades, 'since' | 'trades'> {
+    if (this.#trades.length > PAST_TRADES_MAX) this.#dropOldest();
+    return { since: this.#since, trades: this.#trades };
+  }
+
+  #dropOldest(): void {
+    this.#trades = this.#trades.slice(-PAST_TRADES_MAX);
+    this.#since = Math.max(this.#since, this.#trades[0]!.at);
+  }
+}
+
 /**
  * Returns the trades of the last `ms`, as far as the sources and the lists have them without a gap. `warn` receives
- * the problem of a source that is then not used.
+ * the problem of a source that is then not used. After `signal` aborts, no source is read further.
  */
 export async function readPastTrades(
-  of: { readonly instrument: Instrument; readonly run: number; readonly now: Millis; readonly ms: Millis },
+  of: { readonly instrument: Instrument; readonly run: number; readonly time: () => Millis; readonly ms: Millis },
   { sources, lists }: { readonly sources: readonly PastTradesSource[]; readonly lists: TradeLists },
   warn: (why: string) => void,
+  signal: AbortSignal,
 ): Promise<HistoryEvent> {
-  const { instrument, run, now, ms } = of;
-  const wanted = now - ms;
-  const found = sources.flatMap(({ name, read }) => {
+  const { instrument, run, time, ms } = of;
+  const { symbol, tick, lot } = instrument;
+  const wanted = time() - ms;
+  const found: { readonly name: string; readonly complete: CompleteTrades }[] = [];
+  for (const { name, read } of sources) {
     try {
-      const complete = read(instrument, wanted, run);
-      return complete === null ? [] : [{ name, complete }];
+      const complete = await read({ instrument: { symbol, tick, lot }, since: wanted, run }, signal);
+      if (complete !== null) found.push({ name, complete });
     } catch (error) {
-      warn(`${name}: ${error instanceof Error ? error.message : String(error)}; the trades there are not used`);
-      return [];
+      warn(`${name}: ${textOfError(error)}; the trades there are not used`);
     }
-  });
-  let best: Joined = { source: 'the exchange', since: now, trades: [], last: null };
+  }
+  let best: Joined = { source: 'the exchange', since: Infinity, trades: [], last: null };
+  const reads = new ListReads(lists, instrument);
   for (const { name, complete } of [...found].sort((a, b) => a.complete.since - b.complete.since)) {
-    const later = await tradesContinuing(lists, instrument, complete);
+    const later = await tradesContinuing(reads, complete);
     if (later === null) {
       warn(
         `${name}: the list of the exchange does not continue the trade ${complete.last} there, which is too old or of another exchange; the trades there are not used`,
@@ -97,10 +134,13 @@ export async function readPastTrades(
     break;
   }
   // The lists are read too if they may reach back further.
-  const listed = best.since > wanted ? await latestTrades(lists, instrument, wanted) : null;
+  const listed = best.since > wanted ? await latestTrades(reads, wanted) : null;
   if (listed !== null && (best.last === null || listed.since < best.since))
     best = { source: 'the exchange', ...listed };
-  return historyEvent(of, best);
+  if (reads.problem !== null) warn(reads.problem);
+  const [now, { source, since, last }] = [time(), best];
+  const past = pastTradesUpTo({ now, ms, since }, best.trades);
+  return { kind: 'history', at: now, source, last: last === null ? null : String(last), ...past };
 }
 
 /**
@@ -109,12 +149,11 @@ export async function readPastTrades(
  * exchange has a trade with nearly every number.
  */
 async function tradesContinuing(
-  lists: TradeLists,
-  instrument: Instrument,
+  reads: ListReads,
   { last, lastTrade }: CompleteTrades,
 ): Promise<readonly NumberedTrade[] | null> {
-  if (last <= 0n) return tradesAfter(lists, instrument, 0n);
-  const listed = await tradesAfter(lists, instrument, last - 1n);
+  if (last <= 0n) return tradesAfter(reads, 0n);
+  const listed = await tradesAfter(reads, last - 1n);
   const [same, ...later] = listed ?? [];
   if (same?.tid !== last) return null;
   const isSame = ({ price, amount, side }: Omit<NumberedTrade, 'at'>) =>
@@ -129,17 +168,53 @@ type Joined = {
   readonly last: bigint | null;
 };
 
-function historyEvent({ now, ms }: { readonly now: Millis; readonly ms: Millis }, joined: Joined): HistoryEvent {
-  let before = -Infinity;
-  const all = joined.trades.flatMap((trade): readonly PastTrade[] => {
-    // Times of a recording are of this clock, those of the lists of the exchange's; the order is that of the numbers.
-    before = Math.max(before, Math.min(trade.at, now));
-    return trade.at < now - ms ? [] : [[before, trade.price, trade.amount, trade.side === 'buy' ? 0 : 1]];
-  });
-  const trades = all.slice(-PAST_TRADES_MAX);
-  const since = trades.length < all.length ? trades[0]![0] : Math.min(joined.since, now);
-  const { source, last } = joined;
-  return { kind: 'history', at: now, since, source, last: last === null ? null : String(last), trades };
+/** Reads of the exchange's lists, one page each, and what could not be used. */
+export class ListReads {
+  readonly #lists: TradeLists;
+  readonly #instrument: Instrument;
+  readonly #leftOut: string[] = [];
+  #oddId: string | null = null;
+
+  constructor(lists: TradeLists, instrument: Instrument) {
+    this.#lists = lists;
+    this.#instrument = instrument;
+  }
+
+  /** Maximum number of trades on a page. */
+  get limit(): number {
+    return this.#lists.limits.tradesPage;
+  }
+
+  /** Trades of the lists that are missing in the history, as text for the operator; `null` if there are none. */
+  get problem(): string | null {
+    if (this.#oddId !== null)
+      return `the exchange lists a trade with the id ${JSON.stringify(this.#oddId)}, expected a whole number; the list is not used`;
+    const [first, ...others] = this.#leftOut;
+    if (first === undefined) return null;
+    const which = others.length === 0 ? `trade ${first}` : `trade ${first} and ${others.length} others`;
+    return `the history lacks ${which} of the exchange's list, because price or amount are not valid in this book`;
+  }
+
+  /** Returns the trades of a page in the order of the list; `null` if a row cannot be read. */
+  async page(query: Pick<Page, 'marker' | 'sort'>): Promise<readonly PublicTrade[] | null> {
+    const found = await this.#lists.trades(this.#instrument.symbol, { ...query, limit: this.limit });
+    if (found.kind !== 'done' || (found.unreadable ?? []).length > 0) return null;
+    const odd = found.value.find(({ tid }) => !/^\d+$/.test(tid));
+    if (odd !== undefined) this.#oddId = odd.tid;
+    return odd === undefined ? found.value : null;
+  }
+
+  /** Returns trades in units of the instrument, as in live data. */
+  numbered(rows: readonly PublicTrade[]): readonly NumberedTrade[] {
+    return rows.flatMap(({ tid, createdAt, price: text, amount, makerSide }): readonly NumberedTrade[] => {
+      const price = priceOrNull(this.#instrument, text);
+      const lots = amountOrNull(this.#instrument, amount);
+      if (price && lots !== null)
+        return [{ tid: BigInt(tid), at: createdAt, price, amount: lots, side: opposite(makerSide) }];
+      this.#leftOut.push(tid);
+      return [];
+    });
+  }
 }
 
 /**
@@ -147,57 +222,42 @@ function historyEvent({ now, ms }: { readonly now: Millis; readonly ms: Millis }
  * them than `pagesMax` pages.
  */
 export async function tradesAfter(
-  lists: TradeLists,
-  instrument: Instrument,
+  reads: ListReads,
   last: bigint,
   pagesMax = PAGES_MAX,
 ): Promise<readonly NumberedTrade[] | null> {
-  const limit = lists.limits.tradesPage;
   const trades: NumberedTrade[] = [];
   for (let page = 0, newest = last; page < pagesMax; page++) {
-    const found = await lists.trades(instrument.symbol, { marker: String(newest), sort: 'asc', limit });
-    if (found.kind !== 'done' || (found.unreadable ?? []).length > 0) return null;
-    const next = found.value.filter(({ tid }) => BigInt(tid) > newest);
-    for (const row of next) trades.push(...numbered(row, instrument));
+    const found = await reads.page({ marker: String(newest), sort: 'asc' });
+    if (found === null) return null;
+    const next = found.filter(({ tid }) => BigInt(tid) > newest);
+    trades.push(...reads.numbered(next));
     newest = BigInt(next.at(-1)?.tid ?? newest);
-    if (found.value.length < limit) return trades;
+    if (found.length < reads.limit) return trades;
     if (next.length === 0) return null;
   }
   return null;
 }
 
 /** Returns the latest trades that the lists have without a gap, back to `wanted` if possible; `null` if unreadable. */
-async function latestTrades(
-  lists: TradeLists,
-  instrument: Instrument,
-  wanted: Millis,
-): Promise<Omit<Joined, 'source'> | null> {
-  const limit = lists.limits.tradesPage;
+async function latestTrades(reads: ListReads, wanted: Millis): Promise<Omit<Joined, 'source'> | null> {
   let trades: readonly NumberedTrade[] = [];
   let oldest: PublicTrade | undefined;
   let newest: string | undefined;
   for (let page = 0; page < PAGES_MAX; page++) {
     const marker = oldest === undefined ? {} : { marker: oldest.tid };
-    const found = await lists.trades(instrument.symbol, { limit, sort: 'desc', ...marker });
-    if (found.kind !== 'done' || (found.unreadable ?? []).length > 0) break;
-    const rows = [...found.value].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
-    trades = [...rows.flatMap(row => numbered(row, instrument)), ...trades];
+    const found = await reads.page({ sort: 'desc', ...marker });
+    if (found === null) break;
+    const rows = [...found].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
+    trades = [...reads.numbered(rows), ...trades];
     newest ??= rows.at(-1)?.tid;
     oldest = rows[0] ?? oldest;
     // A page that is not full ends the list: there were no earlier trades.
-    if (rows.length < limit) return { since: wanted, trades, last: BigInt(newest ?? 0) };
+    if (rows.length < reads.limit) return { since: wanted, trades, last: BigInt(newest ?? 0) };
     if (rows[0]!.createdAt < wanted) break;
   }
   if (oldest === undefined) return null;
   return { since: Math.max(wanted, oldest.createdAt), trades, last: BigInt(newest!) };
-}
-
-/** Returns a trade in units of the instrument. A trade that is no whole number of units has none, as in live data. */
-function numbered({ tid, createdAt, price: text, amount, makerSide }: PublicTrade, of: Instrument): NumberedTrade[] {
-  const price = priceOrNull(of, text);
-  const lots = amountOrNull(of, amount);
-  if (!price || lots === null) return [];
-  return [{ tid: BigInt(tid), at: createdAt, price, amount: lots, side: opposite(makerSide) }];
 }
 
 /** Returns the history event as one sentence for the log. */

@@ -1,9 +1,11 @@
 /** Divergences planted into a market with a true queue, which the shadow must find, and calm days without an alarm. */
 import { describe, expect, test } from 'vitest';
 import type { DivergenceCause } from '../../../backtest/shadow/causes.ts';
+import { newMemory } from '../../../backtest/shadow/memory.ts';
+import type { EngineEvent } from '../../../src/core/index.ts';
 import { few, isMany, sized } from '../../many.ts';
 import { shadowed } from './shadowed.ts';
-import type { Planted } from './world.ts';
+import type { Planted, ShadowWorldOptions } from './world.ts';
 
 type Case = {
   readonly name: string;
@@ -41,6 +43,32 @@ describe('a shadow names the cause of', () => {
       expect(alarms[0]!.at).toBeGreaterThan(START + HALF_MS(minutes));
     }
   });
+});
+
+/** Holds public trades back for 20 s of every two minutes, and reports them together, as after an outage of the stream. */
+function lateTrades(see: ShadowWorldOptions['see'], hasGap: boolean): ShadowWorldOptions['see'] {
+  const held: Extract<EngineEvent, { kind: 'public trade' }>[] = [];
+  return (event, commands) => {
+    const isLate = (event.at - START) % 120_000 < 20_000;
+    if (event.kind === 'public trade' && isLate) {
+      if (held.length === 0 && hasGap) see({ kind: 'history gap', at: event.at, isOpen: true }, []);
+      held.push(event);
+      return;
+    }
+    if (!isLate && held.length > 0) {
+      for (const trade of held.splice(0)) see({ ...trade, at: event.at, tradedAt: trade.at }, []);
+      if (hasGap) see({ kind: 'history gap', at: event.at, isOpen: false }, []);
+    }
+    see(event, commands);
+  };
+}
+
+test('trades that are reported late raise no alarm if the recording says that they were missing', () => {
+  const options = { seed: 1, minutes: 120 };
+  const { alarms, memory } = shadowed(options, newMemory(), see => lateTrades(see, true));
+  expect(alarms).toEqual([]);
+  expect(memory.counts.fills).toBeGreaterThan(100);
+  expect(shadowed(options, newMemory(), see => lateTrades(see, false)).alarms.length).toBeGreaterThan(0);
 });
 
 describe('a calm market raises no alarm', () => {

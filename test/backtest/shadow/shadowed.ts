@@ -7,13 +7,14 @@ import { INSTRUMENT, runShadowWorld, type ShadowWorldOptions } from './world.ts'
 export function shadowed(
   options: Omit<ShadowWorldOptions, 'see'>,
   memory = newMemory(),
+  through: (see: ShadowWorldOptions['see']) => ShadowWorldOptions['see'] = see => see,
 ): { readonly memory: ShadowMemory; readonly alarms: readonly ShadowAlarm[] } {
   const alarms: ShadowAlarm[] = [];
   const shadow = new Shadow({
     ...{ run: 1, instrument: INSTRUMENT, model: levelModel('expected'), memory },
     onAlarm: alarm => alarms.push(alarm),
   });
-  runShadowWorld({ ...options, see: (event, commands) => shadow.see(event, commands) });
+  runShadowWorld({ ...options, see: through((event, commands) => shadow.see(event, commands)) });
   shadow.end();
   return { memory, alarms };
 }

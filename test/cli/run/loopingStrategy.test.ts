@@ -36,7 +36,9 @@ test('the sentinel cancels the orders of a bot whose strategy loops, and trading
   await bot.sees(/"msg":"quoting"/);
   await sentinel.sees(/no open orders of \S+ left; trading stays halted/);
   const status = async () => (await ran(['status', '-c', config], keys)).stdout.replace(/\s+/g, ' ');
-  expect(await status()).toMatch(/held by halt by the sentinel since .*: the bot has shown no life for 5 s; frozen:/);
+  // The sentinel looks about once a second, and later on a busy machine, so that it sees at least the five seconds.
+  const halted = /held by halt by the sentinel since .*: the bot has shown no life for (\d+) s; frozen:/;
+  expect(Number(halted.exec(await status())?.[1])).toBeGreaterThanOrEqual(5);
   bot.signal('SIGKILL');
   await bot.ended;
   expect(await status()).toMatch(/no open orders, verified by the sentinel/);

@@ -158,6 +158,18 @@ describe('a large trade', () => {
     expect(shown(desk)).toEqual(BOTH);
   });
 
+  test('is none when its parts were missed and are reported together, with their times', () => {
+    const desk = deskOf({ print: PRINT });
+    const late = (tradedAt: number) =>
+      void desk.step({
+        ...{ kind: 'public trade', at: desk.now, price: price(MID), amount: 30 as never, side: 'sell', tradedAt },
+      });
+    for (const ago of [9_000, 6_000, 3_000, 0]) late(desk.now - ago);
+    expect(shown(desk)).toEqual(BOTH);
+    late(desk.now);
+    expect(shown(desk)).toEqual({ bids: [], asks: BOTH.asks });
+  });
+
   test('is none when its parts lie further apart, are of both sides, or tell no amount', () => {
     const desk = deskOf({ print: PRINT });
     for (let n = 0; n < 4; n++) {

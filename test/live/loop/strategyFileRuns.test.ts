@@ -11,6 +11,10 @@ import { readRecording, recordingsIn } from '../../../src/live/recording/recordi
 import { ReloadBox, RequestBox } from '../../../src/live/mailbox/mailbox.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
 import { strategyFileOf } from '../../../strategies/index.ts';
+import type { StreamTransport } from '../../../src/core/index.ts';
+import { KIND } from '../../../src/tape/index.ts';
+import { collectTape } from '../../../src/tape/import/collectTape.ts';
+import { stateRecording } from '../../../src/app/tapes/stateRecording.ts';
 import { changedOwn, OWN_STRATEGY } from '../../strategies/ownFile.ts';
 import { advancing, started, worldOf, type Running, type World } from '../world.ts';
 
@@ -30,7 +34,32 @@ const COUNTING = changedOwn(
       const unknown =`,
 );
 
+/** A transport whose connection can be cut and held down. */
+function cuttable(wire: StreamTransport) {
+  const lines = new Set<(why: string) => void>();
+  const line = { isCut: false, cut: () => void [...lines].forEach(close => close('cut')) };
+  const transport: StreamTransport = {
+    connect: listener => {
+      const live = (call: () => void) => void (lines.has(close) && call());
+      const close = (why: string) =>
+        live(() => {
+          lines.delete(close);
+          listener.closed(why);
+        });
+      lines.add(close);
+      return wire.connect({
+        open: () => live(() => (line.isCut ? close('cut') : listener.open())),
+        text: frame => live(() => listener.text(frame)),
+        closed: close,
+      });
+    },
+  };
+  return { transport, line };
+}
+
 class OwnBot {
+  readonly line: { isCut: boolean; readonly cut: () => void };
+  readonly stream: StreamTransport;
   readonly world: World;
   code: string;
   text: string;
@@ -42,6 +71,8 @@ class OwnBot {
   constructor(seed: number, code: string, keys: object = {}) {
     this.code = code;
     this.world = worldOf(seed);
+    const { transport, line } = cuttable(inProcessStream(this.world.box.exchange.stream, this.world.clock));
+    [this.stream, this.line] = [transport, line];
     const { skew: _, ...tree } = parse(readFileSync(shippedConfig('sandbox'), 'utf8')) as Record<string, unknown>;
     const strategy = { file: './own.ts', halfSpreadBps: 16, amount: '0.006', levels: 2 };
     this.text = stringify({ ...tree, strategy, metrics: { port: 0 }, state: { dir: this.world.stateDir }, ...keys });
@@ -62,14 +93,13 @@ class OwnBot {
   /** `place`: changes of the configuration that the bot runs with, besides its file. */
   async start(place: (config: Config) => Config = config => config): Promise<this> {
     const { config: given } = this.read();
-    const stream = inProcessStream(this.world.box.exchange.stream, this.world.clock);
     const read = (assertApproved: StrategyApproval) => {
       const found = this.read(true, assertApproved);
       this.reads++;
       return found;
     };
     const source = { file: 'my.yaml', given, read, inspect: () => this.read(false) };
-    this.running = await started(this.world, { stream, source, config: place(given) });
+    this.running = await started(this.world, { stream: this.stream, source, config: place(given) });
     await this.world.clock.advance(20_000);
     return this;
   }
@@ -251,6 +281,53 @@ describe('a run with a strategy file', () => {
     expect(bot.replayed()).not.toContain('DIFFERENT');
     expect(bot.replayed().match(/all commands identical/g)?.length).toBe(2);
     expect(heard.length).toBe(calls);
+    bot.world.end();
+  });
+
+  test('is silent from the loss of the stream until it has the missed trades, each with its time, and is replayed so', async () => {
+    const code = changedOwn('contract: 1', 'contract: 1, history: () => 30_000').replace(
+      'trade: ({ side }) =>',
+      'trade: ({ side, at }) => void (globalThis as any).ownTest.heard?.push(at), was: ({ side }: any) =>',
+    );
+    const heard: number[] = [];
+    Object.assign(outside, { heard });
+    const bot = await new OwnBot(305, code).start();
+    const { clock, box } = bot.world;
+    await clock.advance(40_000);
+    expect(bot.orders()).toBeGreaterThan(0);
+    bot.line.isCut = true;
+    bot.line.cut();
+    await clock.advance(2_000);
+    const lostAt = clock.now();
+    let quoted = 0;
+    for (let second = 0; second < 60; second++) {
+      await clock.advance(1_000);
+      quoted += bot.orders();
+    }
+    expect(quoted).toBe(0);
+    bot.line.isCut = false;
+    await clock.advance(70_000);
+    expect(bot.orders()).toBeGreaterThan(0);
+    await bot.running.stop();
+    const { history } = [...box.exchange.venue.books.values()].find(
+      ({ rules }) => rules.book === bot.read().config.book,
+    )!;
+    const listed = history.page(10_000, 'asc').map(({ at }) => at);
+    // The list has times in whole seconds.
+    const from = heard.findIndex(at => at > lostAt);
+    const missed = listed.slice(listed.length - (heard.length - from)).filter(at => at < lostAt + 60_000);
+    expect(missed.length).toBeGreaterThan(5);
+    for (const [i, at] of missed.entries()) expect(Math.abs(heard[from + i]! - at)).toBeLessThan(1_000);
+    expect(heard).toEqual([...heard].sort((a, b) => a - b));
+    expect(bot.replayed()).not.toContain('DIFFERENT');
+    // A tape of the recording has none of them at the time at which they were read.
+    const tape = await collectTape(stateRecording(bot.world.stateDir));
+    expect(tape.flaws.find(({ what }) => /read after an outage/.test(what))?.count).toBeGreaterThanOrEqual(
+      missed.length,
+    );
+    const { kind, at } = tape.columns;
+    const trades = Array.from(kind, (one, row) => [one, at[row]!] as const).filter(([one]) => one === KIND.trade);
+    expect(trades.filter(([, time]) => time > lostAt && time < lostAt + 61_000)).toEqual([]);
     bot.world.end();
   });
 

@@ -6,14 +6,15 @@ import { describe, expect, test } from 'vitest';
 import {
   settle,
   VirtualClock,
+  PAST_TRADES_MAX,
   type EngineEvent,
+  type Instrument,
   type Outcome,
   type PublicTrade,
   type StreamTrade,
 } from '../../../src/core/index.ts';
 import { CompleteTradeFeed } from '../../../src/live/market/completeTrades.ts';
 import {
-  PAST_TRADES_MAX,
   readPastTrades,
   type NumberedTrade,
   type PastTradesSource,
@@ -26,6 +27,7 @@ import { memoryLog } from '../../memoryLog.ts';
 import { plain } from '../../core/market.ts';
 
 const NOW = 1_000_000;
+const UNLIMITED = new AbortController().signal;
 
 const tradeAt = (n: number, at: number): PublicTrade => ({
   ...{ book: plain.symbol, tid: String(10 + 3 * n), createdAt: at },
@@ -70,7 +72,7 @@ describe('the history of a strategy', () => {
         async (all, page, ms, cuts) => {
           const sources = cuts.map(([a, b], i): PastTradesSource => ({
             name: `source ${i}`,
-            read: () => {
+            read: async () => {
               const [from, to] = [Math.min(a, b), Math.min(Math.max(a, b), all.length - 1)];
               const part = all.map(numbered).slice(from, to + 1);
               const [first] = part;
@@ -81,10 +83,11 @@ describe('the history of a strategy', () => {
           }));
           const { lists, requests } = listsOf(all, page);
           const found = await readPastTrades(
-            { instrument: plain, run: 2, now: NOW, ms },
+            { instrument: plain, run: 2, time: () => NOW, ms },
             { sources, lists },
             // Short pages can be too many, so that a source is not used.
             why => expect(why).toMatch(/^source \d: the list of the exchange does not continue/),
+            UNLIMITED,
           );
           const wanted = Math.max(found.since, NOW - ms);
           const since = all.flatMap((trade, n) =>
@@ -109,12 +112,10 @@ describe('the history of a strategy', () => {
     const warned: string[] = [];
     const broken: PastTradesSource = {
       name: './tape',
-      read: () => {
-        throw new Error('no rows');
-      },
+      read: () => Promise.reject(new Error('no rows')),
     };
-    const of = { instrument: plain, run: 2, now: NOW, ms: 1_000 };
-    const found = await readPastTrades(of, { sources: [broken], lists }, why => warned.push(why));
+    const of = { instrument: plain, run: 2, time: () => NOW, ms: 1_000 };
+    const found = await readPastTrades(of, { sources: [broken], lists }, why => warned.push(why), UNLIMITED);
     expect(found).toMatchObject({ since: NOW, last: null, trades: [] });
     expect(warned).toEqual(['./tape: no rows; the trades there are not used']);
   });
@@ -124,11 +125,11 @@ describe('the history of a strategy', () => {
       ...{ tid: BigInt(n + 1), at: NOW - 40_000 + n, price: 1 as never, amount: 1 as never, side: 'buy' },
     }));
     const last = trades.at(-1)!.tid;
-    const source = { name: 'x', read: () => ({ since: NOW - 50_000, last, trades }) };
-    const of = { instrument: plain, run: 2, now: NOW, ms: 50_000 };
+    const source = { name: 'x', read: async () => ({ since: NOW - 50_000, last, trades }) };
+    const of = { instrument: plain, run: 2, time: () => NOW, ms: 50_000 };
     const listed = { ...tradeAt(0, NOW), tid: String(last), price: '1' };
     const { lists } = listsOf([listed], 5);
-    const found = await readPastTrades(of, { sources: [source], lists }, expect.unreachable);
+    const found = await readPastTrades(of, { sources: [source], lists }, expect.unreachable, UNLIMITED);
     expect([found.trades.length, found.since]).toEqual([PAST_TRADES_MAX, NOW - 40_000 + 5]);
   });
 
@@ -136,14 +137,14 @@ describe('the history of a strategy', () => {
     const all = Array.from({ length: 9 }, (_, n) => tradeAt(n, NOW - 9_000 + n * 1_000));
     const own = all.map(numbered).slice(0, 6);
     const lastTrade = own.at(-1)!;
-    const of = { instrument: plain, run: 2, now: NOW, ms: 100_000 };
+    const of = { instrument: plain, run: 2, time: () => NOW, ms: 100_000 };
     const read = async (change: object, rows = all) => {
       const changed = { ...lastTrade, ...change };
       const complete = { since: NOW - 90_000, last: changed.tid, lastTrade: changed, trades: own };
       const warned: string[] = [];
-      const source = { name: './tape', read: () => complete };
+      const source = { name: './tape', read: async () => complete };
       const { lists } = listsOf(rows, 10);
-      const found = await readPastTrades(of, { sources: [source], lists }, why => warned.push(why));
+      const found = await readPastTrades(of, { sources: [source], lists }, why => warned.push(why), UNLIMITED);
       return [found.trades.length, warned.length];
     };
     // The trades of the exchange alone are complete, because it lists all of them.
@@ -172,16 +173,17 @@ describe('the history of a strategy', () => {
       recorder.write(events.map(one => (one === null ? 'g' : writer.input(one))));
       recorder.close();
     };
-    record(1, rules, history, event(5), polled, event(6));
+    record(1, rules, history, { ...event(5), tradedAt: NOW + 2 } as EngineEvent, polled, event(6));
     record(2, rules, event(8));
     record(3, rules, history, event(9), null);
     record(4, { ...rules, instrument: { ...plain, tick: '7' } }, history);
-    const { read } = recordedTrades(dir);
+    const read = (instrument: Instrument, since: number, run: number) =>
+      recordedTrades(dir, { instrument, since, run });
     const found = read(plain, NOW - 1_000, 4);
     expect(found).toMatchObject({ since: NOW - 100, last: 6n });
     expect(found!.trades.map(({ at, side }) => [at, side])).toEqual([
       [NOW - 50, 'sell'],
-      [NOW + 5, 'buy'],
+      [NOW + 2, 'buy'],
       [NOW + 6, 'buy'],
     ]);
     expect(read(plain, NOW - 1_000, 1)).toBe(null);
@@ -189,61 +191,135 @@ describe('the history of a strategy', () => {
   });
 });
 
-test('after any outages of the stream and of the lists, each trade is reported once and in order, or a new start of the history', async () => {
-  const turn = fc.constantFrom('trade', 'trade', 'trade', 'lost', 'current', 'fails', 'works', 'wait');
-  await fc.assert(
-    fc.asyncProperty(fc.array(turn, { maxLength: 60 }), fc.integer({ min: 1, max: 5 }), async (turns, page) => {
-      const clock = new VirtualClock();
-      const all: PublicTrade[] = [tradeAt(0, 0)];
-      let [isUp, fails] = [false, false];
-      const { lists } = listsOf(all, page, () => fails);
-      const told: EngineEvent[] = [];
-      const feed = new CompleteTradeFeed({
-        ...{ lists, clock, log: memoryLog().log, instrument: () => plain, time: () => clock.now() },
-        ...{
-          step: event => void told.push(event),
-          last: all[0]!.tid,
-          onBroken: error => expect.unreachable(String(error)),
-        },
-      });
-      const isCurrent = () => {
-        isUp = true;
-        feed.current();
-      };
-      for (const one of turns) {
-        if (one === 'trade') {
-          const trade: StreamTrade = tradeAt(all.length, clock.now());
-          all.push(trade);
-          if (isUp) feed.hear([trade]);
-        }
-        if (one === 'lost') {
-          isUp = false;
-          feed.lost();
-        }
-        if (one === 'current') isCurrent();
-        if (one === 'fails' || one === 'works') fails = one === 'fails';
-        if (one === 'wait') await clock.advance(30_000);
-        await settle();
-      }
-      fails = false;
-      for (let i = 0; i < 3; i++) {
-        isCurrent();
-        await clock.advance(60_000);
-      }
-      feed.stop();
-      // After the last new start, every trade was reported; before, none twice.
-      let next = 1;
-      for (const event of told) {
-        if (event.kind === 'history') next = -1;
-        if (event.kind !== 'public trade') continue;
-        const n = (Number(event.tid) - 10) / 3;
-        if (next >= 0) expect(n).toBe(next);
-        else expect(n).toBeGreaterThan(0);
-        next = n + 1;
-      }
-      if (!told.some(({ kind }) => kind === 'history')) expect(next).toBe(all.length);
+test('a recording with more trades than a history may have gives the newest, complete from the oldest of them on', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'puntas-many-'));
+  const recorder = recorderIn(dir, { run: 1, startedAt: NOW, setup: '{}', format: 2 });
+  const writer = new LineWriter();
+  const line = (event: EngineEvent) => writer.input(event);
+  recorder.write([line({ kind: 'history', at: NOW, since: NOW - 5, source: 'x', last: '0', trades: [] })]);
+  const count = 2 * PAST_TRADES_MAX + 3;
+  const lines = Array.from({ length: count }, (_, n) =>
+    line({
+      ...{ kind: 'public trade', at: NOW + n, price: 1 as never, amount: 1 as never, side: 'buy', tid: String(n + 1) },
     }),
-    // A stream that is lost while a failed read waits: the read that follows is not the last.
-    { numRuns: 200, examples: [[['fails', 'current', 'works', 'lost', 'wait', 'trade'], 1]] },
+  );
+  recorder.write(lines);
+  recorder.close();
+  const found = recordedTrades(dir, { instrument: plain, since: 0, run: 2 })!;
+  expect([found.trades.length, found.since, found.last]).toEqual([
+    PAST_TRADES_MAX,
+    NOW + count - PAST_TRADES_MAX,
+    BigInt(count),
+  ]);
+});
+
+test('a trade of the list that has no place in the history is named: one with an id that is no number, or without a price', async () => {
+  const all = Array.from({ length: 4 }, (_, n) => tradeAt(n, NOW - 4_000 + n * 1_000));
+  const read = async (change: Partial<PublicTrade>) => {
+    const warned: string[] = [];
+    const { lists } = listsOf(
+      all.map((trade, n) => (n === 2 ? { ...trade, ...change } : trade)),
+      10,
+    );
+    const of = { instrument: plain, run: 2, time: () => NOW, ms: 60_000 };
+    const found = await readPastTrades(of, { sources: [], lists }, why => warned.push(why), UNLIMITED);
+    return [found.trades.length, ...warned];
+  };
+  expect(await read({})).toEqual([4]);
+  expect(await read({ price: 'x' })).toEqual([
+    3,
+    "the history lacks trade 16 of the exchange's list, because price or amount are not valid in this book",
+  ]);
+  expect(await read({ tid: 'a7' })).toEqual([
+    0,
+    'the exchange lists a trade with the id "a7", expected a whole number; the list is not used',
+  ]);
+});
+
+test('after any outages of the stream and of the lists, each trade is reported once, in order and with its time, or a new start of the history; a gap is open whenever one may be missing', async () => {
+  const turn = fc.constantFrom('trade', 'trade', 'trade', 'lost', 'current', 'fails', 'works', 'wait', 'second');
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(turn, { maxLength: 60, size: 'max' }),
+      fc.integer({ min: 1, max: 5 }),
+      async (turns, page) => {
+        const clock = new VirtualClock();
+        const all: PublicTrade[] = [tradeAt(0, clock.now())];
+        let [isUp, fails, isGapOpen] = [false, false, false];
+        const { lists } = listsOf(all, page, () => fails);
+        const told: EngineEvent[] = [];
+        const numberOf = (tid: string) => (Number(tid) - 10) / 3;
+        const last = all[0]!.tid;
+        let [next, isMissing] = [1, false];
+        let current = { at: clock.now(), next: 1 };
+        const feed = new CompleteTradeFeed({
+          ...{ lists, clock, log: memoryLog().log, instrument: () => plain, time: () => clock.now() },
+          step: event => {
+            told.push(event);
+            if (event.kind === 'history gap') {
+              isGapOpen = event.isOpen;
+              if (!isGapOpen) expect(isMissing).toBe(false);
+            }
+            if (event.kind === 'history') {
+              // Without the lists, nothing is known of the trades before the stream was current.
+              expect(event.since).toBe(current.at);
+              [isGapOpen, isMissing, next] = [false, false, current.next];
+            }
+            if (event.kind !== 'public trade') return;
+            const n = numberOf(event.tid!);
+            expect([event.at, event.tradedAt]).toEqual([clock.now(), all[n]!.createdAt]);
+            // Trades from before a new start of the history can follow it, once the lists have them again.
+            isMissing ||= n > next;
+            next = Math.max(next, n + 1);
+          },
+          history: { last, trades: [] },
+          onBroken: error => expect.unreachable(String(error)),
+        });
+        feed.start();
+        const isCurrent = () => {
+          if (!isUp) current = { at: clock.now(), next: all.length };
+          isUp = true;
+          feed.current();
+        };
+        for (const one of turns) {
+          if (one === 'trade') {
+            const trade: StreamTrade = tradeAt(all.length, clock.now());
+            all.push(trade);
+            if (isUp) feed.hear([trade]);
+          }
+          if (one === 'lost') {
+            isUp = false;
+            feed.lost();
+          }
+          if (one === 'current') isCurrent();
+          if (one === 'fails' || one === 'works') fails = one === 'fails';
+          if (one === 'wait') await clock.advance(30_000);
+          if (one === 'second') await clock.advance(1_000);
+          await settle();
+          if (!isUp) expect(isGapOpen).toBe(true);
+          if (!isGapOpen) expect([next, isMissing]).toEqual([all.length, false]);
+        }
+        fails = false;
+        for (let i = 0; i < 3; i++) {
+          isCurrent();
+          await clock.advance(60_000);
+        }
+        feed.stop();
+        expect([next, isGapOpen]).toEqual([all.length, false]);
+        const numbers = told.flatMap(event => (event.kind === 'public trade' ? [numberOf(event.tid!)] : []));
+        expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+      },
+    ),
+    {
+      numRuns: 200,
+      examples: [
+        // A stream that is lost while a failed read waits: the read that follows is not the last.
+        [['fails', 'current', 'works', 'lost', 'wait', 'trade'], 1],
+        // Trades that cannot be read: the history starts when the stream is current for the second time.
+        [['current', 'second', 'lost', 'trade', 'second', 'fails', 'current', 'trade', 'wait', 'trade'], 1],
+        // Trades of two streams wait, and one between them is missing.
+        [['fails', 'current', 'trade', 'lost', 'trade', 'second', 'current', 'trade', 'wait', 'trade'], 2],
+      ],
+    },
   );
 });

@@ -1,0 +1,38 @@
+/** Reads of past trades at the start of a run: with a limit in time, and with heartbeats if a run precedes. */
+import { expect, test } from 'vitest';
+import { settle, VirtualClock, type Outcome, type PublicTrade } from '../../../src/core/index.ts';
+import { historyOf } from '../../../src/live/loop/history.ts';
+import type { PastTradesSource } from '../../../src/live/market/pastTrades.ts';
+import { plain } from '../../core/market.ts';
+import { memoryLog } from '../../memoryLog.ts';
+
+test('a source that does not answer is left after 20 s, said so, and heartbeats go on meanwhile', async () => {
+  const clock = new VirtualClock();
+  const { log, texts } = memoryLog();
+  const stuck: PastTradesSource = {
+    name: './tape',
+    read: (_wanted, signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+  };
+  const lists = {
+    limits: { tradesPage: 5, ordersPage: 1, depth: 1 },
+    trades: async (): Promise<Outcome<readonly PublicTrade[]>> => ({ kind: 'done', value: [] }),
+  };
+  let beats = 0;
+  const venue = { exchange: lists } as unknown as Parameters<typeof historyOf>[0]['venue'];
+  const engine = { books: [{ historyMs: 60_000 }] } as unknown as Parameters<typeof historyOf>[1];
+  const rules = { instrument: plain, makerRate: 0, takerRate: 0 };
+  const parts = { clock, log, venue, beside: { pastTrades: { sources: [stuck] } }, onBeat: () => beats++ };
+  let found: Awaited<ReturnType<typeof historyOf>> | undefined;
+  void historyOf(parts, engine, rules, 1).then(history => (found = history));
+  await clock.advance(19_900);
+  await settle();
+  expect([found, beats]).toEqual([undefined, 19]);
+  await clock.advance(200);
+  await settle();
+  expect(found).toMatchObject({ since: clock.now() - 60_100, last: '0', trades: [] });
+  expect(texts()).toContain('./tape: reading takes longer than 20 s; the trades there are not used');
+  const then = beats;
+  await clock.advance(60_000);
+  expect(beats).toBe(then);
+});
