@@ -1544,6 +1544,22 @@ export const EDITS: readonly Edit[] = [
     title: 'are in the engine after every look, each in its books alone, and a restart changes none',
   },
   {
+    name: 'a loss of a book that is reduce-only by its own stop stays in this book',
+    file: 'src/live/safety/latchWatch.ts',
+    from: 'reduces.find(book => book.reducingLoss !== null)?.reducingLoss ??',
+    to: '',
+    test: 'test/live/safety/bookLatches.test.ts',
+    title: 'are in the engine after every look, each in its books alone, and a restart changes none',
+  },
+  {
+    name: 'the resume of a book forgets a loss that came just before it',
+    file: 'src/live/safety/latchWatch.ts',
+    from: 'if (!isBroken) this.#latchLoss();',
+    to: '',
+    test: 'test/live/safety/bookLatches.test.ts',
+    title: 'hide no loss that came just before their resume: after a halt of one book, the account is reduce-only',
+  },
+  {
     name: 'a resume is not applied where another halt is already set',
     file: 'src/live/safety/latchWatch.ts',
     from: 'if (isResumed && (engine.haltedBecause ?? engine.reducingBecause) !== null)',

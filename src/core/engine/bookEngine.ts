@@ -371,6 +371,11 @@ export class BookEngine implements AccountBook {
     return this.#risk.reducingBecause;
   }
 
+  /** Reason of a loss that calls for reduce-only, also if another reason had already set it; `null` if none. */
+  get reducingLoss(): string | null {
+    return this.#risk.reducingLoss;
+  }
+
   /** Whether inventory is known and within its limit. */
   get isWithinLimit(): boolean {
     return this.#risk.isWithinLimit;

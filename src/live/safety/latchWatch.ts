@@ -108,11 +108,23 @@ export class LatchWatch {
     // end no state of this engine; its marker is removed nevertheless, so that it does not end a later state.
     const isResumed = !isBroken && this.#latch.takeLifted();
     if (isResumed && (engine.haltedBecause ?? engine.reducingBecause) !== null) step({ kind: 'resume', at: time() });
+    if (!isBroken) this.#latchLoss();
     for (const each of this.#books) this.#lookAtBook(each, isBroken);
     watchHalt(this.#ofAccount, this.#latch, time(), isBroken, step);
     watchReduce(this.#ofAccount, this.#latch, time(), step);
     this.#spread();
     this.#watchPauses(this.#books);
+  }
+
+  /**
+   * Latches reduce-only for the account because of a loss. Call this before the resume of a book is applied, which
+   * restarts the measurement of its losses.
+   */
+  #latchLoss(): void {
+    const reason = this.#ofAccount.reducingBecause;
+    const isLoss = reason !== null && this.#engine.books.some(book => book.reducingLoss === reason);
+    if (isLoss && this.#latch.readReduce() === null && !this.#latch.isLifting())
+      this.#latch.setReduce({ reason, at: this.#run.time(), by: 'bot' });
   }
 
   #lookAtBook(of: LatchedBook, isBroken: boolean): void {
@@ -164,7 +176,11 @@ export class LatchWatch {
       .map(({ book }) => book);
     return {
       haltedBecause: this.#first(halts, 'haltedBecause', () => this.#latch.read()),
-      reducingBecause: this.#first(reduces, 'reducingBecause', () => this.#latch.readReduce()),
+      reducingBecause:
+        this.#first(reduces, 'reducingBecause', () => this.#latch.readReduce()) ??
+        // A loss is one of the account, also in a book that is already reduce-only.
+        reduces.find(book => book.reducingLoss !== null)?.reducingLoss ??
+        null,
       isWithinLimit,
     };
   }
