@@ -166,6 +166,15 @@ export class LatchWatch {
     return book.reducingBecause !== null && book.reducingBecause === reduce;
   }
 
+  /**
+   * Books that only a stop of their own has halted. Empty if the whole bot is halted, also by a halt that the disk did
+   * not accept.
+   */
+  get haltedAlone(): readonly string[] {
+    if ((this.#ofAccount.haltedBecause ?? this.#latch.read()) !== null) return [];
+    return this.#books.filter(of => this.#isOwnHalt(of)).map(({ book }) => book.symbol);
+  }
+
   /** State of the engine without what only the latch of a book sets. */
   get #ofAccount(): Pick<Engine, 'haltedBecause' | 'reducingBecause' | 'isWithinLimit'> {
     const { isWithinLimit } = this.#engine;

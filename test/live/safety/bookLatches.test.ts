@@ -1,12 +1,14 @@
 /** Latches of single books beside those of the whole bot: what the engine has after each look, for any order of commands. */
 import fc from 'fast-check';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { holdersOf } from '../../../src/app/inspect/botLife.ts';
 import { resume } from '../../../src/app/inspect/stateCommands.ts';
 import { Engine, moneyOf, OrderBook, VirtualClock, type EngineEvent } from '../../../src/core/index.ts';
-import { bookLatchIn, booksWithLatches } from '../../../src/live/safety/bookLatch.ts';
+import { bookLatchIn, booksWithLatches, bookStopsIn } from '../../../src/live/safety/bookLatch.ts';
 import { latchIn, retryingLatch, type Halt, type Latch } from '../../../src/live/safety/latch.ts';
 import { LatchWatch } from '../../../src/live/safety/latchWatch.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
@@ -218,13 +220,24 @@ describe('stops of single books and of the whole bot', () => {
     const disk = { ...latchIn(dir), set: full, setReduce: full };
     const { log, lines } = memoryLog();
     const { engine, step, watch } = botWith(retryingLatch(disk, log));
-    step({ kind: 'reduce', symbol: 'eth_mxn', at: AT, reason: 'losses' });
+    latchOf('btc_usd').set(said('odd prices'));
+    watch.look(false);
+    expect(watch.haltedAlone).toEqual(['btc_usd']);
+    latchOf('btc_usd').lift('they are fine', AT, 'ann');
+    watch.look(false);
+    expect(watch.haltedAlone).toEqual([]);
+    latchOf('eth_mxn').set(said('odd prices'));
+    watch.look(false);
+    step({ kind: 'reduce', symbol: 'btc_usd', at: AT, reason: 'losses' });
     watch.beforePlacing(new Set(['btc_mxn']));
     expect(statesOf(engine).map(({ reduces }) => reduces)).toEqual([true, true, true]);
+    expect(watch.haltedAlone).toEqual(['eth_mxn']);
     step({ kind: 'halt', symbol: 'btc_usd', at: AT, reason: 'more losses' });
+    expect(watch.haltedAlone, 'the halt of the account is on no disk').toEqual([]);
     watch.beforePlacing(new Set(['btc_mxn']));
     expect(statesOf(engine).map(({ halted }) => halted)).toEqual([true, true, true]);
     expect(lines.some(({ text }) => text.includes('halt could not be written'))).toBe(true);
+    expect([watch.haltedAlone, latchIn(dir).read()]).toEqual([[], null]);
     disk.setReduce = of => latchIn(dir).setReduce(of);
     disk.set = of => latchIn(dir).set(of);
     watch.look(false);
@@ -243,6 +256,68 @@ describe('stops of single books and of the whole bot', () => {
     rmSync(join(dir, 'books', 'eth_mxn'), { recursive: true });
     writeFileSync(join(dir, 'books', 'eth_mxn'), 'a file where a folder is expected');
     expect(statesOf(botWith().engine).map(({ halted }) => halted)).toEqual([false, true, false]);
+  });
+
+  test('that cannot be read halt every book, are shown as a halt, and are not resumed', () => {
+    bookLatchIn(dir, 'eth_mxn').set(said('odd prices'));
+    rmSync(join(dir, 'books'), { recursive: true });
+    writeFileSync(join(dir, 'books'), 'a file where a folder is expected');
+    const { watch, engine } = botWith();
+    expect(statesOf(engine).map(({ halted }) => halted)).toEqual([true, true, true]);
+    watch.look(false);
+    const reason = `the stops of single books cannot be read: ${join(dir, 'books')} is not a folder`;
+    expect(holdersOf(dir, AT)).toMatchObject([{ what: 'halt', by: 'bot', reason }]);
+    for (const which of [{}, { book: 'eth_mxn' }])
+      expect(() => resume({ stateDir: dir, ...which }, 'they are fine', AT, 'ann')).toThrow(reason);
+    expect([booksWithLatches(dir), bookStopsIn(dir)]).toEqual([[], []]);
+  });
+
+  test('are on disk when they are set: the file, its folder, and each folder up to the state directory', () => {
+    const { openSync, fsyncSync, mkdirSync } = fs;
+    const [paths, done] = [new Map<number, string>(), [] as string[]];
+    const hooked: Partial<typeof fs> = {
+      openSync: (path, ...rest) => {
+        const fd = openSync(path, ...rest);
+        paths.set(fd, String(path));
+        return fd;
+      },
+      fsyncSync: fd => {
+        fsyncSync(fd);
+        done.push(`sync ${relative(dirname(dir), paths.get(fd)!)}`);
+      },
+      mkdirSync: ((path: string, ...rest: never[]) => {
+        done.push(`make ${relative(dirname(dir), path)}`);
+        return mkdirSync(path, ...rest);
+      }) as typeof fs.mkdirSync,
+    };
+    fs.mkdirSync(dir, { mode: 0o700 });
+    Object.assign(fs, hooked);
+    syncBuiltinESMExports();
+    try {
+      const latch = bookLatchIn(dir, 'eth_mxn');
+      const name = basename(dir);
+      const pause = { ...said('a pause'), until: null };
+      for (const [set, file] of [
+        [() => latch.set(said('a halt')), 'HALTED'],
+        [() => latch.setReduce(said('less')), 'REDUCE'],
+        [() => latch.setPause(pause), 'PAUSED'],
+      ] as const) {
+        done.length = 0;
+        set();
+        expect(done.slice(0, 4)).toEqual([
+          `make ${name}/books/eth_mxn`,
+          ...[`sync ${name}/books`, `sync ${name}`, 'sync '],
+        ]);
+        expect(done.some(step => step.startsWith(`sync ${name}/books/eth_mxn/${file}`))).toBe(true);
+        expect(done.at(-1)).toBe(`sync ${name}/books/eth_mxn`);
+      }
+      done.length = 0;
+      latch.lift('they are fine', AT, 'ann');
+      expect(done.at(-1)).toBe(`sync ${name}/books/eth_mxn`);
+    } finally {
+      Object.assign(fs, { openSync, fsyncSync, mkdirSync });
+      syncBuiltinESMExports();
+    }
   });
 
   test('are refused for a name that is no symbol, so that no other folder is written', () => {
