@@ -20,15 +20,16 @@
  * JSON.
  * It was raised by 90 for commands on one of several books: a section and an option.
  * It was raised by 470 for strategy files: their page with the warm-up, and their command.
+ * It was raised by 150 for the profit of each of several books, and for alerts that name the book.
  */
-export const WORDS_MAX = 45_600;
+export const WORDS_MAX = 45_750;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
 
 export const BUDGETS: Readonly<Record<string, number>> = {
   'README.md': 425,
-  'docs/actions.md': 650,
+  'docs/actions.md': 695,
   'docs/agents.md': 350,
   'docs/alerts.md': 660,
   'docs/backtest-figures.md': 650,
@@ -57,8 +58,8 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/hedging-band.md': 575,
   'docs/hedging.md': 990,
   'docs/importing.md': 800,
-  'docs/json.md': 2_260,
-  'docs/ledger.md': 500,
+  'docs/json.md': 2_310,
+  'docs/ledger.md': 502,
   'docs/mapping-files.md': 775,
   'docs/market-model.md': 475,
   'docs/metrics.md': 1_210,
@@ -71,7 +72,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/reference-price.md': 700,
   'docs/reload.md': 375,
   'docs/remote.md': 505,
-  'docs/report.md': 525,
+  'docs/report.md': 545,
   'docs/runbook.md': 3_135,
   'docs/scout.md': 735,
   'docs/several-books.md': 300,

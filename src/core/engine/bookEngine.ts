@@ -263,6 +263,10 @@ export class BookEngine implements AccountBook {
     return this.#options.instrument.major;
   }
 
+  get minor(): string {
+    return this.#options.instrument.minor;
+  }
+
   get locked(): ReadonlyMap<string, Money> {
     return lockedByOrders(this.#rules.instrument, this.#orders.live);
   }
