@@ -197,7 +197,10 @@ describe('stops of single books and of the whole bot', () => {
       fall('eth_mxn', 1);
       resume({ stateDir: dir, book: 'eth_mxn' }, 'they are fine', AT, 'ann');
       watch.look(false);
-      expect(latchIn(dir).readReduce()).toMatchObject({ by: 'bot', reason: expect.stringMatching(/^drawdown: /) });
+      expect(latchIn(dir).readReduce()).toMatchObject({
+        by: 'bot',
+        reason: expect.stringMatching(/^drawdown: /) as string,
+      });
       expect(statesOf(engine)).toEqual(BOOKS.map(book => ({ book, halted: false, reduces: true, paused: null })));
     },
   );
