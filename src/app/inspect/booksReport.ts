@@ -1,24 +1,54 @@
-/** `puntas report` of a bot with several books: the report of each book, and their sums by quote currency. */
-import { money, textOfMoney, type Millis, type Money, type Profit } from '../../core/index.ts';
+/**
+ * `puntas report` of a state directory, with or without a running bot. With several books: the report of each book, and
+ * their sums by quote currency.
+ */
+import { money, textOfMoney, type Clock, type Millis, type Money, type Profit } from '../../core/index.ts';
 import { partsText, signedCents } from '../../messages/shownProfit.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { counted } from '../../pages/digits.ts';
 import {
   dayText,
   daysText,
+  profitReport,
   reportJson,
   reportText,
   roundedMoney,
   volumeDecimals,
+  type DaysAsked,
   type ProfitDay,
   type ProfitReport,
 } from './profitReport.ts';
-import type { ProfitNow } from './profitNow.ts';
+import { ledgerAt } from './exportLedger.ts';
+import { lastMoment, profitAt, profitsOfOthers, type ProfitNow } from './profitNow.ts';
+
+/**
+ * Reads a copy of the state and returns the report of each book: the first, then the others, also those that the bot no
+ * longer quotes. `book` is used if the state does not name its book; `onInput` receives the time of each replayed input.
+ * Rejects with `UsageError` if there is nothing to report.
+ */
+export async function ledgerReports(
+  stateDir: string,
+  asked: DaysAsked,
+  clock: Clock,
+  book?: string,
+  onInput?: (at: Millis) => void,
+): Promise<readonly ProfitReport[]> {
+  const file = await ledgerAt(stateDir, clock);
+  const moment = lastMoment(stateDir, onInput);
+  const now = clock.now();
+  return [
+    profitReport(file, asked, now, book, profitAt(moment, file)),
+    ...profitsOfOthers(moment, file).map(other => {
+      const hours = file.otherBooks?.find(stored => stored.book === other.book)?.hours ?? [];
+      return profitReport({ ...file, book: other.book, hours }, asked, now, undefined, other.profit);
+    }),
+  ];
+}
 
 type Sums = ProfitReport['total'];
 
 /** Sums of all books with one quote currency. */
-export type BooksTogether = {
+export type ProfitsTogether = {
   readonly currency: string;
   readonly books: readonly string[];
   readonly total: Sums;
@@ -31,7 +61,7 @@ export type BooksTogether = {
 const PARTS = ['volume', 'trading', 'fees', 'hedging', 'net'] as const;
 
 /** Adds the reports of all books by quote currency, in the order of the books. All sums are exact. */
-export const booksTogether = (reports: readonly ProfitReport[]): readonly BooksTogether[] =>
+export const profitsTogether = (reports: readonly ProfitReport[]): readonly ProfitsTogether[] =>
   [...new Set(reports.map(({ minor }) => minor))].map(currency => {
     const own = reports.filter(({ minor }) => minor === currency);
     const days = new Map<Millis, Sums[]>();
@@ -78,7 +108,7 @@ export function booksReportJson(reports: readonly ProfitReport[]): object {
     ...reportJson(first!),
     others: others.map(reportJson),
     together: Object.fromEntries(
-      booksTogether(reports).map(({ currency, books, total, days, profit }) => [
+      profitsTogether(reports).map(({ currency, books, total, days, profit }) => [
         currency,
         {
           ...{ books, total: textsOfSums(total) },
@@ -100,7 +130,7 @@ export function booksReportText(reports: readonly ProfitReport[]): readonly stri
   return [
     ...reports.flatMap(report => [...reportText(report), '']),
     `All books, ${daysText(longest(reports))}, by quote currency`,
-    ...booksTogether(reports).flatMap(sums => ['', ...wrapped(togetherText(sums), WIDTH)]),
+    ...profitsTogether(reports).flatMap(sums => ['', ...wrapped(togetherText(sums), WIDTH)]),
   ];
 }
 
@@ -108,7 +138,7 @@ const longest = (reports: readonly ProfitReport[]): readonly ProfitDay[] =>
   reports.reduce<readonly ProfitDay[]>((most, { days }) => (days.length > most.length ? days : most), []);
 
 /** Returns the sums of one quote currency as a sentence, rounded as in the tables of days. */
-export function togetherText({ currency, books, total, profit }: BooksTogether): string {
+export function togetherText({ currency, books, total, profit }: ProfitsTogether): string {
   const decimals = volumeDecimals(total.volume);
   const sum = (of: Money) => roundedMoney(of, decimals);
   const hedging = total.hedging === 0n ? '' : `, hedging ${sum(total.hedging)}`;

@@ -17,7 +17,7 @@ import {
   type Plot,
 } from '../../pages/index.ts';
 import { approximately, textOfMoney, type Money } from '../../core/index.ts';
-import { booksTogether, togetherText } from './booksReport.ts';
+import { profitsTogether, togetherText } from './booksReport.ts';
 import { dayText, minuteOf, notesOf, daysText, type ProfitDay, type ProfitReport } from './profitReport.ts';
 
 /**
@@ -57,7 +57,7 @@ export function profitPage(reports: readonly ProfitReport[], parts: PageParts, m
 const noteParagraphs = (report: ProfitReport): readonly Html[] => notesOf(report).map(note => html`<p>${note}</p>`);
 
 const togetherParagraphs = (reports: readonly ProfitReport[]): readonly Html[] =>
-  booksTogether(reports).map(sums => html`<p>${togetherText(sums)}</p>`);
+  profitsTogether(reports).map(sums => html`<p>${togetherText(sums)}</p>`);
 
 function verdictOf({ days, total, minor }: ProfitReport): string {
   const gain = (sum: Money) => `${gainText(textOfMoney(sum), minor)} ${minor}`;

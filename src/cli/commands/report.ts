@@ -1,8 +1,7 @@
 /** Command that reports profit by day. */
 import type { Command } from 'commander';
 import { jsonBeside, pageParts, writePage } from '../../wiring/outFiles.ts';
-import { booksReportJson, booksReportText } from '../../app/inspect/booksReport.ts';
-import { ledgerReports } from '../../app/inspect/ledgerReport.ts';
+import { booksReportJson, booksReportText, ledgerReports } from '../../app/inspect/booksReport.ts';
 import { progress } from '../../app/inspect/explain.ts';
 import { profitPage } from '../../app/inspect/reportPage.ts';
 import { DEFAULT_WINDOWS } from '../../app/compliance/ownFlow.ts';

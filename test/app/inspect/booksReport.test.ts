@@ -2,10 +2,14 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { botStatusText } from '../../../src/app/actions/botStatusText.ts';
-import { booksReportJson, booksReportText, booksTogether } from '../../../src/app/inspect/booksReport.ts';
+import {
+  booksReportJson,
+  booksReportText,
+  ledgerReports,
+  profitsTogether,
+} from '../../../src/app/inspect/booksReport.ts';
 import { ledger } from '../../../src/app/inspect/ledger.ts';
 import { bookedTrade } from '../../../src/app/inspect/ledgerProfit.ts';
-import { ledgerReports } from '../../../src/app/inspect/ledgerReport.ts';
 import { profitPage } from '../../../src/app/inspect/reportPage.ts';
 import { pageParts } from '../../../src/wiring/outFiles.ts';
 import type { PrintedProfit } from '../../../src/messages/shownProfit.ts';
@@ -94,7 +98,7 @@ async function agree(world: World, dir: string): Promise<void> {
     Object.fromEntries(Object.entries(ofLedger.together).map(([name, { total }]) => [name, total])),
   ])
     expect(together).toEqual({ mxn: textOfMoney(money(btc! + eth!)), usd: textOfMoney(usd!) });
-  const [mxn] = booksTogether(reports);
+  const [mxn] = profitsTogether(reports);
   expect(mxn!.days.reduce((sum, { net }) => sum + net, 0n)).toBe(mxn!.total.net);
   expect(mxn!.books).toEqual(['btc_mxn', 'eth_mxn']);
 }
