@@ -294,6 +294,7 @@ const SLOWER = [
   'app/doctor/trials',
   'app/inspect/askBot',
   'app/doctor/checkElsewhere',
+  'app/inspect/booksReport',
   'app/inspect/report',
   'app/promote/promote',
   'app/remote/remote',

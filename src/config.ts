@@ -29,7 +29,15 @@ export {
 } from './config/parameters.ts';
 export type { ParameterDirection, ShownParameter } from './config/parameters.ts';
 export { changedYaml } from './config/text/changedYaml.ts';
-export { booksOf, booksText, jointCurrencyOf, otherBooksOf, otherBooksWith, publicPerMinute } from './config/books.ts';
+export {
+  booksOf,
+  booksText,
+  jointCurrencyOf,
+  liveOrdersMax,
+  otherBooksOf,
+  otherBooksWith,
+  publicPerMinute,
+} from './config/books.ts';
 export { edgeProblem } from './config/crossFieldChecks.ts';
 export {
   ccxtIdsOf,

@@ -192,6 +192,16 @@ export function otherBooksWith(
   return [...new Set([...otherBooksOf(config), ...stored])].filter(symbol => symbol !== config.book);
 }
 
+/**
+ * Returns the maximum number of live orders of a bot: those of its books, and the stored orders in books that the
+ * configuration no longer has.
+ */
+export function liveOrdersMax(config: Config, stored: readonly { readonly symbol?: string }[]): number {
+  const symbols = booksOf(config).map(({ book }) => book);
+  const removed = stored.filter(({ symbol }) => symbol !== undefined && !symbols.includes(symbol));
+  return booksOf(config).reduce((sum, { limits }) => sum + limits.ordersMax, removed.length);
+}
+
 /** Returns the symbols of all books, as text. */
 export const booksText = (config: Pick<Config, 'book' | 'books'>): string =>
   [config.book, ...otherBooksOf(config)].join(', ');

@@ -67,7 +67,7 @@ beforeAll(async () => {
     libraryStyle: readFileSync(resolve('uplot/dist/uPlot.min.css'), 'utf8'),
     script: readFileSync(`${ROOT}/dist/src/pages/script/draw.js`, 'utf8'),
   };
-  writeFileSync(earned, profitPage(profitReport(madeLedger(21), {}, 0), parts));
+  writeFileSync(earned, profitPage([profitReport(madeLedger(21), {}, 0)], parts));
 }, 600_000);
 
 afterAll(async () => {

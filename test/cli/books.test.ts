@@ -74,6 +74,11 @@ describe('one bot with three books', () => {
     expect(replayed.stdout.match(/all commands identical/g)).toHaveLength(2);
     const ledger = await ran(['ledger', '-c', config]);
     for (const currency of ['btc', 'eth', 'usd', 'mxn']) expect(ledger.stdout).toContain(currency);
+    for (const book of BOOKS) expect(ledger.stdout).toMatch(new RegExp(`^${book}: profit [+-]`, 'm'));
+    const report = await ran(['report', '-c', config]);
+    expect(report.code, report.stderr).toBe(0);
+    for (const book of BOOKS) expect(report.stdout).toMatch(new RegExp(`^${book}, .* UTC days, in `, 'm'));
+    expect(report.stdout).toMatch(/^mxn \(btc_mxn, eth_mxn\): /m);
   });
 
   test('is halted by one command, and its orders in all books are canceled by another', async () => {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { booksOf, loadConfig, type Config } from '../../src/config.ts';
+import { booksOf, liveOrdersMax, loadConfig, type Config } from '../../src/config.ts';
 
 const fileOf = (name: string): Record<string, unknown> =>
   parse(readFileSync(new URL(`../../config/${name}.yaml`, import.meta.url), 'utf8')) as Record<string, unknown>;
@@ -128,4 +128,18 @@ describe('the list of books', () => {
       ['books: expected at most 16 books, found 17'],
     ]);
   });
+});
+
+test('the maximum of live orders is that of all books, and of what is stored in books that were removed', () => {
+  const loaded = loadConfig(readFileSync('config/desk.yaml', 'utf8'), 'my.yaml');
+  if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+  const all = booksOf(loaded.config).reduce((sum, { limits }) => sum + limits.ordersMax, 0);
+  expect(liveOrdersMax(loaded.config, [])).toBe(all);
+  // Stored without a symbol: an order of the first book.
+  expect(liveOrdersMax(loaded.config, [{}, { symbol: 'btc_mxn' }, { symbol: 'eth_mxn' }])).toBe(all);
+  expect(liveOrdersMax(loaded.config, [{ symbol: 'sol_mxn' }, { symbol: 'sol_mxn' }, { symbol: 'btc_usd' }])).toBe(
+    all + 2,
+  );
+  const { books, ...one } = loaded.config;
+  expect([books?.length, liveOrdersMax(one, [{ symbol: 'eth_mxn' }])]).toEqual([3, one.limits.ordersMax + 1]);
 });

@@ -22,15 +22,16 @@
  * It was raised by 320 for joint inventory and limits over all books: their sections and keys.
  * It was raised by 470 for strategy files: their page with the warm-up, and their command.
  * It was raised by 190 for results of each configuration in the console, and charts of months.
+ * It was raised by 150 for the profit of each of several books.
  */
-export const WORDS_MAX = 46_110;
+export const WORDS_MAX = 46_260;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
 
 export const BUDGETS: Readonly<Record<string, number>> = {
   'README.md': 425,
-  'docs/actions.md': 650,
+  'docs/actions.md': 695,
   'docs/agents.md': 350,
   'docs/alerts.md': 660,
   'docs/backtest-figures.md': 650,
@@ -59,8 +60,8 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/hedging-band.md': 575,
   'docs/hedging.md': 990,
   'docs/importing.md': 800,
-  'docs/json.md': 2_260,
-  'docs/ledger.md': 500,
+  'docs/json.md': 2_310,
+  'docs/ledger.md': 502,
   'docs/mapping-files.md': 775,
   'docs/market-model.md': 475,
   'docs/metrics.md': 1_210,
@@ -73,7 +74,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/reference-price.md': 700,
   'docs/reload.md': 380,
   'docs/remote.md': 505,
-  'docs/report.md': 525,
+  'docs/report.md': 545,
   'docs/runbook.md': 3_135,
   'docs/scout.md': 735,
   'docs/several-books.md': 500,

@@ -12,10 +12,11 @@ export const bookOfAsk = (ask: ActionAsk): string | undefined => ('book' in ask 
 
 /**
  * Returns a line for the operator if the last run of the bot does not quote the book; otherwise none.
- * @throws UsageError if neither the bot's file nor its last run nor a stop in its state directory has the book, or if
- * the bot has only this book.
+ * @throws UsageError if neither the bot's file nor its last run nor a stop in its state directory has the book. Also
+ * throws if the bot has only one book, unless the action resumes a book with a stop from the time when it had several.
  */
-export function assertBookKnown({ configFile, stateDir }: WhichBot, book: string | undefined): readonly string[] {
+export function assertBookKnown({ configFile, stateDir }: WhichBot, ask: ActionAsk): readonly string[] {
+  const book = bookOfAsk(ask);
   if (book === undefined) return [];
   const recorded = symbolsOf(recordedIn(stateDir));
   const filed = configFile === undefined ? [] : symbolsOf(readConfig(configFile));
@@ -28,7 +29,7 @@ export function assertBookKnown({ configFile, stateDir }: WhichBot, book: string
         ? `--book ${book}: the books of this bot are unknown, because no run is recorded in ${stateDir}; pass its YAML file with -c FILE`
         : `--book ${book}: expected a book of this bot (${known.join(', ')})`,
     );
-  if (quoted.size === 1 && quoted.has(book) && !stopped.includes(book))
+  if (quoted.size === 1 && !(ask.action === 'resume' && stopped.includes(book)))
     throw new UsageError(`--book ${book}: this bot has one book only; omit --book`);
   return recorded.length === 0 || recorded.includes(book)
     ? []

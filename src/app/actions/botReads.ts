@@ -13,8 +13,8 @@ import { fillsOf, ledgerAt } from '../inspect/exportLedger.ts';
 import { explain } from '../inspect/explain.ts';
 import { lastConfigOf } from '../inspect/halt.ts';
 import { sortedByTime } from '../inspect/ledgerProfit.ts';
-import { ledgerReport } from '../inspect/ledgerReport.ts';
-import { briefReport, reportJson, type DaysAsked } from '../inspect/profitReport.ts';
+import { booksReportJson, ledgerReports } from '../inspect/booksReport.ts';
+import { briefReport, type DaysAsked, type ProfitReport } from '../inspect/profitReport.ts';
 
 export type BotRead =
   | { readonly what: 'status'; readonly as: 'text' | 'json' }
@@ -32,9 +32,9 @@ export async function readBot({ stateDir: dir }: WhichBot, read: BotRead, clock:
       return read.as === 'json' ? jsonWithOldNames(status) : botStatusMessage(status, dir);
     }
     case 'profit':
-      return briefReport(await ledgerReport(dir, {}, clock));
+      return briefReports(await ledgerReports(dir, {}, clock));
     case 'report':
-      return JSON.stringify(reportJson(await ledgerReport(dir, read.days, clock)));
+      return JSON.stringify(booksReportJson(await ledgerReports(dir, read.days, clock)));
     case 'explain':
       return JSON.stringify(explain({ dir, at: read.at }));
     case 'fills':
@@ -72,3 +72,7 @@ function shownAddress(text: string): string {
   const isBare = pathname === '/' && search === '' && hash === '';
   return `${protocol}//${host}${isBare ? '' : '/…'}`;
 }
+
+/** Returns the brief report of each book; of several, each with its symbol. */
+const briefReports = (reports: readonly ProfitReport[]): string =>
+  reports.map(report => (reports.length === 1 ? '' : `${report.book}\n`) + briefReport(report)).join('\n');

@@ -25,9 +25,9 @@ import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { holdersOf, lifeOf, type BotLife, type HeldBy } from '../inspect/botLife.ts';
 import { elsewhereNow, whyNotQuoted } from '../inspect/elsewhereNow.ts';
 import type { ReplayedMoment } from '../inspect/explain.ts';
-import { lastMoment, printedProfit, profitAt } from '../inspect/profitNow.ts';
+import { lastMoment, printedProfit, profitAt, profitsOfOthers } from '../inspect/profitNow.ts';
 import { partsText, type PrintedProfit, type PrintedProfitParts } from '../../messages/shownProfit.ts';
-import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
+import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 
 /** Status as `--json` prints it (docs/json.md). Prices and sums are exact decimal text. */
 export type BotStatus = {
@@ -47,6 +47,8 @@ export type BotStatus = {
    * metrics. `null` if no profit was stored, or if trades of the account could not be read.
    */
   readonly profit: PrintedProfit | null;
+  /** Profit of each further book, also of books that the bot no longer quotes, as `profit`; absent with one book. */
+  readonly otherProfits?: readonly { readonly book: string; readonly profit: PrintedProfit | null }[];
   readonly run: RunStatus | null;
   /** Status of each further book of the run, in order; absent if the run has one book. */
   readonly otherBooks?: readonly RunStatus[];
@@ -119,7 +121,15 @@ export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis
   requireStateFolder(dir);
   const at = clock.now();
   const moment = lastMoment(dir, onInput);
-  return statusAt(dir, at, moment, await profitOf(dir, clock, moment));
+  const file = await ledgerFileIn(dir, clock).catch(() => null);
+  const others = profitsOfOthers(moment, file).map(({ book, profit }) => ({
+    book,
+    profit: printedProfit(profit, pairOf(book)[1]),
+  }));
+  return {
+    ...statusAt(dir, at, moment, profitOf(file, moment)),
+    ...(others.length === 0 ? {} : { otherProfits: others }),
+  };
 }
 
 /** Replayed state from which a status is made. */
@@ -206,15 +216,10 @@ function whileSilent(run: RunStatus, { count }: OpenOrders): RunStatus {
 }
 
 /**
- * Returns the latest known profit. An unreadable state file is ignored, because the other parts of the status must
- * still be shown.
+ * Returns the latest known profit. `file`: `null` if the state file is unreadable, because the other parts of the status
+ * must still be shown.
  */
-async function profitOf(
-  dir: string,
-  clock: Clock,
-  moment: ReturnType<typeof lastMoment>,
-): Promise<PrintedProfit | null> {
-  const file = await ledgerFileIn(dir, clock).catch(() => null);
+function profitOf(file: LedgerFile | null, moment: ReturnType<typeof lastMoment>): PrintedProfit | null {
   const profit = profitAt(moment, file);
   const book = file?.book ?? (moment === null || moment instanceof UsageError ? null : moment.setup.book);
   return printedProfit(profit, book === null ? '' : pairOf(book)[1]);

@@ -40,7 +40,7 @@ function statusRows(of: BotStatus, where: string): { readonly title: string; rea
       ? [['held by', 'none'] as const]
       : heldBy.map(held => ['held by', heldText(held)] as const)),
     ...(run === null ? [] : runRows(run)),
-    ...(of.otherBooks ?? []).flatMap(other => bookRows(other, heldBy)),
+    ...(of.otherBooks ?? []).flatMap(other => bookRows(other, of)),
     ...(run?.elsewhere ? elsewhereRows(run.elsewhere, of) : []),
     ...(disk === null
       ? []
@@ -49,6 +49,9 @@ function statusRows(of: BotStatus, where: string): { readonly title: string; rea
     ...(profit === null && run !== null && run.profit === null && run.unknown !== null
       ? [['profit', `unknown until the bot has read its trades again: ${run.unknown}`] as const]
       : []),
+    ...(of.otherProfits ?? []).flatMap(({ book, profit: other }) =>
+      other === null || books.includes(book) ? [] : [['profit', `of ${book}: ${profitText(other)}`] as const],
+    ),
     ['actions', lastAction === null ? 'no command or console action is recorded' : lastText(lastAction)],
     ...(note === null ? [] : [['note', note] as const]),
   ];
@@ -56,12 +59,15 @@ function statusRows(of: BotStatus, where: string): { readonly title: string; rea
 }
 
 /** Returns the rows of a further book. */
-const bookRows = (run: RunStatus, heldBy: BotStatus['heldBy']): readonly StatusRow[] => [
-  ['book', run.book],
-  ['regime', regimeText(run, heldBy)],
-  ...runRows(run),
-  ['profit', run.profit === null ? 'unknown' : `${run.profit.total} ${run.profit.currency} in this run`],
-];
+function bookRows(run: RunStatus, { heldBy, otherProfits = [] }: BotStatus): readonly StatusRow[] {
+  const profit = otherProfits.find(({ book }) => book === run.book)?.profit ?? null;
+  return [
+    ['book', run.book],
+    ['regime', regimeText(run, heldBy)],
+    ...runRows(run),
+    ['profit', profit === null ? 'unknown' : profitText(profit)],
+  ];
+}
 
 function runRows(run: RunStatus): readonly StatusRow[] {
   const { market, inventory, holdings, fills, recorded, unknown } = run;

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import type { Clock, Millis } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { bookLatchIn } from '../../live/safety/bookLatch.ts';
-import { latchIn } from '../../live/safety/latch.ts';
+import { latchIn, type Halt } from '../../live/safety/latch.ts';
+import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { RequestBox } from '../../live/mailbox/mailbox.ts';
 import { askReload } from './askReload.ts';
@@ -41,7 +42,7 @@ export async function executeAction(bot: WhichBot, ask: ActionAsk, clock: Clock)
   const checked = checkedAsk(ask, clock.now());
   if (checked.action !== 'halt' || bot.configFile === undefined) stateDirOf(bot);
   const book = bookOfAsk(checked);
-  const notes = assertBookKnown(bot, book);
+  const notes = assertBookKnown(bot, checked);
   const end = await done({ ...bot, book }, checked, clock).catch((error: unknown): ActionEnd => {
     if (error instanceof UsageError) return { end: 'refused', lines: error.message.split('\n') };
     throw error;
@@ -130,15 +131,16 @@ function pause(bot: WhichBook, { reason, by, untilMs }: PauseAsk, at: Millis): r
     lifeOf(stateDir, at).state === 'runs'
       ? `${paused}; within seconds the bot cancels its orders${book === undefined ? '' : ` in ${book}`} and stops quoting${there}`
       : `${paused}; the bot is not running, and after its next start it will not quote${there}`;
-  const [halt, reducing] = [whole.read() ?? latch.read(), whole.readReduce() ?? latch.readReduce()];
-  const halted = whole.read() === null && book !== undefined ? book : 'the bot';
+  const levels = [['the bot', whole] as const, ...(book === undefined ? [] : [[book, latch] as const])];
+  const botPause = book === undefined ? null : pauseAt(whole, botClockIn(stateDir).at(at));
+  const also = (of: string, what: string, stop: Halt | null): readonly string[] =>
+    stop === null ? [] : [`${of} is also ${what} (${stop.reason}), and stays ${what} after the pause`];
   return [
     `${held}, ${until}until you resume with: ${ownCommand('resume', bot)}`,
     ...(before === null ? [] : [`this pause replaces the earlier pause (${before.reason})`]),
-    ...(halt === null ? [] : [`${halted} is also halted (${halt.reason}), and stays halted after the pause`]),
-    ...(reducing === null
-      ? []
-      : [`${book ?? 'the bot'} is also reduce-only (${reducing.reason}), and stays reduce-only after the pause`]),
+    ...also('the bot', 'paused', botPause),
+    ...levels.flatMap(([of, each]) => also(of, 'halted', each.read())),
+    ...levels.flatMap(([of, each]) => also(of, 'reduce-only', each.readReduce())),
   ];
 }
 

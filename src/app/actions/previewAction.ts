@@ -6,7 +6,7 @@ import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
 import { askReload } from './askReload.ts';
-import { holdersOf, holderText, lifeOf, type BotLife } from '../inspect/botLife.ts';
+import { assertBookStopsRead, holdersOf, holderText, lifeOf, type BotLife, type HeldBy } from '../inspect/botLife.ts';
 import { replayedMoment, type ReplayedMoment } from '../inspect/explain.ts';
 import { timeText } from '../../messages/timeText.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
@@ -14,7 +14,15 @@ import { nextPreview, quotesBeside, quotesNothing } from '../run/nextQuotes.ts';
 import { withOwn } from '../run/reloading.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { assertBookKnown, bookOfAsk } from './actionBook.ts';
-import { checkedAsk, stateDirOf, type ActionAsk, type ActionName, type ActionPreview, type SetAsk } from './actions.ts';
+import {
+  checkedAsk,
+  stateDirOf,
+  type ActionAsk,
+  type ActionName,
+  type ActionPreview,
+  type BookAsk,
+  type SetAsk,
+} from './actions.ts';
 import { costOfFlatten } from './flatten.ts';
 import { assertFileApplied, plannedChange } from './setParameter.ts';
 
@@ -41,7 +49,7 @@ export async function previewAction(
   if (checked.action === 'set') return { lines: await previewSet(bot, checked, clock, onInput) };
   const now = clock.now();
   const life = lifeOf(dir, now);
-  const notes = assertBookKnown(bot, bookOfAsk(checked));
+  const notes = assertBookKnown(bot, checked);
   return { lines: [...notes, ...standing(dir, checked, now), ...quotesThen(dir, checked, life, now, onInput, notes)] };
 }
 
@@ -91,13 +99,31 @@ export function fileOf({ configFile, stateDir }: WhichBot): string {
 function standing(dir: string, ask: ActionAsk, now: Millis): readonly string[] {
   const holders = holdersOf(dir, now);
   if (ask.action !== 'resume') return holders.map(held => `already in force: ${holderText(held)} (${held.reason})`);
-  const { book } = ask;
-  const isPaused = holders.some(held => held.what === 'pause' && held.book === book);
+  assertBookStopsRead(dir);
+  const kept = keptBy(ask, holders);
   return holders.map(held => {
-    const isLifted = held.book === book && (!isPaused || held.what === 'pause');
-    const stays = held.book === book ? 'would stay in force until a second puntas resume' : 'would stay in force';
-    return `${holderText(held)} (${held.reason}) ${isLifted ? 'would be lifted' : stays}`;
+    const stays = held.book === ask.book ? 'would stay in force until a second puntas resume' : 'would stay in force';
+    return `${holderText(held)} (${held.reason}) ${kept.includes(held) ? stays : 'would be lifted'}`;
   });
+}
+
+/** Returns the stops that a resume leaves in effect: those of another level, and after a pause all others. */
+function keptBy({ book }: BookAsk<'resume'>, holders: readonly HeldBy[]): readonly HeldBy[] {
+  const isPaused = holders.some(held => held.what === 'pause' && held.book === book);
+  return holders.filter(held => held.book !== book || (isPaused && held.what !== 'pause'));
+}
+
+/**
+ * Returns the stops of a book, by its own latch and by that of the whole bot, that a resume leaves in effect, as events
+ * of the book. A hold counts as a halt, because both block all quotes.
+ */
+function eventsOfKept(ask: BookAsk<'resume'>, dir: string, symbol: string, at: Millis, now: Millis): EngineEvent[] {
+  return keptBy(ask, holdersOf(dir, now))
+    .filter(({ book = symbol }) => book === symbol)
+    .map(held => {
+      const kind = held.what === 'pause' ? 'pause' : held.what === 'halt' || held.what === 'hold' ? 'halt' : 'reduce';
+      return { kind, symbol, at, reason: `${holderText(held)} (${held.reason})` };
+    });
 }
 
 /** Any action except `set`; the replayed engine shows its effect. */
@@ -126,6 +152,9 @@ function quotesThen(
   const [allOrders, liveOrders] = [copied(engine.liveOrders), copied(engine.book.liveOrders)];
   const event = eventOf(ask, dir, at, now);
   const commands = event === null ? [] : engine.step(event);
+  // The event of a resume ends every stop of the replayed engine.
+  if (ask.action === 'resume')
+    for (const kept of eventsOfKept(ask, dir, engine.book.symbol, at, now)) engine.step(kept);
   const canceled =
     ask.action === 'cancel'
       ? allOrders.length

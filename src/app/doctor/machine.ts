@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { sleep, type Clock } from '../../core/index.ts';
-import { unreadVariables, type Config } from '../../config.ts';
+import { booksOf, unreadVariables, type Config } from '../../config.ts';
 import { diskRoom } from '../../live/files/diskRoom.ts';
 import { diskAdvice, diskTroubleOf, syncTimes } from '../../live/files/diskTrouble.ts';
 import { assertStateDirTrusted, nearestFolder } from '../../live/files/stateDir.ts';
@@ -56,7 +56,7 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
     if (ownerText(owner) !== ownerText(ours))
       return [
         fail(check, `${dir} belongs to ${ownerText(owner)}`, `set another state.dir for ${config.instance}`),
-        ...stops(dir, which),
+        ...stops(config, which),
       ];
   }
   const bot = alive(dir, 'bot');
@@ -72,7 +72,7 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
             `the next start cancels these orders; to cancel them now: ${ownCommand('halt --cancel', which)}`,
           ),
         ]),
-    ...stops(dir, which),
+    ...stops(config, which),
   ];
 }
 
@@ -86,25 +86,24 @@ function secrecyFinding(dir: string, more: string): Finding {
 
 /**
  * Returns findings about stops that would prevent a started bot from quoting, or limit its quotes to reducing
- * inventory.
+ * inventory. The stop of a book that the configuration does not have is a warning.
  */
-function stops(dir: string, which: WhichBot): readonly Finding[] {
+function stops(config: Config, which: WhichBot): readonly Finding[] {
+  const { dir } = config.state;
   const latch = latchIn(dir);
+  const quoted = booksOf(config).map(({ book }) => book);
   const found = [
     { stop: latch.read() ?? latch.readHold() ?? latch.readReduce(), book: undefined },
     ...bookStopsIn(dir).map(({ book, halt }) => ({ stop: halt, book })),
   ];
-  return found.flatMap(({ stop, book }) =>
-    stop === null
-      ? []
-      : [
-          fail(
-            'halt',
-            `quoting${book === undefined ? '' : ` of ${book}`} is stopped or limited by ${sourceOfStop(stop)}: ${stop.reason}`,
-            `investigate, then resume with: ${ownCommand('resume', { ...which, book })}`,
-          ),
-        ],
-  );
+  return found.flatMap(({ stop, book }) => {
+    if (stop === null) return [];
+    const what = `quoting${book === undefined ? '' : ` of ${book}`} is stopped or limited by ${sourceOfStop(stop)}: ${stop.reason}`;
+    const lift = `investigate, then resume with: ${ownCommand('resume', { ...which, book })}`;
+    return book === undefined || quoted.includes(book)
+      ? [fail('halt', what, lift)]
+      : [warn('halt', `${what}; this configuration does not quote ${book}`, lift)];
+  });
 }
 
 const processOf = ({ process: where }: HeartbeatRecord): string =>

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { textOfMoney, type Millis } from '../../core/index.ts';
 import { botClockIn, HEARTBEAT_FILES, isThere, readHeartbeat } from '../../live/safety/heartbeat.ts';
 import { flattenIn, type Flatten } from '../../live/safety/flatten.ts';
-import { bookLatchIn, booksWithLatches } from '../../live/safety/bookLatch.ts';
+import { bookLatchIn, booksWithLatches, unreadBookLatches } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
+import type { WhichBook } from '../../messages/ownCommand.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 
 /** Process state of a bot. `silent`: the bot has not stopped, but sends no heartbeat. */
 export type BotLife = {
@@ -62,6 +64,7 @@ export function holdersOf(dir: string, now: Millis): readonly HeldBy[] {
   const at = botClockIn(dir).at(now);
   return [
     ...heldBy('halt', latch.read()),
+    ...heldBy('halt', unreadBookLatches(dir)),
     ...heldBy('pause', pauseAt(latch, at)),
     ...heldBy('hold', latch.readHold()),
     ...heldBy('reduce', latch.readReduce()),
@@ -70,9 +73,30 @@ export function holdersOf(dir: string, now: Millis): readonly HeldBy[] {
   ];
 }
 
-/** Returns the books that are halted by their own stop, if the whole bot is not halted. */
-export const booksHaltedAlone = (dir: string): readonly string[] =>
-  latchIn(dir).read() === null ? booksWithLatches(dir).filter(book => bookLatchIn(dir, book).read() !== null) : [];
+/**
+ * Checks that the stops of single books can be read: a resume cannot end those that cannot.
+ * @throws UsageError if they cannot be read.
+ */
+export function assertBookStopsRead(dir: string): void {
+  const unread = unreadBookLatches(dir);
+  if (unread !== null)
+    throw new UsageError(
+      `${dir}: ${unread.reason}; find out who changed it, remove it, then resume each book again`,
+      1,
+    );
+}
+
+/**
+ * Returns the end of the text about a new stop `what`, which lists the other stops that also apply: of a book, those of
+ * the book and of the whole bot; otherwise all. Empty if there is none.
+ */
+export function otherStopsText({ stateDir, book }: WhichBook, what: HeldBy['what'], now: Millis): string {
+  const others = holdersOf(stateDir, now).filter(
+    held => !(held.what === what && held.book === book) && (book === undefined || (held.book ?? book) === book),
+  );
+  if (others.length === 0) return '';
+  return `; also in force: ${others.map(held => `${holderText(held)} (${held.reason})`).join(', ')}`;
+}
 
 /** Returns the stops of one book alone; `at` is a time of the bot's clock. */
 function holdersOfBook(dir: string, book: string, at: Millis): readonly HeldBy[] {

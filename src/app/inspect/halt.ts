@@ -20,7 +20,7 @@ import { checkedReason } from '../../messages/reason.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { ownCommand, type WhichBook } from '../../messages/ownCommand.ts';
-import { sourceOfStop } from './botLife.ts';
+import { otherStopsText, sourceOfStop } from './botLife.ts';
 
 export type Halted = { readonly text: string; readonly code: number; readonly isLatched: boolean };
 
@@ -62,7 +62,7 @@ export function latchHalt(which: WhichBook, said: string, at: Millis, who?: stri
     text:
       book === undefined
         ? `halted: a running bot cancels its orders and stops quoting within seconds, and stays halted after a restart; ${lift}`
-        : `halted ${book}: a running bot cancels its orders in ${book} and stops quoting there within seconds, also after a restart; its other books continue; ${lift}`,
+        : `halted ${book}: a running bot cancels its orders in ${book} and stops quoting there within seconds, also after a restart; its other books continue; ${lift}${otherStopsText(which, 'halt', at)}`,
     ...{ code: EXIT.clean, isLatched: true },
   };
 }

@@ -26,6 +26,7 @@ import {
   type LedgerEntry,
   type Millis,
   type Money,
+  type Profit,
 } from '../../core/index.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { NumberedMailbox } from '../../live/mailbox/mailbox.ts';
@@ -37,7 +38,16 @@ import { UsageError } from '../../wiring/usageError.ts';
 import { ledgerAt } from './exportLedger.ts';
 import { partsText, profitSentence } from '../../messages/shownProfit.ts';
 import { bookedTrade } from './ledgerProfit.ts';
-import { lastMoment, printedProfit, profitAt, unknownProfit, type ProfitNow } from './profitNow.ts';
+import { profitTogether } from './booksReport.ts';
+import {
+  lastMoment,
+  printedProfit,
+  profitAt,
+  profitsOfOthers,
+  unknownProfit,
+  type BookProfit,
+  type ProfitNow,
+} from './profitNow.ts';
 import { csvHead, csvLine, ENTRY_COLUMNS, entryRows } from './exportColumns.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { timeText } from '../../messages/timeText.ts';
@@ -89,14 +99,25 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
   }
   if (ask.form === 'csv') return csvOf(rows);
   const waiting = requested.filter(one => bookedIn(file, one) === undefined);
-  const profit = profitAt(lastMoment(dir), file);
+  const moment = lastMoment(dir);
+  const profit = profitAt(moment, file);
+  const others = profitsOfOthers(moment, file);
   if (ask.form === 'json')
-    return [JSON.stringify(ledgerJson(dir, file, rows, mine.length, ask, waiting.length, profit))];
+    return [
+      JSON.stringify({
+        ...ledgerJson(dir, file, rows, mine.length, ask, waiting.length, profit),
+        ...(others.length === 0 ? {} : profitsJson([{ book: file.book ?? '', profit }, ...others])),
+      }),
+    ];
   const from = since === -Infinity ? (first?.at ?? null) : since;
   return [
     `${dir}: ${mine.length} ${mine.length === 1 ? 'entry' : 'entries'}${from === null ? '' : ` since ${timeText(from)}`}; ${comparedText(file)}`,
     ...table(rows),
-    ...(profit === null ? [] : [profitLine(profit, minorOf(file))]),
+    ...(others.length === 0
+      ? profit === null
+        ? []
+        : [profitLine(profit, minorOf(file))]
+      : profitLines([{ book: file.book ?? '', profit }, ...others])),
     ...waiting.map(
       ({ currency, amount, by, reason, inTransit }) =>
         `pending adjustment, which the bot has not booked yet: ${textOfMoney(amount)} ${currency}${inTransit ? ' in transit' : ''} (${by}: ${reason})`,
@@ -341,6 +362,36 @@ function profitLine({ booked, run, unknown }: ProfitNow, minor: string): string 
   if (unknown !== null) return unknownProfit(unknown);
   const { spread, inventory, fees, hedging, total } = partsText(booked.profit);
   return `profit ${profitSentence(booked, run, minor)}: ${total} = spread ${spread} + inventory ${inventory} + fees ${fees} + hedging ${hedging}`;
+}
+
+/** Returns a line with the profit of each book, and one with their sum in each quote currency. */
+function profitLines(all: readonly BookProfit[]): readonly string[] {
+  return [
+    ...all.map(({ book, profit }) => {
+      if (profit === null) return `${book}: no profit is stored yet`;
+      return `${book}: ${profitLine(profit, pairOf(book)[1])}`;
+    }),
+    ...profitByCurrency(all).map(([currency, sum]) =>
+      sum === null
+        ? `all books in ${currency}: the profit of a book is unknown`
+        : `all books in ${currency}: profit ${textOfMoney(sum.total)} since the opening of the ledger`,
+    ),
+  ];
+}
+
+/** Returns the sum of the profits in each quote currency; `null` if that of a book is unknown. */
+const profitByCurrency = (all: readonly BookProfit[]): readonly (readonly [string, Profit | null])[] =>
+  [...new Set(all.map(({ book }) => pairOf(book)[1]))].map(currency => [
+    currency,
+    profitTogether(all.filter(({ book }) => pairOf(book)[1] === currency).map(({ profit }) => profit)),
+  ]);
+
+/** Returns the profits of the further books, and the sum of all books in each quote currency. */
+function profitsJson(all: readonly BookProfit[]): object {
+  return {
+    otherProfits: all.slice(1).map(({ book, profit }) => ({ book, profit: printedProfit(profit, pairOf(book)[1]) })),
+    together: Object.fromEntries(profitByCurrency(all).map(([currency, sum]) => [currency, sum && partsText(sum)])),
+  };
 }
 
 /** Returns the quote currency of the bot's book; empty if the state does not name the book. */

@@ -68,17 +68,41 @@ const isSpent = ({ engine, setup, seen, startedAt }: ReplayedMoment, dir: string
 
 /**
  * Returns the profit of the recording or of the checkpoint, whichever is later. A checkpoint without a time is from an
- * older Puntas; it is used, because the recording then lacks the profit of earlier runs.
+ * older Puntas; it is used, because the recording then lacks the profit of earlier runs. `symbol`: one of several books,
+ * whose checkpoint `file` is; absent for the book that the moment shows.
  */
 export function profitAt(
   moment: Pick<ReplayedMoment, 'engine' | 'seen' | 'startedAt'> | UsageError | null,
   file: Pick<LedgerFile, 'profit'> | null,
+  symbol?: string,
 ): ProfitNow | null {
   const kept = file?.profit ?? null;
   const checkpoint = kept && { booked: kept, run: null, unknown: null };
   if (moment === null || moment instanceof UsageError || kept?.at === null) return checkpoint;
-  const { booked, known } = moment.engine.book.snapshot(moment.seen.at ?? moment.startedAt);
+  const { engine } = moment;
+  const book = symbol === undefined ? engine.book : engine.books.find(each => each.symbol === symbol);
+  if (book === undefined) return checkpoint;
+  const { booked, known } = book.snapshot(moment.seen.at ?? moment.startedAt);
   const { sinceOpening, runProfit } = booked;
   if (sinceOpening.at === null || sinceOpening.at < (kept?.at ?? -Infinity)) return checkpoint;
   return { booked: sinceOpening, run: runProfit, unknown: known.trades === null ? known.unknown : null };
+}
+
+/** Profit of one further book of a bot. */
+export type BookProfit = { readonly book: string; readonly profit: ProfitNow | null };
+
+/**
+ * Returns the latest known profit of each further book: those of the ledger, and those that only the last run has.
+ */
+export function profitsOfOthers(
+  moment: Pick<ReplayedMoment, 'engine' | 'seen' | 'startedAt'> | UsageError | null,
+  file: Pick<LedgerFile, 'otherBooks'> | null,
+): readonly BookProfit[] {
+  const stored = file?.otherBooks ?? [];
+  const running = moment === null || moment instanceof UsageError ? [] : moment.engine.books.slice(1);
+  const symbols = new Set([...running.map(({ symbol }) => symbol), ...stored.map(({ book }) => book)]);
+  return [...symbols].map(book => ({
+    book,
+    profit: profitAt(moment, stored.find(each => each.book === book) ?? null, book),
+  }));
 }

@@ -316,7 +316,7 @@ function fitted(report: ProfitReport): readonly string[] {
  * Returns the number of decimals that suits a volume: two for zero and for 100 or more, otherwise eight, as for a quote
  * currency like BTC.
  */
-const volumeDecimals = (volume: Money): number => (volume === 0n || volume >= 100n * 10n ** 18n ? 2 : 8);
+export const volumeDecimals = (volume: Money): number => (volume === 0n || volume >= 100n * 10n ** 18n ? 2 : 8);
 
 function tableOf({ days, total, major }: ProfitReport, decimals: number): readonly string[] {
   const hasHedging = days.some(({ hedging }) => hedging !== 0n);
@@ -341,7 +341,7 @@ function tableOf({ days, total, major }: ProfitReport, decimals: number): readon
 }
 
 /** Rounds exactly to `decimals` places, half away from zero. */
-function roundedMoney(sum: Money, decimals: number): string {
+export function roundedMoney(sum: Money, decimals: number): string {
   const unit = 10n ** BigInt(18 - decimals);
   const size = ((sum < 0n ? -sum : sum) + unit / 2n) / unit;
   return textOfMoney(money((sum < 0n ? -size : size) * unit), decimals);

@@ -17,28 +17,35 @@ import {
   type Plot,
 } from '../../pages/index.ts';
 import { approximately, textOfMoney, type Money } from '../../core/index.ts';
+import { profitsTogether, togetherText } from './booksReport.ts';
 import { dayText, minuteOf, notesOf, daysText, type ProfitDay, type ProfitReport } from './profitReport.ts';
 
 /**
- * Returns the HTML of a profit report, in which the chart library, its style and the script are embedded. All texts of
- * the ledger are escaped. `more` follows the table of days.
+ * Returns the HTML of the profit reports of a bot's books, in which the chart library, its style and the script are
+ * embedded. All texts of the ledger are escaped. `more` follows the table of days. Only the first book has charts.
  */
-export function profitPage(report: ProfitReport, parts: PageParts, more: Html = NO_HTML): string {
+export function profitPage(reports: readonly ProfitReport[], parts: PageParts, more: Html = NO_HTML): string {
+  const [report, ...others] = reports as readonly [ProfitReport, ...ProfitReport[]];
   const { book, days } = report;
-  const title = `Profit by day: ${book}`;
+  const title = `Profit by day: ${reports.map(each => each.book).join(', ')}`;
   const plots = [netPlot(report), cumulative(report), held(report)];
   const where = partPlots(report);
   const body = html`<header>
       <h1>${title}</h1>
       ${THEME_BUTTON}
     </header>
-    <p class="verdict">${verdictOf(report)}</p>
+    ${others.length === 0 ? NO_HTML : section('All books', togetherParagraphs(reports))}
+    <p class="verdict">${others.length === 0 ? '' : `${book}, `}${verdictOf(report)}</p>
     ${tilesOf(report)} ${placesOf(plots.slice(0, 1))} ${placesOf(plots.slice(1))}
     <p class="soft">${PLOT_ADVICE} Days are UTC days.</p>
     ${section('Parts of the profit', placesOf(where, 'row many'))} ${section('Day by day', dayTable(report))} ${more}
-    ${section(
-      'Notes',
-      notesOf(report).map(note => html`<p>${note}</p>`),
+    ${section('Notes', noteParagraphs(report))}
+    ${others.map(other =>
+      section(
+        other.book,
+        html`<p class="verdict">${verdictOf(other)}</p>
+          ${tilesOf(other)} ${dayTable(other)} ${noteParagraphs(other)}`,
+      ),
     )}
     <p class="soft">
       This page shows ${String(days.length)} days of the bot's ledger, as of ${minuteOf(report.at)} UTC. Figures in the
@@ -46,6 +53,11 @@ export function profitPage(report: ProfitReport, parts: PageParts, more: Html = 
     </p>`;
   return pageWith({ title, body, plots: [...plots, ...where], parts });
 }
+
+const noteParagraphs = (report: ProfitReport): readonly Html[] => notesOf(report).map(note => html`<p>${note}</p>`);
+
+const togetherParagraphs = (reports: readonly ProfitReport[]): readonly Html[] =>
+  profitsTogether(reports).map(sums => html`<p>${togetherText(sums)}</p>`);
 
 function verdictOf({ days, total, minor }: ProfitReport): string {
   const gain = (sum: Money) => `${gainText(textOfMoney(sum), minor)} ${minor}`;

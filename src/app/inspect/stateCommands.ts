@@ -13,7 +13,7 @@ import { venueOf } from '../../wiring/venueRegistry.ts';
 import { checkedReason } from '../../messages/reason.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { ownCommand, type WhichBook, type WhichBot } from '../../messages/ownCommand.ts';
-import { holdersOf, holderText, sourceOfStop } from './botLife.ts';
+import { assertBookStopsRead, holdersOf, holderText, otherStopsText, sourceOfStop } from './botLife.ts';
 
 /**
  * Replays recorded runs (the last run, or all) and prints for each whether its commands equal the recorded commands.
@@ -75,12 +75,12 @@ export function reduce(which: WhichBook, said: string, at: Millis, who?: string)
       `${dir}: ${book ?? 'the bot'} is already reduce-only (${before.reason}), so nothing was changed; resume with: ${lift}`,
     );
   latch.setReduce({ reason, at, by: 'person', ...(who === undefined ? {} : { who }) });
-  const halted = whole.read() !== null ? 'the bot' : latch.read() === null ? null : book!;
+  const also = otherStopsText(which, 'reduce', at);
   const [what, quotes] =
     book === undefined
       ? ['reduce-only', 'quotes only to reduce inventory']
       : [`reduce-only for ${book}`, `quotes ${book} only to reduce inventory, while its other books continue`];
-  return `${what}: within seconds, a running bot ${quotes}, until you resume with: ${lift}${halted === null ? '' : `; ${halted} is also halted, and does not quote`}`;
+  return `${what}: within seconds, a running bot ${quotes}, until you resume with: ${lift}${also}`;
 }
 
 /**
@@ -91,6 +91,7 @@ export function reduce(which: WhichBook, said: string, at: Millis, who?: string)
 export function resume(which: WhichBook, said: string, at: Millis, who?: string): string {
   const { stateDir: dir, book } = which;
   const reason = checkedReason(said, { what: 'what you found' });
+  assertBookStopsRead(dir);
   const told = book === undefined ? resumeBot(which, reason, at, who) : resumeBook(which, book, reason, at, who);
   const others = holdersOf(dir, at).filter(held =>
     book === undefined ? held.book !== undefined : held.book === undefined,

@@ -441,7 +441,7 @@ export class BotProcess {
     const why = await stopped;
     log.info({ why }, `stopping (${why}): canceling all orders and verifying that none is left`);
     const report = await rotation.stop();
-    const { left, unread, openHedge, failure } = report;
+    const { left, unread, openHedge, failure, haltedAlone } = report;
     // An open hedge does not prevent the heartbeat `stopped`, because the sentinel can cancel only orders on the bot's
     // own exchange.
     if (left.length === 0 && unread === undefined) this.#heartbeat.beat('stopped');
@@ -465,6 +465,7 @@ export class BotProcess {
       ...{ summary, left, failure },
       ...(unread === undefined ? {} : { unread }),
       ...(openHedge === undefined ? {} : { openHedge }),
+      ...(haltedAlone === undefined ? {} : { haltedAlone }),
     };
   }
 

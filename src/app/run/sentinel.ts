@@ -1,6 +1,6 @@
 /** `puntas sentinel`: a second process, on the bot's host or on another host that shares the bot's state directory. */
 import type { Clock } from '../../core/index.ts';
-import { booksOf, booksText, otherBooksWith, type Config } from '../../config.ts';
+import { booksText, liveOrdersMax, otherBooksWith, type Config } from '../../config.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { diskProblem } from '../../live/files/diskRoom.ts';
 import { noteOrdersSeen } from '../../live/safety/ordersSeen.ts';
@@ -49,7 +49,7 @@ export async function sentinel(
         others,
         instance: config.instance,
         ttlMs: config.sentinel.ttlMs,
-        ordersMax: booksOf(config).reduce((sum, { limits }) => sum + limits.ordersMax, 0),
+        ordersMax: liveOrdersMax(config, stored?.orders ?? []),
         resumeCommand: ownCommand('resume', { configFile, stateDir: dir }),
         diskProblem: () => diskProblem(dir),
         onOrders: count => noteOrdersSeen(dir, { at: clock.now(), by: 'sentinel', count }),

@@ -1,9 +1,8 @@
 /** Command that reports profit by day. */
 import type { Command } from 'commander';
 import { jsonBeside, pageParts, writePage } from '../../wiring/outFiles.ts';
-import { ledgerReport } from '../../app/inspect/ledgerReport.ts';
+import { booksReportJson, booksReportText, ledgerReports } from '../../app/inspect/booksReport.ts';
 import { progress } from '../../app/inspect/explain.ts';
-import { reportJson, reportText } from '../../app/inspect/profitReport.ts';
 import { profitPage } from '../../app/inspect/reportPage.ts';
 import { DEFAULT_WINDOWS } from '../../app/compliance/ownFlow.ts';
 import { differenceIn } from '../../app/compliance/recordedRuns.ts';
@@ -44,16 +43,16 @@ export function addReportCommand(program: Command): void {
       const asked = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
       const book = where.config === undefined ? undefined : readConfig(where.config).book;
       const onInput = progress(clock, writeError);
-      const report = await ledgerReport(dir, asked, clock, book, onInput);
+      const reports = await ledgerReports(dir, asked, clock, book, onInput);
       const measured = isMeasured ? surveillance({ dir, windows: DEFAULT_WINDOWS, ...asked, onInput }) : null;
-      const value = { ...reportJson(report), ...(measured && { surveillance: surveillanceJson(measured) }) };
+      const value = { ...booksReportJson(reports), ...(measured && { surveillance: surveillanceJson(measured) }) };
       const flow = measured === null ? undefined : surveillanceSection(measured);
-      if (out !== undefined) writePage(out, jsonBeside(out), value, () => profitPage(report, pageParts(), flow));
+      if (out !== undefined) writePage(out, jsonBeside(out), value, () => profitPage(reports, pageParts(), flow));
       print(
         json
           ? JSON.stringify(value)
           : [
-              ...reportText(report),
+              ...booksReportText(reports),
               ...(measured === null ? [] : ['', ...surveillanceText(measured)]),
               ...(out === undefined ? [] : [`page: ${out}`]),
             ].join('\n'),

@@ -7,7 +7,7 @@ import type { AccountPurpose } from '../../sandbox/index.ts';
 import { isAllGone } from '../../live/loop/loopOptions.ts';
 import { readConfig, readConfigText, readTradedText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { booksHaltedAlone } from '../../app/inspect/botLife.ts';
+import type { RunResult } from '../../app/run/botProcess.ts';
 import { assertNoOldState } from '../../app/run/oldStateCheck.ts';
 import { startApproval } from '../../app/run/strategyApproval.ts';
 import { editorHelp } from '../terminal/editorHelp.ts';
@@ -64,6 +64,17 @@ const runCommand = (program: Command): Command =>
     "currency with an opening balance of zero if the exchange's balances omit this currency (repeatable)",
     (currency: string, before: readonly string[] | undefined) => [...(before ?? []), currency.toLowerCase()],
   );
+
+/**
+ * Returns the exit code of a run. Books that only a stop of their own halted are what the operator wanted, so the end
+ * of the others is clean.
+ */
+export function runExit(ended: RunResult): number {
+  if (!isAllGone(ended)) return EXIT.leftOrders;
+  const { failure, haltedAlone, summary } = ended;
+  const isHalted = summary.halted !== undefined && haltedAlone === undefined;
+  return failure === null && !isHalted && summary.ledgerMatches === true ? EXIT.clean : EXIT.broken;
+}
 
 function addRun(program: Command): void {
   runCommand(program)
@@ -149,16 +160,11 @@ function addRun(program: Command): void {
           if (ended.openHedge !== undefined)
             log.error({}, `${ended.openHedge} has no known outcome; the next run looks it up`);
           if (failure !== null) log.error({}, `the run ended with an error: ${failure}`);
-          // A book that is halted by its own stop is what its operator wanted: the end of the others is clean.
-          const alone = booksHaltedAlone(config.state.dir);
-          const commands = (alone.length === 0 ? [undefined] : alone).map(book =>
+          const commands = (ended.haltedAlone ?? [undefined]).map(book =>
             ownCommand('resume', { configFile, stateDir: config.state.dir, book }),
           );
           print(options.json ? JSON.stringify(summary) : describe(summary, commands.join(' and ')));
-          if (!isAllGone(ended)) return EXIT.leftOrders;
-          const isHalted = summary.halted !== undefined && alone.length === 0;
-          const isClean = failure === null && !isHalted && summary.ledgerMatches === true;
-          return isClean ? EXIT.clean : EXIT.broken;
+          return runExit(ended);
         });
       };
       const { config: file, state, paper } = options;

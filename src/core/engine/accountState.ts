@@ -19,6 +19,8 @@ export type AccountBook = {
   readonly symbol: string;
   /** Base currency. */
   readonly major: string;
+  /** Quote currency. */
+  readonly minor: string;
   /** Amounts that its possibly live orders lock, by currency. */
   readonly locked: ReadonlyMap<string, Money>;
   /** Base currency beyond the target that belongs to this book. */
@@ -184,10 +186,27 @@ export class AccountState {
     if (traded !== undefined && booked.kind === 'trade') traded.traded(booked.trade, at);
     for (const book of this.#books) {
       if (book === traded) continue;
-      if (!this.isHome(book)) {
+      if (booked.kind === 'transfer' && this.#books.length > 1) this.#transferred(book, booked, at);
+      else if (!this.isHome(book)) {
         if (booked.kind === 'opening') book.moved({ ...booked, changes: [] }, at);
       } else if (book.major !== traded?.major) book.moved(booked, at);
     }
+  }
+
+  /** Passes a transfer to a book: to a home, and of refunded fees only those that count in this book. */
+  #transferred(book: AccountBook, booked: Booked, at: Millis): void {
+    const changes = booked.changes.filter(({ cause, currency }) =>
+      cause === 'fees' ? this.#refundedTo(currency) === book : this.isHome(book),
+    );
+    if (changes.length > 0) book.moved({ ...booked, changes }, at);
+  }
+
+  /**
+   * Returns the book in whose profit refunded fees count: the first with this base currency, or otherwise with this
+   * quote currency. So they count once.
+   */
+  #refundedTo(currency: string): AccountBook | undefined {
+    return this.#home(currency) ?? this.#books.find(book => book.minor === currency);
   }
 
   /** Returns the book to whose inventory a trade belongs; `undefined` if only the balances change. */

@@ -271,6 +271,10 @@ export class BookEngine implements AccountBook {
     return this.#options.instrument.major;
   }
 
+  get minor(): string {
+    return this.#options.instrument.minor;
+  }
+
   get locked(): ReadonlyMap<string, Money> {
     return lockedByOrders(this.#rules.instrument, this.#orders.live);
   }
@@ -406,6 +410,11 @@ export class BookEngine implements AccountBook {
   /** Reason for reduce-only that lasts until a resume; `null` if none, or if inventory is only near its limit. */
   get reducingBecause(): string | null {
     return this.#risk.reducingBecause;
+  }
+
+  /** Reason of a loss that calls for reduce-only, also if another reason had already set it; `null` if none. */
+  get reducingLoss(): string | null {
+    return this.#risk.reducingLoss;
   }
 
   /** Whether inventory is known and within its limit. */

@@ -58,6 +58,7 @@ export class RegimeWatch {
   readonly #counts: Record<Regime, number> = { normal: 0, wide: 0, 'reduce only': 0, paused: 0, halted: 0 };
   #state = firstRegime;
   #wideWhy = '';
+  #loss: string | null = null;
 
   constructor(rules: RegimeRules | null | undefined, onChange: (to: RegimeState, from: RegimeState) => void) {
     this.#rules = rules ?? NO_RULES;
@@ -76,6 +77,14 @@ export class RegimeWatch {
     return isReduceOnly(this.#state);
   }
 
+  /**
+   * Reason of the first loss since the last resume that calls for reduce-only; `null` if none. It is kept also if
+   * another reason had already set reduce-only.
+   */
+  get loss(): string | null {
+    return this.#loss;
+  }
+
   /** Recent regime changes, oldest first. */
   get changes(): readonly RegimeState[] {
     return this.#changes;
@@ -87,6 +96,7 @@ export class RegimeWatch {
   }
 
   apply(event: Exclude<RegimeEvent, { kind: 'look' }>): void {
+    if (event.kind === 'resume') this.#loss = null;
     this.#setState(nextRegime(this.#state, event, this.#rules));
   }
 
@@ -110,6 +120,10 @@ export class RegimeWatch {
     const share = reduceOnly?.positionShare;
     const limit = reduceOnly?.drawdown;
     const isLost = limit !== undefined && drawdown !== null && !(drawdown < limit);
+    const loss = isLost
+      ? `drawdown: profit fell ${textOfMoney(drawdown)} from its peak; from a drawdown of ${textOfMoney(limit)}, orders only reduce inventory`
+      : null;
+    this.#loss ??= loss;
     this.#setState(
       nextRegime(
         this.#state,
@@ -120,9 +134,7 @@ export class RegimeWatch {
           wide: wide === null ? 0 : refusal === null ? this.#wideLoad(at, depth) : Number.NaN,
           wideWhy: this.#wideWhy,
           near: share === undefined ? 0 : Math.abs(position) / (share * positionMax),
-          loss: isLost
-            ? `drawdown: profit fell ${textOfMoney(drawdown)} from its peak; from a drawdown of ${textOfMoney(limit)}, orders only reduce inventory`
-            : null,
+          loss,
         },
         this.#rules,
       ),

@@ -58,6 +58,11 @@ export class RiskSupervisor {
     return this.regimes.state.reduce;
   }
 
+  /** Reason of a loss that calls for reduce-only, also if another reason had already set it; `null` if none. */
+  get reducingLoss(): string | null {
+    return this.regimes.loss;
+  }
+
   /** Whether inventory is known and within its limit. */
   get isWithinLimit(): boolean {
     return this.#inventory.isOpen && this.#limit.isWithin(this.#inventory.positionLots());

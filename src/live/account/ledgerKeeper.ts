@@ -9,10 +9,10 @@ import {
   type Instrument,
   type LedgerEntry,
   type Millis,
-  type ProfitSinceOpening,
 } from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';
 import type { Journal } from '../state/journal.ts';
+import type { BookHour } from '../state/profitHours.ts';
 import type { StateUnits } from '../state/unitConversion.ts';
 import type { Reads } from './reads.ts';
 
@@ -38,7 +38,7 @@ export class LedgerKeeper {
     readonly at: Millis;
   } | null = null;
   #entries: LedgerEntry[] = [];
-  #hours: ProfitSinceOpening[] = [];
+  #hours: BookHour[] = [];
 
   constructor(
     engine: Engine,
@@ -50,9 +50,9 @@ export class LedgerKeeper {
     transfers: () => readonly string[] | null = () => null,
   ) {
     engine.onEntry(entry => void this.#entries.push(entry));
-    // Profits of several books can be in different currencies and have no sum, so only the hourly profits of the first
-    // book are stored.
-    engine.books[0]!.hourEnds.listen(ended => void this.#hours.push(ended));
+    engine.books.forEach(({ symbol, hourEnds }, i) =>
+      hourEnds.listen(ended => void this.#hours.push(i === 0 ? ended : { ...ended, symbol })),
+    );
     this.#transfers = transfers;
     this.#hedges = hedges;
     this.#engine = engine;

@@ -3,6 +3,8 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, statSync, type Stats } f
 import { dirname, join, resolve } from 'node:path';
 import { diskAdvice, diskTroubleOf, tryDisk } from './diskTrouble.ts';
 
+const STATE_DIRECTORY = 'the state directory';
+
 /**
  * Creates the state directory if it does not exist. Throws a one-line error if the directory cannot be created or
  * trusted, because its files decide whether the bot trades, and from which ledger it starts.
@@ -12,9 +14,20 @@ export function claimStateDir(dir: string): void {
   assertStateDirTrusted(dir);
 }
 
-/** Throws a one-line error if an existing state directory cannot be trusted. */
+/** Folder of the stops of single books in a state directory; each subfolder has the name of its book. */
+export const BOOK_LATCHES_FOLDER = 'books';
+
+/** Throws a one-line error if an existing state directory, or a folder of its books, cannot be trusted. */
 export function assertStateDirTrusted(dir: string): void {
-  assertFolderTrusted(dir, 'the state directory');
+  assertFolderTrusted(dir, STATE_DIRECTORY);
+  const books = join(dir, BOOK_LATCHES_FOLDER);
+  const seen = lstatSync(books, { throwIfNoEntry: false });
+  if (seen === undefined) return;
+  if (!seen.isDirectory())
+    throw new Error(`${books} is not a folder, expected one; find out who created it, then rm ${books}`);
+  assertFolderTrusted(books, STATE_DIRECTORY);
+  for (const entry of readdirSync(books, { withFileTypes: true }))
+    if (entry.isDirectory()) assertFolderTrusted(join(books, entry.name), STATE_DIRECTORY);
 }
 
 /**
@@ -29,7 +42,7 @@ export function assertFolderTrusted(dir: string, what: string): void {
     const flaw = seen === undefined ? null : ownershipFlaw(seen, path);
     if (flaw !== null)
       throw new Error(
-        `${flaw} (a user with write access to ${what} could ${what === 'the state directory' ? 'lift a halt or change the ledger' : 'change what is traded'})`,
+        `${flaw} (a user with write access to ${what} could ${what === STATE_DIRECTORY ? 'lift a halt or change the ledger' : 'change what is traded'})`,
       );
   }
 }

@@ -145,6 +145,8 @@ export type StopReport = {
   readonly ledgerMatches: boolean | null;
   /** Error that ended the run; `null` if there was none. */
   readonly failure: string | null;
+  /** Books that only a stop of their own had halted, while the whole bot was not halted; absent if there is none. */
+  readonly haltedAlone?: readonly string[];
 };
 
 type OrdersAtStop = Pick<StopReport, 'left' | 'unread' | 'openHedge'>;

@@ -441,12 +441,14 @@ export class Run {
     this.#flush(true);
     this.#isOver = true;
     const openHedge = openHedgeElsewhere(this.#hedger?.rows ?? []);
+    const { haltedAlone } = this.#latch;
     return {
       left,
       ...(unread === null ? {} : { unread }),
       ...(openHedge === undefined ? {} : { openHedge }),
       ledgerMatches,
       failure: this.#failure,
+      ...(haltedAlone.length === 0 ? {} : { haltedAlone }),
     };
   }
 

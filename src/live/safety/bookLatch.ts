@@ -2,14 +2,13 @@
  * Latches of single books: halt, pause and reduce-only of one book, beside those of the whole bot. Each book has a folder
  * of its own in the state directory.
  */
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BOOK_NAME, textOfError } from '../../core/index.ts';
 import { syncFolder } from '../../guard/index.ts';
+import { assertStateDirTrusted, BOOK_LATCHES_FOLDER } from '../files/stateDir.ts';
 import { latchIn, LIFTED_FILE, type Halt, type Latch } from './latch.ts';
 
-/** Folder of the latches in a state directory; each subfolder has the name of its book. */
-const BOOK_LATCHES_FOLDER = 'books';
 /** Maximum number of folders that are read. */
 const BOOKS_MAX = 1_000;
 
@@ -64,7 +63,16 @@ export function bookLatchIn(stateDir: string, symbol: string): BookLatch {
     readPause: () => orNull(() => latch.readPause()),
     set: halt => write(() => latch.set(halt)),
     setReduce: reduce => write(() => latch.setReduce(reduce)),
-    setPause: pause => write(() => latch.setPause(pause)),
+    setPause: pause =>
+      write(() => {
+        // The folder of the book alone does not show whether another user can replace it.
+        assertStateDirTrusted(stateDir);
+        latch.setPause(pause);
+      }),
+    lift: (reason, at, who) => {
+      assertStateDirTrusted(stateDir);
+      latch.lift(reason, at, who);
+    },
   };
 }
 
@@ -76,12 +84,34 @@ export const bookStopsIn = (stateDir: string): readonly { readonly book: string;
     return halt === null ? [] : [{ book, halt }];
   });
 
-/** Returns the books that have a folder of latches in a state directory, also those that no bot quotes any more. */
+/**
+ * Returns the books that have a folder of latches in a state directory, also those that no bot quotes any more. If the
+ * folder of all books cannot be read, returns none; `unreadBookLatches` reports it.
+ */
 export function booksWithLatches(stateDir: string): readonly string[] {
+  const found = foldersOfBooks(stateDir);
+  return typeof found === 'string' ? [] : found;
+}
+
+/** Returns the halt that each book has while the folder of all books cannot be read; `null` if it can. */
+export function unreadBookLatches(stateDir: string): Halt | null {
+  const found = foldersOfBooks(stateDir);
+  if (typeof found !== 'string') return null;
+  return { reason: `the stops of single books cannot be read: ${found}`, at: 0, by: 'bot' };
+}
+
+/** Returns the names of the folders of books, or why they cannot be read. */
+function foldersOfBooks(stateDir: string): readonly string[] | string {
   const all = join(stateDir, BOOK_LATCHES_FOLDER);
-  if (statSync(all, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
-  return readdirSync(all)
-    .filter(name => BOOK_NAME.test(name))
-    .toSorted()
-    .slice(0, BOOKS_MAX);
+  try {
+    const seen = lstatSync(all, { throwIfNoEntry: false });
+    if (seen === undefined) return [];
+    if (!seen.isDirectory()) return `${all} is not a folder`;
+    return readdirSync(all)
+      .filter(name => BOOK_NAME.test(name))
+      .toSorted()
+      .slice(0, BOOKS_MAX);
+  } catch (error) {
+    return textOfError(error);
+  }
 }

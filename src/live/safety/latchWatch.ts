@@ -108,11 +108,23 @@ export class LatchWatch {
     // end no state of this engine; its marker is removed nevertheless, so that it does not end a later state.
     const isResumed = !isBroken && this.#latch.takeLifted();
     if (isResumed && (engine.haltedBecause ?? engine.reducingBecause) !== null) step({ kind: 'resume', at: time() });
+    if (!isBroken) this.#latchLoss();
     for (const each of this.#books) this.#lookAtBook(each, isBroken);
     watchHalt(this.#ofAccount, this.#latch, time(), isBroken, step);
     watchReduce(this.#ofAccount, this.#latch, time(), step);
     this.#spread();
     this.#watchPauses(this.#books);
+  }
+
+  /**
+   * Latches reduce-only for the account because of a loss. Call this before the resume of a book is applied, which
+   * restarts the measurement of its losses.
+   */
+  #latchLoss(): void {
+    const reason = this.#ofAccount.reducingBecause;
+    const isLoss = reason !== null && this.#engine.books.some(book => book.reducingLoss === reason);
+    if (isLoss && this.#latch.readReduce() === null && !this.#latch.isLifting())
+      this.#latch.setReduce({ reason, at: this.#run.time(), by: 'bot' });
   }
 
   #lookAtBook(of: LatchedBook, isBroken: boolean): void {
@@ -154,6 +166,15 @@ export class LatchWatch {
     return book.reducingBecause !== null && book.reducingBecause === reduce;
   }
 
+  /**
+   * Books that only a stop of their own has halted. Empty if the whole bot is halted, also by a halt that the disk did
+   * not accept.
+   */
+  get haltedAlone(): readonly string[] {
+    if ((this.#ofAccount.haltedBecause ?? this.#latch.read()) !== null) return [];
+    return this.#books.filter(of => this.#isOwnHalt(of)).map(({ book }) => book.symbol);
+  }
+
   /** State of the engine without what only the latch of a book sets. */
   get #ofAccount(): Pick<Engine, 'haltedBecause' | 'reducingBecause' | 'isWithinLimit'> {
     const { isWithinLimit } = this.#engine;
@@ -164,7 +185,11 @@ export class LatchWatch {
       .map(({ book }) => book);
     return {
       haltedBecause: this.#first(halts, 'haltedBecause', () => this.#latch.read()),
-      reducingBecause: this.#first(reduces, 'reducingBecause', () => this.#latch.readReduce()),
+      reducingBecause:
+        this.#first(reduces, 'reducingBecause', () => this.#latch.readReduce()) ??
+        // A loss is one of the account, also in a book that is already reduce-only.
+        reduces.find(book => book.reducingLoss !== null)?.reducingLoss ??
+        null,
       isWithinLimit,
     };
   }

@@ -14,7 +14,6 @@ import {
   type Money,
   type PlaceCommand,
   type Price,
-  type ProfitSinceOpening,
   type RestoredLedger,
   type RestoredOrder,
   type Side,
@@ -22,7 +21,7 @@ import {
 import type { HedgeRow } from '../../hedge/index.ts';
 import { commitMarkIn, lossOf, stalenessOf, type CommitMark } from './knownCommits.ts';
 import { foldEntries, ledgerByEntries, writeEntries } from './ledgerEntries.ts';
-import { writeHours } from './profitHours.ts';
+import { writeHours, type BookHour } from './profitHours.ts';
 import { checkpointOf, textOfCheckpoint, type LedgerCheckpoint } from '../recording/ledgerText.ts';
 import { noteClient, NotOurs, ownedAccountIn, ownerIn, takeOwnership, type Owner } from './owner.ts';
 import { GAP } from '../recording/recording.ts';
@@ -102,7 +101,7 @@ export type Journal = NonceStore & {
    * Adds the current ledger and its new entries. The next write makes ledger and entries durable together with the ends
    * of orders, so that the durable end of an order never precedes its fills.
    */
-  keep(mark: LedgerCheckpoint, entries: readonly LedgerEntry[], hours?: readonly ProfitSinceOpening[]): void;
+  keep(mark: LedgerCheckpoint, entries: readonly LedgerEntry[], hours?: readonly BookHour[]): void;
   /** Makes everything durable, including the ledger if `mark` is present. Throws if the disk accepts no write. */
   flush(mark?: LedgerCheckpoint): void;
   /** Returns the store of the nonces of an account on the other exchange, by the name of the account. */
@@ -215,7 +214,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   /** Whether the ledger in `standing` has the state of several books. */
   let isOfBooks = false;
   let booked: readonly LedgerEntry[] = [];
-  let hours: readonly ProfitSinceOpening[] = [];
+  let hours: readonly BookHour[] = [];
 
   // The recording is written before the intents that it explains.
   const record = () => {

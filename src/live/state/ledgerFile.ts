@@ -32,9 +32,14 @@ export type LedgerFile = {
   readonly profit: ProfitSinceOpening | null;
   /** Profit since the opening at the end of each UTC hour, oldest first. */
   readonly hours: readonly ProfitSinceOpening[];
-  /** Book of the bot; `null` if the state does not contain it. */
+  /** Book of the bot, with several the first; `null` if the state does not contain it. */
   readonly book: string | null;
+  /** Further books with a stored state, also those that the bot no longer quotes; absent if there is none. */
+  readonly otherBooks?: readonly LedgerBook[];
 };
+
+/** Further book of a ledger, as the fields of the same name of `LedgerFile` describe the first. */
+export type LedgerBook = Pick<LedgerFile, 'profit' | 'hours'> & { readonly book: string };
 
 /** Reads the ledger; `null` if no ledger exists. Rejects if the file cannot be trusted. */
 export const ledgerFileIn = (dir: string, clock: Clock): Promise<LedgerFile | null> => fromCopy(dir, clock, read);
@@ -46,6 +51,10 @@ function read(db: Database.Database): LedgerFile | null {
   if (!row) return null;
   const { ledger, checked, checkedThere, profit } = checkpointOf(row.mark);
   const entries = [...entriesIn(db, row.account)];
+  const others = Object.entries(ledger.books ?? {}).map(([book, state]) => ({
+    ...{ book, profit: state.profit ?? null },
+    hours: hoursIn(db, row.account, book),
+  }));
   return {
     causes: adjustedSums(entries, ledger.causes).causes,
     entries,
@@ -54,5 +63,6 @@ function read(db: Database.Database): LedgerFile | null {
     profit: ledger.profit ?? (profit && { since: null, at: null, twiceMid: null, profit }),
     hours: hoursIn(db, row.account),
     book: ownerIn(db)?.book ?? null,
+    ...(others.length === 0 ? {} : { otherBooks: others }),
   };
 }

@@ -7,9 +7,24 @@ import { sumOf } from './rowChecksums.ts';
 /** Maximum number of stored hours (four years). If there are more, the oldest hours are deleted. */
 export const HOURS_MAX = 35_064;
 
+/** Profit at the end of an hour. `symbol`: book, if it is not the first. */
+export type BookHour = ProfitSinceOpening & { readonly symbol?: string };
+
+/** Returns the account name in the table of hours for a book; `undefined`: the first book, whose hours have the account's name. */
+const hoursOf = (account: string, symbol: string | undefined): string =>
+  symbol === undefined ? account : `book ${symbol} of ${account}`;
+
 /** Writes hours within the caller's transaction. Replaces a stored hour if the bot was restarted within it. */
-export function writeHours(db: Database.Database, account: string, ended: readonly ProfitSinceOpening[]): void {
-  if (ended.length === 0) return;
+export function writeHours(db: Database.Database, account: string, ended: readonly BookHour[]): void {
+  for (const symbol of new Set(ended.map(hour => hour.symbol)))
+    writeHoursOf(
+      db,
+      hoursOf(account, symbol),
+      ended.filter(hour => hour.symbol === symbol),
+    );
+}
+
+function writeHoursOf(db: Database.Database, account: string, ended: readonly ProfitSinceOpening[]): void {
   const insert = db.prepare('INSERT OR REPLACE INTO hours (account, hour, profit, sum) VALUES (?, ?, ?, ?)');
   for (const profit of ended) {
     if (profit.at === null) continue;
@@ -22,9 +37,13 @@ export function writeHours(db: Database.Database, account: string, ended: readon
   ).run(account, account, HOURS_MAX);
 }
 
-/** Returns the profit since the opening at the end of each UTC hour, oldest first. */
-export function hoursIn(db: Database.Database, account: string): readonly ProfitSinceOpening[] {
-  const rows = db.prepare('SELECT hour, profit FROM hours WHERE account = ? ORDER BY hour').all(account);
+/**
+ * Returns the profit since the opening at the end of each UTC hour, oldest first. `symbol`: book; absent for the first.
+ */
+export function hoursIn(db: Database.Database, account: string, symbol?: string): readonly ProfitSinceOpening[] {
+  const rows = db
+    .prepare('SELECT hour, profit FROM hours WHERE account = ? ORDER BY hour')
+    .all(hoursOf(account, symbol));
   return (rows as { hour: Millis; profit: string }[]).map(row =>
     profitSinceOpeningOf(JSON.parse(row.profit) as WrittenProfit),
   );

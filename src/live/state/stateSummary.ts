@@ -8,7 +8,7 @@ import type Database from 'libsql';
 import type { Amount, Clock, Price, Side } from '../../core/index.ts';
 import { mayStillExecute } from '../../hedge/index.ts';
 import { checkpointOf } from '../recording/ledgerText.ts';
-import { bookStopsIn } from '../safety/bookLatch.ts';
+import { bookStopsIn, unreadBookLatches } from '../safety/bookLatch.ts';
 import { latchIn, type Halt } from '../safety/latch.ts';
 import { ownerIn, type Owner } from './owner.ts';
 import { fromCopy } from './stateCopy.ts';
@@ -48,7 +48,13 @@ export async function lookInto(dir: string, clock: Clock): Promise<StateLook | n
     owner: ownerIn(db),
     orders: liveOrdersIn(db),
   }));
-  return found && { ...found, halt: latch.read() ?? latch.readReduce(), bookHalts: bookStopsIn(dir) };
+  return (
+    found && {
+      ...found,
+      halt: latch.read() ?? unreadBookLatches(dir) ?? latch.readReduce(),
+      bookHalts: bookStopsIn(dir),
+    }
+  );
 }
 
 function liveOrdersIn(db: Database.Database): readonly LiveOrder[] {

@@ -4,6 +4,7 @@ import {
   Engine,
   moneyOf,
   OrderBook,
+  textOfMoney,
   type Approved,
   type BookEngine,
   type Command,
@@ -539,3 +540,23 @@ function restarted(
   next.open();
   return next;
 }
+
+test('refunded fees are profit of one book only, of a home or not, and a transfer of none', () => {
+  const account = new SharedAccount({}, BOOKS.slice(0, 3)).open();
+  const feesIn = () => account.engine.books.map(book => textOfMoney(book.snapshot(account.now).booked.profit.fees));
+  const refund = (currency: string, amount: string, cause: 'fees' | 'deposits' = 'fees') =>
+    account.step({
+      ...{ kind: 'transfer', at: account.now, source: `${cause} ${currency}`, why: 'told', cause, currency },
+      ...{ occurredAt: account.now, amount: moneyOf(amount) },
+    });
+  expect(feesIn()).toEqual(['0', '0', '0']);
+  // Two books have mxn, one of them as the home of btc; usd is the quote currency of a book that is no home.
+  refund('mxn', '12.5');
+  expect(feesIn()).toEqual(['12.5', '0', '0']);
+  refund('usd', '3');
+  expect(feesIn()).toEqual(['12.5', '0', '3']);
+  refund('eth', '2');
+  expect(feesIn()).toEqual(['12.5', '2000', '3']);
+  refund('mxn', '100', 'deposits');
+  expect(feesIn()).toEqual(['12.5', '2000', '3']);
+});

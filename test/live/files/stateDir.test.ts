@@ -1,9 +1,20 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { moneyOf, VirtualClock } from '../../../src/core/index.ts';
 import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
 import { heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
+import { bookLatchIn } from '../../../src/live/safety/bookLatch.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { claimState } from '../../../src/live/state/paperMark.ts';
 import { Folders, opened } from '../states.ts';
@@ -37,6 +48,32 @@ describe('a state directory that others can write', () => {
     expect(() => opened(dir)).toThrow(`chmod go-w ${join(dir, name)}`);
   });
 
+  test.each(['books', 'books/eth_mxn', 'books/eth_mxn/HALTED'])('in the stops of a book, %s, is refused too', name => {
+    const dir = used();
+    bookLatchIn(dir, 'eth_mxn').set({ reason: 'odd prices', at: 1, by: 'person' });
+    const { mode } = statSync(join(dir, name));
+    chmodSync(join(dir, name), mode | 0o022);
+    expect(() => opened(dir)).toThrow(`chmod go-w ${join(dir, name)}`);
+    const latch = bookLatchIn(dir, 'eth_mxn');
+    expect(() => latch.lift('looked', 1)).toThrow(`chmod go-w ${join(dir, name)}`);
+    const pause = { reason: 'a pause', at: 1, by: 'person', who: 'ann', until: null } as const;
+    expect(() => latch.setPause(pause)).toThrow(`chmod go-w ${join(dir, name)}`);
+    chmodSync(join(dir, name), mode);
+    expect([latch.read()?.reason, latch.readPause()]).toEqual(['odd prices', null]);
+    expect(() => opened(dir).close()).not.toThrow();
+  });
+
+  test.each(['books', 'books/eth_mxn', 'books/eth_mxn/PAUSED'])(
+    'by a link in the stops of a book, %s, is too',
+    name => {
+      const dir = used();
+      const there = folders.copyOf(folders.fresh());
+      mkdirSync(dirname(join(dir, name)), { recursive: true, mode: 0o700 });
+      symlinkSync(there, join(dir, name));
+      expect(() => opened(dir)).toThrow(`${join(dir, name)} is a symbolic link`);
+    },
+  );
+
   test('takes no resume and no booking by a person either', () => {
     const dir = used();
     latchIn(dir).set({ reason: 'loss', at: 1, by: 'bot' });
@@ -48,15 +85,25 @@ describe('a state directory that others can write', () => {
   });
 });
 
+test('a state directory with a file where the folder of the books is expected is refused by its name', () => {
+  const dir = used();
+  writeFileSync(join(dir, 'books'), '');
+  expect(() => opened(dir)).toThrow(`${join(dir, 'books')} is not a folder, expected one; find out who created it`);
+});
+
 describe.skipIf(!isRoot)('a state of another user (skipped unless root: only root can make one)', () => {
-  test.each(['', 'puntas.db', 'HALTED'])('is refused by number, also where only %s is theirs', name => {
-    const dir = used();
-    if (name === 'HALTED') writeFileSync(join(dir, name), '{}');
-    chownSync(join(dir, name), NOBODY, NOBODY);
-    expect(() => opened(dir)).toThrow(
-      /belongs to user 65534, but this process runs as user 0; run Puntas as user 65534/,
-    );
-  });
+  test.each(['', 'puntas.db', 'HALTED', 'books', 'books/eth_mxn', 'books/eth_mxn/HALTED'])(
+    'is refused by number, also where only %s is theirs',
+    name => {
+      const dir = used();
+      if (name.startsWith('books')) bookLatchIn(dir, 'eth_mxn').set({ reason: 'odd prices', at: 1, by: 'person' });
+      if (name === 'HALTED') writeFileSync(join(dir, name), '{}');
+      chownSync(join(dir, name), NOBODY, NOBODY);
+      expect(() => opened(dir)).toThrow(
+        /belongs to user 65534, but this process runs as user 0; run Puntas as user 65534/,
+      );
+    },
+  );
 });
 
 describe('a planted link in a state directory', () => {

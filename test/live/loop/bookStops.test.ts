@@ -9,6 +9,7 @@ import { bookLatchIn } from '../../../src/live/safety/bookLatch.ts';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
 import { replayedMoment } from '../../../src/app/inspect/explain.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { runExit } from '../../../src/cli/commands/trade.ts';
 import { runsOf } from '../../many.ts';
 import { doomed, restarted } from '../crashes.ts';
 import { Folders } from '../states.ts';
@@ -86,8 +87,10 @@ describe('one book of a bot', () => {
       await act(world, dir, 'resume', 'eth_mxn');
       await world.clock.advance(20_000);
       expect(openIn(world)['eth_mxn']).toBeGreaterThan(0);
-      const { summary, left, failure } = await second.stop();
+      const ended = await second.stop();
+      const { summary, left, failure } = ended;
       expect([left, failure, summary.ledgerMatches, summary.halted]).toEqual([[], null, true, undefined]);
+      expect([ended.haltedAlone, runExit(ended)]).toEqual([undefined, 0]);
       expect(isReplayedAlike(dir)).toBe(true);
       await first.running.stop();
       world.end();
@@ -136,8 +139,21 @@ describe('one book of a bot', () => {
       { what: 'halt', book: 'eth_mxn', who: 'ann', reason: 'the test' },
     ]);
     expect(isReplayedAlike(dir)).toBe(true);
-    await running.stop();
+    const ended = await running.stop();
+    expect([ended.haltedAlone, runExit(ended)]).toEqual([undefined, 1]);
     await first.running.stop();
+    world.end();
+  });
+
+  test('that is halted ends a run as clean, and is named in its end', async () => {
+    const world = worldOf(5, {}, 'desk');
+    const running = await started(world);
+    await world.clock.advance(20_000);
+    await act(world, world.stateDir, 'halt', 'eth_mxn');
+    await world.clock.advance(5_000);
+    const ended = await running.stop();
+    expect([ended.haltedAlone, ended.summary.halted, runExit(ended)]).toEqual([['eth_mxn'], 'eth_mxn: the test', 0]);
+    expect(runExit({ ...ended, failure: 'a defect' })).toBe(1);
     world.end();
   });
 
@@ -189,10 +205,88 @@ describe('one book of a bot', () => {
     world.end();
   });
 
+  test('has a preview of a resume with the stops of both levels that would stay in force', async () => {
+    const world = worldOf(5, {}, 'desk');
+    const running = await started(world);
+    await world.clock.advance(MINUTE);
+    const bot = { stateDir: world.stateDir };
+    // A bot is known to run by the age of a file, which is of the machine's own time.
+    const clock = Object.assign(Object.create(world.clock) as typeof world.clock, { now: () => Date.now() });
+    const then = async (book?: string): Promise<string> => {
+      await world.clock.advance(10_000);
+      const named = book === undefined ? {} : { book };
+      const ask = { id: 'a-1', reason: 'the test', by: 'ann', via: 'command', action: 'resume', ...named } as const;
+      return (await previewAction(bot, ask, clock)).lines.join('\n');
+    };
+    const row = /^ +(ask|bid) 1 +.* \d+ at|^ +(ask|bid) 1 +- +\S+ at/m;
+
+    await act(world, world.stateDir, 'halt', 'btc_mxn');
+    await act(world, world.stateDir, 'halt');
+    for (const book of ['btc_mxn', undefined]) {
+      const text = await then(book);
+      const [mine, other] = book === undefined ? ['halt by', 'halt of btc_mxn by'] : ['halt of btc_mxn by', 'halt by'];
+      expect(text).toContain(`${mine} ann (the test) would be lifted`);
+      expect(text).toContain(`${other} ann (the test) would stay in force`);
+      expect(text).not.toMatch(row);
+      expect(text).toContain(`halt ${book === undefined ? 'of btc_mxn ' : ''}by ann (the test)`);
+    }
+    await act(world, world.stateDir, 'resume');
+    expect(await then('btc_mxn')).toMatch(row);
+
+    await act(world, world.stateDir, 'reduce');
+    const text = await then('btc_mxn');
+    expect(text).toContain('reduce by ann (the test) would stay in force');
+    const sides = ['ask', 'bid'].filter(side => new RegExp(`^ +${side} 1 +- +\\S+ at`, 'm').test(text));
+    expect(sides.length).toBeLessThan(2);
+    await running.stop();
+    world.end();
+  });
+
+  test('has texts about its stops that name those of the whole bot too', async () => {
+    const world = worldOf(5, {}, 'desk');
+    const running = await started(world);
+    await world.clock.advance(20_000);
+    const said = async (action: Name, book?: string) =>
+      (await act(world, world.stateDir, action, book)).lines.join('\n');
+    expect(await said('pause')).not.toContain('also');
+    expect(await said('pause', 'eth_mxn')).toContain(
+      'the bot is also paused (the test), and stays paused after the pause',
+    );
+    expect(await said('reduce')).toMatch(
+      /; also in force: pause by ann \(the test\), pause of eth_mxn by ann \(the test\)$/,
+    );
+    expect(await said('reduce', 'eth_mxn')).toMatch(
+      /; also in force: pause by ann \(the test\), reduce by ann \(the test\), pause of eth_mxn by ann \(the test\)$/,
+    );
+    expect(await said('halt', 'eth_mxn')).toMatch(
+      /; also in force: pause by ann .*, reduce of eth_mxn by ann \(the test\)$/,
+    );
+    await said('halt');
+    const all = await said('pause', 'eth_mxn');
+    for (const line of ['the bot is also halted', 'eth_mxn is also halted', 'the bot is also reduce-only'])
+      expect(all).toContain(`${line} (the test), and stays`);
+    expect(all).toContain('eth_mxn is also reduce-only (the test), and stays');
+    expect(await said('halt', 'eth_mxn')).toContain('trading of eth_mxn is already halted by ann (the test)');
+    expect(await said('reduce', 'eth_mxn')).toContain(
+      'eth_mxn is already reduce-only (the test), so nothing was changed',
+    );
+    await running.stop();
+    world.end();
+  });
+
   test('of a bot with one book has no stop of its own', async () => {
     const world = worldOf(5);
     const running = await started(world);
-    await expect(act(world, world.stateDir, 'halt', 'btc_mxn')).rejects.toThrow(/has one book only; omit --book$/);
+    const refused = /has one book only; omit --book$/;
+    await expect(act(world, world.stateDir, 'halt', 'btc_mxn')).rejects.toThrow(refused);
+    // Stops from a time when the bot had several books.
+    for (const book of ['btc_mxn', 'eth_mxn']) {
+      bookLatchIn(world.stateDir, book).set({ reason: 'a halt', at: 1, by: 'person', who: 'ann' });
+      for (const action of ['pause', 'reduce', 'halt'] as const)
+        await expect(act(world, world.stateDir, action, book)).rejects.toThrow(refused);
+      expect(await act(world, world.stateDir, 'resume', book)).toMatchObject({ end: 'done' });
+    }
+    expect((await botStatus(world.stateDir, world.clock)).heldBy).toEqual([]);
     await running.stop();
     world.end();
   });
