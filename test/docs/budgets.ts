@@ -83,7 +83,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/state-directory.md': 325,
   'docs/states.md': 875,
   'docs/strategies.md': 915,
-  'docs/strategy-files.md': 450,
+  'docs/strategy-files.md': 480,
   'docs/tape.md': 250,
   'docs/tune-search.md': 450,
   'docs/tune-workers.md': 300,
