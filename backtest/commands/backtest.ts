@@ -11,6 +11,7 @@ import {
   type VenueFees,
 } from '../app/backtest/backtest.ts';
 import { calibrate } from '../app/calibrate/calibrate.ts';
+import { calibrateFills } from './ownFills.ts';
 import { describeBacktest } from '../app/backtest/backtestText.ts';
 import { latenciesOf, latencyText } from '../app/backtest/latencyFlags.ts';
 import { seedNumber, sessionHours, several, tapeBook, threadNumber } from '../../src/cli/terminal/flags.ts';
@@ -33,6 +34,7 @@ import { chosenStored, hedgeVenueOf, referenceTapes } from './recordings.ts';
 import { endWithParent } from '../../src/cli/terminal/signals.ts';
 import { version } from '../../src/cli/terminal/version.ts';
 import type { StrategyApproval } from '../../src/wiring/configFile.ts';
+import { readFittedFile, type FittedFile } from '../../src/wiring/fitted/fittedFile.ts';
 import { writeOut } from '../../src/wiring/outFiles.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { print, writeOutput } from '../../src/cli/terminal/output.ts';
@@ -45,6 +47,7 @@ type BacktestFlags = {
   readonly book?: string;
   readonly seed?: number;
   readonly models: string;
+  readonly fitted?: string;
   readonly from?: string;
   readonly reference: readonly string[];
   readonly venueFees?: VenueFees;
@@ -64,6 +67,7 @@ type BacktestFlags = {
 
 type CalibrateFlags = HedgeFlags & {
   readonly tape?: string;
+  readonly fills?: string;
   readonly book?: string;
   readonly session?: string;
   readonly flowSeconds: number;
@@ -101,6 +105,7 @@ function addBacktest(program: Command): void {
     )
     .option('--seed <n>', 'random seed', seedNumber)
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
+    .option('--fitted <file>', 'also run the fill model of puntas calibrate --fills')
     .option('--from <rows>', 'replay levels or orders, if the recording has both')
     .addOption(
       new Option('--reference <book=dir>', 'recording of a reference or hedge-route book (repeatable)')
@@ -145,6 +150,7 @@ function addBacktest(program: Command): void {
         flowSeconds: options.flowSeconds,
         flowDrift: options.flowDrift,
         models: modelsOf(options.models),
+        ...(options.fitted !== undefined && { fitted: fittedFlag(options.fitted, config.book) }),
         ...(options.from === undefined ? {} : { from: rowKindOf(options.from) }),
         reference: await referenceTapes(options.reference),
         latencies: latenciesOf(options),
@@ -163,6 +169,13 @@ function addBacktest(program: Command): void {
     });
 }
 
+/** Reads the parameters of --fitted. Throws `UsageError` if they cannot be used for the book. */
+function fittedFlag(file: string, book: string): FittedFile {
+  const found = readFittedFile(file, book);
+  if (typeof found === 'string') throw new UsageError(`--fitted: ${found}`);
+  return found;
+}
+
 /** Returns the option for the length of the built-in market; the option cannot be combined with a recording. */
 const flowSeconds = (byDefault: number): Option =>
   new Option('--flow-seconds <n>', 'seconds of the built-in market to record')
@@ -175,6 +188,24 @@ function addCalibrate(program: Command): void {
     .description('measure volatility, arrivals and profit of quoting on a recording')
     .option('--tape <dir>', 'recording (default: record the built-in market first)')
     .option('--book <book>', 'book to use if the recording has several')
+    .addOption(
+      new Option('--fills <dir>', 'state directory of a bot: fit a fill model to its fills instead').conflicts([
+        ...[
+          'tape',
+          'flowSeconds',
+          'session',
+          'hedgeTape',
+          'hedgeBook',
+          'hedgeFee',
+          'hedgeLatencyMs',
+          'fees',
+          'cadenceMs',
+          'latencyMs',
+          'feedLatencyMs',
+        ],
+        ...['reference', 'referenceAge'],
+      ]),
+    )
     .addOption(flowSeconds(21_600))
     .option('--seed <n>', 'random seed', seedNumber, 1)
     .option('--fees <bps>', 'maker fees (bps), comma-separated (default: first and last tier)', feesFlag)
@@ -188,8 +219,12 @@ function addCalibrate(program: Command): void {
     )
     .option('--reference-age <seconds>', 'assumed age of the reference price (s)', seedNumber, 1)
     .option('--json', 'print one JSON object', false)
-    .option('--out <file>', 'output file (default: stdout)')
-    .action(async ({ tape, book, session, flowSeconds, seed, out, ...flags }: CalibrateFlags, self: Command) => {
+    .option('--out <file>', 'output file (default: stdout); with --fills: NAME.html and NAME.json')
+    .action(async ({ tape, fills, book, session, flowSeconds, seed, out, ...flags }: CalibrateFlags, self: Command) => {
+      if (fills !== undefined) {
+        await calibrateFills({ dir: fills, book, seed, out, json: flags.json });
+        return;
+      }
       const { fees, cadenceMs, json, reference, referenceAge, ...latency } = flags;
       if (reference.length === 0) refuseGiven(self, ['referenceAge'], 'no effect without --reference');
       const hedge = await hedgeVenueOf(flags, self, session);

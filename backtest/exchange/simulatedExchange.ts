@@ -251,12 +251,15 @@ export class SimulatedExchange implements Resident {
 
   /** Updates queue positions from the complete recorded book, which includes the orders ahead. */
   seen(): void {
+    const { queue } = this.#model;
     for (const { orders } of [this.bids, this.asks]) {
       for (const order of orders) {
         if (!order.unseen || this.#there.lastBefore(order.side, order.place) > 0) continue;
         const levels = order.side === BUY ? this.book.bids : this.book.asks;
+        const displayed = levels[order.place] ?? 0;
         order.unseen = false;
-        order.front = Math.min(order.front, levels[order.place] ?? 0);
+        if (queue.shown === undefined) order.front = Math.min(order.front, displayed);
+        else queue.shown(order, displayed);
       }
     }
   }

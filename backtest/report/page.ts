@@ -335,7 +335,7 @@ const GAPS_SHOWN = 20;
 
 function runTable(report: BacktestReport): Html {
   const { tape, models, latencyMs, cancelLatencyMs, feedLatencyMs, fillLatencyMs, warmUpFrom, seed, hash } = report;
-  const { made, minor } = report;
+  const { made, minor, fitted } = report;
   const first = models[0];
   const rows: readonly (readonly [string, string])[] = [
     ['recording', tape.source],
@@ -352,6 +352,12 @@ function runTable(report: BacktestReport): Html {
     ...(warmUpFrom === undefined || first === undefined
       ? []
       : [['before trading', warmUpText(warmUpFrom, first)] as const]),
+    ...(fitted === undefined
+      ? []
+      : [
+          ['hash of the fitted fill model', fitted.hash] as const,
+          ...(fitted.fallback === null ? [] : [['fitted works like expected', fitted.fallback] as const]),
+        ]),
     ...models.map(
       ({ model, holdings }) =>
         [

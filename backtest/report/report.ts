@@ -55,6 +55,11 @@ export type BacktestReport = {
   readonly config: string;
   readonly made: { readonly puntas: string; readonly node: string };
   readonly models: readonly ReplayReport[];
+  /**
+   * Parameter file of the model `fitted`: its SHA-256 hash, and the reason why the model works like `expected`, if it
+   * does. Absent without this model.
+   */
+  readonly fitted?: { readonly hash: string; readonly fallback: string | null };
   /** Runs with other request latencies, shortest first; absent without a latency sweep. */
   readonly latencySweep?: readonly SweptLatency[];
   /** Hash over the hashes of all models. */

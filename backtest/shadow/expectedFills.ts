@@ -15,12 +15,15 @@ export type ModelOrder = Queued & {
 
 export class ExpectedFills {
   readonly #model: FillModel;
+  readonly #onFill: (order: ModelOrder, at: Millis) => void;
   readonly #sweep = new Sweep(SWEEP_MS);
   /** Resting orders of each side, best price first, then oldest first. */
   readonly #own: Record<Side, ModelOrder[]> = { buy: [], sell: [] };
 
-  constructor(model: FillModel) {
+  /** `onFill` is called for each expected fill, with its time. */
+  constructor(model: FillModel, onFill: (order: ModelOrder, at: Millis) => void = () => undefined) {
     this.#model = model;
+    this.#onFill = onFill;
   }
 
   /** Adds an order that joins the queue at its price. `shown`: lots of others there; `null` if not recorded. */
@@ -62,6 +65,6 @@ export class ExpectedFills {
     const own = this.#own[taker === 'buy' ? 'sell' : 'buy'];
     this.#sweep.begin(at, sign, place);
     if (own.length === 0 && !this.#sweep.isOpen) return;
-    this.#model.rule.traded(own, sign, place, lots, () => undefined, 0, this.#sweep);
+    this.#model.rule.traded(own, sign, place, lots, order => this.#onFill(order, at), 0, this.#sweep);
   }
 }

@@ -35,6 +35,8 @@ export type OrderLife = {
   filled: number;
   paid: Money;
   fee: Money;
+  /** Time of its first trade at the exchange, between its decision and the report; `null` if there is none. */
+  firstFilledAt: Millis | null;
   feeExpected: Money;
   trades: number;
   /** Lots of others at its price in the last processed book; `null` if not shown. */
@@ -48,4 +50,16 @@ export type OrderLife = {
   isMeasured: boolean;
   readonly modelled: ScenarioOrder;
   readonly measured: ScenarioOrder;
+};
+
+/** Receiver of the orders' lives, in the order of time and at their measured times. */
+export type LifeObserver = {
+  /** An order came to rest; `life.shown` has the lots of others at its price. */
+  rested(life: OrderLife, at: Millis): void;
+  left(life: OrderLife): void;
+  /** The recorded lots of others at the price of an order; `null` if the book does not show the price. */
+  levelShown(life: OrderLife, shown: number | null): void;
+  traded(taker: Side, place: number, lots: number, at: Millis): void;
+  /** The life is complete, also if the order never rested. `leftAt`: time at which it left the exchange. */
+  settled(life: OrderLife, leftAt: Millis): void;
 };

@@ -44,7 +44,7 @@ import {
   type ShadowAlarm,
   type ShadowMemory,
 } from './memory.ts';
-import type { OrderLife, ScenarioOrder } from './orderLife.ts';
+import type { LifeObserver, OrderLife, ScenarioOrder } from './orderLife.ts';
 
 /** Delay of the market behind the recording, in ms; longer than nearly every request. */
 const LAG_MS = 10_000;
@@ -113,6 +113,8 @@ export type ShadowOptions = {
   readonly memory: ShadowMemory;
   /** Receives each alarm when it is raised. */
   readonly onAlarm?: (alarm: ShadowAlarm) => void;
+  /** Receives the lives of orders at their measured times, for example to fit a fill model. */
+  readonly observer?: LifeObserver;
 };
 
 export class Shadow {
@@ -348,6 +350,7 @@ export class Shadow {
         isRejected: false,
         isUnknown: false,
         isTimed: false,
+        firstFilledAt: null,
         filled: 0,
         trades: 0,
         traded: 0,
@@ -427,6 +430,8 @@ export class Shadow {
       taker.fee = money(taker.fee + fee);
       return;
     }
+    const executedAt = trade.createdAt + (this.#memory.wholeSeconds ? 500 : 0);
+    life.firstFilledAt ??= Math.min(Math.max(executedAt, life.decidedAt), at);
     life.filled += lots;
     life.trades++;
     life.paid = money(life.paid + paid);
@@ -533,6 +538,7 @@ export class Shadow {
       }
       this.#modelled.trade(taker, price, lots, at);
       this.#measured.trade(taker, price, lots, at);
+      this.#options.observer?.traded(taker, price, lots, at);
       return;
     }
     this.#best = { bid: row.bestBid, ask: row.bestAsk };
@@ -542,6 +548,7 @@ export class Shadow {
       life.shown = shown;
       for (const { fills, order, state } of [life.modelled, life.measured])
         if (order !== null && state === 'resting') fills.level(order, shown);
+      this.#options.observer?.levelShown(life, shown);
     }
   }
 
@@ -563,11 +570,13 @@ export class Shadow {
       else {
         one.order = one.fills.join(side, price, lots, times.arrives, life.shown);
         one.state = 'resting';
+        if (one === life.measured) this.#options.observer?.rested(life, times.arrives);
       }
     }
     if (one.state === 'resting' && times.leaves <= until) {
       one.fills.leave(one.order!);
       one.state = 'gone';
+      if (one === life.measured) this.#options.observer?.left(life);
     }
   }
 
@@ -583,6 +592,7 @@ export class Shadow {
 
   #settle(life: OrderLife): void {
     for (const one of [life.modelled, life.measured]) if (one.state === 'resting') one.fills.leave(one.order!);
+    this.#options.observer?.settled(life, measuredTimes(life, this.#modelledTimes(life)).leaves);
     this.#lives.delete(life.id);
     for (const [oid, other] of this.#byOid) if (other === life) this.#byOid.delete(oid);
     const at = life.endedAt ?? this.#processed;

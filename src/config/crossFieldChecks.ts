@@ -89,6 +89,7 @@ const CHECKS: readonly ((config: Config, venues?: readonly string[]) => readonly
   hedgeProblems,
   rfqReferenceProblems,
   deskProblems,
+  fittedProblems,
   exchangeProblems,
   elsewhereProblems,
   ...IDLE_RULES.map(rule => (config: Config) => idleProblems(rule, config)),
@@ -476,6 +477,13 @@ function placeProblems({ hedge, elsewhere, exchange, reference, book, limits }: 
  */
 const isRate = (legs: readonly { readonly book: string }[], book: string): boolean =>
   legs.length > 1 && legs[0]?.book === book;
+
+function fittedProblems({ paper: { fills, fittedFile } }: Config): readonly Problem[] {
+  if (fills !== 'fitted' || fittedFile !== undefined) return [];
+  return [
+    { path: ['paper', 'fittedFile'], message: 'expected the file of puntas calibrate --fills, for fills: fitted' },
+  ];
+}
 
 function deskProblems({ backtest: { desk } }: Config): readonly Problem[] {
   if (desk.delayMinMs <= desk.delayMaxMs) return [];

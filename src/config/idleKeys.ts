@@ -95,6 +95,11 @@ export const IDLE_RULES: readonly IdleRule[] = [
     message: `has no effect, because only one part has a weight; add another part, like mid: {}, ${REMOVE}`,
   },
   {
+    keys: ['paper.fittedFile', 'paper.fittedSha256'],
+    hasEffect: ({ paper }) => paper.fills === 'fitted',
+    message: `has no effect without paper.fills: fitted; set this fill model, ${REMOVE}`,
+  },
+  {
     keys: ['reference'],
     // `reference.sources` has an effect even if no price depends on it: quoting stops if too few sources are usable.
     hasEffect: ({ reference, strategy, fairValue, pull }) =>

@@ -27,6 +27,11 @@ export interface QueueModel {
    * likely length of the queue, in lots.
    */
   joinedUnseen(order: Queued, guess: number): void;
+  /**
+   * Applies the first recording of the queue of an order that joined unseen: `displayed` lots. If omitted, the lots ahead
+   * are at most these.
+   */
+  shown?(order: Queued, displayed: number): void;
   traded(order: Queued, lots: number): void;
   /** Applies a change of the order's price level from `before` to `after` lots, in row `row`. */
   changed(order: Queued, before: number, after: number, row: number): void;
@@ -63,6 +68,9 @@ export const power = (n: number): QueueModel =>
 /** Returns the model that splits cancels by the logarithms of the lots ahead and behind (source E7). */
 export const logarithmic = (): QueueModel =>
   shared('log', (front, back) => Math.log1p(back) / (Math.log1p(back) + Math.log1p(front)));
+
+/** Returns the model in which every canceled lot was ahead of the order, while there are lots ahead. */
+export const cancelsAhead = (): QueueModel => shared('cancels ahead', () => 0);
 
 function joinQueue(order: Queued, displayed: number): void {
   order.front = displayed;

@@ -183,7 +183,11 @@ function pathsFrom(folder: string, config: Config): Config {
           },
         },
       }),
-    paper: { ...paper, stateDir: at(paper.stateDir) },
+    paper: {
+      ...paper,
+      stateDir: at(paper.stateDir),
+      ...(paper.fittedFile !== undefined && { fittedFile: at(paper.fittedFile) }),
+    },
     ...('file' in strategy &&
       typeof strategy.historyTape === 'string' && { strategy: { ...strategy, historyTape: at(strategy.historyTape) } }),
     state: { ...state, dir: at(state.dir) },

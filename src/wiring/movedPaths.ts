@@ -8,6 +8,7 @@ const PATHS: readonly (readonly string[])[] = [
   ['strategy', 'historyTape'],
   ['exchange', 'market', 'dir'],
   ['paper', 'stateDir'],
+  ['paper', 'fittedFile'],
   ['state', 'dir'],
   ['console', 'operatorTokenFile'],
   ['console', 'viewerTokenFile'],

@@ -22,7 +22,7 @@ import {
   type StreamTransport,
 } from '../core/index.ts';
 import { externalReferenceOf, readsPerMinute, type Config, type RemoteSettings } from '../config.ts';
-import { levelModel } from '../fills/index.ts';
+import { fittedModel, levelModel, type FillModel } from '../fills/index.ts';
 import { Follower } from '../live/market/follower.ts';
 import type { Log } from '../live/log.ts';
 import { CannotStart, readBookRow, repeatIfUnknown, valueOrCannotStart } from '../live/loop/opening.ts';
@@ -53,6 +53,7 @@ import {
   type StoredExchangeOptions,
 } from '../sandbox/index.ts';
 import type { VenueAccess } from './bot.ts';
+import { readFittedFile, type FittedFile } from './fitted/fittedFile.ts';
 import { withoutPlace } from './place.ts';
 import { UsageError } from './usageError.ts';
 import { venueOf } from './venueRegistry.ts';
@@ -99,6 +100,9 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
   const { book, paper } = config;
   const [followed, balances] = [followedBy(config), balancesOf(config)];
   const { log, seed, onBroken } = options;
+  const fitted = fittedOf(config);
+  if (fitted !== null && fitted.fallback !== null)
+    log.warn({ book, reason: fitted.fallback }, `fill model fitted works like expected: ${fitted.fallback}`);
   const there = venueOf(config);
   const client = there.connect({
     clock,
@@ -151,7 +155,8 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       arrivals: () => follower.queues.arrivals(),
       lotsUpTo: (side, price, arrival) => follower.queues.lotsUpTo(side, price, arrival),
     };
-    const market = new FollowedMarket(place, levelModel(paper.fills), paper.fills === 'expected' ? queues : null);
+    const { model, isExpected } = modelOf(config, fitted, seed);
+    const market = new FollowedMarket(place, model, isExpected ? queues : null);
     const sink = continued(paper.stateDir, () => stored.follow(market, () => follower.isFresh));
     const streamWay = streamWayOf(followed, options.transports);
     const follower: Follower = new Follower({
@@ -196,7 +201,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       },
     };
     return {
-      config: runsWith(config, followed, balances),
+      config: runsWith(withFittedHash(config, fitted), followed, balances),
       hasTiers: row.tiers.length > 0,
       venue,
       exchange: box,
@@ -210,6 +215,37 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     throw error;
   }
 }
+
+/** Reads the parameters of the fill model `fitted`; `null` for other models. Throws `UsageError` if they cannot be used. */
+function fittedOf({ paper, book }: Config): FittedFile | null {
+  if (paper.fills !== 'fitted' || paper.fittedFile === undefined) return null;
+  const found = readFittedFile(paper.fittedFile, book);
+  if (typeof found === 'string') throw new UsageError(`paper.fittedFile: ${found}`);
+  if (paper.fittedSha256 !== undefined && paper.fittedSha256 !== found.hash)
+    throw new UsageError(
+      `paper.fittedFile: ${paper.fittedFile}: expected the SHA-256 hash of paper.fittedSha256 (${paper.fittedSha256}), found ${found.hash}`,
+    );
+  return found;
+}
+
+/**
+ * Returns the fill model, and whether it estimates queues that an exchange may publish. Without a usable fit, the model
+ * is `expected`.
+ */
+function modelOf(
+  { paper: { fills } }: Config,
+  fitted: FittedFile | null,
+  seed: number,
+): { readonly model: FillModel; readonly isExpected: boolean } {
+  if (fills !== 'fitted') return { model: levelModel(fills), isExpected: fills === 'expected' };
+  if (fitted === null || fitted.fallback !== null) return { model: levelModel('expected'), isExpected: true };
+  const random = randomOf(seed ^ 0x9c);
+  return { model: fittedModel(fitted.hypotheses, () => random.next()), isExpected: false };
+}
+
+/** Adds the hash of the parameters, so that a recording and a promotion know which fit the fills came from. */
+const withFittedHash = (config: Config, fitted: FittedFile | null): Config =>
+  fitted === null ? config : { ...config, paper: { ...config.paper, fittedSha256: fitted.hash } };
 
 /** Returns the options of the embedded exchange with the followed book's rules and the configured latency. */
 const exchangeOptions = (row: AvailableBook, group: string, paper: Config['paper'], clock: Clock, seed: number) => ({

@@ -377,6 +377,13 @@ describe('an address', () => {
   });
 });
 
+test('the fill model fitted needs its file on paper', () => {
+  expect(errorsOf(withLine('paper: { fills: fitted }'))).toEqual([
+    expect.stringMatching(/ paper\.fittedFile: expected the file of puntas calibrate --fills, for fills: fitted$/),
+  ]);
+  expect(errorsOf(withLine('paper: { fills: fitted, fittedFile: fills.json }'))).toEqual([]);
+});
+
 describe('a value in another unit, or with a sign, is told what to write', () => {
   test.each([
     ['timing:\n  decideEveryMs: 5s', 'timing.decideEveryMs', 'decideEveryMs: 5000'],

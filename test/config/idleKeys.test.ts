@@ -99,6 +99,15 @@ const CASES: readonly (readonly [key: string, idle: object, says: string, withEf
         { fairValue: weights(part, part === 'mid' ? 'weightedMid' : 'mid'), reference: BOOKS },
       ] as const,
   ),
+  ...Object.entries({ fittedFile: 'fills.json', fittedSha256: 'a'.repeat(64) }).map(
+    ([key, value]) =>
+      [
+        `paper.${key}`,
+        { paper: { [key]: value } },
+        'without paper.fills: fitted',
+        { paper: { fills: 'fitted', fittedFile: 'fills.json', [key]: value } },
+      ] as const,
+  ),
   ['reference', { reference: BOOKS }, 'no quote depends on the reference price', { ...USED, reference: BOOKS }],
   ...Object.entries({ combine: 'weights', sourcesMin: 2, divergenceMaxBps: 1, moveBps: 5, basis: {} }).map(
     ([key, value]) =>

@@ -23,8 +23,9 @@
  * It was raised by 470 for strategy files: their page with the warm-up, and their command.
  * It was raised by 190 for results of each configuration in the console, and charts of months.
  * It was raised by 150 for the profit of each of several books.
+ * It was raised by 250 for fill models from own fills: a section, two keys and two options.
  */
-export const WORDS_MAX = 46_260;
+export const WORDS_MAX = 46_510;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -36,11 +37,11 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/alerts.md': 660,
   'docs/backtest-figures.md': 650,
   'docs/backtest.md': 550,
-  'docs/calibrate.md': 600,
+  'docs/calibrate.md': 620,
   'docs/cli.md': 3_290,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 5_220,
+  'docs/configuration.md': 5_240,
   'docs/console.md': 985,
   'docs/container.md': 620,
   'docs/contents.md': 230,
@@ -50,7 +51,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/environment.md': 310,
   'docs/exchanges.md': 620,
   'docs/fair-value.md': 575,
-  'docs/fill-models.md': 750,
+  'docs/fill-models.md': 920,
   'docs/first-backtest.md': 275,
   'docs/first-day.md': 825,
   'docs/fleet.md': 490,

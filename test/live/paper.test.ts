@@ -1,8 +1,10 @@
-import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Price, Side, WireRequest } from '../../src/core/index.ts';
+import type { Amount, Price, Side, WireRequest } from '../../src/core/index.ts';
+import { FITTED_KIND } from '../../src/fills/index.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { fromCopy } from '../../src/live/state/stateCopy.ts';
 import { openPaperAccount } from '../../src/live/state/paperAccount.ts';
@@ -37,6 +39,71 @@ const isPublicRead = ({ method, target, headers, body }: WireRequest): boolean =
   /^\/api\/v3\/(available_books$|order_book\?|trades\?)/.test(target) &&
   Object.keys(headers).every(name => name.toLowerCase() !== 'authorization') &&
   body === '';
+
+/** Runs a bot on paper under the fill model `fitted`, with the parameters of a file. */
+async function fittedWorld(file: object, paper: object = {}) {
+  const dir = mkdtempSync(join(tmpdir(), 'puntas-fitted-'));
+  const fittedFile = join(dir, 'fills.json');
+  const text = JSON.stringify(file);
+  writeFileSync(fittedFile, text);
+  const hash = createHash('sha256').update(text).digest('hex');
+  const remove = (): void => rmSync(dir, { recursive: true, force: true });
+  try {
+    return { world: await paperWorld({ paper: { fills: 'fitted', fittedFile, ...paper } }), hash, remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+const fittedOn = (book: string, own: number, fallback: string | null = null) => ({
+  ...{ kind: FITTED_KIND, book, fallback },
+  hypotheses: [{ cancels: 'behind', shown: 1, own, weight: 1 }],
+});
+
+/** Lots of the bot that fill when a taker trades a little at the price of its best ask, where others came after it. */
+async function filledAtItsPrice(world: PaperWorld): Promise<number> {
+  await world.clock.advance(20 * SECOND);
+  world.followed.stop();
+  const asks = world.ours().filter(({ side }) => side === 'sell');
+  const price = Math.min(...asks.map(order => order.price)) as Price;
+  const place = world.followed.exchange.marketplace(BOOK);
+  place.place('sell', price, 9_000_000 as Amount, 'GTC');
+  await world.clock.advance(SECOND);
+  for (let best = place.bestAsk(); best < price; best = place.bestAsk())
+    place.place('buy', best, place.amountAt('sell', best), 'IOC');
+  const before = world.paper.counts().filledLots;
+  place.place('buy', price, 1_000 as Amount, 'IOC');
+  await world.clock.advance(100);
+  return world.paper.counts().filledLots - before;
+}
+
+describe('trading on paper with fitted fills', () => {
+  test.each([
+    ['no lot', 0, 1_000],
+    ['many lots', 50, 0],
+  ])('fills by the file: with %s ahead, and with its hash in the recording', async (_name, own, lots) => {
+    const { world, hash, remove } = await fittedWorld(fittedOn(BOOK, own));
+    expect(world.paper.config.paper.fittedSha256).toBe(hash);
+    expect(await filledAtItsPrice(world)).toBe(lots);
+    const { summary } = await world.end();
+    remove();
+    expect([summary.ledgerMatches, summary.paper?.fills, world.broken]).toEqual([true, 'fitted', []]);
+  });
+
+  test('says why it works like expected, if the file has no fit', async () => {
+    const { world, remove } = await fittedWorld(fittedOn(BOOK, 1, 'too few fills: 3 of 60'));
+    await world.end();
+    remove();
+    expect(world.said()).toContain('fill model fitted works like expected: too few fills: 3 of 60');
+  });
+
+  test.each([
+    ['of another book', fittedOn('eth_mxn', 1), {}, 'was fitted on "eth_mxn", expected btc_mxn'],
+    ['with another hash', fittedOn(BOOK, 1), { fittedSha256: 'a'.repeat(64) }, 'expected the SHA-256 hash of'],
+  ])('does not start with a file %s', async (_name, file, paper, reason) => {
+    await expect(fittedWorld(file, paper)).rejects.toThrow(reason);
+  });
+});
 
 describe('trading on paper', () => {
   test('is filled, ends clean with a ledger that equals the balances, and sends the followed exchange nothing but public reads', async () => {

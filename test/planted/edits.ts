@@ -3762,4 +3762,20 @@ export const EDITS: readonly Edit[] = [
     title:
       'trades of a tape without a number count, up to the last numbered trade, after which the exchange lists them',
   },
+  {
+    name: 'hidden lots ahead of a fitted order vanish at the first change of its level',
+    file: 'src/fills/fittedModel.ts',
+    from: '      base.changed(order, before, after, row);\n      order.front += left;\n',
+    to: '      base.changed(order, before, after, row);\n',
+    test: 'test/fills/fittedModel.test.ts',
+    title: 'has an unknown queue until it is seen, and hidden lots also after that',
+  },
+  {
+    name: 'a canceled order counts as one that would never have been filled',
+    file: 'backtest/fitted/fit.ts',
+    from: ': reached > life.endedAfter - TIME_TOLERANCE_MS;',
+    to: ': reached === Infinity && life.endedAfter > 20_000;',
+    test: 'test/backtest/fitted/fit.test.ts',
+    title: 'finds the share of a hypothesis in spite of censoring: 0.3',
+  },
 ];

@@ -2,6 +2,7 @@
  * Compares two readers of the logs of single orders, and measures the fill models on them: `npm run queue:truth`. With
  * `-- --check` it only compares. With `-- --page` it writes docs/development/evidence/queue-truth.md; what was computed
  * is kept in `--results FILE`, from which a run that was broken off continues.
+ * With `-- --fitted` it measures fitted fill models instead; their page is fitted-fills.md.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,12 +11,15 @@ import { compareReadings, ORDER_LOGS, readByImporter, readByPython, type OwnRead
 import { truthCandidates, truthCells, wantedSnapshots } from './table.ts';
 import { truthPage, type TruthResults } from './page.ts';
 import { fillReturns, FILL_TAPES } from './fillReturns.ts';
+import { fittedEvidence, fittedEvidencePage } from './fitted.ts';
 
 const PAGE = 'docs/development/evidence/queue-truth.md';
+const FITTED_PAGE = 'docs/development/evidence/fitted-fills.md';
 
 const {
   data,
   check,
+  fitted,
   page,
   results: file,
   only,
@@ -23,6 +27,7 @@ const {
   options: {
     data: { type: 'string', default: process.env['PUNTAS_DATA'] ?? '../shared/data' },
     check: { type: 'boolean', default: false },
+    fitted: { type: 'boolean', default: false },
     page: { type: 'boolean', default: false },
     results: { type: 'string' },
     only: { type: 'string' },
@@ -86,4 +91,10 @@ async function measure(): Promise<boolean> {
   return same;
 }
 
-process.exitCode = (await measure()) ? 0 : 1;
+async function measureFitted(): Promise<boolean> {
+  const evidence = await fittedEvidence(data, line => console.log(line));
+  if (page) writeFileSync(FITTED_PAGE, await fittedEvidencePage(evidence));
+  return true;
+}
+
+process.exitCode = (await (fitted ? measureFitted() : measure())) ? 0 : 1;

@@ -16,6 +16,7 @@ import { feesOf } from '../../../src/sandbox/index.ts';
 import type { DataFlaw, Tape } from '../../../src/tape/index.ts';
 import type { Latencies, ModelJob } from './backtestModel.ts';
 import { runModels } from './backtestThreads.ts';
+import type { FittedFile } from '../../../src/wiring/fitted/fittedFile.ts';
 import { withoutPlace } from '../../../src/wiring/place.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { withRequests, type LatencyFlags } from './latencyFlags.ts';
@@ -40,6 +41,8 @@ export type BacktestOptions = {
   /** Trend of the seeded flow, in bps per hour. */
   readonly flowDrift: number;
   readonly models: readonly ModelName[];
+  /** Parameters of the model `fitted`, which is run after the others. */
+  readonly fitted?: FittedFile;
   /** Rows that define the book if a recording has both levels and single orders. Default: levels. */
   readonly from?: 'levels' | 'orders';
   /** Recordings of the books that the configured reference and hedge routes use. */
@@ -91,12 +94,14 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
     ...routes.map(({ instrument: { symbol } }) => symbol),
   ]);
   const others = [...reference].flatMap(([book, { source: from }]) => (used.has(book) ? [{ book, source: from }] : []));
-  const jobs = models.map((model): ModelJob => {
+  const { fitted } = options;
+  const jobs = [...models, ...(fitted === undefined ? [] : (['fitted'] as const))].map((model): ModelJob => {
     const csv = files?.csv(model, config.hedge !== undefined) ?? null;
-    return { ...shared, model, latencies, csv };
+    const isFit = model === 'fitted' && fitted?.fallback === null;
+    return { ...shared, model, latencies, csv, ...(isFit && { fitted: fitted.hypotheses }) };
   });
   const sweep = sweepJobs(options, shared);
-  const atOnce = sweep.length > 0 && threads === Infinity ? models.length : threads;
+  const atOnce = sweep.length > 0 && threads === Infinity ? jobs.length : threads;
   const all = await withProgress(progress, config.book, onShare =>
     runModels([...jobs, ...sweep.map(({ job }) => job)], rows, atOnce, onShare),
   );
@@ -118,6 +123,7 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
     config: options.configText,
     made: { puntas: options.version, node: process.versions.node },
     models: reports,
+    ...(fitted !== undefined && { fitted: { hash: fitted.hash, fallback: fitted.fallback } }),
     ...(sweep.length > 0 && { latencySweep: sweep.map(({ ms }, i) => sweptLatency(ms, all[jobs.length + i]!)) }),
     hash: createHash('sha256')
       .update(reports.map(report => report.hash).join(' '))

@@ -23,6 +23,7 @@ import {
 } from '../../index.ts';
 import type { Config } from '../../../src/config.ts';
 import { randomOf, type Instrument } from '../../../src/core/index.ts';
+import { fittedModel, type FillModel, type WeightedHypothesis } from '../../../src/fills/index.ts';
 import {
   openStoredTape,
   type Gap,
@@ -48,7 +49,9 @@ const RUN = 1;
 
 /** Inputs of one run except the rows; plain data, so that a job can be sent to another thread. */
 export type ModelJob = {
-  readonly model: ModelName;
+  readonly model: ModelName | 'fitted';
+  /** Hypotheses of the model `fitted`; if absent, it works like `expected`. */
+  readonly fitted?: readonly WeightedHypothesis[];
   readonly config: Config;
   readonly instrument: Instrument;
   readonly gaps: readonly Gap[];
@@ -131,15 +134,22 @@ export async function runJobs(
   }
 }
 
+function modelOfJob({ model, fitted, seed }: ModelJob, rows: MarketRows): FillModel {
+  if (model !== 'fitted') return fillModel(model, rows);
+  if (fitted === undefined) return { ...fillModel('expected', rows), name: model };
+  const random = randomOf(seed ^ 0x0f);
+  return fittedModel(fitted, () => random.next());
+}
+
 function replayOf(job: ModelJob, rows: MarketRows): SideBySideOptions {
-  const { model, instrument, latencies, seed } = job;
+  const { instrument, latencies, seed } = job;
   // A replay has no account on another exchange, so hedges on another exchange are removed from the configuration.
   const config = withoutPlace(job.config);
   const draws = (salt: number, spec: LatencySpec) => travel(spec, randomOf(seed ^ salt));
   const setup = hedgePlanOf(config);
   return {
     ...job,
-    model: fillModel(model, rows),
+    model: modelOfJob(job, rows),
     latency: latencyOf(draws(0x0d, latencies.orders), draws(0xa5, latencies.answers), draws(0xca, latencies.cancels)),
     ...(latencies.fills && { fillNotice: draws(0xf1, latencies.fills) }),
     decideEveryMs: config.timing.decideEveryMs,

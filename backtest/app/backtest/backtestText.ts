@@ -19,13 +19,14 @@ const DAYS_SHOWN = 31;
  * reasons for missing quotes, and the results by day. The last lines show the results at other latencies.
  */
 export function describeBacktest(report: BacktestReport): string {
-  const { book, tape, models, reference, noReference, noRoutes = [], minor, latencySweep = [] } = report;
+  const { book, tape, models, reference, noReference, noRoutes = [], minor, latencySweep = [], fitted } = report;
   const main = mainOf(models);
   return [
     `${book} on ${tape.source}`,
     ...(reference ?? []).map(other => `  reference ${other.book} on ${other.source}`),
     ...(noReference === undefined ? [] : [`  ${noReference}`]),
     ...noRoutes.map(line => `  ${line}`),
+    ...(fitted === undefined || fitted.fallback === null ? [] : [`  fitted works like expected: ${fitted.fallback}`]),
     ...shownModels(models).map(({ label, fills, pnl, hedges, haltedBecause }) => {
       const gain = (text: string): string => gainText(text, minor);
       const hedging = hedges === null ? '' : `, hedging ${gain(pnl.hedging)} (${hedges.completed} conversions)`;

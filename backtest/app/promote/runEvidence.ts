@@ -89,8 +89,8 @@ export async function tradedStage(asked: RunsAsked): Promise<TradedStage> {
  * Returns the settings that determine the fills of paper orders, as text. Runs with other settings are not evidence for
  * the stage.
  */
-const fillTerms = ({ paper: { fills, fees, volume30d, latencyMs } }: Config): string =>
-  JSON.stringify([fills, fees?.maker, fees?.taker, volume30d, latencyMs]);
+const fillTerms = ({ paper: { fills, fittedSha256, fees, volume30d, latencyMs } }: Config): string =>
+  JSON.stringify([fills, fees?.maker, fees?.taker, volume30d, latencyMs, fills === 'fitted' ? fittedSha256 : null]);
 
 type RunStart = { readonly setup: Config; readonly rules: Rules; readonly startedAt: Millis };
 

@@ -17,6 +17,7 @@ import { engineOf } from '../../../src/wiring/bot.ts';
 import { venueOf } from '../../../src/wiring/venueRegistry.ts';
 import { Shadow } from '../../shadow/shadow.ts';
 import type { ShadowAlarm, ShadowMemory } from '../../shadow/memory.ts';
+import type { LifeObserver } from '../../shadow/orderLife.ts';
 
 /** Number of lines between two checks of the clock. */
 const LOOK_EVERY = 64;
@@ -27,6 +28,8 @@ type ShadowedRunOptions = {
   readonly model: LevelModelName;
   readonly memory: ShadowMemory;
   readonly onAlarm: (alarm: ShadowAlarm) => void;
+  /** Receives the lives of orders. If given, the decisions of the engine are not repeated. */
+  readonly observer?: LifeObserver;
 };
 
 export class ShadowedRun {
@@ -41,14 +44,15 @@ export class ShadowedRun {
   #next = 1;
   /** Last input, until the commands that follow it are known. */
   #pending: EngineEvent | null = null;
-  #isReplayed = true;
+  #isReplayed: boolean;
   #trouble: string | null = null;
   #isOver = false;
   #at: Millis | null = null;
 
   private constructor(options: ShadowedRunOptions, pieces: RecordingPieces, lines: readonly string[]) {
-    const { dir, run, model, memory, onAlarm } = options;
+    const { dir, run, model, memory, onAlarm, observer } = options;
     this.run = run;
+    this.#isReplayed = observer === undefined;
     this.#pieces = pieces;
     this.#lines = lines;
     const of = JSON.parse(lines[0] ?? '') as RecordedRun;
@@ -57,7 +61,9 @@ export class ShadowedRun {
     this.instrument = rules.instrument;
     this.#read = lineReader(of.format, venueOf(setup).meaningOf ?? (() => undefined));
     this.#replaying = new Replaying(run, engineOf(setup, rules, run));
-    this.#comparison = new Shadow({ run, instrument: rules.instrument, model: levelModel(model), memory, onAlarm });
+    const { instrument } = rules;
+    const observed = observer !== undefined && { observer };
+    this.#comparison = new Shadow({ run, instrument, model: levelModel(model), memory, onAlarm, ...observed });
   }
 
   /**

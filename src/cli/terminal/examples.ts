@@ -51,6 +51,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   calibrate: [
     ['puntas calibrate --tape DIR', 'measures a recording'],
+    ['puntas calibrate --fills ./state --out fills.html', 'fits a fill model to the fills of a bot'],
     [
       'puntas calibrate --tape DIR --reference btc_mxn=DIR',
       'also measures whether the price of another book moves first',

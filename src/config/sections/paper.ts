@@ -5,11 +5,22 @@ import { balances, millis, rate } from './values.ts';
 
 export const paper = z.strictObject({
   fills: z
-    .enum(['pessimistic', 'expected', 'optimistic'])
+    .enum(['pessimistic', 'expected', 'optimistic', 'fitted'])
     .default('pessimistic')
     .describe(
-      'Fill model: pessimistic (last in the queue), expected (estimated queue position), optimistic (any trade at the price fills).',
+      'Fill model: pessimistic (last in the queue), expected (estimated queue position), optimistic (any trade at the price fills), fitted (fittedFile).',
     ),
+  fittedFile: z
+    .string()
+    .min(1)
+    .max(4_096)
+    .optional()
+    .describe('Parameters from puntas calibrate --fills, relative to this file; required by fills: fitted.'),
+  fittedSha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional()
+    .describe('Expected SHA-256 hash of fittedFile. If omitted, any file.'),
   balances: balances.optional().describe('Opening balances by currency; required for paper runs.'),
   volume30d: decimalText.default('0').describe('30-day volume (quote), for the fee tier.'),
   fees: z

@@ -297,7 +297,7 @@ export type Plan = {
 };
 
 const BESIDE =
-  /puntas (?:status|pause|cancel|flatten|console|explain|hedges|ledger|report|presence|surveillance|export -c|halt|reduce|reload|resume|replay|sentinel|shadow|webhooks|import --from \.\/state)\b/;
+  /puntas (?:calibrate --fills|status|pause|cancel|flatten|console|explain|hedges|ledger|report|presence|surveillance|export -c|halt|reduce|reload|resume|replay|sentinel|shadow|webhooks|import --from \.\/state)\b/;
 /** A word that only the reader can fill in. */
 const UNFILLED = /\b[A-Z]{2,}\b(?!=)|…|<\w+>|\[[^\]]*\]/;
 const FILLED_WHEN_RUN = /\b(?:NOW|TODAY|TOMORROW|PORT|ID)\b|\$TOKEN|PUNTAS_\w+/g;

@@ -12,9 +12,11 @@ import {
 } from '../../../../src/live/recording/recordings.ts';
 import { inProcessStream } from '../../../../src/sandbox/index.ts';
 import { shadowRuns, type ShadowNow } from '../../../../backtest/app/shadow/shadow.ts';
+import { fittedFillsOf } from '../../../../backtest/app/calibrate/ownFills.ts';
 import { SHADOW_FILE } from '../../../../backtest/app/shadow/shadowFile.ts';
 import type { ShadowAlarm } from '../../../../backtest/shadow/memory.ts';
 import { readShipped } from '../../../../src/wiring/configFile.ts';
+import { NO_PROGRESS } from '../../../app/noProgress.ts';
 import { doomed, restarted } from '../../../live/crashes.ts';
 import { Folders } from '../../../live/states.ts';
 import { passing, worldOf } from '../../../live/world.ts';
@@ -97,6 +99,32 @@ describe('a shadow of recorded runs', () => {
     );
     expect(memory.counts.fills + memory.counts.earlier).toBeGreaterThanOrEqual(trades.size);
     expect(memory.counts.unmeasured).toBeLessThan(memory.counts.orders / 2);
+  });
+
+  test('gives a fit of own fills the orders that rested, and names what it leaves out', async () => {
+    const fitIn = async (dir: string, book?: string) => {
+      const troubles: string[] = [];
+      const clock = new VirtualClock();
+      const task = {
+        dir,
+        book,
+        seed: 1,
+        clock,
+        progress: NO_PROGRESS,
+        onTrouble: (line: string) => troubles.push(line),
+      };
+      return { report: await fittedFillsOf(task), troubles };
+    };
+    const { report, troubles } = await fitIn(recorded);
+    const { memory } = (await once(recorded)).now.stored;
+    expect(troubles).toEqual([]);
+    expect(report.orders + report.unused).toBe(memory.counts.orders);
+    expect(report.orders).toBeGreaterThan(20);
+    expect(report.fallback).toMatch(/^too few fills: \d+ of 60/);
+    const { dir, run } = damaged();
+    expect((await fitIn(dir)).troubles.join()).toMatch(new RegExp(`^run ${run}: the recording is damaged`));
+    await expect(fitIn(recorded, 'eth_mxn')).rejects.toThrow('has no usable recording of eth_mxn');
+    await expect(fitIn(join(recorded, 'nothing'))).rejects.toThrow('pass the state directory of a bot that has run');
   });
 
   test('names time, input and field of the first decision that differs, and goes on with the orders', async () => {
