@@ -20,8 +20,9 @@
  * JSON.
  * It was raised by 90 for commands on one of several books: a section and an option.
  * It was raised by 470 for strategy files: their page with the warm-up, and their command.
+ * It was raised by 120 for the files of a paper account, copies of it, and refused starts.
  */
-export const WORDS_MAX = 45_600;
+export const WORDS_MAX = 45_720;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -44,7 +45,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/controls.md': 875,
   'docs/doctor.md': 475,
   'docs/embedded-exchange.md': 2_015,
-  'docs/environment.md': 310,
+  'docs/environment.md': 340,
   'docs/exchanges.md': 620,
   'docs/fair-value.md': 575,
   'docs/fill-models.md': 750,
@@ -63,7 +64,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/market-model.md': 475,
   'docs/metrics.md': 1_210,
   'docs/operations.md': 500,
-  'docs/paper.md': 540,
+  'docs/paper.md': 620,
   'docs/promises.md': 825,
   'docs/promotion.md': 700,
   'docs/recording.md': 525,
@@ -77,7 +78,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/several-books.md': 300,
   'docs/shadow.md': 350,
   'docs/sentinel.md': 325,
-  'docs/state-directory.md': 325,
+  'docs/state-directory.md': 345,
   'docs/states.md': 865,
   'docs/strategies.md': 915,
   'docs/strategy-files.md': 450,
