@@ -22,7 +22,7 @@ import type { FollowedMarket, StoredQueues } from './markets/followed.ts';
 import { remainingDelay } from './matching/remainingDelay.ts';
 import { Account, type AccountHoldings } from './venue/accounts.ts';
 import type { Modification } from './venue/modification.ts';
-import { isActive, type VenueOrder } from './venue/order.ts';
+import { isActive, isWaiting, type VenueOrder } from './venue/order.ts';
 import { OWN_TRADES_MAX, type OwnTradeRecord } from './venue/ownTrades.ts';
 import { storedText, valueOfStored } from './venue/storedText.ts';
 import { TRANSFERS_MAX, type Transfer } from './venue/transfers.ts';
@@ -54,8 +54,11 @@ export type StoredExchangeOptions = Omit<ExchangeOptions, 'watcher' | 'orderIds'
   readonly balances: Readonly<Record<string, string>>;
   /** Volume that is added to the traded volume: decimal text by quote group. */
   readonly volume30d: Readonly<Record<string, string>>;
-  /** Number of processes that the ledger of the bot has seen open the account; absent if it has seen none. */
-  readonly ledgerOpens?: number;
+  /**
+   * Last start of the account that the ledger of the bot knows: its number and its id, which older ledgers do not have.
+   * `null` or absent without a ledger.
+   */
+  readonly ledger?: { readonly opens: number; readonly start?: string } | null;
   /** Called when the store rejects changes for the first time since the last successful write. */
   readonly onUnwritten: (error: unknown) => void;
   /** Called when the store accepts changes again. */
@@ -82,6 +85,8 @@ type Identity = AccountPurpose & {
   readonly salt: number;
   /** Number of processes that have used the account. */
   readonly opens: number;
+  /** Ids of the last starts, the newest last; absent in accounts of earlier versions. */
+  readonly starts?: readonly string[];
 };
 
 type Sums = readonly (readonly [currency: string, sum: bigint])[];
@@ -106,9 +111,13 @@ type StoredCommand = {
   readonly oid: string;
   readonly old?: string;
   readonly change?: Modification;
+  /** Whether the order would have traded on arrival in the last known book. */
+  readonly isTaker?: true;
 };
 
 const VERSION = 1;
+/** Maximum number of stored ids of starts. */
+const STARTS_MAX = 100;
 const OWNER = 1;
 /** Step of the seed from process to process, so that no process repeats the random ids of an earlier process. */
 const SEED_STEP = 7_919;
@@ -139,6 +148,8 @@ export class StoredExchange {
   readonly isContinued: boolean;
   /** Number of processes that have used the account, with this one. */
   readonly opens: number;
+  /** Id of this start, different in each copy of the state. */
+  readonly start: string;
   readonly #store: RowStore;
   readonly #clock: Clock;
   readonly #book: VenueBook;
@@ -157,8 +168,10 @@ export class StoredExchange {
   #isUnwritten = false;
   /** Time at which the market was last current and that is not stored yet; `null` if it is stored. */
   #seenAt: Millis | null = null;
-  /** Whether the followed market is current. */
-  #isFresh: () => boolean = () => true;
+  /** Returns the elapsed time at which the followed market was last current. */
+  #freshAt: () => Millis;
+  /** Result of `#freshAt` at the last stored time. */
+  #storedFreshAt: Millis = -Infinity;
   /** Last written text of the rows that are compared before they are written again. */
   readonly #texts = new Map<string, string>();
   readonly #serials = new Map<string, number>();
@@ -186,6 +199,7 @@ export class StoredExchange {
     const { store, clock, seed, purpose, balances, volume30d } = options;
     this.#store = store;
     this.#clock = clock;
+    this.#freshAt = () => clock.elapsed();
     this.#onUnwritten = options.onUnwritten;
     this.#onWritten = options.onWritten;
     const rows = store.read();
@@ -193,12 +207,11 @@ export class StoredExchange {
     const identity = restored(() => identityIn(known));
     if (identity) assertFits(identity, purpose);
     // Checked before the number of this process is stored, so that a second start is refused too.
-    if (identity && identity.opens < (options.ledgerOpens ?? 0))
-      throw new UnrestorableAccount(
-        'the file of the account is older than the ledger of its bot, or is that of another account',
-      );
+    if (identity) assertFitsLedger(identity, options.ledger ?? null);
     const opens = (identity?.opens ?? 0) + 1;
     this.opens = opens;
+    // The time makes starts with one seed different.
+    this.start = `${clock.now()}-${randomOf(seed ^ 0x5a).integer(0, 2 ** 31 - 1)}`;
     const salt = identity?.salt ?? randomOf(seed ^ 0x0d).integer(0, 2 ** 31 - 1);
     this.box = createVenue({
       ...options,
@@ -229,6 +242,7 @@ export class StoredExchange {
     const { openedAt } = this;
     const now: Identity = {
       ...{ version: VERSION, ...purpose, balances: this.openedWith, ...this.account, openedAt, salt, opens },
+      starts: [...(identity?.starts ?? []), this.start].slice(-STARTS_MAX),
     };
     this.#commit([{ key: 'identity', text: storedText(now) }]);
   }
@@ -253,12 +267,13 @@ export class StoredExchange {
 
   /**
    * Connects the market, which then continues with the stored orders and queue positions. Returns a receiver for the
-   * followed market data, which also stores the resulting changes. `isFresh`: whether the followed market is current.
+   * followed market data, which also stores the resulting changes. `freshAt` returns the elapsed time at which the
+   * followed market was last current, or `-Infinity` before its first book; by default it is always current.
    * @throws UnrestorableAccount if the stored orders cannot be entered in the book.
    */
-  follow(market: FollowedMarket, isFresh: () => boolean = () => true) {
+  follow(market: FollowedMarket, freshAt: () => Millis = () => this.#clock.elapsed()) {
     this.#market = market;
-    this.#isFresh = isFresh;
+    this.#freshAt = freshAt;
     const { active } = this.#account;
     const resting = [...active.values()].filter(order => this.#waiting.has(order.oid));
     restored(() =>
@@ -405,39 +420,48 @@ export class StoredExchange {
   }
 
   /**
-   * Stores regularly that the market is current, so that the next process knows for how long it was not followed. What
-   * an unseen market filled is stored in the same write: with the time alone, the next process would not fill it again.
+   * Stores regularly when the market was last current, so that the next process knows for how long it was not followed.
+   * What an unseen market filled is stored no later: with the time alone, the next process would not fill it again.
    */
   #seen(): void {
-    this.#seenAt = this.#clock.now();
+    const freshAt = this.#freshAt();
+    if (freshAt > this.#storedFreshAt) [this.#seenAt, this.#storedFreshAt] = [this.#wall(freshAt), freshAt];
     this.#stored();
-    const again = () => {
-      if (this.#isFresh()) this.#seen();
-      else this.#seenTimer = this.#clock.after(SEEN_EVERY_MS, again);
-    };
-    this.#seenTimer = this.#clock.after(SEEN_EVERY_MS, again);
+    this.#seenTimer = this.#clock.after(SEEN_EVERY_MS, () => this.#seen());
   }
 
-  /** Whether the market was not followed for a time. A time in the future tells nothing: the clock was set back. */
+  /**
+   * Whether the market was not followed for a time. A time in the future tells nothing: the clock was set back. Without
+   * a time, an earlier process had no current market, or ended before it stored one.
+   */
   #isUnseen(): boolean {
-    if (this.#lastSeen === null) return false;
+    if (this.#lastSeen === null) return this.isContinued;
     const away = this.#clock.now() - this.#lastSeen;
     return !(away >= 0 && away <= UNSEEN_AFTER_MS);
   }
 
   /**
    * Executes commands of the earlier process before the market of now fills the orders that it has passed: new orders,
-   * which are then filled too, and cancels and changes that were due while the market was still known.
+   * which are then filled too, and cancels and changes that were due while the market was still known. A limit order
+   * that crossed the last known book did not rest: it takes from the book of now, unless it is post-only.
    */
   #executeUnseen(): void {
-    const knownTo = this.#lastSeen! + UNSEEN_AFTER_MS;
+    const knownTo = (this.#lastSeen ?? -Infinity) + UNSEEN_AFTER_MS;
     const isFirst = ({ kind, due }: StoredCommand) => kind === 'enter' || due <= knownTo;
+    const takes = (of: StoredCommand) => of.isTaker === true && this.#isLimit(of.oid);
     const [first, later] = [this.#held.filter(isFirst), this.#held.filter(of => !isFirst(of))];
-    this.#held = later;
+    this.#held = [...first.filter(takes).map(({ old: _, ...of }) => ({ ...of, kind: 'enter' as const })), ...later];
     for (const one of first) {
-      const command = this.#commandOf(one);
-      if (command) this.#book.executeUnseen(command);
+      // The order of a replacement that takes is entered later, so only its old order is removed now.
+      const command = this.#commandOf(takes(one) ? { ...one, kind: 'remove', oid: one.old ?? '' } : one);
+      if (command) this.#book.executeUnseen(command, one.isTaker === true);
     }
+  }
+
+  /** Whether an order takes what it can and then rests. */
+  #isLimit(oid: string): boolean {
+    const order = this.box.venue.find(oid);
+    return order?.type === 'limit' && order.timeInForce === 'goodtillcancelled';
   }
 
   #commands(): readonly StoredCommand[] {
@@ -449,9 +473,16 @@ export class StoredExchange {
         ...{ due: this.#dues.get(command)!, kind: command.kind, oid: command.order.oid },
         ...(command.kind === 'replace' ? { old: command.old.oid } : {}),
         ...(command.kind === 'modify' ? { change: command.change } : {}),
+        ...(this.#isTaker(command) ? { isTaker: true as const } : {}),
       };
     });
     return [...pending, ...this.#held];
+  }
+
+  /** Whether a command enters a limit order that would trade immediately in the book of now. */
+  #isTaker({ kind, order }: BookCommand): boolean {
+    if (kind !== 'enter' && kind !== 'replace') return false;
+    return order.type === 'limit' && !isWaiting(order) && this.#book.engine.crosses(order.side, order.price);
   }
 
   #resumeCommands(): void {
@@ -657,6 +688,20 @@ function assertFits(known: Identity, purpose: AccountPurpose): void {
     );
   const difference = otherPurpose(known, purpose);
   if (difference !== null) throw new OtherStoredAccount(difference);
+}
+
+/** Throws if the ledger of the bot knows a later start of the account, or a start in another copy of the state. */
+function assertFitsLedger({ opens, starts = [] }: Identity, ledger: StoredExchangeOptions['ledger']): void {
+  if (!ledger) return;
+  if (opens < ledger.opens)
+    throw new UnrestorableAccount(
+      'the file of the account is older than the ledger of its bot, or is that of another account',
+    );
+  const start = starts[starts.length - 1 - (opens - ledger.opens)];
+  if (start !== undefined && ledger.start !== undefined && start !== ledger.start)
+    throw new UnrestorableAccount(
+      'the file of the account and the ledger of its bot come from two copies of the state directory',
+    );
 }
 
 /** Returns why an account does not belong to this bot on this market; otherwise `null`. */

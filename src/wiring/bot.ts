@@ -96,6 +96,8 @@ export type VenueAccess = {
   readonly paper?: {
     /** Number of processes that have used the account. */
     readonly opens: number;
+    /** Id of this start of the account. */
+    readonly start: string;
     readonly follows: string;
     readonly followed: PublicBooks & TradeLists;
     readonly fills: string;

@@ -130,14 +130,13 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     const store = await storeOf(paper.stateDir, clock, options.isReadOnly === true);
     ends.push(() => store.close());
     const owner = options.isReadOnly === true ? null : await ledgerOwner(paper.stateDir, clock);
-    const ledgerOpens = owner?.paperAccount?.opens ?? 0;
     const stored = continued(
       paper.stateDir,
       () =>
         new StoredExchange({
           ...opening,
           store,
-          ledgerOpens,
+          ledger: owner?.paperAccount ?? null,
           onUnwritten: error =>
             log.error(
               { reason: textOfError(error) },
@@ -157,7 +156,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     };
     const { model, isExpected } = modelOf(config, fitted, seed);
     const market = new FollowedMarket(place, model, isExpected ? queues : null);
-    const sink = continued(paper.stateDir, () => stored.follow(market, () => follower.isFresh));
+    const sink = continued(paper.stateDir, () => stored.follow(market, () => follower.freshAt));
     const streamWay = streamWayOf(followed, options.transports);
     const follower: Follower = new Follower({
       exchange: client,
@@ -176,6 +175,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     ends.push(() => follower.stop());
     follower.start();
     await arrival(follower, clock, `${followed.restUrl} returns no order book of ${book}`);
+    await uncrossed(market, clock, log, `${followed.restUrl}: the order book of ${book} is crossed`);
     const venue: VenueAccess = {
       restUrl: 'http://127.0.0.1/api',
       key: account.key,
@@ -194,6 +194,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       streamTransport: inProcessStream(box.stream, clock),
       paper: {
         opens: stored.opens,
+        start: stored.start,
         follows: followed.restUrl,
         followed: client,
         fills: paper.fills,
@@ -459,6 +460,21 @@ async function arrival(follower: Follower, clock: Clock, why: string): Promise<v
   const until = clock.elapsed() + READY_WITHIN_MS;
   while (!follower.isFresh) {
     if (clock.elapsed() >= until) throw new CannotStart(`${why} within ${READY_WITHIN_MS / 1000} s`, null, true);
+    await sleep(clock, 50);
+  }
+}
+
+/**
+ * Waits for the first book that is not crossed, up to the same limit as `arrival`. A crossed book does not show which
+ * orders of an earlier process it has passed, so no bot may trade before.
+ */
+async function uncrossed(market: FollowedMarket, clock: Clock, log: Log, why: string): Promise<void> {
+  if (!market.isResuming) return;
+  const limit = `${READY_WITHIN_MS / 1000} s`;
+  log.warn({}, `${why}; paper trading starts with the first book that is not, and waits at most ${limit}`);
+  const until = clock.elapsed() + READY_WITHIN_MS;
+  while (market.isResuming) {
+    if (clock.elapsed() >= until) throw new CannotStart(`${why} for ${limit}`, null, true);
     await sleep(clock, 50);
   }
 }

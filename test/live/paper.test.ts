@@ -7,7 +7,7 @@ import type { Amount, Price, Side, WireRequest } from '../../src/core/index.ts';
 import { FITTED_KIND } from '../../src/fills/index.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { fromCopy } from '../../src/live/state/stateCopy.ts';
-import { openPaperAccount } from '../../src/live/state/paperAccount.ts';
+import { openPaperAccount, readPaperAccount } from '../../src/live/state/paperAccount.ts';
 import type { StoredQueues } from '../../src/sandbox/markets/followed.ts';
 import { storedText, valueOfStored } from '../../src/sandbox/venue/storedText.ts';
 import { paperWorld, type PaperWorld } from './paperWorld.ts';
@@ -216,6 +216,23 @@ describe('trading on paper', () => {
     world.followed.stop();
     await world.clock.advance(6 * SECOND);
     expect(levels(world.paper.exchange.venue, world.ours())).toEqual(levels(venue));
+    await world.end();
+  });
+
+  test('stores when the market was last current, also while it still counts as current after the link is lost', async () => {
+    let gone = false;
+    const world = await paperWorld({ seed: 2, fate: () => (gone ? 'lost' : 'arrives') });
+    await world.clock.advance(20 * SECOND);
+    gone = true;
+    world.line.cut();
+    const lostAt = world.clock.now();
+    await world.clock.advance(3 * SECOND);
+    const rows = await readPaperAccount(world.stateDir, realClock());
+    const seen = valueOfStored(rows.find(({ key }) => key === 'seen')!.text) as number;
+    expect(seen).toBeLessThanOrEqual(lostAt);
+    expect(seen).toBeGreaterThan(lostAt - 3 * SECOND);
+    gone = false;
+    world.line.mend();
     await world.end();
   });
 

@@ -113,16 +113,18 @@ type Opening = {
   readonly tickSize?: string;
   readonly switches?: Partial<Switches>;
   readonly isFresh?: () => boolean;
+  readonly ledger?: { readonly opens: number; readonly start?: string };
 };
 
 function opened(clock: VirtualClock, store: RowStore, opening: Opening = {}) {
-  const { instance = 'bot', tickSize = '10', switches = {}, isFresh = () => true } = opening;
+  const { instance = 'bot', tickSize = '10', switches = {}, isFresh = () => true, ledger } = opening;
   const unwritten: unknown[] = [];
   const rules = {
     ...{ book: BOOK, tickSize, minimumAmount: '0.00001', maximumAmount: '500', minimumPrice: '100' },
     ...{ maximumPrice: '10000000', minimumValue: '10', maximumValue: '20000000' },
   };
   const stored = new StoredExchange({
+    ...(ledger ? { ledger } : {}),
     ...{ clock, store, seed: 3, balances: { btc: '5', mxn: '5000000' }, volume30d: {} },
     purpose: { follows: 'https://one.example', book: BOOK, instance },
     books: [
@@ -137,7 +139,8 @@ function opened(clock: VirtualClock, store: RowStore, opening: Opening = {}) {
     onWritten: () => void unwritten.push('written'),
   });
   const market = new FollowedMarket(stored.box.marketplace(BOOK), levelModel('pessimistic'));
-  const sink = stored.follow(market, isFresh);
+  let freshAt = -Infinity;
+  const sink = stored.follow(market, () => (freshAt = isFresh() ? clock.elapsed() : freshAt));
   const show = (bid: number, ask: number) => {
     sink.clear();
     sink.set('buy', price(bid), LOTS);
@@ -242,6 +245,85 @@ describe('after a kill at any write while passed orders are filled', () => {
   });
 });
 
+test('an order that is placed while the first book is crossed is not filled as one of the earlier process', () => {
+  const [clock, rows] = [new VirtualClock(), new Rows()];
+  const before = opened(clock, rows);
+  before.show(150_000, 150_010);
+  const old = before.rest('buy', 149_990);
+  before.stored.close();
+  clock.step(DAY);
+  const { show, trader, rest, market } = opened(clock, rows);
+  show(149_920, 149_910);
+  expect(market.isResuming).toBe(true);
+  const fresh = rest('buy', 149_800, amount(3 * LOTS));
+  show(149_700, 149_790);
+  expect(market.isResuming).toBe(false);
+  expect([trader.order(old)!['status'], trader.order(fresh)!['unfilled_amount']]).toEqual(['completed', '0.00200000']);
+});
+
+test('a price with ever new orders of the account has a bounded number of other orders, in memory and on disk', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(3), { minLength: 40, maxLength: 80 }), ends => {
+      const [clock, rows] = [new VirtualClock(), new Rows()];
+      const { sink, stored, market, trader, rest } = opened(clock, rows);
+      const show = (lots: number) => {
+        sink.set('buy', price(150_000), amount(lots));
+        sink.set('sell', price(150_010), LOTS);
+        sink.flush();
+      };
+      sink.clear();
+      show(LOTS);
+      const own: string[] = [];
+      ends.forEach((end, i) => {
+        own.push(rest('buy', 150_000, amount(1_000)));
+        // Lots that others add stand behind the new order.
+        show(LOTS + (i + 1) * 10);
+        if (own.length > 3) trader.call('DELETE', `/api/v3/orders/${own.splice(end, 1)[0]!}`);
+        show(LOTS + (i + 1) * 10);
+        const { queue } = market.stored().levels[0]!;
+        expect(queue.length).toBeLessThanOrEqual(2 * own.length + 1);
+        expect(
+          queue.filter(part => typeof part === 'number').reduce((sum: number, part) => sum + Number(part), 0),
+        ).toBe(LOTS + (i + 1) * 10);
+      });
+      expect(stored.box.venue.books.get(BOOK)!.engine.size).toBeLessThan(12);
+      stored.close();
+      const again = opened(clock, rows);
+      expect(again.market.stored().orders).toEqual(market.stored().orders);
+    }),
+    { ...runsOf(30, 4), seed: 5 },
+  );
+});
+
+test('an account file of another copy of the state is refused, whatever number of starts both have had', () => {
+  const [clock, rows] = [new VirtualClock(), new Rows()];
+  const first = opened(clock, rows);
+  const ledger = { opens: first.stored.opens, start: first.stored.start };
+  first.stored.close();
+  const copy = new Rows(rows.rows);
+  clock.step(1_000);
+  const here = opened(clock, rows, { ledger });
+  here.stored.close();
+  clock.step(1_000);
+  opened(clock, copy, { ledger }).stored.close();
+  const later = { opens: here.stored.opens, start: here.stored.start };
+  expect(() => opened(clock, copy, { ledger: later })).toThrow('come from two copies of the state directory');
+  // The ledger may lack the last starts, which were killed before it was written.
+  for (let i = 0; i < 3; i++) opened(clock, rows, { ledger: later }).stored.close();
+  expect(() => opened(clock, rows, { ledger: later })).not.toThrow();
+});
+
+test('an order of a process that was killed before it stored a time meets a market that was unseen', () => {
+  const [clock, rows] = [new VirtualClock(), new Rows()];
+  const before = opened(clock, rows, { isFresh: () => false });
+  before.show(150_000, 150_010);
+  const oid = before.rest('buy', 149_990, amount(3 * LOTS));
+  before.stored.close();
+  const { show, trader } = opened(clock, rows);
+  show(149_900, 149_910);
+  expect(trader.order(oid)!['status']).toBe('completed');
+});
+
 describe('commands in flight at a kill', () => {
   const switches = { engineDelayMinMs: 25, engineDelayMaxMs: 25, cancelTiming: 'queued' } as const;
   const PRICE = 149_990;
@@ -298,6 +380,22 @@ describe('commands in flight at a kill', () => {
     expect(trade).toMatchObject({ price: '1499950', maker_side: 'buy' });
     const rested = left(post, [149_995, 150_010]);
     expect([rested.status, rested.place!.front]).toEqual(['open', LOTS]);
+  });
+
+  test('a limit order that crossed the last known book takes as it would have, and a post-only one is refused', () => {
+    const cross =
+      (how: string) =>
+      ({ trader }: ReturnType<typeof opened>) =>
+        trader.limit(BOOK, 'buy', '1500100', '0.00050000', { time_in_force: how });
+    const { order, after } = left(cross('goodtillcancelled'), PASSED);
+    expect(order['status']).toBe('completed');
+    const trades = after.trader.get<Record<string, string>[]>('GET', '/api/v3/user_trades');
+    const taken = trades.filter(({ oid }) => oid === order['oid']);
+    expect(taken).toMatchObject([{ price: '1499100', maker_side: 'sell', major: '0.00050000' }]);
+    expect(taken[0]!['fees_amount']).toBe('0.00000100');
+    expect(left(cross('postonly'), PASSED).status).toBe('cancelled');
+    // Above its price, what it did not take rests.
+    expect(left(cross('goodtillcancelled'), [150_020, 150_030]).status).toBe('open');
   });
 
   test.each(['immediateorcancel', 'fillorkill'])('an order %s does not take the market of a later day', how => {

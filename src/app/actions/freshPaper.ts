@@ -1,5 +1,5 @@
 /** Start of a new paper account: the state of the earlier account is moved aside, never deleted. */
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { textOfError, type Clock } from '../../core/index.ts';
 import { syncFolder } from '../../guard/index.ts';
@@ -12,14 +12,24 @@ import { otherPurpose, purposeOfRows, type AccountPurpose } from '../../sandbox/
 import { UsageError } from '../../wiring/usageError.ts';
 import { holderText, holdersOf, lifeOf } from '../inspect/botLife.ts';
 
+export type MovedState = {
+  /** Line for the operator, with the command that returns to the earlier account. */
+  readonly line: string;
+  /**
+   * Returns to the earlier account after a refused start, in which no bot has traded. Returns a line for the operator.
+   * Never throws.
+   */
+  readonly putBack: () => string;
+};
+
 /**
- * Moves the state directory of this bot's paper trading to a new name. Resolves to a line for the operator, with the
- * command that returns to the earlier account. Call it only when nothing else can stop the start of the new account.
+ * Moves the state directory of this bot's paper trading to a new name. Call `putBack` if the bot does not start.
  * @throws UsageError if the directory belongs to another run, bot or market, is in use or halted, or cannot be moved.
  */
-export async function setPaperStateAside(dir: string, clock: Clock, purpose: AccountPurpose): Promise<string> {
+export async function setPaperStateAside(dir: string, clock: Clock, purpose: AccountPurpose): Promise<MovedState> {
   const now = clock.now();
-  if (!existsSync(dir)) return `${dir}: no earlier paper account`;
+  if (!existsSync(dir))
+    return { line: `${dir}: no earlier paper account`, putBack: () => 'no paper account was moved' };
   if (!isPaperState(dir)) throw new UsageError(`${dir}: not the state of paper trading, so --fresh does not move it`);
   const other = await otherOwner(dir, clock, purpose);
   if (other !== null)
@@ -49,7 +59,31 @@ export async function setPaperStateAside(dir: string, clock: Clock, purpose: Acc
     lock?.release();
   }
   const [from, to] = [shellWord(aside), shellWord(dir)];
-  return `the earlier paper account is in ${aside}; to return to it, stop the bot, then: mv ${to} ${to}.new && mv ${from} ${to}`;
+  const remedy = `to return to it, stop the bot, then: mv ${to} ${to}.new && mv ${from} ${to}`;
+  return {
+    line: `the earlier paper account is in ${aside}; ${remedy}`,
+    putBack: () => {
+      try {
+        putBack(dir, aside, clock);
+        return `the bot did not start, so the earlier paper account is again in ${dir}`;
+      } catch (error) {
+        return `the bot did not start, and the earlier paper account stays in ${aside} (${textOfError(error)}); ${remedy}`;
+      }
+    },
+  };
+}
+
+/** Replaces the state of a refused start by the earlier state. Throws if another process or an operator has used it. */
+function putBack(dir: string, aside: string, clock: Clock): void {
+  if (holdersOf(dir, clock.now()).length > 0) throw new Error(`trading with ${dir} is held`);
+  const own = lockOf(dir);
+  try {
+    rmSync(dir, { recursive: true, force: true });
+    renameSync(aside, dir);
+    syncFolder(dirname(aside));
+  } finally {
+    own?.release();
+  }
 }
 
 /** Returns why the state belongs to another bot or market; `null` if it is this bot's, or if nothing in it can be read. */

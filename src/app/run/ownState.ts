@@ -67,7 +67,9 @@ export const ownerOf = ({ exchange, book, instance }: Config, venue: VenueAccess
   key: exchange.kind === 'embedded' ? '' : fingerprintOf(venue.key),
   book,
   instance,
-  ...(venue.paper && { paperAccount: { account: accountName(venue), opens: venue.paper.opens } }),
+  ...(venue.paper && {
+    paperAccount: { account: accountName(venue), opens: venue.paper.opens, start: venue.paper.start },
+  }),
 });
 
 type AccountReads = Pick<VenueClient, 'limits' | 'account' | 'openOrders'>;

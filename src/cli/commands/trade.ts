@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { realClock } from '../../live/realClock.ts';
 import type { AccountPurpose } from '../../sandbox/index.ts';
+import type { MovedState } from '../../app/actions/freshPaper.ts';
 import { isAllGone } from '../../live/loop/loopOptions.ts';
 import { readConfig, readConfigText, readTradedText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -88,6 +89,8 @@ function addRun(program: Command): void {
       const signals = signalsToStop(undefined, undefined, true);
       const clock = realClock(options.speed);
       let isOpened = false;
+      /** State of an earlier paper account that this command has moved, until the bot trades. */
+      let moved: MovedState | null = null;
       const started = async () => {
         const assertApproved = startApproval(options.config ?? '', {
           ...{ state: options.state, isPaper: options.paper === true, warn: printError },
@@ -107,7 +110,12 @@ function addRun(program: Command): void {
         if (options.fresh && options.paper !== true)
           throw new UsageError('--fresh starts a new paper account; add --paper, or remove --fresh');
         const { BotProcess } = await import('../../app/run/botProcess.ts');
-        const choices = options.fresh ? { ...options, setAside: setAsideIn(given.paper.stateDir) } : options;
+        const setAside = async (purpose: AccountPurpose) => {
+          const { setPaperStateAside } = await import('../../app/actions/freshPaper.ts');
+          moved = await setPaperStateAside(given.paper.stateDir, realClock(), purpose);
+          printError(moved.line);
+        };
+        const choices = options.fresh ? { ...options, setAside } : options;
         await withVenueOf(given, tapes, choices, clock, async (venue, log, seed, shaped) => {
           const config = {
             ...shaped,
@@ -144,6 +152,7 @@ function addRun(program: Command): void {
               read: approve => readTradedText(file, approve, options.config === undefined),
             },
             onStarted: (stop, broke, reload) => {
+              moved = null;
               signals.tell(stop);
               signals.onReload(reload);
               // After an uncaught error the bot halts, cancels its orders and reports the error; the run never
@@ -169,6 +178,7 @@ function addRun(program: Command): void {
       };
       const { config: file, state, paper } = options;
       await started().catch(async (error: unknown) => {
+        if (moved !== null) printError(moved.putBack());
         if (isOpened || paper || file === undefined) throw error;
         const { withRemainingOrders } = await import('../../app/run/remainingOrders.ts');
         throw await withRemainingOrders(error, { file, ...(state === undefined ? {} : { state }) }, clock);
@@ -181,14 +191,6 @@ function addRun(program: Command): void {
  */
 const withPaperState = (config: Config, { state, paper = false }: Source & RunFlags): Config =>
   state === undefined || !paper ? config : { ...config, paper: { ...config.paper, stateDir: state } };
-
-/** Returns the step of --fresh, which moves the earlier state aside when nothing else can stop the start. */
-const setAsideIn =
-  (stateDir: string) =>
-  async (purpose: AccountPurpose): Promise<void> => {
-    const { setPaperStateAside } = await import('../../app/actions/freshPaper.ts');
-    printError(await setPaperStateAside(stateDir, realClock(), purpose));
-  };
 
 /** Returns the arguments of this program that start the bot's console or remote control. */
 const commandArgs = (command: 'console' | 'remote', file: string, stateDir: string): readonly string[] => [

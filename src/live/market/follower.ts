@@ -107,6 +107,14 @@ export class Follower {
     return this.#options.clock.elapsed() - this.#freshAt < ROUNDS_FRESH * this.#everyMs + LOOK_EVERY_MS;
   }
 
+  /**
+   * Returns the elapsed time at which the sink last had the current market; `-Infinity` before its first book. Unlike
+   * `isFresh`, it does not wait for a missed read cycle.
+   */
+  get freshAt(): Millis {
+    return this.#freshAt;
+  }
+
   /** Returns the length of a read cycle. A cycle reads one book, and also a page of trades while the stream is down. */
   get #everyMs(): Millis {
     const { pollMs, readsPerMinute } = this.#options;

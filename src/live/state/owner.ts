@@ -23,8 +23,11 @@ export type Owner = {
   readonly paperAccount?: PaperOwner;
 };
 
-/** Fingerprint of a paper account, and the number of processes that have used it. */
-export type PaperOwner = { readonly account: string; readonly opens: number };
+/**
+ * Fingerprint of a paper account, the number of processes that have used it, and the id of the last one's start, which
+ * ledgers of earlier versions do not have.
+ */
+export type PaperOwner = { readonly account: string; readonly opens: number; readonly start?: string };
 
 /** Error for a state directory of another bot, whose orders must not be canceled. */
 export class NotOurs extends Error {}

@@ -128,6 +128,8 @@ export class FollowedMarket {
   #reach: Readonly<Record<Side, number>> = EVERYWHERE;
   /** Options of `restore` until the first book is visible; `null` afterwards. */
   #resuming: ResumeOptions | null = null;
+  /** Serial number of the newest order of an earlier process. */
+  #lastRestored = 0;
   readonly #counts = { trades: 0, lots: 0, filledLots: 0 };
   readonly #fill = ({ id }: Own, lots: number): void => {
     this.#counts.filledLots += lots;
@@ -151,7 +153,7 @@ export class FollowedMarket {
         this.#dropFilled();
         return this.#counts.filledLots - before;
       },
-      id => place.isLast(id),
+      place,
     );
   }
 
@@ -219,7 +221,7 @@ export class FollowedMarket {
       this.#look();
       // The queue of an order that was entered unseen is unknown, so all orders of its level count as ahead.
       for (const side of SIDES) for (const order of this.#own[side]) if (order.seen > before) order.front = Infinity;
-      this.#fillPassed({ buy: ask, sell: bid });
+      this.#fillPassed({ buy: ask, sell: bid }, ({ seen }) => seen <= this.#lastRestored || seen > before);
     }
     for (const side of SIDES) {
       for (const price of crossed ? this.#shown[side].keys() : []) this.#touched[side].add(price);
@@ -285,10 +287,17 @@ export class FollowedMarket {
     }
     // An order that is already in the book does not enter again.
     for (const oid of resting) options.enter(oid);
+    this.#look();
+    this.#lastRestored = this.#serial;
     for (const of of spent) {
       this.#house.restoreSpent(of);
       this.#touched[of.side].add(of.price);
     }
+  }
+
+  /** Whether the orders of an earlier process still wait for the first book that is not crossed. */
+  get isResuming(): boolean {
+    return this.#resuming !== null;
   }
 
   counts(): FollowedCounts {
@@ -383,14 +392,16 @@ export class FollowedMarket {
   }
 
   /**
-   * Fills completely each order whose price the market has reached or passed. `best` has the best opposite price for
-   * each side of the orders.
+   * Fills completely each chosen order whose price the market has reached or passed. `best` has the best opposite price
+   * for each side of the orders. `isChosen`: whether an order comes from an earlier process, so that an order placed
+   * since then is not filled.
    */
-  #fillPassed(best: Readonly<Record<Side, Price>>): void {
+  #fillPassed(best: Readonly<Record<Side, Price>>, isChosen: (order: Own) => boolean): void {
     for (const side of SIDES) {
       const limit = best[side];
       for (const order of this.#own[side]) {
         if (limit === 0 || (side === 'buy' ? limit > order.place : limit < order.place)) break;
+        if (!isChosen(order)) continue;
         const lots = order.left;
         order.left = 0;
         this.#fill(order, lots);

@@ -80,6 +80,8 @@ export interface FollowedPlace extends Marketplace {
   queueAt(side: Side, price: Price): readonly QueuePart[];
   /** Whether a resting order is the last one in the queue of its price. */
   isLast(id: number): boolean;
+  /** Adds `by` lots to a simulator order without loss of queue position. Throws if the order does not exist. */
+  enlarge(id: number, by: Amount): void;
   /** Fills `amount` of a resting order at its price, ignoring queue priority. Throws if less is open. */
   hit(id: number, amount: Amount): void;
 }

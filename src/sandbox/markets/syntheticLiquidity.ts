@@ -3,7 +3,7 @@
  * positions of other orders.
  */
 import type { Amount, Price, Side } from '../../core/index.ts';
-import type { Marketplace } from './market.ts';
+import type { FollowedPlace, Marketplace } from './market.ts';
 
 type SyntheticOrder = { readonly id: number; left: number };
 type Level = {
@@ -26,6 +26,9 @@ export type SpentLots = { readonly side: Side; readonly price: Price; readonly l
 /** Called for lots placed at a price that crosses account orders. Returns the lots that these account orders took. */
 export type Crossing = (side: Side, price: Price, lots: Amount) => number;
 
+/** Queues of a book in which account orders divide the simulator orders of a price. */
+export type DividedQueues = Pick<FollowedPlace, 'isLast' | 'queueAt' | 'enlarge'>;
+
 /**
  * Maximum number of orders at a price. At this number, added lots are merged with the youngest order into a new order,
  * if all orders at the price are the simulator's.
@@ -47,18 +50,18 @@ export class SyntheticLiquidity {
   /** Levels with several orders. */
   readonly #split = new Set<Level>();
   readonly #crossing: Crossing | undefined;
-  readonly #isLast: ((id: number) => boolean) | undefined;
+  readonly #queues: DividedQueues | undefined;
 
   /**
    * `crossing` is called when an opposite order blocks a level to restore. The call fills the crossed account orders
    * and returns the lots that these orders took. If omitted, the matching engine matches the crossed orders. With
-   * `isLast`, added lots join the youngest order at the price if `isLast` returns true for it, so that only account
-   * orders divide the lots of a level.
+   * `queues`, only account orders divide the lots of a level: added lots join the youngest order if it is the last one at
+   * the price, and orders that no account order divides any longer are merged.
    */
-  constructor(place: Marketplace, crossing?: Crossing, isLast?: (id: number) => boolean) {
+  constructor(place: Marketplace, crossing?: Crossing, queues?: DividedQueues) {
     this.#place = place;
     this.#crossing = crossing;
-    this.#isLast = isLast;
+    this.#queues = queues;
     place.onSyntheticFill((id, _side, _price, amount, maker) => {
       if (maker) this.#filled(id, amount);
     });
@@ -137,6 +140,7 @@ export class SyntheticLiquidity {
    * the level's price blocks the level, only lots that were not executed since the last full restore are placed.
    */
   grow(): void {
+    for (const level of [...this.#split]) this.#mergeUndivided(level);
     if (this.#short.size === 0) return;
     const levels = [...this.#short].sort((a, b) => (a.side === 'buy' ? b.price - a.price : a.price - b.price));
     for (const level of levels) this.#growOne(level);
@@ -212,6 +216,29 @@ export class SyntheticLiquidity {
     if (level.total === level.wanted) this.#settle(level);
   }
 
+  /**
+   * Merges neighboring orders of a level that no account order divides. Without merges, a price with changing account
+   * orders would have ever more simulator orders.
+   */
+  #mergeUndivided(level: Level): void {
+    if (!this.#queues) return;
+    let older: SyntheticOrder | undefined;
+    let next = 0;
+    for (const part of this.#queues.queueAt(level.side, level.price)) {
+      const order = typeof part === 'string' ? undefined : level.orders[next];
+      if (older && order) {
+        const lots = order.left as Amount;
+        this.#checkTaken(level, order, lots, this.#place.cancel(order.id));
+        this.#queues.enlarge(older.id, lots);
+        older.left += lots;
+        level.total += lots;
+        continue;
+      }
+      older = order;
+      if (order) next++;
+    }
+  }
+
   #isBlocked({ side, price }: Level): boolean {
     const best = side === 'buy' ? this.#place.bestAsk() : this.#place.bestBid();
     return best > 0 && (side === 'buy' ? best <= price : best >= price);
@@ -231,7 +258,7 @@ export class SyntheticLiquidity {
    */
   #youngestToMerge(level: Level): SyntheticOrder | undefined {
     const youngest = level.orders.at(-1);
-    if (this.#isLast) return youngest && this.#isLast(youngest.id) ? youngest : undefined;
+    if (this.#queues) return youngest && this.#queues.isLast(youngest.id) ? youngest : undefined;
     if (level.orders.length < ORDERS_AT_PRICE) return undefined;
     return this.#place.amountAt(level.side, level.price) === level.total ? youngest : undefined;
   }

@@ -146,6 +146,19 @@ export class MatchingBook {
     return (left - by) as Amount;
   }
 
+  /** Adds `by` lots to an order without loss of queue position. Throws if the order does not exist. */
+  enlarge(id: number, by: Amount): Amount {
+    const slot = this.#slotOf(id);
+    const level = slot < 0 ? -1 : this.#level[slot]!;
+    const total = level < 0 ? NaN : this.#total[level]! + by;
+    if (!(by > 0 && total <= Number.MAX_SAFE_INTEGER))
+      throw new RangeError(`order ${id} cannot get ${by} more lots; expected an open order, and a total below 2^53`);
+    this.#left[slot]! += by;
+    this.#total[level] = total;
+    this.sequence++;
+    return this.#left[slot] as Amount;
+  }
+
   /** Fills `amount` of an order for the market simulator, ignoring queue priority. Throws if less is open. */
   hit(id: number, amount: Amount, at: Millis): void {
     const slot = this.#slotOf(id);

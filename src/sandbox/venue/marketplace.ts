@@ -25,6 +25,7 @@ export function marketplaceOf(venue: Venue, name: string): FollowedPlace {
     accountOrders: side => book.accountOrders(side),
     queueAt: (side, price) => queueAt(book, side, price),
     isLast: id => engine.isLast(id),
+    enlarge: (id, by) => book.enlargeSynthetic(id, by),
     hit: (id, amount) => book.hit(id, amount),
     onCancel: call => void book.cancels.push(call),
     onSyntheticFill: call => void book.syntheticFillListeners.push(call),

@@ -256,15 +256,16 @@ export class VenueBook implements ExecutionSink {
 
   /**
    * Executes a command that was due while nothing was known of the market, which therefore fills nothing: a limit order
-   * rests, and an order that would take liquidity is canceled.
+   * rests, and an order that would take liquidity is canceled. With `isTaker`, the order crossed the last known book,
+   * so it never rests.
    */
-  executeUnseen(command: BookCommand): void {
+  executeUnseen(command: BookCommand, isTaker = false): void {
     this.#executeCommand(command, order => {
       if (!isActive(order)) return;
       const { type, timeInForce, side, price } = order;
       const rests = type === 'limit' && (timeInForce === 'goodtillcancelled' || timeInForce === 'postonly');
       if (isWaiting(order)) this.#stops.push(order);
-      else if (!rests || this.engine.crosses(side, price)) this.#host.finish(order, 'cancelled');
+      else if (!rests || isTaker || this.engine.crosses(side, price)) this.#host.finish(order, 'cancelled');
       else {
         order.status = 'open';
         this.restore(order);
@@ -340,6 +341,15 @@ export class VenueBook implements ExecutionSink {
     if (found) this.#notifySyntheticFill(id, found, left > 0 ? left : before, left > 0 ? 'open' : 'cancelled');
     this.#commit();
     return left;
+  }
+
+  /** Enlarges a simulator order, as `FollowedPlace.enlarge` documents. */
+  enlargeSynthetic(id: number, by: Amount): void {
+    const found = this.#host.listening ? this.engine.find(id) : undefined;
+    this.#begin(null, 'buy');
+    const left = this.engine.enlarge(id, by);
+    if (found) this.#notifySyntheticFill(id, found, left, 'open');
+    this.#commit();
   }
 
   /** Fills a resting order that the market simulator has chosen, as `FollowedPlace.hit` documents. */

@@ -33,7 +33,7 @@ test('moves the account with all of its rows, and names the command that brings 
   used();
   writeFileSync(join(dir, 'run-1.rec'), 'a recording');
   const rows = await readPaperAccount(dir, clock);
-  const line = await setPaperStateAside(dir, clock, PURPOSE);
+  const { line } = await setPaperStateAside(dir, clock, PURPOSE);
   const [name] = aside();
   expect([existsSync(dir), aside().length]).toEqual([false, 1]);
   expect(line).toContain(`mv ${dir} ${dir}.new && mv ${join(root, name!)} ${dir}`);
@@ -77,13 +77,45 @@ test('moves an account that is damaged, lost or empty', async () => {
   ].entries()) {
     used();
     spoil(join(dir, PAPER_ACCOUNT_FILE));
-    const line = await setPaperStateAside(dir, { ...clock, now: () => clock.now() + n * 60_000 }, PURPOSE);
+    const { line } = await setPaperStateAside(dir, { ...clock, now: () => clock.now() + n * 60_000 }, PURPOSE);
     expect([line.includes('to return to it'), aside().length]).toEqual([true, n + 1]);
   }
 });
 
 test('leaves a folder that is not of paper trading, and has nothing to move without a folder', async () => {
-  expect(await setPaperStateAside(dir, clock, PURPOSE)).toBe(`${dir}: no earlier paper account`);
+  expect((await setPaperStateAside(dir, clock, PURPOSE)).line).toBe(`${dir}: no earlier paper account`);
   mkdirSync(dir);
   await expect(setPaperStateAside(dir, clock, PURPOSE)).rejects.toThrow(/not the state of paper trading/);
+});
+
+test('a refused start puts the earlier account back with all of its rows, and leaves nothing else', async () => {
+  used();
+  writeFileSync(join(dir, 'run-1.rec'), 'a recording');
+  const rows = await readPaperAccount(dir, clock);
+  const { putBack } = await setPaperStateAside(dir, clock, PURPOSE);
+  used({ ...PURPOSE, book: 'eth_mxn' });
+  expect(putBack()).toBe(`the bot did not start, so the earlier paper account is again in ${dir}`);
+  expect([aside(), await readPaperAccount(dir, clock)]).toEqual([[], rows]);
+  expect(readFileSync(join(dir, 'run-1.rec'), 'utf8')).toBe('a recording');
+});
+
+test('a refused start puts nothing back over a new account that a process has open', async () => {
+  used();
+  const { putBack } = await setPaperStateAside(dir, clock, PURPOSE);
+  used();
+  const file = openPaperAccount(dir);
+  expect(putBack()).toMatch(
+    /stays in .* \(.*a bot is running with this state.*; to return to it, stop the bot, then: mv /,
+  );
+  file.close();
+  expect(aside().length).toBe(1);
+});
+
+test('leaves an account that cannot be locked for a cause other than damage, and names no new account as the remedy', async () => {
+  claimState(dir, true);
+  mkdirSync(join(dir, PAPER_ACCOUNT_FILE));
+  writeFileSync(join(dir, PAPER_ACCOUNT_FILE, 'a file'), 'in it');
+  const moved = setPaperStateAside(dir, clock, PURPOSE);
+  await expect(moved).rejects.toThrow(/cannot be used .*; (?!.*--fresh)/);
+  expect(aside()).toEqual([]);
 });

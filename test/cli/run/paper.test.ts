@@ -1,5 +1,8 @@
+import { createServer } from 'node:net';
+import { basename, dirname } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { money, textOfMoney } from '../../../src/core/index.ts';
+import { money, moneyOf, textOfMoney, type Side } from '../../../src/core/index.ts';
 import { realClock } from '../../../src/live/realClock.ts';
 import { EXIT } from '../../../src/messages/exits.ts';
 import { readPaperAccount } from '../../../src/live/state/paperAccount.ts';
@@ -37,6 +40,9 @@ const config = (change: (text: string) => string = text => text): string =>
         .replace('./state-paper', bench.path(`paper-${++count}`)),
     ),
   );
+
+/** Number of processes that are killed, one after another, on one paper account. */
+const KILLS = 20;
 
 /** Where no key could be read, were one looked for. */
 const NO_KEY = { PUNTAS_API_KEY_FILE: '/nowhere/key', PUNTAS_API_SECRET_FILE: '/nowhere/secret' };
@@ -121,14 +127,27 @@ describe('a paper account', () => {
     const rows = (await readPaperAccount(dir, realClock())).map(({ key, text }) => ({ key, of: valueOfStored(text) }));
     const under = (name: string) => rows.filter(({ key }) => key.startsWith(name));
     const { total } = under('account')[0]!.of as AccountHoldings;
+    // The same sums by another way: the opening balances, and each stored trade with its fee.
+    const { balances } = under('identity')[0]!.of as { balances: Record<string, string> };
+    const counted = new Map<string, bigint>(Object.entries(balances).map(([name, text]) => [name, moneyOf(text)]));
+    const add = (name: string, sum: bigint) => void counted.set(name, (counted.get(name) ?? 0n) + sum);
+    for (const { of } of under('trade/')) {
+      const { side, lot, amount, minor, fee, feeCurrency } = of as Record<'lot' | 'feeCurrency', string> &
+        Record<'minor' | 'fee', bigint> & { side: Side; amount: number };
+      const sign = side === 'buy' ? 1n : -1n;
+      add('btc', sign * BigInt(amount) * moneyOf(lot));
+      add('mxn', -sign * minor);
+      add(feeCurrency, -fee);
+    }
     return {
+      counted: [...counted].map(([currency, sum]) => `${textOfMoney(money(sum))} ${currency}`).sort(),
       sums: total.map(([currency, sum]) => `${textOfMoney(money(sum))} ${currency}`),
       live: under('order/').filter(({ of }) => (of as { finishedAt: unknown }).finishedAt === null).length,
       trades: under('trade/').map(({ key, of }) => `${key} ${storedText(of)}`),
     };
   };
 
-  test('continues over SIGKILLs with what the disk has and a ledger that equals its balances, and starts anew with --fresh', async () => {
+  test('continues over 20 SIGKILLs with what the disk has, its balances to the digit those of its trades, a ledger that equals them, and starts anew with --fresh', async () => {
     const file = config();
     const dir = bench.path(`paper-${count}`);
     let before: Awaited<ReturnType<typeof onDisk>> | null = null;
@@ -146,7 +165,7 @@ describe('a paper account', () => {
     };
     let opened = 0;
     // Without a trade before a kill, nothing would be tried.
-    for (let kill = 0; kill < 6 || before!.trades.length === 0; kill++) {
+    for (let kill = 0; kill < KILLS || before!.trades.length === 0; kill++) {
       expect(kill).toBeLessThan(40);
       const program = shown(file);
       await resumed(program);
@@ -156,6 +175,7 @@ describe('a paper account', () => {
       program.signal('SIGKILL');
       expect((await program.ended).code).toBeNull();
       const after = await onDisk(dir);
+      expect(after.sums.toSorted()).toEqual(after.counted);
       expect(after.trades).toEqual(expect.arrayContaining(before?.trades ?? []));
       before = after;
       if (kill === 0) opened = await openings();
@@ -181,7 +201,7 @@ describe('a paper account', () => {
     ]);
     expect(fresh.stderr).toMatch(/opened a new paper account: /);
     expect(fresh.stderr).not.toMatch(/continuing the paper account/);
-  });
+  }, 900_000);
 
   test('status --watch prints lines of the running bot, ends with Ctrl-C, and says that the bot was killed', async () => {
     const file = config();
@@ -229,6 +249,34 @@ describe('a paper account', () => {
       expect.stringContaining('doge_mxn is not traded'),
     ]);
     expect(await onDisk(dir)).toMatchObject({ live: 0 });
+  });
+
+  test.each([
+    ['its port in use', /in use/],
+    ['fees above its spread', /fees above are the fees of an account/],
+  ])('a --fresh start that is refused for %s leaves the earlier account where it was', async (what, why) => {
+    const file = config();
+    const dir = bench.path(`paper-${count}`);
+    expect((await ran(['run', '--paper', '-c', file, '--for', '2s'], NO_KEY)).code).toBe(0);
+    const before = await readPaperAccount(dir, realClock());
+    const other = createServer().listen(0, '127.0.0.1');
+    await new Promise(resolve => other.once('listening', resolve));
+    const { port } = other.address() as { port: number };
+    const dear = bench.config('paper', text =>
+      text
+        .replace('https://api.bitso.com', url)
+        .replace('wss://ws.bitso.com', url.replace('http', 'ws'))
+        .replace('halfSpreadBps: 65', 'halfSpreadBps: 10.2')
+        .replace('./state-paper', dir),
+    );
+    const isPort = what === 'its port in use';
+    const args = isPort ? ['-c', file, '--metrics-port', String(port)] : ['-c', dear];
+    const refused = await ran(['run', '--paper', '--fresh', ...args, '--for', '2s'], NO_KEY);
+    other.close();
+    expect([(refused.code ?? 0) > 0, refused.stderr]).toEqual([true, expect.stringMatching(why)]);
+    expect(refused.stderr).toContain(`the earlier paper account is again in ${dir}`);
+    expect(await readPaperAccount(dir, realClock())).toEqual(before);
+    expect(readdirSync(dirname(dir)).filter(name => name.startsWith(`${basename(dir)}.20`))).toEqual([]);
   });
 
   test('a halt stays: --fresh does not lift it', async () => {

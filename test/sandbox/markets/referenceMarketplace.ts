@@ -142,6 +142,12 @@ export class ReferenceMarketplace implements FollowedPlace {
     return queue.map(({ id, owner, left }) => (owner === 'house' ? (left as Amount) : String(id)));
   }
 
+  enlarge(id: number, by: Amount): void {
+    const order = [...this.book.buy, ...this.book.sell].find(one => one.id === id)!;
+    order.left += by;
+    this.onLevel(order.side, order.price, this.amountAt(order.side, order.price));
+  }
+
   isLast(id: number): boolean {
     const order = [...this.book.buy, ...this.book.sell].find(one => one.id === id);
     return order !== undefined && this.book[order.side].findLast(({ price }) => price === order.price) === order;
