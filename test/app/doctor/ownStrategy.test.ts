@@ -91,7 +91,7 @@ test('check on paper reads the history of the followed exchange, as a paper run 
         return typeof value === 'function' ? (value.bind(of) as unknown) : value;
       },
     });
-    const paper = { opens: 1, follows: '', followed: watched, fills: '', outcome: () => '' };
+    const paper = { opens: 1, start: '', follows: '', followed: watched, fills: '', outcome: () => '' };
     await check(config, { ...venue, paper }, clock, 1, undefined);
     await followed.close();
   });
