@@ -54,6 +54,7 @@ export {
   flowMarketOf,
   liveBooksOf,
   marketBooksOf,
+  marketModelOf,
   namedBooksOf,
   recordedBooksOf,
 } from './config/sections/exchange.ts';

@@ -20,8 +20,9 @@
  * JSON.
  * It was raised by 90 for commands on one of several books: a section and an option.
  * It was raised by 470 for strategy files: their page with the warm-up, and their command.
+ * It was raised by 200 for the lifelike market: its section and keys.
  */
-export const WORDS_MAX = 45_600;
+export const WORDS_MAX = 45_800;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -37,7 +38,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/cli.md': 3_290,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 5_090,
+  'docs/configuration.md': 5_110,
   'docs/console.md': 810,
   'docs/container.md': 620,
   'docs/contents.md': 230,
@@ -60,7 +61,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/json.md': 2_260,
   'docs/ledger.md': 500,
   'docs/mapping-files.md': 775,
-  'docs/market-model.md': 475,
+  'docs/market-model.md': 610,
   'docs/metrics.md': 1_210,
   'docs/operations.md': 500,
   'docs/paper.md': 540,
