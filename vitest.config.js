@@ -66,6 +66,7 @@ const SEEDS = [
   'test/backtest/app/tune/tune.test.ts',
   'test/config/earningsOfAll.test.ts',
   'test/sandbox/markets/flowTable.test.ts',
+  'test/sandbox/markets/lifelikeScores.test.ts',
   'test/simulation/causes.test.ts',
   'test/simulation/shrink.test.ts',
   // Real time on real sockets.
@@ -384,6 +385,7 @@ const SLOWER = [
   'sandbox/markets/arbitrageur',
   'sandbox/markets/flow',
   'sandbox/markets/followed',
+  'sandbox/markets/lifelike',
   'sandbox/markets/linkedBooks',
   'sandbox/markets/linkedFlows',
   'sandbox/venue/auth',

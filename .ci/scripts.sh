@@ -19,6 +19,7 @@ LONG=(
   "hedged:docs -- --data $DATA --only japan"
   "queue:models -- --tape $DATA/bitstamp-btcusd-2015-05-01-book-orders-trades"
   'queue:overhead -- --rounds 1 --trials 16 --seconds 3600'
+  'score:flow'
   'shipped:earnings -- --only grid'
   "tape:parity -- -c config/eth_usd.yaml --tape $DATA/gemini-ethusd-2021-07-01-l1-trades --speed 20 --seconds 20"
 )

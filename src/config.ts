@@ -71,6 +71,7 @@ export {
   flowMarketOf,
   liveBooksOf,
   marketBooksOf,
+  marketModelOf,
   namedBooksOf,
   recordedBooksOf,
 } from './config/sections/exchange.ts';

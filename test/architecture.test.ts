@@ -75,7 +75,6 @@ const REUSED_NAMES: Readonly<Record<string, number>> = {
     bps: 3,
     limitOf: 3,
     done: 3,
-    flowOf: 3,
     windowOf: 3,
     bookOf: 3,
     costOf: 3,

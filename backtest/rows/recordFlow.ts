@@ -3,11 +3,13 @@
  * recording.
  */
 import { VirtualClock, type BookRules, type Millis } from '../../src/core/index.ts';
-import { createVenue, FLOW_PROFILES, seededFlow } from '../../src/sandbox/index.ts';
+import { createVenue, FLOW_PROFILES, simulatedMarket, type MarketModel } from '../../src/sandbox/index.ts';
 import { finishTape, sideCodeOf, TapeBuilder, type Tape } from '../../src/tape/index.ts';
 
+const NAMES: Readonly<Record<MarketModel['kind'], string>> = { flow: 'seeded flow', lifelike: 'lifelike market' };
+
 /**
- * Records a tape. `onShare` receives the share that is recorded, from 0 to 1. Throws a RangeError if the embedded
+ * Records a tape of the simulated market `model`. `onShare` receives the share that is recorded, from 0 to 1. Throws a RangeError if the embedded
  * exchange has no flow for the book.
  */
 export function recordFlow(
@@ -16,6 +18,7 @@ export function recordFlow(
   seconds: number,
   driftBpsPerHour = 0,
   onShare: (share: number) => void = () => undefined,
+  model: MarketModel = { kind: 'flow' },
 ): Tape {
   const profile = FLOW_PROFILES[book];
   if (!profile) {
@@ -25,7 +28,7 @@ export function recordFlow(
   }
   const clock = new VirtualClock();
   const venue = createVenue({ clock, seed });
-  const market = seededFlow({ seed, profile, driftBpsPerHour });
+  const market = simulatedMarket(model, { seed, profile, driftBpsPerHour });
   const place = venue.marketplace(book);
   const tape = new TapeBuilder();
   const level = (side: 'buy' | 'sell', price: Parameters<typeof place.amountAt>[1], at: Millis): void =>
@@ -48,7 +51,7 @@ export function recordFlow(
   const rules: BookRules | undefined = venue.venue.books.get(book)?.rules;
   if (!rules) throw new RangeError(`the embedded exchange does not list the book ${book}`);
   const finished = finishTape({
-    source: `seeded flow of ${book}, seed ${seed}, ${seconds} s${driftBpsPerHour === 0 ? '' : `, drift ${driftBpsPerHour} bps per hour`}`,
+    source: `${NAMES[model.kind]} of ${book}, seed ${seed}, ${seconds} s${driftBpsPerHour === 0 ? '' : `, drift ${driftBpsPerHour} bps per hour`}`,
     book,
     tick: rules.tickSize,
     columns: tape.columns(),

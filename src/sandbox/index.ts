@@ -13,6 +13,8 @@ export type { EmbeddedExchange, ExchangeOptions } from './exchange.ts';
 export { arbitrageur } from './markets/arbitrageur.ts';
 export type { ArbitrageCounts, ArbitrageurOptions } from './markets/arbitrageur.ts';
 export { seededFlow } from './markets/flow.ts';
+export { simulatedMarket } from './markets/lifelike/simulatedMarket.ts';
+export type { MarketModel } from './markets/lifelike/simulatedMarket.ts';
 export type { FlowOptions, FlowTake } from './markets/flow.ts';
 export { FLOW_PROFILES } from './markets/flowProfile.ts';
 export type { FlowProfile } from './markets/flowProfile.ts';

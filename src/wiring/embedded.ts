@@ -6,6 +6,7 @@ import {
   flowMarketOf,
   liveBooksOf,
   marketBooksOf,
+  marketModelOf,
   recordedBooksOf,
   type Config,
 } from '../config.ts';
@@ -17,9 +18,9 @@ import {
   isLinkedCurrency,
   linkedFlows,
   linkedMarket,
-  seededFlow,
-  serve,
   SECOND_VENUE,
+  serve,
+  simulatedMarket,
   tapeMarket,
   TapeRounds,
   withOperator,
@@ -27,6 +28,7 @@ import {
   type DeliveryPort,
   type EmbeddedExchange,
   type Market,
+  type MarketModel,
   type Served,
 } from '../sandbox/index.ts';
 import type { Tape } from '../tape/index.ts';
@@ -51,7 +53,7 @@ export type Embedded = {
 
 export type EmbeddedOptions = {
   /**
-   * Recordings that serve as the market, that of the traded book first; empty for the seeded flow of the configured
+   * Recordings that serve as the market, that of the traded book first; empty for the simulated market of the configured
    * books.
    */
   readonly tapes: readonly Tape[];
@@ -112,6 +114,7 @@ export function openBox(
       'exchange.market.books: --tape replaces the recordings of the configuration by one recording; remove the key books, or run without --tape',
     );
   const seed = options.seed ?? exchange.seed;
+  const model = marketModelOf(exchange);
   const linkedBooks = tape === null ? linkedBooksOf(config) : null;
   const openArbitrage = shared && linkedBooks && arbitrageOf(exchange, [book, ...linkedBooks]);
   const second = tape === null ? secondOf(config, clock, seed) : null;
@@ -119,7 +122,7 @@ export function openBox(
   const loop = exchange.market.kind === 'tape' ? exchange.market.loop : true;
   const recorded = tape === null ? null : recordedMarkets(tapes, loop);
   if (recorded !== null) refuseUnrecorded(config, recorded);
-  const market = recorded?.get(book) ?? linked?.(book) ?? flowOf(book, seed);
+  const market = recorded?.get(book) ?? linked?.(book) ?? simulatedOf(book, seed, model);
   const venue = createVenue({
     clock,
     seed,
@@ -163,7 +166,7 @@ export function openBox(
     if (tape === null && options.allBooks === true)
       Object.keys(FLOW_PROFILES).forEach((name, i) => {
         if (markets.has(name)) return;
-        start(name, linked === null || shared === undefined ? flowOf(name, seed + 101 + i) : linked(name));
+        start(name, linked === null || shared === undefined ? simulatedOf(name, seed + 101 + i, model) : linked(name));
       });
     arbitrage = openArbitrage?.(venue, seed);
     arbitrage?.start();
@@ -369,7 +372,7 @@ function referenceMarkets(
   };
   const markets = read
     .filter(book => book !== first?.book)
-    .map((book, i): [string, Market] => [book, flowOf(book, seed + 1 + i)]);
+    .map((book, i): [string, Market] => [book, simulatedOf(book, seed + 1 + i, marketModelOf(config.exchange))]);
   if (first !== undefined) {
     const price = (): number => {
       const rest =
@@ -385,14 +388,14 @@ function referenceMarkets(
   return markets;
 }
 
-function flowOf(book: string, seed: number): Market {
+function simulatedOf(book: string, seed: number, model: MarketModel): Market {
   const profile = FLOW_PROFILES[book];
   if (!profile) {
     throw new UsageError(
       `the embedded exchange has no market for ${book}; expected one of ${Object.keys(FLOW_PROFILES).join(', ')}, or a recording with --tape DIR`,
     );
   }
-  return seededFlow({ seed, profile });
+  return simulatedMarket(model, { seed, profile });
 }
 
 /**

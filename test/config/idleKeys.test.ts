@@ -333,7 +333,7 @@ const OTHERS: readonly (readonly [section: string, keys: string])[] = [
     'exchange',
     'seed engineDelayMs market balances fees port requestTimeoutMs stream authentication venue acceptUntried rfqUrl webhookUrl streamUrl',
   ],
-  ['exchange.market', 'loop books'],
+  ['exchange.market', 'loop books imbalanceSignal'],
   ['exchange.market.books.*', 'lagMs noiseBps fees'],
   ['exchange.market.arbitrageur', 'costBps everyMs'],
   ['exchange.budgets', 'publicPerMinute privatePerMinute'],

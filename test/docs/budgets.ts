@@ -25,8 +25,9 @@
  * It was raised by 150 for the profit of each of several books.
  * It was raised by 250 for fill models from own fills: a section, two keys and two options.
  * It was raised by 120 for the files of a paper account, copies of it, and refused starts.
+ * It was raised by 200 for the lifelike market: its section and keys.
  */
-export const WORDS_MAX = 46_630;
+export const WORDS_MAX = 46_830;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -42,7 +43,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/cli.md': 3_290,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 5_240,
+  'docs/configuration.md': 5_260,
   'docs/console.md': 985,
   'docs/container.md': 620,
   'docs/contents.md': 230,
@@ -65,7 +66,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/json.md': 2_310,
   'docs/ledger.md': 502,
   'docs/mapping-files.md': 775,
-  'docs/market-model.md': 475,
+  'docs/market-model.md': 610,
   'docs/metrics.md': 1_210,
   'docs/operations.md': 500,
   'docs/paper.md': 620,

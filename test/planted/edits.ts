@@ -1962,6 +1962,14 @@ export const EDITS: readonly Edit[] = [
     title: 'balances count as unread from a minute after the first failure in a row, whatever came before',
   },
   {
+    name: 'a cheap quote of an account moves the lifelike market for good',
+    file: 'src/sandbox/markets/lifelike/lifelike.ts',
+    from: '    if (isOwn) this.#takers.excite(seconds);',
+    to: '    if (isOwn) this.#takers.excite(seconds);\n    else this.#price.inform(side);',
+    test: 'test/sandbox/markets/lifelike.test.ts',
+    title: 'is not moved by an account that sells a little too cheaply again and again',
+  },
+  {
     name: 'a clear forgets the levels that are hidden',
     file: 'src/sandbox/markets/followed.ts',
     from: 'this.#shown[side].keys(), this.#hidden[side], [...',

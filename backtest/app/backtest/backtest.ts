@@ -10,7 +10,7 @@ import {
   type ReplayOptions,
   type ReplayReport,
 } from '../../index.ts';
-import { embeddedFeesOf, type Config } from '../../../src/config.ts';
+import { embeddedFeesOf, marketModelOf, type Config } from '../../../src/config.ts';
 import { moneyOf, textOfMoney, type Instrument, type Money } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import type { DataFlaw, Tape } from '../../../src/tape/index.ts';
@@ -32,13 +32,13 @@ export type BacktestOptions = {
   /** Text of the configuration, for the report. `version` is the version of Puntas. */
   readonly configText: string;
   readonly version: string;
-  /** Recording to replay; if `null`, the backtest first records the seeded flow of the configured book. */
+  /** Recording to replay; if `null`, the backtest first records the simulated market of the configuration. */
   readonly tape: Tape | OpenedTape | null;
-  /** Seed of the seeded flow and of random latencies. */
+  /** Seed of the simulated market and of random latencies. */
   readonly seed: number;
-  /** Length of the seeded flow, in seconds. */
+  /** Length of the simulated market, in seconds. */
   readonly flowSeconds: number;
-  /** Trend of the seeded flow, in bps per hour. */
+  /** Trend of the simulated market, in bps per hour. */
   readonly flowDrift: number;
   readonly models: readonly ModelName[];
   /** Parameters of the model `fitted`, which is run after the others. */
@@ -187,7 +187,7 @@ export function rowKindOf(text: string): 'levels' | 'orders' {
 
 function flowOf({ config, seed, flowSeconds, flowDrift }: BacktestOptions, onShare: OnShare): Tape {
   try {
-    return recordFlow(config.book, seed, flowSeconds, flowDrift, onShare);
+    return recordFlow(config.book, seed, flowSeconds, flowDrift, onShare, marketModelOf(config.exchange));
   } catch (error) {
     throw new UsageError(
       `${error instanceof Error ? error.message : String(error)}; pass a recording with --tape DIR instead`,

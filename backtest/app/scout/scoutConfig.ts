@@ -2,7 +2,7 @@
 import { stringify } from 'yaml';
 import { bpsText, type ScoutedBook, type Scouting } from '../../index.ts';
 import { eightDecimals, fourDigits, quotingAt } from '../../../strategies/index.ts';
-import { flowMarketOf, loadConfig, marketBooksOf, type Config } from '../../../src/config.ts';
+import { flowMarketOf, loadConfig, marketBooksOf, marketModelOf, type Config } from '../../../src/config.ts';
 import { cyclesOf, pairOf, type BookRules, type FeeTier } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import type { VenueFees } from '../backtest/backtest.ts';
@@ -154,7 +154,7 @@ function exchangeOf({ exchange, book: traded }: Config, book: string, path: stri
     kind: 'embedded',
     seed,
     engineDelayMs,
-    market: { kind: 'flow', ...(shared && commonOf(exchange, Object.keys(shared.books))), ...shared },
+    market: { ...marketModelOf(exchange), ...(shared && commonOf(exchange, Object.keys(shared.books))), ...shared },
     ...(shared && { volume30d: exchange.volume30d }),
     ...account,
   };

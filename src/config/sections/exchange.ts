@@ -87,6 +87,19 @@ const market = z.discriminatedUnion('kind', [
     .describe('Market of simulated traders.'),
   z
     .strictObject({
+      kind: z
+        .literal('lifelike')
+        .describe('Simulated, seeded traders with the short-term structure of recorded books.'),
+      imbalanceSignal: z
+        .boolean()
+        .default(true)
+        .describe(
+          'Whether a hidden signal, which the best amounts show, moves the price. If false, imbalance predicts less.',
+        ),
+    })
+    .describe('Market of simulated traders for strategies on imbalance, flow and depth.'),
+  z
+    .strictObject({
       kind: z.literal('tape').describe('Replay of a recording.'),
       dir: z.string().min(1).max(4_096).describe('Folder of the recording, relative to this file.'),
       books: z
@@ -138,6 +151,10 @@ type ExchangeSettings = z.infer<typeof exchangeKeys>;
 export const flowMarketOf = (exchange: ExchangeSettings) =>
   exchange.kind === 'embedded' && exchange.market.kind === 'flow' ? exchange.market : undefined;
 
+/** Returns the model of the simulated traders; the seeded flow for a recording or a remote exchange. */
+export const marketModelOf = (exchange: ExchangeSettings) =>
+  exchange.kind === 'embedded' && exchange.market.kind === 'lifelike' ? exchange.market : ({ kind: 'flow' } as const);
+
 /**
  * Returns the books of the embedded exchange that are simulated from the same underlying prices as the traded book;
  * `undefined` if there are none.
@@ -149,8 +166,7 @@ export const recordedBooksOf = (exchange: ExchangeSettings) =>
   exchange.kind === 'embedded' && exchange.market.kind === 'tape' ? exchange.market.books : undefined;
 
 /** Returns `exchange.market.books`, simulated or recorded; `undefined` without this key. */
-export const namedBooksOf = (exchange: ExchangeSettings) =>
-  exchange.kind === 'embedded' ? exchange.market.books : undefined;
+export const namedBooksOf = (exchange: ExchangeSettings) => marketBooksOf(exchange) ?? recordedBooksOf(exchange);
 
 /** Returns the books that the configuration names as live: the traded book, and those of `exchange.market.books`. */
 export const liveBooksOf = (exchange: ExchangeSettings, traded: string): ReadonlySet<string> =>

@@ -8,12 +8,11 @@ import {
   priceFloor,
   randomOf,
   type Amount,
-  type Millis,
   type Price,
   type Random,
   type Side,
-  type Timer,
 } from '../../core/index.ts';
+import { ActorSchedule } from './actorSchedule.ts';
 import { Arrivals } from './flowArrivals.ts';
 import { FLOW_MAKERS, FlowMaker, type MakerScale, type MakerScene } from './flowMaker.ts';
 import type { FlowProfile } from './flowProfile.ts';
@@ -71,14 +70,6 @@ const HEAT = { each: 0.06, max: 0.8, fadeS: 8 };
  * after the trade on average.
  */
 const ALERT = { lookS: 0.4, refreshMaxS: 1.5 };
-/** Maximum number of events that the flow processes at once. */
-const EVENTS_AT_ONCE = 5_000;
-/**
- * Maximum jump of the clock, in ms. After a larger jump, such as by a suspension of the machine, the missed time is
- * skipped.
- */
-const SKIP_MS = 600_000;
-
 class Flow implements Market {
   readonly #options: FlowOptions;
   readonly #random: Random;
@@ -88,12 +79,8 @@ class Flow implements Market {
   readonly #makers: FlowMaker[] = [];
   #place: Marketplace | undefined;
   #scale: MakerScale = { startTicks: 0, halfSpread: 0, typicalLots: 0 };
-  #timer: Timer | undefined;
-  #stopped = false;
-  /** Elapsed time of the clock at which the flow's own time starts, in ms. */
-  #origin: Millis = 0;
-  /** Due time of each actor's next event, in seconds. Order: makers, uninformed takers, informed takers. */
-  #due: number[] = [];
+  /** Actors in order: makers, uninformed takers, informed takers. */
+  readonly #schedule = new ActorSchedule((actor, seconds) => this.#act(actor, seconds));
   #pressure = 0;
   #heat = 0;
   #fadedAt = 0;
@@ -123,7 +110,7 @@ class Flow implements Market {
         `${place.instrument.symbol}: the start price must be at least one tick, and the typical amount at least one lot`,
       );
     }
-    this.#origin = place.clock.elapsed();
+    this.#schedule.begin(place.clock);
     place.onSyntheticFill((id, side, _price, amount, maker) => this.#onFill(id, side, amount, maker));
     const speed = this.#options.makerSpeed ?? 1;
     for (const standard of FLOW_MAKERS) {
@@ -131,34 +118,14 @@ class Flow implements Market {
       const maker = new FlowMaker(kind, this.#scale, this.#random, place, this.#scene(0));
       this.#makers.push(maker);
       maker.refresh(this.#scene(0));
-      this.#due.push(maker.pause());
+      this.#schedule.due.push(maker.pause());
     }
-    this.#due.push(this.#arrivals.next(0), exponential(this.#random, this.#lookS));
-    this.#sleep();
+    this.#schedule.due.push(this.#arrivals.next(0), exponential(this.#random, this.#lookS));
+    this.#schedule.sleep();
   }
 
   stop(): void {
-    this.#stopped = true;
-    this.#timer?.stop();
-  }
-
-  #sleep(): void {
-    const clock = this.#place!.clock;
-    const due = this.#origin + Math.min(...this.#due) * 1000;
-    this.#timer = clock.after(Math.max(0, due - clock.elapsed()), () => this.#run());
-  }
-
-  /** Runs all due events in order of time. */
-  #run(): void {
-    const clock = this.#place!.clock;
-    const late = clock.elapsed() - this.#origin - Math.min(...this.#due) * 1000;
-    if (late > SKIP_MS) this.#origin += late;
-    for (let done = 0; done < EVENTS_AT_ONCE && !this.#stopped; done++) {
-      const seconds = Math.min(...this.#due);
-      if (this.#origin + seconds * 1000 > clock.elapsed()) break;
-      this.#act(this.#due.indexOf(seconds), seconds);
-    }
-    if (!this.#stopped) this.#sleep();
+    this.#schedule.stop();
   }
 
   #act(actor: number, seconds: number): void {
@@ -167,14 +134,14 @@ class Flow implements Market {
     const maker = this.#makers[actor];
     if (maker) {
       maker.refresh(this.#scene(seconds));
-      this.#due[actor] = seconds + maker.pause();
+      this.#schedule.due[actor] = seconds + maker.pause();
     } else if (actor === this.#makers.length) {
       const side = this.#arrivals.side();
       this.#take(seconds, side, this.#arrivals.size(), this.#reach(side), false);
-      this.#due[actor] = this.#arrivals.next(seconds);
+      this.#schedule.due[actor] = this.#arrivals.next(seconds);
     } else {
       this.#informed(seconds);
-      this.#due[actor] = seconds + exponential(this.#random, this.#lookS);
+      this.#schedule.due[actor] = seconds + exponential(this.#random, this.#lookS);
     }
   }
 
@@ -214,7 +181,10 @@ class Flow implements Market {
   #alert(seconds: number): void {
     FLOW_MAKERS.forEach((kind, actor) => {
       if (kind.refreshS > ALERT.refreshMaxS) return;
-      this.#due[actor] = Math.min(this.#due[actor]!, seconds + exponential(this.#random, ALERT.lookS));
+      this.#schedule.due[actor] = Math.min(
+        this.#schedule.due[actor]!,
+        seconds + exponential(this.#random, ALERT.lookS),
+      );
     });
   }
 

@@ -145,9 +145,9 @@ const ELSEWHERE: readonly {
   },
   {
     command:
-      /^npm run (?:bench|calibrate:flow|compare|compare:docs|compare:tuned|hedged:docs|queue:overhead|shipped:earnings|tune:search-table)\b/,
+      /^npm run (?:bench|calibrate:flow|compare|compare:docs|compare:tuned|hedged:docs|queue:overhead|score:flow|shipped:earnings|tune:search-table)\b/,
     by: 'scripts.sh',
-    names: /bench|compare|hedged|queue|shipped|tune/,
+    names: /bench|compare|hedged|queue|score|shipped|tune/,
     how: 'at its smallest size',
   },
   {
