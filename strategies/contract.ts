@@ -115,6 +115,7 @@ export {
   inventoryRoom,
   quoteLevelsOf,
   silent,
+  skewPositionOf,
   totalOf,
   unknownIn,
 } from './quoteLevels.ts';

@@ -16,7 +16,16 @@ import {
   type LimitProblem,
   type LimitsAsked,
 } from './parameters.ts';
-import { adverseSteps, awayOf, clamp, inventoryRoom, LEVEL_STEPS, quoteLevelsOf, totalOf } from './quoteLevels.ts';
+import {
+  adverseSteps,
+  awayOf,
+  clamp,
+  inventoryRoom,
+  LEVEL_STEPS,
+  quoteLevelsOf,
+  skewPositionOf,
+  totalOf,
+} from './quoteLevels.ts';
 import { linear } from './tuning.ts';
 
 export const spreadParameters = {
@@ -57,7 +66,7 @@ type SpreadParameters = z.infer<z.ZodObject<typeof spreadParameters>>;
  */
 export function quoteAround(p: SpreadParameters, lots: Amount, view: View, centre: readonly Step[]): Quote {
   const fair = totalOf(centre);
-  const skew = -clamp(view.position / view.positionMax, -1, 1) * (p.skewBpsAtLimit / 10_000) * fair;
+  const skew = -clamp(skewPositionOf(view) / view.positionMax, -1, 1) * (p.skewBpsAtLimit / 10_000) * fair;
   const needed = (roundTripShare(view.makerRate) + p.minEdgeBps / 10_000) * Math.max(fair, fair + skew);
   const missing = needed - (2 * p.halfSpreadBps * fair) / 10_000;
   const levels = (side: Side): Level[] => {

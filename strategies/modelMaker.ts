@@ -21,12 +21,14 @@ import { fullLots, shiftFor, usualOrders } from './riskAversion.ts';
 import {
   ADVERSE,
   awayOf,
+  clamp,
   fairPrice,
   fairSteps,
   inventoryRoom,
   LEVEL_STEPS,
   quoteLevelsOf,
   silent,
+  skewPositionOf,
   unknownIn,
 } from './quoteLevels.ts';
 import { linear, among } from './tuning.ts';
@@ -235,9 +237,21 @@ function quoteOf(maker: Maker, of: Solved, view: View, fair: number): Quote {
   };
 }
 
+/**
+ * Returns the inventory by which the model skews, in orders. Joint inventory stays one order below the cap, beyond which
+ * the model shows no quote: only the book's own inventory ends a side.
+ */
+function skewOrders(view: View, lots: number, cap: number): number {
+  const own = view.position / lots;
+  const skew = skewPositionOf(view) / lots;
+  if (skew === own) return own;
+  const most = Math.max(0, cap / lots - 1);
+  return clamp(skew, Math.min(own, -most), Math.max(own, most));
+}
+
 function levelsOf({ p, lots, spacing }: Maker, side: Side, of: Solved, view: View, fair: number): Level[] {
   const away = awayOf(side);
-  const q = view.position / lots;
+  const q = skewOrders(view, lots, of.cap);
   const nearest = of.distance(side, q, view.at);
   if (nearest === Infinity) return [];
   const steps: Step[] = [...fairSteps(view)];

@@ -47,6 +47,11 @@ export function adverseSteps(side: Side, view: View, fair: number): readonly Ste
 }
 
 /**
+ * Returns the inventory by which a strategy skews its prices, in lots. Limits of inventory use `view.position`.
+ */
+export const skewPositionOf = ({ position, skewPosition = position }: View): number => skewPosition;
+
+/**
  * Returns how many lots a side can still trade. Bids can trade until inventory is `cap` lots above its target, asks
  * until it is `cap` lots below. Returns 0 if a number is NaN.
  */

@@ -20,7 +20,7 @@ import { roundTripShare } from '../fees.ts';
 import { defineStrategy } from '../defineStrategy.ts';
 import { spreadFromMarket } from '../fromMarket.ts';
 import { toleranceOf } from '../parameters.ts';
-import { adverseSteps, clamp, totalOf } from '../quoteLevels.ts';
+import { adverseSteps, clamp, skewPositionOf, totalOf } from '../quoteLevels.ts';
 import { SPREAD_STEPS, spreadTuning } from '../fixedSpread.ts';
 import { among } from '../tuning.ts';
 import {
@@ -90,7 +90,7 @@ function laddering(parameters: LadderParameters, instrument: Instrument): Strate
     average(centre.mid, view.at);
     const noBid = silence(p, 'buy', view, centre.mid, slow);
     const noAsk = silence(p, 'sell', view, centre.mid, slow);
-    const skew = clamp(view.position / view.positionMax, -1, 1);
+    const skew = clamp(skewPositionOf(view) / view.positionMax, -1, 1);
     const first = { buy: firstPrice(p, 'buy', view, centre, skew), sell: firstPrice(p, 'sell', view, centre, skew) };
     keepEdge(p.minEdgeBps, first, centre.mid, view);
     for (const side of ['buy', 'sell'] as const) first[side].push(...adverseSteps(side, view, centre.mid));

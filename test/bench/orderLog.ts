@@ -101,6 +101,12 @@ class LoggedPlace implements FollowedPlace {
     return left;
   }
 
+  enlarge(id: number, by: Amount): void {
+    this.#place.enlarge(id, by);
+    const order = this.#open.get(id);
+    if (order !== undefined) order.left += by;
+  }
+
   takeStanding(side: Side, price: Price, amount: Amount, since: number): Amount {
     return this.#place.takeStanding(side, price, amount, since);
   }

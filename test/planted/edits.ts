@@ -3579,7 +3579,7 @@ export const EDITS: readonly Edit[] = [
     from: 'const INACTIVE_WEIGHT = 1e-4;',
     to: 'const INACTIVE_WEIGHT = 1;',
     test: 'test/core/risk/jointInventory.test.ts',
-    title: 'a halted book skews by nothing new, but the others skew by its inventory',
+    title: 'includes the inventory of a halted book as far as it moves with this book',
   },
   {
     name: 'the change of a price over a pause counts as one move',
@@ -3592,8 +3592,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'correlations that could be chance count',
     file: 'src/core/risk/runningCovariance.ts',
-    from: 'const correlations = usableCorrelations(this.#names.length, (i, j) => this.correlation(i, j));',
-    to: 'const correlations = this.#names.map((_, i) => this.#names.map((__, j) => (i === j ? 1 : (this.correlation(i, j)?.value ?? 0))));',
+    from: 'const correlations = usableCorrelations(prices.length, (a, b) => this.correlation(prices[a]!, prices[b]!));',
+    to: 'const correlations = prices.map(i => prices.map(j => (i === j ? 1 : (this.correlation(i, j)?.value ?? 0))));',
     test: 'test/core/risk/runningCovariance.test.ts',
     title: 'prices that do not move together have no covariance, in at least 9 of 10 seeds',
   },

@@ -11,6 +11,7 @@ import {
 } from '../../src/core/index.ts';
 import { Desk } from '../core/desk.ts';
 import { plain } from '../core/market.ts';
+import { between } from '../draws.ts';
 import { runsOf } from '../many.ts';
 import { earningFees } from '../../strategies/fees.ts';
 import { kindOf, STRATEGY_LAWS, strategies, type StrategyName } from '../../strategies/index.ts';
@@ -155,6 +156,21 @@ describe.each(NAMES)('%s', name => {
         expect([long.bids.length, short.asks.length]).toEqual([0, 0]);
         expect(long.noBid).toBeTypeOf('string');
         expect(short.noAsk).toBeTypeOf('string');
+      }),
+      RUNS,
+    );
+  });
+
+  test('never loses a side by the inventory of other books, and gains none at its own limit', () => {
+    fc.assert(
+      fc.property(cases, between(-1, 1), ([parameters, view], share) => {
+        const skewPosition = Math.round(share * Math.max(view.positionMax, Math.abs(view.position)));
+        const alone = quote(parameters, view);
+        const joint = quote(parameters, { ...view, skewPosition });
+        for (const side of ['bids', 'asks'] as const)
+          if (alone[side].length > 0) expect(joint[side].length, side).toBeGreaterThan(0);
+        const full = quote(parameters, { ...view, position: view.positionMax, skewPosition: -view.positionMax });
+        expect(full.bids).toEqual([]);
       }),
       RUNS,
     );

@@ -15,7 +15,7 @@ import type { OwnTrade } from '../ports/port.ts';
 export type FilledOrder = { readonly id: string | null; readonly level: number | null };
 
 /** A book, as the account sees it. */
-export type AccountBook = {
+export type AccountBook = JointBook & {
   readonly symbol: string;
   /** Base currency. */
   readonly major: string;
@@ -27,8 +27,6 @@ export type AccountBook = {
   readonly position: Money;
   /** `position` as a float. */
   readonly amount: number;
-  /** The book, as the joint inventory of all books needs it. */
-  jointBook(at: Millis): JointBook;
   /** The book, as the limits by currency need it. */
   readonly exposed: ExposedBook;
   /** Base currency that pending conversions may still add (`buy`) and remove (`sell`). */
@@ -89,7 +87,7 @@ export class AccountState {
 
   /** Samples the prices of all books for their joint inventory, if a sample is due. */
   observe(at: Millis): void {
-    this.joint?.observe(at, () => this.#books.map(book => book.jointBook(at)));
+    this.joint?.observe(at, this.#books);
   }
 
   /**

@@ -39,7 +39,6 @@ import { describeMissingData, QuotingNews } from './readiness.ts';
 import { Quoter } from './quoter.ts';
 import { snapshotOf } from './snapshot.ts';
 import { exchangedBy, type ExposedBook } from '../risk/currencyLimits.ts';
-import type { JointBook } from '../risk/jointInventory.ts';
 import type { RestoredOrder } from '../orders/restoredOrder.ts';
 import { OrphanOrders } from '../orders/orphanOrders.ts';
 import type { LastFill, Quote, Reference, SeenTrade, View } from '../quoting/strategy.ts';
@@ -298,14 +297,15 @@ export class BookEngine implements AccountBook {
     return { buy: moneyOfAmount(instrument, buy as Amount), sell: moneyOfAmount(instrument, sell as Amount) };
   }
 
-  /** The book, as the joint inventory of all books needs it. Its mid price is unknown while its data is old. */
-  jointBook(at: Millis): JointBook {
-    const { instrument } = this.#rules;
+  /** Returns the mid price in the quote currency; `null` if the book cannot be quoted or its data is old. */
+  mid(at: Millis): number | null {
     const isFresh = at - this.#fresh.book <= (this.#options.limits?.staleAfterMs ?? 0);
-    return {
-      mid: this.#market.isQuotable && isFresh ? this.#market.mid * Number(instrument.tick) : null,
-      isActive: this.haltedBecause === null && this.pausedBecause === null,
-    };
+    return this.#market.isQuotable && isFresh ? this.#market.mid * Number(this.#rules.instrument.tick) : null;
+  }
+
+  /** Whether the book can reduce inventory: it is traded, and neither halted nor paused. */
+  get isActive(): boolean {
+    return this.haltedBecause === null && this.pausedBecause === null && this.#rules.refusal === null;
   }
 
   /** `position` as a float, in whole lots. */
@@ -588,13 +588,13 @@ export class BookEngine implements AccountBook {
   /** Returns the strategy's quote, adjusted to the regime. */
   #shaped(at: Millis): Quote {
     const view = this.#view(at);
-    const quote = this.#withJointFigure(this.#options.strategy.quote(view), view.position);
+    const quote = this.#withJointFigure(this.#options.strategy.quote(view), view.skewPosition);
     return this.#risk.regimes.shape(quote, this.#market.mid, this.#inventory.positionLots());
   }
 
   /** Adds the inventory by which the strategy skewed its quotes to the figures of the quote. */
-  #withJointFigure(quote: Quote, joint: number): Quote {
-    if (this.#state.joint === null) return quote;
+  #withJointFigure(quote: Quote, joint: number | undefined): Quote {
+    if (joint === undefined) return quote;
     const { major, lot } = this.#rules.instrument;
     const figure = { name: 'joint inventory', value: joint * Number(lot), unit: major };
     return { ...quote, figures: [...(quote.figures ?? []), figure] };
@@ -851,13 +851,13 @@ export class BookEngine implements AccountBook {
   }
 
   /**
-   * Returns the inventory by which the strategy skews its quotes, in lots: that of this book, or the joint inventory of
-   * all books within the position limit.
+   * Inventory by which the strategy skews its quotes, in lots: the joint inventory of all books within the position
+   * limit. A book that only reduces its inventory skews by its own.
    */
   get #skewLots(): number {
     const own = this.#inventory.positionLots();
     const joint = this.#state.jointInventoryOf(this);
-    if (joint === null) return own;
+    if (joint === null || this.#risk.regimes.isReduceOnly) return own;
     const most = Math.max(Math.abs(own), this.#options.limits?.positionMax ?? 0);
     return Math.max(-most, Math.min(most, Math.round(joint / Number(this.#rules.instrument.lot))));
   }
@@ -872,7 +872,8 @@ export class BookEngine implements AccountBook {
       hearsTrades: this.#market.hearsTrades,
       reference: this.#reference(at),
       rfqPrices: this.#market.rfqPrices,
-      position: this.#skewLots,
+      position: this.#inventory.positionLots(),
+      ...(this.#state.joint === null ? {} : { skewPosition: this.#skewLots }),
       positionMax: this.#options.limits?.positionMax ?? (0 as Amount),
       makerRate: this.#rules.makerRate,
       takerRate: this.#rules.takerRate,

@@ -93,11 +93,14 @@ export type View = {
   readonly reference: Reference | null;
   /** Latest RFQ prices, which may be old; `null` if there are none. */
   readonly rfqPrices?: RfqPrices | null;
-  /**
-   * Held amount of the base currency minus the target, in lots. With `jointInventory`, also includes what the other
-   * books hold that moves with this book.
-   */
+  /** Held amount of the base currency minus the target, in lots. */
   readonly position: number;
+  /**
+   * Inventory by which a strategy skews its prices, in lots, at most `positionMax` or |position|: with
+   * `jointInventory`, includes what the other books hold that moves with this book. If absent, equal to `position`.
+   * Limits of inventory always use `position`.
+   */
+  readonly skewPosition?: number;
   /** Maximum of |position|, in lots, even if all possibly live orders fill. */
   readonly positionMax: Amount;
   /** Maker fee of the account, in 10^-8; `takerRate` is its taker fee. */

@@ -16,8 +16,8 @@ export type JointInventoryRules = CovarianceRules & {
 
 /** A book, as its joint inventory needs it. */
 export type JointBook = {
-  /** Mid price in the quote currency; `null` if the book cannot be quoted or its data is old. */
-  readonly mid: number | null;
+  /** Returns the mid price in the quote currency; `null` if the book cannot be quoted or its data is old. */
+  mid(at: Millis): number | null;
   /** Whether the book can reduce inventory: it is neither halted nor paused. */
   readonly isActive: boolean;
 };
@@ -63,10 +63,12 @@ export class JointInventory {
   /** For each book: +1 for its base currency, -1 for its quote currency; `null` if it is not connected. */
   readonly #holds: readonly (readonly number[] | null)[];
   readonly #moves: RunningCovariance;
-  /** Values of one unit of each of `#currencies`, in the currency of the account, at the last sample. */
-  #values: readonly number[] | null = null;
+  /** Values of one unit of each of `#currencies`, in the currency of the account, when last known; NaN before. */
+  readonly #values: number[];
+  /** Which books were active when `#shares` was computed. */
+  #active: readonly boolean[];
   /** For each book: how much of the inventory of every book counts for it, in its base currency. */
-  #shares: readonly (readonly number[] | null)[] | null = null;
+  #shares: readonly (readonly number[] | null)[] = [];
 
   /** `symbols`: books of the account. */
   constructor(symbols: readonly string[], rules: JointInventoryRules) {
@@ -78,21 +80,36 @@ export class JointInventory {
     this.#holds = this.#names.map(([base, quote]) =>
       paths.has(base) ? this.#currencies.map(of => Number(of === base) - Number(of === quote)) : null,
     );
+    this.#values = this.#currencies.map(() => Number.NaN);
+    this.#active = symbols.map(() => true);
     this.#moves = new RunningCovariance(
       this.#currencies.map(currency => `${currency}_${rules.currency}`),
       rules,
     );
   }
 
-  /** Samples the prices of all books if a sample is due. Call it before each event of the engine is applied. */
-  observe(at: Millis, books: () => readonly JointBook[]): void {
-    if (at < this.#moves.dueAt) return;
-    const seen = books();
-    const logs = this.#paths.map(path => logValue(path, seen));
-    const { sampleMs } = this.#rules;
-    this.#moves.sample(Math.floor(at / sampleMs) * sampleMs, logs);
-    if (logs.every(log => log !== null)) this.#values = logs.map(Math.exp);
-    this.#shares = this.#sharesOf(seen);
+  /**
+   * Samples the prices of all books if a sample is due, and follows which books are active. Call it before each event of
+   * the engine is applied.
+   */
+  observe(at: Millis, books: readonly JointBook[]): void {
+    const isDue = at >= this.#moves.dueAt;
+    if (!isDue && books.every(({ isActive }, i) => isActive === this.#active[i])) return;
+    this.#active = books.map(({ isActive }) => isActive);
+    if (isDue) {
+      const mids = books.map(book => book.mid(at));
+      const { sampleMs } = this.#rules;
+      const logs = this.#paths.map(path => logValue(path, mids));
+      this.#moves.sample(Math.floor(at / sampleMs) * sampleMs, logs);
+      this.#know(logs);
+    }
+    this.#shares = this.#newShares();
+  }
+
+  #know(logs: readonly (number | null)[]): void {
+    logs.forEach((log, c) => {
+      if (log !== null) this.#values[c] = Math.exp(log);
+    });
   }
 
   /**
@@ -101,7 +118,7 @@ export class JointInventory {
    * joint moves, or if nothing moves together.
    */
   inventoryOf(i: number, positions: readonly number[]): number {
-    const shares = this.#shares?.[i] ?? null;
+    const shares = this.#shares[i] ?? null;
     return shares === null ? positions[i]! : dot(shares, positions);
   }
 
@@ -112,31 +129,39 @@ export class JointInventory {
 
   restore(state: RunningCovarianceState, at: Millis): void {
     this.#moves.restore(state, at);
+    this.#know(this.#moves.state?.logs ?? []);
+    this.#shares = this.#newShares();
   }
 
   /**
-   * Returns for each book how much of the inventory of every book counts for it; `null` for a book that is not
-   * connected. `null` as long as values or covariance are unknown, and if no two books move together.
+   * Returns for each book how much of the inventory of every book counts for it; `null` for a book with a currency whose
+   * value or variance is unknown. Empty if no two books move together.
    */
-  #sharesOf(books: readonly JointBook[]): readonly (readonly number[] | null)[] | null {
-    const [covariance, values] = [this.#moves.covariance(), this.#values];
-    if (covariance === null || values === null) return null;
-    const connected = this.#holds.flatMap((holds, i) =>
-      holds === null ? [] : [{ weight: books[i]!.isActive ? 1 : INACTIVE_WEIGHT, holds }],
+  #newShares(): readonly (readonly number[] | null)[] {
+    const all = this.#currencies.map((_, c) => c);
+    const known = all.filter(c => Number.isFinite(this.#values[c]!) && this.#moves.variance(c) !== null);
+    const holdsOf = this.#holds.map(holds =>
+      holds !== null && all.every(c => holds[c] === 0 || known.includes(c)) ? known.map(c => holds[c]!) : null,
     );
+    const usable = holdsOf.flatMap((holds, i) =>
+      holds === null ? [] : [{ weight: this.#active[i]! ? 1 : INACTIVE_WEIGHT, holds }],
+    );
+    const covariance = this.#moves.covariance(known);
     const isSeparate =
       covariance.every((row, i) => row.every((value, j) => i === j || value === 0)) &&
-      connected.every(({ holds }) => holds.reduce((sum, held) => sum + held, 0) === 1);
-    if (isSeparate) return null;
-    const skew = skewMatrix(covariance, connected);
-    const valueOf = (currency: string): number => values[this.#currencies.indexOf(currency)] ?? 1;
-    return this.#holds.map((holds, i) => {
+      usable.every(({ holds }) => holds.reduce((sum, held) => sum + held, 0) === 1);
+    if (usable.length < 2 || isSeparate) return [];
+    const skew = skewMatrix(covariance, usable);
+    const valueOf = (currency: string): number => this.#values[this.#currencies.indexOf(currency)] ?? 1;
+    return holdsOf.map((holds, i) => {
       if (holds === null) return null;
       const byCurrency = skew.map(row => dot(row, holds));
       const ofOne = dot(byCurrency, holds) * valueOf(this.#names[i]![0]);
-      const shares = this.#holds.map(
-        (_, j) => (dot(byCurrency, this.#counted(j)) * valueOf(this.#names[j]![0])) / ofOne,
-      );
+      const shares = this.#holds.map((other, j) => {
+        const value = valueOf(this.#names[j]![0]);
+        if (other === null || !Number.isFinite(value)) return 0;
+        return (dot(byCurrency, this.#counted(other, known)) * value) / ofOne;
+      });
       return shares.every(Number.isFinite) ? shares : null;
     });
   }
@@ -146,10 +171,9 @@ export class JointInventory {
    * includes what trades in other books added to it. A quote currency that no book has as base counts as paid or
    * received.
    */
-  #counted(j: number): readonly number[] {
-    const holds = this.#holds[j];
+  #counted(holds: readonly number[], currencies: readonly number[]): readonly number[] {
     const bases = new Set(this.#names.map(([base]) => base));
-    return this.#currencies.map((currency, c) => (holds && (holds[c]! > 0 || !bases.has(currency)) ? holds[c]! : 0));
+    return currencies.map(c => (holds[c]! > 0 || !bases.has(this.#currencies[c]!) ? holds[c]! : 0));
   }
 }
 
@@ -182,11 +206,11 @@ function pathsTo(
 }
 
 /** Returns the logarithm of a currency's value; `null` if a mid price on its path is unknown. */
-function logValue(path: readonly number[], books: readonly JointBook[]): number | null {
+function logValue(path: readonly number[], mids: readonly (number | null)[]): number | null {
   let sum = 0;
   for (let i = 0; i < path.length; i++) {
     if (path[i] === 0) continue;
-    const { mid } = books[i]!;
+    const mid = mids[i]!;
     if (mid === null || !(mid > 0)) return null;
     sum += path[i]! * Math.log(mid);
   }

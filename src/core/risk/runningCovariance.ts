@@ -15,6 +15,8 @@ export type CovarianceRules = {
 
 /** State for the next run: names of the prices, time and values of the last sample, and the sums of each pair. */
 export type RunningCovarianceState = {
+  /** Time between two samples. Sums of another interval cannot be continued. */
+  readonly sampleMs: Millis;
   readonly names: readonly string[];
   readonly at: Millis;
   /** Logarithms of the prices at `at`; `null` if a price was unknown. */
@@ -106,30 +108,28 @@ export class RunningCovariance {
   }
 
   /**
-   * Returns the covariance of all prices per interval, without negative eigenvalues. Correlations whose interval
-   * contains zero are zero, and the others are shrunk by their errors. `null` until the variance of every price is
-   * known.
+   * Returns the covariance of `prices` per interval, without negative eigenvalues. The variance of each must be known.
+   * Correlations whose interval contains zero are zero, and the others are shrunk by their errors.
    */
-  covariance(): readonly (readonly number[])[] | null {
-    const deviations: number[] = [];
-    for (let i = 0; i < this.#names.length; i++) {
-      const variance = this.variance(i);
-      if (variance === null) return null;
-      deviations.push(Math.sqrt(variance));
-    }
-    const correlations = usableCorrelations(this.#names.length, (i, j) => this.correlation(i, j));
+  covariance(prices: readonly number[]): readonly (readonly number[])[] {
+    const deviations = prices.map(i => Math.sqrt(this.variance(i) ?? Number.NaN));
+    const correlations = usableCorrelations(prices.length, (a, b) => this.correlation(prices[a]!, prices[b]!));
     return correlations.map((row, i) => row.map((value, j) => value * deviations[i]! * deviations[j]!));
   }
 
   /** State for the next run; `null` before the first sample. */
   get state(): RunningCovarianceState | null {
     if (this.#at === -Infinity) return null;
-    return { names: this.#names, at: this.#at, logs: this.#logs, sums: [...this.#sums] };
+    const { sampleMs } = this.#rules;
+    return { sampleMs, names: this.#names, at: this.#at, logs: this.#logs, sums: [...this.#sums] };
   }
 
-  /** Restores the pairs of prices that an earlier run had too. Ignores a state from after `at`: the clock was set back. */
+  /**
+   * Restores the pairs of prices that an earlier run had too. Ignores a state with another interval, and one from after
+   * `at`, because the clock was set back.
+   */
   restore(state: RunningCovarianceState, at: Millis): void {
-    if (!(state.at <= at)) return;
+    if (!(state.at <= at) || state.sampleMs !== this.#rules.sampleMs) return;
     const before = this.#names.map(name => state.names.indexOf(name));
     this.#at = state.at;
     this.#logs = before.map(k => (k === -1 ? null : state.logs[k]!));

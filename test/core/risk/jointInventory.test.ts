@@ -9,7 +9,7 @@ import { DESK, DESK_BOOKS, deskDay } from './deskDay.ts';
 const RULES = { currency: 'mxn', sampleMs: 60_000, halfLifeMs: 21_600_000 };
 const MXN_BOOKS = ['btc_mxn', 'eth_mxn'];
 
-const book = (mid: number | null, isActive = true): JointBook => ({ mid, isActive });
+const book = (mid: number | null, isActive = true): JointBook => ({ mid: () => mid, isActive });
 
 /** Observes random moves of the currencies' values, of which the second repeats a share of the first. */
 function observed(
@@ -25,7 +25,7 @@ function observed(
   for (let k = 0; k < 600; k++) {
     mids = midsOf(Math.exp(first), Math.exp(second));
     const now = mids.map((mid, i) => book(mid, isActive[i] ?? true));
-    joint.observe(k * RULES.sampleMs, () => now);
+    joint.observe(k * RULES.sampleMs, now);
     const [u, v] = [normal(random), normal(random)];
     first += 0.001 * u;
     second += 0.001 * (share * u + Math.sqrt(1 - share ** 2) * v);
@@ -110,7 +110,7 @@ describe('the inventory by which a book skews its quotes', () => {
     expect(joint.inventoryOf(0, flat)).toBe(0);
   });
 
-  test('is linear: one book alone skews by its own inventory, and twice the inventory on twice as much', () => {
+  test('is linear: twice the inventory counts twice, and its opposite with the opposite sign', () => {
     const { joint } = observed(['btc_mxn', 'usd_mxn', 'btc_usd'], (btc, usd) => [btc, usd, btc / usd], 0.5);
     fc.assert(
       fc.property(between(-9, 9), between(-900, 900), (x, y) => {
@@ -122,7 +122,7 @@ describe('the inventory by which a book skews its quotes', () => {
     );
   });
 
-  test('a halted book skews by nothing new, but the others skew by its inventory', () => {
+  test('includes the inventory of a halted book as far as it moves with this book', () => {
     const { joint, mids } = observed(MXN_BOOKS, (btc, eth) => [btc, eth], 0.9, [true, false]);
     const inBtc = joint.inventoryOf(0, [0, mids[0]! / mids[1]!]);
     // Of equal volatilities, the part of ether that bitcoin explains is the correlation.
@@ -142,13 +142,34 @@ describe('the inventory by which a book skews its quotes', () => {
     ).toBe(3);
   });
 
+  test('a currency that never moved, or whose value is unknown, leaves the other books as they are', () => {
+    const symbols = ['btc_mxn', 'eth_mxn', 'pax_mxn', 'sol_mxn'];
+    const { joint, mids } = observed(symbols, (btc, eth) => [btc, eth, 17, Number.NaN], 0.9);
+    const positions = [1, 0, 5, 5];
+    expect(joint.inventoryOf(2, positions)).toBe(5);
+    expect(joint.inventoryOf(3, positions)).toBe(5);
+    expect((joint.inventoryOf(1, positions) * mids[1]!) / mids[0]!).toBeGreaterThan(0.5);
+  });
+
+  test('a halt counts at the next event, and a restored state before the first sample', () => {
+    const { joint, mids } = observed(MXN_BOOKS, (btc, eth) => [btc, eth], 0.9);
+    const at = 599 * RULES.sampleMs + 1;
+    const positions = [0, mids[0]! / mids[1]!];
+    const before = joint.inventoryOf(0, positions);
+    joint.observe(at, [book(mids[0]!), book(mids[1]!, false)]);
+    expect(joint.inventoryOf(0, positions)).toBeGreaterThan(before + 0.1);
+    const next = new JointInventory(MXN_BOOKS, RULES);
+    next.restore(joint.state!, at);
+    expect(next.inventoryOf(0, positions)).toBeCloseTo(before, 9);
+  });
+
   test('an unknown mid price is not sampled, and the last known values stay', () => {
     const { joint, mids } = observed(MXN_BOOKS, (btc, eth) => [btc, eth], 0.9);
     const before = joint.inventoryOf(
       1,
       mids.map(() => 1),
     );
-    joint.observe(601 * RULES.sampleMs, () => [book(null), book(mids[1]!)]);
+    joint.observe(601 * RULES.sampleMs, [book(null), book(mids[1]!)]);
     expect(joint.inventoryOf(1, [1, 1])).toBeCloseTo(before, 3);
   });
 });
