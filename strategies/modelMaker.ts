@@ -21,7 +21,6 @@ import { fullLots, shiftFor, usualOrders } from './riskAversion.ts';
 import {
   ADVERSE,
   awayOf,
-  clamp,
   fairPrice,
   fairSteps,
   inventoryRoom,
@@ -238,20 +237,18 @@ function quoteOf(maker: Maker, of: Solved, view: View, fair: number): Quote {
 }
 
 /**
- * Returns the inventory by which the model skews, in orders. Joint inventory stays one order below the cap, beyond which
- * the model shows no quote: only the book's own inventory ends a side.
+ * Returns the inventory by which the model skews a side, in orders: the joint inventory, if the model shows a quote at
+ * it. Only the book's own inventory ends a side.
  */
-function skewOrders(view: View, lots: number, cap: number): number {
+function skewOrders(of: Solved, side: Side, view: View, lots: number): number {
   const own = view.position / lots;
   const skew = skewPositionOf(view) / lots;
-  if (skew === own) return own;
-  const most = Math.max(0, cap / lots - 1);
-  return clamp(skew, Math.min(own, -most), Math.max(own, most));
+  return skew !== own && of.distance(side, skew, view.at) === Infinity ? own : skew;
 }
 
 function levelsOf({ p, lots, spacing }: Maker, side: Side, of: Solved, view: View, fair: number): Level[] {
   const away = awayOf(side);
-  const q = skewOrders(view, lots, of.cap);
+  const q = skewOrders(of, side, view, lots);
   const nearest = of.distance(side, q, view.at);
   if (nearest === Infinity) return [];
   const steps: Step[] = [...fairSteps(view)];
