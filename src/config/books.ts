@@ -142,14 +142,14 @@ function jointInventoryProblems(configs: readonly Config[]): readonly Problem[] 
   return [{ path: ['jointInventory'], message, aboutKey: true }];
 }
 
-/** Returns the problems of limits for currencies that no book has. */
+/** Returns the problems of limits for currencies that are the base of no book: they have no target. */
 export function accountLimitProblems(configs: readonly Config[]): readonly Problem[] {
-  const currencies = [...new Set(configs.flatMap(({ book }) => pairOrNull(book) ?? []))];
+  const currencies = [...new Set(configs.flatMap(({ book }) => pairOrNull(book)?.[0] ?? []))];
   return Object.keys(configs[0]?.accountLimits?.currencies ?? {})
     .filter(currency => !currencies.includes(currency))
     .map(currency => ({
       path: ['accountLimits', 'currencies', currency],
-      message: `expected a currency of a book (${currencies.join(', ')}), found ${currency}`,
+      message: `expected the base currency of a book (${currencies.join(', ')}), found ${currency}`,
       aboutKey: true,
     }));
 }

@@ -3608,8 +3608,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a limit by currency takes the quote currency of the wrong side',
     file: 'src/core/risk/currencyLimits.ts',
-    from: 'quote: room(of.quote, false) }',
-    to: 'quote: room(of.quote, true) }',
+    from: 'quote: room(ofQuote, false) }',
+    to: 'quote: room(ofQuote, true) }',
     test: 'test/core/risk/currencyLimits.test.ts',
     title: 'hold after any fills, whatever orders are live',
   },

@@ -42,8 +42,9 @@ export const accountLimits = z
   .strictObject({
     currencies: z
       .record(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "btc"'), aboveZero)
+      .refine(limits => Object.keys(limits).length > 0, 'expected at least one currency, like { btc: "0.3" }')
       .describe(
-        'Maximum |exposure| over all books by currency, even if all possibly live orders fill: `{ btc: "0.3" }`.',
+        'Maximum distance of a base currency from its target over all books; no order is placed whose fill, with those of all live orders, could exceed it: `{ btc: "0.3" }`.',
       ),
   })
   .describe('Limits on what all books hold together.');

@@ -101,13 +101,6 @@ export class Bookings {
     return this.#ledger.causes.get(currency)?.opening ?? money(0n);
   }
 
-  /** Returns what trades, their fees, conversions and adjustments changed since the opening of the ledger. */
-  traded(currency: string): Money {
-    const causes = this.#ledger.causes.get(currency);
-    if (causes === undefined) return money(0n);
-    return money(causes.trades + causes.fees + causes.conversions + causes.adjustments);
-  }
-
   /** Calls `call` with every later ledger entry. */
   onEntry(call: (entry: LedgerEntry) => void): void {
     this.#ledger.listen(call);

@@ -131,11 +131,6 @@ export class TradingAccount {
     return this.#pending.inFlight;
   }
 
-  /** Returns what trades, their fees, conversions and adjustments changed since the opening of the ledger. */
-  traded(currency: string): Money {
-    return this.#bookings.traded(currency);
-  }
-
   /** Returns the amount of a currency at the opening of the ledger. */
   opening(currency: string): Money {
     return this.#bookings.opening(currency);

@@ -104,8 +104,12 @@ export class AccountState {
   /** Returns the room of each side of a book under the limits by currency; `null` if neither currency has one. */
   currencyRooms(of: AccountBook): Readonly<Record<Side, CurrencyRoom>> | null {
     if (this.#currencyLimits.size === 0) return null;
-    const others = this.#books.filter(book => book !== of).map(({ exposed }) => exposed);
-    return currencyRooms(this.#currencyLimits, of.exposed, others, (currency, isRaised) => {
+    const isLimited = (currency: string): boolean => this.#currencyLimits.has(currency);
+    if (!isLimited(of.major) && !isLimited(of.minor)) return null;
+    const others = this.#books
+      .filter(book => book !== of && (isLimited(book.major) || isLimited(book.minor)))
+      .map(({ exposed }) => exposed);
+    return currencyRooms(this.#currencyLimits, [of.major, of.minor], others, (currency, isRaised) => {
       const pending = this.#home(currency)?.converting[isRaised ? 'buy' : 'sell'] ?? 0n;
       return money(this.#exposure(currency) + (isRaised ? pending : -pending));
     });
@@ -113,7 +117,7 @@ export class AccountState {
 
   /** Returns the exposure of a book's currencies that have a limit, with the limit. */
   currencyUses(of: AccountBook): readonly LimitUse[] {
-    return [of.exposed.base, of.exposed.quote].flatMap(currency => {
+    return [of.major, of.minor].flatMap(currency => {
       const max = this.#currencyLimits.get(currency);
       if (max === undefined) return [];
       const held = this.#exposure(currency);
@@ -121,14 +125,11 @@ export class AccountState {
     });
   }
 
-  /**
-   * Returns what the account holds of a currency beyond its target. A currency that no book has as base has no target:
-   * its exposure is what trades changed since the opening of the ledger.
-   */
+  /** Returns what the books with this base currency hold of it beyond their targets. */
   #exposure(currency: string): Money {
-    const books = this.#books.filter(({ major }) => major === currency);
-    if (books.length === 0) return this.accounts.own.traded(currency);
-    return money(books.reduce((sum, { position }) => sum + position, 0n));
+    let sum = 0n;
+    for (const { major, position } of this.#books) if (major === currency) sum += position;
+    return money(sum);
   }
 
   /** Halts all books. */

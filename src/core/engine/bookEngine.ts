@@ -95,6 +95,7 @@ export class BookEngine implements AccountBook {
   readonly #foreignOrders: ForeignOrders;
   /** Past price of the book; `null` if price moves are not limited. */
   readonly #pastPrice: PastPrice | null;
+  #exposed: { readonly of: readonly Order[]; readonly book: ExposedBook } | null = null;
   readonly #quoteUptime = new QuoteUptime();
   readonly #decisions: Decisions;
   #at: Millis = -Infinity;
@@ -283,11 +284,15 @@ export class BookEngine implements AccountBook {
     return this.#inventory.position();
   }
 
-  /** The book, as the limits by currency need it. */
+  /** The book, as the limits by currency need it. Lists of live orders are immutable, so one result serves a list. */
   get exposed(): ExposedBook {
+    const { live } = this.#orders;
+    if (this.#exposed?.of === live) return this.#exposed.book;
     const { instrument } = this.#rules;
-    const of = (side: Side) => exchangedBy(instrument, this.#orders.live, side);
-    return { base: instrument.major, quote: instrument.minor, orders: { buy: of('buy'), sell: of('sell') } };
+    const of = (side: Side) => exchangedBy(instrument, live, side);
+    const book = { base: instrument.major, quote: instrument.minor, orders: { buy: of('buy'), sell: of('sell') } };
+    this.#exposed = { of: live, book };
+    return book;
   }
 
   /** Base currency that pending conversions may still add (`buy`) and remove (`sell`). */

@@ -203,15 +203,18 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
   'currency limit': of => {
     const { side, amount, value, riskContext, write } = of;
     const room = riskContext.currencyRooms?.[side];
-    const { base, quote } = exchangedBy(riskContext.instrument, riskContext.orders, side);
-    const left = (most: Money, ordered: Money): Money => money(most > ordered ? most - ordered : 0n);
-    const ofBase = room === undefined || room.base === null ? null : left(room.base, base);
-    const order = moneyOfAmount(riskContext.instrument, amount);
-    const [found, allowed] =
-      ofBase !== null && order > ofBase
-        ? [write.major(order), write.major(ofBase)]
-        : [write.minor(value), write.minor(left(room?.quote ?? money(0n), quote))];
-    return `${write.order(of)} exchanges ${found}, but accountLimits allows only ${allowed} more over all books`;
+    if (room === undefined) return null;
+    const ordered = exchangedBy(riskContext.instrument, riskContext.orders, side);
+    const order = { base: moneyOfAmount(riskContext.instrument, amount), quote: value };
+    const over = (['base', 'quote'] as const).find(of => {
+      const most = room[of];
+      return most !== null && ordered[of] + order[of] > most;
+    });
+    // Room may have come back since the refusal.
+    if (over === undefined) return null;
+    const text = over === 'base' ? write.major : write.minor;
+    const left = room[over]! - ordered[over];
+    return `${write.order(of)} exchanges ${text(order[over])}, but accountLimits allows only ${text(money(left > 0n ? left : 0n))} more over all books`;
   },
   'hedge debt limit': of => hedgeBoundText(of, 'hedge debt limit'),
   'waits for a hedge': of => hedgeBoundText(of, 'waits for a hedge'),

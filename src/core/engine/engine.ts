@@ -28,12 +28,15 @@ export class Engine {
   readonly #state: AccountState;
   readonly #instruments: readonly Instrument[];
   #shown: BookEngine | null = null;
+  /** Covariance of an earlier run, kept for the next run if this run has no joint inventory. */
+  #keptCovariance: RestoredLedger['covariance'];
   /** States of books that only earlier runs had. */
   #kept: BookStates = new Map();
 
   /**
    * Throws RangeError if there is no book, two have one symbol, or several are hedged on another exchange. Also throws
-   * if a book has a target and is not the first with its base currency.
+   * if a book has a target and is not the first with its base currency, and if a limited currency is the base of no
+   * book.
    */
   constructor(account: SharedOptions, books: readonly BookOptions[]) {
     const [first] = books;
@@ -52,6 +55,10 @@ export class Engine {
       );
     this.#instruments = books.map(({ instrument }) => instrument);
     const { instance, run, timing, jointInventory, currencyLimits = new Map(), onNews, isTraced = false } = account;
+    const unheld = [...currencyLimits.keys()].find(
+      currency => !books.some(({ instrument: { major } }) => major === currency),
+    );
+    if (unheld !== undefined) throw new RangeError(`${unheld} has a limit, but is the base currency of no book`);
     const { instrument, elsewhere } = hedged[0] ?? first;
     const joint = jointInventory && books.length > 1 ? new JointInventory(symbols, jointInventory) : null;
     this.#state = new AccountState({
@@ -176,6 +183,7 @@ export class Engine {
     if (ledger === null) return;
     const { accounts } = this.#state;
     accounts.restore(ledger, at);
+    this.#keptCovariance = ledger.covariance;
     if (ledger.covariance !== undefined) this.#state.joint?.restore(ledger.covariance, at);
     const stored = bookStatesIn(ledger, this.books[0]!.symbol);
     const { states, kept } = continuedStates(stored, this.#instruments, major => accounts.held(major));
@@ -286,7 +294,7 @@ export class Engine {
     const named = new Map([...this.books.map((book, i) => [book.symbol, states[i]!] as const), ...this.#kept]);
     const { symbol } = this.books[0]!;
     named.delete(symbol);
-    const covariance = this.#state.joint?.state ?? null;
+    const covariance = this.#state.joint?.state ?? this.#keptCovariance ?? null;
     return {
       ...ofAccount,
       ...states[0]!,

@@ -1,4 +1,4 @@
-/** Limits on what several books of one account hold together in a currency. */
+/** Limits on what several books of one account hold together in a base currency. */
 import { moneyOfAmount, moneyOfValue, valueOf, type Instrument } from '../model/instrument.ts';
 import { lotsOnSide, remaining, type Order } from '../orders/orders.ts';
 import { money, type Amount, type Money, type Side, type Value } from '../model/units.ts';
@@ -21,12 +21,12 @@ export type ExposedBook = {
 export type CurrencyRoom = { readonly base: Money | null; readonly quote: Money | null };
 
 /**
- * Returns the room of each side of `of`, beside the orders of the other books. `exposure` returns what the account holds
+ * Returns the room of each side of a book, beside the orders of the `others`. `exposure` returns what the account holds
  * of a currency beyond its target, as if the pending conversions that raise it (or lower it) were executed.
  */
 export function currencyRooms(
   limits: CurrencyLimits,
-  of: ExposedBook,
+  [ofBase, ofQuote]: readonly [base: string, quote: string],
   others: readonly ExposedBook[],
   exposure: (currency: string, isRaised: boolean) => Money,
 ): Readonly<Record<Side, CurrencyRoom>> {
@@ -43,8 +43,8 @@ export function currencyRooms(
     return money(left);
   };
   return {
-    buy: { base: room(of.base, true), quote: room(of.quote, false) },
-    sell: { base: room(of.base, false), quote: room(of.quote, true) },
+    buy: { base: room(ofBase, true), quote: room(ofQuote, false) },
+    sell: { base: room(ofBase, false), quote: room(ofQuote, true) },
   };
 }
 

@@ -234,9 +234,11 @@ export function hedgeRoomLeft(side: Side, s: RiskContext): number {
 }
 
 /** Whether an order and the possibly live orders of its side stay within the limits by currency. */
-function isWithinRoom({ side, price, amount }: PlaceCommand, s: RiskContext, room: CurrencyRoom): boolean {
+function isWithinRoom({ side, price, amount, takes }: PlaceCommand, s: RiskContext, room: CurrencyRoom): boolean {
   const { base, quote } = exchangedBy(s.instrument, s.orders, side, amount);
-  const value = moneyOfValue(s.instrument, valueOf(price, amount));
+  // A taker order to sell may be filled at up to the best bid.
+  const best = takes && side === 'sell' ? Math.max(price, bestOf(s.depth, 'buy')) : price;
+  const value = moneyOfValue(s.instrument, valueOf(best as Price, amount));
   return (room.base === null || base <= room.base) && (room.quote === null || quote + value <= room.quote);
 }
 

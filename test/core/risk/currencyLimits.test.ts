@@ -149,9 +149,11 @@ describe('limits by currency over all books', () => {
         fc.shuffledSubarray([...BOOKS], { minLength: 1 }),
         fc.array(fc.nat(100), { maxLength: 40 }),
         (drawn, books, fills) => {
-          const limits = Object.fromEntries(Object.entries(drawn).filter(([, most]) => most !== undefined)) as Partial<
-            Record<Currency, number>
-          >;
+          const isLimited = (currency: string, most: number | undefined): boolean =>
+            most !== undefined && books.some(({ major }) => major === currency);
+          const limits = Object.fromEntries(
+            Object.entries(drawn).filter(([currency, most]) => isLimited(currency, most)),
+          ) as Partial<Record<Currency, number>>;
           const desk = new LimitedDesk(limits, books);
           for (const which of fills) {
             const ids = [...desk.live.keys()];
@@ -186,8 +188,8 @@ describe('limits by currency over all books', () => {
     });
   });
 
-  test('count a currency that is no base of a book by its trades', () => {
-    const desk = new LimitedDesk({ usd: 25_000 }, BOOKS.slice(0, 2));
+  test('count the quote currency of one book that is the base of another', () => {
+    const desk = new LimitedDesk({ usd: 25_000 }, BOOKS.slice(0, 3));
     const sells = (): string[] =>
       [...desk.live]
         .filter(([id, { side }]) => side === 'sell' && desk.bookOf(id).symbol === 'btc_usd')
@@ -199,6 +201,12 @@ describe('limits by currency over all books', () => {
     expect(desk.held.usd).toBeGreaterThan(15_000);
     expect(desk.held.usd).toBeLessThanOrEqual(25_000);
     expect([...sidesOf(desk)]).toContain('btc_usd buy');
+  });
+
+  test('are refused for a currency that is the base of no book', () => {
+    expect(() => new LimitedDesk({ usd: 25_000 }, BOOKS.slice(0, 2))).toThrow(
+      'usd has a limit, but is the base currency of no book',
+    );
   });
 
   test.each<Side>(['buy', 'sell'])('without a limit, both sides of all books are quoted (%s)', side => {
