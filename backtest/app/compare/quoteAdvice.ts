@@ -6,6 +6,7 @@ import {
   distanceProfileOf,
   latencyOf,
   marketProfileOf,
+  missingText,
   quoteVerdictOf,
   travel,
   verdictDistance,
@@ -125,5 +126,5 @@ export function reasonAgainstQuoting({ verdict }: QuoteAdvice, feeBps: number): 
       : fee >= 0
         ? `; quoting is profitable at a maker fee of at most ${fee} bps`
         : `; quoting is profitable with a rebate of at least ${-fee} bps`;
-  return `do not quote at a maker fee of ${Number(feeBps.toPrecision(4))} bps: ${why}${from}`;
+  return `do not quote at a maker fee of ${Number(feeBps.toPrecision(4))} bps: ${why}${missingText(verdict)}${from}`;
 }
