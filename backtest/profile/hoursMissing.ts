@@ -3,7 +3,7 @@ import type { DistancePoint } from './distanceProfile.ts';
 
 /** Margin at one distance: remaining edge minus fee, with the distances to its lower and upper bounds, in bps. */
 export type BoundedMargin = {
-  /** Filled value per hour, in the quote currency. */
+  /** Upper bound of the filled value per hour, in the quote currency. */
   readonly perHour: number;
   readonly marginBps: number;
   readonly belowBps: number;

@@ -129,8 +129,13 @@ export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions
   if (breakEvenFeeBps > feeBps) return { quote: true, distanceBps, ...found };
   const worth = worthPerHour(profile.orderValue);
   const isKnown = parts.every((_, d) => netAt(d).high < worth);
-  const margins = parts.map(({ perHour, left }, d) => ({
-    ...{ perHour, marginBps: left - feeBps, belowBps: below[d]!, aboveBps: above[d]! },
+  const margins = parts.map((part, d) => ({
+    ...{
+      perHour: part.perHour * volumeSpread(part),
+      marginBps: part.left - feeBps,
+      belowBps: below[d]!,
+      aboveBps: above[d]!,
+    },
   }));
   return {
     ...{ quote: false, why: lossReason(isKnown, nets[best]!), isKnown },
@@ -248,6 +253,10 @@ function distancesOf(
   ];
 }
 
+/** Returns the ratio of the upper bound of the volume to the volume, which is also that of the volume to its lower bound. */
+const volumeSpread = ({ perHour, perHourError }: Pick<Part, 'perHour' | 'perHourError'>): number =>
+  Math.exp((NORMAL * perHourError) / perHour);
+
 /**
  * Returns the interval of the net per hour. Each bound is a bound of the margin times whichever bound of the volume
  * makes the interval wider. Its sign is therefore that of the bound of the margin.
@@ -258,7 +267,7 @@ function netOf(
   belowBps: number,
   aboveBps: number,
 ): BootstrapInterval {
-  const spread = Math.exp((NORMAL * perHourError) / perHour);
+  const spread = volumeSpread({ perHour, perHourError });
   const end = (marginBps: number, away: number): number =>
     (perHour * marginBps * (marginBps * away > 0 ? spread : 1 / spread)) / 1e4;
   const both = Array.from(moves[0], (x, b) => x + feeBps * moves[1][b]!);
