@@ -20,8 +20,9 @@
  * JSON.
  * It was raised by 90 for commands on one of several books: a section and an option.
  * It was raised by 470 for strategy files: their page with the warm-up, and their command.
+ * It was raised by 250 for the third answer of a scout, and for scouts that end when each book is known.
  */
-export const WORDS_MAX = 45_600;
+export const WORDS_MAX = 45_850;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -73,7 +74,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/remote.md': 505,
   'docs/report.md': 525,
   'docs/runbook.md': 3_135,
-  'docs/scout.md': 735,
+  'docs/scout.md': 960,
   'docs/several-books.md': 300,
   'docs/shadow.md': 350,
   'docs/sentinel.md': 325,
