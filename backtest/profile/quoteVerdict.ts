@@ -219,8 +219,8 @@ const errorOf = (parts: readonly number[], count: number): number =>
 
 /**
  * Returns the number of standard errors between the remaining edges and their lower bounds (`sign` 1) or upper bounds
- * (-1), so that any of these bounds is wrong with probability `error`. If this probability is too small for the
- * samples, the distances count as the number of independent ones that has the sampled tail.
+ * (-1). Any of these bounds is wrong with probability `error`. A tail that is too small for the samples is extrapolated
+ * from the sampled tail, as if some smaller number of distances were independent.
  */
 function reachOf(parts: readonly Part[], samples: number, error: number, sign: 1 | -1): number {
   const most = Array.from({ length: samples }, (_, i) =>

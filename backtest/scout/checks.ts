@@ -16,9 +16,9 @@ const FIRST_MS = 900_000;
 
 /**
  * Returns the checks of a scout that takes at most `forMs`, ascending; the last is at the end. The errors are
- * proportional to the time between the checks and add up to `VERDICT_ERROR`, so that a book without an edge is quoted
- * with at most that probability, however many checks are made (error spending; Lan and DeMets, Biometrika 70(3), 1983).
- * The last check has at least half of it.
+ * proportional to the time between the checks and add up to `VERDICT_ERROR`. A book without an edge is therefore quoted
+ * with at most that probability, however many checks are made. The last check has at least half of it. (Error spending:
+ * Lan and DeMets, Biometrika 70(3), 1983.)
  */
 export function checksWithin(forMs: Millis): readonly VerdictCheck[] {
   const times = Array.from({ length: CHECKS_MAX }, (_, i) => forMs / 2 ** (CHECKS_MAX - 1 - i));

@@ -73,7 +73,8 @@ export class Verdicts {
       const after = rest !== null && distance !== null ? this.#netAt(rest, distance, feeBps) : null;
       const [from, to] = verdict.distanceInterval ?? [null, null];
       return {
-        ...{ feeBps, quote: verdict.quote, why: verdict.quote ? null : verdict.why, distanceBps: distance },
+        ...{ feeBps, quote: verdict.quote, distanceBps: distance },
+        why: verdict.quote ? null : `${verdict.why}${missingText(verdict)}`,
         distanceInterval: from === null || to === null ? null : [from, to],
         breakEvenFeeBps: verdict.breakEvenFeeBps,
         netPerHour: verdict.netPerHour,
