@@ -78,7 +78,7 @@ export type ComparedVerdict = {
   readonly why: string | null;
   /**
    * Distance with the largest profit or smallest loss, in bps; `null` with too few trades. `distanceInterval` is its
-   * 95% interval.
+   * 90% interval, as is that of the nets.
    */
   readonly distanceBps: number | null;
   readonly distanceInterval: readonly [number, number] | null;

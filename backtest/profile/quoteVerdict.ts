@@ -1,14 +1,9 @@
 /** Verdict on whether fills earn more than the maker fee: the best distance, the profit and their intervals. */
-import {
-  normalCumulative,
-  normalQuantile,
-  studentQuantile,
-  type BootstrapInterval,
-  type Random,
-} from '../../src/core/index.ts';
+import { normalCumulative, normalQuantile, type BootstrapInterval, type Random } from '../../src/core/index.ts';
 import { blockError } from './blockError.ts';
 import type { DistancePoint, DistanceProfile } from './distanceProfile.ts';
 import { hoursToDecide, hoursToMeasure, worthPerHour } from './hoursMissing.ts';
+import { studentReach } from './studentReach.ts';
 
 export type VerdictOptions = {
   /** Maker fee of each fill, in bps; negative for a rebate. */
@@ -88,7 +83,7 @@ const SAMPLED_TAIL = 0.02;
  * check for data snooping", Econometrica 68(5), 2000; Romano and Wolf, "Stepwise multiple testing", Econometrica 73(4),
  * 2005.)
  *
- * The standard error from few blocks is itself uncertain, so Student's t distribution is used. The error includes the
+ * The standard error from few blocks is itself uncertain, so Student's t distribution is used (`studentReach`). The error includes the
  * dependence of blocks and the differences between days (`blockError`).
  */
 export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions): QuoteVerdict {
@@ -111,7 +106,7 @@ export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions
   const parts = judged.map(point => partOf(point, h, draws));
   const halves = (sign: 1 | -1): readonly number[] => {
     const reach = reachOf(parts, samples, error, sign);
-    return parts.map(({ leftError, freedom }) => studentQuantile(reach, freedom) * leftError);
+    return parts.map(({ leftError, freedom }) => studentReach(reach, freedom) * leftError);
   };
   const [below, above] = [halves(1), halves(-1)];
   const lows = parts.map(({ left }, d) => left - below[d]!);

@@ -39,9 +39,14 @@ function quotedAfter(seed: number, hours: number, truth: PlantedExecutions): num
 for (const [name, over] of Object.entries(NO_EDGES)) {
   if (!isAsked(name)) continue;
   const hours = name === 'days' ? 120 : 24;
-  const wrong = seeds.filter(seed => quotedAfter(seed, hours, { ...NO_EDGE, ...over }) !== null).length;
+  const truth = { ...NO_EDGE, ...over };
+  const isQuoted = (seed: number): boolean =>
+    name === 'days'
+      ? quotes(plantedProfiles(seed, [hours], truth)[0]!, seed)
+      : quotedAfter(seed, hours, truth) !== null;
+  const wrong = seeds.filter(isQuoted).length;
   console.log(
-    `no edge, ${name}, up to ${hours} h with checks on the way: quoted in ${wrong} of ${seeds.length} (${share(wrong)})`,
+    `no edge, ${name}, ${name === 'days' ? `one check after ${hours} h` : `checks on the way up to ${hours} h`}: quoted in ${wrong} of ${seeds.length} (${share(wrong)})`,
   );
 }
 
