@@ -103,7 +103,9 @@ export async function scoutMarket(command: ScoutCommand, live: LiveMarket): Prom
   const stop = new AbortController();
   const known: Measured[] = [];
   let listed: readonly AvailableBook[] = [];
-  let [wanted, failure, left]: [readonly string[] | null, string | null, number] = [command.books, null, VERDICT_ERROR];
+  let wanted = command.books;
+  let failure: string | null = null;
+  let errorLeft = VERDICT_ERROR;
   try {
     for (const [i, { atMs, error }] of checks.entries()) {
       const untilMs = atMs - (clock.elapsed() - started);
@@ -121,8 +123,8 @@ export async function scoutMarket(command: ScoutCommand, live: LiveMarket): Prom
         known.every(({ books }) => books.every(({ book }) => book !== bookOf(tape))),
       );
       // The last check may use all of the error that earlier checks left.
-      const measured = await measuredBooks(command, undecided, listed, isLast ? left : error);
-      left -= error;
+      const measured = await measuredBooks(command, undecided, listed, isLast ? errorLeft : error);
+      errorLeft -= error;
       const decided = measured.books.filter(({ verdict }) => verdict.quote || verdict.isKnown).map(({ book }) => book);
       const rest = listed
         .map(({ book }) => book)
