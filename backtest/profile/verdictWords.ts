@@ -10,10 +10,16 @@ export function answerOf(verdict: QuoteVerdict): QuoteAnswer {
   return verdict.isKnown ? 'do not quote' : 'not known yet';
 }
 
-/** Describes how many more hours would decide; empty if the verdict is known. */
-export function missingText(verdict: QuoteVerdict): string {
+/** Describes how many more hours would decide, like `about 5 h`; empty if the verdict is known. */
+export function hoursText(verdict: QuoteVerdict): string {
   if (verdict.quote || verdict.isKnown) return '';
-  const { hoursMissing, bestDistanceBps } = verdict;
-  if (hoursMissing !== null) return `; about ${hoursMissing} more hours would decide`;
-  return bestDistanceBps === null ? '' : '; over 1,000 more hours would be needed';
+  const { hoursMissing: hours, bestDistanceBps } = verdict;
+  if (bestDistanceBps === null) return hours === null ? 'no estimate' : `at least ${hours} h`;
+  return hours === null ? 'over 1,000 h' : `about ${hours} h`;
+}
+
+/** Returns the end of a sentence on how many more hours would decide; empty if the verdict is known. */
+export function missingText(verdict: QuoteVerdict): string {
+  const hours = hoursText(verdict);
+  return hours === '' || hours === 'no estimate' ? '' : `; ${hours} more would decide`;
 }

@@ -2,7 +2,7 @@
 import { counted, durationText, gainText, sumText } from '../../src/pages/index.ts';
 import { wideHoursText } from '../../src/tape/index.ts';
 import { bpsText } from '../profile/bpsText.ts';
-import { answerOf } from '../profile/verdictWords.ts';
+import { answerOf, hoursText } from '../profile/verdictWords.ts';
 import { verdictDistance, type ScoutedBook, type Scouting } from './scouting.ts';
 
 /** Formats a number with three significant digits and k, M or G; a dash if unknown. */
@@ -114,16 +114,15 @@ const NAMED_MAX = 5;
 /** Describes the books whose verdict is not known yet, with the hours that would decide, fewest first. */
 function undecided(books: readonly ScoutedBook[]): readonly string[] {
   const open = books.flatMap(({ name, verdict }) =>
-    verdict.quote || verdict.isKnown ? [] : [{ name, hours: verdict.hoursMissing ?? Infinity }],
+    verdict.quote || verdict.isKnown
+      ? []
+      : [{ hours: verdict.hoursMissing ?? Infinity, text: `${name} (${hoursText(verdict)})` }],
   );
   if (open.length === 0) return [];
   const named = open.sort((a, b) => (a.hours < b.hours ? -1 : a.hours > b.hours ? 1 : 0)).slice(0, NAMED_MAX);
   const others = open.length - named.length;
-  const texts = named.map(
-    ({ name, hours }) => `${name} (${Number.isFinite(hours) ? `about ${hours} h` : 'over 1,000 h, or no estimate'})`,
-  );
   return [
-    `Not known yet, with the further hours that would decide at the profit seen so far: ${texts.join(', ')}${others > 0 ? ` and ${counted(others, 'other book')}` : ''}.`,
+    `Not known yet, with the further hours that would decide at the profit seen so far: ${named.map(({ text }) => text).join(', ')}${others > 0 ? ` and ${counted(others, 'other book')}` : ''}.`,
   ];
 }
 

@@ -11,6 +11,7 @@ import {
   checksWithin,
   hedgedBookOf,
   HORIZON_S,
+  hoursText,
   ranked,
   scoutedBook,
   type HedgedBook,
@@ -292,8 +293,7 @@ function checkText(ms: Millis, all: number, rest: readonly string[], books: read
   const paying = books.filter(({ verdict }) => verdict.quote).map(({ book }) => book);
   const missing = rest.map(name => {
     const verdict = books.find(({ book }) => book === name)?.verdict;
-    const hours = verdict === undefined || verdict.quote ? null : verdict.hoursMissing;
-    return `${name} ${hours === null ? '(unknown)' : `(about ${hours} h)`}`;
+    return `${name} (${verdict === undefined ? 'no estimate' : hoursText(verdict)})`;
   });
   return `after ${durationText(ms / 1_000)}: ${all - rest.length} of ${all} books known${paying.length === 0 ? '' : `, quote ${paying.join(', ')}`}; continuing with ${missing.join(', ')}`;
 }
