@@ -43,7 +43,7 @@ export { distanceProfileOf, PROFILE_HORIZONS_S } from './profile/distanceProfile
 export type { DistancePoint, DistanceProfile, ProfileOptions } from './profile/distanceProfile.ts';
 export type { DistanceSums } from './profile/virtualOrders.ts';
 export { quoteVerdictOf, VERDICT_ERROR } from './profile/quoteVerdict.ts';
-export { answerOf, hoursText, missingText } from './profile/verdictWords.ts';
+export { quoteAnswer, hoursText, missingText } from './profile/verdictWords.ts';
 export type { QuoteAnswer } from './profile/verdictWords.ts';
 export type { QuoteVerdict, VerdictOptions } from './profile/quoteVerdict.ts';
 export { marketProfileOf } from './profile/marketProfile.ts';

@@ -33,11 +33,11 @@ const DAY_MS = 86_400_000;
  *    are days (random effects; Satterthwaite, Biometrics Bulletin 2(6), 1946). More hours of one day do not lower it.
  */
 export function blockError({ at, deviations, weights }: RatioBlocks): BlockError {
-  const total = sum(weights);
+  const total = blockSum(weights);
   const count = weights.filter(weight => weight > 0).length;
   const scale = count / (count - 1);
-  const squares = scale * sum(deviations.map(x => x * x));
-  const inBlocks = Math.max(1, total ** 2 / sum(weights.map(weight => weight * weight)) - 1);
+  const squares = scale * blockSum(deviations.map(x => x * x));
+  const inBlocks = Math.max(1, total ** 2 / blockSum(weights.map(weight => weight * weight)) - 1);
   const within = Math.max(squares, squares + 2 * scale * neighbours(deviations));
   const days = new Map<number, { deviation: number; weight: number }>();
   at.forEach((start, b) => {
@@ -47,9 +47,9 @@ export function blockError({ at, deviations, weights }: RatioBlocks): BlockError
     days.set(Math.floor(start / DAY_MS), day);
   });
   const known = [...days.values()].filter(({ weight }) => weight > 0);
-  const between = (known.length / (known.length - 1)) * sum(known.map(({ deviation }) => deviation ** 2));
+  const between = (known.length / (known.length - 1)) * blockSum(known.map(({ deviation }) => deviation ** 2));
   const excess = known.length >= DAYS_MIN ? Math.max(0, between - within) : 0;
-  const inDays = Math.max(1, total ** 2 / sum(known.map(({ weight }) => weight ** 2)) - 1);
+  const inDays = Math.max(1, total ** 2 / blockSum(known.map(({ weight }) => weight ** 2)) - 1);
   const variance = within + excess;
   return {
     independent: Math.sqrt(squares),
@@ -70,4 +70,5 @@ function neighbours(deviations: readonly number[]): number {
   return all;
 }
 
-const sum = (of: readonly number[]): number => of.reduce((all, x) => all + x, 0);
+/** Returns the sum of one value per block. */
+export const blockSum = (of: readonly number[]): number => of.reduce((all, x) => all + x, 0);

@@ -1,6 +1,6 @@
 /** Verdict on whether fills earn more than the maker fee: the best distance, the profit and their intervals. */
 import { normalCumulative, normalQuantile, type BootstrapInterval, type Random } from '../../src/core/index.ts';
-import { blockError } from './blockError.ts';
+import { blockError, blockSum } from './blockError.ts';
 import type { DistancePoint, DistanceProfile } from './distanceProfile.ts';
 import { hoursToDecide, hoursToMeasure, worthPerHour } from './hoursMissing.ts';
 import { studentReach } from './studentReach.ts';
@@ -134,7 +134,7 @@ export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions
   }));
   return {
     ...{ quote: false, why: lossReason(isKnown, nets[best]!), isKnown },
-    hoursMissing: isKnown ? 0 : hoursToDecide(margins, sum(judged[0]!.blocks.seconds) / 3_600, worth),
+    hoursMissing: isKnown ? 0 : hoursToDecide(margins, blockSum(judged[0]!.blocks.seconds) / 3_600, worth),
     ...{ bestDistanceBps: distanceBps, ...found },
   };
 }
@@ -178,10 +178,11 @@ type Part = {
 
 function partOf({ blocks, valuePerHour }: DistancePoint, h: number, draws: readonly Int32Array[]): Part {
   const [known, markout] = [blocks.known[h]!, blocks.markout[h]!];
-  const hours = sum(blocks.seconds) / 3_600;
-  const left = sum(markout) / sum(known);
+  const hours = blockSum(blocks.seconds) / 3_600;
+  const knownValue = blockSum(known);
+  const left = blockSum(markout) / knownValue;
   const ofVolume = blocks.value.map((value, b) => (value - (valuePerHour / 3_600) * blocks.seconds[b]!) / hours);
-  const ofLeft = markout.map((gained, b) => (gained - left * known[b]!) / sum(known));
+  const ofLeft = markout.map((gained, b) => (gained - left * known[b]!) / knownValue);
   const drawn = (of: readonly number[], draw: Int32Array): number => {
     let all = 0;
     for (const b of draw) all += of[b]!;
@@ -203,14 +204,12 @@ function partOf({ blocks, valuePerHour }: DistancePoint, h: number, draws: reado
   };
 }
 
-const sum = (of: readonly number[]): number => of.reduce((all, x) => all + x, 0);
-
 /**
  * Returns the standard error of a sum over blocks. `parts` are the deviations of the blocks, which sum to 0; `count` is
  * the number of blocks that contribute to the sum.
  */
 const errorOf = (parts: readonly number[], count: number): number =>
-  Math.sqrt((sum(parts.map(x => x * x)) * count) / (count - 1));
+  Math.sqrt((blockSum(parts.map(x => x * x)) * count) / (count - 1));
 
 /**
  * Returns the number of standard errors between the remaining edges and their lower bounds (`sign` 1) or upper bounds

@@ -5,7 +5,7 @@ import type { QuoteVerdict } from './quoteVerdict.ts';
 export type QuoteAnswer = 'quote' | 'do not quote' | 'not known yet';
 
 /** Returns the answer of a verdict. */
-export function answerOf(verdict: QuoteVerdict): QuoteAnswer {
+export function quoteAnswer(verdict: QuoteVerdict): QuoteAnswer {
   if (verdict.quote) return 'quote';
   return verdict.isKnown ? 'do not quote' : 'not known yet';
 }

@@ -20,7 +20,7 @@ import { hedgedSection } from '../hedged/section.ts';
 import { secondsText } from '../report/plots.ts';
 import type { ScoutedBook, Scouting } from './scouting.ts';
 import { bpsText } from '../profile/bpsText.ts';
-import { answerOf, missingText, type QuoteAnswer } from '../profile/verdictWords.ts';
+import { quoteAnswer, missingText, type QuoteAnswer } from '../profile/verdictWords.ts';
 import { scoutWords, shownIn } from './summary.ts';
 import { togetherSection } from './togetherSection.ts';
 
@@ -123,7 +123,7 @@ function bookTable(scouting: Scouting): Html {
       ? html`<b>${bpsText(verdict.distanceBps)}</b><br /><span class="soft"
             >${verdict.distanceInterval.map(bpsText).join(' to ')}</span
           >`
-      : html`<span class="soft">${answerOf(verdict)}</span>`;
+      : html`<span class="soft">${quoteAnswer(verdict)}</span>`;
     const cells = [
       html`${durationText(book.seconds)}`,
       html`${bpsText(book.halfSpreadBps)}`,
@@ -204,7 +204,7 @@ function nets({ books, currency }: Scouting): Plot {
   const at = (i: number, x: number) => x * (books[i]?.rate ?? 1);
   const line = (label: string, colour: string, answers: readonly QuoteAnswer[]): Line => {
     const of = known.map((net, i) =>
-      books[i] !== undefined && answers.includes(answerOf(books[i].verdict)) ? net : null,
+      books[i] !== undefined && answers.includes(quoteAnswer(books[i].verdict)) ? net : null,
     );
     return {
       ...{ label, colour, style: 'dots' },

@@ -2,7 +2,7 @@
 import { counted, durationText, gainText, sumText } from '../../src/pages/index.ts';
 import { wideHoursText } from '../../src/tape/index.ts';
 import { bpsText } from '../profile/bpsText.ts';
-import { answerOf, hoursText } from '../profile/verdictWords.ts';
+import { quoteAnswer, hoursText } from '../profile/verdictWords.ts';
 import { verdictDistance, type ScoutedBook, type Scouting } from './scouting.ts';
 
 /** Formats a number with three significant digits and k, M or G; a dash if unknown. */
@@ -71,7 +71,7 @@ function pays(scouting: Scouting, best: ScoutedBook): string {
 
 function nothingPays(books: readonly ScoutedBook[]): string {
   const judged = books.filter(({ verdict }) => verdictDistance(verdict) !== null);
-  const isKnown = books.every(book => answerOf(book.verdict) === 'do not quote');
+  const isKnown = books.every(book => quoteAnswer(book.verdict) === 'do not quote');
   const start = `Quoting is not ${isKnown ? '' : 'known to be '}profitable in any book: at these fees, no distance in ${books.length === 1 ? 'this book' : `any of these ${books.length} books`} earns a profit with 95% confidence.`;
   const [nearest] = judged;
   if (nearest === undefined) return `${start} No book had enough trades to judge; observe for longer.`;
