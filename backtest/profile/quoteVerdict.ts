@@ -84,7 +84,8 @@ const SAMPLED_TAIL = 0.02;
  * 2005.)
  *
  * The standard error from few blocks is itself uncertain, so Student's t distribution is used (`studentReach`). The error includes the
- * dependence of blocks and the differences between days (`blockError`).
+ * dependence of blocks and the differences between days (`blockError`). Rare large losses that are not in the recording
+ * are in no error: where one taker in twenty knows 60 bps more, 6% of the markets without an edge are quoted.
  */
 export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions): QuoteVerdict {
   const { feeBps, horizonS = 60, error = VERDICT_ERROR, random, samples = 1_000 } = options;
