@@ -74,7 +74,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/remote.md': 505,
   'docs/report.md': 525,
   'docs/runbook.md': 3_135,
-  'docs/scout.md': 980,
+  'docs/scout.md': 990,
   'docs/several-books.md': 300,
   'docs/shadow.md': 350,
   'docs/sentinel.md': 325,
