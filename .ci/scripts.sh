@@ -9,6 +9,7 @@ QUICK=(
   'leaders'
   'sbom'
   'tune:search-table -- --seeds 1 --studies 1'
+  'verdicts:table -- 1'
 )
 LONG=(
   'calibrate:flow'

@@ -27,6 +27,7 @@ type ScoutFlags = HedgeFlags & {
   readonly session?: string;
   readonly books?: readonly string[];
   readonly for: number;
+  readonly untilKnown: boolean;
   readonly fees: FeesAsked;
   readonly latencyMs: number;
   readonly speed: number;
@@ -37,6 +38,8 @@ type ScoutFlags = HedgeFlags & {
 };
 
 const HOUR_MS = 3_600_000;
+/** Default of `--for` with `--until-known`. */
+const UNTIL_KNOWN_MS = 24 * HOUR_MS;
 
 /**
  * Adds the command `scout`. It exits with 0 even if quoting pays in no book, and also after a stop. Rejects with
@@ -52,6 +55,11 @@ export function addScoutCommand(program: Command): void {
       new Option('--for <duration>', 'observation time, like 10m; Ctrl-C ends it')
         .argParser(durationFlag)
         .default(HOUR_MS, '1h')
+        .conflicts('tape'),
+    )
+    .addOption(
+      new Option('--until-known', 'end when the verdict of each book is known, at most after --for (default then: 24h)')
+        .default(false)
         .conflicts('tape'),
     )
     .option('--fees <tier>', 'fee tier (config, best, entry) or maker fee (bps)', tierOrFeeFlag, 'config')
@@ -127,15 +135,16 @@ async function look(
   }
   const clock = realClock(flags.speed);
   const log = logger(config.log.level, []);
+  const { untilKnown } = flags;
+  const isDefault = command.getOptionValueSource('for') === 'default';
+  const forMs = (untilKnown && isDefault ? UNTIL_KNOWN_MS : flags.for) * flags.speed;
   let scouted: Scouted | null = null;
   await withMarketOf(config, [], { ...flags, tape: '', allBooks: true }, clock, async (addresses, seed) => {
     scouted = await scoutMarket(asked(seed), {
-      ...{ addresses, clock, forMs: flags.for * flags.speed },
+      ...{ addresses, clock, forMs, untilKnown },
       log: line => log.debug({}, line),
-      onStarted: stop => {
-        signals.tell(stop);
-        setTimeout(() => stop('the observation time (--for) is over'), flags.for).unref();
-      },
+      onStarted: stop => signals.tell(stop),
+      onChecked: line => log.info({}, line),
     });
   });
   if (scouted === null) throw new Error('scouting stopped before any book was observed');

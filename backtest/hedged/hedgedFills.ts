@@ -277,7 +277,10 @@ class HedgedFillsRun {
   #part(has: (block: number) => boolean): readonly DistanceSums[] {
     const selected = (of: Float64Array): readonly number[] =>
       Array.from(of).filter((_, b) => has(b) && this.#seconds[b]! > 0);
+    const { split, blockMs } = this.#options;
+    const at = selected(this.#seconds.map((_, b) => split + (b - this.#splitBlock) * blockMs));
     return this.#sums.map(({ fills, value, edge, known, markout }) => ({
+      at,
       ...{ seconds: selected(this.#seconds), fills: selected(fills), value: selected(value), edge: selected(edge) },
       ...{ known: known.map(selected), markout: markout.map(selected) },
     }));

@@ -36,6 +36,8 @@ export type HedgedVerdict = {
  * count as stale.
  */
 const MOVING_MIN = 0.1;
+/** Probability that one end of a 95% interval is wrong. */
+const END_ERROR = 0.025;
 
 /**
  * Judges fees. For each fee, the distance with the largest profit in the fitted part of the recordings is chosen.
@@ -109,7 +111,7 @@ const horizonIn = ({ horizonsS }: DistanceProfile): number => horizonsS.indexOf(
 const oneDistance = (profile: DistanceProfile, at: number, feeBps: number, seed: number): QuoteVerdict =>
   quoteVerdictOf(
     { ...profile, points: profile.points.slice(at, at + 1) },
-    { feeBps, horizonS: PAIR_HORIZON_S, random: randomOf(seed) },
+    { feeBps, horizonS: PAIR_HORIZON_S, error: END_ERROR, random: randomOf(seed) },
   );
 
 function verdictAt(

@@ -29,6 +29,8 @@ import { TickBook } from '../rows/tickBook.ts';
  * in the quote currency.
  */
 export type DistanceSums = {
+  /** Start of each block, in epoch ms. */
+  readonly at: readonly Millis[];
   /** Time with pegged orders, in seconds. */
   readonly seconds: readonly number[];
   readonly fills: readonly number[];
@@ -337,8 +339,9 @@ class Fills implements Watcher {
 
   sums(): readonly DistanceSums[] {
     const stood = (of: Float64Array): readonly number[] => Array.from(of).filter((_, b) => this.#seconds[b]! > 0);
+    const at = stood(this.#seconds.map((_, b) => this.#from + b * this.#options.blockMs));
     return this.#sums.map(({ seconds, fills, value, edge, known, markout }) => ({
-      ...{ seconds: stood(seconds), fills: stood(fills), value: stood(value), edge: stood(edge) },
+      ...{ at, seconds: stood(seconds), fills: stood(fills), value: stood(value), edge: stood(edge) },
       ...{ known: known.map(stood), markout: markout.map(stood) },
     }));
   }

@@ -20,6 +20,7 @@ import { hedgedSection } from '../hedged/section.ts';
 import { secondsText } from '../report/plots.ts';
 import type { ScoutedBook, Scouting } from './scouting.ts';
 import { bpsText } from '../profile/bpsText.ts';
+import { quoteAnswer, missingText, type QuoteAnswer } from '../profile/verdictWords.ts';
 import { scoutWords, shownIn } from './summary.ts';
 import { togetherSection } from './togetherSection.ts';
 
@@ -56,7 +57,7 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
         : section(
             'Comparison of the books',
             html`<p>
-                The upper plot shows net profit per hour at the best distance, with a 95% interval that is simultaneous
+                The upper plot shows net profit per hour at the best distance, with a 90% interval that is simultaneous
                 for all distances. In the lower plot, quoting a book can be profitable if the half-spread and the
                 average maker's edge after a minute both exceed the fee.
               </p>
@@ -122,7 +123,7 @@ function bookTable(scouting: Scouting): Html {
       ? html`<b>${bpsText(verdict.distanceBps)}</b><br /><span class="soft"
             >${verdict.distanceInterval.map(bpsText).join(' to ')}</span
           >`
-      : html`<span class="soft">do not quote</span>`;
+      : html`<span class="soft">${quoteAnswer(verdict)}</span>`;
     const cells = [
       html`${durationText(book.seconds)}`,
       html`${bpsText(book.halfSpreadBps)}`,
@@ -182,7 +183,7 @@ const signedText = (x: number): string => {
  * Returns a table row with the reason against quoting and the limitations of the recording; empty if there is neither.
  */
 function note({ verdict, limits }: ScoutedBook, cells: number): Html {
-  const words = [...(verdict.quote ? [] : [verdict.why]), ...limits];
+  const words = [...(verdict.quote ? [] : [`${verdict.why}${missingText(verdict)}`]), ...limits];
   return words.length === 0
     ? NO_HTML
     : html`<tr class="note">
@@ -201,15 +202,20 @@ const namesAxis = (books: readonly ScoutedBook[]): Plot['x'] => ({
 function nets({ books, currency }: Scouting): Plot {
   const known = books.map(book => (book.rate === null ? null : book.verdict.netPerHour));
   const at = (i: number, x: number) => x * (books[i]?.rate ?? 1);
-  const line = (label: string, colour: string, quote: boolean): Line => {
-    const of = known.map((net, i) => (books[i]?.verdict.quote === quote ? net : null));
+  const line = (label: string, colour: string, answers: readonly QuoteAnswer[]): Line => {
+    const of = known.map((net, i) =>
+      books[i] !== undefined && answers.includes(quoteAnswer(books[i].verdict)) ? net : null,
+    );
     return {
       ...{ label, colour, style: 'dots' },
       values: of.map((net, i) => net && at(i, net.value)),
       spans: of.map((net, i) => net && ([at(i, net.low), at(i, net.high)] as const)),
     };
   };
-  const lines = [line('pays', 'spread', true), line('do not quote', 'soft', false)];
+  const lines = [
+    line('pays', 'spread', ['quote']),
+    line('not known yet, or do not quote', 'soft', ['not known yet', 'do not quote']),
+  ];
   return {
     ...{ id: 'nets', title: 'Net per hour' },
     x: namesAxis(books),

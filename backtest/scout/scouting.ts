@@ -101,6 +101,8 @@ export type ScoutOptions = {
   /** Volume of the account in the last 30 days, in the currency of the tiers. */
   readonly volume30d: number;
   readonly seed: number;
+  /** Probability that the verdict is `quote` although no distance pays. Default: 0.05. */
+  readonly error?: number;
   readonly onShare?: (share: number) => void;
 };
 
@@ -111,7 +113,7 @@ const HOURS_30D = 720;
 
 /** Evaluates a book. The `rate` of the result is `null`, because it depends on the other books. */
 export function scoutedBook(name: string, tape: Tape, options: ScoutOptions): ScoutedBook {
-  const { cadenceMs, latencyMs, feeBps, seed, onShare = () => undefined } = options;
+  const { cadenceMs, latencyMs, feeBps, seed, error, onShare = () => undefined } = options;
   const { symbol: book, major, minor } = tape.instrument;
   const { takerValue, ...seen } = marketSeen(tape, share => onShare(0.1 * share));
   const profile = distanceProfileOf(tape, {
@@ -122,7 +124,10 @@ export function scoutedBook(name: string, tape: Tape, options: ScoutOptions): Sc
     seed,
     onShare: share => onShare(0.1 + 0.9 * share),
   });
-  const verdict = quoteVerdictOf(profile, { feeBps, horizonS: HORIZON_S, random: randomOf(seed) });
+  const verdict = quoteVerdictOf(profile, {
+    ...{ feeBps, horizonS: HORIZON_S, random: randomOf(seed) },
+    ...(error !== undefined && { error }),
+  });
   const h = profile.horizonsS.indexOf(HORIZON_S);
   const curve = profile.points.map(({ distanceBps, edgeBps, fills, fillsPerHour, valuePerHour, markoutBps }) => {
     const left = markoutBps[h] ?? null;

@@ -2,6 +2,7 @@
 import { counted, durationText, gainText, sumText } from '../../src/pages/index.ts';
 import { wideHoursText } from '../../src/tape/index.ts';
 import { bpsText } from '../profile/bpsText.ts';
+import { quoteAnswer, hoursText } from '../profile/verdictWords.ts';
 import { verdictDistance, type ScoutedBook, type Scouting } from './scouting.ts';
 
 /** Formats a number with three significant digits and k, M or G; a dash if unknown. */
@@ -48,6 +49,7 @@ export function scoutWords(scouting: Scouting): readonly string[] {
     best === undefined ? nothingPays(books) : pays(scouting, best),
     `${seenText(scouting)} ${feesText(scouting)}`,
     ...paying(scouting).flatMap(book => tierText(book, scouting.currency) ?? []),
+    ...undecided(books),
     ...unrated(scouting),
     ...books.flatMap(({ name, wideHours }) =>
       wideHours === undefined ? [] : [`${name}: ${wideHoursText(wideHours)}`],
@@ -64,12 +66,13 @@ function pays(scouting: Scouting, best: ScoutedBook): string {
     gainText(x * rate, shown),
   );
   const need = capital === null ? '' : `, with ${sumText(Math.round(capital * rate), shown)} ${shown} of capital`;
-  return `Quoting is profitable in ${paying(scouting).length} of ${counted(books.length, 'book')}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the mid price at a maker fee of ${bpsText(feeBps)} bps. Quoting at this distance earns ${value} ${shown} per hour (95%: ${low} to ${high})${need}.`;
+  return `Quoting is profitable in ${paying(scouting).length} of ${counted(books.length, 'book')}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the mid price at a maker fee of ${bpsText(feeBps)} bps. Quoting at this distance earns ${value} ${shown} per hour (90%: ${low} to ${high})${need}.`;
 }
 
 function nothingPays(books: readonly ScoutedBook[]): string {
   const judged = books.filter(({ verdict }) => verdictDistance(verdict) !== null);
-  const start = `Quoting is not profitable in any book: at these fees, no distance in ${books.length === 1 ? 'this book' : `any of these ${books.length} books`} earns a profit with 95% confidence.`;
+  const isKnown = books.every(book => quoteAnswer(book.verdict) === 'do not quote');
+  const start = `Quoting is not ${isKnown ? '' : 'known to be '}profitable in any book: at these fees, no distance in ${books.length === 1 ? 'this book' : `any of these ${books.length} books`} earns a profit with 95% confidence.`;
   const [nearest] = judged;
   if (nearest === undefined) return `${start} No book had enough trades to judge; observe for longer.`;
   const { name, feeBps, verdict } = nearest;
@@ -103,6 +106,24 @@ function tierText(book: ScoutedBook, compared: string | null): string | null {
   if (reached === null || Math.abs(reached.feeBps - feeBps) < 1e-6) return null;
   const { rate, currency } = shownIn(book, compared);
   return `${name}: a month of quoting at the best distance brings the 30-day volume to ${compact(reached.volume30d)} ${minor} and the maker fee to ${bpsText(reached.feeBps)} bps instead of ${bpsText(feeBps)} bps; the difference is worth ${gainText(reached.worthPerHour * rate, currency)} ${currency} per hour.`;
+}
+
+/** Number of undecided books that the summary names. */
+const NAMED_MAX = 5;
+
+/** Describes the books whose verdict is not known yet, with the hours that would decide, fewest first. */
+function undecided(books: readonly ScoutedBook[]): readonly string[] {
+  const open = books.flatMap(({ name, verdict }) =>
+    verdict.quote || verdict.isKnown
+      ? []
+      : [{ hours: verdict.hoursMissing ?? Infinity, text: `${name} (${hoursText(verdict)})` }],
+  );
+  if (open.length === 0) return [];
+  const named = open.sort((a, b) => (a.hours < b.hours ? -1 : a.hours > b.hours ? 1 : 0)).slice(0, NAMED_MAX);
+  const others = open.length - named.length;
+  return [
+    `Not known yet, with the further hours that would decide at the profit seen so far: ${named.map(({ text }) => text).join(', ')}${others > 0 ? ` and ${counted(others, 'other book')}` : ''}.`,
+  ];
 }
 
 function unrated({ books, currency }: Scouting): readonly string[] {

@@ -26,8 +26,9 @@
  * It was raised by 250 for fill models from own fills: a section, two keys and two options.
  * It was raised by 120 for the files of a paper account, copies of it, and refused starts.
  * It was raised by 200 for the lifelike market: its section and keys.
+ * It was raised by 250 for the third answer of a scout, and for scouts that end when each book is known.
  */
-export const WORDS_MAX = 46_830;
+export const WORDS_MAX = 47_080;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -63,7 +64,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/hedging-band.md': 575,
   'docs/hedging.md': 990,
   'docs/importing.md': 800,
-  'docs/json.md': 2_310,
+  'docs/json.md': 2_320,
   'docs/ledger.md': 502,
   'docs/mapping-files.md': 775,
   'docs/market-model.md': 610,
@@ -79,7 +80,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/remote.md': 505,
   'docs/report.md': 545,
   'docs/runbook.md': 3_135,
-  'docs/scout.md': 735,
+  'docs/scout.md': 990,
   'docs/several-books.md': 500,
   'docs/shadow.md': 350,
   'docs/sentinel.md': 325,

@@ -3818,4 +3818,28 @@ export const EDITS: readonly Edit[] = [
     test: 'test/backtest/fitted/fit.test.ts',
     title: 'finds the share of a hypothesis in spite of censoring: 0.3',
   },
+  {
+    name: 'days that differ count as more blocks of one day',
+    file: 'backtest/profile/blockError.ts',
+    from: 'known.length >= DAYS_MIN ? Math.max(0, between - within) : 0',
+    to: '0',
+    test: 'test/backtest/profile/blockError.test.ts',
+    title: 'of days that differ is that of as many values as days, however many blocks a day has',
+  },
+  {
+    name: 'each check of a scout uses the error of the checks before again',
+    file: 'backtest/scout/checks.ts',
+    from: '(atMs - (kept[i - 1] ?? 0))',
+    to: 'atMs',
+    test: 'test/backtest/profile/verdictErrors.test.ts',
+    title: 'checks double the time, their errors add up to 5%, and the last has at least half of it',
+  },
+  {
+    name: 'the hours that would decide grow with the error and not with its square',
+    file: 'backtest/profile/hoursMissing.ts',
+    from: '(half / room) ** 2 - 1',
+    to: 'half / room - 1',
+    test: 'test/backtest/profile/verdictErrors.test.ts',
+    title: 'is known after the hours that it names, if these are like the hours before',
+  },
 ];

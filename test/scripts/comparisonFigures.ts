@@ -219,11 +219,11 @@ function verdictTexts({ tapes }: ComparisonFigures): readonly string[] {
     });
     return `- **${quote ? 'Quote' : 'Do not quote'}**, at the best fee: ${[`${some.length} of ${first.length}`, ...says].join('; ')}.`;
   };
-  const atLeastOne = Math.round(100 * (1 - 0.975 ** judged));
+  const atLeastOne = Math.round(100 * (1 - 0.95 ** judged));
   return [
     text(false),
     text(true),
-    `- **By chance** 1 verdict of 40 is contradicted, of these ${judged} about ${(judged / 40).toFixed(1)}, and one or more in ${atLeastOne} of 100 such sets.`,
+    `- **By chance** 1 verdict of 20 is contradicted, of these ${judged} about ${(judged / 20).toFixed(1)}, and one or more in ${atLeastOne} of 100 such sets.`,
   ];
 }
 

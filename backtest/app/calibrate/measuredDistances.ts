@@ -1,8 +1,10 @@
 /** Fills by distance in `puntas calibrate`: a table, a sentence per fee, and the profile for a model. */
 import {
+  quoteAnswer,
   distanceProfileOf,
   latencyOf,
   marketProfileOf,
+  missingText,
   quoteVerdictOf,
   travel,
   type DistancePoint,
@@ -83,14 +85,14 @@ export function verdictSentence(feeBps: number, verdict: QuoteVerdict, minor: st
   const { distanceInterval, netPerHour, breakEvenFeeBps } = verdict;
   const fee = `Maker fee ${round(feeBps)} bps`;
   if (distanceInterval === null || netPerHour === null || breakEvenFeeBps === null)
-    return `${fee}, do not quote: ${verdict.quote ? '' : verdict.why}.`.replace('..', '.');
-  const between = `(95%: ${round(distanceInterval[0])} to ${round(distanceInterval[1])})`;
-  const net = `${round(netPerHour.value)} ${minor} per hour (95%: ${round(netPerHour.low)} to ${round(netPerHour.high)})`;
+    return `${fee}, ${quoteAnswer(verdict)}: ${verdict.quote ? '' : verdict.why}.`.replace('..', '.');
+  const between = `(90%: ${round(distanceInterval[0])} to ${round(distanceInterval[1])})`;
+  const net = `${round(netPerHour.value)} ${minor} per hour (90%: ${round(netPerHour.low)} to ${round(netPerHour.high)})`;
   const even =
     breakEvenFeeBps < 0 ? `a rebate of ${round(-breakEvenFeeBps)} bps` : `a fee of ${round(breakEvenFeeBps)} bps`;
   return verdict.quote
     ? `${fee}: quote ${round(verdict.distanceBps)} bps ${between} from the mid price to earn ${net}. Quoting is profitable at ${even} ${breakEvenFeeBps < 0 ? 'or more' : 'or less'}.`
-    : `${fee}, do not quote: ${verdict.why}. The best distance, ${round(verdict.bestDistanceBps!)} bps ${between}, earns ${net}. Quoting is profitable at ${even} ${breakEvenFeeBps < 0 ? 'or more' : 'or less'}.`;
+    : `${fee}, ${quoteAnswer(verdict)}: ${verdict.why}${missingText(verdict)}. The best distance, ${round(verdict.bestDistanceBps!)} bps ${between}, earns ${net}. Quoting is profitable at ${even} ${breakEvenFeeBps < 0 ? 'or more' : 'or less'}.`;
 }
 
 /** Formats the lines under `market:`, or a comment if too few distances have fills. */

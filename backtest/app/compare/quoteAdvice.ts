@@ -6,6 +6,7 @@ import {
   distanceProfileOf,
   latencyOf,
   marketProfileOf,
+  missingText,
   quoteVerdictOf,
   travel,
   verdictDistance,
@@ -72,7 +73,8 @@ export class Verdicts {
       const after = rest !== null && distance !== null ? this.#netAt(rest, distance, feeBps) : null;
       const [from, to] = verdict.distanceInterval ?? [null, null];
       return {
-        ...{ feeBps, quote: verdict.quote, why: verdict.quote ? null : verdict.why, distanceBps: distance },
+        ...{ feeBps, quote: verdict.quote, distanceBps: distance },
+        why: verdict.quote ? null : `${verdict.why}${missingText(verdict)}`,
         distanceInterval: from === null || to === null ? null : [from, to],
         breakEvenFeeBps: verdict.breakEvenFeeBps,
         netPerHour: verdict.netPerHour,
@@ -125,5 +127,5 @@ export function reasonAgainstQuoting({ verdict }: QuoteAdvice, feeBps: number): 
       : fee >= 0
         ? `; quoting is profitable at a maker fee of at most ${fee} bps`
         : `; quoting is profitable with a rebate of at least ${-fee} bps`;
-  return `do not quote at a maker fee of ${Number(feeBps.toPrecision(4))} bps: ${why}${from}`;
+  return `do not quote at a maker fee of ${Number(feeBps.toPrecision(4))} bps: ${why}${missingText(verdict)}${from}`;
 }

@@ -8,8 +8,10 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import {
   booksTogether,
+  checksWithin,
   hedgedBookOf,
   HORIZON_S,
+  hoursText,
   ranked,
   scoutedBook,
   type HedgedBook,
@@ -17,9 +19,20 @@ import {
   type ScoutedBook,
   type Scouting,
   type TimedBook,
+  VERDICT_ERROR,
 } from '../../index.ts';
 import { embeddedFeesOf, liveBooksOf, type Config } from '../../../src/config.ts';
-import { pairOf, type AvailableBook, type BookRules, type Clock, type FeeTier } from '../../../src/core/index.ts';
+import {
+  pairOf,
+  sleep,
+  type AvailableBook,
+  type BookRules,
+  type Clock,
+  type FeeTier,
+  type Millis,
+  type Timer,
+} from '../../../src/core/index.ts';
+import { durationText } from '../../../src/pages/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import { loadStoredTape, logSecondsOf } from '../../../src/tape/index.ts';
 import { withProgress, type Progress } from '../../../src/messages/progress.ts';
@@ -48,10 +61,16 @@ export type ScoutCommand = {
 };
 
 /** Live market to record, with its addresses and the duration. */
-export type LiveMarket = Pick<RecordOptions, 'addresses' | 'log' | 'onStarted'> & {
+export type LiveMarket = Pick<RecordOptions, 'addresses' | 'log'> & {
   readonly clock: Clock;
   /** Duration of the recording in ms, by the clock of the recorded exchange. */
   readonly forMs: number;
+  /** Whether to check the verdicts during the recording, and to end when all of them are known. */
+  readonly untilKnown: boolean;
+  /** Receives a function that ends the recording early. */
+  readonly onStarted: (stop: (why: string) => void) => void;
+  /** Receives one line for the operator after each check but the last. */
+  readonly onChecked: (line: string) => void;
 };
 
 /** Result of a scout, with the data that a configuration of each book needs. */
@@ -69,20 +88,62 @@ export type Scouted = {
  */
 const PUBLIC_MAX = 60;
 
+/** Pause between two recordings in ms, so that the requests of both within a minute do not exceed `PUBLIC_MAX`. */
+const PAUSE_MS = 60_000;
+
 /**
- * Records the market into a temporary folder, then measures it. Rejects with `UsageError` if the exchange cannot be
- * read.
+ * Records the market into a temporary folder, then measures it. With `untilKnown`, the recording is interrupted for
+ * checks, and continues with the books whose verdict is not known yet. Rejects with `UsageError` if the exchange cannot
+ * be read; an error after the first check ends the recording and is part of the result.
  */
 export async function scoutMarket(command: ScoutCommand, live: LiveMarket): Promise<Scouted> {
   const out = mkdtempSync(join(tmpdir(), 'puntas-scout-'));
+  const { clock, forMs } = live;
+  const checks = live.untilKnown ? checksWithin(forMs) : [{ atMs: forMs, error: VERDICT_ERROR }];
+  const started = clock.elapsed();
+  const stop = new AbortController();
+  const known: Measured[] = [];
+  let listed: readonly AvailableBook[] = [];
+  let wanted = command.books;
+  let failure: string | null = null;
+  let errorLeft = VERDICT_ERROR;
   try {
-    const listed = await recordMarket(command, live, out);
-    const { found, leftOut } = await findTapes([out], command.progress);
-    const quiet = listed.filter(({ book }) => !found.some(tape => bookOf(tape) === book));
-    const because = new Map(leftOut.map(({ path, why }) => [path.split(' ').at(-1), why]));
-    return await measured(command, live.addresses.restUrl, found, listed, [
-      ...quiet.map(({ book }) => ({ path: book, why: because.get(book) ?? 'no data' })),
-    ]);
+    for (const [i, { atMs, error }] of checks.entries()) {
+      const untilMs = atMs - (clock.elapsed() - started);
+      const part = { out, untilMs, stop, once: i === 0 };
+      if (i === 0) listed = await recordMarket(command, live, part);
+      else if (untilMs > 0 && !stop.signal.aborted)
+        failure = await recordMarket({ ...command, books: wanted }, live, part).then(
+          () => null,
+          (thrown: unknown) => (thrown instanceof Error ? thrown.message : String(thrown)),
+        );
+      const paused = clock.elapsed();
+      const isLast = i === checks.length - 1 || stop.signal.aborted || failure !== null;
+      const { found, leftOut } = await findTapes([out], command.progress);
+      const undecided = found.filter(tape =>
+        known.every(({ books }) => books.every(({ book }) => book !== bookOf(tape))),
+      );
+      // The last check may use all of the error that earlier checks left.
+      const measured = await measuredBooks(command, undecided, listed, isLast ? errorLeft : error);
+      errorLeft -= error;
+      const decided = measured.books.filter(({ verdict }) => verdict.quote || verdict.isKnown).map(({ book }) => book);
+      const rest = listed
+        .map(({ book }) => book)
+        .filter(book => !decided.includes(book) && (wanted ?? [book]).includes(book));
+      known.push(isLast || rest.length === 0 ? measured : only(measured, decided));
+      if (isLast || rest.length === 0) {
+        const quiet = listed.filter(({ book }) => !found.some(tape => bookOf(tape) === book));
+        const because = new Map(leftOut.map(({ path, why }) => [path.split(' ').at(-1), why]));
+        return await scoutedOf(command, live.addresses.restUrl, joined(known), [
+          ...quiet.map(({ book }) => ({ path: book, why: because.get(book) ?? 'no data' })),
+          ...(failure === null ? [] : [{ path: 'the rest of the time', why: failure }]),
+        ]);
+      }
+      live.onChecked(checkText(clock.elapsed() - started, listed.length, rest, measured.books));
+      wanted = rest;
+      await sleep(clock, Math.max(0, PAUSE_MS - (clock.elapsed() - paused)), stop.signal);
+    }
+    throw new Error('scouting ended without a check');
   } finally {
     rmSync(out, { recursive: true, force: true });
   }
@@ -116,7 +177,8 @@ export async function scoutRecordings(
     if (why !== null) out.push({ path: name, why });
     return why === null;
   });
-  const scouted = await measured(command, paths.join(', '), replayable, null, out);
+  const measured = await measuredBooks(command, replayable, null, VERDICT_ERROR);
+  const scouted = await scoutedOf(command, paths.join(', '), measured, out);
   if (hedge === null) return scouted;
   const { scouting } = scouted;
   const hedged = await hedgedBooks(command, wanted, hedge);
@@ -154,54 +216,107 @@ async function hedgedBooks(
   return { books, leftOut };
 }
 
-/** Records the market. Returns the recorded books as the exchange lists them. */
+/** Part of the recording between two checks. */
+type RecordedPart = {
+  readonly out: string;
+  readonly untilMs: Millis;
+  /** Aborted if the operator ends the recording early. */
+  readonly stop: AbortController;
+  /** Whether an unreadable list of books ends the recording; otherwise it is read again. */
+  readonly once: boolean;
+};
+
+/** Records the market for `untilMs`, or until it is stopped. Returns the recorded books as the exchange lists them. */
 async function recordMarket(
   { config, books, seed, progress }: ScoutCommand,
-  { addresses, clock, forMs, log, onStarted }: LiveMarket,
-  out: string,
+  { addresses, clock, log, onStarted }: LiveMarket,
+  { out, untilMs, stop: ended, once }: RecordedPart,
 ): Promise<readonly AvailableBook[]> {
   const { exchange } = config;
   const publicPerMinute = Math.min(PUBLIC_MAX, exchange.budgets.publicPerMinute);
   let watching: readonly AvailableBook[] = [];
   const started = clock.elapsed();
+  let timer: Timer | null = null;
   try {
     const { failure } = await record({
       config: { ...config, exchange: { ...exchange, budgets: { ...exchange.budgets, publicPerMinute } } },
-      ...{ addresses, out, clock, seed, log, onStarted, once: true },
+      ...{ addresses, out, clock, seed, log, once },
+      onStarted: stop => {
+        timer = clock.after(untilMs, () => stop('the observation time (--for) is over'));
+        onStarted(why => {
+          ended.abort();
+          stop(why);
+        });
+      },
       books: listed => {
         watching = books === null ? listed : listed.filter(({ book }) => books.includes(book));
-        progress.begin(forMs, `watching ${watching.length} books`);
+        progress.begin(untilMs, `watching ${watching.length} books`);
         return books ?? watching.map(({ book }) => book);
       },
-      onProgress: () => progress.at(Math.min(forMs, clock.elapsed() - started)),
+      onProgress: () => progress.at(Math.min(untilMs, clock.elapsed() - started)),
     });
     if (failure !== null) throw new UsageError(`recording failed: ${failure}`, 1);
   } finally {
+    (timer as Timer | null)?.stop();
     progress.end();
   }
   return watching;
 }
 
-async function measured(
+/** Measured books, with what the comparison of the books and their configurations need. */
+type Measured = {
+  readonly books: readonly ScoutedBook[];
+  readonly timed: readonly TimedBook[];
+  readonly leftOut: readonly LeftOut[];
+  readonly about: ReadonlyMap<string, About>;
+};
+
+type About = { readonly rules: BookRules; readonly path: string | null; readonly tiers: readonly FeeTier[] };
+
+/** Returns the results of some of the measured books. */
+const only = ({ books, timed, leftOut, about }: Measured, names: readonly string[]): Measured => ({
+  books: books.filter(({ book }) => names.includes(book)),
+  timed: timed.filter(({ book }) => names.includes(book.book)),
+  leftOut: leftOut.filter(({ path }) => names.includes(path)),
+  about,
+});
+
+const joined = (parts: readonly Measured[]): Measured => ({
+  books: parts.flatMap(({ books }) => books),
+  timed: parts.flatMap(({ timed }) => timed),
+  leftOut: parts.flatMap(({ leftOut }) => leftOut),
+  about: new Map(parts.flatMap(({ about }) => [...about])),
+});
+
+/** Describes the result of a check: the books that are known, and the hours that the others need. */
+function checkText(ms: Millis, all: number, rest: readonly string[], books: readonly ScoutedBook[]): string {
+  const paying = books.filter(({ verdict }) => verdict.quote).map(({ book }) => book);
+  const missing = rest.map(name => {
+    const verdict = books.find(({ book }) => book === name)?.verdict;
+    return `${name} (${verdict === undefined ? 'no estimate' : hoursText(verdict)})`;
+  });
+  return `after ${durationText(ms / 1_000)}: ${all - rest.length} of ${all} books known${paying.length === 0 ? '' : `, quote ${paying.join(', ')}`}; continuing with ${missing.join(', ')}`;
+}
+
+async function measuredBooks(
   command: ScoutCommand,
-  looked: string,
   found: readonly PlacedTape[],
   listed: readonly AvailableBook[] | null,
-  leftOut: readonly LeftOut[],
-): Promise<Scouted> {
-  const { config, fees, latencyMs, seed, version, progress, isStopped } = command;
+  error: number,
+): Promise<Measured> {
+  const { config, fees, latencyMs, seed, progress, isStopped } = command;
   const cadenceMs = config.timing.decideEveryMs;
   const books: ScoutedBook[] = [];
   const timed: TimedBook[] = [];
-  const out = [...leftOut];
-  const about = new Map<string, { rules: BookRules; path: string | null; tiers: readonly FeeTier[] }>();
+  const leftOut: LeftOut[] = [];
+  const about = new Map<string, About>();
   for (const { name: own, path, given } of found) {
     const book = bookOf({ given });
     const name = listed === null ? own : book;
     // Yields to the event loop, so that signals are handled between two books.
     await setImmediate();
     if (listed === null && isStopped() && books.length > 0) {
-      out.push({ path: name, why: 'scout was stopped before measuring this book' });
+      leftOut.push({ path: name, why: 'scout was stopped before measuring this book' });
       continue;
     }
     const tiers = tiersOf(command, book, listed);
@@ -211,16 +326,27 @@ async function measured(
         await withProgress(progress, `measuring ${name}`, onShare => {
           const tape = 'options' in given ? loadStoredTape(given.tape) : given;
           about.set(name, { rules: tape.rules, path: listed === null ? path : null, tiers });
-          const scouted = scoutedBook(name, tape, { ...account, tiers, cadenceMs, latencyMs, seed, onShare });
-          if (scouted.mid !== null && found.length > 1) timed.push({ book: scouted, log: logSecondsOf(tape) });
+          const scouted = scoutedBook(name, tape, { ...account, tiers, cadenceMs, latencyMs, seed, error, onShare });
+          if (scouted.mid !== null) timed.push({ book: scouted, log: logSecondsOf(tape) });
           return scouted;
         }),
       );
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      out.push({ path: name, why: error.message });
+    } catch (thrown) {
+      if (!(thrown instanceof RangeError)) throw thrown;
+      leftOut.push({ path: name, why: thrown.message });
     }
   }
+  return { books, timed, leftOut, about };
+}
+
+/** Compares and ranks the measured books. */
+async function scoutedOf(
+  { config, fees, latencyMs, version, progress }: ScoutCommand,
+  looked: string,
+  { books, timed, about, leftOut: unmeasured }: Measured,
+  leftOut: readonly LeftOut[],
+): Promise<Scouted> {
+  const cadenceMs = config.timing.decideEveryMs;
   const [, minor] = pairOf(config.book);
   const together =
     timed.length < 2 ? null : await withProgress(progress, 'comparing the books', () => booksTogether(timed));
@@ -231,7 +357,7 @@ async function measured(
       ...{ looked, fees: typeof fees === 'number' ? `${fees} bps` : fees, cadenceMs, latencyMs, horizonS: HORIZON_S },
       ...ranked(books, preferred),
       ...(together !== null && { together }),
-      leftOut: out.map(({ path, why }) => ({ what: path, why })),
+      leftOut: [...leftOut, ...unmeasured].map(({ path, why }) => ({ what: path, why })),
     },
     found: about,
   };

@@ -56,7 +56,7 @@ function heading(
       /[\r\n]/g,
       ' ',
     ),
-    `# At a maker fee of ${bpsText(feeBps)} bps, expected net ${net} ${minor} per hour (95%: ${from} to ${to}), with each fill valued at the mid price 60 s later.`,
+    `# At a maker fee of ${bpsText(feeBps)} bps, expected net ${net} ${minor} per hour (90%: ${from} to ${to}), with each fill valued at the mid price 60 s later.`,
     ...(note === null ? [] : [`# ${note}`]),
     '# Read docs/scout.md, check every limit below, and run the configuration on paper first.',
     '',

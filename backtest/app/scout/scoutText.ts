@@ -41,7 +41,7 @@ function leftOutLines(leftOut: Scouting['leftOut']): readonly string[] {
 }
 
 const LEGEND =
-  'The columns "half spr." (half the spread), "vola", "maker", "pays to", "dist" and "tier" are in bps. "vola" is the standard deviation of the price over an hour. "maker" is the average markout of makers 60 s after a fill. "pays to" is the highest maker fee at which quoting is profitable. "dist" is the most profitable distance from the mid price. "low" and "high" are the 95% interval of "net". "needs" is the capital for ten orders on each side. "tier" is the maker fee after a month of quoting at "dist".';
+  'The columns "half spr." (half the spread), "vola", "maker", "pays to", "dist" and "tier" are in bps. "vola" is the standard deviation of the price over an hour. "maker" is the average markout of makers 60 s after a fill. "pays to" is the highest maker fee at which quoting is profitable. "dist" is the most profitable distance from the mid price; "no" means do not quote, and "?" not known yet. "low" and "high" are the 90% interval of "net". "needs" is the capital for ten orders on each side. "tier" is the maker fee after a month of quoting at "dist".';
 
 function tableOf({ books, currency }: Scouting): readonly string[] {
   const sum = (of: (book: ScoutedBook) => number | null, text: (x: number | null) => string) => (book: ScoutedBook) => {
@@ -58,7 +58,10 @@ function tableOf({ books, currency }: Scouting): readonly string[] {
       cell: ({ maker }) => bpsText(maker.find(({ seconds }) => seconds === 60)?.bps ?? null),
     },
     { heads: ['pays', 'to'], cell: ({ verdict }) => bpsText(verdict.breakEvenFeeBps) },
-    { heads: ['dist', ''], cell: ({ verdict }) => (verdict.quote ? bpsText(verdict.distanceBps) : 'no') },
+    {
+      heads: ['dist', ''],
+      cell: ({ verdict }) => (verdict.quote ? bpsText(verdict.distanceBps) : verdict.isKnown ? 'no' : '?'),
+    },
     { heads: ['net', `${currency ?? ''}/h`], cell: sum(({ verdict }) => verdict.netPerHour?.value ?? null, signed) },
     { heads: ['low', ''], cell: sum(({ verdict }) => verdict.netPerHour?.low ?? null, signed) },
     { heads: ['high', ''], cell: sum(({ verdict }) => verdict.netPerHour?.high ?? null, signed) },

@@ -67,6 +67,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   scout: [
     ['puntas scout -c my.yaml --for 1h --out scout.html --yaml best.yaml', 'observes the market for an hour'],
+    ['puntas scout -c my.yaml --for 24h --until-known', 'ends when the verdict of each book is known'],
     ['puntas scout --tape DIR --fees best', 'observes a recorded market'],
     ['puntas scout --tape DIR --hedge-tape DIR --hedge-fee 10', 'evaluates fills that are hedged on another exchange'],
   ],

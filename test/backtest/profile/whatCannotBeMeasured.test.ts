@@ -43,7 +43,7 @@ describe('a profile', () => {
     const verdict = quoteVerdictOf(profile, { feeBps: 4, random: randomOf(1) });
     expect(verdict).toMatchObject({ quote: false, why: profile.limits[0], netPerHour: null });
     expect(verdictSentence(4, verdict, 'mxn')).toMatch(
-      /^Maker fee 4 bps, do not quote: The recording has no executions[^.]*\.$/,
+      /^Maker fee 4 bps, not known yet: The recording has no executions[^.]*\.$/,
     );
   });
 
@@ -111,7 +111,7 @@ test('calibrate prints a table of at most 80 columns, a sentence for each fee, a
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
   const words = lines.join(' ').replaceAll(' # ', ' ');
   expect(words).toMatch(
-    /Maker fee 4 bps: quote [\d.]+ bps \(95%: [\d.]+ to [\d.]+\) from the mid price to earn [\d.]+ mxn per hour/,
+    /Maker fee 4 bps: quote [\d.]+ bps \(90%: [\d.]+ to [\d.]+\) from the mid price to earn [\d.]+ mxn per hour/,
   );
   expect(words).toMatch(
     /Maker fee 500 bps, do not quote: fills lose more than they earn at every distance\. The best distance, .* or less\./,

@@ -159,6 +159,7 @@ describe('the order of books', () => {
     const chance = {
       quote: false,
       why: 'chance',
+      ...{ isKnown: false, hoursMissing: 5 },
       bestDistanceBps: 20,
       distanceInterval: [10, 30],
       netPerHour: { value: 1e6, low: -1, high: 3e6, error: 1 },

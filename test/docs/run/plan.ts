@@ -24,7 +24,7 @@ const STANDS_FOR: readonly (readonly [RegExp, string])[] = [
   [/--from 2\d{3}-\d\d-\d\d\S*/, '--from TODAY'],
   [/--to 2\d{3}-\d\d-\d\d\S*/, '--to TOMORROW'],
   [/--at 5m/, '--at 3s'],
-  [/--for (?:60s|10m|1h)/, '--for 8s'],
+  [/--for (?:60s|10m|1h|24h)/, '--for 8s'],
   // The port is whichever is free.
   [/(--port |127\.0\.0\.1:)8080/g, '$1PORT'],
   [/(--metrics-port )9465/, '$1PORT'],
@@ -254,7 +254,7 @@ const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas tape\b.* --json/, /^\{"dir":/m],
   [
     /puntas scout\b(?!.* --json)/,
-    /^(?:Quoting is not profitable in any book: |There was no data, |Quoting is profitable in \d+ of \d+ books?\. )/m,
+    /^(?:Quoting is not (?:known to be )?profitable in any book: |There was no data, |Quoting is profitable in \d+ of \d+ books?\. )/m,
   ],
   [/puntas scout\b.* --json/, /^\{"made":.*"leftOut":\[/m],
   [/^jq /, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \w/m],

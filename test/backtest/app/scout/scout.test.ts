@@ -25,7 +25,7 @@ describe('ten books of a real server', () => {
     expect([...books.map(({ book }) => book), ...leftOut.map(({ what }) => what)].length).toBe(10);
     // Two minutes of ten books are too little for any verdict, also where a busy machine saw all of them.
     expect(describeScouting(scouted.scouting)).toMatch(
-      /^(?:Quoting is not profitable in any book:|There was no data, so) /,
+      /^(?:Quoting is not known to be profitable in any book:|There was no data, so) /,
     );
   });
 
@@ -37,7 +37,8 @@ describe('ten books of a real server', () => {
         isStopped: () => false,
       },
       {
-        ...{ clock: realClock(), forMs: 1_000, log: () => undefined, onStarted: () => undefined },
+        ...{ clock: realClock(), forMs: 1_000, untilKnown: false },
+        ...{ log: () => undefined, onStarted: () => undefined, onChecked: () => undefined },
         addresses: { restUrl: 'http://127.0.0.1:9/api' },
       },
     );

@@ -15,6 +15,8 @@ export type Look = {
   readonly requests: number;
   readonly turnedAway: number;
   readonly config: Config;
+  /** Lines of the checks before the last. */
+  readonly checks: readonly string[];
 };
 
 /** `forMs` is time of the exchange. */
@@ -23,8 +25,10 @@ export async function lookAtTen(of: {
   readonly speed: number;
   readonly forMs: number;
   readonly stream: boolean;
+  readonly untilKnown?: boolean;
 }): Promise<Look> {
-  const { seed, speed, forMs, stream } = of;
+  const { seed, speed, forMs, stream, untilKnown = false } = of;
+  const checks: string[] = [];
   const clock = realClock(speed);
   const venue = createVenue({ clock, seed, switches: { rateWindow: 'sliding' } });
   const names = Object.keys(FLOW_PROFILES);
@@ -56,12 +60,12 @@ export async function lookAtTen(of: {
         isStopped: () => false,
       },
       {
-        ...{ clock, forMs, log: () => undefined },
+        ...{ clock, forMs, untilKnown, log: () => undefined, onChecked: line => checks.push(line) },
         addresses: { restUrl: `${server.url}/api`, ...(stream && { streamUrl }) },
-        onStarted: stop => void clock.after(forMs, () => stop('it is over')),
+        onStarted: () => undefined,
       },
     );
-    return { scouted, good, mostPerMinute: mostIn(at, 60_000), requests: at.length, turnedAway, config };
+    return { scouted, good, mostPerMinute: mostIn(at, 60_000), requests: at.length, turnedAway, config, checks };
   } finally {
     await server.close();
     for (const market of markets) market.stop();

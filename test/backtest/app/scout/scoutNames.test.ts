@@ -17,3 +17,22 @@ test('the planted good book comes first and pays, within the budget', async () =
   const loaded = loadConfig(scoutConfig(scouted, config)!.text, 'written');
   expect(loaded.ok && loaded.config.book).toBe(good);
 }, 600_000);
+
+test('with checks on the way, it ends when each book is known or the time is over, and then within the budget', async () => {
+  const { scouted, good, mostPerMinute, turnedAway, checks } = await lookAtTen({
+    ...{ seed: 2, speed: 60, forMs: 3_600_000, stream: true, untilKnown: true },
+  });
+  expect([mostPerMinute <= 60, turnedAway]).toEqual([true, 0]);
+  // The first check is after 15 minutes, the second after 30, and a book that is known is not recorded again.
+  expect(checks.length).toBeGreaterThan(0);
+  expect(checks[0]).toMatch(/^after (?:1[5-9]|2\d) min[^:]*: \d of 10 books known/);
+  const { books, leftOut } = scouted.scouting;
+  expect(books.find(({ book }) => book === good)?.verdict.quote).toBe(true);
+  expect([...books.map(({ book }) => book), ...leftOut.map(({ what }) => what)].sort()).toEqual(
+    [...new Set([...books.map(({ book }) => book), ...leftOut.map(({ what }) => what)])].sort(),
+  );
+  const isFound = checks.some(line => line.includes(`quote ${good}`));
+  const longest = Math.max(...books.map(({ seconds }) => seconds));
+  const seconds = books.find(({ book }) => book === good)!.seconds;
+  if (isFound) expect(seconds).toBeLessThan(0.9 * longest);
+}, 600_000);

@@ -1,0 +1,74 @@
+/** Standard error of a ratio of sums over time blocks that may depend on each other, with its degrees of freedom. */
+import type { Millis } from '../../src/core/index.ts';
+
+/** Sums of one ratio by time block, in order of time. */
+export type RatioBlocks = {
+  /** Start of each block, in epoch ms. */
+  readonly at: readonly Millis[];
+  /** Deviation of each block's numerator from the ratio, divided by the total denominator. The sum is 0. */
+  readonly deviations: readonly number[];
+  /** Denominator of each block, at least 0. */
+  readonly weights: readonly number[];
+};
+
+export type BlockError = {
+  /** Standard error of the ratio if all blocks are independent. */
+  readonly independent: number;
+  /** Standard error of the ratio with the dependence of adjacent blocks and the differences between days; at least `independent`. */
+  readonly error: number;
+  /** Degrees of freedom of `error`, at least 1. */
+  readonly freedom: number;
+};
+
+/** Minimum number of days for an estimate of the differences between days. Two days have one difference, which says little. */
+const DAYS_MIN = 3;
+const DAY_MS = 86_400_000;
+
+/**
+ * Computes the error in three steps, each of which can only raise it:
+ * 1. Blocks are independent. The degrees of freedom are the equivalent number of equal blocks minus one (Kish, "Survey
+ *    Sampling", 1965). Blocks with weight 0 contain no information.
+ * 2. Adjacent blocks depend on each other (Newey and West, Econometrica 55(3), 1987).
+ * 3. Days differ: the variance between days, where it exceeds that of step 2, has one degree of freedom less than there
+ *    are days (random effects; Satterthwaite, Biometrics Bulletin 2(6), 1946). More hours of one day do not lower it.
+ */
+export function blockError({ at, deviations, weights }: RatioBlocks): BlockError {
+  const total = blockSum(weights);
+  const count = weights.filter(weight => weight > 0).length;
+  const scale = count / (count - 1);
+  const squares = scale * blockSum(deviations.map(x => x * x));
+  const inBlocks = Math.max(1, total ** 2 / blockSum(weights.map(weight => weight * weight)) - 1);
+  const within = Math.max(squares, squares + 2 * scale * neighbours(deviations));
+  const days = new Map<number, { deviation: number; weight: number }>();
+  at.forEach((start, b) => {
+    const day = days.get(Math.floor(start / DAY_MS)) ?? { deviation: 0, weight: 0 };
+    day.deviation += deviations[b]!;
+    day.weight += weights[b]!;
+    days.set(Math.floor(start / DAY_MS), day);
+  });
+  const known = [...days.values()].filter(({ weight }) => weight > 0);
+  const between = (known.length / (known.length - 1)) * blockSum(known.map(({ deviation }) => deviation ** 2));
+  const excess = known.length >= DAYS_MIN ? Math.max(0, between - within) : 0;
+  const inDays = Math.max(1, total ** 2 / blockSum(known.map(({ weight }) => weight ** 2)) - 1);
+  const variance = within + excess;
+  return {
+    independent: Math.sqrt(squares),
+    error: Math.sqrt(variance),
+    freedom: variance > 0 ? variance ** 2 / (within ** 2 / inBlocks + excess ** 2 / inDays) : inBlocks,
+  };
+}
+
+/** Returns the weighted sum of the products of neighboring deviations, with Bartlett's weights up to the cube root of their number. */
+function neighbours(deviations: readonly number[]): number {
+  const reach = Math.floor(Math.cbrt(deviations.length));
+  let all = 0;
+  for (let lag = 1; lag <= reach; lag++) {
+    let products = 0;
+    for (let b = lag; b < deviations.length; b++) products += deviations[b]! * deviations[b - lag]!;
+    all += (1 - lag / (reach + 1)) * products;
+  }
+  return all;
+}
+
+/** Returns the sum of one value per block. */
+export const blockSum = (of: readonly number[]): number => of.reduce((all, x) => all + x, 0);

@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { blockError, type RatioBlocks } from '../../../backtest/profile/blockError.ts';
+import { normal, randomOf } from '../../../src/core/index.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Blocks of equal weight with the given values, evenly spread over some days. */
+function blocksOf(values: readonly number[], days: number): RatioBlocks {
+  const mean = values.reduce((sum, x) => sum + x, 0) / values.length;
+  return {
+    at: values.map((_, b) => Math.floor((b * days * DAY_MS) / values.length)),
+    deviations: values.map(x => (x - mean) / values.length),
+    weights: values.map(() => 1),
+  };
+}
+
+const values = fc.array(fc.integer({ min: -1_000, max: 1_000 }), { minLength: 8, maxLength: 80 });
+
+describe('the error of a ratio over blocks', () => {
+  test('is at least that of independent blocks, and scales with the values', () => {
+    fc.assert(
+      fc.property(values, fc.integer({ min: 1, max: 6 }), (drawn, days) => {
+        fc.pre(new Set(drawn).size > 2);
+        const found = blockError(blocksOf(drawn, days));
+        expect(found.error).toBeGreaterThanOrEqual(found.independent);
+        expect(found.freedom).toBeGreaterThan(1 - 1e-9);
+        expect(found.freedom).toBeLessThan(drawn.length + days);
+        const scaled = blockError(blocksOf(drawn.map(x => 3 * x), days)); // prettier-ignore
+        expect(scaled.error).toBeCloseTo(3 * found.error, 6);
+        expect(scaled.freedom).toBeCloseTo(found.freedom, 3);
+      }),
+    );
+  });
+
+  test('of independent blocks is the standard error of their mean, with one degree of freedom less than blocks', () => {
+    const drawn = [1, -1, 1, -1, 1, -1, 1, -1];
+    const found = blockError(blocksOf(drawn, 1));
+    expect(found.error).toBeCloseTo(Math.sqrt(8 / 7 / 8), 12);
+    expect(found.freedom).toBeCloseTo(7, 9);
+  });
+
+  test('grows with values that follow each other', () => {
+    const drawn = Array.from({ length: 64 }, (_, b) => (Math.floor(b / 8) % 2 === 0 ? 1 : -1));
+    expect(blockError(blocksOf(drawn, 1)).error).toBeGreaterThan(1.5 * blockError(blocksOf(drawn, 1)).independent);
+  });
+
+  test('of days that differ is that of as many values as days, however many blocks a day has', () => {
+    const random = randomOf(1);
+    const ofDays = [3, -2, 5, -1, 2];
+    const found = [8, 16, 64].map(perDay =>
+      blockError(
+        blocksOf(
+          ofDays.flatMap(mean => Array.from({ length: perDay }, () => mean + 0.1 * normal(random))),
+          ofDays.length,
+        ),
+      ),
+    );
+    const mean = ofDays.reduce((sum, x) => sum + x, 0) / 5;
+    const expected = Math.sqrt(ofDays.reduce((sum, x) => sum + (x - mean) ** 2, 0) / 4 / 5);
+    for (const { error } of found) expect(error).toBeGreaterThan(0.95 * expected);
+    expect(found.at(-1)!.freedom).toBeLessThan(6);
+  });
+});

@@ -1,0 +1,126 @@
+/** Errors of verdicts in markets that are known: without an edge hardly any is quoted, with one it is found, and days that differ count. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { checksWithin, quoteVerdictOf, VERDICT_ERROR, type DistanceProfile } from '../../../backtest/index.ts';
+import { randomOf } from '../../../src/core/index.ts';
+import { sized } from '../../many.ts';
+import { FEE_BPS, NO_EDGE, plantedProfiles, type PlantedExecutions } from './plantedExecutions.ts';
+
+const SEEDS = Array.from({ length: sized(200, 25) }, (_, i) => i + 1);
+/** Number of `SEEDS` that a probability of `VERDICT_ERROR` exceeds in one of ten thousand trials. */
+const FALSE_MAX = sized(23, 7);
+const HOUR_MS = 3_600_000;
+
+const verdictOn = (profile: DistanceProfile, seed: number, error = VERDICT_ERROR) =>
+  quoteVerdictOf(profile, { feeBps: FEE_BPS, random: randomOf(seed), error });
+
+/** Whether a scout that checks on the way quotes the market at any of its checks, within `hours`. */
+function isQuoted(seed: number, hours: number, truth: PlantedExecutions): boolean {
+  const checks = checksWithin(hours * HOUR_MS);
+  const profiles = plantedProfiles(
+    seed,
+    checks.map(({ atMs }) => atMs / HOUR_MS),
+    truth,
+  );
+  return profiles.some((profile, i) => verdictOn(profile, seed, checks[i]!.error).quote);
+}
+
+describe('over all checks of a scout', () => {
+  test.each<[string, number, Partial<PlantedExecutions>]>([
+    ['heavy tails, changing volatility and runs of takers on one side', 24, {}],
+    ['few executions', 24, { perHour: 12 }],
+  ])('a market without an edge is quoted in hardly more than one of twenty seeds: %s', (_, hours, over) => {
+    const wrong = SEEDS.filter(seed => isQuoted(seed, hours, { ...NO_EDGE, ...over }));
+    expect(wrong.length, `seeds ${wrong.join(', ')}`).toBeLessThanOrEqual(FALSE_MAX);
+  });
+
+  // A limit, not a promise: where one fill in twenty loses 60 bps, a check that saw none of them cannot know it.
+  test('one of the takers in twenty who knows 60 bps more deceives it in no more than one of five seeds', () => {
+    const wrong = SEEDS.filter(seed => isQuoted(seed, 24, { ...NO_EDGE, informed: { share: 0.05, bps: 60 } }));
+    expect(wrong.length, `seeds ${wrong.join(', ')}`).toBeLessThanOrEqual(sized(47, 11));
+  });
+
+  test('days that differ by as much as the edge that is looked for are counted once there are a few', () => {
+    const days = { ...NO_EDGE, perHour: 30, dayBps: 3 };
+    const wrong = SEEDS.filter(seed => verdictOn(plantedProfiles(seed, [120], days)[0]!, seed).quote);
+    expect(wrong.length, `seeds ${wrong.join(', ')}`).toBeLessThanOrEqual(FALSE_MAX);
+  });
+
+  test('an edge of 5 bps under noise of 13 bps per fill is quoted within a day in nearly all seeds', () => {
+    const missed = SEEDS.filter(seed => !isQuoted(seed, 24, { ...NO_EDGE, marginBps: 5, curvatureBps: 3 }));
+    expect(missed.length, `seeds ${missed.join(', ')}`).toBeLessThanOrEqual(SEEDS.length / 20);
+  });
+});
+
+test('checks double the time, their errors add up to 5%, and the last has at least half of it', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 60_000, max: 30 * 24 * HOUR_MS }), forMs => {
+      const checks = checksWithin(forMs);
+      expect(checks.at(-1)!.atMs).toBe(forMs);
+      checks.slice(1).forEach(({ atMs }, i) => expect(atMs).toBe(2 * checks[i]!.atMs));
+      expect(checks.reduce((sum, { error }) => sum + error, 0)).toBeCloseTo(VERDICT_ERROR, 12);
+      expect(checks.at(-1)!.error).toBeGreaterThan(VERDICT_ERROR / 2 - 1e-12);
+      expect(checks.every(({ atMs, error }) => error > 0 && (atMs >= 900_000 || atMs === forMs))).toBe(true);
+    }),
+  );
+});
+
+test('a smaller error never turns a verdict into one to quote, and lowers the fee at which quoting pays', () => {
+  for (const seed of SEEDS.slice(0, 5)) {
+    const [profile] = plantedProfiles(seed, [8], { ...NO_EDGE, marginBps: 4, curvatureBps: 3 });
+    const fees = [0.05, 0.025, 0.01, 0.003].map(error => verdictOn(profile!, seed, error).breakEvenFeeBps!);
+    fees.slice(1).forEach((fee, i) => expect(fee).toBeLessThanOrEqual(fees[i]!));
+  }
+});
+
+describe('a verdict that is not known yet', () => {
+  /** The same blocks again and again, as if more hours of the same day were like them. */
+  const repeated = (profile: DistanceProfile, times: number): DistanceProfile => ({
+    ...profile,
+    points: profile.points.map(point => {
+      const again = <T>(of: readonly T[]): readonly T[] => Array.from({ length: times }, () => of).flat();
+      const { at, seconds, fills, value, edge, known, markout } = point.blocks;
+      return {
+        ...point,
+        fills: times * point.fills,
+        blocks: {
+          ...{ at: again(at), seconds: again(seconds), fills: again(fills), value: again(value), edge: again(edge) },
+          ...{ known: known.map(again), markout: markout.map(again) },
+        },
+      };
+    }),
+  });
+
+  test('is known after the hours that it names, if these are like the hours before', () => {
+    let [tried, known] = [0, 0];
+    for (const seed of SEEDS)
+      for (const marginBps of [-6, 3]) {
+        const [profile] = plantedProfiles(seed, [4], { ...NO_EDGE, marginBps, curvatureBps: 3 });
+        const verdict = verdictOn(profile!, seed);
+        if (verdict.quote || verdict.isKnown || verdict.hoursMissing === null || verdict.hoursMissing > 36) continue;
+        tried++;
+        // Rounding of the hours, the draws and the errors of neighboring blocks need a little more.
+        const later = verdictOn(repeated(profile!, Math.ceil(1.2 * (1 + verdict.hoursMissing / 4))), seed);
+        if (later.quote || later.isKnown) known++;
+      }
+    // The error from neighboring blocks reaches further with more blocks, so a few need still longer.
+    expect(known).toBeGreaterThanOrEqual(0.9 * tried);
+    expect(tried).toBeGreaterThan(SEEDS.length / 4);
+  });
+
+  test('is not to quote where every fill loses, once there are hours enough', () => {
+    for (const seed of SEEDS.slice(0, 10)) {
+      const [profile] = plantedProfiles(seed, [24], { ...NO_EDGE, marginBps: -12 });
+      expect(verdictOn(profile!, seed)).toMatchObject({ quote: false, isKnown: true, hoursMissing: 0 });
+    }
+  });
+
+  test('without fills enough names the hours until there are', () => {
+    const [profile] = plantedProfiles(1, [0.5], { ...NO_EDGE, perHour: 12 });
+    const verdict = verdictOn(profile!, 1);
+    expect(verdict).toMatchObject({ quote: false, isKnown: false, netPerHour: null });
+    expect(verdict.quote ? null : verdict.hoursMissing).toBeGreaterThan(0);
+    const empty = { ...profile!, points: [], limits: ['The recording has no executions.'] };
+    expect(verdictOn(empty, 1)).toMatchObject({ isKnown: false, hoursMissing: null });
+  });
+});
