@@ -65,7 +65,7 @@ export class JointInventory {
   readonly #moves: RunningCovariance;
   /** Values of one unit of each of `#currencies`, in the currency of the account, when last known; NaN before. */
   readonly #values: number[];
-  /** Which books were active when `#shares` was computed. */
+  /** For each book: whether it was active when `#shares` was computed. */
   #active: readonly boolean[];
   /** For each book: how much of the inventory of every book counts for it, in its base currency. */
   #shares: readonly (readonly number[] | null)[] = [];
