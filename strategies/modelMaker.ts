@@ -21,6 +21,7 @@ import { fullLots, shiftFor, usualOrders } from './riskAversion.ts';
 import {
   ADVERSE,
   awayOf,
+  clamp,
   fairPrice,
   fairSteps,
   inventoryRoom,
@@ -237,12 +238,13 @@ function quoteOf(maker: Maker, of: Solved, view: View, fair: number): Quote {
 }
 
 /**
- * Returns the inventory by which the model skews a side, in orders: the joint inventory, if the model shows a quote at
- * it. Only the book's own inventory ends a side.
+ * Returns the inventory by which the model skews a side, in orders: the joint inventory within the cap, if the model
+ * shows a quote at it. Only the book's own inventory ends a side.
  */
 function skewOrders(of: Solved, side: Side, view: View, lots: number): number {
   const own = view.position / lots;
-  const skew = skewPositionOf(view) / lots;
+  const most = Math.max(Math.abs(own), of.cap / lots);
+  const skew = clamp(skewPositionOf(view) / lots, -most, most);
   return skew !== own && of.distance(side, skew, view.at) === Infinity ? own : skew;
 }
 
