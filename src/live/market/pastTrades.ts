@@ -217,24 +217,41 @@ export class ListReads {
   }
 }
 
+/** Page of trades after the one with a number, oldest first. */
+export type LaterTrades = {
+  readonly trades: readonly NumberedTrade[];
+  /** Number of the newest trade of the page, even if it has no place in the history. */
+  readonly newest: bigint;
+  /** Time of the newest trade; `null` on an empty page. */
+  readonly newestAt: Millis | null;
+  /** Whether later trades may follow. */
+  readonly isFull: boolean;
+};
+
+/** Returns the page of trades after the one with a number; `null` if the list cannot be read. */
+export async function pageAfter(reads: ListReads, last: bigint): Promise<LaterTrades | null> {
+  const found = await reads.page({ marker: String(last), sort: 'asc' });
+  if (found === null) return null;
+  const next = found.filter(({ tid }) => BigInt(tid) > last);
+  const isFull = found.length >= reads.limit;
+  const newest = next.at(-1);
+  if (isFull && newest === undefined) return null;
+  const newestAt = newest?.createdAt ?? null;
+  return { trades: reads.numbered(next), newest: BigInt(newest?.tid ?? last), newestAt, isFull };
+}
+
 /**
  * Returns every trade after the one with a number, oldest first; `null` if the lists cannot be read, or have more of
- * them than `pagesMax` pages.
+ * them than `PAGES_MAX` pages.
  */
-export async function tradesAfter(
-  reads: ListReads,
-  last: bigint,
-  pagesMax = PAGES_MAX,
-): Promise<readonly NumberedTrade[] | null> {
+async function tradesAfter(reads: ListReads, last: bigint): Promise<readonly NumberedTrade[] | null> {
   const trades: NumberedTrade[] = [];
-  for (let page = 0, newest = last; page < pagesMax; page++) {
-    const found = await reads.page({ marker: String(newest), sort: 'asc' });
+  for (let page = 0, newest = last; page < PAGES_MAX; page++) {
+    const found = await pageAfter(reads, newest);
     if (found === null) return null;
-    const next = found.filter(({ tid }) => BigInt(tid) > newest);
-    trades.push(...reads.numbered(next));
-    newest = BigInt(next.at(-1)?.tid ?? newest);
-    if (found.length < reads.limit) return trades;
-    if (next.length === 0) return null;
+    trades.push(...found.trades);
+    newest = found.newest;
+    if (!found.isFull) return trades;
   }
   return null;
 }
