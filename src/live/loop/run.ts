@@ -71,6 +71,8 @@ const EMPTY_READS_TO_STOP = 2;
 export type RunOpening = RunParts & {
   /** Creates the engine. @throws Error with a one-line message if the run must not start. */
   readonly makeEngine: (rules: Rules, onNews: OnNews, run: number, others: readonly Rules[]) => Engine;
+  /** Aborts when the bot stops while the run is opened. Default: never. */
+  readonly stopping?: AbortSignal;
   /** Rules of the books. If absent, `open` reads them from the exchange. */
   readonly rules?: RulesOfBooks;
   /** Further books of the account, besides that of `bot`. Default: none. */

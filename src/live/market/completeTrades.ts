@@ -166,7 +166,7 @@ export class CompleteTradeFeed {
     const { instrument, lists, time } = this.#options;
     const after = this.#last;
     if (after === null) return null;
-    const reads = new ListReads(lists, instrument());
+    const reads = new ListReads(lists, instrument(), this.#stopping.signal);
     const page = await pageAfter(reads, after);
     if (this.#stopping.signal.aborted) return null;
     this.#warn(reads.problem);
@@ -186,7 +186,7 @@ export class CompleteTradeFeed {
     const { signal } = this.#stopping;
     const warn = (problem: string) => this.#warn(problem);
     const of = { instrument: instrument(), run: 0, time, ms };
-    const latest = await readPastTrades(of, { sources: [], lists }, warn, signal);
+    const latest = await readPastTrades(of, { sources: [], lists }, warn, signal, signal);
     if (signal.aborted || latest.last === null || latest.since > this.#heldSince) return false;
     const last = BigInt(latest.last);
     // Trades that were already reported cannot be taken back by an older list.

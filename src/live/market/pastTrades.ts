@@ -98,13 +98,15 @@ export class RecentTrades {
 
 /**
  * Returns the trades of the last `ms`, as far as the sources and the lists have them without a gap. `warn` receives
- * the problem of a source that is then not used. After `signal` aborts, no source is read further.
+ * the problem of a source that is then not used. After `signal` aborts, no source is read further; after `end` aborts,
+ * no list either.
  */
 export async function readPastTrades(
   of: { readonly instrument: Instrument; readonly run: number; readonly time: () => Millis; readonly ms: Millis },
   { sources, lists }: { readonly sources: readonly PastTradesSource[]; readonly lists: TradeLists },
   warn: (why: string) => void,
   signal: AbortSignal,
+  end?: AbortSignal,
 ): Promise<HistoryEvent> {
   const { instrument, run, time, ms } = of;
   const { symbol, tick, lot } = instrument;
@@ -119,7 +121,7 @@ export async function readPastTrades(
     }
   }
   let best: Joined = { source: 'the exchange', since: Infinity, trades: [], last: null };
-  const reads = new ListReads(lists, instrument);
+  const reads = new ListReads(lists, instrument, end);
   for (const { name, complete } of [...found].sort((a, b) => a.complete.since - b.complete.since)) {
     const later = await tradesContinuing(reads, complete);
     if (later === null) {
@@ -172,10 +174,13 @@ type Joined = {
 export class ListReads {
   readonly #lists: TradeLists;
   readonly #instrument: Instrument;
+  readonly #end: AbortSignal | undefined;
   readonly #leftOut: string[] = [];
   #oddId: string | null = null;
 
-  constructor(lists: TradeLists, instrument: Instrument) {
+  /** Creates reads of the lists. After `end` aborts, each page counts as unreadable, also one that is being read. */
+  constructor(lists: TradeLists, instrument: Instrument, end?: AbortSignal) {
+    this.#end = end;
     this.#lists = lists;
     this.#instrument = instrument;
   }
@@ -197,8 +202,9 @@ export class ListReads {
 
   /** Returns the trades of a page in the order of the list; `null` if a row cannot be read. */
   async page(query: Pick<Page, 'marker' | 'sort'>): Promise<readonly PublicTrade[] | null> {
-    const found = await this.#lists.trades(this.#instrument.symbol, { ...query, limit: this.limit });
-    if (found.kind !== 'done' || (found.unreadable ?? []).length > 0) return null;
+    const read = () => this.#lists.trades(this.#instrument.symbol, { ...query, limit: this.limit });
+    const found = await unlessEnded(read, this.#end);
+    if (found?.kind !== 'done' || (found.unreadable ?? []).length > 0) return null;
     const odd = found.value.find(({ tid }) => !/^\d+$/.test(tid));
     if (odd !== undefined) this.#oddId = odd.tid;
     return odd === undefined ? found.value : null;
@@ -214,6 +220,21 @@ export class ListReads {
       this.#leftOut.push(tid);
       return [];
     });
+  }
+}
+
+/** Resolves to the result of a read, or to `null` once `end` aborts; the result is then not used. */
+export async function unlessEnded<T>(read: () => Promise<T>, end: AbortSignal | undefined): Promise<T | null> {
+  if (end === undefined) return read();
+  if (end.aborted) return null;
+  const listening = new AbortController();
+  const ended = new Promise<null>(resolve => {
+    end.addEventListener('abort', () => resolve(null), { once: true, signal: listening.signal });
+  });
+  try {
+    return await Promise.race([read(), ended]);
+  } finally {
+    listening.abort();
   }
 }
 
