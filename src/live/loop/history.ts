@@ -31,7 +31,11 @@ export async function historyOf(
   const { sources = [], lists } = beside.pastTrades ?? {};
   const limit = new AbortController();
   const whole = new AbortController();
-  const end = stopping === undefined ? whole.signal : AbortSignal.any([whole.signal, stopping]);
+  const end = whole.signal;
+  end.addEventListener('abort', () => limit.abort(end.reason));
+  const onStop = () => whole.abort(new Error('the bot is stopping'));
+  if (stopping?.aborted === true) onStop();
+  stopping?.addEventListener('abort', onStop);
   const timers = [
     ...(onBeat ? [repeated(clock, BEAT_EVERY_MS, onBeat)] : []),
     clock.after(READ_MAX_MS, () => limit.abort(new Error(`reading takes longer than ${READ_MAX_MS / 1_000} s`))),
@@ -44,7 +48,7 @@ export async function historyOf(
       { instrument, run, time: () => clock.now(), ms },
       { sources, lists: lists ?? exchange },
       why => log.warn({}, why),
-      AbortSignal.any([limit.signal, end]),
+      limit.signal,
       end,
     );
     const isRead = newest?.kind === 'done' && (newest.unreadable ?? []).length === 0;
@@ -53,6 +57,7 @@ export async function historyOf(
     log.info({ trades: history.trades.length, since: history.since }, historyText(history, ms));
     return history;
   } finally {
+    stopping?.removeEventListener('abort', onStop);
     for (const timer of timers) timer.stop();
   }
 }
