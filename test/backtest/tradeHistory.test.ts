@@ -124,7 +124,7 @@ async function live(gaps: readonly Gap[], from: number, to: number) {
   step(history);
   const feed = new CompleteTradeFeed({
     ...{ lists, clock, log: memoryLog().log, instrument: () => instrument, time: () => clock.now(), step, history },
-    ...{ historyMs: HISTORY_MS, tradeReportDelayMaxMs: 0 },
+    ...{ historyMs: HISTORY_MS, tradeReportDelayMaxMs: 0, canReadLatest: true },
     onBroken: error => expect.unreachable(String(error)),
   });
   feed.start();

@@ -292,6 +292,7 @@ export class Run {
     const first = { ...beside, book: bot.book, stream: venue.stream };
     this.#markets = [first, ...others].map(({ book, stream, reference, newLivePrices }, i) => {
       const { tradeReportDelayMaxMs } = timing;
+      const canReadLatest = beside.pastTrades?.lists === undefined;
       const market = new MarketData({
         ...{ run: contextOf(book), bot: { ...bot, book }, venue: { exchange, stream }, account, host },
         note: (what, failed) => this.#note(others.length === 0 ? what : `${book} ${what}`, failed, [this.#rules[i]!]),
@@ -300,7 +301,7 @@ export class Run {
         // A strategy file, which alone needs a history, is not allowed with several books.
         history:
           i === 0 && start.history
-            ? { history: start.history, historyMs: engine.books[0]!.historyMs, tradeReportDelayMaxMs }
+            ? { history: start.history, historyMs: engine.books[0]!.historyMs, tradeReportDelayMaxMs, canReadLatest }
             : undefined,
       });
       return [book, market] as const;

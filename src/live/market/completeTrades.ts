@@ -28,7 +28,10 @@ const AGAIN_MS = 5_000;
 export type GivenHistory = Pick<Extract<EngineEvent, { kind: 'history' }>, 'last' | 'trades'>;
 
 /** History that the trades of the stream continue, and how. */
-export type ContinuedHistory = Pick<CompleteTradesOptions, 'history' | 'historyMs' | 'tradeReportDelayMaxMs'>;
+export type ContinuedHistory = Pick<
+  CompleteTradesOptions,
+  'history' | 'historyMs' | 'tradeReportDelayMaxMs' | 'canReadLatest'
+>;
 
 export type CompleteTradesOptions = {
   readonly lists: TradeLists;
@@ -43,6 +46,8 @@ export type CompleteTradesOptions = {
   readonly historyMs: Millis;
   /** Maximum delay with which the lists have a trade. A read that begins after this delay has every earlier trade. */
   readonly tradeReportDelayMaxMs: Millis;
+  /** Whether the lists alone can give a history. Those of paper trading begin with it, so they cannot. */
+  readonly canReadLatest: boolean;
   readonly onBroken: (error: unknown) => void;
 };
 
@@ -124,7 +129,7 @@ export class CompleteTradeFeed {
   async #catchUp(): Promise<void> {
     const { clock, historyMs, log, time, tradeReportDelayMaxMs } = this.#options;
     const { signal } = this.#stopping;
-    let [failures, pages, isLatestRead] = [0, 0, false];
+    let [failures, pages, isLatestRead] = [0, 0, !this.#options.canReadLatest];
     while (!signal.aborted) {
       const startedAt = clock.elapsed();
       const page = await this.#readPage();

@@ -291,7 +291,7 @@ test('after any outages of the stream and of the lists, which are late, each tra
             next = Math.max(next, n + 1);
           },
           history: { last, trades: [] },
-          ...{ historyMs: 10_000, tradeReportDelayMaxMs: DELAY_MAX_MS },
+          ...{ historyMs: 10_000, tradeReportDelayMaxMs: DELAY_MAX_MS, canReadLatest: true },
           onBroken: error => expect.unreachable(String(error)),
         });
         feed.start();
@@ -346,14 +346,14 @@ test('after any outages of the stream and of the lists, which are late, each tra
 });
 
 /** Feed after an outage of so many trades, one each second, on lists of short pages. */
-async function afterOutage(missed: number, historyMs: number) {
+async function afterOutage(missed: number, historyMs: number, canReadLatest = true) {
   const clock = new VirtualClock();
   const all = Array.from({ length: missed }, (_, n) => tradeAt(n, clock.now() + 1_000 * n));
   const { lists, requests } = listsOf(all, 4);
   const told: EngineEvent[] = [];
   const feed = new CompleteTradeFeed({
     ...{ lists, clock, log: memoryLog().log, instrument: () => plain, time: () => clock.now() },
-    ...{ step: event => void told.push(event), historyMs, tradeReportDelayMaxMs: DELAY_MAX_MS },
+    ...{ step: event => void told.push(event), historyMs, tradeReportDelayMaxMs: DELAY_MAX_MS, canReadLatest },
     history: { last: all[0]!.tid, trades: [] },
     onBroken: error => expect.unreachable(String(error)),
   });
@@ -386,4 +386,6 @@ test('after an outage longer than the history, the history starts again with the
   expect(histories[0]!.at - histories[0]!.since).toBe(30_000);
   expect(requests()).toBeLessThan(20);
   expect(tids).toEqual(all.slice(1, 21).map(({ tid }) => tid));
+  // The lists of paper trading lack the trades from before it.
+  expect((await afterOutage(200, 30_000, false)).histories).toEqual([]);
 });
