@@ -3,6 +3,7 @@
  * then each later one. A gap of the recording has the effect of an outage whose trades the live bot cannot read.
  */
 import {
+  PAST_TRADES_MAX,
   pastTradesUpTo,
   TradeReporter,
   type EngineEvent,
@@ -57,8 +58,11 @@ export class RecordedTradeHistory {
   trade(at: Millis, trade: UnreportedTrade): void {
     if (!(trade.price > 0)) return;
     if (this.#past === null) this.#history.trade(at, trade);
-    else if (at >= this.#options.from - this.#options.ms)
+    else if (at >= this.#options.from - this.#options.ms) {
       this.#past.push({ ...trade, at: Math.min(trade.tradedAt, at) });
+      // One trade more than a history may have shows that older ones were left out.
+      if (this.#past.length > 2 * PAST_TRADES_MAX) this.#past = this.#past.slice(-PAST_TRADES_MAX - 1);
+    }
   }
 
   /** Reports what happened until `at`, at least the start of trading: the past trades, and starts and ends of gaps. */

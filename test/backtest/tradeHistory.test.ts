@@ -2,7 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { rowsOfTape } from '../../backtest/index.ts';
+import { RecordedTradeHistory } from '../../backtest/replay/recordedTradeHistory.ts';
 import {
+  PAST_TRADES_MAX,
+  pastTradesUpTo,
   settle,
   textOfAmount,
   textOfPrice,
@@ -121,6 +124,7 @@ async function live(gaps: readonly Gap[], from: number, to: number) {
   step(history);
   const feed = new CompleteTradeFeed({
     ...{ lists, clock, log: memoryLog().log, instrument: () => instrument, time: () => clock.now(), step, history },
+    ...{ historyMs: HISTORY_MS, tradeReportDelayMaxMs: 0, canReadLatest: true },
     onBroken: error => expect.unreachable(String(error)),
   });
   feed.start();
@@ -189,4 +193,22 @@ describe('a strategy with a history gets the same calls, with the same times, fr
       runsOf(40, 6),
     );
   });
+});
+
+test('a backtest starts with the newest trades of a history that has more than the maximum', () => {
+  const told: EngineEvent[] = [];
+  const count = 2 * PAST_TRADES_MAX + 7;
+  const [from, ms] = [count + 10, count + 5];
+  const history = new RecordedTradeHistory({ from, ms, gaps: [], step: event => void told.push(event) });
+  const trade = { price: 1 as Price, amount: 1 as Amount, side: 'buy' } as const;
+  for (let at = 1; at <= count; at++) {
+    history.row(at);
+    history.trade(at, { ...trade, tradedAt: at });
+  }
+  history.advanceTo(from);
+  const all = Array.from({ length: count }, (_, n) => ({ ...trade, at: n + 1 }));
+  const known = pastTradesUpTo({ now: from, ms, since: 1 }, all);
+  expect(told).toMatchObject([{ kind: 'history', since: count - PAST_TRADES_MAX + 1 }]);
+  const [first] = told;
+  expect(first?.kind === 'history' && [first.since, first.trades]).toEqual([known.since, known.trades]);
 });

@@ -3724,7 +3724,7 @@ export const EDITS: readonly Edit[] = [
     to: '    this.#held ??= [];\n',
     test: 'test/live/market/pastTrades.test.ts',
     title:
-      'after any outages of the stream and of the lists, each trade is reported once, in order and with its time, or a new start of the history; a gap is open whenever one may be missing',
+      'after any outages of the stream and of the lists, which are late, each trade is reported once, in order and with its time, or a new start of the history; a gap is open whenever one may be missing',
   },
   {
     name: 'missed trades with the time at which they were read',
@@ -3733,7 +3733,16 @@ export const EDITS: readonly Edit[] = [
     to: '{ tradedAt: time(), price, amount',
     test: 'test/live/market/pastTrades.test.ts',
     title:
-      'after any outages of the stream and of the lists, each trade is reported once, in order and with its time, or a new start of the history; a gap is open whenever one may be missing',
+      'after any outages of the stream and of the lists, which are late, each trade is reported once, in order and with its time, or a new start of the history; a gap is open whenever one may be missing',
+  },
+  {
+    name: 'a late list counts as complete',
+    file: 'src/live/market/completeTrades.ts',
+    from: '(!page.isFull && delayEndsIn <= 0)',
+    to: '!page.isFull',
+    test: 'test/live/market/pastTrades.test.ts',
+    title:
+      'after any outages of the stream and of the lists, which are late, each trade is reported once, in order and with its time, or a new start of the history; a gap is open whenever one may be missing',
   },
   {
     name: 'a history that cannot be continued counts from its first stream',
@@ -3742,7 +3751,7 @@ export const EDITS: readonly Edit[] = [
     to: '    if (this.#heldSince === Infinity) this.#heldFromNow();',
     test: 'test/live/market/pastTrades.test.ts',
     title:
-      'after any outages of the stream and of the lists, each trade is reported once, in order and with its time, or a new start of the history; a gap is open whenever one may be missing',
+      'after any outages of the stream and of the lists, which are late, each trade is reported once, in order and with its time, or a new start of the history; a gap is open whenever one may be missing',
   },
   {
     name: 'the newest trades of a recording, complete since before the oldest of them',

@@ -93,6 +93,7 @@ async function* rowsOfRuns(
   { findings, gap }: Reading,
 ): AsyncGenerator<Chunk> {
   const rows = new RowBuffer(findings);
+  const reading = { findings, gap };
   let before: number | null = null;
   for (const { run, instrument: own } of runs) {
     const place = `${dir}, run ${run}`;
@@ -100,7 +101,7 @@ async function* rowsOfRuns(
       findings.found('runs before a change of the tick size', 'left out', place);
       continue;
     }
-    const reader = new RunReader(rows);
+    const reader = new RunReader(rows, reading);
     let number = 0;
     const onDamage = () => findings.found('runs with a damaged recording', 'read up to the damage', rows.place);
     for (const line of linesOf(dir, run, onDamage)) {
@@ -116,7 +117,7 @@ async function* rowsOfRuns(
         );
         break;
       }
-      const told = reader.read(line, findings);
+      const told = reader.read(line);
       if (told === null) continue;
       const { at, isFirst } = told;
       if (before !== null && isFirst && at > before)
@@ -126,6 +127,7 @@ async function* rowsOfRuns(
       before = at;
       if (rows.length >= ROWS_AT_ONCE) yield* rows.take();
     }
+    if (before !== null) reader.end(before);
     yield* rows.take();
   }
 }
@@ -133,30 +135,47 @@ async function* rowsOfRuns(
 /** Reader of one run's lines. */
 class RunReader {
   readonly #rows: RowBuffer;
+  readonly #reading: Pick<Reading, 'findings' | 'gap'>;
   #hasBook = false;
-  /** Whether the stream was lost, and the trades that it missed are still reported. */
-  #areTradesLate = false;
+  /** Time since which trades may be missing; `null` if none is missing. Missed trades are reported late. */
+  #missingSince: number | null = null;
 
-  constructor(rows: RowBuffer) {
+  constructor(rows: RowBuffer, reading: Pick<Reading, 'findings' | 'gap'>) {
     this.#rows = rows;
+    this.#reading = reading;
+  }
+
+  /** Ends the run with its last book. */
+  end(at: number): void {
+    this.#setMissing(false, at);
   }
 
   /**
    * Reads a line. Returns the time of its book, and whether this book is the first of the run; `null` for a line
    * without a book.
    */
-  read(line: RecordingLine, findings: Reading['findings']): { readonly at: number; readonly isFirst: boolean } | null {
+  read(line: RecordingLine): { readonly at: number; readonly isFirst: boolean } | null {
     if (line.kind !== 'input') return null;
     const { event, levels } = line;
     if (event.kind === 'book') return { at: event.at, isFirst: this.#book(event.at, levels) };
-    if (event.kind === 'public trade' && this.#hasBook) this.#trade(event, findings);
-    if (event.kind === 'history gap') this.#areTradesLate = event.isOpen;
-    if (event.kind === 'history') this.#areTradesLate = false;
+    if (event.kind === 'public trade' && this.#hasBook) this.#trade(event);
+    if (event.kind === 'history gap') this.#setMissing(event.isOpen, event.at);
+    if (event.kind === 'history') this.#setMissing(false, event.at);
     return null;
+  }
+
+  /** Handles the start or end of a time in which trades are missing. The tape lacks these trades, so it has a gap. */
+  #setMissing(isMissing: boolean, at: number): void {
+    const since = this.#missingSince;
+    this.#missingSince = isMissing ? (since ?? at) : null;
+    if (!isMissing && since !== null && this.#hasBook && at > since)
+      this.#reading.gap({ from: since, to: at, why: 'the stream of trades was down or not yet complete' });
   }
 
   #book(at: number, levels: readonly LevelChange[]): boolean {
     const isFirst = !this.#hasBook;
+    // A tape has no rows before the first book, so no gap starts before it.
+    if (isFirst && this.#missingSince !== null) this.#missingSince = at;
     if (isFirst) this.#rows.clear(at, at);
     this.#hasBook = true;
     for (const [side, price, amount] of levels)
@@ -164,11 +183,12 @@ class RunReader {
     return isFirst;
   }
 
-  #trade(event: Extract<EngineEvent, { kind: 'public trade' }>, findings: Reading['findings']): void {
+  #trade(event: Extract<EngineEvent, { kind: 'public trade' }>): void {
+    const { findings } = this.#reading;
     const { at, price, amount, side } = event;
     if (amount === undefined || side === undefined)
       findings.found('trades with a price but no amount or side', 'left out', this.#rows.place);
-    else if (this.#areTradesLate)
+    else if (this.#missingSince !== null)
       findings.found('trades that were read after an outage of the stream', 'left out', this.#rows.place);
     else this.#rows.trade(at, at, sideCodeOf(side), price, amount);
   }

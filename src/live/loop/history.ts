@@ -1,23 +1,27 @@
 /** History of public trades with which a run starts, if its strategy needs one. */
 import type { Clock, Engine, EngineEvent, Millis, Timer } from '../../core/index.ts';
-import { historyText, readPastTrades } from '../market/pastTrades.ts';
+import { historyText, readPastTrades, unlessEnded } from '../market/pastTrades.ts';
 import type { Rules } from '../rules.ts';
 import type { RunParts } from './loopOptions.ts';
 
 /** Maximum time for which a start waits for past trades on the disk, in ms. */
 const READ_MAX_MS = 20_000;
+/** Maximum time for which a start waits for past trades on the disk and of the lists, in ms. */
+const ALL_MAX_MS = 60_000;
 const BEAT_EVERY_MS = 1_000;
 
 type HistoryParts = Pick<RunParts, 'beside' | 'clock' | 'log' | 'venue'> & {
   /** Writes a heartbeat; called every second. Default: none. */
   readonly onBeat?: (() => void) | undefined;
+  /** Aborts when the bot stops. The history then has what was read until then. Default: never. */
+  readonly stopping?: AbortSignal | undefined;
 };
 
 /**
  * Returns the history for the strategy of the first book; `null` if it needs none. Logs what it got.
  */
 export async function historyOf(
-  { beside = {}, clock, log, venue: { exchange }, onBeat }: HistoryParts,
+  { beside = {}, clock, log, venue: { exchange }, onBeat, stopping }: HistoryParts,
   engine: Engine,
   { instrument }: Rules,
   run: number,
@@ -26,18 +30,26 @@ export async function historyOf(
   if (ms === 0) return null;
   const { sources = [], lists } = beside.pastTrades ?? {};
   const limit = new AbortController();
+  const whole = new AbortController();
+  const end = whole.signal;
+  end.addEventListener('abort', () => limit.abort(end.reason));
+  const onStop = () => whole.abort(new Error('the bot is stopping'));
+  if (stopping?.aborted === true) onStop();
+  stopping?.addEventListener('abort', onStop);
   const timers = [
     ...(onBeat ? [repeated(clock, BEAT_EVERY_MS, onBeat)] : []),
     clock.after(READ_MAX_MS, () => limit.abort(new Error(`reading takes longer than ${READ_MAX_MS / 1_000} s`))),
+    clock.after(ALL_MAX_MS, () => whole.abort(new Error(`reading takes longer than ${ALL_MAX_MS / 1_000} s`))),
   ];
   try {
     // Read first: the trades of the own exchange continue from here, whatever the other lists have.
-    const newest = lists && (await exchange.trades(instrument.symbol, { limit: 1 }));
+    const newest = lists && (await unlessEnded(() => exchange.trades(instrument.symbol, { limit: 1 }), end));
     const found = await readPastTrades(
       { instrument, run, time: () => clock.now(), ms },
       { sources, lists: lists ?? exchange },
       why => log.warn({}, why),
       limit.signal,
+      end,
     );
     const isRead = newest?.kind === 'done' && (newest.unreadable ?? []).length === 0;
     const ownLast = isRead ? (newest.value[0]?.tid ?? '0') : null;
@@ -45,6 +57,7 @@ export async function historyOf(
     log.info({ trades: history.trades.length, since: history.since }, historyText(history, ms));
     return history;
   } finally {
+    stopping?.removeEventListener('abort', onStop);
     for (const timer of timers) timer.stop();
   }
 }

@@ -312,7 +312,7 @@ export class RecordingRotation {
         const next = await readRulesOfBooks(venue.exchange, symbols, rules, readOnce);
         this.#run = await openRun({
           ...options,
-          ...{ makeEngine, rules: next, isNext: true },
+          ...{ makeEngine, rules: next, isNext: true, stopping: this.#stopping.signal },
           state: { ...options.state, journal: this.#journal },
         });
         this.#options = options;
@@ -353,7 +353,7 @@ const withFailures =
 const isFound = ({ state, ending }: Order): boolean =>
   state !== 'unknown' && !(state === 'closed-unsettled' && ending !== 'canceled' && ending !== 'filled');
 
-function openRun(options: RotationOptions & { readonly rules?: RulesOfBooks }): Promise<Run> {
+function openRun(options: RotationOptions & Pick<RunOpening, 'rules' | 'stopping'>): Promise<Run> {
   const { newStream, ...venue } = options.venue;
   const others = options.others?.map(({ newStream: newOne, ...book }) => ({ ...book, stream: newOne?.() }));
   return Run.open({ ...options, venue: { ...venue, stream: newStream?.() }, ...(others && { others }) });

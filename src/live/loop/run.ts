@@ -71,6 +71,8 @@ const EMPTY_READS_TO_STOP = 2;
 export type RunOpening = RunParts & {
   /** Creates the engine. @throws Error with a one-line message if the run must not start. */
   readonly makeEngine: (rules: Rules, onNews: OnNews, run: number, others: readonly Rules[]) => Engine;
+  /** Aborts when the bot stops while the run is opened. Default: never. */
+  readonly stopping?: AbortSignal;
   /** Rules of the books. If absent, `open` reads them from the exchange. */
   readonly rules?: RulesOfBooks;
   /** Further books of the account, besides that of `bot`. Default: none. */
@@ -289,13 +291,18 @@ export class Run {
     };
     const first = { ...beside, book: bot.book, stream: venue.stream };
     this.#markets = [first, ...others].map(({ book, stream, reference, newLivePrices }, i) => {
+      const { tradeReportDelayMaxMs } = timing;
+      const canReadLatest = beside.pastTrades?.lists === undefined;
       const market = new MarketData({
         ...{ run: contextOf(book), bot: { ...bot, book }, venue: { exchange, stream }, account, host },
         note: (what, failed) => this.#note(others.length === 0 ? what : `${book} ${what}`, failed, [this.#rules[i]!]),
         ...{ engine: engine.books[i]!, reference, newLivePrices, bookPollMs: timing.bookPollMs },
         instrument: () => this.#rules[i]!.known.instrument,
         // A strategy file, which alone needs a history, is not allowed with several books.
-        history: i === 0 ? (start.history ?? undefined) : undefined,
+        history:
+          i === 0 && start.history
+            ? { history: start.history, historyMs: engine.books[0]!.historyMs, tradeReportDelayMaxMs, canReadLatest }
+            : undefined,
       });
       return [book, market] as const;
     });

@@ -15,17 +15,23 @@ import {
 } from '../../core/index.ts';
 import { amountOrNull, priceOrNull } from '../account/reads.ts';
 import type { Log } from '../log.ts';
-import { ListReads, tradesAfter, type TradeLists } from './pastTrades.ts';
+import { ListReads, pageAfter, readPastTrades, type TradeLists } from './pastTrades.ts';
 
 /** Maximum number of trades of the stream that wait for the missed ones. The lists have the trades that are dropped. */
 const HELD_MAX = 10_000;
-/** Maximum number of pages of one read, number of reads, and pause between them. */
+/** Maximum number of pages in a row, of failed reads in a row, and pause after either. */
 const PAGES_MAX = 5;
-const READS_MAX = 4;
+const FAILURES_MAX = 4;
 const AGAIN_MS = 5_000;
 
 /** History that the strategy got at the start of the run. */
 export type GivenHistory = Pick<Extract<EngineEvent, { kind: 'history' }>, 'last' | 'trades'>;
+
+/** History that the trades of the stream continue, and how. */
+export type ContinuedHistory = Pick<
+  CompleteTradesOptions,
+  'history' | 'historyMs' | 'tradeReportDelayMaxMs' | 'canReadLatest'
+>;
 
 export type CompleteTradesOptions = {
   readonly lists: TradeLists;
@@ -36,6 +42,12 @@ export type CompleteTradesOptions = {
   readonly step: (event: EngineEvent) => void;
   /** History that the trades continue; `last` is the number of its newest trade, `null` if unknown. */
   readonly history: GivenHistory;
+  /** Time of past trades that the strategy needs. */
+  readonly historyMs: Millis;
+  /** Maximum delay with which the lists have a trade. A read that begins after this delay has every earlier trade. */
+  readonly tradeReportDelayMaxMs: Millis;
+  /** Whether the lists alone can give a history. Those of paper trading begin with it, so they cannot. */
+  readonly canReadLatest: boolean;
   readonly onBroken: (error: unknown) => void;
 };
 
@@ -46,11 +58,15 @@ export class CompleteTradeFeed {
   #last: bigint | null;
   /** Trades that wait until the missed ones are reported; `null` if none was missed. */
   #held: StreamTrade[] | null = [];
-  /** Time since which no trade is missing in `#held`, and the number of trades there from before that time. */
+  /**
+   * Time since which no trade is missing in `#held`, the same by the steady clock, and the number of trades there from
+   * before that time.
+   */
   #heldSince: Millis = Infinity;
+  #heldSinceElapsed: Millis = Infinity;
   #heldBefore = 0;
-  /** Number of losses of the stream, each of which can lose trades. */
-  #losses = 0;
+  /** Latest problem of the lists that was logged. */
+  #problem: string | null = null;
   #isCurrent = false;
   #isReading = false;
   readonly #stopping = new AbortController();
@@ -84,7 +100,6 @@ export class CompleteTradeFeed {
 
   /** Handles a loss of the stream or of its data: trades may be missing. */
   lost(): void {
-    this.#losses++;
     this.#isCurrent = false;
     this.#held ??= [];
     this.#history.openGap(this.#options.time());
@@ -103,42 +118,111 @@ export class CompleteTradeFeed {
 
   #heldFromNow(): void {
     this.#heldSince = this.#options.time();
+    this.#heldSinceElapsed = this.#options.clock.elapsed();
     this.#heldBefore = this.#held?.length ?? 0;
   }
 
+  /**
+   * Reports the missed trades page by page, then those of the stream. A list can be late: it has all missed trades if it
+   * has one that the stream sent, or once its maximum delay has passed.
+   */
   async #catchUp(): Promise<void> {
-    const { clock, instrument, lists, log, time } = this.#options;
+    const { clock, historyMs, log, time, tradeReportDelayMaxMs } = this.#options;
     const { signal } = this.#stopping;
-    for (let read = 1; !signal.aborted; read++) {
-      const losses = this.#losses;
-      const reads = new ListReads(lists, instrument());
-      const missed = this.#last === null ? null : await tradesAfter(reads, this.#last, PAGES_MAX);
+    let [failures, pages, isLatestRead] = [0, 0, !this.#options.canReadLatest];
+    while (!signal.aborted) {
+      const startedAt = clock.elapsed();
+      const page = await this.#readPage();
       if (signal.aborted) return;
+      const isTooOld = page?.isFull === true && pages + 1 >= PAGES_MAX && page.newestAt < time() - historyMs;
+      failures = page === null ? failures + 1 : 0;
       // Trades that a stream loses after this read would be missed. Once it is current again, the next read has them.
       if (!this.#isCurrent) return;
-      if (losses !== this.#losses) continue;
-      if (missed === null && this.#last !== null && read < READS_MAX) {
-        await sleep(clock, AGAIN_MS, signal);
-        continue;
+      const first = this.#held?.[this.#heldBefore];
+      const hasFirst = first !== undefined && this.#last !== null && this.#last >= BigInt(first.tid);
+      const delayEndsIn = this.#heldSinceElapsed + tradeReportDelayMaxMs - startedAt;
+      if (page !== null && (hasFirst || (!page.isFull && delayEndsIn <= 0))) {
+        this.#reportHeld();
+        return this.#history.closeGap(time());
       }
-      if (reads.problem !== null) log.warn({}, reads.problem);
-      const held = this.#held ?? [];
-      this.#held = null;
-      if (missed === null) {
-        log.warn({}, 'public trades were missed and cannot be read; the strategy needs its history of trades again');
-        this.#report(held.slice(0, this.#heldBefore));
-        const last = this.#last === null ? null : String(this.#last);
-        const since = Math.min(this.#heldSince, time());
-        this.#history.report({ kind: 'history', at: time(), since, source: 'the stream', last, trades: [] });
-        return this.#report(held.slice(this.#heldBefore));
+      const isGivenUp = page === null && (this.#last === null || failures >= FAILURES_MAX);
+      if (isGivenUp || isTooOld) {
+        if (!isLatestRead && (await this.#readLatest())) {
+          [failures, pages, isLatestRead] = [0, 0, true];
+          continue;
+        }
+        if (signal.aborted || !this.#isCurrent) return;
+        isLatestRead = true;
+        if (isGivenUp) {
+          log.warn({}, 'public trades were missed and cannot be read; the strategy needs its history of trades again');
+          return this.#startAnew();
+        }
       }
-      for (const { tid, at, price, amount, side } of missed) {
-        this.#last = tid;
-        this.#history.trade(time(), { tradedAt: at, price, amount, side, tid: String(tid) });
-      }
-      this.#report(held);
-      return this.#history.closeGap(time());
+      pages = page?.isFull === true ? pages + 1 : PAGES_MAX;
+      if (pages < PAGES_MAX) continue;
+      pages = 0;
+      const isWaiting = page?.isFull === false && delayEndsIn > 0;
+      await sleep(clock, isWaiting ? Math.min(AGAIN_MS, delayEndsIn) : AGAIN_MS, signal);
     }
+  }
+
+  /** Reads and reports the page of trades after the last reported one; `null` if it cannot be read. */
+  async #readPage(): Promise<{ readonly isFull: boolean; readonly newestAt: Millis } | null> {
+    const { instrument, lists, time } = this.#options;
+    const after = this.#last;
+    if (after === null) return null;
+    const reads = new ListReads(lists, instrument(), this.#stopping.signal);
+    const page = await pageAfter(reads, after);
+    if (this.#stopping.signal.aborted) return null;
+    this.#warn(reads.problem);
+    if (page === null) return null;
+    for (const { tid, at, price, amount, side } of page.trades)
+      this.#history.trade(time(), { tradedAt: at, price, amount, side, tid: String(tid) });
+    this.#last = page.newest;
+    return { isFull: page.isFull, newestAt: page.newestAt ?? time() };
+  }
+
+  /**
+   * Starts the history again with the latest trades of the lists, which may be late. Returns `false` if they reach back
+   * less far than the trades of the stream.
+   */
+  async #readLatest(): Promise<boolean> {
+    const { historyMs: ms, instrument, lists, time } = this.#options;
+    const { signal } = this.#stopping;
+    const warn = (problem: string) => this.#warn(problem);
+    const of = { instrument: instrument(), run: 0, time, ms };
+    const latest = await readPastTrades(of, { sources: [], lists }, warn, signal, signal);
+    if (signal.aborted || latest.last === null || latest.since > this.#heldSince) return false;
+    const last = BigInt(latest.last);
+    // Trades that were already reported cannot be taken back by an older list.
+    if (this.#last !== null && last < this.#last) return false;
+    this.#last = last;
+    this.#history.report(latest);
+    this.#history.openGap(time());
+    return true;
+  }
+
+  /** Starts the history again with the trades of the stream. */
+  #startAnew(): void {
+    const { time } = this.#options;
+    const held = this.#held ?? [];
+    this.#held = null;
+    this.#report(held.slice(0, this.#heldBefore));
+    const last = this.#last === null ? null : String(this.#last);
+    const since = Math.min(this.#heldSince, time());
+    this.#history.report({ kind: 'history', at: time(), since, source: 'the stream', last, trades: [] });
+    this.#report(held.slice(this.#heldBefore));
+  }
+
+  #reportHeld(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    this.#report(held);
+  }
+
+  #warn(problem: string | null): void {
+    if (problem !== null && problem !== this.#problem) this.#options.log.warn({}, problem);
+    this.#problem = problem ?? this.#problem;
   }
 
   #report(trades: readonly StreamTrade[]): void {

@@ -67,7 +67,7 @@ export class MarketData {
         ? null
         : new CompleteTradeFeed({
             ...{ lists: exchange, clock, log: run.log, instrument, time, step: run.step, onBroken },
-            history,
+            ...history,
           });
     const feed = new L3Book({
       instrument: instrument(),

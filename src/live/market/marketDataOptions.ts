@@ -3,7 +3,7 @@ import type { Amount, Engine, Exchange, Instrument, MarketStream, Millis, Side }
 import type { RunContext } from '../runContext.ts';
 import type { EventDrivenReadsOptions } from '../account/eventDrivenReads.ts';
 import type { Reads } from '../account/reads.ts';
-import type { GivenHistory } from './completeTrades.ts';
+import type { ContinuedHistory } from './completeTrades.ts';
 import type { Failed } from '../failedRequest.ts';
 import type { LivePriceFeed } from './livePriceSource.ts';
 import type { ReferenceOptions } from './reference.ts';
@@ -30,7 +30,7 @@ export type MarketDataOptions = {
    * History of trades that the strategy got, whose `last` trade the trades of the stream continue; absent if the strategy
    * needs none.
    */
-  readonly history?: GivenHistory | undefined;
+  readonly history?: ContinuedHistory | undefined;
   /** Pause between two polls of the book. If the stream sends nothing for this time, a poll checks the book. */
   readonly bookPollMs: Millis;
   readonly note: (what: string, failed: Failed) => void;

@@ -98,13 +98,15 @@ export class RecentTrades {
 
 /**
  * Returns the trades of the last `ms`, as far as the sources and the lists have them without a gap. `warn` receives
- * the problem of a source that is then not used. After `signal` aborts, no source is read further.
+ * the problem of a source that is then not used. After `signal` aborts, no source is read further; after `end` aborts,
+ * no list either.
  */
 export async function readPastTrades(
   of: { readonly instrument: Instrument; readonly run: number; readonly time: () => Millis; readonly ms: Millis },
   { sources, lists }: { readonly sources: readonly PastTradesSource[]; readonly lists: TradeLists },
   warn: (why: string) => void,
   signal: AbortSignal,
+  end?: AbortSignal,
 ): Promise<HistoryEvent> {
   const { instrument, run, time, ms } = of;
   const { symbol, tick, lot } = instrument;
@@ -119,7 +121,7 @@ export async function readPastTrades(
     }
   }
   let best: Joined = { source: 'the exchange', since: Infinity, trades: [], last: null };
-  const reads = new ListReads(lists, instrument);
+  const reads = new ListReads(lists, instrument, end);
   for (const { name, complete } of [...found].sort((a, b) => a.complete.since - b.complete.since)) {
     const later = await tradesContinuing(reads, complete);
     if (later === null) {
@@ -172,10 +174,13 @@ type Joined = {
 export class ListReads {
   readonly #lists: TradeLists;
   readonly #instrument: Instrument;
+  readonly #end: AbortSignal | undefined;
   readonly #leftOut: string[] = [];
   #oddId: string | null = null;
 
-  constructor(lists: TradeLists, instrument: Instrument) {
+  /** Creates reads of the lists. After `end` aborts, each page counts as unreadable, also one that is being read. */
+  constructor(lists: TradeLists, instrument: Instrument, end?: AbortSignal) {
+    this.#end = end;
     this.#lists = lists;
     this.#instrument = instrument;
   }
@@ -197,8 +202,9 @@ export class ListReads {
 
   /** Returns the trades of a page in the order of the list; `null` if a row cannot be read. */
   async page(query: Pick<Page, 'marker' | 'sort'>): Promise<readonly PublicTrade[] | null> {
-    const found = await this.#lists.trades(this.#instrument.symbol, { ...query, limit: this.limit });
-    if (found.kind !== 'done' || (found.unreadable ?? []).length > 0) return null;
+    const read = () => this.#lists.trades(this.#instrument.symbol, { ...query, limit: this.limit });
+    const found = await unlessEnded(read, this.#end);
+    if (found?.kind !== 'done' || (found.unreadable ?? []).length > 0) return null;
     const odd = found.value.find(({ tid }) => !/^\d+$/.test(tid));
     if (odd !== undefined) this.#oddId = odd.tid;
     return odd === undefined ? found.value : null;
@@ -217,24 +223,56 @@ export class ListReads {
   }
 }
 
+/** Resolves to the result of a read, or to `null` once `end` aborts; the result is then not used. */
+export async function unlessEnded<T>(read: () => Promise<T>, end: AbortSignal | undefined): Promise<T | null> {
+  if (end === undefined) return read();
+  if (end.aborted) return null;
+  const listening = new AbortController();
+  const ended = new Promise<null>(resolve => {
+    end.addEventListener('abort', () => resolve(null), { once: true, signal: listening.signal });
+  });
+  try {
+    return await Promise.race([read(), ended]);
+  } finally {
+    listening.abort();
+  }
+}
+
+/** Page of trades after the one with a number, oldest first. */
+export type LaterTrades = {
+  readonly trades: readonly NumberedTrade[];
+  /** Number of the newest trade of the page, even if it has no place in the history. */
+  readonly newest: bigint;
+  /** Time of the newest trade; `null` on an empty page. */
+  readonly newestAt: Millis | null;
+  /** Whether later trades may follow. */
+  readonly isFull: boolean;
+};
+
+/** Returns the page of trades after the one with a number; `null` if the list cannot be read. */
+export async function pageAfter(reads: ListReads, last: bigint): Promise<LaterTrades | null> {
+  const found = await reads.page({ marker: String(last), sort: 'asc' });
+  if (found === null) return null;
+  const next = found.filter(({ tid }) => BigInt(tid) > last);
+  const isFull = found.length >= reads.limit;
+  const newest = next.at(-1);
+  if (isFull && newest === undefined) return null;
+  const newestAt = newest?.createdAt ?? null;
+  return { trades: reads.numbered(next), newest: BigInt(newest?.tid ?? last), newestAt, isFull };
+}
+
 /**
  * Returns every trade after the one with a number, oldest first; `null` if the lists cannot be read, or have more of
- * them than `pagesMax` pages.
+ * them than `PAGES_MAX` pages.
  */
-export async function tradesAfter(
-  reads: ListReads,
-  last: bigint,
-  pagesMax = PAGES_MAX,
-): Promise<readonly NumberedTrade[] | null> {
+async function tradesAfter(reads: ListReads, last: bigint): Promise<readonly NumberedTrade[] | null> {
   const trades: NumberedTrade[] = [];
-  for (let page = 0, newest = last; page < pagesMax; page++) {
-    const found = await reads.page({ marker: String(newest), sort: 'asc' });
+  for (let page = 0, newest = last; page < PAGES_MAX; page++) {
+    const found = await pageAfter(reads, newest);
     if (found === null) return null;
-    const next = found.filter(({ tid }) => BigInt(tid) > newest);
-    trades.push(...reads.numbered(next));
-    newest = BigInt(next.at(-1)?.tid ?? newest);
-    if (found.length < reads.limit) return trades;
-    if (next.length === 0) return null;
+    trades.push(...found.trades);
+    newest = found.newest;
+    if (!found.isFull) return trades;
   }
   return null;
 }

@@ -39,6 +39,8 @@ export async function readInThread(
 
 async function threadResult(of: PastTradesRead, signal: AbortSignal, file: string): Promise<PastTradesFound> {
   const thread = new Worker(file, { workerData: of, resourceLimits: { maxOldGenerationSizeMb: HEAP_MAX_MB } });
+  // After an abort, nothing else hears an error of the thread, which would end the program.
+  thread.on('error', () => undefined);
   try {
     const ended = once(thread, 'exit', { signal }).then(() => {
       throw new Error('the thread that reads them ended');

@@ -61,10 +61,11 @@ describe.each(SHIPPED)('the trading digest of %s', name => {
   });
 });
 
-test('of a strategy file has its hash, parameters and tape of past trades, and neither its path nor its text', () => {
+test('of a strategy file has its hash, parameters and name of the tape of past trades, and no path or text', () => {
   const own = { ...strategyFileOf('./own.ts', 'text'), historyTape: '/tapes/one', amount: '1' };
   const digest = (changes: object): string => tradingDigest({ ...read('sandbox'), strategy: { ...own, ...changes } });
-  for (const changes of [{ file: '/elsewhere/own.ts' }, { code: 'other' }]) expect(digest(changes)).toBe(digest({}));
+  for (const changes of [{ file: '/elsewhere/own.ts' }, { code: 'other' }, { historyTape: '/linked/tapes/one' }])
+    expect(digest(changes)).toBe(digest({}));
   for (const changes of [
     { sha256: 'other' },
     { historyTape: '/tapes/two' },

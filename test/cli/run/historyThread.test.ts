@@ -1,5 +1,5 @@
 /** The thread of the built program that reads past trades: the event loop turns meanwhile, and a limit ends the read. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -73,5 +73,26 @@ describe('past trades on the disk are read in a thread of the built program', ()
     limit.abort(new Error('too long'));
     await expect(read).rejects.toThrow('too long');
     await expect(readInThread({ from: 'recordings', dir, wanted }, limit.signal, FILE)).rejects.toThrow('too long');
+  });
+
+  test('and an error of the thread after that does not end the program', async () => {
+    const file = join(dir, 'broken.mjs');
+    writeFileSync(file, "const end = Date.now() + 300;\nwhile (Date.now() < end);\nthrow new Error('broken');\n");
+    const limit = new AbortController();
+    const uncaught: unknown[] = [];
+    const onUncaught = (error: unknown) => void uncaught.push(error);
+    process.on('uncaughtException', onUncaught);
+    try {
+      const read = readInThread({ from: 'recordings', dir, wanted }, limit.signal, file);
+      await new Promise(resolve => setTimeout(resolve, 150));
+      limit.abort(new Error('too long'));
+      // The thread fails while the event loop is blocked, so its error arrives after the abort.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 800);
+      await expect(read).rejects.toThrow('too long');
+      await new Promise(resolve => setTimeout(resolve, 50));
+      expect(uncaught).toEqual([]);
+    } finally {
+      process.off('uncaughtException', onUncaught);
+    }
   });
 });

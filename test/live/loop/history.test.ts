@@ -36,3 +36,31 @@ test('a source that does not answer is left after 20 s, said so, and heartbeats 
   await clock.advance(60_000);
   expect(beats).toBe(then);
 });
+
+test('lists that do not answer end the read after a minute in all, or at once when the bot stops', async () => {
+  for (const isStopped of [false, true]) {
+    const clock = new VirtualClock();
+    const stopping = new AbortController();
+    const lists = {
+      limits: { tradesPage: 5, ordersPage: 1, depth: 1 },
+      trades: () => new Promise<Outcome<readonly PublicTrade[]>>(() => undefined),
+    };
+    const venue = { exchange: lists } as unknown as Parameters<typeof historyOf>[0]['venue'];
+    const engine = { books: [{ historyMs: 60_000 }] } as unknown as Parameters<typeof historyOf>[1];
+    const rules = { instrument: plain, makerRate: 0, takerRate: 0 };
+    for (const pastTrades of [{ sources: [] }, { sources: [], lists }]) {
+      const startedAt = clock.now();
+      let found: Awaited<ReturnType<typeof historyOf>> | undefined;
+      const parts = { clock, log: memoryLog().log, venue, beside: { pastTrades }, stopping: stopping.signal };
+      void historyOf(parts, engine, rules, 1).then(history => (found = history));
+      await clock.advance(isStopped ? 1_000 : 59_900);
+      await settle();
+      expect(found === undefined).toBe(!stopping.signal.aborted);
+      if (isStopped) stopping.abort();
+      else await clock.advance(200);
+      await settle();
+      expect(found).toMatchObject({ last: null, trades: [] });
+      expect(clock.now() - startedAt).toBe(isStopped ? 1_000 : 60_100);
+    }
+  }
+});

@@ -325,6 +325,9 @@ describe('a run with a strategy file', () => {
     expect(tape.flaws.find(({ what }) => /read after an outage/.test(what))?.count).toBeGreaterThanOrEqual(
       missed.length,
     );
+    // They are in a gap of the tape, although books were polled meanwhile.
+    const gap = tape.gaps.find(({ from, to }) => from <= lostAt && to >= lostAt + 60_000);
+    expect(gap?.why).toMatch(/the stream of trades was down/);
     const { kind, at } = tape.columns;
     const trades = Array.from(kind, (one, row) => [one, at[row]!] as const).filter(([one]) => one === KIND.trade);
     expect(trades.filter(([, time]) => time > lostAt && time < lostAt + 61_000)).toEqual([]);

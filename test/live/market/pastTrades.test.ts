@@ -35,14 +35,20 @@ const tradeAt = (n: number, at: number): PublicTrade => ({
 });
 
 /** Lists of an exchange with these trades, oldest first, which answers as rest-api 4.8 says. */
-function listsOf(all: readonly PublicTrade[], tradesPage: number, fails: () => boolean = () => false) {
+function listsOf(
+  all: readonly PublicTrade[],
+  tradesPage: number,
+  fails: () => boolean = () => false,
+  isListed: (trade: PublicTrade) => boolean = () => true,
+) {
   let requests = 0;
   const lists: TradeLists = {
     limits: { tradesPage, ordersPage: 1, depth: 1 },
     trades: async (_book, { marker, limit = 25, sort = 'desc' } = {}): Promise<Outcome<readonly PublicTrade[]>> => {
       requests++;
       if (fails()) return { kind: 'unknown', reason: 'no answer' };
-      const sorted = sort === 'asc' ? all : all.toReversed();
+      const listed = all.filter(isListed);
+      const sorted = sort === 'asc' ? listed : listed.toReversed();
       const after = (tid: string) =>
         marker === undefined || (sort === 'asc' ? BigInt(tid) > BigInt(marker) : BigInt(tid) < BigInt(marker));
       return { kind: 'done', value: sorted.filter(({ tid }) => after(tid)).slice(0, limit) };
@@ -236,17 +242,26 @@ test('a trade of the list that has no place in the history is named: one with an
   ]);
 });
 
-test('after any outages of the stream and of the lists, each trade is reported once, in order and with its time, or a new start of the history; a gap is open whenever one may be missing', async () => {
+/** Maximum delay of the lists in the next laws. */
+const DELAY_MAX_MS = 8_000;
+
+test('after any outages of the stream and of the lists, which are late, each trade is reported once, in order and with its time, or a new start of the history; a gap is open whenever one may be missing', async () => {
   const turn = fc.constantFrom('trade', 'trade', 'trade', 'lost', 'current', 'fails', 'works', 'wait', 'second');
   await fc.assert(
     fc.asyncProperty(
       fc.array(turn, { maxLength: 60, size: 'max' }),
       fc.integer({ min: 1, max: 5 }),
-      async (turns, page) => {
+      fc.nat(DELAY_MAX_MS),
+      async (turns, page, delay) => {
         const clock = new VirtualClock();
         const all: PublicTrade[] = [tradeAt(0, clock.now())];
         let [isUp, fails, isGapOpen] = [false, false, false];
-        const { lists } = listsOf(all, page, () => fails);
+        const { lists } = listsOf(
+          all,
+          page,
+          () => fails,
+          ({ createdAt }) => createdAt <= clock.now() - delay || createdAt === 0,
+        );
         const told: EngineEvent[] = [];
         const numberOf = (tid: string) => (Number(tid) - 10) / 3;
         const last = all[0]!.tid;
@@ -261,9 +276,12 @@ test('after any outages of the stream and of the lists, each trade is reported o
               if (!isGapOpen) expect(isMissing).toBe(false);
             }
             if (event.kind === 'history') {
+              [isGapOpen, isMissing] = [false, false];
               // Without the lists, nothing is known of the trades before the stream was current.
-              expect(event.since).toBe(current.at);
-              [isGapOpen, isMissing, next] = [false, false, current.next];
+              if (event.source === 'the stream') {
+                expect(event.since).toBe(current.at);
+                next = current.next;
+              } else next = Math.max(next, numberOf(event.last!) + 1);
             }
             if (event.kind !== 'public trade') return;
             const n = numberOf(event.tid!);
@@ -273,6 +291,7 @@ test('after any outages of the stream and of the lists, each trade is reported o
             next = Math.max(next, n + 1);
           },
           history: { last, trades: [] },
+          ...{ historyMs: 10_000, tradeReportDelayMaxMs: DELAY_MAX_MS, canReadLatest: true },
           onBroken: error => expect.unreachable(String(error)),
         });
         feed.start();
@@ -314,12 +333,59 @@ test('after any outages of the stream and of the lists, each trade is reported o
       numRuns: 200,
       examples: [
         // A stream that is lost while a failed read waits: the read that follows is not the last.
-        [['fails', 'current', 'works', 'lost', 'wait', 'trade'], 1],
+        [['fails', 'current', 'works', 'lost', 'wait', 'trade'], 1, 0],
         // Trades that cannot be read: the history starts when the stream is current for the second time.
-        [['current', 'second', 'lost', 'trade', 'second', 'fails', 'current', 'trade', 'wait', 'trade'], 1],
+        [['current', 'second', 'lost', 'trade', 'second', 'fails', 'current', 'trade', 'wait', 'trade'], 1, 0],
         // Trades of two streams wait, and one between them is missing.
-        [['fails', 'current', 'trade', 'lost', 'trade', 'second', 'current', 'trade', 'wait', 'trade'], 2],
+        [['fails', 'current', 'trade', 'lost', 'trade', 'second', 'current', 'trade', 'wait', 'trade'], 2, 0],
+        // A list without the trade that the stream has just missed.
+        [['lost', 'trade', 'current', 'trade', 'wait'], 5, 3_000],
       ],
     },
   );
+});
+
+/** Feed after an outage of so many trades, one each second, on lists of short pages. */
+async function afterOutage(missed: number, historyMs: number, canReadLatest = true) {
+  const clock = new VirtualClock();
+  const all = Array.from({ length: missed }, (_, n) => tradeAt(n, clock.now() + 1_000 * n));
+  const { lists, requests } = listsOf(all, 4);
+  const told: EngineEvent[] = [];
+  const feed = new CompleteTradeFeed({
+    ...{ lists, clock, log: memoryLog().log, instrument: () => plain, time: () => clock.now() },
+    ...{ step: event => void told.push(event), historyMs, tradeReportDelayMaxMs: DELAY_MAX_MS, canReadLatest },
+    history: { last: all[0]!.tid, trades: [] },
+    onBroken: error => expect.unreachable(String(error)),
+  });
+  feed.start();
+  await clock.advance(1_000 * missed);
+  feed.current();
+  const newest = tradeAt(missed, clock.now());
+  all.push(newest);
+  feed.hear([newest]);
+  await clock.advance(60_000);
+  await settle();
+  feed.stop();
+  const kinds = [...new Set(told.map(event => (event.kind === 'history gap' ? `gap ${event.isOpen}` : event.kind)))];
+  const tids = told.flatMap(event => (event.kind === 'public trade' ? [event.tid] : []));
+  const histories = told.flatMap(event => (event.kind === 'history' ? [event] : []));
+  return { all, requests, kinds, tids, histories };
+}
+
+test('an outage of more pages than are read in a row costs no history, and reads end at the first trade of the stream', async () => {
+  const { all, requests, kinds, tids } = await afterOutage(42, 1_000_000);
+  expect(kinds).toEqual(['gap true', 'public trade', 'gap false']);
+  expect(tids).toEqual(all.slice(1).map(({ tid }) => tid));
+  expect(requests()).toBe(11);
+});
+
+test('after an outage longer than the history, the history starts again with the latest trades of the lists', async () => {
+  const { all, requests, kinds, histories, tids } = await afterOutage(200, 30_000);
+  expect(kinds).toEqual(['gap true', 'public trade', 'history', 'gap false']);
+  expect(histories).toMatchObject([{ last: all.at(-1)!.tid, source: 'the exchange' }]);
+  expect(histories[0]!.at - histories[0]!.since).toBe(30_000);
+  expect(requests()).toBeLessThan(20);
+  expect(tids).toEqual(all.slice(1, 21).map(({ tid }) => tid));
+  // The lists of paper trading lack the trades from before it.
+  expect((await afterOutage(200, 30_000, false)).histories).toEqual([]);
 });
