@@ -3616,10 +3616,10 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a changed strategy file that runs with money because it ran once',
     file: 'src/app/run/strategyApproval.ts',
-    from: 'if (last === null || last.sha256 === sha256) return;',
-    to: 'if (last === null || last.file === file) return;',
+    from: 'if (last?.sha256 === sha256 || (last === null && flaw === null)) return;',
+    to: 'if (last?.file === file || (last === null && flaw === null)) return;',
     test: 'test/app/run/strategyApproval.test.ts',
-    title: 'with money, exactly the text of the newest run of a file is approved, or any text if none ran',
+    title: 'with money, exactly the text that the newest run took is approved, or any text if none took one',
   },
   {
     name: 'a strategy file that runs before its approval',

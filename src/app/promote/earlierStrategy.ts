@@ -9,7 +9,7 @@ import { strategyIdentity } from '../../../strategies/index.ts';
 import { writeDurably } from '../../guard/index.ts';
 import { strategyFilesIn } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { lastStrategyFileRun } from '../run/strategyApproval.ts';
+import { approvedStrategyIn } from '../run/approvedStrategy.ts';
 import { pinStrategy, readLive, strategyCopyIn } from './candidate.ts';
 
 /**
@@ -32,7 +32,7 @@ export function restorableText(dir: string, liveFile: string, text: string): str
 /** Returns the strategy file of a live configuration with its text; `null` if there is none, or if it is unknown. */
 function knownStrategy({ strategy, state }: Config, liveFile: string, pin: string | null) {
   if (!('file' in strategy)) return null;
-  const ran = lastStrategyFileRun(state.dir);
+  const ran = approvedStrategyIn(state.dir);
   const known = [...(ran?.file === strategy.file ? [ran] : []), ...currentStrategy(strategy.file, liveFile)];
   return known.find(({ sha256 }) => pin === null || sha256 === pin) ?? null;
 }

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { assertStrategyApproved, lastStrategyFileRun, startApproval } from '../../../src/app/run/strategyApproval.ts';
+import { approvedStrategyIn, storeApprovedStrategy } from '../../../src/app/run/approvedStrategy.ts';
+import { assertStrategyApproved, startApproval } from '../../../src/app/run/strategyApproval.ts';
 import { asTrialOrder, type Config } from '../../../src/config.ts';
 import { recorderIn } from '../../../src/live/recording/recordings.ts';
 import { readConfig, readShipped, readTradedConfig } from '../../../src/wiring/configFile.ts';
@@ -18,25 +19,40 @@ const running = (code: string): Config => ({
   strategy: { ...strategyFileOf('./own.ts', code), amount: '1' },
 });
 
-test('with money, exactly the text of the newest run of a file is approved, or any text if none ran', () => {
-  const kinds = fc.constantFrom('a', 'b', 'ladder', 'trial of a', 'damaged');
+test('with money, exactly the text that the newest run took is approved, or any text if none took one', () => {
+  const kinds = fc.constantFrom('a', 'b', 'ladder', 'trial of a', 'cut off', 'damaged', 'takes a', 'takes b');
   fc.assert(
     fc.property(fc.array(kinds, { maxLength: 5 }), fc.constantFrom('a', 'b'), fc.boolean(), (runs, code, isPinned) => {
       const stateDir = mkdtempSync(join(tmpdir(), 'puntas-approval-'));
       for (const [i, kind] of runs.entries()) {
         const config =
-          kind === 'ladder' ? LADDER : kind === 'trial of a' ? asTrialOrder(running('a'), true) : running(kind);
+          kind === 'ladder' ? LADDER : kind === 'trial of a' ? asTrialOrder(running('a'), true) : running(kind.at(-1)!);
         recorderIn(stateDir, { run: i + 1, startedAt: i, setup: JSON.stringify(config) }).close();
-        if (kind === 'damaged') writeFileSync(join(stateDir, `run-${i + 1}.rec`), 'damaged');
+        const path = join(stateDir, `run-${i + 1}.rec`);
+        const bytes = readFileSync(path);
+        if (kind === 'cut off') writeFileSync(path, bytes.subarray(0, 5));
+        if (kind === 'damaged') writeFileSync(path, bytes.fill(0, 20, 40));
+        if (kind.startsWith('takes')) storeApprovedStrategy(stateDir, config);
+        if (kind.startsWith('trial')) storeApprovedStrategy(stateDir, config);
       }
-      const last = runs.findLast(kind => kind === 'a' || kind === 'b');
-      expect(lastStrategyFileRun(stateDir)?.code).toBe(last);
+      const taken = runs.findLast(kind => kind.startsWith('takes'));
+      const recorded = runs.findLast(kind => kind === 'a' || kind === 'b' || kind === 'damaged');
+      const isUnreadable = taken === undefined && recorded === 'damaged';
+      const last = taken?.at(-1) ?? recorded;
+      if (isUnreadable) expect(() => approvedStrategyIn(stateDir)).toThrow();
+      else expect(approvedStrategyIn(stateDir)?.code).toBe(last);
       const isApproved = isPinned || last === undefined || last === code;
       const { file, name, sha256 } = strategyFileOf('./own.ts', code);
       const [warnings, found]: [string[], object] = [[], { file, name, sha256, isPinned }];
       const assertion = (isReal: boolean) => () =>
         assertStrategyApproved(found as never, { stateDir, isReal, warn: line => void warnings.push(line) }, 'pin it');
       if (isApproved) expect(assertion(true)).not.toThrow();
+      else if (isUnreadable)
+        expect(assertion(true)).toThrow(
+          new RegExp(
+            `^\\./own\\.ts: the approved strategy file in .* cannot be read .* whether ${name} is approved; check`,
+          ),
+        );
       else {
         const names = `${strategyFileOf('own.ts', last).name} -> ${name}`;
         expect(assertion(true)).toThrow(
@@ -48,6 +64,26 @@ test('with money, exactly the text of the newest run of a file is approved, or a
     }),
     { numRuns: 60 },
   );
+});
+
+test('a damaged approval refuses a start with money, although a recording has the file', () => {
+  const stateDir = mkdtempSync(join(tmpdir(), 'puntas-approval-'));
+  recorderIn(stateDir, { run: 1, startedAt: 1, setup: JSON.stringify(running('a')) }).close();
+  storeApprovedStrategy(stateDir, running('a'));
+  const stored = join(stateDir, 'strategy.json');
+  const text = readFileSync(stored, 'utf8');
+  const { file, name, sha256 } = strategyFileOf('./own.ts', 'a');
+  const start = () =>
+    assertStrategyApproved(
+      { file, name, sha256, isPinned: false },
+      { stateDir, isReal: true, warn: line => expect.unreachable(line) },
+      'pin it',
+    );
+  start();
+  for (const damaged of ['', 'null', text.slice(0, -1), text.replace('"code":"a"', '"code":"b"')]) {
+    writeFileSync(stored, damaged);
+    expect(start).toThrow(/the approved strategy file in .* cannot be read/);
+  }
 });
 
 test('a start with money does not run a changed file; on paper or on the embedded exchange it does', () => {
