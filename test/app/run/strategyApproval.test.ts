@@ -1,12 +1,13 @@
 /** Approval of strategy files at a start: what ran last, or what the configuration pins. */
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { approvedStrategyIn, storeApprovedStrategy } from '../../../src/app/run/approvedStrategy.ts';
-import { assertStrategyApproved, startApproval } from '../../../src/app/run/strategyApproval.ts';
+import { assertStrategyApproved, startApproval, UnapprovedStrategy } from '../../../src/app/run/strategyApproval.ts';
+import { inputsOfStart } from '../../../src/cli/commands/source.ts';
 import { asTrialOrder, type Config } from '../../../src/config.ts';
 import { recorderIn } from '../../../src/live/recording/recordings.ts';
 import { readConfig, readShipped, readTradedConfig } from '../../../src/wiring/configFile.ts';
@@ -119,4 +120,29 @@ test('a start with money does not run a changed file; on paper or on the embedde
   write({ ...remote, strategy: { ...(embedded as unknown as Config).strategy, sha256 } });
   start(false);
   expect(warnings).toHaveLength(2);
+});
+
+test('a refused start has a configuration that can cancel the orders of the last run, if it has a key', async () => {
+  const { dir, yaml } = folderWith(OWN_STRATEGY);
+  const marker = join(dir, 'was-run');
+  const remote = { exchange: { kind: 'remote', restUrl: 'https://example.com', venue: 'bitso' } };
+  writeFileSync(yaml, stringify({ ...(parse(readFileSync(yaml, 'utf8')) as object), ...remote }));
+  const { state } = readConfig(yaml);
+  const start = () =>
+    inputsOfStart(
+      { config: yaml, speed: 1 },
+      startApproval(yaml, { isPaper: false, warn: line => expect.unreachable(line) }),
+    );
+  expect((await start()).refusal).toBeUndefined();
+  mkdirSync(state.dir);
+  storeApprovedStrategy(state.dir, running(OWN_STRATEGY));
+  const mark = `process.getBuiltinModule('node:fs').writeFileSync(${JSON.stringify(marker)}, '');\n`;
+  writeFileSync(join(dir, 'own.ts'), `${OWN_STRATEGY}${mark}`);
+  vi.stubEnv('PUNTAS_API_KEY', 'key');
+  const { refusal, config, file } = await start();
+  expect(refusal?.message).toMatch(/and no one has approved the change/);
+  expect([config.state.dir, config.exchange.kind, file]).toEqual([state.dir, 'remote', yaml]);
+  vi.unstubAllEnvs();
+  await expect(start()).rejects.toBeInstanceOf(UnapprovedStrategy);
+  expect(existsSync(marker)).toBe(false);
 });
