@@ -3632,8 +3632,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a rollback to the strategy file as it lies at the approval',
     file: 'src/app/promote/earlierStrategy.ts',
-    from: '[...(ran?.file === strategy.file ? [ran] : []), ...currentStrategy(strategy.file, liveFile)]',
-    to: 'currentStrategy(strategy.file, liveFile)',
+    from: 'approved.file === file ? approved : current?.sha256 === approved.sha256 ? current : null',
+    to: 'current',
     test: 'test/app/promote/strategyFile.test.ts',
     title: 'restores the text of the last run before the approval, whatever has become of the file',
   },
