@@ -6,6 +6,7 @@ import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { ReloadBox } from '../../live/mailbox/mailbox.ts';
 import { askBot } from '../inspect/askBot.ts';
 import { readConfigText } from '../../wiring/configFile.ts';
+import { nextStartText } from '../run/strategyApproval.ts';
 import { KEPT_TEXT, reloadDigestOf } from '../run/reloading.ts';
 import { threadedStrategyPreview, type StrategyPreviewAsk } from './strategyPreview.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -46,7 +47,7 @@ export async function askReload(command: ReloadCommand, clock: Clock): Promise<A
     );
   const request = { id, at: clock.now(), by, reason, digest, isPreview };
   const box = new ReloadBox(dir);
-  const told = await askBot(dir, box, request, clock, 'A bot that is not running reads the file at its next start');
+  const told = await askBot(dir, box, request, clock, `If the bot is not running, ${nextStartText(config, text, dir)}`);
   const answer =
     isPreview && 'file' in config.strategy
       ? await withStrategyPreview(told, {

@@ -3,7 +3,8 @@
  * changed file must be pinned by the key `strategy.sha256`, or approved by a reload.
  */
 import { textOfError } from '../../core/index.ts';
-import type { FoundStrategyFile } from '../../config.ts';
+import { strategyHashIn, strategyPinIn, type Config, type FoundStrategyFile } from '../../config.ts';
+import { isPaperState } from '../../live/state/paperMark.ts';
 import { configOfText, type StrategyApproval } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { approvedStrategyIn, type RanStrategyFile } from './approvedStrategy.ts';
@@ -74,3 +75,23 @@ export const startApproval =
       `approve it with the key strategy.sha256: ${found.sha256}`,
     );
   };
+
+/**
+ * Returns a sentence about what the next start does with a changed file, for a bot that is not running. A strategy file
+ * that the start would refuse is named with the key that approves it. `text`: the configuration file of `config`.
+ */
+export function nextStartText(config: Config, text: string, stateDir: string): string {
+  const reads = 'the bot reads the file at its next start';
+  const { strategy, exchange } = config;
+  const sha256 = strategyHashIn(config);
+  if (!('file' in strategy) || sha256 === undefined || strategyPinIn(text) !== null) return reads;
+  const { file, name } = strategy;
+  const isReal = exchange.kind === 'remote' && !isPaperState(stateDir);
+  try {
+    assertStrategyApproved({ file, name, sha256, isPinned: false }, { stateDir, isReal, warn: () => undefined }, '');
+    return reads;
+  } catch (error) {
+    if (!(error instanceof UnapprovedStrategy)) throw error;
+    return `its next start refuses the strategy file ${name}, because no one has approved the file; check it, and approve it with the key strategy.sha256: ${sha256}`;
+  }
+}

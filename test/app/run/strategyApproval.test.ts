@@ -5,6 +5,11 @@ import { tmpdir } from 'node:os';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { askReload } from '../../../src/app/actions/askReload.ts';
+import { changesForAgent, reloadedFile } from '../../../src/app/actions/reloadChanges.ts';
+import { reloadRunningBot } from '../../../src/app/promote/runningBot.ts';
+import { VirtualClock } from '../../../src/core/index.ts';
+import { advancing } from '../../live/world.ts';
 import { approvedStrategyIn, storeApprovedStrategy } from '../../../src/app/run/approvedStrategy.ts';
 import { assertStrategyApproved, startApproval, UnapprovedStrategy } from '../../../src/app/run/strategyApproval.ts';
 import { inputsOfStart } from '../../../src/cli/commands/source.ts';
@@ -145,4 +150,39 @@ test('a refused start has a configuration that can cancel the orders of the last
   vi.unstubAllEnvs();
   await expect(start()).rejects.toBeInstanceOf(UnapprovedStrategy);
   expect(existsSync(marker)).toBe(false);
+});
+
+test('messages about a stopped bot name the key that a strategy file without approval needs', async () => {
+  const { dir, yaml } = folderWith(OWN_STRATEGY);
+  const remote = { exchange: { kind: 'remote', restUrl: 'https://example.com', venue: 'bitso' } };
+  writeFileSync(yaml, stringify({ ...(parse(readFileSync(yaml, 'utf8')) as object), ...remote }));
+  const stateDir = readConfig(yaml).state.dir;
+  mkdirSync(stateDir);
+  storeApprovedStrategy(stateDir, running(OWN_STRATEGY));
+  const clock = new VirtualClock();
+  const said = async (): Promise<readonly string[]> => {
+    const { lines } = await reloadRunningBot({ liveFile: yaml, by: 'ann', reason: 'a test', clock }, 'any');
+    const bot = { configFile: yaml, stateDir };
+    const command = { config: yaml, paper: false, preview: false, reason: 'a test', by: 'ann', id: 'a' };
+    const error: unknown = await advancing(
+      clock,
+      1_000,
+      askReload(command, clock).catch((caught: unknown) => caught),
+    );
+    return [
+      lines.join('; '),
+      changesForAgent(bot, reloadedFile(bot), clock.now()).join('; '),
+      (error as Error).message,
+    ];
+  };
+  for (const text of await said()) expect(text).toContain('the bot reads the file at its next start');
+  const changed = `${OWN_STRATEGY}// changed\n`;
+  writeFileSync(join(dir, 'own.ts'), changed);
+  const { name, sha256 } = strategyFileOf('own.ts', changed);
+  for (const text of await said())
+    expect(text).toContain(
+      `its next start refuses the strategy file ${name}, because no one has approved the file; check it, and approve it with the key strategy.sha256: ${sha256}`,
+    );
+  writeFileSync(join(stateDir, 'PAPER'), '');
+  for (const text of await said()) expect(text).toContain('the bot reads the file at its next start');
 });
