@@ -16,7 +16,7 @@ import { pinStrategy, readLive, strategyCopyIn } from './candidate.ts';
 /** Text that a rollback restores. */
 export type Restorable = {
   readonly text: string;
-  /** Why a rollback to this text is refused; `null` if it is possible. */
+  /** Reason for which a rollback to this text is refused; `null` if it is possible. */
   readonly problem: string | null;
 };
 
