@@ -95,6 +95,8 @@ export type RunChanges = {
   /** Without one books are polled. */
   readonly stream?: StreamTransport;
   readonly openingApartMs?: number;
+  /** Why the bot must not start; without one it starts. */
+  readonly refusal?: Error;
   /** Where another configuration is read from; without one it stays. */
   readonly source?: ConfigSource;
   /** Account at the second exchange; absent for that of the box. */
@@ -161,6 +163,7 @@ export async function started(world: World, changes: RunChanges = {}): Promise<R
     // Virtual time passes only while a request is on its way.
     openingApartMs: changes.openingApartMs ?? 0,
     ...(changes.source ? { source: changes.source } : {}),
+    ...(changes.refusal ? { refusal: changes.refusal } : {}),
     onStarted: (call, _, again) => {
       stop = call;
       reload = again;

@@ -3616,10 +3616,10 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a changed strategy file that runs with money because it ran once',
     file: 'src/app/run/strategyApproval.ts',
-    from: 'if (last === null || last.sha256 === sha256) return;',
-    to: 'if (last === null || last.file === file) return;',
+    from: 'if (last?.sha256 === sha256 || (last === null && flaw === null)) return;',
+    to: 'if (last?.file === file || (last === null && flaw === null)) return;',
     test: 'test/app/run/strategyApproval.test.ts',
-    title: 'with money, exactly the text of the newest run of a file is approved, or any text if none ran',
+    title: 'with money, exactly the text that the newest run took is approved, or any text if none took one',
   },
   {
     name: 'a strategy file that runs before its approval',
@@ -3632,8 +3632,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a rollback to the strategy file as it lies at the approval',
     file: 'src/app/promote/earlierStrategy.ts',
-    from: '[...(ran?.file === strategy.file ? [ran] : []), ...currentStrategy(strategy.file, liveFile)]',
-    to: 'currentStrategy(strategy.file, liveFile)',
+    from: 'approved.file === file ? approved : current?.sha256 === approved.sha256 ? current : null',
+    to: 'current',
     test: 'test/app/promote/strategyFile.test.ts',
     title: 'restores the text of the last run before the approval, whatever has become of the file',
   },

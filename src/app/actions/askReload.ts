@@ -6,8 +6,9 @@ import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { ReloadBox } from '../../live/mailbox/mailbox.ts';
 import { askBot } from '../inspect/askBot.ts';
 import { readConfigText } from '../../wiring/configFile.ts';
+import { nextStartText } from '../run/strategyApproval.ts';
 import { KEPT_TEXT, reloadDigestOf } from '../run/reloading.ts';
-import { threadedStrategyPreview, type StrategyPreviewAsk } from './strategyPreview.ts';
+import { strategyIdentityChanges, threadedStrategyPreview, type StrategyPreviewAsk } from './strategyPreview.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 export type ReloadCommand = {
@@ -46,10 +47,10 @@ export async function askReload(command: ReloadCommand, clock: Clock): Promise<A
     );
   const request = { id, at: clock.now(), by, reason, digest, isPreview };
   const box = new ReloadBox(dir);
-  const told = await askBot(dir, box, request, clock, 'A bot that is not running reads the file at its next start');
+  const told = await askBot(dir, box, request, clock, `If the bot is not running, ${nextStartText(config, text, dir)}`);
   const answer =
     isPreview && 'file' in config.strategy
-      ? await withStrategyPreview(told, {
+      ? await withStrategyPreview(told, strategyIdentityChanges(config, dir), {
           path: file,
           text,
           sha256: strategyHashIn(config),
@@ -68,12 +69,16 @@ export async function askReload(command: ReloadCommand, clock: Clock): Promise<A
 type Answer = MailMessage<'reloadAnswer'>;
 
 /** Returns the bot's answer to a preview with the part that needs the strategy file, which the bot does not run. */
-async function withStrategyPreview(told: Answer, ask: StrategyPreviewAsk): Promise<Answer> {
+async function withStrategyPreview(
+  told: Answer,
+  identity: readonly string[],
+  ask: StrategyPreviewAsk,
+): Promise<Answer> {
   if (told.end === 'kept') return told;
-  const lines = told.end === 'nothing to do' ? [] : told.lines;
+  const lines = [...(told.end === 'nothing to do' ? [] : told.lines), ...identity];
   const preview = await threadedStrategyPreview(ask);
   if ('refused' in preview) return { ...told, end: 'kept', lines: [...lines, ...preview.refused, KEPT_TEXT] };
-  if (told.end === 'nothing to do' && preview.changes.length === 0) return told;
+  if (told.end === 'nothing to do' && identity.length === 0 && preview.changes.length === 0) return told;
   return { ...told, end: 'shown', lines: [...lines, ...preview.changes, ...preview.quotes] };
 }
 

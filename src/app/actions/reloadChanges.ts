@@ -11,6 +11,7 @@ import { UsageError } from '../../wiring/usageError.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { lastConfigOf } from '../inspect/halt.ts';
 import { changeText, comparableTo, digestOf, refusedChanges, reloadDigestOf } from '../run/reloading.ts';
+import { nextStartText } from '../run/strategyApproval.ts';
 import { withoutSecrets } from './botReads.ts';
 import { stateDirOf } from './actions.ts';
 
@@ -40,16 +41,14 @@ export function reloadedFile({ configFile: path }: WhichBot): ReloadedFile {
  * the state directory.
  * @throws UsageError if the file has errors. The text of the errors is omitted, because it may quote a secret.
  */
-export function changesForAgent(bot: WhichBot, { config: next }: ReloadedFile, now: Millis): readonly string[] {
+export function changesForAgent(bot: WhichBot, { config: next, text }: ReloadedFile, now: Millis): readonly string[] {
   if (next === null)
     throw new UsageError('the configuration file has errors; an operator can list them with puntas check');
   const dir = stateDirOf(bot);
   const life = lifeOf(dir, now);
   const recorded = withoutErrors(() => lastConfigOf(dir));
   return [
-    ...(life.state === 'runs'
-      ? []
-      : [`no bot is running (${life.state}): the bot reads the configuration file at its next start`]),
+    ...(life.state === 'runs' ? [] : [`no bot is running (${life.state}): ${nextStartText(next, text, dir)}`]),
     ...(recorded === null
       ? ['the changes are unknown, because the bot has no recording yet']
       : changed(recorded, next)),

@@ -3,14 +3,15 @@
  * The file runs in a thread of the asking command, with a time limit and without secrets in its environment.
  */
 import { Worker } from 'node:worker_threads';
-import { configChanges } from '../../config.ts';
+import { configChanges, type Config } from '../../config.ts';
 import { textOfError, type Millis } from '../../core/index.ts';
 import { tradedConfigOfText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { replayedMoment } from '../inspect/explain.ts';
+import { lastConfigOf } from '../inspect/halt.ts';
 import { harmless } from '../run/childProcess.ts';
 import { nextPreview, quotesBeside, quotesNothing } from '../run/nextQuotes.ts';
-import { changeText, isOwnStrategyKey, withOwn } from '../run/reloading.ts';
+import { changeText, comparableTo, isOwnStrategyKey, withOwn } from '../run/reloading.ts';
 
 export type StrategyPreviewAsk = {
   /** Path of the configuration; relative paths in `text` refer to its folder. */
@@ -23,7 +24,7 @@ export type StrategyPreviewAsk = {
 };
 
 /**
- * Result of a preview. `changes`: changed keys of the strategy, compared with the last run, one line each. `quotes`:
+ * Result of a preview. `changes`: changed parameters of the strategy, compared with the last run, one line each. `quotes`:
  * the current quotes and those of the strategy. `refused`: why the bot would refuse the configuration.
  */
 export type StrategyPreview =
@@ -35,6 +36,25 @@ export type FromStrategyPreview =
 
 /** Maximum time for which the code of a file may run, in ms. */
 const RUN_MAX_MS = 10_000;
+/** Maximum heap of the thread, in MB. */
+const HEAP_MAX_MB = 512;
+
+/** Whether a key names the strategy file itself. Its change is shown by a process that does not run the file. */
+const isIdentityKey = (key: string): boolean => ['name', 'file', 'sha256'].some(own => key === `strategy.${own}`);
+
+/**
+ * Returns the change of the strategy file itself since the last run, one line each. Does not run the file, whose code
+ * could show another name or SHA-256. Empty if the last run is unknown.
+ */
+export function strategyIdentityChanges(config: Config, stateDir: string): readonly string[] {
+  try {
+    return configChanges(comparableTo(config, lastConfigOf(stateDir)), config)
+      .filter(({ key }) => isIdentityKey(key))
+      .map(changeText);
+  } catch {
+    return [];
+  }
+}
 
 /**
  * Computes a preview, and runs the strategy file in this thread. `onReplayed` is called before the file runs.
@@ -53,7 +73,9 @@ export function strategyPreview(
     const next = nextPreview(withOwn(config, setup), rules, engine, at, seen.reference);
     const nothing = quotesNothing(next, engine, at);
     if (nothing !== null) return { refused: [nothing] };
-    const changes = configChanges(setup, config).filter(({ key }) => isOwnStrategyKey(key, config));
+    const changes = configChanges(setup, config).filter(
+      ({ key }) => isOwnStrategyKey(key, config) && !isIdentityKey(key),
+    );
     return { changes: changes.map(changeText), quotes: quotesBeside(engine, next, rules) };
   } catch (error) {
     if (error instanceof UsageError) return { refused: error.message.split('\n') };
@@ -67,7 +89,11 @@ export async function threadedStrategyPreview(ask: StrategyPreviewAsk): Promise<
     ...{ workerData: ask, env: harmless(process.env) },
     // The output of the file is dropped, because the command may print JSON.
     ...{ stdout: true, stderr: true },
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MAX_MB },
   });
+  // Without a reader, the output would fill the memory of the command.
+  thread.stdout.resume();
+  thread.stderr.resume();
   try {
     return await new Promise(resolve => {
       const refuse = (why: string): void => resolve({ refused: [`the preview of the strategy file failed: ${why}`] });

@@ -30,7 +30,7 @@ export async function previewBack({ liveFile, dir, clock }: PromoteOptions): Pro
   const now = liveTextOf(liveFile);
   if (now === null) return shown([would]);
   const text = textOfCopy(dir, last.before);
-  assertRestorable(text, liveFile, last.promotion);
+  assertRestorable({ liveFile, dir }, text, last.promotion, false);
   const then = readLive(text, liveFile, `the previous ${liveFile}`);
   if (!then.ok) return shown([would, 'the restored configuration would be invalid:', ...then.errors]);
   const current = readLive(now, liveFile, liveFile);

@@ -212,10 +212,9 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   if (text !== null && before !== null) samePlace(placedName(open), text, options.liveFile, before);
   const kept = before === null ? null : keptCopy(options.dir, before);
   const to = text === null ? null : keptCopy(options.dir, text);
-  const restored =
-    stage !== 'paper' || before === null
-      ? kept
-      : keptCopy(options.dir, restorableText(options.dir, options.liveFile, before));
+  const restorable =
+    stage !== 'paper' || before === null ? null : restorableText(options.dir, options.liveFile, before);
+  const restored = restorable === null ? kept : keptCopy(options.dir, restorable.text);
   const record = {
     kind: 'approved',
     ...by,
@@ -228,7 +227,12 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   } as const;
   const decided = noteInJournal(options.dir, record);
   const exception = result === 'passed' ? '' : ', although not all of its criteria are met';
-  const said = [...lines, `stage ${stage} is approved${exception}`];
+  const final = restorable?.problem ?? null;
+  const said = [
+    ...lines,
+    `stage ${stage} is approved${exception}`,
+    ...(final === null ? [] : [`this promotion cannot be rolled back: ${final}`]),
+  ];
   if (text === null) return promoteResult(options, decided, 'done', look, said);
   const placed = place(options, decided);
   return promoteResult(options, placed.standing, 'done', look, [...said, ...placed.lines], true);
@@ -279,7 +283,7 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
     if (last === undefined) throw nothingToRollBack(options);
     const kept = pending === null ? keptLines(options, from, standing) : [];
     // `textOfCopy` throws if the copy is missing: without it, the rollback could not be completed.
-    if (last.before !== null) assertRestorable(textOfCopy(dir, last.before), liveFile, last.promotion);
+    if (last.before !== null) assertRestorable(options, textOfCopy(dir, last.before), last.promotion, true);
     const back = { kind: 'back', ...signature(options, last.promotion), to: last.before, from } as const;
     return restorePrevious(options, noteInJournal(dir, back), last.before, kept);
   });

@@ -4,6 +4,7 @@
  */
 import type { Looking, PromotionJudge, StageCheck } from './promotionJudge.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import { assertRestorable } from './earlierStrategy.ts';
 import { liveDigestOf, putInPlace, textOfCopy } from './liveFile.ts';
 import { nextSteps, placedSteps } from './nextSteps.ts';
 import { withPromotionLock, journalOf, noteInJournal, promotionJournal } from './promotionJournal.ts';
@@ -123,7 +124,9 @@ export function place(
   const { dir, liveFile } = options;
   const { pending } = decided;
   if (pending === null) return { standing: decided, lines: [] };
-  const lost = putInPlace(liveFile, pending.to === null ? null : textOfCopy(dir, pending.to), dir);
+  const text = pending.to === null ? null : textOfCopy(dir, pending.to);
+  if (pending.isBack && text !== null) assertRestorable(options, text, pending.promotion, true);
+  const lost = putInPlace(liveFile, text, dir);
   const standing = noteInJournal(dir, { kind: 'placed', ...signature(options, pending.promotion) });
   const what = pending.to === null ? 'is removed' : 'now has the new content';
   return { standing, lines: [`${liveFile} ${what}; its previous content is kept in ${dir}/files`, ...lost] };

@@ -8,6 +8,7 @@ import { executeReload } from '../actions/executeAction.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { readConfig, readConfigText } from '../../wiring/configFile.ts';
 import { comparableTo, digestOf, reloadDigestOf } from '../run/reloading.ts';
+import { nextStartText } from '../run/strategyApproval.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { isTraded } from './tradingDigest.ts';
 
@@ -32,7 +33,7 @@ export async function reloadRunningBot(
     const { config, text } = readConfigText(liveFile);
     const { state } = config;
     if (lifeOf(state.dir, clock.now()).state !== 'runs')
-      return { end: 'done', lines: ['no bot is running with this file; the bot reads the file at its next start'] };
+      return { end: 'done', lines: [`no bot is running with this file; ${nextStartText(config, text, state.dir)}`] };
     if (digestOf(text) !== digest)
       return {
         end: 'refused',

@@ -67,6 +67,7 @@ import { summaryOf, type Summary } from '../../messages/summary.ts';
 import { superviseChild } from './childProcess.ts';
 import { startCanceling } from './cancelRequests.ts';
 import { Reloading } from './reloading.ts';
+import { storeApprovedStrategy } from './approvedStrategy.ts';
 import { assertStrategyApproved } from './strategyApproval.ts';
 import { throwAsUsageError, openOwnState, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';
@@ -123,13 +124,20 @@ export class BotProcess {
     let leftovers: Leftovers['orders'] = [];
     let own: Journal | undefined;
     try {
+      const { refusal } = options;
       const journal = await openOwnState(options);
       options.onOpened?.();
-      ends.push(startConsole(options));
-      ends.push(startRemote(options));
+      if (refusal === undefined) {
+        ends.push(startConsole(options));
+        ends.push(startRemote(options));
+      }
       if (journal instanceof DamagedState) return await cleanUpDamagedState(journal, options);
       leftovers = journal.leftovers.orders;
       own = journal;
+      if (refusal !== undefined) {
+        ends.push(() => journal.close());
+        throw refusal;
+      }
       const bot = new BotProcess(options, journal, ends);
       const rotation = await bot.#open();
       const scrapes = await bot.#serve(rotation);
@@ -333,6 +341,7 @@ export class BotProcess {
         if (end.kind === 'taken') {
           this.#config = config;
           log.setLevel?.(config.log.level);
+          this.#storeApproval();
         }
         return end;
       },
@@ -342,6 +351,18 @@ export class BotProcess {
     const looking = reloading.start();
     this.#ends.push(() => looking.stop());
     return reloading;
+  }
+
+  /** Stores the strategy file of a reload. A failed write is only logged, because the new configuration applies. */
+  #storeApproval(): void {
+    try {
+      storeApprovedStrategy(this.#config.state.dir, this.#config);
+    } catch (error) {
+      this.#options.log.error(
+        { error: String(error) },
+        'the approval of the strategy file could not be stored; before the next start, set the key strategy.sha256',
+      );
+    }
   }
 
   /** Starts handling requests to cancel every order and then quote again. */
@@ -427,6 +448,8 @@ export class BotProcess {
     await this.#takeDeliveries(rotation);
     let stop: (why: string) => void = () => undefined;
     const stopped = new Promise<string>(resolve => (stop = resolve));
+    // If the process is killed from now on, the next start knows that this file was accepted.
+    storeApprovedStrategy(this.#config.state.dir, this.#config);
     rotation.start(() => stop('something broke'));
     onStarted();
     this.#watchForAlerts(rotation);

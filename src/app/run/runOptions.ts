@@ -27,6 +27,11 @@ export type RunOptions = {
   /** Receives the engine's news as it happens, after the log. */
   readonly onNews?: (news: EngineNews, instrument: Instrument) => void;
   /**
+   * Error because of which the bot must not start, such as a strategy file that is not approved. The run then only cancels the orders of
+   * an earlier run, as any failed start does, and rejects with this error.
+   */
+  readonly refusal?: Error | undefined;
+  /**
    * Called when quoting starts. `stop` ends the run for a given reason; `broke` halts trading and ends the run after an
    * unhandled error.
    */

@@ -1,46 +1,16 @@
 /**
- * Approval of strategy files. A bot that trades with money runs the file of its last run. A changed file must be pinned
- * by the key `strategy.sha256`, or approved by a reload.
+ * Approval of strategy files. A bot that trades with money runs the file that its last run took (`approvedStrategy`). A
+ * changed file must be pinned by the key `strategy.sha256`, or approved by a reload.
  */
-import { existsSync } from 'node:fs';
-import { isTrialOrder, type Config, type FoundStrategyFile } from '../../config.ts';
-import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
+import { textOfError } from '../../core/index.ts';
+import { strategyHashIn, strategyPinIn, type Config, type FoundStrategyFile } from '../../config.ts';
+import { isPaperState } from '../../live/state/paperMark.ts';
 import { configOfText, type StrategyApproval } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import { approvedStrategyIn, type RanStrategyFile } from './approvedStrategy.ts';
 
-/** Strategy file of a recorded run. */
-export type RanStrategyFile = {
-  /** Path as in the configuration of the run. */
-  readonly file: string;
-  readonly name: string;
-  readonly sha256: string;
-  readonly code: string;
-};
-
-/**
- * Returns the strategy file of the newest recorded run that ran one; `null` if there is none. Trial orders run no
- * strategy. An unreadable recording is skipped.
- */
-export function lastStrategyFileRun(stateDir: string): RanStrategyFile | null {
-  for (const { run } of existsSync(stateDir) ? recordingsIn(stateDir).toReversed() : []) {
-    const found = strategyFileOfRun(stateDir, run);
-    if (found !== null) return found;
-  }
-  return null;
-}
-
-function strategyFileOfRun(stateDir: string, run: number): RanStrategyFile | null {
-  try {
-    const of = recordedRunOf(stateDir, run);
-    if (of === null) return null;
-    const config = JSON.parse(of.setup) as Config;
-    const { file, name, sha256, code } = config.strategy as Partial<RanStrategyFile>;
-    if (isTrialOrder(config) || file === undefined || name === undefined) return null;
-    return sha256 === undefined || code === undefined ? null : { file, name, sha256, code };
-  } catch {
-    return null;
-  }
-}
+/** Error of a bot that would run a strategy file that is not approved. */
+export class UnapprovedStrategy extends UsageError {}
 
 /** Place in which a bot runs, as far as the approval of its strategy file depends on it. */
 export type ApprovalPlace = {
@@ -52,9 +22,10 @@ export type ApprovalPlace = {
 };
 
 /**
- * Asserts that a strategy file is approved: it is pinned, it is the file of the last run, or no earlier run of this
- * state directory ran a file. `approve`: how the operator approves the changed file.
- * @throws UsageError if a bot that trades with money would run a file that is not approved.
+ * Asserts that a strategy file is approved: it is pinned, it is the file that the last run took, or no earlier run of
+ * this state directory took a file. `approve`: how the operator approves the changed file.
+ * @throws UnapprovedStrategy if a bot that trades with money would run a file that is not approved, or if the approved
+ * file cannot be read.
  */
 export function assertStrategyApproved(
   { file, name, sha256, isPinned }: FoundStrategyFile,
@@ -62,12 +33,23 @@ export function assertStrategyApproved(
   approve: string,
 ): void {
   if (isPinned) return;
-  const last = lastStrategyFileRun(stateDir);
-  if (last === null || last.sha256 === sha256) return;
-  const changed = `the strategy file changed since the last run (${last.name} -> ${name})`;
-  if (!isReal) return warn(`${file}: ${changed}; the changed file is used, because no money is traded`);
-  throw new UsageError(
-    `${file}: ${changed}, and no one has approved the change; restore the file, or check it and ${approve}`,
+  let last: RanStrategyFile | null = null;
+  let flaw: string | null = null;
+  try {
+    last = approvedStrategyIn(stateDir);
+  } catch (error) {
+    flaw = `the approved strategy file in ${stateDir} cannot be read (${textOfError(error)})`;
+  }
+  if (last?.sha256 === sha256 || (last === null && flaw === null)) return;
+  const changed = flaw ?? `the strategy file changed since the last run (${last?.name} -> ${name})`;
+  if (!isReal)
+    return warn(
+      `${file}: ${changed}; ${flaw === null ? 'the changed file' : name} is used, because no money is traded`,
+    );
+  throw new UnapprovedStrategy(
+    flaw === null
+      ? `${file}: ${changed}, and no one has approved the change; restore the file, or check it and ${approve}`
+      : `${file}: ${changed}, so no one knows whether ${name} is approved; check the file and ${approve}`,
   );
 }
 
@@ -93,3 +75,23 @@ export const startApproval =
       `approve it with the key strategy.sha256: ${found.sha256}`,
     );
   };
+
+/**
+ * Returns a sentence about what the next start does with a changed file, for a bot that is not running. A strategy file
+ * that the start would refuse is named with the key that approves it. `text`: the configuration file of `config`.
+ */
+export function nextStartText(config: Config, text: string, stateDir: string): string {
+  const reads = 'the bot reads the file at its next start';
+  const { strategy, exchange } = config;
+  const sha256 = strategyHashIn(config);
+  if (!('file' in strategy) || sha256 === undefined || strategyPinIn(text) !== null) return reads;
+  const { file, name } = strategy;
+  const isReal = exchange.kind === 'remote' && !isPaperState(stateDir);
+  try {
+    assertStrategyApproved({ file, name, sha256, isPinned: false }, { stateDir, isReal, warn: () => undefined }, '');
+    return reads;
+  } catch (error) {
+    if (!(error instanceof UnapprovedStrategy)) throw error;
+    return `its next start refuses the strategy file ${name}, because no one has approved the file; check it, and approve it with the key strategy.sha256: ${sha256}`;
+  }
+}

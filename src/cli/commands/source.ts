@@ -4,6 +4,7 @@ import type { Clock } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 import type { AccountPurpose } from '../../sandbox/index.ts';
 import { openTape, type Tape } from '../../tape/index.ts';
+import { UnapprovedStrategy } from '../../app/run/strategyApproval.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
 import {
   readConfig,
@@ -75,6 +76,23 @@ export async function selectedInputs(
   const tape = await tapeOf(dir, bookOf(given, options.book), options.session);
   const others = given === null || options.tape !== undefined || options.isBacktest ? [] : await otherTapes(given);
   return { ...shipped(nameFor(tape.instrument.symbol)), tapes: [tape, ...others] };
+}
+
+/**
+ * Returns what `selectedInputs` returns for a start. `refusal`: error of a strategy file that is not approved. The
+ * file is then not run, and the configuration serves only to cancel the orders of an earlier run.
+ */
+export async function inputsOfStart(options: Source, assertApproved: StrategyApproval) {
+  const given = { ...options, takesBooks: true };
+  try {
+    return { ...(await selectedInputs(given, true, assertApproved)), refusal: undefined };
+  } catch (error) {
+    if (!(error instanceof UnapprovedStrategy)) throw error;
+    // Without a key, no order can be canceled.
+    const inputs = hasKey() ? await selectedInputs(given, false).catch(() => null) : null;
+    if (inputs === null) throw error;
+    return { ...inputs, refusal: error };
+  }
 }
 
 /**

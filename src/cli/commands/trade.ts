@@ -21,7 +21,7 @@ import { remoteVenue } from '../../wiring/venueAccess.ts';
 import { refuseShortDelay, refuseUntried } from '../../wiring/venueRegistry.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
-import { selectedInputs, seedOf, withVenueOf, type Source } from './source.ts';
+import { inputsOfStart, selectedInputs, seedOf, withVenueOf, type Source } from './source.ts';
 import { describe } from '../../messages/summary.ts';
 import { outputTerminal, print, printError } from '../terminal/output.ts';
 
@@ -95,11 +95,7 @@ function addRun(program: Command): void {
         const assertApproved = startApproval(options.config ?? '', {
           ...{ state: options.state, isPaper: options.paper === true, warn: printError },
         });
-        const {
-          config: configured,
-          tapes,
-          file,
-        } = await selectedInputs({ ...options, takesBooks: true }, true, assertApproved);
+        const { config: configured, tapes, file, refusal } = await inputsOfStart(options, assertApproved);
         const given = withPaperState(configured, options);
         if (given.paper.only && !options.paper)
           throw new UsageError('this configuration is for paper trading only (paper.only); run it with --paper');
@@ -139,6 +135,7 @@ function addRun(program: Command): void {
             rowRoom: lineRoom,
             ...(options.openingZero === undefined ? {} : { openingZero: options.openingZero }),
             onOpened: () => (isOpened = true),
+            refusal,
             ...(options.config === undefined
               ? {}
               : {

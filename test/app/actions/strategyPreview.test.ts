@@ -3,10 +3,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { threadedStrategyPreview } from '../../../src/app/actions/strategyPreview.ts';
+import { strategyIdentityChanges, threadedStrategyPreview } from '../../../src/app/actions/strategyPreview.ts';
 import { strategyHashIn } from '../../../src/config.ts';
 import { readConfigText, readTradedConfig } from '../../../src/wiring/configFile.ts';
 import { started, worldOf } from '../../live/world.ts';
+import { strategyFileOf } from '../../../strategies/index.ts';
 import { folderWith, OWN_STRATEGY, quotingBy } from '../../strategies/ownFile.ts';
 
 afterEach(() => vi.unstubAllEnvs());
@@ -43,7 +44,19 @@ test('a preview compares keys and quotes with the last run, runs only the text o
   const marker = join(dir, 'was-run');
   const mark = `process.getBuiltinModule('node:fs').writeFileSync(${JSON.stringify(marker)}, '');\n`;
   writeFileSync(join(dir, 'own.ts'), `${OWN_STRATEGY}${mark}`);
+  // The change of the file itself is shown without running it.
+  const { strategy } = readConfigText(yaml).config;
+  expect(strategyIdentityChanges(readConfigText(yaml).config, stateDir)).toEqual([
+    `strategy.name: "${strategyFileOf('own.ts', OWN_STRATEGY).name}" -> "${strategy.name}"`,
+  ]);
+  expect(existsSync(marker)).toBe(false);
   expect(await preview('0'.repeat(64))).toEqual({ refused: ['./own.ts: changed during the preview; try again'] });
+  const forged = await preview();
+  expect(JSON.stringify(forged)).not.toMatch(/strategy\.(name|sha256)/);
+  expect(existsSync(marker)).toBe(true);
+  writeFileSync(join(dir, 'own.ts'), quotingBy('let list: any = null; for (;;) list = { list };'));
+  expect(JSON.stringify(await preview())).toMatch(/preview of the strategy file failed: .*memory/);
+  writeFileSync(join(dir, 'own.ts'), `${OWN_STRATEGY}${mark}`);
   write({ levels: 0 });
   expect(JSON.stringify(await preview())).toContain('strategy.levels: ');
   expect(existsSync(marker)).toBe(true);

@@ -1,5 +1,5 @@
 /** Promotions of configurations with a strategy file: what was approved is what runs. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +15,7 @@ import type { ApprovedRecord } from '../../../src/app/promote/records.ts';
 import { reloadRunningBot } from '../../../src/app/promote/runningBot.ts';
 import type { PromoteOptions } from '../../../src/app/promote/promoteCommand.ts';
 import { showPromotion } from '../../../src/app/promote/showPromotion.ts';
+import { storeApprovedStrategy } from '../../../src/app/run/approvedStrategy.ts';
 import { digestOf, reloadDigestOf } from '../../../src/app/run/reloading.ts';
 import { claimStateDir } from '../../../src/live/files/stateDir.ts';
 import { heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
@@ -129,6 +130,8 @@ describe('a rollback to a strategy file', () => {
       ...{ run, startedAt: 1 },
       setup: JSON.stringify(readTradedConfig(liveFile)),
     }).close();
+  const taken = (path: string, code: string) =>
+    ({ ...readConfig(join(dir, 'my.yaml')), strategy: strategyFileOf(path, code) }) as never;
   const strategyAfter = async (liveFile: string) => {
     expect((await promotionBack(optionsOf())).end).toBe('done');
     return readTradedConfig(liveFile).strategy;
@@ -149,12 +152,72 @@ describe('a rollback to a strategy file', () => {
     });
   });
 
-  test('restores the text at the approval if the bot had not run the file', async () => {
+  test.each([
+    ['no run took a file', () => undefined],
+    ['the last run took another file', stateDir => storeApprovedStrategy(stateDir, taken('./b.ts', CHANGED))],
+    ['the approval cannot be read', stateDir => writeFileSync(join(stateDir, 'strategy.json'), 'damaged')],
+  ] as [string, (stateDir: string) => void][])('is refused, and the approval says so, if %s', async (_, before) => {
     const liveFile = await begunLive();
+    const { dir: stateDir } = readConfig(liveFile).state;
+    mkdirSync(stateDir, { recursive: true });
+    before(stateDir);
+    const { lines } = await approvePromotion(optionsOf(passing), false);
+    expect(lines.join('\n')).toMatch(
+      /this promotion cannot be rolled back: no approved text of the strategy file \.\/own\.ts is known/,
+    );
+    for (const work of [promotionBack(optionsOf()), previewBack(optionsOf())])
+      await expect(work).rejects.toThrow(/promotion 1 kept no copy of the strategy file/);
+  });
+
+  test('restores the text at the approval if the bot took it from another path, or the configuration pins it', async () => {
+    const { sha256 } = strategyFileOf('own.ts', OWN_STRATEGY);
+    for (const isPinned of [false, true]) {
+      dir = mkdtempSync(join(root, 'one-'));
+      const liveFile = await begunLive(
+        isPinned ? own.replace('file: ./own.ts', `file: ./own.ts\n  sha256: ${sha256}`) : own,
+      );
+      const { dir: stateDir } = readConfig(liveFile).state;
+      mkdirSync(stateDir, { recursive: true });
+      if (!isPinned) storeApprovedStrategy(stateDir, taken('./b.ts', OWN_STRATEGY));
+      const { lines } = await approvePromotion(optionsOf(passing), false);
+      expect(lines.join('\n')).not.toContain('cannot be rolled back');
+      file('own.ts', CHANGED);
+      expect((await previewBack(optionsOf())).lines.join('\n')).toContain('would be restored');
+      expect(await strategyAfter(liveFile)).toMatchObject({ code: OWN_STRATEGY });
+    }
+  });
+
+  test('writes a lost or changed copy again if a run took its text; otherwise refuses, also when it completes later', async () => {
+    const { sha256 } = strategyFileOf('own.ts', OWN_STRATEGY);
+    const liveFile = await begunLive();
+    record(1, liveFile);
     await approvePromotion(optionsOf(passing), false);
-    file('own.ts', CHANGED);
+    const { dir: stateDir } = readConfig(liveFile).state;
+    const [copy, promotions] = [join(dir, `my.promotions/files/${sha256}/own.ts`), join(dir, 'my.promotions')];
+    writeFileSync(copy, CHANGED);
+    // A preview writes nothing.
     expect((await previewBack(optionsOf())).lines.join('\n')).toContain('would be restored');
-    expect(await strategyAfter(liveFile)).toMatchObject({ code: OWN_STRATEGY });
+    expect(readFileSync(copy, 'utf8')).toBe(CHANGED);
+    renameSync(stateDir, `${stateDir}.aside`);
+    const { length } = promotionJournal(promotions).records;
+    const live = readFileSync(liveFile, 'utf8');
+    const refused = async () => {
+      for (const work of [() => promotionBack(optionsOf()), () => previewBack(optionsOf())])
+        await expect(work()).rejects.toThrow(new RegExp(`the strategy file was changed; restore .* ${sha256}`));
+      expect(readFileSync(liveFile, 'utf8')).toBe(live);
+    };
+    await refused();
+    expect(promotionJournal(promotions).records).toHaveLength(length);
+    // A rollback that was killed after its decision.
+    const last = promotionJournal(promotions).standing.placed.at(-1)!;
+    noteInJournal(promotions, {
+      ...{ kind: 'back', promotion: 1, at: 1, by: 'ann', reason: 'a test', version: '0.1.0' },
+      ...{ to: last.before, from: digestOf(live) },
+    });
+    await refused();
+    renameSync(`${stateDir}.aside`, stateDir);
+    expect(await strategyAfter(liveFile)).toMatchObject({ code: OWN_STRATEGY, sha256 });
+    expect(readFileSync(copy, 'utf8')).toBe(OWN_STRATEGY);
   });
 
   test('restores the text that the configuration pins, not another one that ran', async () => {

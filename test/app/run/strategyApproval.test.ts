@@ -1,11 +1,18 @@
 /** Approval of strategy files at a start: what ran last, or what the configuration pins. */
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { assertStrategyApproved, lastStrategyFileRun, startApproval } from '../../../src/app/run/strategyApproval.ts';
+import { askReload } from '../../../src/app/actions/askReload.ts';
+import { changesForAgent, reloadedFile } from '../../../src/app/actions/reloadChanges.ts';
+import { reloadRunningBot } from '../../../src/app/promote/runningBot.ts';
+import { VirtualClock } from '../../../src/core/index.ts';
+import { advancing } from '../../live/world.ts';
+import { approvedStrategyIn, storeApprovedStrategy } from '../../../src/app/run/approvedStrategy.ts';
+import { assertStrategyApproved, startApproval, UnapprovedStrategy } from '../../../src/app/run/strategyApproval.ts';
+import { inputsOfStart } from '../../../src/cli/commands/source.ts';
 import { asTrialOrder, type Config } from '../../../src/config.ts';
 import { recorderIn } from '../../../src/live/recording/recordings.ts';
 import { readConfig, readShipped, readTradedConfig } from '../../../src/wiring/configFile.ts';
@@ -18,25 +25,40 @@ const running = (code: string): Config => ({
   strategy: { ...strategyFileOf('./own.ts', code), amount: '1' },
 });
 
-test('with money, exactly the text of the newest run of a file is approved, or any text if none ran', () => {
-  const kinds = fc.constantFrom('a', 'b', 'ladder', 'trial of a', 'damaged');
+test('with money, exactly the text that the newest run took is approved, or any text if none took one', () => {
+  const kinds = fc.constantFrom('a', 'b', 'ladder', 'trial of a', 'cut off', 'damaged', 'takes a', 'takes b');
   fc.assert(
     fc.property(fc.array(kinds, { maxLength: 5 }), fc.constantFrom('a', 'b'), fc.boolean(), (runs, code, isPinned) => {
       const stateDir = mkdtempSync(join(tmpdir(), 'puntas-approval-'));
       for (const [i, kind] of runs.entries()) {
         const config =
-          kind === 'ladder' ? LADDER : kind === 'trial of a' ? asTrialOrder(running('a'), true) : running(kind);
+          kind === 'ladder' ? LADDER : kind === 'trial of a' ? asTrialOrder(running('a'), true) : running(kind.at(-1)!);
         recorderIn(stateDir, { run: i + 1, startedAt: i, setup: JSON.stringify(config) }).close();
-        if (kind === 'damaged') writeFileSync(join(stateDir, `run-${i + 1}.rec`), 'damaged');
+        const path = join(stateDir, `run-${i + 1}.rec`);
+        const bytes = readFileSync(path);
+        if (kind === 'cut off') writeFileSync(path, bytes.subarray(0, 5));
+        if (kind === 'damaged') writeFileSync(path, bytes.fill(0, 20, 40));
+        if (kind.startsWith('takes')) storeApprovedStrategy(stateDir, config);
+        if (kind.startsWith('trial')) storeApprovedStrategy(stateDir, config);
       }
-      const last = runs.findLast(kind => kind === 'a' || kind === 'b');
-      expect(lastStrategyFileRun(stateDir)?.code).toBe(last);
+      const taken = runs.findLast(kind => kind.startsWith('takes'));
+      const recorded = runs.findLast(kind => kind === 'a' || kind === 'b' || kind === 'damaged');
+      const isUnreadable = taken === undefined && recorded === 'damaged';
+      const last = taken?.at(-1) ?? recorded;
+      if (isUnreadable) expect(() => approvedStrategyIn(stateDir)).toThrow();
+      else expect(approvedStrategyIn(stateDir)?.code).toBe(last);
       const isApproved = isPinned || last === undefined || last === code;
       const { file, name, sha256 } = strategyFileOf('./own.ts', code);
       const [warnings, found]: [string[], object] = [[], { file, name, sha256, isPinned }];
       const assertion = (isReal: boolean) => () =>
         assertStrategyApproved(found as never, { stateDir, isReal, warn: line => void warnings.push(line) }, 'pin it');
       if (isApproved) expect(assertion(true)).not.toThrow();
+      else if (isUnreadable)
+        expect(assertion(true)).toThrow(
+          new RegExp(
+            `^\\./own\\.ts: the approved strategy file in .* cannot be read .* whether ${name} is approved; check`,
+          ),
+        );
       else {
         const names = `${strategyFileOf('own.ts', last).name} -> ${name}`;
         expect(assertion(true)).toThrow(
@@ -48,6 +70,26 @@ test('with money, exactly the text of the newest run of a file is approved, or a
     }),
     { numRuns: 60 },
   );
+});
+
+test('a damaged approval refuses a start with money, although a recording has the file', () => {
+  const stateDir = mkdtempSync(join(tmpdir(), 'puntas-approval-'));
+  recorderIn(stateDir, { run: 1, startedAt: 1, setup: JSON.stringify(running('a')) }).close();
+  storeApprovedStrategy(stateDir, running('a'));
+  const stored = join(stateDir, 'strategy.json');
+  const text = readFileSync(stored, 'utf8');
+  const { file, name, sha256 } = strategyFileOf('./own.ts', 'a');
+  const start = () =>
+    assertStrategyApproved(
+      { file, name, sha256, isPinned: false },
+      { stateDir, isReal: true, warn: line => expect.unreachable(line) },
+      'pin it',
+    );
+  start();
+  for (const damaged of ['', 'null', text.slice(0, -1), text.replace('"code":"a"', '"code":"b"')]) {
+    writeFileSync(stored, damaged);
+    expect(start).toThrow(/the approved strategy file in .* cannot be read/);
+  }
 });
 
 test('a start with money does not run a changed file; on paper or on the embedded exchange it does', () => {
@@ -83,4 +125,64 @@ test('a start with money does not run a changed file; on paper or on the embedde
   write({ ...remote, strategy: { ...(embedded as unknown as Config).strategy, sha256 } });
   start(false);
   expect(warnings).toHaveLength(2);
+});
+
+test('a refused start has a configuration that can cancel the orders of the last run, if it has a key', async () => {
+  const { dir, yaml } = folderWith(OWN_STRATEGY);
+  const marker = join(dir, 'was-run');
+  const remote = { exchange: { kind: 'remote', restUrl: 'https://example.com', venue: 'bitso' } };
+  writeFileSync(yaml, stringify({ ...(parse(readFileSync(yaml, 'utf8')) as object), ...remote }));
+  const { state } = readConfig(yaml);
+  const start = () =>
+    inputsOfStart(
+      { config: yaml, speed: 1 },
+      startApproval(yaml, { isPaper: false, warn: line => expect.unreachable(line) }),
+    );
+  expect((await start()).refusal).toBeUndefined();
+  mkdirSync(state.dir);
+  storeApprovedStrategy(state.dir, running(OWN_STRATEGY));
+  const mark = `process.getBuiltinModule('node:fs').writeFileSync(${JSON.stringify(marker)}, '');\n`;
+  writeFileSync(join(dir, 'own.ts'), `${OWN_STRATEGY}${mark}`);
+  vi.stubEnv('PUNTAS_API_KEY', 'key');
+  const { refusal, config, file } = await start();
+  expect(refusal?.message).toMatch(/and no one has approved the change/);
+  expect([config.state.dir, config.exchange.kind, file]).toEqual([state.dir, 'remote', yaml]);
+  vi.unstubAllEnvs();
+  await expect(start()).rejects.toBeInstanceOf(UnapprovedStrategy);
+  expect(existsSync(marker)).toBe(false);
+});
+
+test('messages about a stopped bot name the key that a strategy file without approval needs', async () => {
+  const { dir, yaml } = folderWith(OWN_STRATEGY);
+  const remote = { exchange: { kind: 'remote', restUrl: 'https://example.com', venue: 'bitso' } };
+  writeFileSync(yaml, stringify({ ...(parse(readFileSync(yaml, 'utf8')) as object), ...remote }));
+  const stateDir = readConfig(yaml).state.dir;
+  mkdirSync(stateDir);
+  storeApprovedStrategy(stateDir, running(OWN_STRATEGY));
+  const clock = new VirtualClock();
+  const said = async (): Promise<readonly string[]> => {
+    const { lines } = await reloadRunningBot({ liveFile: yaml, by: 'ann', reason: 'a test', clock }, 'any');
+    const bot = { configFile: yaml, stateDir };
+    const command = { config: yaml, paper: false, preview: false, reason: 'a test', by: 'ann', id: 'a' };
+    const error: unknown = await advancing(
+      clock,
+      1_000,
+      askReload(command, clock).catch((caught: unknown) => caught),
+    );
+    return [
+      lines.join('; '),
+      changesForAgent(bot, reloadedFile(bot), clock.now()).join('; '),
+      (error as Error).message,
+    ];
+  };
+  for (const text of await said()) expect(text).toContain('the bot reads the file at its next start');
+  const changed = `${OWN_STRATEGY}// changed\n`;
+  writeFileSync(join(dir, 'own.ts'), changed);
+  const { name, sha256 } = strategyFileOf('own.ts', changed);
+  for (const text of await said())
+    expect(text).toContain(
+      `its next start refuses the strategy file ${name}, because no one has approved the file; check it, and approve it with the key strategy.sha256: ${sha256}`,
+    );
+  writeFileSync(join(stateDir, 'PAPER'), '');
+  for (const text of await said()) expect(text).toContain('the bot reads the file at its next start');
 });

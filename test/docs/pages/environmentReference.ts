@@ -33,6 +33,7 @@ export const STATE_FILES: Readonly<Record<string, string>> = {
   'resumed.jsonl': 'every lifted halt and pause',
   'reloads.jsonl': 'every configuration change',
   'inbox.db': 'webhook deliveries',
+  'strategy.json': 'approved strategy file',
   'run-N.rec': 'recording of run N',
 };
 

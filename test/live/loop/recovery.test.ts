@@ -240,6 +240,28 @@ describe('a start that cannot go on', () => {
     },
   );
 
+  test('because of a refusal, as of a strategy file, takes out what the last run left, trades nothing, and frees its state', async () => {
+    const world = worldOf(31);
+    const first = await doomed(world, folders);
+    await world.clock.advance(20 * SECOND);
+    const dir = first.kill();
+    expect(ours(world).length).toBeGreaterThan(2);
+    const refusal = new UsageError('own.ts: no one has approved the change');
+    const arrived: WireRequest[] = [];
+    const error = await failedStart(world, dir, { refusal, onArrival: request => void arrived.push(request) });
+    expect((error as Error).message).toMatch(
+      /^own\.ts: no one has approved the change; canceled [1-9] orders? of the last run; two reads/,
+    );
+    expect([(error as UsageError).code, ours(world)]).toEqual([2, []]);
+    expect(arrived.filter(({ method }) => method === 'POST')).toEqual([]);
+    // Without orders, the error is that of the refusal.
+    expect(await failedStart(world, folders.fresh(), { refusal })).toBe(refusal);
+    const next = await restarted(world, dir);
+    expect((await next.stop()).summary).toMatchObject({ ledgerMatches: true, openOrdersLeft: 0 });
+    await first.running.stop();
+    world.end();
+  });
+
   test('when nobody answers says in bounded time which orders of the last run may live, and ends with code 3; without any, with its own code', async () => {
     const world = worldOf(29);
     const first = await doomed(world, folders);

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
@@ -7,7 +8,8 @@ import { shadowRuns } from '../../../backtest/app/shadow/shadow.ts';
 import { shippedConfig, type StrategyApproval } from '../../../src/wiring/configFile.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { loadConfig, type Config, type FoundStrategyFile } from '../../../src/config.ts';
-import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
+import { approvedStrategyIn } from '../../../src/app/run/approvedStrategy.ts';
+import { readRecording, recordingName, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { ReloadBox, RequestBox } from '../../../src/live/mailbox/mailbox.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
 import { strategyFileOf } from '../../../strategies/index.ts';
@@ -16,6 +18,8 @@ import { KIND } from '../../../src/tape/index.ts';
 import { collectTape } from '../../../src/tape/import/collectTape.ts';
 import { stateRecording } from '../../../src/app/tapes/stateRecording.ts';
 import { changedOwn, OWN_STRATEGY } from '../../strategies/ownFile.ts';
+import { failedStart } from '../crashes.ts';
+import { CannotStart } from '../../../src/live/loop/opening.ts';
 import { advancing, started, worldOf, type Running, type World } from '../world.ts';
 
 /** Values that the strategy file of a test reads and writes outside of itself. */
@@ -232,11 +236,28 @@ describe('a run with a strategy file', () => {
     expect(bot.reads).toBe(0);
     bot.text = bot.text.replace('file: ./own.ts', `file: ./own.ts\n  sha256: ${sha256}`);
     expect(await hangUp()).toMatch(/reload: applied: run \d+/);
-    // The approved file is now the file of the last run.
+    // The approved file is now the file of the last run, also if its recordings are gone.
+    for (const { run } of recordingsIn(bot.world.stateDir).slice(0, -1))
+      rmSync(join(bot.world.stateDir, recordingName(run)));
+    expect(approvedStrategyIn(bot.world.stateDir)).toMatchObject({ sha256, code: bot.code });
     bot.text = bot.text.replace(/\n {2}sha256: .*/, '');
     bot.text = bot.text.replace('halfSpreadBps: 16', 'halfSpreadBps: 40');
     expect(await hangUp()).toMatch(/reload: applied: run \d+/);
     await bot.running.stop();
+    bot.world.end();
+  });
+
+  test('approves its file when it starts to trade, and not when it could not start', async () => {
+    const bot = await new OwnBot(308, OWN_STRATEGY).start();
+    await bot.running.stop();
+    const { stateDir } = bot.world;
+    expect(approvedStrategyIn(stateDir)).toMatchObject({ code: OWN_STRATEGY });
+    bot.code = `${OWN_STRATEGY}// changed\n`;
+    const { config } = bot.read();
+    // No request reaches the exchange.
+    expect(await failedStart(bot.world, stateDir, { config, fate: () => 'not sent' })).toBeInstanceOf(CannotStart);
+    expect(recordingsIn(stateDir)).toHaveLength(2);
+    expect(approvedStrategyIn(stateDir)).toMatchObject({ code: OWN_STRATEGY });
     bot.world.end();
   });
 
