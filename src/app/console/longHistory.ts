@@ -31,7 +31,7 @@ export const POINTS_MAX = 800;
 const STEPS_MS = [HOUR_MS, 2 * HOUR_MS, 4 * HOUR_MS, 8 * HOUR_MS, UTC_DAY_MS];
 /** Maximum number of results; the oldest are omitted. */
 export const RESULTS_MAX = 50;
-/** Minimum number of hours, or of days, from which an interval is computed. */
+/** Minimum effective number of days, or else of hours, from which an interval is computed. */
 const CLUSTERS_MIN = 8;
 /** Quantile of the normal distribution for both ends of a 95% interval. */
 const TWO_SIDED = normalQuantile(0.975);
@@ -290,22 +290,23 @@ const UNMEASURED = {
 };
 
 /**
- * Returns the hours with a stored profit, the profit per hour, and its standard error; hours, or days if there are
- * enough of them, count as independent. Between two stored profits, at most an hour counts, because the bot was
- * otherwise stopped.
+ * Returns the hours with a stored profit, the profit per hour, and its standard error. Days count as independent, or
+ * hours if there are too few days. Between two stored profits, at most an hour counts, because the bot was otherwise
+ * stopped.
  */
 function hourlyRate(measured: readonly Stored[]) {
-  const hoursIn = (i: number) => Math.min(measured[i]!.at - measured[i - 1]!.at, HOUR_MS) / HOUR_MS;
-  const days = new Set(measured.map(({ at }) => Math.floor(at / UTC_DAY_MS))).size;
-  const clusterMs = days > CLUSTERS_MIN ? UTC_DAY_MS : HOUR_MS;
-  const mean = new ClusteredMean();
+  const [byHour, byDay] = [new ClusteredMean(), new ClusteredMean()];
   let hours = 0;
   for (let i = 1; i < measured.length; i++) {
-    const own = hoursIn(i);
-    const gain = approximately(money(measured[i]!.profit.total - measured[i - 1]!.profit.total));
+    const [before, after] = [measured[i - 1]!, measured[i]!];
+    const own = Math.min(after.at - before.at, HOUR_MS) / HOUR_MS;
+    const gain = approximately(money(after.profit.total - before.profit.total));
     hours += own;
-    if (own > 0) mean.add(gain / own, own, Math.floor((measured[i]!.at - 1) / clusterMs));
+    if (own <= 0) continue;
+    byHour.add(gain / own, own, Math.floor((after.at - 1) / HOUR_MS));
+    byDay.add(gain / own, own, Math.floor((after.at - 1) / UTC_DAY_MS));
   }
+  const mean = byDay.effective() >= CLUSTERS_MIN ? byDay : byHour;
   const clusters = mean.effective();
   const error = clusters >= CLUSTERS_MIN ? mean.error() : null;
   return { hours, perHour: hours > 0 ? mean.mean() : null, error, freedom: clusters - 1 };

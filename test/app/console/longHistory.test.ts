@@ -174,6 +174,26 @@ describe('the results of configurations', () => {
   });
 });
 
+describe('an interval', () => {
+  test('stays once it is shown, whatever the hour of the opening', () => {
+    const random = randomOf(43);
+    for (let start = 0; start < 24; start++) {
+      const first = Date.UTC(2026, 0, 5, start);
+      let total = 0n;
+      const opened = { ...profitOf(first, money(0n)), since: first };
+      const all = Array.from({ length: 15 * 24 }, (_, i) => ({
+        ...profitOf(first + (i + 1) * HOUR - 1, money((total += pesos(10 * normal(random))))),
+        since: first,
+      }));
+      for (let count = 10; count <= all.length; count += count < 160 || count > 240 ? 17 : 2) {
+        const hours = [opened, ...all.slice(0, count)];
+        const { results } = longHistory(source(hours))!;
+        expect(results[0]!.interval, `${start}:00, ${count} hours`).not.toBeNull();
+      }
+    }
+  });
+});
+
 describe('a bot of years', () => {
   const YEARS = 35_000;
   const hours = hoursOf(Array.from({ length: YEARS }, (_, i) => pesos((i % 7) - 2)));
