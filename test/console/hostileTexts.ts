@@ -159,7 +159,17 @@ export const FULL_LONG: LongHistory = {
   results: [
     {
       change: { at: 6_000_000, text: 'a: 1 -> 2', run: 3, digest: 'ab', by: 'ana', reason: 'why not' },
-      ...{ from: 6_000_000, to: null, hours: 9, net: '1.5', fills: 2, volume: '100', perHour: 0.2, perVolumeBps: 3 },
+      ...{
+        from: 6_000_000,
+        to: null,
+        hours: 9,
+        net: '1.5',
+        stopped: '0.5',
+        fills: 2,
+        volume: '100',
+        perHour: 0.2,
+        perVolumeBps: 3,
+      },
       ...{ interval: { low: -1, high: 1 }, difference: { value: 1, low: -1, high: 2 } },
     },
   ],

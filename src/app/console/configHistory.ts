@@ -1,10 +1,11 @@
 /**
- * Changes of the configuration over all runs, for lines in charts: from the recordings, and from the log of reloads,
+ * Changes of trading in the configuration over all runs, for lines in charts: from the recordings, and from the log of reloads,
  * which also has their reasons and outlives the recordings.
  */
 import { join } from 'node:path';
 import {
   configChanges,
+  isTradingChange,
   isTrialOrder,
   PARAMETER_DIRECTIONS,
   recordedConfig,
@@ -66,7 +67,7 @@ export class RecordedChanges {
       return;
     }
     if (isTrialOrder(config)) return;
-    const changes = this.#last === null ? [] : configChanges(this.#last.config, config);
+    const changes = this.#last === null ? [] : configChanges(this.#last.config, config).filter(isTradingChange);
     this.#last = { setup, config };
     if (changes.length > 0) this.#found = [...this.#found, unnotedChange(run, startedAt, changes)].slice(-CHANGES_MAX);
   }
@@ -116,7 +117,7 @@ function changeInLine(line: string): NotedChange | null {
   }
   const { at, by, reason, end, lines, changes, run, time, digest, profit } = found;
   if ((end !== 'taken' && end !== 'started') || typeof at !== 'number' || !Array.isArray(changes)) return null;
-  const changed = changes.filter(isChanged);
+  const changed = changes.filter(isChanged).filter(isTraded);
   if (changed.length === 0) return null;
   return {
     at: typeof time === 'number' ? time : at,
@@ -129,11 +130,15 @@ function changeInLine(line: string): NotedChange | null {
   };
 }
 
-const isChanged = (value: unknown): value is Pick<ConfigChange, 'key' | 'from' | 'to'> => {
+const isChanged = (value: unknown): value is Pick<ConfigChange, 'key' | 'from' | 'to'> & { takesEffect?: unknown } => {
   const { key, from, to } = (value ?? {}) as Partial<Record<'key' | 'from' | 'to', unknown>>;
   const isText = (each: unknown) => each === null || typeof each === 'string';
   return typeof key === 'string' && isText(from) && isText(to);
 };
+
+/** Whether a stored change can affect trading. Without a known `takesEffect`, it may. */
+const isTraded = ({ takesEffect }: { readonly takesEffect?: unknown }): boolean =>
+  takesEffect !== 'live' && takesEffect !== 'elsewhere';
 
 /** Returns the run in the lines of an entry of an older Puntas, which had no field for it; `null` if there is none. */
 function runInLines(lines: unknown): number | null {

@@ -33,6 +33,11 @@ const STEPS_MS = [HOUR_MS, 2 * HOUR_MS, 4 * HOUR_MS, 8 * HOUR_MS, UTC_DAY_MS];
 export const RESULTS_MAX = 50;
 /** Minimum effective number of days, or else of hours, from which an interval is computed. */
 const CLUSTERS_MIN = 8;
+/**
+ * Time between two stored profits above which the bot was stopped. The last event of an hour may be some minutes before
+ * the hour's end.
+ */
+const STOP_MS = HOUR_MS + 300_000;
 /** Quantile of the normal distribution for both ends of a 95% interval. */
 const TWO_SIDED = normalQuantile(0.975);
 
@@ -265,19 +270,21 @@ function configResult(
   const net = money(last.profit.total - first.profit.total);
   const own = first.at >= entriesFrom ? trades.filter(({ at }) => at > first.at && at <= last.at) : null;
   const volume = own === null ? null : money(own.reduce((sum, { quote }) => sum + (quote < 0n ? -quote : quote), 0n));
-  const { hours, perHour, error, freedom } = hourlyRate(measured);
+  const { hours, perHour, stopped, error, freedom } = hourlyRate(measured);
   const half = error === null ? null : studentQuantile(TWO_SIDED, freedom) * error;
   const result: ConfigResult = {
     ...named,
     ...{
       hours,
       net: textOfMoney(net),
+      stopped: textOfMoney(stopped),
       fills: own === null ? null : own.length,
       volume: volume === null ? null : textOfMoney(volume),
       perHour,
     },
     interval: perHour === null || half === null ? null : { low: perHour - half, high: perHour + half },
-    perVolumeBps: volume === null || volume === 0n ? null : (10_000 * approximately(net)) / approximately(volume),
+    perVolumeBps:
+      volume === null || volume === 0n ? null : (10_000 * approximately(money(net - stopped))) / approximately(volume),
     difference: null,
   };
   const now = { result, error, freedom };
@@ -285,23 +292,34 @@ function configResult(
 }
 
 const UNMEASURED = {
-  ...{ hours: null, net: null, fills: null, volume: null, perHour: null, interval: null, perVolumeBps: null },
+  ...{
+    hours: null,
+    net: null,
+    stopped: null,
+    fills: null,
+    volume: null,
+    perHour: null,
+    interval: null,
+    perVolumeBps: null,
+  },
   difference: null,
 };
 
 /**
  * Returns the hours with a stored profit, the profit per hour, and its standard error. Days count as independent, or
  * hours if there are too few days. Between two stored profits, at most an hour counts, because the bot was otherwise
- * stopped.
+ * stopped. `stopped` is the gain of inventory over such stops, which the rate does not contain.
  */
 function hourlyRate(measured: readonly Stored[]) {
   const [byHour, byDay] = [new ClusteredMean(), new ClusteredMean()];
-  let hours = 0;
+  let [hours, stopped] = [0, 0n];
   for (let i = 1; i < measured.length; i++) {
     const [before, after] = [measured[i - 1]!, measured[i]!];
     const own = Math.min(after.at - before.at, HOUR_MS) / HOUR_MS;
-    const gain = approximately(money(after.profit.total - before.profit.total));
+    const held = after.at - before.at > STOP_MS ? after.profit.inventory - before.profit.inventory : 0n;
+    const gain = approximately(money(after.profit.total - before.profit.total - held));
     hours += own;
+    stopped += held;
     if (own <= 0) continue;
     byHour.add(gain / own, own, Math.floor((after.at - 1) / HOUR_MS));
     byDay.add(gain / own, own, Math.floor((after.at - 1) / UTC_DAY_MS));
@@ -309,7 +327,7 @@ function hourlyRate(measured: readonly Stored[]) {
   const mean = byDay.effective() >= CLUSTERS_MIN ? byDay : byHour;
   const clusters = mean.effective();
   const error = clusters >= CLUSTERS_MIN ? mean.error() : null;
-  return { hours, perHour: hours > 0 ? mean.mean() : null, error, freedom: clusters - 1 };
+  return { hours, perHour: hours > 0 ? mean.mean() : null, stopped: money(stopped), error, freedom: clusters - 1 };
 }
 
 function differenceOf(before: Measured | null, now: Measured): ConfigResult['difference'] {

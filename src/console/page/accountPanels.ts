@@ -186,7 +186,7 @@ export function resultsPanel(long: LongHistory | null, minor: string, isPast: bo
 }
 
 function resultLine(result: ConfigResult): Node {
-  const { change, from, hours, net, fills, volume, perHour, interval, perVolumeBps } = result;
+  const { change, from, hours, net, stopped, fills, volume, perHour, interval, perVolumeBps } = result;
   const figure = (name: string, ...value: Node[]) => small('figure', small('soft', `${name} `), ...value);
   const range = interval && ` (${withSign(interval.low, 2)} to ${withSign(interval.high, 2)})`;
   return h(
@@ -204,6 +204,7 @@ function resultLine(result: ConfigResult): Node {
       : div(
           '',
           figure('net', signedSum(net)),
+          stopped === null || Number(stopped) === 0 ? null : figure('of it while stopped', signedSum(stopped)),
           figure('measured', `${fixed(hours, 1)} h`),
           figure('fills', fills === null ? '–' : String(fills)),
           figure('volume', fixed(volume, 0)),

@@ -432,6 +432,8 @@ export type ConfigResult = {
   /** Measured time in hours, without stops of the bot; null if no profit was stored in it. */
   readonly hours: number | null;
   readonly net: string | null;
+  /** Part of `net` from price moves over stops of more than an hour. Rates do not contain it. */
+  readonly stopped: string | null;
   /** Fills and their value in the measured time; null if unknown. */
   readonly fills: number | null;
   readonly volume: string | null;

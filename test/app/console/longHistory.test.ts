@@ -99,6 +99,29 @@ describe('the results of configurations', () => {
     expect(results[0]!.hours).toBeLessThan(11);
   });
 
+  test('leave the price move of a stop out of the rate and the interval, but not out of the profit', () => {
+    const hours = hoursOf(Array.from({ length: 60 }, () => pesos(2)));
+    const jump = pesos(-5_000);
+    const after = hours.slice(40).map(each => {
+      const { profit } = each;
+      const total = money(profit.total + jump);
+      return { ...each, profit: { ...profit, inventory: money(profit.inventory + jump), total } };
+    });
+    const [result] = longHistory(source([...hours.slice(0, 20), ...after]))!.results;
+    expect(result).toMatchObject({ net: '-4880', stopped: '-5000' });
+    // The trading of the stop, 42, counts as that of one hour.
+    expect(result!.perHour).toBeCloseTo(120 / result!.hours!, 6);
+    expect(result!.interval!.low).toBeGreaterThan(0);
+  });
+
+  test('contain the price moves of hours whose last event was a little early', () => {
+    const hours = hoursOf(Array.from({ length: 20 }, () => pesos(1))).map((each, i) => {
+      const at = each.at! - (i % 2) * 120_000;
+      return { ...each, at, profit: { ...each.profit, spread: money(0n), inventory: each.profit.total } };
+    });
+    expect(longHistory(source(hours))!.results[0]).toMatchObject({ net: '20', stopped: '0' });
+  });
+
   test('do not count the profit of hours that an older version did not store', () => {
     const hours = hoursOf(Array.from({ length: 50 }, () => pesos(4))).slice(30);
     const { results } = longHistory(source(hours))!;
