@@ -19,9 +19,11 @@ import {
 } from '../../core/index.ts';
 import { isBroughtForward } from '../../live/state/ledgerEntries.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
+import { counted } from '../../pages/digits.ts';
 import { timeText, UTC_DAY_MS } from '../../messages/timeText.ts';
-import { bookedTrade, earnedBy, isOfBook, profitBy, sortedByTime, type BookNames } from '../inspect/ledgerProfit.ts';
+import { bookedTrade, earnedBy, isOfBook, sortedByTime, type BookNames } from '../inspect/ledgerProfit.ts';
 import { shownChange, type NotedChange } from './configHistory.ts';
+import { wholePeriods } from './journalProfit.ts';
 
 const HOUR_MS = 3_600_000;
 const WEEK_MS = 7 * UTC_DAY_MS;
@@ -48,7 +50,7 @@ export type LongSource = {
   /** Time of the request, by the bot's clock. */
   readonly at: Millis;
   readonly names: BookNames;
-  readonly ledger: Pick<LedgerFile, 'entries' | 'hours' | 'profit'>;
+  readonly ledger: Pick<LedgerFile, 'entries' | 'hours' | 'profit' | 'otherBooks'>;
   /** Newest profit since the opening; `null` if unknown. */
   readonly current: ProfitSinceOpening | null;
   /** Changes of the configuration, oldest first. */
@@ -77,7 +79,10 @@ type Series = {
   readonly hours: readonly HourSums[];
   /** Held base currency, here and on other exchanges, after each change. */
   readonly holdings: readonly { readonly at: Millis; readonly sum: Money }[];
+  /** Trades of the bot's orders. */
   readonly trades: readonly Trade[];
+  /** Number of trades that name no order of the bot: of manual orders, or booked by an older Puntas. */
+  readonly unowned: number;
   /** Time from which single entries are known. */
   readonly entriesFrom: Millis;
 };
@@ -91,14 +96,14 @@ export function longHistory(source: LongSource): LongHistory | null {
   const moments = momentsOf(source);
   const at = Math.max(source.at, entries.at(-1)!.at, moments.at(-1)?.at ?? -Infinity);
   const opened = Math.min(moments[0]?.since ?? Infinity, moments[0]?.at ?? Infinity, first.at);
-  const series = ledgerSeries(entries, names, moments);
+  const series = ledgerSeries(entries, names, hourSums(ledger.entries, names, moments));
   const shown = changes.filter(change => change.at > opened && change.at <= at);
   return {
     ...{ run, at, changes: shown.map(shownChange) },
     week: longRange(Math.max(opened, at - WEEK_MS), at, series),
     opening: withOpening(longRange(opened, at, series), opened, series),
     results: resultsOf(shown, moments, series, opened),
-    missing: missingOf(source, moments, first, opened),
+    missing: missingOf(source, moments, first, opened, series.unowned),
   };
 }
 
@@ -111,28 +116,34 @@ function momentsOf({ ledger: { hours, profit }, current }: LongSource): readonly
   return moments;
 }
 
-function ledgerSeries(entries: readonly LedgerEntry[], names: BookNames, moments: readonly Stored[]): Series {
+function ledgerSeries(entries: readonly LedgerEntry[], names: BookNames, hours: readonly HourSums[]): Series {
   const trades: Trade[] = [];
   const holdings: { at: Millis; sum: Money }[] = [];
-  let held = 0n;
+  let [held, unowned] = [0n, 0];
   for (const entry of entries) {
     const { at, changes } = entry;
     const before = held;
     for (const { currency, amount } of changes)
       if (currency === names.major || currency.startsWith(`${names.major}@`)) held += amount;
     if (held !== before || holdings.length === 0) holdings.push({ at, sum: money(held) });
-    if (!isOfBook(entry, names) || bookedTrade(entry) === null) continue;
+    if (!isOfBook(entry, names)) continue;
+    const trade = bookedTrade(entry);
+    if (trade === null) continue;
+    if (trade.clientOrderId === null) {
+      unowned++;
+      continue;
+    }
     const of = (currency: string) =>
       changes.reduce((sum, one) => (one.cause === 'trades' && one.currency === currency ? sum + one.amount : sum), 0n);
     trades.push({ at, base: money(of(names.major)), quote: money(of(names.minor)) });
   }
   const entriesFrom = isBroughtForward(entries[0]!) ? entries[0]!.at : -Infinity;
-  return { hours: hourSums(entries, names, moments), holdings, trades, entriesFrom };
+  return { hours, holdings, trades, unowned, entriesFrom };
 }
 
 /** Returns the sums at the end of each hour that has an entry or a stored profit. */
 function hourSums(entries: readonly LedgerEntry[], names: BookNames, moments: readonly Stored[]): readonly HourSums[] {
-  const byFills = profitBy('hour', entries, names, Infinity);
+  const byFills = wholePeriods(entries, names).hours;
   let [net, spread, inventory, fees, hedging] = [0n, 0n, 0n, 0n, 0n];
   return [...earnedBy('hour', byFills, moments, Infinity)].map(([from, sums]) => {
     net += sums.trading + sums.fees + sums.hedging;
@@ -340,15 +351,25 @@ function differenceOf(before: Measured | null, now: Measured): ConfigResult['dif
 
 /** Returns sentences about what is not stored. */
 function missingOf(
-  { recordedFrom, current, names }: LongSource,
+  { recordedFrom, current, names, ledger }: LongSource,
   moments: readonly Stored[],
   first: LedgerEntry,
   opened: Millis,
+  unowned: number,
 ): readonly string[] {
   const minute = (at: Millis) => timeText(at).slice(0, 16).replace('T', ' ');
   const [oldest] = moments;
   const isLate = oldest === undefined || hourOf(oldest.at) > hourOf(opened);
+  const { otherBooks = [] } = ledger;
   return [
+    ...(otherBooks.length > 0
+      ? [`All of this is for ${names.book}, the first book; without ${otherBooks.map(({ book }) => book).join(', ')}.`]
+      : []),
+    ...(unowned > 0
+      ? [
+          `Fills and volume do not count ${counted(unowned, 'trade')} without a known order of the bot, such as manual trades.`,
+        ]
+      : []),
     ...(isBroughtForward(first)
       ? [`The ledger has one sum of all entries before ${minute(first.at)}: earlier fills and holdings are unknown.`]
       : []),

@@ -333,6 +333,7 @@ export class BotProcess {
         if (end.kind === 'taken') {
           this.#config = config;
           log.setLevel?.(config.log.level);
+          if (!hasRun) rotation.keepSetup(JSON.stringify(config));
         }
         return end;
       },

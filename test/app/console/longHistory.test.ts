@@ -29,7 +29,7 @@ const opening: LedgerEntry = {
 };
 /** The n-th trade: a purchase if n is even, else a sale of the same amount. */
 const trade = (n: number, at: number): LedgerEntry => ({
-  ...{ source: `trade ${n} order${n}`, at, why: 'btc_mxn at 1500000 as maker' },
+  ...{ source: `trade ${n} order${n}`, at, why: `btc_mxn at 1500000 as maker of own-${n} level 1` },
   changes: [
     { cause: 'trades', currency: 'btc', amount: moneyOf(n % 2 === 0 ? '0.01' : '-0.01') },
     { cause: 'trades', currency: 'mxn', amount: moneyOf(n % 2 === 0 ? '-15000' : '15000') },
@@ -151,6 +151,20 @@ describe('the results of configurations', () => {
     expect(range.points.at(-1)![2]).toBe(1);
   });
 
+  test('do not count trades of manual orders, which have no profit, and say so', () => {
+    const hours = hoursOf(Array.from({ length: 3 }, () => pesos(3)));
+    const manual = { ...trade(7, hours[1]!.at! - 1), why: 'btc_mxn at 1500000 as taker' };
+    const entries = [opening, trade(1, hours[0]!.at! - 1), manual];
+    const {
+      results,
+      opening: range,
+      missing,
+    } = longHistory(source(hours, { ledger: { entries, hours, profit: null } }))!;
+    expect(results[0]).toMatchObject({ fills: 1, volume: '15000' });
+    expect(range.points.reduce((all, point) => all + point[10]!, 0)).toBe(1);
+    expect(missing.join(' ')).toMatch(/do not count 1 trades? without a known order of the bot/);
+  });
+
   test('have intervals that contain the true rate about as often as they say', () => {
     const random = randomOf(41);
     let covered = 0;
@@ -251,6 +265,10 @@ describe('a bot of years', () => {
     expect(missing({})).toBe('');
     expect(missing({ recordedFrom: OPENED + 48 * HOUR })).toMatch(/^Recordings before 2026-01-07 07:12 were removed/);
     expect(missing({ current: null })).toMatch(/current profit of btc_mxn is unknown/);
+    const otherBooks = [{ book: 'eth_mxn', profit: null, hours: [] }];
+    expect(missing({ ledger: { entries: [opening], hours: short, profit: null, otherBooks } })).toBe(
+      'All of this is for btc_mxn, the first book; without eth_mxn.',
+    );
     const late = short.slice(100);
     expect(missing({ ledger: { entries: [opening], hours: late, profit: null } })).toMatch(
       /Profit by hour is stored from/,
