@@ -20,7 +20,7 @@ import { profitSinceOpeningOf, type WrittenProfit } from '../../live/recording/l
 import type { RecordedRun } from '../../live/recording/recordings.ts';
 
 /** Maximum number of changes; the oldest are omitted. */
-const CHANGES_MAX = 200;
+export const CHANGES_MAX = 200;
 /** Maximum length of the text of a change, and of its reason and name, in characters. */
 const TEXT_MAX = { change: 300, reason: 200, name: 80 };
 /** Maximum number of bytes and lines read of the log of reloads; an entry has about 1 kB. */
@@ -102,9 +102,12 @@ export function mergedChanges(recorded: readonly ShownChange[], noted: readonly 
   return [...withNotes(recorded, noted), ...only].sort((a, b) => a.at - b.at).slice(-CHANGES_MAX);
 }
 
+/** Number of hexadecimal digits of a digest that pages get. */
+const DIGEST_SHOWN = 8;
+
 /** Returns the change without the fields that pages do not get. */
 export const shownChange = ({ at, text, run, digest, by, reason }: ShownChange): ShownChange => ({
-  ...{ at, text, run, digest, by, reason },
+  ...{ at, text, run, digest: digest?.slice(0, DIGEST_SHOWN) ?? null, by, reason },
 });
 
 /** Returns the change of a line; `null` if nothing took effect, or if the line is not such an entry. */

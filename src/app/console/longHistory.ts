@@ -22,7 +22,7 @@ import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { counted } from '../../pages/digits.ts';
 import { timeText, UTC_DAY_MS } from '../../messages/timeText.ts';
 import { bookedTrade, earnedBy, isOfBook, sortedByTime, type BookNames } from '../inspect/ledgerProfit.ts';
-import { shownChange, type NotedChange } from './configHistory.ts';
+import { CHANGES_MAX, shownChange, type NotedChange } from './configHistory.ts';
 import { wholePeriods } from './journalProfit.ts';
 
 const HOUR_MS = 3_600_000;
@@ -97,13 +97,20 @@ export function longHistory(source: LongSource): LongHistory | null {
   const at = Math.max(source.at, entries.at(-1)!.at, moments.at(-1)?.at ?? -Infinity);
   const opened = Math.min(moments[0]?.since ?? Infinity, moments[0]?.at ?? Infinity, first.at);
   const series = ledgerSeries(entries, names, hourSums(ledger.entries, names, moments));
+  const isOpeningKnown = moments.length === 0 ? !isBroughtForward(first) : moments[0]!.since !== null;
+  const openingRange = longRange(opened, at, series);
   const shown = changes.filter(change => change.at > opened && change.at <= at);
   return {
-    ...{ run, at, changes: shown.map(shownChange) },
+    ...{ run, at, isOpeningKnown, changes: shown.map(shownChange) },
     week: longRange(Math.max(opened, at - WEEK_MS), at, series),
-    opening: withOpening(longRange(opened, at, series), opened, series),
+    opening: isOpeningKnown ? withOpening(openingRange, opened, series) : openingRange,
     results: resultsOf(shown, moments, series, opened),
-    missing: missingOf(source, moments, first, opened, series.unowned),
+    missing: [
+      ...(isOpeningKnown
+        ? []
+        : ['The time of the opening is not stored; charts and results start at the first stored figure.']),
+      ...missingOf(source, moments, first, opened, series.unowned),
+    ],
   };
 }
 
@@ -351,7 +358,7 @@ function differenceOf(before: Measured | null, now: Measured): ConfigResult['dif
 
 /** Returns sentences about what is not stored. */
 function missingOf(
-  { recordedFrom, current, names, ledger }: LongSource,
+  { recordedFrom, current, names, ledger, changes }: LongSource,
   moments: readonly Stored[],
   first: LedgerEntry,
   opened: Millis,
@@ -362,6 +369,8 @@ function missingOf(
   const isLate = oldest === undefined || hourOf(oldest.at) > hourOf(opened);
   const { otherBooks = [] } = ledger;
   return [
+    ...(changes.length >= CHANGES_MAX ? [`Only the newest ${CHANGES_MAX} changes are known.`] : []),
+    ...(changes.length >= RESULTS_MAX ? [`Only the newest ${RESULTS_MAX} results are listed.`] : []),
     ...(otherBooks.length > 0
       ? [`All of this is for ${names.book}, the first book; without ${otherBooks.map(({ book }) => book).join(', ')}.`]
       : []),

@@ -1,7 +1,7 @@
 /** Charts over months and the results of each configuration: exact, bounded, and honest about what is missing. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { NotedChange } from '../../../src/app/console/configHistory.ts';
+import { CHANGES_MAX, type NotedChange } from '../../../src/app/console/configHistory.ts';
 import { longHistory, POINTS_MAX, RESULTS_MAX, type LongSource } from '../../../src/app/console/longHistory.ts';
 import {
   money,
@@ -265,6 +265,14 @@ describe('a bot of years', () => {
     expect(missing({})).toBe('');
     expect(missing({ recordedFrom: OPENED + 48 * HOUR })).toMatch(/^Recordings before 2026-01-07 07:12 were removed/);
     expect(missing({ current: null })).toMatch(/current profit of btc_mxn is unknown/);
+    const unknown = longHistory(source(short.map(each => ({ ...each, since: null }))))!;
+    expect(unknown.missing.join(' ')).toMatch(/^The time of the opening is not stored/);
+    expect(unknown.isOpeningKnown).toBe(false);
+    expect(unknown.opening.points[0]![0]).toBeGreaterThan(OPENED);
+    const many = (n: number) => Array.from({ length: n }, (_, i) => changeAt(OPENED + (i + 1) * HOUR, i, null));
+    expect(missing({ changes: many(RESULTS_MAX - 1) })).toBe('');
+    expect(missing({ changes: many(RESULTS_MAX) })).toBe('Only the newest 50 results are listed.');
+    expect(missing({ changes: many(CHANGES_MAX) })).toMatch(/^Only the newest 200 changes are known/);
     const otherBooks = [{ book: 'eth_mxn', profit: null, hours: [] }];
     expect(missing({ ledger: { entries: [opening], hours: short, profit: null, otherBooks } })).toBe(
       'All of this is for btc_mxn, the first book; without eth_mxn.',
