@@ -142,8 +142,8 @@ export class Reloading {
   }
 
   /**
-   * Adds the changes of trading since the last recorded run, if any, to the log of reloads, as soon as the profit is known at a mid
-   * price of this run. A price move while the bot was stopped thus belongs to the previous configuration.
+   * Adds the changes of trading since the last recorded run, if any, to the log of reloads. The note waits until the
+   * profit is known at a mid price of this run, so the price move of a stop belongs to the previous configuration.
    */
   noteStart(all: readonly ConfigChange[]): void {
     const changes = all.filter(isTradingChange);
