@@ -157,8 +157,11 @@ export class Reloading {
     const { box, clock, log, engine, time } = this.#host;
     const starting = this.#starting;
     if (starting === null) return;
-    const { known, bid, ask } = engine().book.snapshot(time());
-    const isKnown = known.trades !== null && bid > 0 && ask > 0;
+    let isKnown = false;
+    quietly(log, () => {
+      const { known, bid, ask } = engine().book.snapshot(time());
+      isKnown = known.trades !== null && bid > 0 && ask > 0;
+    });
     if (!isKnown && !isLast) return;
     this.#starting = null;
     const { changes, digest, run } = starting;

@@ -8,7 +8,7 @@ import { randomOf, textOfMoney, type Random, type WireRequest } from '../../../s
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
-import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
+import { ReloadBox, RequestBox } from '../../../src/live/mailbox/mailbox.ts';
 import { few } from '../../many.ts';
 import type { Fate } from '../inProcess.ts';
 import type { RunChanges } from '../world.ts';
@@ -104,6 +104,19 @@ describe('a new configuration for a bot that runs', () => {
     await bot.start();
     // A restart does not find the change again.
     expect(readFileSync(join(bot.world.stateDir, 'reloads.jsonl'), 'utf8').trim().split('\n')).toHaveLength(1);
+    await bot.end();
+  });
+
+  test('of the log alone is in the next recording, whatever ends the run', async () => {
+    const bot = await botOf(96);
+    const { stateDir, clock } = bot.world;
+    bot.change({ log: { level: 'warn' } });
+    await bot.ask();
+    new RequestBox(stateDir, 'cancel', 'cancelAnswer').put({ id: 'c-1', at: clock.now(), by: 'ann', reason: 'a test' });
+    await clock.advance(20 * SECOND);
+    expect(recordingsIn(stateDir)).toHaveLength(2);
+    const { run } = recordingsIn(stateDir).at(-1)!;
+    expect(JSON.parse(readRecording(stateDir, run)!.of.setup)).toEqual(bot.read().config);
     await bot.end();
   });
 
