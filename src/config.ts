@@ -18,7 +18,7 @@ import { schemaFor, type Config, type ConfigSchema } from './config/schema.ts';
 import { selectsFile, withStrategyFile, type StrategyFiles, type WithStrategyFile } from './config/strategyFiles.ts';
 import { readYaml, YAML_LENGTH_MAX } from './config/text/yamlText.ts';
 
-export { configChanges } from './config/changes.ts';
+export { configChanges, isTradingChange } from './config/changes.ts';
 export type { ConfigChange } from './config/changes.ts';
 export {
   parameterRefusal,

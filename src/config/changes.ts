@@ -11,6 +11,10 @@ export type ConfigChange = {
   readonly takesEffect: TakesEffect;
 };
 
+/** Whether a change can affect trading: the bot applies it at a reload or a restart. */
+export const isTradingChange = ({ takesEffect }: Pick<ConfigChange, 'takesEffect'>): boolean =>
+  takesEffect === 'reload' || takesEffect === 'restart';
+
 /**
  * Returns the differences in the key order of `from`, then the differences in keys that only `to` has. A list counts as
  * one value.

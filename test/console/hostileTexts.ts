@@ -152,14 +152,24 @@ export const FULL_VIEW: ConsoleView = {
 
 /** Charts and results with every part. */
 export const FULL_LONG: LongHistory = {
-  ...{ run: 3, at: 7_000_000, missing: ['entries are missing'] },
+  ...{ run: 3, at: 7_000_000, isOpeningKnown: true, missing: ['entries are missing'] },
   week: { stepMs: 3_600_000, points: [[7_000_000, 1, 2, 3, 4, 5, 6, 7, 1, 1, 1, 1]] },
   opening: { stepMs: 3_600_000, points: [[7_000_000, 1, null, 3, null, null, 6, 7, null, null, null, null]] },
   changes: [{ at: 6_000_000, text: 'a: 1 -> 2', run: 3, digest: 'ab', by: 'ana', reason: 'why not' }],
   results: [
     {
       change: { at: 6_000_000, text: 'a: 1 -> 2', run: 3, digest: 'ab', by: 'ana', reason: 'why not' },
-      ...{ from: 6_000_000, to: null, hours: 9, net: '1.5', fills: 2, volume: '100', perHour: 0.2, perVolumeBps: 3 },
+      ...{
+        from: 6_000_000,
+        to: null,
+        hours: 9,
+        net: '1.5',
+        stopped: '0.5',
+        fills: 2,
+        volume: '100',
+        perHour: 0.2,
+        perVolumeBps: 3,
+      },
       ...{ interval: { low: -1, high: 1 }, difference: { value: 1, low: -1, high: 2 } },
     },
   ],

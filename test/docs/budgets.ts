@@ -27,8 +27,9 @@
  * It was raised by 120 for the files of a paper account, copies of it, and refused starts.
  * It was raised by 200 for the lifelike market: its section and keys.
  * It was raised by 250 for the third answer of a scout, and for scouts that end when each book is known.
+ * It was raised by 70 for what the results of a configuration leave out: stops and manual trades.
  */
-export const WORDS_MAX = 47_080;
+export const WORDS_MAX = 47_170;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -45,7 +46,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
   'docs/configuration.md': 5_260,
-  'docs/console.md': 985,
+  'docs/console.md': 1_040,
   'docs/container.md': 620,
   'docs/contents.md': 230,
   'docs/controls.md': 875,

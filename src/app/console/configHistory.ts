@@ -1,10 +1,11 @@
 /**
- * Changes of the configuration over all runs, for lines in charts: from the recordings, and from the log of reloads,
+ * Changes of trading in the configuration over all runs, for lines in charts: from the recordings, and from the log of reloads,
  * which also has their reasons and outlives the recordings.
  */
 import { join } from 'node:path';
 import {
   configChanges,
+  isTradingChange,
   isTrialOrder,
   PARAMETER_DIRECTIONS,
   recordedConfig,
@@ -19,7 +20,7 @@ import { profitSinceOpeningOf, type WrittenProfit } from '../../live/recording/l
 import type { RecordedRun } from '../../live/recording/recordings.ts';
 
 /** Maximum number of changes; the oldest are omitted. */
-const CHANGES_MAX = 200;
+export const CHANGES_MAX = 200;
 /** Maximum length of the text of a change, and of its reason and name, in characters. */
 const TEXT_MAX = { change: 300, reason: 200, name: 80 };
 /** Maximum number of bytes and lines read of the log of reloads; an entry has about 1 kB. */
@@ -66,7 +67,7 @@ export class RecordedChanges {
       return;
     }
     if (isTrialOrder(config)) return;
-    const changes = this.#last === null ? [] : configChanges(this.#last.config, config);
+    const changes = this.#last === null ? [] : configChanges(this.#last.config, config).filter(isTradingChange);
     this.#last = { setup, config };
     if (changes.length > 0) this.#found = [...this.#found, unnotedChange(run, startedAt, changes)].slice(-CHANGES_MAX);
   }
@@ -101,9 +102,12 @@ export function mergedChanges(recorded: readonly ShownChange[], noted: readonly 
   return [...withNotes(recorded, noted), ...only].sort((a, b) => a.at - b.at).slice(-CHANGES_MAX);
 }
 
+/** Number of hexadecimal digits of a digest that pages get. */
+const DIGEST_SHOWN = 8;
+
 /** Returns the change without the fields that pages do not get. */
 export const shownChange = ({ at, text, run, digest, by, reason }: ShownChange): ShownChange => ({
-  ...{ at, text, run, digest, by, reason },
+  ...{ at, text, run, digest: digest?.slice(0, DIGEST_SHOWN) ?? null, by, reason },
 });
 
 /** Returns the change of a line; `null` if nothing took effect, or if the line is not such an entry. */
@@ -116,7 +120,7 @@ function changeInLine(line: string): NotedChange | null {
   }
   const { at, by, reason, end, lines, changes, run, time, digest, profit } = found;
   if ((end !== 'taken' && end !== 'started') || typeof at !== 'number' || !Array.isArray(changes)) return null;
-  const changed = changes.filter(isChanged);
+  const changed = changes.filter(isChanged).filter(isTraded);
   if (changed.length === 0) return null;
   return {
     at: typeof time === 'number' ? time : at,
@@ -129,11 +133,15 @@ function changeInLine(line: string): NotedChange | null {
   };
 }
 
-const isChanged = (value: unknown): value is Pick<ConfigChange, 'key' | 'from' | 'to'> => {
+const isChanged = (value: unknown): value is Pick<ConfigChange, 'key' | 'from' | 'to'> & { takesEffect?: unknown } => {
   const { key, from, to } = (value ?? {}) as Partial<Record<'key' | 'from' | 'to', unknown>>;
   const isText = (each: unknown) => each === null || typeof each === 'string';
   return typeof key === 'string' && isText(from) && isText(to);
 };
+
+/** Whether a stored change can affect trading. Without a known `takesEffect`, it may. */
+const isTraded = ({ takesEffect }: { readonly takesEffect?: unknown }): boolean =>
+  takesEffect !== 'live' && takesEffect !== 'elsewhere';
 
 /** Returns the run in the lines of an entry of an older Puntas, which had no field for it; `null` if there is none. */
 function runInLines(lines: unknown): number | null {

@@ -31,7 +31,7 @@ import { consoleProposals, shownProposals } from './consoleProposals.ts';
 import { mergedChanges, notedChangesIn, shownChange, withNotes, type NotedChange } from './configHistory.ts';
 import { consoleView } from './consoleView.ts';
 import { LiveRun } from './liveRun.ts';
-import { longHistory } from './longHistory.ts';
+import { KeptText, longHistory } from './longHistory.ts';
 import { callEvery, refuseKeys } from './pageProcess.ts';
 import { fromPackages, pageScripts } from './pageScripts.ts';
 import { replaysOf } from './replays.ts';
@@ -162,8 +162,7 @@ class KeptLongHistory {
   readonly #live: LiveRun;
   readonly #beside: BesideRun;
   readonly #noted: () => readonly NotedChange[];
-  #text: string | null = null;
-  #of: readonly unknown[] = [];
+  readonly #kept = new KeptText();
 
   constructor(live: LiveRun, beside: BesideRun, noted: () => readonly NotedChange[]) {
     [this.#live, this.#beside, this.#noted] = [live, beside, noted];
@@ -175,20 +174,19 @@ class KeptLongHistory {
     const book = ledger?.book ?? replay?.now?.setup.book;
     if (ledger === null || book === undefined) return null;
     const noted = this.#noted();
-    const of = [ledger, replay?.run, noted.at(-1), this.#live.isCaughtUp];
-    if (of.every((each, i) => each === this.#of[i])) return this.#text;
-    this.#of = of;
-    const [major, minor] = pairOf(book);
-    const now = replay?.now ?? null;
-    const at = now?.seen.at ?? null;
-    const known = now === null || at === null ? null : now.engine.book.snapshot(at);
-    const history = longHistory({
-      ...{ run: replay?.run ?? null, at: at ?? -Infinity, names: { book, major, minor }, ledger },
-      current: known === null || known.known.trades === null ? null : known.booked.sinceOpening,
-      changes: mergedChanges(this.#live.changes, noted),
-      recordedFrom: this.#live.runs[0]?.from ?? null,
+    return this.#kept.of([ledger, replay?.run, noted.at(-1), this.#live.isCaughtUp], () => {
+      const [major, minor] = pairOf(book);
+      const now = replay?.now ?? null;
+      const at = now?.seen.at ?? null;
+      const known = now === null || at === null ? null : now.engine.book.snapshot(at);
+      const history = longHistory({
+        ...{ run: replay?.run ?? null, at: at ?? -Infinity, names: { book, major, minor }, ledger },
+        current: known === null || known.known.trades === null ? null : known.booked.sinceOpening,
+        changes: mergedChanges(this.#live.changes, noted),
+        recordedFrom: this.#live.runs[0]?.from ?? null,
+      });
+      return history === null ? null : JSON.stringify(history);
     });
-    return (this.#text = history === null ? null : JSON.stringify(history));
   }
 }
 

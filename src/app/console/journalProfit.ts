@@ -16,21 +16,30 @@ export function profitByTime(
   until: Millis,
   moments: readonly ProfitSinceOpening[],
 ): { readonly hours: readonly ShownHour[]; readonly days: readonly ShownHour[] } {
-  // Results over all entries are cached, because there may be fifty thousand entries, and a view is computed every
-  // second.
   const isWhole = (entries.at(-1)?.at ?? -Infinity) <= until;
-  const { hours, days } = (isWhole ? WHOLE.get(entries) : undefined) ?? {
-    hours: profitBy('hour', entries, names, until),
-    days: profitBy('day', entries, names, until),
-  };
-  if (isWhole) WHOLE.set(entries, { hours, days });
+  const { hours, days } = isWhole ? wholePeriods(entries, names) : periodsOf(entries, names, until);
   return {
     hours: rowsOf(earnedBy('hour', hours, moments, until)),
     days: rowsOf(earnedBy('day', days, moments, until)),
   };
 }
 
+/**
+ * Returns the sums by hour and day over all entries of a ledger, valued at the last fill. They are cached by `entries`,
+ * because there may be fifty thousand of them, and a view is computed every second.
+ */
+export function wholePeriods(entries: readonly LedgerEntry[], names: BookNames): Periods {
+  const periods = WHOLE.get(entries) ?? periodsOf(entries, names, Infinity);
+  WHOLE.set(entries, periods);
+  return periods;
+}
+
 const WHOLE = new WeakMap<readonly LedgerEntry[], Periods>();
+
+const periodsOf = (entries: readonly LedgerEntry[], names: BookNames, until: Millis): Periods => ({
+  hours: profitBy('hour', entries, names, until),
+  days: profitBy('day', entries, names, until),
+});
 
 const rowsOf = (of: ReadonlyMap<Millis, EarnedSums>): readonly ShownHour[] =>
   [...of].map(([from, { fills, volume, trading, fees, hedging, spread, inventoryGain }]) => ({

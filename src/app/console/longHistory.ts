@@ -19,9 +19,11 @@ import {
 } from '../../core/index.ts';
 import { isBroughtForward } from '../../live/state/ledgerEntries.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
+import { counted } from '../../pages/digits.ts';
 import { timeText, UTC_DAY_MS } from '../../messages/timeText.ts';
-import { bookedTrade, earnedBy, isOfBook, profitBy, sortedByTime, type BookNames } from '../inspect/ledgerProfit.ts';
-import { shownChange, type NotedChange } from './configHistory.ts';
+import { bookedTrade, earnedBy, isOfBook, sortedByTime, type BookNames } from '../inspect/ledgerProfit.ts';
+import { CHANGES_MAX, shownChange, type NotedChange } from './configHistory.ts';
+import { wholePeriods } from './journalProfit.ts';
 
 const HOUR_MS = 3_600_000;
 const WEEK_MS = 7 * UTC_DAY_MS;
@@ -31,8 +33,13 @@ export const POINTS_MAX = 800;
 const STEPS_MS = [HOUR_MS, 2 * HOUR_MS, 4 * HOUR_MS, 8 * HOUR_MS, UTC_DAY_MS];
 /** Maximum number of results; the oldest are omitted. */
 export const RESULTS_MAX = 50;
-/** Minimum number of hours, or of days, from which an interval is computed. */
+/** Minimum effective number of days, or else of hours, from which an interval is computed. */
 const CLUSTERS_MIN = 8;
+/**
+ * Time between two stored profits above which the bot was stopped. The last event of an hour may be some minutes before
+ * the hour's end.
+ */
+const STOP_MS = HOUR_MS + 300_000;
 /** Quantile of the normal distribution for both ends of a 95% interval. */
 const TWO_SIDED = normalQuantile(0.975);
 
@@ -43,7 +50,7 @@ export type LongSource = {
   /** Time of the request, by the bot's clock. */
   readonly at: Millis;
   readonly names: BookNames;
-  readonly ledger: Pick<LedgerFile, 'entries' | 'hours' | 'profit'>;
+  readonly ledger: Pick<LedgerFile, 'entries' | 'hours' | 'profit' | 'otherBooks'>;
   /** Newest profit since the opening; `null` if unknown. */
   readonly current: ProfitSinceOpening | null;
   /** Changes of the configuration, oldest first. */
@@ -72,7 +79,10 @@ type Series = {
   readonly hours: readonly HourSums[];
   /** Held base currency, here and on other exchanges, after each change. */
   readonly holdings: readonly { readonly at: Millis; readonly sum: Money }[];
+  /** Trades of the bot's orders. */
   readonly trades: readonly Trade[];
+  /** Number of trades that name no order of the bot: of manual orders, or booked by an older Puntas. */
+  readonly unowned: number;
   /** Time from which single entries are known. */
   readonly entriesFrom: Millis;
 };
@@ -86,14 +96,21 @@ export function longHistory(source: LongSource): LongHistory | null {
   const moments = momentsOf(source);
   const at = Math.max(source.at, entries.at(-1)!.at, moments.at(-1)?.at ?? -Infinity);
   const opened = Math.min(moments[0]?.since ?? Infinity, moments[0]?.at ?? Infinity, first.at);
-  const series = ledgerSeries(entries, names, moments);
+  const series = ledgerSeries(entries, names, hourSums(ledger.entries, names, moments));
+  const isOpeningKnown = moments.length === 0 ? !isBroughtForward(first) : moments[0]!.since !== null;
+  const openingRange = longRange(opened, at, series);
   const shown = changes.filter(change => change.at > opened && change.at <= at);
   return {
-    ...{ run, at, changes: shown.map(shownChange) },
+    ...{ run, at, isOpeningKnown, changes: shown.map(shownChange) },
     week: longRange(Math.max(opened, at - WEEK_MS), at, series),
-    opening: withOpening(longRange(opened, at, series), opened, series),
+    opening: isOpeningKnown ? withOpening(openingRange, opened, series) : openingRange,
     results: resultsOf(shown, moments, series, opened),
-    missing: missingOf(source, moments, first, opened),
+    missing: [
+      ...(isOpeningKnown
+        ? []
+        : ['The time of the opening is not stored; charts and results start at the first stored figure.']),
+      ...missingOf(source, moments, first, opened, series.unowned),
+    ],
   };
 }
 
@@ -106,28 +123,34 @@ function momentsOf({ ledger: { hours, profit }, current }: LongSource): readonly
   return moments;
 }
 
-function ledgerSeries(entries: readonly LedgerEntry[], names: BookNames, moments: readonly Stored[]): Series {
+function ledgerSeries(entries: readonly LedgerEntry[], names: BookNames, hours: readonly HourSums[]): Series {
   const trades: Trade[] = [];
   const holdings: { at: Millis; sum: Money }[] = [];
-  let held = 0n;
+  let [held, unowned] = [0n, 0];
   for (const entry of entries) {
     const { at, changes } = entry;
     const before = held;
     for (const { currency, amount } of changes)
       if (currency === names.major || currency.startsWith(`${names.major}@`)) held += amount;
     if (held !== before || holdings.length === 0) holdings.push({ at, sum: money(held) });
-    if (!isOfBook(entry, names) || bookedTrade(entry) === null) continue;
+    if (!isOfBook(entry, names)) continue;
+    const trade = bookedTrade(entry);
+    if (trade === null) continue;
+    if (trade.clientOrderId === null) {
+      unowned++;
+      continue;
+    }
     const of = (currency: string) =>
       changes.reduce((sum, one) => (one.cause === 'trades' && one.currency === currency ? sum + one.amount : sum), 0n);
     trades.push({ at, base: money(of(names.major)), quote: money(of(names.minor)) });
   }
   const entriesFrom = isBroughtForward(entries[0]!) ? entries[0]!.at : -Infinity;
-  return { hours: hourSums(entries, names, moments), holdings, trades, entriesFrom };
+  return { hours, holdings, trades, unowned, entriesFrom };
 }
 
 /** Returns the sums at the end of each hour that has an entry or a stored profit. */
 function hourSums(entries: readonly LedgerEntry[], names: BookNames, moments: readonly Stored[]): readonly HourSums[] {
-  const byFills = profitBy('hour', entries, names, Infinity);
+  const byFills = wholePeriods(entries, names).hours;
   let [net, spread, inventory, fees, hedging] = [0n, 0n, 0n, 0n, 0n];
   return [...earnedBy('hour', byFills, moments, Infinity)].map(([from, sums]) => {
     net += sums.trading + sums.fees + sums.hedging;
@@ -265,19 +288,21 @@ function configResult(
   const net = money(last.profit.total - first.profit.total);
   const own = first.at >= entriesFrom ? trades.filter(({ at }) => at > first.at && at <= last.at) : null;
   const volume = own === null ? null : money(own.reduce((sum, { quote }) => sum + (quote < 0n ? -quote : quote), 0n));
-  const { hours, perHour, error, freedom } = hourlyRate(measured);
+  const { hours, perHour, stopped, error, freedom } = hourlyRate(measured);
   const half = error === null ? null : studentQuantile(TWO_SIDED, freedom) * error;
   const result: ConfigResult = {
     ...named,
     ...{
       hours,
       net: textOfMoney(net),
+      stopped: textOfMoney(stopped),
       fills: own === null ? null : own.length,
       volume: volume === null ? null : textOfMoney(volume),
       perHour,
     },
     interval: perHour === null || half === null ? null : { low: perHour - half, high: perHour + half },
-    perVolumeBps: volume === null || volume === 0n ? null : (10_000 * approximately(net)) / approximately(volume),
+    perVolumeBps:
+      volume === null || volume === 0n ? null : (10_000 * approximately(money(net - stopped))) / approximately(volume),
     difference: null,
   };
   const now = { result, error, freedom };
@@ -285,30 +310,42 @@ function configResult(
 }
 
 const UNMEASURED = {
-  ...{ hours: null, net: null, fills: null, volume: null, perHour: null, interval: null, perVolumeBps: null },
+  ...{
+    hours: null,
+    net: null,
+    stopped: null,
+    fills: null,
+    volume: null,
+    perHour: null,
+    interval: null,
+    perVolumeBps: null,
+  },
   difference: null,
 };
 
 /**
- * Returns the hours with a stored profit, the profit per hour, and its standard error; hours, or days if there are
- * enough of them, count as independent. Between two stored profits, at most an hour counts, because the bot was
- * otherwise stopped.
+ * Returns the hours with a stored profit, the profit per hour, and its standard error. Days count as independent, or
+ * hours if there are too few days. Between two stored profits, at most an hour counts, because the bot was otherwise
+ * stopped. `stopped` is the gain of inventory over such stops, which the rate does not contain.
  */
 function hourlyRate(measured: readonly Stored[]) {
-  const hoursIn = (i: number) => Math.min(measured[i]!.at - measured[i - 1]!.at, HOUR_MS) / HOUR_MS;
-  const days = new Set(measured.map(({ at }) => Math.floor(at / UTC_DAY_MS))).size;
-  const clusterMs = days > CLUSTERS_MIN ? UTC_DAY_MS : HOUR_MS;
-  const mean = new ClusteredMean();
-  let hours = 0;
+  const [byHour, byDay] = [new ClusteredMean(), new ClusteredMean()];
+  let [hours, stopped] = [0, 0n];
   for (let i = 1; i < measured.length; i++) {
-    const own = hoursIn(i);
-    const gain = approximately(money(measured[i]!.profit.total - measured[i - 1]!.profit.total));
+    const [before, after] = [measured[i - 1]!, measured[i]!];
+    const own = Math.min(after.at - before.at, HOUR_MS) / HOUR_MS;
+    const held = after.at - before.at > STOP_MS ? after.profit.inventory - before.profit.inventory : 0n;
+    const gain = approximately(money(after.profit.total - before.profit.total - held));
     hours += own;
-    if (own > 0) mean.add(gain / own, own, Math.floor((measured[i]!.at - 1) / clusterMs));
+    stopped += held;
+    if (own <= 0) continue;
+    byHour.add(gain / own, own, Math.floor((after.at - 1) / HOUR_MS));
+    byDay.add(gain / own, own, Math.floor((after.at - 1) / UTC_DAY_MS));
   }
+  const mean = byDay.effective() >= CLUSTERS_MIN ? byDay : byHour;
   const clusters = mean.effective();
   const error = clusters >= CLUSTERS_MIN ? mean.error() : null;
-  return { hours, perHour: hours > 0 ? mean.mean() : null, error, freedom: clusters - 1 };
+  return { hours, perHour: hours > 0 ? mean.mean() : null, stopped: money(stopped), error, freedom: clusters - 1 };
 }
 
 function differenceOf(before: Measured | null, now: Measured): ConfigResult['difference'] {
@@ -321,15 +358,27 @@ function differenceOf(before: Measured | null, now: Measured): ConfigResult['dif
 
 /** Returns sentences about what is not stored. */
 function missingOf(
-  { recordedFrom, current, names }: LongSource,
+  { recordedFrom, current, names, ledger, changes }: LongSource,
   moments: readonly Stored[],
   first: LedgerEntry,
   opened: Millis,
+  unowned: number,
 ): readonly string[] {
   const minute = (at: Millis) => timeText(at).slice(0, 16).replace('T', ' ');
   const [oldest] = moments;
   const isLate = oldest === undefined || hourOf(oldest.at) > hourOf(opened);
+  const { otherBooks = [] } = ledger;
   return [
+    ...(changes.length >= CHANGES_MAX ? [`Only the newest ${CHANGES_MAX} changes are known.`] : []),
+    ...(changes.length >= RESULTS_MAX ? [`Only the newest ${RESULTS_MAX} results are listed.`] : []),
+    ...(otherBooks.length > 0
+      ? [`All of this is for ${names.book}, the first book; without ${otherBooks.map(({ book }) => book).join(', ')}.`]
+      : []),
+    ...(unowned > 0
+      ? [
+          `Fills and volume do not count ${counted(unowned, 'trade')} without a known order of the bot, such as manual trades.`,
+        ]
+      : []),
     ...(isBroughtForward(first)
       ? [`The ledger has one sum of all entries before ${minute(first.at)}: earlier fills and holdings are unknown.`]
       : []),
@@ -345,4 +394,19 @@ function missingOf(
       ? [`The current profit of ${names.book} is unknown; the charts end at the last stored one.`]
       : []),
   ];
+}
+
+/** Text, such as of a long history, that is kept while its sources stay the same. */
+export class KeptText {
+  #text: string | null = null;
+  #sources: readonly unknown[] | null = null;
+
+  /** Returns the kept text, or that of `make` if a source changed. After an error of `make`, the next call makes it. */
+  of(sources: readonly unknown[], make: () => string | null): string | null {
+    const isKept = this.#sources !== null && sources.every((each, i) => each === this.#sources?.[i]);
+    if (isKept) return this.#text;
+    this.#text = make();
+    this.#sources = sources;
+    return this.#text;
+  }
 }

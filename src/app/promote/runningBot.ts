@@ -1,7 +1,7 @@
 /** Running bot of a live file: reloads the file, and reports whether the bot uses it. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { configChanges, recordedConfig, type Config } from '../../config.ts';
+import { configChanges, isTradingChange, recordedConfig, type Config } from '../../config.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { executeReload } from '../actions/executeAction.ts';
@@ -63,7 +63,7 @@ export function hasOther(liveFile: string, now: Millis): boolean {
   if (of === null) return false;
   const recorded = recordedConfig(of.setup);
   return configChanges(comparableTo(config, recorded), config).some(
-    ({ key, takesEffect }) => isTraded(key) && (takesEffect === 'reload' || takesEffect === 'restart'),
+    change => isTraded(change.key) && isTradingChange(change),
   );
 }
 

@@ -342,6 +342,7 @@ export class BotProcess {
           this.#config = config;
           log.setLevel?.(config.log.level);
           this.#storeApproval();
+          if (!hasRun) rotation.keepSetup(JSON.stringify(config));
         }
         return end;
       },

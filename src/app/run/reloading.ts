@@ -3,7 +3,14 @@
  * effect at a change of runs. On any error, the previous configuration stays in force.
  */
 import { createHash } from 'node:crypto';
-import { configChanges, strategyHashIn, type Config, type ConfigChange, type FoundStrategyFile } from '../../config.ts';
+import {
+  configChanges,
+  isTradingChange,
+  strategyHashIn,
+  type Config,
+  type ConfigChange,
+  type FoundStrategyFile,
+} from '../../config.ts';
 import type { Clock, Engine, EngineEvent, Millis, VenueClient } from '../../core/index.ts';
 import { readOnce, readRules } from '../../live/loop/opening.ts';
 import type { Reloaded } from '../../live/loop/recordingRotation.ts';
@@ -92,10 +99,15 @@ type Applied = Omit<MailMessage<'reloadAnswer'>, 'id'> & {
   readonly note?: EffectiveNote;
 };
 
+/** Changes at a start; `digest` and `run` as in `EffectiveNote`. */
+type Starting = Pick<EffectiveNote, 'digest' | 'run'> & { readonly changes: readonly ConfigChange[] };
+
 export class Reloading {
   readonly #host: ReloadHost;
   #given: Config;
   #underWay: Promise<void> = Promise.resolve();
+  /** Changes of the start that are not yet in the log of reloads; `null` if there are none. */
+  #starting: Starting | null = null;
 
   constructor(host: ReloadHost) {
     this.#host = host;
@@ -109,6 +121,7 @@ export class Reloading {
     quietly(log, () => box.take());
     const look = (): void => {
       if (isOver) return;
+      this.#endStart(false);
       quietly(log, () => {
         const asked = box.waiting(sentence => log.warn({}, sentence));
         if (asked === null) return;
@@ -122,16 +135,37 @@ export class Reloading {
       stop: () => {
         isOver = true;
         timer.stop();
+        this.#endStart(true);
         return this.#underWay;
       },
     };
   }
 
-  /** Adds the changes since the last recorded run, if any, to the log of reloads. */
-  noteStart(changes: readonly ConfigChange[]): void {
+  /**
+   * Adds the changes of trading since the last recorded run, if any, to the log of reloads. The note waits until the
+   * profit is known at a mid price of this run, so the price move of a stop belongs to the previous configuration.
+   */
+  noteStart(all: readonly ConfigChange[]): void {
+    const changes = all.filter(isTradingChange);
     if (changes.length === 0) return;
-    const { box, clock, log, run } = this.#host;
-    const note = this.#effective(this.#startDigest(), run());
+    this.#starting = { changes, digest: this.#startDigest(), run: this.#host.run() };
+    this.#endStart(false);
+  }
+
+  /** Writes the pending note of the start, if any. `isLast`: do not wait for the profit any longer. */
+  #endStart(isLast: boolean): void {
+    const { box, clock, log, engine, time } = this.#host;
+    const starting = this.#starting;
+    if (starting === null) return;
+    let isKnown = false;
+    quietly(log, () => {
+      const { known, bid, ask } = engine().book.snapshot(time());
+      isKnown = known.trades !== null && bid > 0 && ask > 0;
+    });
+    if (!isKnown && !isLast) return;
+    this.#starting = null;
+    const { changes, digest, run } = starting;
+    const note = { ...this.#effective(digest, run), ...(isKnown ? {} : { profit: null }) };
     quietly(log, () =>
       box.note({ at: clock.now(), by: 'start', reason: 'restart', end: 'started', lines: [], changes, ...note }),
     );
@@ -165,6 +199,7 @@ export class Reloading {
   ask(asked: ReloadAsk): void {
     const { box, clock, log } = this.#host;
     this.#underWay = this.#underWay.then(async () => {
+      if (!asked.isPreview) this.#endStart(true);
       const {
         changes,
         note = {},

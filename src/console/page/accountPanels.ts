@@ -1,6 +1,7 @@
 /** Panels of the account: profit by time and by configuration, fills, hedges, the ledger, events. */
 import { div, h, none, small, signedSum, tableOf, type Node, type Panel } from './elements.ts';
 import { trimmed, clockOf, fixed, withSign, stamp, tone } from './texts.ts';
+import type { LongState } from './state.ts';
 import type { ConfigResult, LongHistory, ShownHour, ShownProfit } from './view.ts';
 
 /** Profit of each hour and day, after fees, including earlier runs. */
@@ -164,29 +165,38 @@ export const eventsPanel: Panel = ({ events: all }) =>
         ),
       );
 
-/** Number of hexadecimal digits of a digest that are shown; the tooltip has all. */
-const DIGEST_SHOWN = 8;
-
 /**
  * Results of each configuration, so that the effect of a change can be judged. `isPast`: whether the page shows a past
- * time.
+ * time; `state`: outcome of the last request.
  */
-export function resultsPanel(long: LongHistory | null, minor: string, isPast: boolean): Node {
+export function resultsPanel(long: LongHistory | null, state: LongState, minor: string, isPast: boolean): Node {
   if (isPast) return none('results are only in the live view');
-  if (long === null) return none('no results yet; they need the first entry of the ledger');
+  if (long === null) return none(NO_RESULTS[state]);
   return [
     h(
       'p',
       { class: 'soft' },
       `In ${minor}, net of fees. Rates have their 95% interval; the market differs too, so compare several days.`,
     ),
+    state === 'failed' ? h('p', { class: 'soft' }, 'The last request failed; these results are older.') : null,
     ...long.missing.map(sentence => h('p', { class: 'soft' }, sentence)),
-    h('ul', { class: 'lines scroll results' }, ...[...long.results].reverse().map(resultLine)),
+    h(
+      'ul',
+      { class: 'lines scroll results' },
+      ...[...long.results].reverse().map(result => resultLine(result, long.isOpeningKnown)),
+    ),
   ];
 }
 
-function resultLine(result: ConfigResult): Node {
-  const { change, from, hours, net, fills, volume, perHour, interval, perVolumeBps } = result;
+const NO_RESULTS: Readonly<Record<LongState, string>> = {
+  loading: 'loading',
+  none: 'no results yet; they need the first entry of the ledger',
+  failed: 'the results cannot be read; the page asks again',
+  known: '',
+};
+
+function resultLine(result: ConfigResult, isOpeningKnown: boolean): Node {
+  const { change, from, hours, net, stopped, fills, volume, perHour, interval, perVolumeBps } = result;
   const figure = (name: string, ...value: Node[]) => small('figure', small('soft', `${name} `), ...value);
   const range = interval && ` (${withSign(interval.low, 2)} to ${withSign(interval.high, 2)})`;
   return h(
@@ -196,7 +206,7 @@ function resultLine(result: ConfigResult): Node {
       'b',
       null,
       `${stamp(from).slice(0, 10)} ${clockOf(from)} `,
-      change === null ? 'opening of the ledger' : change.text,
+      change !== null ? change.text : isOpeningKnown ? 'opening of the ledger' : 'first stored figure',
     ),
     change === null ? null : div('soft', ...sourceOf(change)),
     hours === null || net === null
@@ -204,6 +214,7 @@ function resultLine(result: ConfigResult): Node {
       : div(
           '',
           figure('net', signedSum(net)),
+          stopped === null || Number(stopped) === 0 ? null : figure('of it while stopped', signedSum(stopped)),
           figure('measured', `${fixed(hours, 1)} h`),
           figure('fills', fills === null ? '–' : String(fills)),
           figure('volume', fixed(volume, 0)),
@@ -224,7 +235,7 @@ const perHourText = (perHour: number | null, hours: number): readonly Node[] =>
 const sourceOf = ({ by, reason, digest, run }: NonNullable<ConfigResult['change']>): readonly Node[] => [
   reason === null ? 'reason not stored' : by === null ? reason : `${by}: ${reason}`,
   run === null ? '' : `, run ${run}`,
-  digest === null ? '' : h('span', { title: digest }, `, file ${digest.slice(0, DIGEST_SHOWN)}`),
+  digest === null ? '' : `, file ${digest}`,
 ];
 
 /** Compares the profit per hour with that of the previous configuration. */

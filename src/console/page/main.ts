@@ -88,7 +88,7 @@ function show(): void {
   for (const [name, panel] of Object.entries(PANELS)) render(panel(view, state), pageElement(name));
   const canAct = (dialogs.access.session?.actions.length ?? 0) > 0;
   render(proposalsPanel(view, canAct ? proposal => dialogs.review(proposal) : null), pageElement('proposals'));
-  render(account.resultsPanel(state.long, view.minor, state.past !== null), pageElement('results'));
+  render(account.resultsPanel(state.long, state.longState, view.minor, state.past !== null), pageElement('results'));
   if (history !== null) charts.show(history, view, state.long);
   bars.show(view);
   document.title = `${view.book} ${view.decision.regime.regime} · Puntas`;

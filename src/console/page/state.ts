@@ -9,6 +9,11 @@ type Moment = { readonly view: ConsoleView; readonly history: ConsoleHistory };
 
 /** Maximum number of recent chart points, one per second. */
 const RECENT_MAX = 900;
+/** State of the long history after the last request. `none`: the bot has none yet. */
+export type LongState = 'loading' | 'none' | 'failed' | 'known';
+
+/** Status of an answer of the console that has no data yet. */
+const NOTHING_YET = 503;
 /** Interval of requests of the long history, in ms. */
 const LONG_EVERY_MS = 30_000;
 /** Time without movement of the slider before a request, in ms. */
@@ -28,6 +33,7 @@ export class State {
   chosen: string | null = null;
   /** Charts since the opening, and results of each configuration; `null` before the first answer. */
   long: LongHistory | null = null;
+  longState: LongState = 'loading';
   #longAt = -Infinity;
   #history: ConsoleHistory | null = null;
   #asking: AbortController | null = null;
@@ -112,7 +118,7 @@ export class State {
     this.#asking?.abort();
     this.#set(() => {
       [this.live, this.waiting, this.past, this.asked, this.#history, this.long] = [null, null, null, null, null, null];
-      [this.isUp, this.#longAt] = [false, -Infinity];
+      [this.isUp, this.#longAt, this.longState] = [false, -Infinity, 'loading'];
     });
   }
 
@@ -172,11 +178,16 @@ export class State {
     this.#longAt = this.#now();
     try {
       const answer = await window.fetch('/long-history');
-      if (!answer.ok) return;
+      if (answer.status === NOTHING_YET) {
+        this.#set(() => (this.longState = 'none'));
+        return;
+      }
+      if (!answer.ok) throw new Error(answer.statusText);
       const long = (await answer.json()) as LongHistory;
-      this.#set(() => (this.long = long));
+      this.#set(() => ([this.long, this.longState] = [long, 'known']));
     } catch {
-      // The console is not reachable; a later view triggers another request.
+      // A later view triggers another request.
+      this.#set(() => (this.longState = 'failed'));
     }
   }
 

@@ -389,7 +389,10 @@ export type ShownChange = {
   readonly text: string;
   /** Run; null if unknown. */
   readonly run: number | null;
-  /** SHA-256 (hex) of the configuration file, and of its strategy file if it has one; null if not stored. */
+  /**
+   * First digits of the digest that `puntas reload` shows: SHA-256 (hex) of the configuration file, with a strategy file
+   * of both; null if not stored.
+   */
   readonly digest: string | null;
   /** Operator, or `start` for a change by a restart; null if not stored. */
   readonly by: string | null;
@@ -410,6 +413,8 @@ export type LongRange = {
 export type LongHistory = {
   readonly run: number | null;
   readonly at: number;
+  /** Whether the time of the opening is known. Otherwise, the history starts at the first stored figure. */
+  readonly isOpeningKnown: boolean;
   readonly week: LongRange;
   readonly opening: LongRange;
   /** Changes of the configuration, oldest first. */
@@ -432,6 +437,8 @@ export type ConfigResult = {
   /** Measured time in hours, without stops of the bot; null if no profit was stored in it. */
   readonly hours: number | null;
   readonly net: string | null;
+  /** Part of `net` from price moves over stops of more than an hour. Rates do not contain it. */
+  readonly stopped: string | null;
   /** Fills and their value in the measured time; null if unknown. */
   readonly fills: number | null;
   readonly volume: string | null;

@@ -90,6 +90,8 @@ export class RecordingRotation {
   /** Controller whose abort ends the pause before the next check. */
   #wake = new AbortController();
   #isOver = false;
+  /** Configuration as text for the next recording; `null`: that of the current one. */
+  #setup: string | null = null;
 
   /** Opens the first run. Rejects with `CannotStart` if the exchange does not allow the start. */
   static async open(options: RotationOptions): Promise<RecordingRotation> {
@@ -147,6 +149,11 @@ export class RecordingRotation {
    */
   restartRun(): Promise<Reloaded> {
     return this.#ask(null);
+  }
+
+  /** Stores the text of a configuration that took effect without a new run, for the next recording. */
+  keepSetup(setup: string): void {
+    this.#setup = setup;
   }
 
   /** Checks immediately whether a next run can start. Called when the current run cannot quote under changed rules. */
@@ -295,7 +302,7 @@ export class RecordingRotation {
    * tries use the old configuration. Returns the request whose run was opened, or `null`.
    */
   async #openNext(known: RulesOfBooks): Promise<Asked | null> {
-    const before = { options: this.#options, setup: this.#journal.setup };
+    const before = { options: this.#options, setup: this.#setup ?? this.#journal.setup };
     const failures = this.#run.engine.quoteLogs.map(({ failure }) => failure);
     const { bot, clock, log, venue } = before.options;
     let rules: RulesOfBooks | null = known;
@@ -316,6 +323,7 @@ export class RecordingRotation {
           state: { ...options.state, journal: this.#journal },
         });
         this.#options = options;
+        this.#setup = null;
         return asked;
       } catch (error) {
         const why = textOfError(error);

@@ -36,6 +36,22 @@ test('a refused reload is no change, and an address is not shown', () => {
   expect(shown).toMatchObject({ text: 'reference.feeds', run: 3, reason: null });
 });
 
+test('a change that trading does not read is no change, neither noted nor recorded', () => {
+  const unread = ['log.level', 'console.totp', 'webhooks'].map((key, i) => ({
+    ...{ key, from: null, to: '"debug"', takesEffect: i === 0 ? 'live' : 'elsewhere' },
+  }));
+  const entry = { at: 7, by: 'ann', reason: '', end: 'taken', lines: [], run: null };
+  expect(noted([{ ...entry, changes: unread }])).toEqual([]);
+  expect(noted([{ ...entry, changes: [...unread, ...changes] }]).map(({ text }) => text)).toEqual([
+    'strategy.halfSpreadBps: 16 -> 13',
+  ]);
+  const config = readConfig(shippedConfig('sandbox'));
+  const recorded = new RecordedChanges();
+  for (const [run, level] of ['info', 'debug', 'info'].entries())
+    recorded.add({ run, startedAt: run, setup: JSON.stringify({ ...config, log: { level } }), format: 2 });
+  expect(recorded.found).toEqual([]);
+});
+
 test('any line is a bounded change or none', () => {
   const value = fc.oneof(fc.jsonValue(), fc.string({ maxLength: 600 }), fc.constant(changes), fc.constant('taken'));
   const keys = ['at', 'by', 'reason', 'end', 'lines', 'changes', 'run', 'time', 'digest', 'profit'] as const;

@@ -62,7 +62,8 @@ test('five reloads are five lines with reasons and digests, and their results ad
   const { day, long, current, runs } = await drawn(bot);
   expect(day).toMatchObject(expected);
   expect(day).toHaveLength(5);
-  expect(long.changes).toMatchObject(expected);
+  const shown = expected.map(each => ({ ...each, digest: each.digest!.slice(0, 8) }));
+  expect(long.changes).toMatchObject(shown);
   expect(long.changes).toHaveLength(5);
   expect(new Set(long.changes.map(({ digest }) => digest)).size).toBe(5);
   expect(long.changes.map(({ at }) => at)).toEqual(runs.slice(1).map(({ from }) => from));
@@ -83,7 +84,7 @@ test('five reloads are five lines with reasons and digests, and their results ad
   const after = await drawn(bot);
   expect(after.day).toEqual([]);
   expect(after.long.changes.map(({ text, digest, reason }) => ({ text, digest, reason }))).toEqual(
-    expected.map(({ text, digest, reason }) => ({ text, digest, reason })),
+    shown.map(({ text, digest, reason }) => ({ text, digest, reason })),
   );
   expect(after.long.results.map(({ net }) => net)).toEqual(long.results.map(({ net }) => net));
   expect(await bot.running.stop()).toMatchObject({ left: [], failure: null });

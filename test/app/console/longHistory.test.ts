@@ -1,7 +1,7 @@
 /** Charts over months and the results of each configuration: exact, bounded, and honest about what is missing. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { NotedChange } from '../../../src/app/console/configHistory.ts';
+import { CHANGES_MAX, type NotedChange } from '../../../src/app/console/configHistory.ts';
 import { longHistory, POINTS_MAX, RESULTS_MAX, type LongSource } from '../../../src/app/console/longHistory.ts';
 import {
   money,
@@ -29,7 +29,7 @@ const opening: LedgerEntry = {
 };
 /** The n-th trade: a purchase if n is even, else a sale of the same amount. */
 const trade = (n: number, at: number): LedgerEntry => ({
-  ...{ source: `trade ${n} order${n}`, at, why: 'btc_mxn at 1500000 as maker' },
+  ...{ source: `trade ${n} order${n}`, at, why: `btc_mxn at 1500000 as maker of own-${n} level 1` },
   changes: [
     { cause: 'trades', currency: 'btc', amount: moneyOf(n % 2 === 0 ? '0.01' : '-0.01') },
     { cause: 'trades', currency: 'mxn', amount: moneyOf(n % 2 === 0 ? '-15000' : '15000') },
@@ -99,6 +99,29 @@ describe('the results of configurations', () => {
     expect(results[0]!.hours).toBeLessThan(11);
   });
 
+  test('leave the price move of a stop out of the rate and the interval, but not out of the profit', () => {
+    const hours = hoursOf(Array.from({ length: 60 }, () => pesos(2)));
+    const jump = pesos(-5_000);
+    const after = hours.slice(40).map(each => {
+      const { profit } = each;
+      const total = money(profit.total + jump);
+      return { ...each, profit: { ...profit, inventory: money(profit.inventory + jump), total } };
+    });
+    const [result] = longHistory(source([...hours.slice(0, 20), ...after]))!.results;
+    expect(result).toMatchObject({ net: '-4880', stopped: '-5000' });
+    // The trading of the stop, 42, counts as that of one hour.
+    expect(result!.perHour).toBeCloseTo(120 / result!.hours!, 6);
+    expect(result!.interval!.low).toBeGreaterThan(0);
+  });
+
+  test('contain the price moves of hours whose last event was a little early', () => {
+    const hours = hoursOf(Array.from({ length: 20 }, () => pesos(1))).map((each, i) => {
+      const at = each.at! - (i % 2) * 120_000;
+      return { ...each, at, profit: { ...each.profit, spread: money(0n), inventory: each.profit.total } };
+    });
+    expect(longHistory(source(hours))!.results[0]).toMatchObject({ net: '20', stopped: '0' });
+  });
+
   test('do not count the profit of hours that an older version did not store', () => {
     const hours = hoursOf(Array.from({ length: 50 }, () => pesos(4))).slice(30);
     const { results } = longHistory(source(hours))!;
@@ -126,6 +149,20 @@ describe('the results of configurations', () => {
     expect([bought, sold]).toEqual([3, 3]);
     expect(range.points.map(point => point[9]).filter(price => price !== null)).toEqual([1.5e6, 1.5e6, 1.5e6]);
     expect(range.points.at(-1)![2]).toBe(1);
+  });
+
+  test('do not count trades of manual orders, which have no profit, and say so', () => {
+    const hours = hoursOf(Array.from({ length: 3 }, () => pesos(3)));
+    const manual = { ...trade(7, hours[1]!.at! - 1), why: 'btc_mxn at 1500000 as taker' };
+    const entries = [opening, trade(1, hours[0]!.at! - 1), manual];
+    const {
+      results,
+      opening: range,
+      missing,
+    } = longHistory(source(hours, { ledger: { entries, hours, profit: null } }))!;
+    expect(results[0]).toMatchObject({ fills: 1, volume: '15000' });
+    expect(range.points.reduce((all, point) => all + point[10]!, 0)).toBe(1);
+    expect(missing.join(' ')).toMatch(/do not count 1 trades? without a known order of the bot/);
   });
 
   test('have intervals that contain the true rate about as often as they say', () => {
@@ -174,6 +211,26 @@ describe('the results of configurations', () => {
   });
 });
 
+describe('an interval', () => {
+  test('stays once it is shown, whatever the hour of the opening', () => {
+    const random = randomOf(43);
+    for (let start = 0; start < 24; start++) {
+      const first = Date.UTC(2026, 0, 5, start);
+      let total = 0n;
+      const opened = { ...profitOf(first, money(0n)), since: first };
+      const all = Array.from({ length: 15 * 24 }, (_, i) => ({
+        ...profitOf(first + (i + 1) * HOUR - 1, money((total += pesos(10 * normal(random))))),
+        since: first,
+      }));
+      for (let count = 10; count <= all.length; count += count < 160 || count > 240 ? 17 : 2) {
+        const hours = [opened, ...all.slice(0, count)];
+        const { results } = longHistory(source(hours))!;
+        expect(results[0]!.interval, `${start}:00, ${count} hours`).not.toBeNull();
+      }
+    }
+  });
+});
+
 describe('a bot of years', () => {
   const YEARS = 35_000;
   const hours = hoursOf(Array.from({ length: YEARS }, (_, i) => pesos((i % 7) - 2)));
@@ -208,6 +265,18 @@ describe('a bot of years', () => {
     expect(missing({})).toBe('');
     expect(missing({ recordedFrom: OPENED + 48 * HOUR })).toMatch(/^Recordings before 2026-01-07 07:12 were removed/);
     expect(missing({ current: null })).toMatch(/current profit of btc_mxn is unknown/);
+    const unknown = longHistory(source(short.map(each => ({ ...each, since: null }))))!;
+    expect(unknown.missing.join(' ')).toMatch(/^The time of the opening is not stored/);
+    expect(unknown.isOpeningKnown).toBe(false);
+    expect(unknown.opening.points[0]![0]).toBeGreaterThan(OPENED);
+    const many = (n: number) => Array.from({ length: n }, (_, i) => changeAt(OPENED + (i + 1) * HOUR, i, null));
+    expect(missing({ changes: many(RESULTS_MAX - 1) })).toBe('');
+    expect(missing({ changes: many(RESULTS_MAX) })).toBe('Only the newest 50 results are listed.');
+    expect(missing({ changes: many(CHANGES_MAX) })).toMatch(/^Only the newest 200 changes are known/);
+    const otherBooks = [{ book: 'eth_mxn', profit: null, hours: [] }];
+    expect(missing({ ledger: { entries: [opening], hours: short, profit: null, otherBooks } })).toBe(
+      'All of this is for btc_mxn, the first book; without eth_mxn.',
+    );
     const late = short.slice(100);
     expect(missing({ ledger: { entries: [opening], hours: late, profit: null } })).toMatch(
       /Profit by hour is stored from/,

@@ -27,7 +27,7 @@ export async function panels(): Promise<(name: string, view: ConsoleView) => str
 const BLOCKS = new Set(['div', 'p', 'li', 'tr', 'td', 'th', 'h1']);
 
 /** As a browser's `innerText`, but for line breaks. */
-function textOf(node: unknown): string {
+export function textOf(node: unknown): string {
   if (node === null || node === undefined || typeof node === 'boolean') return '';
   if (typeof node === 'string' || typeof node === 'number') return String(node);
   if (Array.isArray(node)) return node.map(textOf).join('');

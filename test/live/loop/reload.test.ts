@@ -4,10 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { askReload } from '../../../src/app/actions/askReload.ts';
 import { digestOf } from '../../../src/app/run/reloading.ts';
-import { randomOf, type Random, type WireRequest } from '../../../src/core/index.ts';
+import { randomOf, textOfMoney, type Random, type WireRequest } from '../../../src/core/index.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
+import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
-import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
+import { ReloadBox, RequestBox } from '../../../src/live/mailbox/mailbox.ts';
 import { few } from '../../many.ts';
 import type { Fate } from '../inProcess.ts';
 import type { RunChanges } from '../world.ts';
@@ -75,9 +76,15 @@ describe('a new configuration for a bot that runs', () => {
     await again();
     expect(notes()).toEqual([]);
     bot.change({ strategy: { halfSpreadBps: 40 } });
+    await bot.running.stop();
+    await bot.world.clock.advance(600 * SECOND);
+    const stopped = (await ledgerFileIn(stateDir, bot.world.clock))!.profit!;
+    await bot.start();
     await again();
-    await again();
-    const [note, ...others] = notes().map(line => JSON.parse(line) as object);
+    const [note, ...others] = notes().map(line => JSON.parse(line) as { profit: { at: number; twiceMid: string } });
+    // The previous configuration has the price move of the stop: the profit is valued at a mid price of the new run.
+    expect(note!.profit.twiceMid).not.toBe(textOfMoney(stopped.twiceMid!));
+    expect(note!.profit.at).toBeGreaterThan(stopped.at! + 600 * SECOND - 1);
     expect(others).toEqual([]);
     expect(note).toMatchObject({
       ...{ by: 'start', reason: 'restart', end: 'started', digest: digestOf(bot.text) },
@@ -93,6 +100,23 @@ describe('a new configuration for a bot that runs', () => {
     expect((await bot.ask()).lines).toEqual(['log.level: "info" -> "warn"', 'applied; no quote was moved']);
     expect(recordingsIn(bot.world.stateDir)).toHaveLength(1);
     expect(await bot.ask()).toMatchObject({ end: 'nothing to do' });
+    await bot.running.stop();
+    await bot.start();
+    // A restart does not find the change again.
+    expect(readFileSync(join(bot.world.stateDir, 'reloads.jsonl'), 'utf8').trim().split('\n')).toHaveLength(1);
+    await bot.end();
+  });
+
+  test('of the log alone is in the next recording, whatever ends the run', async () => {
+    const bot = await botOf(96);
+    const { stateDir, clock } = bot.world;
+    bot.change({ log: { level: 'warn' } });
+    await bot.ask();
+    new RequestBox(stateDir, 'cancel', 'cancelAnswer').put({ id: 'c-1', at: clock.now(), by: 'ann', reason: 'a test' });
+    await clock.advance(20 * SECOND);
+    expect(recordingsIn(stateDir)).toHaveLength(2);
+    const { run } = recordingsIn(stateDir).at(-1)!;
+    expect(JSON.parse(readRecording(stateDir, run)!.of.setup)).toEqual(bot.read().config);
     await bot.end();
   });
 
