@@ -3821,8 +3821,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'days that differ count as more blocks of one day',
     file: 'backtest/profile/blockError.ts',
-    from: 'known.length >= DAYS_MIN ? Math.max(0, between - within) : 0',
-    to: '0',
+    from: 'inDays >= DAYS_MIN ? ',
+    to: 'false ? ',
     test: 'test/backtest/profile/blockError.test.ts',
     title: 'of days that differ is that of as many values as days, however many blocks a day has',
   },
