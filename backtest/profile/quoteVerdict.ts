@@ -2,7 +2,8 @@
 import { normalCumulative, normalQuantile, type BootstrapInterval, type Random } from '../../src/core/index.ts';
 import { blockError, blockSum } from './blockError.ts';
 import type { DistancePoint, DistanceProfile } from './distanceProfile.ts';
-import { hoursToDecide, hoursToMeasure, worthPerHour } from './hoursMissing.ts';
+import { bpsText } from './bpsText.ts';
+import { hoursToDecide, hoursToMeasure, profitBound, worthPerHour } from './hoursMissing.ts';
 import { studentReach } from './studentReach.ts';
 
 export type VerdictOptions = {
@@ -44,7 +45,8 @@ export type QuoteVerdict =
       readonly why: string;
       /**
        * Whether it is known that quoting does not pay: even the upper end of the interval is below a thousandth of the
-       * capital per day at every distance.
+       * capital per day at every distance. A distance with too few fills for an interval has a bound instead, as if its
+       * fills kept their whole distance (`profitBound`).
        */
       readonly isKnown: boolean;
       /**
@@ -124,7 +126,11 @@ export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions
   const { distanceBps } = judged[best]!;
   if (breakEvenFeeBps > feeBps) return { quote: true, distanceBps, ...found };
   const worth = worthPerHour(profile.orderValue);
-  const isKnown = parts.every((_, d) => netAt(d).high < worth);
+  const open = profile.points.filter(
+    point => !judged.includes(point) && profitBound(point, profile.orderValue, feeBps, error) >= worth,
+  );
+  const isLost = parts.every((_, d) => netAt(d).high < worth);
+  const isKnown = isLost && open.length === 0;
   const margins = parts.map((part, d) => ({
     ...{
       perHour: part.perHour * volumeSpread(part),
@@ -133,9 +139,12 @@ export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions
       aboveBps: above[d]!,
     },
   }));
+  const why = isLost && !isKnown ? openReason(open) : lossReason(isKnown, nets[best]!);
+  const hours = blockSum(judged[0]!.blocks.seconds) / 3_600;
+  const toMeasure = open.map(point => hoursToMeasure([point], h, FILLS_MIN, BLOCKS_MIN));
   return {
-    ...{ quote: false, why: lossReason(isKnown, nets[best]!), isKnown },
-    hoursMissing: isKnown ? 0 : hoursToDecide(margins, blockSum(judged[0]!.blocks.seconds) / 3_600, worth),
+    ...{ quote: false, why, isKnown },
+    hoursMissing: isKnown ? 0 : hoursToDecide(margins, hours, worth, toMeasure),
     ...{ bestDistanceBps: distanceBps, ...found },
   };
 }
@@ -148,6 +157,12 @@ function lossReason(isKnown: boolean, net: number): string {
   return isKnown
     ? 'fills lose more than they earn at every distance'
     : 'fills lost more than they earned at every distance, which may be chance';
+}
+
+/** Names the distances with too few fills, where all others are known to lose. */
+function openReason(open: readonly DistancePoint[]): string {
+  const [near, far] = [open[0]!.distanceBps, open.at(-1)!.distanceBps].map(bpsText);
+  return `${near === far ? near : `${near} to ${far}`} bps from the mid price has too few fills to judge, and no other distance pays`;
 }
 
 const isEnough = ({ fills, blocks }: DistancePoint, h: number): boolean =>
@@ -219,7 +234,10 @@ const errorOf = (parts: readonly number[], count: number): number =>
  */
 function reachOf(parts: readonly Part[], samples: number, error: number, sign: 1 | -1): number {
   const most = Array.from({ length: samples }, (_, i) =>
-    Math.max(...parts.map(({ sampled, sampledError }) => (sign * sampled.off[i]!) / sampledError)),
+    Math.max(
+      // Equal blocks have neither an error nor a deviation.
+      ...parts.map(({ sampled, sampledError }) => (sampledError > 0 ? (sign * sampled.off[i]!) / sampledError : 0)),
+    ),
   ).sort((a, b) => a - b);
   const tail = Math.max(error, SAMPLED_TAIL);
   const reach = Math.max(normalQuantile(1 - tail), most[Math.ceil((1 - tail) * samples) - 1]!);

@@ -3819,6 +3819,14 @@ export const EDITS: readonly Edit[] = [
     title: 'finds the share of a hypothesis in spite of censoring: 0.3',
   },
   {
+    name: 'a book is known not to pay although some distances have too few fills',
+    file: 'backtest/profile/quoteVerdict.ts',
+    from: 'isLost && open.length === 0',
+    to: 'isLost',
+    test: 'test/backtest/profile/verdictErrors.test.ts',
+    title: 'does not become "do not quote" because of distances with too few fills, one of which pays',
+  },
+  {
     name: 'days that differ count as more blocks of one day',
     file: 'backtest/profile/blockError.ts',
     from: 'inDays >= DAYS_MIN ? ',
