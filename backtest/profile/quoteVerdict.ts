@@ -16,6 +16,8 @@ export type VerdictOptions = {
    * is wrong. If a market is checked repeatedly, the errors of all checks add up. Default: 0.05.
    */
   readonly error?: number;
+  /** Error of the last check, for which the missing hours are estimated. Default: `error`. */
+  readonly lastError?: number;
   readonly random: Random;
   /** Number of bootstrap samples. Default: 1,000. */
   readonly samples?: number;
@@ -91,6 +93,7 @@ const SAMPLED_TAIL = 0.02;
  */
 export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions): QuoteVerdict {
   const { feeBps, horizonS = 60, error = VERDICT_ERROR, random, samples = 1_000 } = options;
+  const { lastError = error } = options;
   const h = profile.horizonsS.indexOf(horizonS);
   if (h < 0) throw new RangeError(`the profile has no markouts after ${horizonS} s`);
   const judged = profile.points.filter(point => isEnough(point, h));
@@ -107,11 +110,11 @@ export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions
     Int32Array.from({ length: blocks }, () => random.integer(0, blocks - 1)),
   );
   const parts = judged.map(point => partOf(point, h, draws));
-  const halves = (sign: 1 | -1): readonly number[] => {
-    const reach = reachOf(parts, samples, error, sign);
+  const halves = (sign: 1 | -1, atError: number): readonly number[] => {
+    const reach = reachOf(parts, samples, atError, sign);
     return parts.map(({ leftError, freedom }) => studentReach(reach, freedom) * leftError);
   };
-  const [below, above] = [halves(1), halves(-1)];
+  const [below, above] = [halves(1, error), halves(-1, error)];
   const lows = parts.map(({ left }, d) => left - below[d]!);
   const breakEvenFeeBps = Math.max(...lows);
   const nets = parts.map(({ perHour, left }) => (perHour * (left - feeBps)) / 1e4);
@@ -131,12 +134,13 @@ export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions
   );
   const isLost = parts.every((_, d) => netAt(d).high < worth);
   const isKnown = isLost && open.length === 0;
+  const [lastBelow, lastAbove] = lastError === error ? [below, above] : [halves(1, lastError), halves(-1, lastError)];
   const margins = parts.map((part, d) => ({
     ...{
       perHour: part.perHour * volumeSpread(part),
       marginBps: part.left - feeBps,
-      belowBps: below[d]!,
-      aboveBps: above[d]!,
+      belowBps: lastBelow[d]!,
+      aboveBps: lastAbove[d]!,
     },
   }));
   const why = isLost && !isKnown ? openReason(open) : lossReason(isKnown, nets[best]!);

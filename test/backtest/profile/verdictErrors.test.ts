@@ -1,7 +1,13 @@
 /** Errors of verdicts in markets that are known: without an edge hardly any is quoted, with one it is found, and days that differ count. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checksWithin, quoteVerdictOf, VERDICT_ERROR, type DistanceProfile } from '../../../backtest/index.ts';
+import {
+  checksWithin,
+  endsScouting,
+  quoteVerdictOf,
+  VERDICT_ERROR,
+  type DistanceProfile,
+} from '../../../backtest/index.ts';
 import { randomOf } from '../../../src/core/index.ts';
 import { sized } from '../../many.ts';
 import { FEE_BPS, NO_EDGE, plantedProfiles, type PlantedExecutions } from './plantedExecutions.ts';
@@ -65,6 +71,17 @@ test('checks double the time, their errors add up to 5%, and the last has at lea
   );
 });
 
+test('a scout of more than a day ends a book to quote only on a second date', () => {
+  const [profile] = plantedProfiles(1, [24], { ...NO_EDGE, marginBps: 10 });
+  const verdict = verdictOn(profile!, 1);
+  expect(verdict.quote).toBe(true);
+  const day = 24 * HOUR_MS;
+  const ends = (to: number, forMs: number): boolean => endsScouting({ verdict, from: 5 * day, to }, forMs);
+  expect([ends(6 * day - 1, day), ends(6 * day - 1, 2 * day), ends(6 * day, 2 * day)]).toEqual([true, false, true]);
+  const known = verdictOn(plantedProfiles(1, [24], { ...NO_EDGE, marginBps: -12 })[0]!, 1);
+  expect(endsScouting({ verdict: known, from: 0, to: 1 }, 2 * day)).toBe(true);
+});
+
 test('a smaller error never turns a verdict into one to quote, and lowers the fee at which quoting pays', () => {
   for (const seed of SEEDS.slice(0, 5)) {
     const [profile] = plantedProfiles(seed, [8], { ...NO_EDGE, marginBps: 4, curvatureBps: 3 });
@@ -118,6 +135,16 @@ describe('a verdict that is not known yet', () => {
     // The error from neighboring blocks reaches further with more blocks, so a few need still longer.
     expect(known).toBeGreaterThanOrEqual(0.9 * tried);
     expect(tried).toBeGreaterThan(SEEDS.length / 4);
+  });
+
+  test('names the hours until the last check decides, which has more of the error than this one', () => {
+    const [profile] = plantedProfiles(6, [4], { ...NO_EDGE, marginBps: 3, curvatureBps: 3 });
+    const hoursAt = (error: number, lastError: number): number => {
+      const verdict = quoteVerdictOf(profile!, { feeBps: FEE_BPS, random: randomOf(6), error, lastError });
+      return (!verdict.quote && verdict.hoursMissing) || Number.NaN;
+    };
+    expect(hoursAt(0.003, 0.025)).toBe(hoursAt(0.025, 0.025));
+    expect(hoursAt(0.003, 0.025)).toBeLessThan(hoursAt(0.003, 0.003));
   });
 
   test('is not to quote where every fill loses, once there are hours enough', () => {
