@@ -50,7 +50,7 @@ export { marketProfileOf } from './profile/marketProfile.ts';
 export type { MarketProfile } from './profile/marketProfile.ts';
 export { HORIZON_S, ORDERS_PER_SIDE as ORDERS_A_SIDE, ranked, scoutedBook, verdictDistance } from './scout/scouting.ts';
 export type { ScoutedBook, Scouting } from './scout/scouting.ts';
-export { checksWithin } from './scout/checks.ts';
+export { checksWithin, endsScouting } from './scout/checks.ts';
 export { scoutPage } from './scout/page.ts';
 export { booksTogether } from './scout/together.ts';
 export type { BookPair, TimedBook, JointMoves } from './scout/together.ts';

@@ -20,8 +20,11 @@ export type BlockError = {
   readonly freedom: number;
 };
 
-/** Minimum number of days for an estimate of the differences between days. Two days have one difference, which says little. */
-const DAYS_MIN = 3;
+/**
+ * Minimum equivalent number of equal days for an estimate of the differences between days. Two days have one
+ * difference, which says little; so do three days of which one has nearly all of the weight.
+ */
+const DAYS_MIN = 2.5;
 const DAY_MS = 86_400_000;
 
 /**
@@ -29,8 +32,8 @@ const DAY_MS = 86_400_000;
  * 1. Blocks are independent. The degrees of freedom are the equivalent number of equal blocks minus one (Kish, "Survey
  *    Sampling", 1965). Blocks with weight 0 contain no information.
  * 2. Adjacent blocks depend on each other (Newey and West, Econometrica 55(3), 1987).
- * 3. Days differ: the variance between days, where it exceeds that of step 2, has one degree of freedom less than there
- *    are days (random effects; Satterthwaite, Biometrics Bulletin 2(6), 1946). More hours of one day do not lower it.
+ * 3. Days differ: the variance between days, where it exceeds that of step 2, replaces it. It is estimated from the days
+ *    alone, so its degrees of freedom are the equivalent number of equal days minus one, however many blocks a day has.
  */
 export function blockError({ at, deviations, weights }: RatioBlocks): BlockError {
   const total = blockSum(weights);
@@ -47,14 +50,13 @@ export function blockError({ at, deviations, weights }: RatioBlocks): BlockError
     days.set(Math.floor(start / DAY_MS), day);
   });
   const known = [...days.values()].filter(({ weight }) => weight > 0);
-  const between = (known.length / (known.length - 1)) * blockSum(known.map(({ deviation }) => deviation ** 2));
-  const excess = known.length >= DAYS_MIN ? Math.max(0, between - within) : 0;
-  const inDays = Math.max(1, total ** 2 / blockSum(known.map(({ weight }) => weight ** 2)) - 1);
-  const variance = within + excess;
+  const inDays = total ** 2 / blockSum(known.map(({ weight }) => weight ** 2));
+  const between =
+    inDays >= DAYS_MIN ? (inDays / (inDays - 1)) * blockSum(known.map(({ deviation }) => deviation ** 2)) : 0;
   return {
     independent: Math.sqrt(squares),
-    error: Math.sqrt(variance),
-    freedom: variance > 0 ? variance ** 2 / (within ** 2 / inBlocks + excess ** 2 / inDays) : inBlocks,
+    error: Math.sqrt(Math.max(within, between)),
+    freedom: between > within ? inDays - 1 : inBlocks,
   };
 }
 

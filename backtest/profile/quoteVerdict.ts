@@ -2,7 +2,8 @@
 import { normalCumulative, normalQuantile, type BootstrapInterval, type Random } from '../../src/core/index.ts';
 import { blockError, blockSum } from './blockError.ts';
 import type { DistancePoint, DistanceProfile } from './distanceProfile.ts';
-import { hoursToDecide, hoursToMeasure, worthPerHour } from './hoursMissing.ts';
+import { bpsText } from './bpsText.ts';
+import { hoursToDecide, hoursToMeasure, profitBound, worthPerHour } from './hoursMissing.ts';
 import { studentReach } from './studentReach.ts';
 
 export type VerdictOptions = {
@@ -15,6 +16,8 @@ export type VerdictOptions = {
    * is wrong. If a market is checked repeatedly, the errors of all checks add up. Default: 0.05.
    */
   readonly error?: number;
+  /** Error of the last check, for which the missing hours are estimated. Default: `error`. */
+  readonly lastError?: number;
   readonly random: Random;
   /** Number of bootstrap samples. Default: 1,000. */
   readonly samples?: number;
@@ -44,7 +47,8 @@ export type QuoteVerdict =
       readonly why: string;
       /**
        * Whether it is known that quoting does not pay: even the upper end of the interval is below a thousandth of the
-       * capital per day at every distance.
+       * capital per day at every distance. A distance with too few fills for an interval has a bound instead, as if its
+       * fills kept their whole distance (`profitBound`).
        */
       readonly isKnown: boolean;
       /**
@@ -89,6 +93,7 @@ const SAMPLED_TAIL = 0.02;
  */
 export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions): QuoteVerdict {
   const { feeBps, horizonS = 60, error = VERDICT_ERROR, random, samples = 1_000 } = options;
+  const { lastError = error } = options;
   const h = profile.horizonsS.indexOf(horizonS);
   if (h < 0) throw new RangeError(`the profile has no markouts after ${horizonS} s`);
   const judged = profile.points.filter(point => isEnough(point, h));
@@ -105,11 +110,11 @@ export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions
     Int32Array.from({ length: blocks }, () => random.integer(0, blocks - 1)),
   );
   const parts = judged.map(point => partOf(point, h, draws));
-  const halves = (sign: 1 | -1): readonly number[] => {
-    const reach = reachOf(parts, samples, error, sign);
+  const halves = (sign: 1 | -1, atError: number): readonly number[] => {
+    const reach = reachOf(parts, samples, atError, sign);
     return parts.map(({ leftError, freedom }) => studentReach(reach, freedom) * leftError);
   };
-  const [below, above] = [halves(1), halves(-1)];
+  const [below, above] = [halves(1, error), halves(-1, error)];
   const lows = parts.map(({ left }, d) => left - below[d]!);
   const breakEvenFeeBps = Math.max(...lows);
   const nets = parts.map(({ perHour, left }) => (perHour * (left - feeBps)) / 1e4);
@@ -124,18 +129,26 @@ export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions
   const { distanceBps } = judged[best]!;
   if (breakEvenFeeBps > feeBps) return { quote: true, distanceBps, ...found };
   const worth = worthPerHour(profile.orderValue);
-  const isKnown = parts.every((_, d) => netAt(d).high < worth);
+  const open = profile.points.filter(
+    point => !judged.includes(point) && profitBound(point, profile.orderValue, feeBps, error) >= worth,
+  );
+  const isLost = parts.every((_, d) => netAt(d).high < worth);
+  const isKnown = isLost && open.length === 0;
+  const [lastBelow, lastAbove] = lastError === error ? [below, above] : [halves(1, lastError), halves(-1, lastError)];
   const margins = parts.map((part, d) => ({
     ...{
       perHour: part.perHour * volumeSpread(part),
       marginBps: part.left - feeBps,
-      belowBps: below[d]!,
-      aboveBps: above[d]!,
+      belowBps: lastBelow[d]!,
+      aboveBps: lastAbove[d]!,
     },
   }));
+  const why = isLost && !isKnown ? openReason(open) : lossReason(isKnown, nets[best]!);
+  const hours = blockSum(judged[0]!.blocks.seconds) / 3_600;
+  const toMeasure = open.map(point => hoursToMeasure([point], h, FILLS_MIN, BLOCKS_MIN));
   return {
-    ...{ quote: false, why: lossReason(isKnown, nets[best]!), isKnown },
-    hoursMissing: isKnown ? 0 : hoursToDecide(margins, blockSum(judged[0]!.blocks.seconds) / 3_600, worth),
+    ...{ quote: false, why, isKnown },
+    hoursMissing: isKnown ? 0 : hoursToDecide(margins, hours, worth, toMeasure),
     ...{ bestDistanceBps: distanceBps, ...found },
   };
 }
@@ -148,6 +161,12 @@ function lossReason(isKnown: boolean, net: number): string {
   return isKnown
     ? 'fills lose more than they earn at every distance'
     : 'fills lost more than they earned at every distance, which may be chance';
+}
+
+/** Names the distances with too few fills, where all others are known to lose. */
+function openReason(open: readonly DistancePoint[]): string {
+  const [near, far] = [open[0]!.distanceBps, open.at(-1)!.distanceBps].map(bpsText);
+  return `${near === far ? near : `${near} to ${far}`} bps from the mid price has too few fills to judge, and no other distance pays`;
 }
 
 const isEnough = ({ fills, blocks }: DistancePoint, h: number): boolean =>
@@ -219,7 +238,10 @@ const errorOf = (parts: readonly number[], count: number): number =>
  */
 function reachOf(parts: readonly Part[], samples: number, error: number, sign: 1 | -1): number {
   const most = Array.from({ length: samples }, (_, i) =>
-    Math.max(...parts.map(({ sampled, sampledError }) => (sign * sampled.off[i]!) / sampledError)),
+    Math.max(
+      // Equal blocks have neither an error nor a deviation.
+      ...parts.map(({ sampled, sampledError }) => (sampledError > 0 ? (sign * sampled.off[i]!) / sampledError : 0)),
+    ),
   ).sort((a, b) => a - b);
   const tail = Math.max(error, SAMPLED_TAIL);
   const reach = Math.max(normalQuantile(1 - tail), most[Math.ceil((1 - tail) * samples) - 1]!);

@@ -1,6 +1,6 @@
 /** Times at which a scout checks its verdicts, and the share of the error that each check may use. */
 import type { Millis } from '../../src/core/index.ts';
-import { VERDICT_ERROR } from '../profile/quoteVerdict.ts';
+import { VERDICT_ERROR, type QuoteVerdict } from '../profile/quoteVerdict.ts';
 
 export type VerdictCheck = {
   /** Time since the start, in ms. */
@@ -24,4 +24,19 @@ export function checksWithin(forMs: Millis): readonly VerdictCheck[] {
   const times = Array.from({ length: CHECKS_MAX }, (_, i) => forMs / 2 ** (CHECKS_MAX - 1 - i));
   const kept = times.filter((atMs, i) => atMs >= FIRST_MS || i === CHECKS_MAX - 1);
   return kept.map((atMs, i) => ({ atMs, error: (VERDICT_ERROR * (atMs - (kept[i - 1] ?? 0))) / forMs }));
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Returns whether a scout of at most `forMs` need not record a book further: its verdict is known. A scout of more than
+ * a day continues with a book to quote until the book was seen on two dates (UTC), because one date says nothing about
+ * others.
+ */
+export function endsScouting(
+  { verdict, from, to }: { readonly verdict: QuoteVerdict; readonly from: Millis; readonly to: Millis },
+  forMs: Millis,
+): boolean {
+  if (!verdict.quote) return verdict.isKnown;
+  return forMs <= DAY_MS || Math.floor(to / DAY_MS) > Math.floor(from / DAY_MS);
 }

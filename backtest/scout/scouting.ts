@@ -103,6 +103,8 @@ export type ScoutOptions = {
   readonly seed: number;
   /** Probability that the verdict is `quote` although no distance pays. Default: 0.05. */
   readonly error?: number;
+  /** Error of the last check, for which the missing hours are estimated. Default: `error`. */
+  readonly lastError?: number;
   readonly onShare?: (share: number) => void;
 };
 
@@ -113,7 +115,7 @@ const HOURS_30D = 720;
 
 /** Evaluates a book. The `rate` of the result is `null`, because it depends on the other books. */
 export function scoutedBook(name: string, tape: Tape, options: ScoutOptions): ScoutedBook {
-  const { cadenceMs, latencyMs, feeBps, seed, error, onShare = () => undefined } = options;
+  const { cadenceMs, latencyMs, feeBps, seed, error, lastError, onShare = () => undefined } = options;
   const { symbol: book, major, minor } = tape.instrument;
   const { takerValue, ...seen } = marketSeen(tape, share => onShare(0.1 * share));
   const profile = distanceProfileOf(tape, {
@@ -127,6 +129,7 @@ export function scoutedBook(name: string, tape: Tape, options: ScoutOptions): Sc
   const verdict = quoteVerdictOf(profile, {
     ...{ feeBps, horizonS: HORIZON_S, random: randomOf(seed) },
     ...(error !== undefined && { error }),
+    ...(lastError !== undefined && { lastError }),
   });
   const h = profile.horizonsS.indexOf(HORIZON_S);
   const curve = profile.points.map(({ distanceBps, edgeBps, fills, fillsPerHour, valuePerHour, markoutBps }) => {

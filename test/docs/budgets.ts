@@ -28,8 +28,9 @@
  * It was raised by 200 for the lifelike market: its section and keys.
  * It was raised by 250 for the third answer of a scout, and for scouts that end when each book is known.
  * It was raised by 70 for what the results of a configuration leave out: stops and manual trades.
+ * It was raised by 60 for scouts of several days, and for what 5% of error mean with ten books.
  */
-export const WORDS_MAX = 47_170;
+export const WORDS_MAX = 47_230;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -81,7 +82,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/remote.md': 505,
   'docs/report.md': 545,
   'docs/runbook.md': 3_135,
-  'docs/scout.md': 990,
+  'docs/scout.md': 1_050,
   'docs/several-books.md': 500,
   'docs/shadow.md': 350,
   'docs/sentinel.md': 325,

@@ -9,6 +9,7 @@ import { setImmediate } from 'node:timers/promises';
 import {
   booksTogether,
   checksWithin,
+  endsScouting,
   hedgedBookOf,
   HORIZON_S,
   hoursText,
@@ -124,9 +125,10 @@ export async function scoutMarket(command: ScoutCommand, live: LiveMarket): Prom
         known.every(({ books }) => books.every(({ book }) => book !== bookOf(tape))),
       );
       // The last check may use all of the error that earlier checks left.
-      const measured = await measuredBooks(command, undecided, listed, isLast ? errorLeft : error);
+      const errors = { error: isLast ? errorLeft : error, lastError: isLast ? errorLeft : checks.at(-1)!.error };
+      const measured = await measuredBooks(command, undecided, listed, errors);
       errorLeft -= error;
-      const decided = measured.books.filter(({ verdict }) => verdict.quote || verdict.isKnown).map(({ book }) => book);
+      const decided = measured.books.filter(one => endsScouting(one, forMs)).map(({ book }) => book);
       const rest = listed
         .map(({ book }) => book)
         .filter(book => !decided.includes(book) && (wanted ?? [book]).includes(book));
@@ -177,7 +179,7 @@ export async function scoutRecordings(
     if (why !== null) out.push({ path: name, why });
     return why === null;
   });
-  const measured = await measuredBooks(command, replayable, null, VERDICT_ERROR);
+  const measured = await measuredBooks(command, replayable, null, { error: VERDICT_ERROR });
   const scouted = await scoutedOf(command, paths.join(', '), measured, out);
   if (hedge === null) return scouted;
   const { scouting } = scouted;
@@ -290,10 +292,10 @@ const joined = (parts: readonly Measured[]): Measured => ({
 
 /** Describes the result of a check: the books that are known, and the hours that the others need. */
 function checkText(ms: Millis, all: number, rest: readonly string[], books: readonly ScoutedBook[]): string {
-  const paying = books.filter(({ verdict }) => verdict.quote).map(({ book }) => book);
+  const paying = books.filter(({ book, verdict }) => verdict.quote && !rest.includes(book)).map(({ book }) => book);
   const missing = rest.map(name => {
     const verdict = books.find(({ book }) => book === name)?.verdict;
-    return `${name} (${verdict === undefined ? 'no estimate' : hoursText(verdict)})`;
+    return `${name} (${verdict === undefined ? 'no estimate' : verdict.quote ? 'quote so far, on one date' : hoursText(verdict)})`;
   });
   return `after ${durationText(ms / 1_000)}: ${all - rest.length} of ${all} books known${paying.length === 0 ? '' : `, quote ${paying.join(', ')}`}; continuing with ${missing.join(', ')}`;
 }
@@ -302,7 +304,7 @@ async function measuredBooks(
   command: ScoutCommand,
   found: readonly PlacedTape[],
   listed: readonly AvailableBook[] | null,
-  error: number,
+  errors: { readonly error: number; readonly lastError?: number },
 ): Promise<Measured> {
   const { config, fees, latencyMs, seed, progress, isStopped } = command;
   const cadenceMs = config.timing.decideEveryMs;
@@ -326,7 +328,15 @@ async function measuredBooks(
         await withProgress(progress, `measuring ${name}`, onShare => {
           const tape = 'options' in given ? loadStoredTape(given.tape) : given;
           about.set(name, { rules: tape.rules, path: listed === null ? path : null, tiers });
-          const scouted = scoutedBook(name, tape, { ...account, tiers, cadenceMs, latencyMs, seed, error, onShare });
+          const scouted = scoutedBook(name, tape, {
+            ...account,
+            tiers,
+            cadenceMs,
+            latencyMs,
+            seed,
+            ...errors,
+            onShare,
+          });
           if (scouted.mid !== null) timed.push({ book: scouted, log: logSecondsOf(tape) });
           return scouted;
         }),

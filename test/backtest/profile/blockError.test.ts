@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { blockError, type RatioBlocks } from '../../../backtest/profile/blockError.ts';
 import { normal, randomOf } from '../../../src/core/index.ts';
+import { between } from '../../draws.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -59,6 +60,32 @@ describe('the error of a ratio over blocks', () => {
     const mean = ofDays.reduce((sum, x) => sum + x, 0) / 5;
     const expected = Math.sqrt(ofDays.reduce((sum, x) => sum + (x - mean) ** 2, 0) / 4 / 5);
     for (const { error } of found) expect(error).toBeGreaterThan(0.95 * expected);
-    expect(found.at(-1)!.freedom).toBeLessThan(6);
+    expect(found.at(-1)!.freedom).toBeCloseTo(4, 9);
+  });
+
+  test('of three days that differ has two degrees of freedom at most, however little they differ', () => {
+    let counted = 0;
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1_000 }), between(0, 2), (seed, apart) => {
+        const random = randomOf(seed);
+        const drawn = [1, 0, -1].flatMap(mean => Array.from({ length: 16 }, () => apart * mean + normal(random)));
+        const blocks = blocksOf(drawn, 3);
+        const ofOneDay = blockError({ ...blocks, at: blocks.at.map(() => 0) });
+        const found = blockError(blocks);
+        const isCounted = found.error > ofOneDay.error;
+        if (isCounted) counted++;
+        else expect(found.error).toBe(ofOneDay.error);
+        expect(found.freedom).toBeCloseTo(isCounted ? 2 : ofOneDay.freedom, 9);
+      }),
+    );
+    expect(counted).toBeGreaterThan(10);
+  });
+
+  test('counts days by their weight: two of three days with hardly any say nothing about differences', () => {
+    const { deviations, at } = blocksOf([3, 3, 3, 3, -2, -2, -2, -2, -1, -1, -1, -1], 3);
+    const errorOf = (weights: readonly number[]) => blockError({ at, deviations, weights });
+    const few = at.map((_, b) => (b < 4 ? 1 : 0.05));
+    expect(errorOf(few)).toEqual(blockError({ at: at.map(() => 0), deviations, weights: few }));
+    expect(errorOf(at.map(() => 1)).freedom).toBeCloseTo(2, 9);
   });
 });
