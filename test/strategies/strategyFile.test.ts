@@ -344,6 +344,9 @@ describe('no code is run', () => {
       'backtest/app/tune/study.ts',
       'src/app/develop/checkStrategy.ts',
       'src/app/develop/strategyCheck.ts',
+      // Only name and hash of a text.
+      'src/app/promote/earlierStrategy.ts',
+      'src/app/run/approvedStrategy.ts',
       'src/config/strategyFiles.ts',
     ]);
   });

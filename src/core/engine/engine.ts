@@ -15,7 +15,7 @@ import type { Transit } from '../accounting/transit.ts';
 import type { Approved, Command } from '../orders/commands.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Order } from '../orders/orders.ts';
-import type { Millis } from '../model/units.ts';
+import type { Millis, Money } from '../model/units.ts';
 import type { QuoteLog } from '../quoting/strategy.ts';
 
 const NOTHING: readonly Approved<Command>[] = [];
@@ -54,7 +54,15 @@ export class Engine {
         `${targeted.instrument.symbol} has a target, but only the first book with a base currency can have one`,
       );
     this.#instruments = books.map(({ instrument }) => instrument);
-    const { instance, run, timing, jointInventory, currencyLimits = new Map(), onNews, isTraced = false } = account;
+    const {
+      instance,
+      run,
+      timing,
+      jointInventory,
+      currencyLimits = new Map<string, Money>(),
+      onNews,
+      isTraced = false,
+    } = account;
     const unheld = [...currencyLimits.keys()].find(
       currency => !books.some(({ instrument: { major } }) => major === currency),
     );

@@ -146,9 +146,9 @@ export function deskThroughEngine(
 
 /** Quotes both sides of a book, one order each, and skews as E12 does for one book. */
 const skewing = (i: number, instrument: Instrument): Strategy => ({
-  quote: ({ mid, position }) => {
+  quote: ({ mid, position, skewPosition = position }) => {
     const { slope, half, value, amount } = DESK_BOOKS[i]!;
-    const shift = -slope * ((position * Number(instrument.lot)) / amount) * value;
+    const shift = -slope * ((skewPosition * Number(instrument.lot)) / amount) * value;
     const level = (sign: number) => {
       const price = mid * (1 + shift + sign * half);
       return [
