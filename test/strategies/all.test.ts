@@ -161,12 +161,12 @@ describe.each(NAMES)('%s', name => {
     );
   });
 
-  test('never loses a side by up to ten orders in other books, and gains none at its own limit', () => {
+  test('never loses a side by up to three orders in other books, and gains none at its own limit', () => {
     fc.assert(
       fc.property(anyView, between(-1, 1), (drawn, share) => {
         // A skew moves both prices by shares of the price, so that their distance can fall below the fees.
         const view = { ...drawn, makerRate: 0 };
-        const skewPosition = Math.round(share * 10 * Number((EXAMPLES[name] as { amount: string }).amount) * COIN);
+        const skewPosition = Math.round(share * 3 * Number((EXAMPLES[name] as { amount: string }).amount) * COIN);
         const alone = quote(EXAMPLES[name], view);
         const joint = quote(EXAMPLES[name], { ...view, skewPosition });
         for (const side of ['bids', 'asks'] as const)
