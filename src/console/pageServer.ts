@@ -35,7 +35,10 @@ export type PageServerOptions = PageAddress & {
 const CONNECTIONS = { anonymous: { all: 264 }, viewer: { all: 164 }, operator: { all: 96 } };
 
 /** Returns a server, to which routes can be added until it listens, and the access check of its requests. */
-export function pageServer(options: PageServerOptions): { readonly server: GuardedServer; readonly accessCheck: RequestAccess } {
+export function pageServer(options: PageServerOptions): {
+  readonly server: GuardedServer;
+  readonly accessCheck: RequestAccess;
+} {
   const { what, host, port, allowedHosts = [], access, actions, posted } = options;
   const server = new GuardedServer({
     ...{ what, host, port, allowedHosts },
@@ -99,7 +102,11 @@ function refuseOtherSites(server: FastifyInstance, access: ConsoleAccess | null)
   });
 }
 
-function addAccessCheck(server: GuardedServer, access: ConsoleAccess | null, actions: ConsoleActions | null): RequestAccess {
+function addAccessCheck(
+  server: GuardedServer,
+  access: ConsoleAccess | null,
+  actions: ConsoleActions | null,
+): RequestAccess {
   if (access !== null) return addAccess(server.routes, access, actions, () => server.port);
   const nobody: ShownSession = {
     ...{ hasLogin: false, mustLogIn: false, role: null, name: '', actions: [], whyNot: null },

@@ -65,7 +65,13 @@ async function apiWith(change: Partial<ConsoleAccess> | null = {}, host = '127.0
       },
     },
   };
-  const source = { scripts: {}, libraryStyle: '', history: () => null, longHistory: () => null, past: async () => 'null' };
+  const source = {
+    scripts: {},
+    libraryStyle: '',
+    history: () => null,
+    longHistory: () => null,
+    past: async () => 'null',
+  };
   server = await serveConsole(source, { host, port: 0, access, api });
   const { url } = server;
   const ask = asking(() => url);

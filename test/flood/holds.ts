@@ -256,7 +256,13 @@ async function besideHolders(): Promise<Record<string, string>> {
   ];
   let made = 0;
   const console_ = await serveConsole(
-    { scripts: {}, libraryStyle: '', history: () => '{}', longHistory: () => '{}', past: () => Promise.resolve('null') },
+    {
+      scripts: {},
+      libraryStyle: '',
+      history: () => '{}',
+      longHistory: () => '{}',
+      past: () => Promise.resolve('null'),
+    },
     {
       ...{ host: '127.0.0.1', port: 0, allowedHosts: [] },
       access: {

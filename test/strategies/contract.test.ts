@@ -12,7 +12,15 @@ const VALUES = [
   ...['adverseSteps', 'amountFloor', 'awayOf', 'bestOf', 'bps', 'clamp', 'decimalText', 'defineStrategy'],
   ...['depthImbalance', 'duration', 'fairPrice', 'fairSteps', 'inventoryRoom', 'levelParameters', 'levelProblems'],
   ...['millisOf', 'minEdge', 'priceCeil', 'priceFloor', 'quoteAround', 'quoteLevelsOf', 'roundTripRise'],
-  ...['roundTripShare', 'silent', 'skewPositionOf', 'spreadEdgeProblem', 'spreadLimitProblems', 'spreadParameters', 'toleranceOf'],
+  ...[
+    'roundTripShare',
+    'silent',
+    'skewPositionOf',
+    'spreadEdgeProblem',
+    'spreadLimitProblems',
+    'spreadParameters',
+    'toleranceOf',
+  ],
   ...['totalOf', 'unknownIn', 'withStep', 'z'],
 ];
 const TYPES = [

@@ -66,7 +66,13 @@ async function agent({ token = VIEWER, callsPerMinute = 1e6, files = [] as strin
     now: () => clock.elapsed(),
     newSecret: () => `secret-${++secrets}-of-the-test-0123456789`,
   };
-  const source = { scripts: {}, libraryStyle: '', history: () => null, longHistory: () => null, past: async () => 'null' };
+  const source = {
+    scripts: {},
+    libraryStyle: '',
+    history: () => null,
+    longHistory: () => null,
+    past: async () => 'null',
+  };
   const server = await serveConsole(source, { host: '127.0.0.1', port: 0, access, actions, api });
   const stop = new AbortController();
   open.push(server, stop);
