@@ -30,7 +30,7 @@
  * It was raised by 70 for what the results of a configuration leave out: stops and manual trades.
  * It was raised by 60 for scouts of several days, and for what 5% of error mean with ten books.
  */
-export const WORDS_MAX = 47_230;
+export const WORDS_MAX = 47_245;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -66,7 +66,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/hedging-band.md': 575,
   'docs/hedging.md': 990,
   'docs/importing.md': 800,
-  'docs/json.md': 2_320,
+  'docs/json.md': 2_335,
   'docs/ledger.md': 502,
   'docs/mapping-files.md': 775,
   'docs/market-model.md': 610,
