@@ -122,7 +122,9 @@ test('does nothing by thousands of hostile calls, answers each, and keeps its si
 
   // A person approves one of them, which is known by its preview and digest.
   const { id, digest } = open.find(({ action }) => action !== 'reload') ?? open[0]!;
-  expect((await ran(['approve', id, '-c', config])).stderr).toMatch(/approve needs a terminal to confirm; without one, pass --digest/);
+  expect((await ran(['approve', id, '-c', config])).stderr).toMatch(
+    /approve needs a terminal to confirm; without one, pass --digest/,
+  );
   expect((await ran(['approve', id, '-c', config, '--digest', 'f'.repeat(64)])).code).not.toBe(0);
   expect(effects(dir)).toEqual([]);
   const approved = await ran(['approve', id, '-c', config, '--digest', digest, '--by', 'Ana']);
