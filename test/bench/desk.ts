@@ -11,17 +11,13 @@ import {
   OrderBook,
   randomOf,
   type Amount,
-  type Approved,
-  type Command,
-  type EngineEvent,
   type Instrument,
-  type Price,
 } from '../../src/core/index.ts';
 import { kindOf, strategies } from '../../strategies/index.ts';
 import { EXAMPLES } from '../strategies/examples.ts';
+import { answer, lay, readAccount } from './engine.ts';
 
 const BOOKS = 10;
-const LEVELS = 50;
 /** Shorter than the time between the reads of two books, so that each read causes a decision. */
 const DECIDE_EVERY_MS = 20;
 const READ_EVERY_MS = 50;
@@ -71,61 +67,31 @@ function openDesk(count: number): Desk {
   );
   const desk: Desk = { engine, instruments, mids: instruments.map(() => 150_000), at: 0 };
   for (const instrument of instruments)
-    step(desk, { kind: 'rules', ...symbolOf(desk, instrument), at: 0, instrument, makerRate: 0, takerRate: 0 });
+    engine.step({ kind: 'rules', ...symbolOf(desk, instrument), at: 0, instrument, makerRate: 0, takerRate: 0 });
   const balances = [...instruments.map(({ major }) => major), 'mxn'].map(currency => ({
     ...{ currency, total: '100000000', locked: '0', available: '100000000' },
   }));
-  step(desk, { kind: 'balances', at: 0, startedAt: 0, quiet: true, balances });
+  engine.step({ kind: 'balances', at: 0, startedAt: 0, quiet: true, balances });
   return desk;
 }
 
 const symbolOf = ({ instruments }: Desk, { symbol }: Instrument) => (instruments.length === 1 ? {} : { symbol });
 
-/** Applies an event, and answers each command at once. Returns the number of commands. */
-function step(desk: Desk, event: EngineEvent): number {
-  return answered(desk, desk.engine.step(event));
-}
-
-function answered(desk: Desk, commands: readonly Approved<Command>[]): number {
-  let count = commands.length;
-  for (const command of commands) count += step(desk, answerTo(desk, command));
-  return count;
-}
-
-function answerTo({ at }: Desk, command: Approved<Command>): EngineEvent {
-  if (command.kind === 'place')
-    return { kind: 'placed', at, id: command.id, outcome: { kind: 'done', value: { oid: `x${command.id}` } } };
-  const { ids } = command;
-  if (command.kind === 'cancel')
-    return { kind: 'canceled', at, startedAt: at, ids, outcome: { kind: 'done', value: ids.map(id => `x${id}`) } };
-  return { kind: 'looked up', at, startedAt: at, ids, outcome: { kind: 'done', value: [] } };
-}
-
 /** One round: the account is read, then each book changes. Returns the time of each decision in ms, and the commands. */
 function round(desk: Desk, random: ReturnType<typeof randomOf>, book: OrderBook): { took: number[]; commands: number } {
   desk.at += READ_EVERY_MS;
-  const { at, engine } = desk;
-  let commands = step(desk, { kind: 'trades', at, startedAt: at, complete: true, trades: [] });
-  const orders = engine.liveOrders.map(order => ({
-    ...{ book: engine.bookWith(order.id)!.symbol, oid: `x${order.id}`, originId: order.id, side: order.side },
-    ...{ type: 'limit' as const, status: 'open' as const, price: '1500000', createdAt: at },
-    ...{ originalAmount: '0.01', unfilledAmount: '0.01' },
-  }));
-  commands += step(desk, { kind: 'open orders', at, startedAt: at, complete: true, orders });
+  const { engine } = desk;
+  let commands = readAccount(engine, desk.at);
   const common = random.integer(-40, 40);
   const took = desk.instruments.map((instrument, i) => {
     desk.at += READ_EVERY_MS;
     desk.mids[i] = desk.mids[i]! + common + random.integer(-10, 10);
-    book.clear();
-    for (let n = 1; n <= LEVELS; n++) {
-      book.set('buy', (desk.mids[i] - 3 * n) as Price, (1_000_000 * n) as Amount);
-      book.set('sell', (desk.mids[i] + 3 * n) as Price, (1_000_000 * n) as Amount);
-    }
+    lay(book, desk.mids[i]);
     const event = { kind: 'book', ...symbolOf(desk, instrument), at: desk.at, startedAt: null, book } as const;
     const started = performance.now();
     const decided = engine.step(event);
     const ms = performance.now() - started;
-    commands += answered(desk, decided);
+    commands += answer(engine, decided, desk.at);
     return ms;
   });
   return { took, commands };

@@ -73,7 +73,7 @@ function openEngine(
 }
 
 /** Fills a book around a middle. */
-function lay(book: OrderBook, mid: number): OrderBook {
+export function lay(book: OrderBook, mid: number): OrderBook {
   book.clear();
   for (let n = 1; n <= LEVELS; n++) {
     book.set('buy', (mid - 3 * n) as Price, (1_000_000 * n) as Amount);
@@ -83,7 +83,7 @@ function lay(book: OrderBook, mid: number): OrderBook {
 }
 
 /** Answers at once what the engine asks: every placement is accepted, every cancel is confirmed by its look-up. */
-function answer(engine: Engine, commands: readonly Approved<Command>[], at: number): number {
+export function answer(engine: Engine, commands: readonly Approved<Command>[], at: number): number {
   let count = commands.length;
   for (const command of commands) {
     const event: EngineEvent =
@@ -105,7 +105,7 @@ function answer(engine: Engine, commands: readonly Approved<Command>[], at: numb
               outcome: {
                 kind: 'done',
                 value: command.ids.map(id => ({
-                  book: instrument.symbol,
+                  book: engine.bookWith(id)?.symbol ?? instrument.symbol,
                   oid: `x${id}`,
                   originId: id,
                   side: 'buy',
@@ -240,10 +240,11 @@ function parse(times: number): number {
   return (times / (performance.now() - started)) * 1_000;
 }
 
-function readAccount(engine: Engine, at: number): void {
-  answer(engine, engine.step({ kind: 'trades', at, startedAt: at, complete: true, trades: [] }), at);
-  const orders = engine.book.liveOrders.map(order => ({
-    book: instrument.symbol,
+/** Reads the account, and answers at once what the engine asks. Returns the number of commands. */
+export function readAccount(engine: Engine, at: number): number {
+  const first = answer(engine, engine.step({ kind: 'trades', at, startedAt: at, complete: true, trades: [] }), at);
+  const orders = engine.liveOrders.map(order => ({
+    book: engine.bookWith(order.id)!.symbol,
     oid: `x${order.id}`,
     originId: order.id,
     side: order.side,
@@ -254,5 +255,5 @@ function readAccount(engine: Engine, at: number): void {
     unfilledAmount: '0.01',
     createdAt: at,
   }));
-  answer(engine, engine.step({ kind: 'open orders', at, startedAt: at, complete: true, orders }), at);
+  return first + answer(engine, engine.step({ kind: 'open orders', at, startedAt: at, complete: true, orders }), at);
 }
