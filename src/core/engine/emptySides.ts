@@ -12,7 +12,7 @@ import {
 import { mayLive } from '../orders/orders.ts';
 import type { Reason } from './reasons.ts';
 import type { HedgeRefusal } from '../risk/hedgeDebt.ts';
-import { exchangedBy } from '../risk/currencyLimits.ts';
+import { exceededRoom, exchangedBy } from '../risk/currencyLimits.ts';
 import { fundsFor, positionRoom, type RiskContext, type RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { AmountStep } from '../quoting/strategy.ts';
 import { money, textOfMoney, type Amount, type Money, type Price, type Side } from '../model/units.ts';
@@ -206,12 +206,9 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
     if (room === undefined) return null;
     const ordered = exchangedBy(riskContext.instrument, riskContext.orders, side);
     const order = { base: moneyOfAmount(riskContext.instrument, amount), quote: value };
-    const over = (['base', 'quote'] as const).find(of => {
-      const most = room[of];
-      return most !== null && ordered[of] + order[of] > most;
-    });
+    const over = exceededRoom(room, ordered, order);
     // Room may have come back since the refusal.
-    if (over === undefined) return null;
+    if (over === null) return null;
     const text = over === 'base' ? write.major : write.minor;
     const left = room[over]! - ordered[over];
     return `${write.order(of)} exchanges ${text(order[over])}, but accountLimits allows only ${text(money(left > 0n ? left : 0n))} more over all books`;

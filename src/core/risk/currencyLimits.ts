@@ -6,12 +6,15 @@ import { money, type Amount, type Money, type Side, type Value } from '../model/
 /** Maximum of |exposure| by currency, even if all possibly live orders fill. */
 export type CurrencyLimits = ReadonlyMap<string, Money>;
 
+/** Amounts of base and quote currency that orders exchange. */
+type Exchanged = { readonly base: Money; readonly quote: Money };
+
 /** A book, as the limits by currency see it. */
 export type ExposedBook = {
   readonly base: string;
   readonly quote: string;
   /** Base and quote currency that the possibly live orders of each side exchange if they fill. */
-  readonly orders: Readonly<Record<Side, { readonly base: Money; readonly quote: Money }>>;
+  readonly orders: Readonly<Record<Side, Exchanged>>;
 };
 
 /**
@@ -48,17 +51,19 @@ export function currencyRooms(
   };
 }
 
-/** Returns what the possibly live orders of one side exchange if they fill, with `lots` more of the base currency. */
-export function exchangedBy(
-  instrument: Instrument,
-  orders: readonly Order[],
-  side: Side,
-  lots = 0,
-): { readonly base: Money; readonly quote: Money } {
+/** Returns what the possibly live orders of one side exchange if they fill. */
+export function exchangedBy(instrument: Instrument, orders: readonly Order[], side: Side): Exchanged {
   let value = 0n;
   for (const order of orders) if (order.side === side) value += valueOf(order.price, remaining(order) as Amount);
   return {
-    base: moneyOfAmount(instrument, (lotsOnSide(orders, side) + lots) as Amount),
+    base: moneyOfAmount(instrument, lotsOnSide(orders, side) as Amount),
     quote: moneyOfValue(instrument, value as Value),
   };
 }
+
+/**
+ * Returns the currency whose room an order exceeds together with the possibly live orders of its side; `null` if it
+ * exceeds none.
+ */
+export const exceededRoom = (room: CurrencyRoom, ordered: Exchanged, order: Exchanged): 'base' | 'quote' | null =>
+  (['base', 'quote'] as const).find(of => room[of] !== null && ordered[of] + order[of] > room[of]) ?? null;

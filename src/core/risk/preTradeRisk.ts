@@ -3,7 +3,7 @@ import { bestOf, crosses, type Depth } from '../model/book.ts';
 import type { Approved, PlaceCommand } from '../orders/commands.ts';
 import type { ForeignBests } from '../orders/foreignOrders.ts';
 import { moneyOfAmount, moneyOfValue, valueOf, type Instrument } from '../model/instrument.ts';
-import { exchangedBy, type CurrencyRoom } from './currencyLimits.ts';
+import { exceededRoom, exchangedBy, type CurrencyRoom } from './currencyLimits.ts';
 import type { HedgeRefusal, HedgeRooms } from './hedgeDebt.ts';
 import { lotsOnSide, mayLive, remaining, type Order } from '../orders/orders.ts';
 import { farthestPrice, isNearPast, type PriceMoveLimit } from './pastPrice.ts';
@@ -235,11 +235,14 @@ export function hedgeRoomLeft(side: Side, s: RiskContext): number {
 
 /** Whether an order and the possibly live orders of its side stay within the limits by currency. */
 function isWithinRoom({ side, price, amount, takes }: PlaceCommand, s: RiskContext, room: CurrencyRoom): boolean {
-  const { base, quote } = exchangedBy(s.instrument, s.orders, side, amount);
+  const { instrument, orders, depth } = s;
   // A taker order to sell may be filled at up to the best bid.
-  const best = takes && side === 'sell' ? Math.max(price, bestOf(s.depth, 'buy')) : price;
-  const value = moneyOfValue(s.instrument, valueOf(best as Price, amount));
-  return (room.base === null || base <= room.base) && (room.quote === null || quote + value <= room.quote);
+  const best = takes && side === 'sell' ? Math.max(price, bestOf(depth, 'buy')) : price;
+  const order = {
+    base: moneyOfAmount(instrument, amount),
+    quote: moneyOfValue(instrument, valueOf(best as Price, amount)),
+  };
+  return exceededRoom(room, exchangedBy(instrument, orders, side), order) === null;
 }
 
 function countLiveOrders(orders: readonly Order[]): number {
