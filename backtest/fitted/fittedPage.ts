@@ -6,10 +6,9 @@ import {
   pageWith,
   percent,
   placesOf,
+  rowsTable,
   section,
-  table,
   THEME_BUTTON,
-  type Html,
   type PageParts,
   type Plot,
 } from '../../src/pages/index.ts';
@@ -40,31 +39,17 @@ export function fittedPage(report: FittedReport, parts: PageParts): string {
               </p>`,
           )
     }
-    ${heldOut === null ? NO_HTML : section('Scores on the last third', rows(SCORE_HEAD, scoreRows(heldOut)))}
-    ${fallback === null ? section('Parameters', rows(['parameter', 'share', 'standard error'], parameterRows(report))) : NO_HTML}
+    ${heldOut === null ? NO_HTML : section('Scores on the last third', rowsTable(SCORE_HEAD, scoreRows(heldOut)))}
+    ${fallback === null ? section('Parameters', rowsTable(['parameter', 'share', 'standard error'], parameterRows(report))) : NO_HTML}
     ${section(
       'Hypotheses',
-      rows(
+      rowsTable(
         ['cancels', 'times the displayed lots', 'times own lots', 'weight'],
         hypotheses.map(({ cancels, shown, own, weight }) => [cancels, String(shown), String(own), percent(weight)]),
       ),
     )}`;
   return pageWith({ title, body, plots: plot === null ? [] : [plot], parts });
 }
-
-const rows = (head: readonly string[], cells: readonly (readonly string[])[]): Html =>
-  table(
-    html`<tr>
-      ${head.map(name => html`<th>${name}</th>`)}
-    </tr>`,
-    cells.map(
-      ([name = '', ...rest]) =>
-        html`<tr>
-          <th>${name}</th>
-          ${rest.map(cell => html`<td>${cell}</td>`)}
-        </tr>`,
-    ),
-  );
 
 /** Returns the reliability diagram of the fitted model; `null` if no horizon has enough orders. */
 function reliabilityPlot({ models }: HeldOutFills): Plot | null {

@@ -1,5 +1,5 @@
 /** Sentences and tables of a fitted fill model, for the terminal and for its page. */
-import { counted, percent } from '../../src/pages/index.ts';
+import { columns, counted, percent } from '../../src/pages/index.ts';
 import type { FittedReport, HeldOutFills } from './fittedReport.ts';
 
 /** Returns the verdict, then what it is based on. */
@@ -45,17 +45,10 @@ export function fittedLines(report: FittedReport): readonly string[] {
       : [
           '',
           `last third: ${counted(heldOut.fills, 'filled order')} of ${heldOut.orders}`,
-          ...aligned([[...SCORE_HEAD], ...scoreRows(heldOut)]),
+          ...columns([[...SCORE_HEAD], ...scoreRows(heldOut)]),
         ]),
     ...(parameters.length === 0
       ? []
-      : ['', ...aligned([['parameter', 'share', 'standard error'], ...parameterRows(report)])]),
+      : ['', ...columns([['parameter', 'share', 'standard error'], ...parameterRows(report)])]),
   ];
-}
-
-function aligned(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = rows[0]!.map((_, i) => Math.max(...rows.map(row => row[i]!.length)));
-  return rows.map(row =>
-    row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  '),
-  );
 }

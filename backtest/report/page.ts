@@ -14,6 +14,7 @@ import {
   pageWith,
   placesOf,
   PLOT_ADVICE,
+  rowsTable,
   section,
   stacked,
   table,
@@ -140,18 +141,9 @@ function periodTable(rows: readonly (readonly [string, readonly Period[]])[], mi
       seconds > 0 ? percent(looked.reduce((total, { both, seconds: s }) => total + (both ?? 0) * s, 0) / seconds) : '–',
     ];
   };
-  return table(
-    html`<tr>
-      <th></th>
-      ${names.map(name => html`<th>${name}</th>`)}
-    </tr>`,
-    rows.map(
-      ([name, periods]) =>
-        html`<tr>
-          <th>${name}</th>
-          ${cells(periods).map(cell => html`<td>${cell}</td>`)}
-        </tr>`,
-    ),
+  return rowsTable(
+    ['', ...names],
+    rows.map(([name, periods]) => [name, ...cells(periods)]),
   );
 }
 

@@ -1,4 +1,6 @@
-/** Page of `puntas shadow`: verdict, parts of the gap, the gap by hour, detectors, alarms and the largest differences. */
+/**
+ * Page of `puntas shadow`: verdict, parts of the gap, the gap by hour, detectors, alarms and the largest differences.
+ */
 import {
   gainText,
   html,
@@ -7,8 +9,8 @@ import {
   placesOf,
   PLOT_ADVICE,
   rangeOf,
+  rowsTable,
   section,
-  table,
   THEME_BUTTON,
   type Html,
   type PageParts,
@@ -38,31 +40,18 @@ export function shadowPage(report: ShadowReport, parts: PageParts): string {
               <p class="soft">${PLOT_ADVICE}</p>`,
           )
     }
-    ${section('Parts of the gap', rowsTable(['part', report.currency, 'per hour', 'meaning'], partRows(report)))}
+    ${section('Parts of the gap', rowsTable(['part', report.currency, 'per hour', 'meaning'], partRows(report), true))}
     ${section(
       'Detectors',
       rowsTable(
         ['detector', 'observations', 'cause', 'state'],
         report.detectors.map(row => [row.name, String(row.observations), row.cause, detectorText(row)]),
+        true,
       ),
     )}
     ${section('Alarms', alarmTable(report))} ${section('Largest differences', largestTable(report))}`;
   return pageWith({ title, body, plots, parts });
 }
-
-const rowsTable = (head: readonly string[], rows: readonly (readonly string[])[]): Html =>
-  table(
-    html`<tr>
-      ${head.map(name => html`<th>${name}</th>`)}
-    </tr>`,
-    rows.map(
-      ([name = '', ...cells]) =>
-        html`<tr>
-          <th>${name}</th>
-          ${cells.map((cell, i) => html`<td class="${i === cells.length - 1 ? 'text' : ''}">${cell}</td>`)}
-        </tr>`,
-    ),
-  );
 
 const alarmTable = ({ alarms }: ShadowReport): Html =>
   alarms.length === 0
@@ -70,6 +59,7 @@ const alarmTable = ({ alarms }: ShadowReport): Html =>
     : rowsTable(
         ['time', 'alarm'],
         [...alarms].reverse().map(alarm => [new Date(alarm.at).toISOString(), alarmText(alarm)]),
+        true,
       );
 
 const largestTable = ({ largest, currency }: ShadowReport): Html =>
@@ -82,6 +72,7 @@ const largestTable = ({ largest, currency }: ShadowReport): Html =>
           gainText(gap, currency),
           [...GAP_PARTS].sort((a, b) => Math.abs(Number(parts[b])) - Math.abs(Number(parts[a])))[0]!,
         ]),
+        true,
       );
 
 function gapByHour({ hours, currency }: ShadowReport): Plot {

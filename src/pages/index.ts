@@ -13,6 +13,7 @@ export {
   sumText,
   counted,
 } from './digits.ts';
+export { columns } from './columns.ts';
 export { html, NO_HTML, textOfHtml } from './html.ts';
 export type { Html } from './html.ts';
 export {
@@ -21,6 +22,7 @@ export {
   placesOf,
   PLOT_ADVICE,
   rangeOf,
+  rowsTable,
   section,
   stacked,
   table,

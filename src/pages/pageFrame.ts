@@ -117,6 +117,26 @@ export const table = (head: Html, rows: readonly Html[]): Html =>
   </div>`;
 
 /**
+ * Returns a table of cells; the first cell of each row is its heading. `hasText`: whether the last column has
+ * sentences, which wrap.
+ */
+export const rowsTable = (head: readonly string[], rows: readonly (readonly string[])[], hasText = false): Html =>
+  table(
+    html`<tr>
+      ${head.map(name => html`<th>${name}</th>`)}
+    </tr>`,
+    rows.map(
+      ([name = '', ...cells]) =>
+        html`<tr>
+          <th>${name}</th>
+          ${cells.map((cell, i) =>
+            hasText && i === cells.length - 1 ? html`<td class="text">${cell}</td>` : html`<td>${cell}</td>`,
+          )}
+        </tr>`,
+    ),
+  );
+
+/**
  * Style of the page. The colors of fill models follow Okabe and Ito, so that color-blind readers can distinguish them.
  */
 const STYLE = `

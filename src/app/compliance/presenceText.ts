@@ -1,5 +1,5 @@
 /** Certificate of quote presence as text and as a page. */
-import { html, pageWith, section, table, THEME_BUTTON, type Html, type PageParts } from '../../pages/index.ts';
+import { columns, html, pageWith, section, table, THEME_BUTTON, type Html, type PageParts } from '../../pages/index.ts';
 import { timeText, UTC_DAY_MS } from '../../messages/timeText.ts';
 import type { PresenceDay, PresenceTerms, Stop } from './quotePresence.ts';
 import { percentOfDay, type PresenceCertificate } from './presence.ts';
@@ -130,15 +130,4 @@ function longestStops(stops: readonly Stop[]): { readonly shown: readonly Stop[]
 function clockText(ms: number): string {
   const hours = Math.floor(ms / (UTC_DAY_MS / 24));
   return `${hours}:${timeText(ms % UTC_DAY_MS).slice(14, 23)}`;
-}
-
-/** Aligns cells: the first column to the left, the others to the right. */
-export function columns(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map(cells => cells[i]?.length ?? 0)));
-  return rows.map(cells =>
-    cells
-      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
-      .join('  ')
-      .trimEnd(),
-  );
 }

@@ -1,8 +1,7 @@
 /** Surveillance measures as text, and as a section of the profit report's page. */
-import { html, section, table, type Html } from '../../pages/index.ts';
+import { columns, html, section, table, type Html } from '../../pages/index.ts';
 import { timeText } from '../../messages/timeText.ts';
 import { wrapped } from '../../messages/wrapped.ts';
-import { columns } from './presenceText.ts';
 import { MOMENTUM_GAIN_BPS, MOMENTUM_TRADES_MIN } from './ownFlow.ts';
 import { ratiosOf, ratioText, type Surveillance } from './surveillance.ts';
 

@@ -17,6 +17,7 @@ import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { profitSentence, signedCents } from '../../messages/shownProfit.ts';
+import { columns } from '../../pages/columns.ts';
 import { counted } from '../../pages/digits.ts';
 import {
   bookedTrade,
@@ -331,13 +332,7 @@ function tableOf({ days, total, major }: ProfitReport, decimals: number): readon
     ...days.map(day => row(dayText(day.from), day, roundedMoney(day.inventory, 6))),
     row('total', total, ''),
   ];
-  const widths = rows[0]!.map((_, i) => Math.max(...rows.map(cells => cells[i]!.length)));
-  return rows.map(cells =>
-    cells
-      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
-      .join('  ')
-      .trimEnd(),
-  );
+  return columns(rows);
 }
 
 /** Rounds exactly to `decimals` places, half away from zero. */
