@@ -14,8 +14,8 @@ export const CANCEL_RULES = ['behind', 'power2', 'power1', 'ahead'] as const;
 export type CancelRule = (typeof CANCEL_RULES)[number];
 
 /**
- * Assumption about the lots ahead of an order on arrival: `shown` times the displayed lots, plus `own` times the lots of
- * the order. Lots beyond the displayed ones are hidden: they trade after the displayed lots and are not canceled.
+ * Assumption about the lots ahead of an order on arrival: `shown` times the displayed lots, plus `own` times the lots
+ * of the order. Lots beyond the displayed ones are hidden: they trade after the displayed lots and are not canceled.
  */
 export type QueueHypothesis = { readonly cancels: CancelRule; readonly shown: number; readonly own: number };
 
@@ -57,31 +57,10 @@ function baseOf(cancels: CancelRule): QueueModel {
 /** Returns the queue model of one hypothesis. Create one for each exchange: it remembers hidden lots of its orders. */
 export function hypothesisQueue({ cancels, shown, own }: QueueHypothesis): QueueModel {
   const base = baseOf(cancels);
-  const name = `${cancels} ${shown} ${own}`;
   const scale = (order: Queued, displayed: number): void => {
     // An infinite queue is unknown and stays so until it is seen.
     if (Number.isFinite(order.front)) order.front = Math.min(shown, 1) * displayed;
   };
-  if (shown <= 1 && own === 0)
-    return {
-      ...base,
-      name,
-      joined(order, displayed) {
-        base.joined(order, displayed);
-        scale(order, displayed);
-      },
-      joinedUnseen(order, guess) {
-        base.joinedUnseen(order, guess);
-        scale(order, guess);
-      },
-      shown(order, displayed) {
-        if (Number.isFinite(order.front)) order.front = Math.min(order.front, displayed);
-        else {
-          base.joined(order, displayed);
-          scale(order, displayed);
-        }
-      },
-    };
   /** Hidden lots ahead of each order on its arrival. */
   const hidden = new WeakMap<Queued, number>();
   const hide = (order: Queued, displayed: number): void => {
@@ -97,7 +76,7 @@ export function hypothesisQueue({ cancels, shown, own }: QueueHypothesis): Queue
   /** Hidden lots are the last ones ahead, so all that is left ahead is hidden once the displayed lots are gone. */
   const hiddenAhead = (order: Queued): number => Math.min(hidden.get(order) ?? 0, Math.max(0, order.front));
   return {
-    name,
+    name: `${cancels} ${shown} ${own}`,
     joined(order, displayed) {
       base.joined(order, displayed);
       hide(order, displayed);
