@@ -26,6 +26,7 @@ export {
 } from './files.ts';
 export { GuardedServer, textAnswer } from './guardedServer.ts';
 export { OpenRequests } from './openRequests.ts';
+export { orNull } from './orNull.ts';
 export { followed, openOutput, writeOutputFile, type OutputFile } from './outputFiles.ts';
 export { Pool } from './pool.ts';
 export { senderOf } from './sender.ts';

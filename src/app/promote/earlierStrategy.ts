@@ -1,12 +1,12 @@
 /**
- * Strategy file of the live file that a promotion replaces. The file can change later, so a rollback needs a copy of the
- * text that the bot ran before the promotion.
+ * Strategy file of the live file that a promotion replaces. The file can change later, so a rollback needs a copy of
+ * the text that the bot ran before the promotion.
  */
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { strategyPinIn, type Config } from '../../config.ts';
 import { strategyFileOf } from '../../../strategies/index.ts';
-import { writeDurably } from '../../guard/index.ts';
+import { orNull, writeDurably } from '../../guard/index.ts';
 import { strategyFilesIn } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { approvedStrategyIn, ranStrategyText } from '../run/approvedStrategy.ts';
@@ -22,8 +22,8 @@ export type Restorable = {
 
 /**
  * Returns the text that a rollback restores in place of `text`, the current live file. With a strategy file, it selects
- * a copy, which this function writes: of the text that the live file pins, or that the bot took last. A text that no one
- * has approved is never pinned. `dir` is the folder of the promotions.
+ * a copy, which this function writes: of the text that the live file pins, or that the bot took last. A text that no
+ * one has approved is never pinned. `dir` is the folder of the promotions.
  */
 export function restorableText(dir: string, liveFile: string, text: string): Restorable {
   const read = readLive(text, liveFile, liveFile);
@@ -55,26 +55,13 @@ function knownStrategy({ strategy, state }: Config, liveFile: string, pin: strin
     const code = current?.sha256 === pin ? now : ranStrategyText(state.dir, pin);
     return code === null ? null : strategyFileOf(file, code);
   }
-  const approved = approvedOrNull(state.dir);
+  const approved = orNull(() => approvedStrategyIn(state.dir));
   if (approved === null) return null;
   return approved.file === file ? approved : current?.sha256 === approved.sha256 ? current : null;
 }
 
-function approvedOrNull(stateDir: string) {
-  try {
-    return approvedStrategyIn(stateDir);
-  } catch {
-    return null;
-  }
-}
-
-function currentText(file: string, liveFile: string): string | null {
-  try {
-    return strategyFilesIn(dirname(liveFile))(file);
-  } catch {
-    return null;
-  }
-}
+const currentText = (file: string, liveFile: string): string | null =>
+  orNull(() => strategyFilesIn(dirname(liveFile))(file));
 
 /**
  * Asserts that a rollback to `text` runs the strategy that ran before: a strategy file is pinned, and its copy has the

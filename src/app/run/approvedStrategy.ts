@@ -1,11 +1,11 @@
 /**
- * Approved strategy file of a state directory: the text that a bot may run again without a new approval. A run stores it
- * when it takes the file. In a state of an earlier version, it is the file of the newest recorded run.
+ * Approved strategy file of a state directory: the text that a bot may run again without a new approval. A run stores
+ * it when it takes the file. In a state of an earlier version, it is the file of the newest recorded run.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isTrialOrder, strategyHashIn, strategyTextIn, type Config } from '../../config.ts';
-import { LARGE_FILE, readRegularFile, writeDurably } from '../../guard/index.ts';
+import { LARGE_FILE, orNull, readRegularFile, writeDurably } from '../../guard/index.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { strategyFileOf } from '../../../strategies/index.ts';
 
@@ -82,12 +82,4 @@ function ranIn(value: unknown, stored: string): RanStrategyFile {
     if (found.sha256 === sha256) return found;
   }
   throw new Error(`${stored} is damaged`);
-}
-
-function orNull<T>(work: () => T): T | null {
-  try {
-    return work();
-  } catch {
-    return null;
-  }
 }

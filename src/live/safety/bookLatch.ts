@@ -1,11 +1,11 @@
 /**
- * Latches of single books: halt, pause and reduce-only of one book, beside those of the whole bot. Each book has a folder
- * of its own in the state directory.
+ * Latches of single books: halt, pause and reduce-only of one book, beside those of the whole bot. Each book has a
+ * folder of its own in the state directory.
  */
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BOOK_NAME, textOfError } from '../../core/index.ts';
-import { syncFolder } from '../../guard/index.ts';
+import { orNull, syncFolder } from '../../guard/index.ts';
 import { assertStateDirTrusted, BOOK_LATCHES_FOLDER } from '../files/stateDir.ts';
 import { latchIn, LIFTED_FILE, type Halt, type Latch } from './latch.ts';
 
@@ -43,13 +43,6 @@ export function bookLatchIn(stateDir: string, symbol: string): BookLatch {
     at: 0,
     by: 'bot',
   });
-  const orNull = <T>(read: () => T | null): T | null => {
-    try {
-      return read();
-    } catch {
-      return null;
-    }
-  };
   return {
     ...latch,
     read: () => {
