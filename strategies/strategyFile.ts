@@ -105,7 +105,9 @@ export function definitionIn({ file, code }: Pick<StrategyCode, 'file' | 'code'>
   return definition;
 }
 
-/** Returns a strategy that throws instead of returning a promise. A value that is not a strategy is returned unchanged. */
+/**
+ * Returns a strategy that throws instead of returning a promise. A value that is not a strategy is returned unchanged.
+ */
 function withoutPromises(made: Strategy): Strategy {
   if (typeof (made as Strategy | undefined)?.quote !== 'function') return made;
   return {

@@ -16,7 +16,9 @@ type OwnFillsFlags = {
   readonly json: boolean;
 };
 
-/** Fits, prints the result, and writes the page with the parameters next to it. Rejects with `UsageError` for wrong use. */
+/**
+ * Fits, prints the result, and writes the page with the parameters next to it. Rejects with `UsageError` for wrong use.
+ */
 export async function calibrateFills({ dir, book, seed, out, json }: OwnFillsFlags): Promise<void> {
   if (out !== undefined && !/\.html?$/i.test(out))
     throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);

@@ -90,8 +90,8 @@ export function fittedReport(book: string, given: readonly OwnLife[], unused: nu
 }
 
 /**
- * Fits on the first lives and scores on the last. Each shipped model gets its own unexplained share from the first lives,
- * so that it is not rejected by one fill that it excludes.
+ * Fits on the first lives and scores on the last. Each shipped model gets its own unexplained share from the first
+ * lives, so that it is not rejected by one fill that it excludes.
  */
 export function heldOutFills(first: readonly OwnLife[], last: readonly OwnLife[], random: Random): HeldOutFills {
   const fitted = fittedMixture(first);

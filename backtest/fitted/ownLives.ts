@@ -16,7 +16,8 @@ export type OwnLife = {
   readonly endedAfter: number;
   /**
    * Time of the first execution under each hypothesis of `QUEUE_HYPOTHESES`, then under each of `BOUNDS`; Infinity if
-   * there was none until the order left. A filled order stays for some more time, so that late executions count as late.
+   * there was none until the order left. A filled order stays for some more time, so that late executions count as
+   * late.
    */
   readonly reached: Float64Array;
 };

@@ -14,7 +14,10 @@ export type RatioBlocks = {
 export type BlockError = {
   /** Standard error of the ratio if all blocks are independent. */
   readonly independent: number;
-  /** Standard error of the ratio with the dependence of adjacent blocks and the differences between days; at least `independent`. */
+  /**
+   * Standard error of the ratio with the dependence of adjacent blocks and the differences between days; at least
+   * `independent`.
+   */
   readonly error: number;
   /** Degrees of freedom of `error`, at least 1. */
   readonly freedom: number;
@@ -32,8 +35,9 @@ const DAY_MS = 86_400_000;
  * 1. Blocks are independent. The degrees of freedom are the equivalent number of equal blocks minus one (Kish, "Survey
  *    Sampling", 1965). Blocks with weight 0 contain no information.
  * 2. Adjacent blocks depend on each other (Newey and West, Econometrica 55(3), 1987).
- * 3. Days differ: the variance between days, where it exceeds that of step 2, replaces it. It is estimated from the days
- *    alone, so its degrees of freedom are the equivalent number of equal days minus one, however many blocks a day has.
+ * 3. Days differ: the variance between days, where it exceeds that of step 2, replaces it. It is estimated from the
+ *    days alone, so its degrees of freedom are the equivalent number of equal days minus one, however many blocks a
+ *    day has.
  */
 export function blockError({ at, deviations, weights }: RatioBlocks): BlockError {
   const total = blockSum(weights);
@@ -60,7 +64,10 @@ export function blockError({ at, deviations, weights }: RatioBlocks): BlockError
   };
 }
 
-/** Returns the weighted sum of the products of neighboring deviations, with Bartlett's weights up to the cube root of their number. */
+/**
+ * Returns the weighted sum of the products of neighboring deviations, with Bartlett's weights up to the cube root of
+ * their number.
+ */
 function neighbours(deviations: readonly number[]): number {
   const reach = Math.floor(Math.cbrt(deviations.length));
   let all = 0;

@@ -87,9 +87,10 @@ const SAMPLED_TAIL = 0.02;
  * check for data snooping", Econometrica 68(5), 2000; Romano and Wolf, "Stepwise multiple testing", Econometrica 73(4),
  * 2005.)
  *
- * The standard error from few blocks is itself uncertain, so Student's t distribution is used (`studentReach`). The error includes the
- * dependence of blocks and the differences between days (`blockError`). Rare large losses that are not in the recording
- * are in no error: where one taker in twenty knows 60 bps more, 6% of the markets without an edge are quoted.
+ * The standard error from few blocks is itself uncertain, so Student's t distribution is used (`studentReach`). The
+ * error includes the dependence of blocks and the differences between days (`blockError`). Rare large losses that are
+ * not in the recording are in no error: where one taker in twenty knows 60 bps more, 6% of the markets without an edge
+ * are quoted.
  */
 export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions): QuoteVerdict {
   const { feeBps, horizonS = 60, error = VERDICT_ERROR, random, samples = 1_000 } = options;
@@ -270,7 +271,10 @@ function distancesOf(
   ];
 }
 
-/** Returns the ratio of the upper bound of the volume to the volume, which is also that of the volume to its lower bound. */
+/**
+ * Returns the ratio of the upper bound of the volume to the volume, which is also that of the volume to its lower
+ * bound.
+ */
 const volumeSpread = ({ perHour, perHourError }: Pick<Part, 'perHour' | 'perHourError'>): number =>
   Math.exp((NORMAL * perHourError) / perHour);
 

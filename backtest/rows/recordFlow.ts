@@ -9,8 +9,8 @@ import { finishTape, sideCodeOf, TapeBuilder, type Tape } from '../../src/tape/i
 const NAMES: Readonly<Record<MarketModel['kind'], string>> = { flow: 'seeded flow', lifelike: 'lifelike market' };
 
 /**
- * Records a tape of the simulated market `model`. `onShare` receives the share that is recorded, from 0 to 1. Throws a RangeError if the embedded
- * exchange has no flow for the book.
+ * Records a tape of the simulated market `model`. `onShare` receives the share that is recorded, from 0 to 1. Throws a
+ * RangeError if the embedded exchange has no flow for the book.
  */
 export function recordFlow(
   book: string,

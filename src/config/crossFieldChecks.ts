@@ -595,8 +595,8 @@ function exchangeProblems({ exchange, book }: Config, venues?: readonly string[]
 }
 
 /**
- * Finds `exchange.market.books` without a book besides the traded one, a second recording of the traded book, and fees of
- * the traded book that are set twice.
+ * Finds `exchange.market.books` without a book besides the traded one, a second recording of the traded book, and fees
+ * of the traded book that are set twice.
  */
 function marketBookProblems({ exchange, book }: Pick<Config, 'exchange' | 'book'>): readonly Problem[] {
   if (recordedBooksOf(exchange)?.[book] !== undefined)

@@ -1,6 +1,6 @@
 /**
- * Sections that select a strategy file. Only `withStrategyFile` adds the text of a file to a configuration, and only for
- * a reader that may run files; a `code` key in a YAML file is an error.
+ * Sections that select a strategy file. Only `withStrategyFile` adds the text of a file to a configuration, and only
+ * for a reader that may run files; a `code` key in a YAML file is an error.
  */
 import { parseDocument } from 'yaml';
 import { z } from 'zod';

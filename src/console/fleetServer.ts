@@ -1,4 +1,6 @@
-/** HTTP server of the fleet page: the page with its scripts, and the view of all bots as an event stream. It only reads. */
+/**
+ * HTTP server of the fleet page: the page with its scripts, and the view of all bots as an event stream. It only reads.
+ */
 import type { ConsoleAccess } from './access.ts';
 import { FLEET_DOCUMENT, FLEET_STYLE } from './fleetDocument.ts';
 import { LiveStreams } from './liveStreams.ts';

@@ -1,6 +1,6 @@
 /**
- * HTTP server of the console: one page with its scripts, the live view as an event stream, past views, and the HTTP API.
- * Without an operator token the console is read-only.
+ * HTTP server of the console: one page with its scripts, the live view as an event stream, past views, and the HTTP
+ * API. Without an operator token the console is read-only.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { textAnswer } from '../guard/index.ts';

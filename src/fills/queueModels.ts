@@ -28,8 +28,8 @@ export interface QueueModel {
    */
   joinedUnseen(order: Queued, guess: number): void;
   /**
-   * Applies the first recording of the queue of an order that joined unseen: `displayed` lots. If omitted, the lots ahead
-   * are at most these.
+   * Applies the first recording of the queue of an order that joined unseen: `displayed` lots. If omitted, the lots
+   * ahead are at most these.
    */
   shown?(order: Queued, displayed: number): void;
   traded(order: Queued, lots: number): void;

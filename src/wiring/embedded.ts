@@ -53,8 +53,8 @@ export type Embedded = {
 
 export type EmbeddedOptions = {
   /**
-   * Recordings that serve as the market, that of the traded book first; empty for the simulated market of the configured
-   * books.
+   * Recordings that serve as the market, that of the traded book first; empty for the simulated market of the
+   * configured books.
    */
   readonly tapes: readonly Tape[];
   readonly port: number;

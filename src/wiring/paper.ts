@@ -217,7 +217,9 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
   }
 }
 
-/** Reads the parameters of the fill model `fitted`; `null` for other models. Throws `UsageError` if they cannot be used. */
+/**
+ * Reads the parameters of the fill model `fitted`; `null` for other models. Throws `UsageError` if they cannot be used.
+ */
 function fittedOf({ paper, book }: Config): FittedFile | null {
   if (paper.fills !== 'fitted' || paper.fittedFile === undefined) return null;
   const found = readFittedFile(paper.fittedFile, book);

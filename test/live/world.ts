@@ -1,4 +1,7 @@
-/** A whole run of the bot against the embedded exchange, in one process and in virtual time: the composition that ships, without sockets between. */
+/**
+ * A whole run of the bot against the embedded exchange, in one process and in virtual time: the composition that ships,
+ * without sockets between.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,7 +98,7 @@ export type RunChanges = {
   /** Without one books are polled. */
   readonly stream?: StreamTransport;
   readonly openingApartMs?: number;
-  /** Why the bot must not start; without one it starts. */
+  /** Refusal of the start; without one, the bot starts. */
   readonly refusal?: Error;
   /** Where another configuration is read from; without one it stays. */
   readonly source?: ConfigSource;
@@ -200,7 +203,10 @@ async function until(clock: VirtualClock, wires: readonly Wire[], holds: () => b
   }
 }
 
-/** Advances in steps until `holds`; throws after an hour of virtual time, so that a test which waits for the wrong text ends. */
+/**
+ * Advances in steps until `holds`; throws after an hour of virtual time, so that a test which waits for the wrong text
+ * ends.
+ */
 export async function advanceUntil(clock: VirtualClock, stepMs: number, holds: () => boolean): Promise<void> {
   const until = clock.elapsed() + 3_600_000;
   while (!holds()) {

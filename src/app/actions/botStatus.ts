@@ -216,8 +216,8 @@ function whileSilent(run: RunStatus, { count }: OpenOrders): RunStatus {
 }
 
 /**
- * Returns the latest known profit. `file`: `null` if the state file is unreadable, because the other parts of the status
- * must still be shown.
+ * Returns the latest known profit. `file`: `null` if the state file is unreadable, because the other parts of the
+ * status must still be shown.
  */
 function profitOf(file: LedgerFile | null, moment: ReturnType<typeof lastMoment>): PrintedProfit | null {
   const profit = profitAt(moment, file);

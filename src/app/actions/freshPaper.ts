@@ -86,7 +86,9 @@ function putBack(dir: string, aside: string, clock: Clock): void {
   }
 }
 
-/** Returns why the state belongs to another bot or market; `null` if it is this bot's, or if nothing in it can be read. */
+/**
+ * Returns why the state belongs to another bot or market; `null` if it is this bot's, or if nothing in it can be read.
+ */
 async function otherOwner(dir: string, clock: Clock, purpose: AccountPurpose): Promise<string | null> {
   const known = purposeOfRows(await readPaperAccount(dir, clock).catch(() => []));
   if (known !== null) return otherPurpose(known, purpose);

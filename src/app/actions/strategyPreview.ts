@@ -24,8 +24,8 @@ export type StrategyPreviewAsk = {
 };
 
 /**
- * Result of a preview. `changes`: changed parameters of the strategy, compared with the last run, one line each. `quotes`:
- * the current quotes and those of the strategy. `refused`: why the bot would refuse the configuration.
+ * Result of a preview. `changes`: changed parameters of the strategy, compared with the last run, one line each.
+ * `quotes`: the current quotes and those of the strategy. `refused`: why the bot would refuse the configuration.
  */
 export type StrategyPreview =
   { readonly changes: readonly string[]; readonly quotes: readonly string[] } | { readonly refused: readonly string[] };

@@ -1,6 +1,6 @@
 /**
- * Changes of trading in the configuration over all runs, for lines in charts: from the recordings, and from the log of reloads,
- * which also has their reasons and outlives the recordings.
+ * Changes of trading in the configuration over all runs, for lines in charts: from the recordings, and from the log of
+ * reloads, which also has their reasons and outlives the recordings.
  */
 import { join } from 'node:path';
 import {

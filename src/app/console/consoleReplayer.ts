@@ -1,6 +1,6 @@
 /**
- * Replays for the console and the remote control: past points in time, previews of actions, and reads. If possible, the replays run in a separate
- * thread, so that the live page stays responsive.
+ * Replays for the console and the remote control: past points in time, previews of actions, and reads. If possible, the
+ * replays run in a separate thread, so that the live page stays responsive.
  */
 import type { ConsoleView, ShownEvent } from '../../console/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';

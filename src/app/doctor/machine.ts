@@ -21,7 +21,9 @@ import { checkAborted, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
 
-/** Returns findings about variables of the environment that are set but not read; none if there are no such variables. */
+/**
+ * Returns findings about variables of the environment that are set but not read; none if there are no such variables.
+ */
 export const environmentFindings = (config: Config, names: readonly string[]): readonly Finding[] =>
   unreadVariables(config, names).map(line =>
     warn(

@@ -23,8 +23,8 @@ import { lastMoment, profitAt, profitsOfOthers, type ProfitNow } from './profitN
 
 /**
  * Reads a copy of the state and returns the report of each book: the first, then the others, also those that the bot no
- * longer quotes. `book` is used if the state does not name its book; `onInput` receives the time of each replayed input.
- * Rejects with `UsageError` if there is nothing to report.
+ * longer quotes. `book` is used if the state does not name its book; `onInput` receives the time of each replayed
+ * input. Rejects with `UsageError` if there is nothing to report.
  */
 export async function ledgerReports(
   stateDir: string,

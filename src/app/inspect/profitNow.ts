@@ -68,8 +68,8 @@ const isSpent = ({ engine, setup, seen, startedAt }: ReplayedMoment, dir: string
 
 /**
  * Returns the profit of the recording or of the checkpoint, whichever is later. A checkpoint without a time is from an
- * older Puntas; it is used, because the recording then lacks the profit of earlier runs. `symbol`: one of several books,
- * whose checkpoint `file` is; absent for the book that the moment shows.
+ * older Puntas; it is used, because the recording then lacks the profit of earlier runs. `symbol`: one of several
+ * books, whose checkpoint `file` is; absent for the book that the moment shows.
  */
 export function profitAt(
   moment: Pick<ReplayedMoment, 'engine' | 'seen' | 'startedAt'> | UsageError | null,

@@ -85,7 +85,8 @@ export function reduce(which: WhichBook, said: string, at: Millis, who?: string)
 
 /**
  * Ends a pause; if there is no pause, lifts a halt, a hold and reduce-only. With a book, ends the stops of this book
- * alone; without one, those of the whole bot. Returns a text about the lifted stops and about the stops still in effect.
+ * alone; without one, those of the whole bot. Returns a text about the lifted stops and about the stops still in
+ * effect.
  * @throws UsageError if there is nothing to lift.
  */
 export function resume(which: WhichBook, said: string, at: Millis, who?: string): string {

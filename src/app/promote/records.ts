@@ -74,8 +74,8 @@ export type ApprovedRecord = Signed & {
   /** SHA-256 of the old live file; `null` if there was none. */
   readonly before: string | null;
   /**
-   * SHA-256 of the text that a rollback restores; absent if this is the old live file. It differs from the old live file
-   * in its strategy file, which is a copy of the text that ran before.
+   * SHA-256 of the text that a rollback restores; absent if this is the old live file. It differs from the old live
+   * file in its strategy file, which is a copy of the text that ran before.
    */
   readonly restored?: string;
 };

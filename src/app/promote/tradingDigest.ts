@@ -11,7 +11,8 @@ export const isTraded = (key: string): boolean => !NOT_TRADED.has(key.split('.',
 
 /**
  * Returns the digest of the keys that decide how a bot trades. Exchange and state folder have no effect on it. A
- * strategy file counts with its hash, not with its path, and its tape of past trades with its name, not with its folder.
+ * strategy file counts with its hash, not with its path, and its tape of past trades with its name, not with its
+ * folder.
  */
 export const tradingDigest = (config: Config): string =>
   createHash('sha256')

@@ -27,8 +27,8 @@ export type RunOptions = {
   /** Receives the engine's news as it happens, after the log. */
   readonly onNews?: (news: EngineNews, instrument: Instrument) => void;
   /**
-   * Error because of which the bot must not start, such as a strategy file that is not approved. The run then only cancels the orders of
-   * an earlier run, as any failed start does, and rejects with this error.
+   * Error because of which the bot must not start, such as a strategy file that is not approved. The run then only
+   * cancels the orders of an earlier run, as any failed start does, and rejects with this error.
    */
   readonly refusal?: Error | undefined;
   /**

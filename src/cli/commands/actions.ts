@@ -86,7 +86,9 @@ function addStatus(program: Command): void {
     });
 }
 
-/** Shows the status until Ctrl-C or the end of the bot. Resolves to the exit code: 1 if the bot ended without a stop. */
+/**
+ * Shows the status until Ctrl-C or the end of the bot. Resolves to the exit code: 1 if the bot ended without a stop.
+ */
 async function watch(dir: string): Promise<number> {
   const clock = realClock();
   const watched = watchStatus(dir, clock);

@@ -26,7 +26,8 @@ type ReportFlags = BotFlags & {
 
 /**
  * Adds `report`, which reads a copy of the state, with or without a running bot. Rejects with `UsageError` if there is
- * no ledger, if the ledger has no day from `--from` to `--to`, or with `--surveillance` if these days have no recording.
+ * no ledger, if the ledger has no day from `--from` to `--to`, or with `--surveillance` if these days have no
+ * recording.
  */
 export function addReportCommand(program: Command): void {
   ofBot(program.command('report').description('show profit by day: trading, fees, hedging and net'))

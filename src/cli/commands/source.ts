@@ -37,10 +37,10 @@ export type Source = {
 
 /**
  * Returns the configuration with its file, and the recordings that serve as the market: that of --tape, or those of the
- * configuration with the traded book's first. A backtest gets only the traded book's. Without -c, the configuration is a shipped
- * file: for the recording's book, for paper, or for the sandbox. Rejects with `UsageError` if the inputs contradict
- * each other or cannot be read. `isTraded`: whether the command runs the strategy. `assertApproved`: which strategy
- * files it may run; by default all.
+ * configuration with the traded book's first. A backtest gets only the traded book's. Without -c, the configuration is
+ * a shipped file: for the recording's book, for paper, or for the sandbox. Rejects with `UsageError` if the inputs
+ * contradict each other or cannot be read. `isTraded`: whether the command runs the strategy. `assertApproved`: which
+ * strategy files it may run; by default all.
  */
 export async function selectedInputs(
   options: Source & { readonly isBacktest?: boolean; readonly takesBooks?: boolean },

@@ -161,7 +161,9 @@ export const marketModelOf = (exchange: ExchangeSettings) =>
  */
 export const marketBooksOf = (exchange: ExchangeSettings) => flowMarketOf(exchange)?.books;
 
-/** Returns the recorded books besides the traded one that the embedded exchange replays; `undefined` if there are none. */
+/**
+ * Returns the recorded books besides the traded one that the embedded exchange replays; `undefined` if there are none.
+ */
 export const recordedBooksOf = (exchange: ExchangeSettings) =>
   exchange.kind === 'embedded' && exchange.market.kind === 'tape' ? exchange.market.books : undefined;
 

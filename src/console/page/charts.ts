@@ -1,6 +1,6 @@
 /**
- * Charts of the console: price with the bot's quotes and fills, inventory, and parts of the profit. The last minutes and
- * the day are from recordings; the week and the time since the opening are from the ledger.
+ * Charts of the console: price with the bot's quotes and fills, inventory, and parts of the profit. The last minutes
+ * and the day are from recordings; the week and the time since the opening are from the ledger.
  */
 import type UPlot from 'uplot';
 import { clockOf, stamp } from './texts.ts';

@@ -390,8 +390,8 @@ export type ShownChange = {
   /** Run; null if unknown. */
   readonly run: number | null;
   /**
-   * First digits of the digest that `puntas reload` shows: SHA-256 (hex) of the configuration file, with a strategy file
-   * of both; null if not stored.
+   * First digits of the digest that `puntas reload` shows: SHA-256 (hex) of the configuration file, with a strategy
+   * file of both; null if not stored.
    */
   readonly digest: string | null;
   /** Operator, or `start` for a change by a restart; null if not stored. */

@@ -1,4 +1,6 @@
-/** State that all books of an account share: accounts, order ids, stop and sentinel. Passes each booking to its book. */
+/**
+ * State that all books of an account share: accounts, order ids, stop and sentinel. Passes each booking to its book.
+ */
 import { Accounts, type AccountElsewhere } from '../accounting/accounts.ts';
 import type { Booked } from '../accounting/bookings.ts';
 import type { PlacedChange } from '../accounting/placeAccount.ts';

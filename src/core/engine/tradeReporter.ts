@@ -67,8 +67,9 @@ export class TradeReporter {
 }
 
 /**
- * Returns the trades of the `ms` before `now` as they are recorded, and the time since which they are complete. `since`:
- * time since which the given trades are complete. `trades` are in the order of their numbers; their times may be of two clocks.
+ * Returns the trades of the `ms` before `now` as they are recorded, and the time since which they are complete.
+ * `since`: time since which the given trades are complete. `trades` are in the order of their numbers; their times may
+ * be of two clocks.
  */
 export function pastTradesUpTo(
   { now, ms, since }: { readonly now: Millis; readonly ms: Millis; readonly since: Millis },

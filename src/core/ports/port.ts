@@ -293,8 +293,8 @@ export interface ConversionDesk {
   ): Promise<Outcome<ConversionOffer>>;
   /**
    * Accepts an offer. If the outcome is `refused`, the offer is certainly not executed, unless the field `meaning` is
-   * `executed before`. Calls `isWanted` just before sending; if `isWanted` returns false, resolves to `refused` with code
-   * `not-sent`.
+   * `executed before`. Calls `isWanted` just before sending; if `isWanted` returns false, resolves to `refused` with
+   * code `not-sent`.
    */
   accept(
     offer: Pick<ConversionOffer, 'way' | 'id'>,

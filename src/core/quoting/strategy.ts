@@ -42,8 +42,9 @@ export type Figure = { readonly name: string; readonly value: number; readonly u
 export type LastFill = { readonly at: Millis; readonly side: Side; readonly price: Price };
 
 /**
- * One public trade; `side` is the taker's side. `at` never decreases. If the strategy needs a history of trades, `at` is
- * the time of the trade at the exchange, but at most the time at which the bot received it. Otherwise, it is the latter.
+ * One public trade; `side` is the taker's side. `at` never decreases. If the strategy needs a history of trades, `at`
+ * is the time of the trade at the exchange, but at most the time at which the bot received it. Otherwise, it is the
+ * latter.
  */
 export type SeenTrade = {
   readonly at: Millis;
@@ -133,8 +134,8 @@ export interface Strategy {
    */
   history?(past: PastTrades): void;
   /**
-   * Called if public trades may be missing from now on (`isOpen`), and when the missed ones have been reported. A call of
-   * `history` also ends such a gap.
+   * Called if public trades may be missing from now on (`isOpen`), and when the missed ones have been reported. A call
+   * of `history` also ends such a gap.
    */
   historyGap?(isOpen: boolean): void;
   /** Log of the quotes; present if they come from code that a replay must not run. */

@@ -89,8 +89,8 @@ export class JointInventory {
   }
 
   /**
-   * Samples the prices of all books if a sample is due, and follows which books are active. Call it before each event of
-   * the engine is applied.
+   * Samples the prices of all books if a sample is due, and follows which books are active. Call it before each event
+   * of the engine is applied.
    */
   observe(at: Millis, books: readonly JointBook[]): void {
     const isDue = at >= this.#moves.dueAt;
@@ -113,9 +113,9 @@ export class JointInventory {
   }
 
   /**
-   * Returns the inventory by which a book skews its quotes, in its base currency: its own, and what the other books hold
-   * that moves with it. `positions`: inventory of each book. The result is the own inventory if nothing is known of
-   * joint moves, or if nothing moves together.
+   * Returns the inventory by which a book skews its quotes, in its base currency: its own, and what the other books
+   * hold that moves with it. `positions`: inventory of each book. The result is the own inventory if nothing is known
+   * of joint moves, or if nothing moves together.
    */
   inventoryOf(i: number, positions: readonly number[]): number {
     const shares = this.#shares[i] ?? null;
@@ -134,8 +134,8 @@ export class JointInventory {
   }
 
   /**
-   * Returns for each book how much of the inventory of every book counts for it; `null` for a book with a currency whose
-   * value or variance is unknown. Empty if no two books move together.
+   * Returns for each book how much of the inventory of every book counts for it; `null` for a book with a currency
+   * whose value or variance is unknown. Empty if no two books move together.
    */
   #newShares(): readonly (readonly number[] | null)[] {
     const all = this.#currencies.map((_, c) => c);

@@ -123,8 +123,8 @@ export class CompleteTradeFeed {
   }
 
   /**
-   * Reports the missed trades page by page, then those of the stream. A list can be late: it has all missed trades if it
-   * has one that the stream sent, or once its maximum delay has passed.
+   * Reports the missed trades page by page, then those of the stream. A list can be late: it has all missed trades if
+   * it has one that the stream sent, or once its maximum delay has passed.
    */
   async #catchUp(): Promise<void> {
     const { clock, historyMs, log, time, tradeReportDelayMaxMs } = this.#options;

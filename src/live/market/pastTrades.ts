@@ -40,8 +40,9 @@ export type PastTradesSource = {
   /** Name of the source, as text for the operator. */
   readonly name: string;
   /**
-   * Resolves to the latest complete trades of the book since a time, or to `null` if there are none. `run`: number of the
-   * run that needs them. `signal` aborts if the trades are no longer needed. Rejects with the problem of the source.
+   * Resolves to the latest complete trades of the book since a time, or to `null` if there are none. `run`: number of
+   * the run that needs them. `signal` aborts if the trades are no longer needed. Rejects with the problem of the
+   * source.
    */
   readonly read: (wanted: WantedTrades, signal: AbortSignal) => Promise<CompleteTrades | null>;
 };

@@ -58,7 +58,9 @@ function tradesIn(dir: string, run: number, of: Units, wanted: Millis): Complete
 
 const isOfUnits = (a: Units, b: Units): boolean => a.symbol === b.symbol && a.tick === b.tick && a.lot === b.lot;
 
-/** Returns the start of complete trades that an event of a recorded run reports; `null` without a number to go on from. */
+/**
+ * Returns the start of complete trades that an event of a recorded run reports; `null` without a number to go on from.
+ */
 function historyAtStart(event: Extract<EngineEvent, { kind: 'history' }>, wanted: Millis): Found | null {
   const { since, last, trades } = event;
   if (last === null) return null;

@@ -7,8 +7,8 @@ import { hasOrderBooks, NONCES_ELSEWHERE } from './stateFile.ts';
 /** One bot on one account. */
 export type Owner = {
   /**
-   * Address of the exchange; `null` for an embedded exchange. The state is then bound to no account, because the account
-   * ends with the exchange, except for a paper account.
+   * Address of the exchange; `null` for an embedded exchange. The state is then bound to no account, because the
+   * account ends with the exchange, except for a paper account.
    */
   readonly venue: string | null;
   /**

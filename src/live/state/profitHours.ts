@@ -10,7 +10,10 @@ export const HOURS_MAX = 35_064;
 /** Profit at the end of an hour. `symbol`: book, if it is not the first. */
 export type BookHour = ProfitSinceOpening & { readonly symbol?: string };
 
-/** Returns the account name in the table of hours for a book; `undefined`: the first book, whose hours have the account's name. */
+/**
+ * Returns the account name in the table of hours for a book; `undefined`: the first book, whose hours have the
+ * account's name.
+ */
 const hoursOf = (account: string, symbol: string | undefined): string =>
   symbol === undefined ? account : `book ${symbol} of ${account}`;
 

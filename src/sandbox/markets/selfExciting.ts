@@ -75,8 +75,8 @@ export class SelfExciting {
 }
 
 /**
- * Returns the next value of a stationary process that reverts to 0 (Ornstein-Uhlenbeck). `share`: elapsed time as a share
- * of the time constant.
+ * Returns the next value of a stationary process that reverts to 0 (Ornstein-Uhlenbeck). `share`: elapsed time as a
+ * share of the time constant.
  */
 export function wander(random: Random, value: number, deviation: number, share: number): number {
   const kept = Math.exp(-share);

@@ -55,8 +55,8 @@ export class SyntheticLiquidity {
   /**
    * `crossing` is called when an opposite order blocks a level to restore. The call fills the crossed account orders
    * and returns the lots that these orders took. If omitted, the matching engine matches the crossed orders. With
-   * `queues`, only account orders divide the lots of a level: added lots join the youngest order if it is the last one at
-   * the price, and orders that no account order divides any longer are merged.
+   * `queues`, only account orders divide the lots of a level: added lots join the youngest order if it is the last one
+   * at the price, and orders that no account order divides any longer are merged.
    */
   constructor(place: Marketplace, crossing?: Crossing, queues?: DividedQueues) {
     this.#place = place;

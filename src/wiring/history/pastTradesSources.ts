@@ -23,8 +23,8 @@ export const tapeSource = (dir: string): PastTradesSource => ({
 });
 
 /**
- * Reads past trades in a thread. Rejects with the problem of the source, or with the reason of `signal`, which also ends
- * the thread. If the program runs from its sources, where there is no compiled thread, the caller's thread reads.
+ * Reads past trades in a thread. Rejects with the problem of the source, or with the reason of `signal`, which also
+ * ends the thread. If the program runs from its sources, where there is no compiled thread, the caller's thread reads.
  */
 export async function readInThread(
   of: PastTradesRead,

@@ -17,7 +17,7 @@ const SPREADS = [13, 19, 12, 22, 15] as const;
 let live: LiveRun | null = null;
 afterEach(() => live?.stop());
 
-/** What a console that is opened now would draw. */
+/** The long history as a console that is opened now draws it. */
 async function drawn({ world: { stateDir, clock } }: ReloadedBot) {
   live?.stop();
   live = new LiveRun(stateDir, clock);

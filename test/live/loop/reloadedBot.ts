@@ -17,7 +17,7 @@ export type Tree = Record<string, Record<string, unknown>>;
 
 export class ReloadedBot {
   readonly world: World;
-  /** What the file says. */
+  /** Text of the configuration file. */
   text: string;
   running!: Running;
   #asked = 0;

@@ -37,7 +37,10 @@ export function lifelikeFlow(options: LifelikeOptions): Market {
   return new LifelikeFlow(options);
 }
 
-/** Rate of takers that do not know the makers' price, as a share of the profile's rate. Informed takers come in addition. */
+/**
+ * Rate of takers that do not know the makers' price, as a share of the profile's rate. Informed takers come in
+ * addition.
+ */
 const TAKERS_SHARE = 0.18;
 /** Size of a standard maker's order, in typical amounts of takers. */
 const STANDARD_AMOUNTS = 15;

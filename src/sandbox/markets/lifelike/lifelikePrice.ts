@@ -19,8 +19,8 @@ const LOG_BOUND = Math.log(2.8);
 /** Permanent move by an order of the market's own takers, in units of distance: the order carries information. */
 const INFORMATION = 0.36;
 /**
- * Temporary move by any trade, in units of distance: at most `most`, half of it for `amounts` typical amounts. Half of the move
- * fades quickly, the other half slowly.
+ * Temporary move by any trade, in units of distance: at most `most`, half of it for `amounts` typical amounts. Half of
+ * the move fades quickly, the other half slowly.
  */
 const PUSH = { most: 0.35, amounts: 5, max: 1.5, fastS: 12, slowS: 240 };
 

@@ -14,7 +14,9 @@ const ACTIVITY = { activityDeviation: 0.72, activityS: 900 };
 const NEW = 0.4;
 /** Probability that the newest split order continues; otherwise, any of those that are not finished. */
 const NEWEST = 0.6;
-/** Split orders: Pareto exponent of the number of parts, maximum number of parts, maximum number that are not finished. */
+/**
+ * Split orders: Pareto exponent of the number of parts, maximum number of parts, maximum number that are not finished.
+ */
 const PARTS = { exponent: 1.4, max: 60, open: 6 };
 /** Standard deviation of the logarithm of sizes, and maximum size in typical amounts, as in the seeded flow. */
 const SIZE = { deviation: 1.8, max: 300 };
