@@ -48,10 +48,11 @@ export function blockError({ at, deviations, weights }: RatioBlocks): BlockError
   const within = Math.max(squares, squares + 2 * scale * neighbours(deviations));
   const days = new Map<number, { deviation: number; weight: number }>();
   at.forEach((start, b) => {
-    const day = days.get(Math.floor(start / DAY_MS)) ?? { deviation: 0, weight: 0 };
+    const number = Math.floor(start / DAY_MS);
+    const day = days.get(number) ?? { deviation: 0, weight: 0 };
     day.deviation += deviations[b]!;
     day.weight += weights[b]!;
-    days.set(Math.floor(start / DAY_MS), day);
+    days.set(number, day);
   });
   const known = [...days.values()].filter(({ weight }) => weight > 0);
   const inDays = total ** 2 / blockSum(known.map(({ weight }) => weight ** 2));
