@@ -2,7 +2,7 @@
  * Public trades of a book, each once and in numeric order: from the stream while it is up; otherwise, and for gaps,
  * from REST pages.
  */
-import { describeRow, type Exchange, type PublicTrade, type StreamTrade } from '../core/index.ts';
+import { byTradeNumber, describeRow, type Exchange, type PublicTrade, type StreamTrade } from '../core/index.ts';
 
 /**
  * Source of a trade. `page`: read over REST. `early`: received from the stream before the gap was closed. `live`: just
@@ -81,7 +81,7 @@ export class PublicTradeTail {
   }
 
   addStreamTrades(trades: readonly StreamTrade[]): void {
-    const inOrder = trades.length < 2 ? trades : [...trades].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
+    const inOrder = trades.length < 2 ? trades : [...trades].sort(byTradeNumber);
     for (const trade of inOrder) {
       if (trade.makerOid !== undefined) this.#makers.add(trade.makerOid);
       if (this.#source === 'stream') this.#tell(trade, 'live');

@@ -4,6 +4,7 @@
  */
 import {
   amountFloor,
+  byTradeNumber,
   describeRow,
   OrderBook,
   pairOrNull,
@@ -119,7 +120,7 @@ export class Reads {
     const now = this.#time();
     const known = new Set(this.#recent.map(({ tid }) => tid));
     for (const { tid } of trades) if (!known.has(tid)) this.#recent.push({ tid, at: now });
-    this.#recent.sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
+    this.#recent.sort(byTradeNumber);
     this.#newest = this.#recent[this.#recent.length - 1]?.tid ?? this.#newest;
     // After an incomplete read, the marker stays before the last trade that was read. Records of this trade or of older
     // trades may still arrive.
@@ -203,7 +204,7 @@ export class Reads {
         break;
       }
       for (const row of unreadable) this.#countNot(row);
-      const sorted = [...value].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
+      const sorted = [...value].sort(byTradeNumber);
       trades.push(...sorted);
       complete = sorted.length + unreadable.length < tradesPage;
       const last = sorted[sorted.length - 1]?.tid;

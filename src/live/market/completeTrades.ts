@@ -4,6 +4,7 @@
  * the engine knows that trades are missing.
  */
 import {
+  byTradeNumber,
   opposite,
   sleep,
   TradeReporter,
@@ -227,7 +228,7 @@ export class CompleteTradeFeed {
 
   #report(trades: readonly StreamTrade[]): void {
     const { instrument, time } = this.#options;
-    const inOrder = trades.length < 2 ? trades : [...trades].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
+    const inOrder = trades.length < 2 ? trades : [...trades].sort(byTradeNumber);
     for (const { tid, createdAt, price: text, amount: lots, makerSide } of inOrder) {
       const number = BigInt(tid);
       if (this.#last !== null && number <= this.#last) continue;

@@ -3,6 +3,7 @@
  * completed with the trades that the exchange lists. Trades are joined by their numbers, so none is missing or doubled.
  */
 import {
+  byTradeNumber,
   opposite,
   PAST_TRADES_MAX,
   pastTradesUpTo,
@@ -287,7 +288,7 @@ async function latestTrades(reads: ListReads, wanted: Millis): Promise<Omit<Join
     const marker = oldest === undefined ? {} : { marker: oldest.tid };
     const found = await reads.page({ sort: 'desc', ...marker });
     if (found === null) break;
-    const rows = [...found].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
+    const rows = [...found].sort(byTradeNumber);
     trades = [...reads.numbered(rows), ...trades];
     newest ??= rows.at(-1)?.tid;
     oldest = rows[0] ?? oldest;

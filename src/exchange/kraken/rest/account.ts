@@ -3,6 +3,7 @@
  * get-extended-balance, get-trade-volume, get-trade-history and get-trades-info.
  */
 import {
+  byTradeNumber,
   moneyOf,
   type Balance,
   type BookFee,
@@ -113,7 +114,7 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
   ): Promise<Trades> {
     if (outcome.kind !== 'done') return outcome;
     const once = new Map(outcome.value.filter(isWanted).map(trade => [trade.txid, trade]));
-    const sorted = [...once.values()].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -direction : direction));
+    const sorted = [...once.values()].sort((a, b) => direction * byTradeNumber(a, b));
     return completed(sorted.slice(0, limit), outcome.unreadable ?? []);
   }
 
@@ -174,7 +175,7 @@ export function accountEndpoints({ ask, pairs, placed, lookups, usedBooks }: Acc
     }
     const whole = unreadable.length > 0 || found.value.every(order => isWhole(order, trades));
     if (!whole) return { kind: 'unknown', reason: 'the exchange does not list all trades of the order yet' };
-    const sorted = [...trades].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
+    const sorted = [...trades].sort(byTradeNumber);
     return completed(sorted, unreadable);
   }
 

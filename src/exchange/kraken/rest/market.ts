@@ -1,5 +1,13 @@
 /** Public endpoints: rules, book and trades. */
-import type { AvailableBook, BookSnapshot, Clock, Outcome, Page, PublicTrade } from '../../../core/index.ts';
+import {
+  byTradeNumber,
+  type AvailableBook,
+  type BookSnapshot,
+  type Clock,
+  type Outcome,
+  type Page,
+  type PublicTrade,
+} from '../../../core/index.ts';
 import type { KrakenAsk, KrakenRequest } from '../wire/protocol.ts';
 import { timedSequence } from '../wire/sequence.ts';
 import type { Pairs } from './pairs.ts';
@@ -61,7 +69,7 @@ export function marketEndpoints(ask: KrakenAsk, pairs: Pairs, clock: Clock) {
       count: String(marker === undefined ? limit : TRADES_MAX),
     });
     return publicGet('Trades', `/public/Trades?${query.toString()}`, result => {
-      const found = [...krakenTrades(pair)(result)].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
+      const found = [...krakenTrades(pair)(result)].sort(byTradeNumber);
       remember(book, found);
       if (marker === undefined) return sort === 'asc' ? found.slice(-limit) : found.reverse().slice(0, limit);
       const first = found[0];
