@@ -40,11 +40,19 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a sentinel that cleared once takes the next orders for cleared',
     file: 'src/live/safety/sentinel.ts',
-    from: '      this.#cleared = false;\n      const counted',
+    from: '      this.#clearedFor = null;\n      const counted',
     to: '      const counted',
     test: 'test/live/safety/sentinel.test.ts',
     title:
       'takes out the second bot that dies, is halted or has too many orders as soon as the first, and says each time that none is left',
+  },
+  {
+    name: 'a hold that becomes a halt is not reported',
+    file: 'src/live/safety/sentinel.ts',
+    from: 'if (reason !== null && this.#clearedFor !== this.#state())',
+    to: 'if (reason !== null && this.#clearedFor === null)',
+    test: 'test/live/safety/sentinel.test.ts',
+    title: 'says that trading stays halted when a bot that it holds back is dead, and verifies its orders again',
   },
   {
     name: 'a second death is not latched',
@@ -3459,8 +3467,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a failed count counts as no orders',
     file: 'src/live/safety/sentinel.ts',
-    from: '      this.#cleared = live?.length === 0;\n      if (live !== null)',
-    to: '      this.#cleared = (live?.length ?? 0) === 0;\n      if (live !== null)',
+    from: '      if (live?.length !== 0) this.#clearedFor = null;\n      if (live !== null)',
+    to: '      if ((live?.length ?? 0) !== 0) this.#clearedFor = null;\n      if (live !== null)',
     test: 'test/live/safety/sentinel.test.ts',
     title:
       'takes a count that is not sent for no count: it reports none, and counts again within seconds of the next answer',

@@ -120,7 +120,8 @@ class Sentinel {
   #isAnswered = true;
   /** Time when the bot last reported a lockout. */
   #keptOutAt: Millis = -Infinity;
-  #cleared = false;
+  /** State for which the bot's orders are verified to have ended; `null` if they are not verified. */
+  #clearedFor: 'halt' | 'hold' | null = null;
 
   constructor(options: SentinelOptions) {
     this.#options = options;
@@ -131,16 +132,17 @@ class Sentinel {
   async turn(signal: AbortSignal): Promise<void> {
     let reason = this.#look();
     if (reason === null) {
-      this.#cleared = false;
+      this.#clearedFor = null;
       const counted = await this.#count();
       const seen = this.#look();
       reason = counted ?? seen;
     }
-    if (reason !== null && !this.#cleared) await this.#clear(reason, signal);
+    // A hold that became a halt is verified and reported again.
+    if (reason !== null && this.#clearedFor !== this.#state()) await this.#clear(reason, signal);
     // Orders of a halted or dead bot are checked again and again, because its earlier requests may still arrive.
-    else if (this.#cleared && this.#isTime(COUNT_EVERY_MS)) {
+    else if (this.#clearedFor !== null && this.#isTime(COUNT_EVERY_MS)) {
       const live = await this.#live();
-      this.#cleared = live?.length === 0;
+      if (live?.length !== 0) this.#clearedFor = null;
       if (live !== null) this.#options.onOrders?.(live.length);
     }
   }
@@ -276,7 +278,7 @@ class Sentinel {
   }
 
   async #clear(reason: string, signal: AbortSignal): Promise<void> {
-    const { log, latch, instance, resumeCommand } = this.#options;
+    const { log, instance, resumeCommand } = this.#options;
     log.error({ reason }, `sentinel: ${reason}; canceling every order of ${instance}`);
     if (this.#owed !== null)
       log.error(
@@ -288,16 +290,21 @@ class Sentinel {
       { ...this.#options, connectivity: this.#connectivity },
       () => !signal.aborted && this.#look() !== null,
     );
-    this.#cleared = left?.length === 0;
+    this.#clearedFor = left?.length === 0 ? this.#state() : null;
     if (left !== null) this.#options.onOrders?.(left.length);
-    if (!this.#cleared) return;
-    const isHalt = latch.read() !== null || this.#owed !== null;
+    if (this.#clearedFor === null) return;
+    const isHalt = this.#clearedFor === 'halt';
     const next = isHalt
       ? `trading stays halted; investigate, then resume with: ${resumeCommand}`
       : "the bot's quotes are blocked until it reads the exchange again";
     const sentence = `verified: no open orders of ${instance} left; ${next}`;
     log.error({ reason }, `sentinel: ${sentence}`);
     this.#options.onSight?.({ kind: 'verified', isHalt, sentence: `${reason}; ${sentence}` });
+  }
+
+  /** Returns whether trading is halted, or only the bot's quotes are held. */
+  #state(): 'halt' | 'hold' {
+    return this.#options.latch.read() !== null || this.#owed !== null ? 'halt' : 'hold';
   }
 
   #isTime(everyMs: Millis): boolean {

@@ -625,6 +625,37 @@ describe('the sentinel', () => {
     );
   });
 
+  // Each of these turns the hold of a bot that reads nothing into a halt.
+  test.each(['dead', 'halted', 'started anew'] as const)(
+    'says that trading stays halted when a bot that it holds back is %s, and verifies its orders again',
+    async cause => {
+      const world = worldOf(53);
+      world.box.stop();
+      const latch = latchIn(world.stateDir);
+      const heart = heartbeatIn(world.stateDir, 'bot', world.clock);
+      heart.read();
+      const sentinel = sentinelOver(world, () => 'arrives', 6 * SECOND);
+      const beatFor = async (seconds: number, beat: () => void) => {
+        for (let s = 0; s < seconds; s++) {
+          beat();
+          await world.clock.advance(SECOND);
+        }
+      };
+      await beatFor(12, () => heart.beat('alive'));
+      const verified = () => said(sentinel).filter(text => text.includes('verified: no open orders of demo left'));
+      expect(verified()).toEqual([expect.stringContaining('blocked until it reads the exchange again')]);
+      expect(latch.read()).toBeNull();
+      if (cause === 'halted') latch.set({ reason: 'by hand', at: world.clock.now(), by: 'person' });
+      const next = cause === 'started anew' ? heartbeatIn(world.stateDir, 'bot', world.clock) : heart;
+      await beatFor(14, cause === 'dead' ? () => undefined : () => next.beat('alive'));
+      expect(latch.read()?.by).toBe(cause === 'halted' ? 'person' : 'sentinel');
+      expect(ours(world)).toEqual([]);
+      expect(verified().at(-1)).toContain('trading stays halted');
+      await sentinel.end();
+      world.end();
+    },
+  );
+
   test('latches a halt that the disk did not take as soon as it takes it', async () => {
     const world = worldOf(51);
     heartbeatIn(world.stateDir, 'bot', world.clock).beat('alive');
