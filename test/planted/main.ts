@@ -1,7 +1,8 @@
 /** Plants each edit of the table into the source as the tests load it, and demands that its test fails with it and passes without. */
 import { mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { startVitest, type TestModule } from 'vitest/node';
 import { EDITS, type Edit } from './edits.ts';
 
@@ -54,11 +55,22 @@ const planting = (edit: Edit) => ({
   },
 });
 
+/** Threads and scripts of pages exist in the built program only: files that name one find it there. */
+const builtScripts = {
+  name: 'built scripts',
+  transform(code: string, id: string): string | undefined {
+    const file = relative(ROOT, id.split('?')[0]!);
+    if (!/^(?:src|backtest)\/.*\.ts$/.test(file)) return undefined;
+    const built = JSON.stringify(pathToFileURL(join(ROOT, 'dist', file)).href);
+    return code.replace(/(new URL\(["'][^"']+(?:\.js|console\/page\/)["'], )import\.meta\.url/g, `$1${built}`);
+  },
+};
+
 for (const edit of edits) placeOf(edit, readFileSync(join(ROOT, edit.file), 'utf8'));
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 const inProject = (name: string, include: readonly string[], plugins: readonly ReturnType<typeof planting>[]) => ({
-  plugins: [...plugins],
+  plugins: [...plugins, builtScripts],
   root: ROOT,
   test: {
     name,
