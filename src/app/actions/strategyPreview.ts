@@ -84,7 +84,10 @@ export function strategyPreview(
 }
 
 /** Computes a preview in a thread. A file that loops, or that ends the thread, gives a refusal. */
-export async function threadedStrategyPreview(ask: StrategyPreviewAsk): Promise<StrategyPreview> {
+export async function threadedStrategyPreview(
+  ask: StrategyPreviewAsk,
+  runMaxMs: Millis = RUN_MAX_MS,
+): Promise<StrategyPreview> {
   const thread = new Worker(new URL('./strategyPreviewThread.js', import.meta.url), {
     ...{ workerData: ask, env: harmless(process.env) },
     // The output of the file is dropped, because the command may print JSON.
@@ -97,10 +100,10 @@ export async function threadedStrategyPreview(ask: StrategyPreviewAsk): Promise<
   try {
     return await new Promise(resolve => {
       const refuse = (why: string): void => resolve({ refused: [`the preview of the strategy file failed: ${why}`] });
-      const late = (): void => refuse(`it did not end within ${RUN_MAX_MS / 1_000} s; look for a loop without an end`);
+      const late = (): void => refuse(`it did not end within ${runMaxMs / 1_000} s; look for a loop without an end`);
       thread.on('message', (news: FromStrategyPreview) => {
         if (news.kind === 'done') resolve(news.preview);
-        else AbortSignal.timeout(RUN_MAX_MS).addEventListener('abort', late);
+        else AbortSignal.timeout(runMaxMs).addEventListener('abort', late);
       });
       thread.once('error', error => refuse(textOfError(error)));
       thread.once('exit', () => refuse('the file ended the thread'));

@@ -25,7 +25,8 @@ test('a preview compares keys and quotes with the last run, runs only the text o
   const preview = (sha256?: string) => {
     const { config, text } = readConfigText(yaml);
     const ask = { path: yaml, text, stateDir, now: world.clock.now() };
-    return threadedStrategyPreview({ ...ask, sha256: sha256 ?? strategyHashIn(config) });
+    // Enough time to fill the memory limit on a busy machine.
+    return threadedStrategyPreview({ ...ask, sha256: sha256 ?? strategyHashIn(config) }, 120_000);
   };
   write({ takerBps: 9, levels: 1 });
   expect(await preview()).toEqual({
