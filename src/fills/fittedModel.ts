@@ -3,6 +3,7 @@
  * drawn with the fitted probabilities.
  */
 import { sharedVolume } from './fillRules.ts';
+import { queueWithHidden } from './hiddenLots.ts';
 import type { FillModel } from './models.ts';
 import { cancelsAhead, power, riskAverse, type Queued, type QueueModel } from './queueModels.ts';
 
@@ -55,54 +56,13 @@ function baseOf(cancels: CancelRule): QueueModel {
 }
 
 /** Returns the queue model of one hypothesis. Create one for each exchange: it remembers hidden lots of its orders. */
-export function hypothesisQueue({ cancels, shown, own }: QueueHypothesis): QueueModel {
-  const base = baseOf(cancels);
-  const scale = (order: Queued, displayed: number): void => {
-    // An infinite queue is unknown and stays so until it is seen.
-    if (Number.isFinite(order.front)) order.front = Math.min(shown, 1) * displayed;
-  };
-  /** Hidden lots ahead of each order on its arrival. */
-  const hidden = new WeakMap<Queued, number>();
-  const hide = (order: Queued, displayed: number): void => {
-    scale(order, displayed);
-    if (!Number.isFinite(order.front)) {
-      hidden.delete(order);
-      return;
-    }
-    const lots = Math.max(0, shown - 1) * displayed + own * order.left;
-    order.front += lots;
-    hidden.set(order, lots);
-  };
-  /** Hidden lots are the last ones ahead, so all that is left ahead is hidden once the displayed lots are gone. */
-  const hiddenAhead = (order: Queued): number => Math.min(hidden.get(order) ?? 0, Math.max(0, order.front));
-  return {
-    name: `${cancels} ${shown} ${own}`,
-    joined(order, displayed) {
-      base.joined(order, displayed);
-      hide(order, displayed);
-    },
-    joinedUnseen(order, guess) {
-      base.joinedUnseen(order, guess);
-      hide(order, guess);
-    },
-    shown(order, displayed) {
-      if (!Number.isFinite(order.front)) {
-        base.joined(order, displayed);
-        hide(order, displayed);
-        return;
-      }
-      const left = hiddenAhead(order);
-      order.front = Math.min(order.front - left, displayed) + left;
-    },
-    traded: (order, lots) => base.traded(order, lots),
-    changed(order, before, after, row) {
-      const left = hiddenAhead(order);
-      order.front -= left;
-      base.changed(order, before, after, row);
-      order.front += left;
-    },
-  };
-}
+export const hypothesisQueue = ({ cancels, shown, own }: QueueHypothesis): QueueModel => ({
+  ...queueWithHidden(baseOf(cancels), ({ left }, displayed) => ({
+    shown: Math.min(shown, 1) * displayed,
+    hidden: Math.max(0, shown - 1) * displayed + own * left,
+  })),
+  name: `${cancels} ${shown} ${own}`,
+});
 
 /**
  * Returns the fill model of fitted hypotheses. `draw` returns random numbers from 0 to below 1: one for each order. An

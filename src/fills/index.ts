@@ -11,7 +11,8 @@ export {
   QUEUE_HYPOTHESES,
 } from './fittedModel.ts';
 export type { CancelRule, QueueHypothesis, WeightedHypothesis } from './fittedModel.ts';
+export { queueWithHidden } from './hiddenLots.ts';
 export { BOUNDS, LEVEL_MODELS, levelModel } from './models.ts';
 export type { Bound, FillModel, LevelModelName } from './models.ts';
-export { logarithmic, power, riskAverse } from './queueModels.ts';
+export { logarithmic, power, riskAverse, splitCancels } from './queueModels.ts';
 export type { Queued, QueueModel } from './queueModels.ts';

@@ -38,7 +38,7 @@ export interface QueueModel {
 }
 
 /** Returns the probability that a cancel was behind the order, given the lots ahead of the order and behind it. */
-type Behind = (front: number, back: number) => number;
+export type Behind = (front: number, back: number) => number;
 
 /**
  * Returns the model in which only trades advance the order. Every canceled lot counts as behind the order, unless after
@@ -62,15 +62,15 @@ export function riskAverse(): QueueModel {
 /** Returns the model that splits cancels by the n-th powers of the lots ahead and behind (source E7). */
 export const power = (n: number): QueueModel =>
   n === 2
-    ? shared('power 2', (front, back) => (back * back) / (back * back + front * front))
-    : shared(`power ${n}`, (front, back) => back ** n / (back ** n + front ** n));
+    ? splitCancels('power 2', (front, back) => (back * back) / (back * back + front * front))
+    : splitCancels(`power ${n}`, (front, back) => back ** n / (back ** n + front ** n));
 
 /** Returns the model that splits cancels by the logarithms of the lots ahead and behind (source E7). */
 export const logarithmic = (): QueueModel =>
-  shared('log', (front, back) => Math.log1p(back) / (Math.log1p(back) + Math.log1p(front)));
+  splitCancels('log', (front, back) => Math.log1p(back) / (Math.log1p(back) + Math.log1p(front)));
 
 /** Returns the model in which every canceled lot was ahead of the order, while there are lots ahead. */
-export const cancelsAhead = (): QueueModel => shared('cancels ahead', () => 0);
+export const cancelsAhead = (): QueueModel => splitCancels('cancels ahead', () => 0);
 
 function joinQueue(order: Queued, displayed: number): void {
   order.front = displayed;
@@ -82,7 +82,11 @@ function traded(order: Queued, lots: number): void {
   order.traded += lots;
 }
 
-function shared(name: string, behind: Behind): QueueModel {
+/**
+ * Returns the model that splits canceled lots between those ahead of the order and those behind it. If the share is not
+ * a number, the lots left at the price are all ahead.
+ */
+export function splitCancels(name: string, behind: Behind): QueueModel {
   return {
     name,
     joined: joinQueue,

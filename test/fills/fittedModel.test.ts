@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  CANCEL_RULES,
   EXPECTED_HYPOTHESIS,
   FITTED_KIND,
   fittedModel,
@@ -8,42 +9,14 @@ import {
   levelModel,
   parsedHypotheses,
   QUEUE_HYPOTHESES,
-  type Queued,
-  type QueueModel,
   type WeightedHypothesis,
 } from '../../src/fills/index.ts';
 import { runsOf } from '../many.ts';
+import { frontsOf, orderAt, step } from './fronts.ts';
 
-const orderAt = (place: number, restedAt = 0): Queued => ({
-  ...{ place, left: 10, front: 0, traded: 0, joined: 0, restedAt },
-});
 /** Queue places are floating-point numbers. */
 const ROUNDING = 1e-6;
 const expected: WeightedHypothesis = { ...EXPECTED_HYPOTHESIS, weight: 1 };
-
-const step = fc.record({ traded: fc.nat(12), after: fc.option(fc.nat(60), { nil: null }) });
-
-/** Applies steps to an order, and returns the lots ahead after each. */
-function frontsOf(
-  queue: QueueModel,
-  displayed: number,
-  steps: readonly { readonly traded: number; readonly after: number | null }[],
-  order = orderAt(100),
-): readonly number[] {
-  queue.joined(order, displayed);
-  let before = displayed;
-  return [
-    order.front,
-    ...steps.map(({ traded, after }) => {
-      if (traded > 0) queue.traded(order, traded);
-      if (after !== null) {
-        queue.changed(order, before, after, 0);
-        before = after;
-      }
-      return order.front;
-    }),
-  ];
-}
 
 describe('a fitted fill model', () => {
   test('with all its weight on the default hypothesis keeps every order in the place of expected', () => {
@@ -67,8 +40,24 @@ describe('a fitted fill model', () => {
           for (const [i, front] of fronts[0]!.entries()) {
             expect(fronts[1]![i]).toBeGreaterThanOrEqual(front - ROUNDING);
             expect(fronts[2]![i]).toBeGreaterThanOrEqual(fronts[1]![i]! - ROUNDING);
-            expect(fronts[2]![i]! - front).toBeLessThanOrEqual(40 + ROUNDING);
+            expect(fronts[2]![i]! - Math.max(0, front)).toBeLessThanOrEqual(40 + ROUNDING);
           }
+        },
+      ),
+      runsOf(500, 100),
+    );
+  });
+
+  test('keeps hidden lots ahead under any cancels', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...CANCEL_RULES),
+        fc.nat(50),
+        fc.array(fc.nat(60), { maxLength: 20 }),
+        (cancels, displayed, levels) => {
+          const steps = levels.map(after => ({ traded: 0, after }));
+          for (const front of frontsOf(hypothesisQueue({ cancels, shown: 1, own: 2 }), displayed, steps))
+            expect(front).toBeGreaterThanOrEqual(20);
         },
       ),
       runsOf(500, 100),
