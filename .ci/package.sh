@@ -74,6 +74,10 @@ npx puntas check-strategy my-strategy.ts > check.out 2>&1 || { cat check.out; ex
 sed 's/^  name: ladder$/  file: .\/my-strategy.ts/; /^  skew:/d' my.yaml > own.yaml
 npx puntas backtest -c own.yaml --flow-seconds 60 --json > check.out 2>&1 || { cat check.out; exit 1; }
 grep -q 'my-strategy.ts@' check.out
+sed -n '/^```ts$/,/^```$/p' node_modules/puntas/docs/fill-models.md | sed '1d;$d' > my-fills.ts
+node "$compiler" --strict --noEmit --target es2023 --module nodenext --moduleDetection force my-fills.ts
+npx puntas backtest -c own.yaml --flow-seconds 60 --fill-model my-fills.ts --json > check.out 2>&1 || { cat check.out; exit 1; }
+grep -q 'my-fills.ts@' check.out
 code=0
 npx puntas alert test -c config/sandbox.yaml > alert.out 2>&1 || code=$?
 page=$(grep -o 'node_modules/puntas/docs/alerts.md' alert.out) && [[ -f $page ]] || { cat alert.out; exit 1; }

@@ -1,6 +1,8 @@
 /** Public interface of the research code: replays, profiles, tuning, and their reports. */
 export { BOUNDS, fillModel, MODEL_NAMES } from './exchange/fillModels.ts';
 export type { ModelName } from './exchange/fillModels.ts';
+export { ownFillModel } from './exchange/ownFillModel.ts';
+export type { FillModelFile } from './exchange/ownFillModel.ts';
 export { constantLatency, latencyOf, latencySpecOf, recordedLatencies, requestsTook, travel } from './rows/latency.ts';
 export type { Latency, LatencySpec, Travel } from './rows/latency.ts';
 export { REPLAY_THREAD } from './replay/replayThread.ts';

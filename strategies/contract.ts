@@ -53,11 +53,49 @@ export type OwnDefinition<Schema extends z.ZodObject = z.ZodObject> = {
   readonly needsReference?: true;
 };
 
+/** Arrival of an order at a price. Amounts are in lots of the book. */
+export type OwnArrival = {
+  /** Lots of other traders at the price. */
+  readonly displayed: number;
+  /** Lots of the order. */
+  readonly amount: number;
+  /** Whether the recording shows the price. If false, `displayed` is the amount that a snapshot showed last. */
+  readonly isShown: boolean;
+};
+
+/** Queue of a fill model: its place in the queue on arrival, and its advance when others cancel. */
+export type OwnQueue = {
+  /**
+   * Returns the lots of other traders ahead of an order on its arrival: at least 0. Lots beyond `displayed` are hidden:
+   * they trade after the displayed ones, and are not canceled.
+   */
+  readonly ahead: (arrival: OwnArrival) => number;
+  /**
+   * Returns the share of canceled lots that were behind the order, from 0 to 1. `ahead` and `behind` are the displayed
+   * lots before the cancel; at least one of them is above 0.
+   */
+  readonly canceledBehind: (ahead: number, behind: number) => number;
+};
+
+/** Definition that a fill model file exports: `export default defineFillModel({ … })`. */
+export type OwnFillModel = {
+  /** Version of the contract for which the file was written. */
+  readonly contract: typeof CONTRACT;
+  /**
+   * Returns the queue of one backtest. Each call evaluates the file again. `random` returns numbers from 0 to below 1
+   * that depend only on the seed of the backtest.
+   */
+  readonly make: (context: { readonly instrument: Instrument; readonly random: () => number }) => OwnQueue;
+};
+
+/** Returns the definition unchanged. The call lets the compiler check that the types of its members match. */
+const defineOwnFillModel = (definition: OwnFillModel): OwnFillModel => definition;
+
 /** Returns the definition unchanged. The call lets the compiler check that the types of its members match. */
 const defineOwnStrategy = <Schema extends z.ZodObject>(definition: OwnDefinition<Schema>): OwnDefinition<Schema> =>
   definition;
 
-export { defineOwnStrategy as defineStrategy };
+export { defineOwnFillModel as defineFillModel, defineOwnStrategy as defineStrategy };
 export { z } from 'zod';
 export {
   amountFloor,

@@ -20,7 +20,7 @@ import {
   type Strategy,
   type View,
 } from '../src/core/index.ts';
-import { errorPlace, oneLine } from './fileErrors.ts';
+import { errorPlace, oneLine } from './ownFiles/fileErrors.ts';
 import { silent } from './quoteLevels.ts';
 
 /** Maximum number of levels of a side, of steps of a level, and of figures. */

@@ -274,7 +274,7 @@ describe('what trades', () => {
  */
 describe('a strategy', () => {
   const names = readdirSync(join(root, 'strategies'), { withFileTypes: true })
-    .filter(entry => entry.isDirectory())
+    .filter(entry => entry.isDirectory() && existsSync(join(root, 'strategies', entry.name, 'README.md')))
     .map(({ name }) => name);
   /** A word that says something else there. */
   const OTHER_WORDS = ['src/pages/script/draw.ts: grid'];

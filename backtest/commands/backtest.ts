@@ -1,7 +1,9 @@
 /** Commands that replay and measure one recording: backtest, calibrate. */
 import { readRegularFile, TEXT_FILE } from '../../src/guard/index.ts';
 import { Option, type Command } from 'commander';
-import { recordFlow } from '../index.ts';
+import { textOfError } from '../../src/core/index.ts';
+import { fillModelIn, StrategyFileError, strategyFileOf } from '../../strategies/index.ts';
+import { recordFlow, type FillModelFile } from '../index.ts';
 import {
   backtest,
   modelsOf,
@@ -48,6 +50,7 @@ type BacktestFlags = {
   readonly seed?: number;
   readonly models: string;
   readonly fitted?: string;
+  readonly fillModel?: string;
   readonly from?: string;
   readonly reference: readonly string[];
   readonly venueFees?: VenueFees;
@@ -106,6 +109,7 @@ function addBacktest(program: Command): void {
     .option('--seed <n>', 'random seed', seedNumber)
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
     .option('--fitted <file>', 'also run the fill model of puntas calibrate --fills')
+    .option('--fill-model <file>', 'also run the fill model in a TypeScript or JavaScript file')
     .option('--from <rows>', 'replay levels or orders, if the recording has both')
     .addOption(
       new Option('--reference <book=dir>', 'recording of a reference or hedge-route book (repeatable)')
@@ -129,7 +133,7 @@ function addBacktest(program: Command): void {
     )
     .option('--threads <n>', 'number of parallel runs (default: one per fill model)', threadNumber)
     .option('--out <path>', 'write NAME.html, or a folder with HTML, JSON and CSV')
-    .option('--no-strategy-files', 'refuse a configuration with a strategy file')
+    .option('--no-strategy-files', 'refuse strategy files and fill model files')
     .option('--json', 'print one JSON object', false)
     .action(async (options: BacktestFlags, self: Command) => {
       endWithParent();
@@ -151,6 +155,7 @@ function addBacktest(program: Command): void {
         flowDrift: options.flowDrift,
         models: modelsOf(options.models),
         ...(options.fitted !== undefined && { fitted: fittedFlag(options.fitted, config.book) }),
+        ...(options.fillModel !== undefined && { fillModel: fillModelFlag(options.fillModel, options.strategyFiles) }),
         ...(options.from === undefined ? {} : { from: rowKindOf(options.from) }),
         reference: await referenceTapes(options.reference),
         latencies: latenciesOf(options),
@@ -174,6 +179,26 @@ function fittedFlag(file: string, book: string): FittedFile {
   const found = readFittedFile(file, book);
   if (typeof found === 'string') throw new UsageError(`--fitted: ${found}`);
   return found;
+}
+
+/**
+ * Reads the file of --fill-model. `isAllowed`: whether the command may run code of the user.
+ * @throws UsageError if it cannot be read or run, or is not a fill model.
+ */
+function fillModelFlag(file: string, isAllowed: boolean): FillModelFile {
+  if (!isAllowed)
+    throw new UsageError(
+      `--fill-model: ${file} is code, which a backtest with --no-strategy-files does not run; remove one of the flags`,
+    );
+  try {
+    const code = readRegularFile(file, TEXT_FILE);
+    fillModelIn(file, code);
+    return strategyFileOf(file, code);
+  } catch (error) {
+    throw new UsageError(
+      `--fill-model: ${error instanceof StrategyFileError ? error.message : `${file}: ${textOfError(error)}`}`,
+    );
+  }
 }
 
 /** Returns the option for the length of the built-in market; the option cannot be combined with a recording. */

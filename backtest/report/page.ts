@@ -327,7 +327,7 @@ const GAPS_SHOWN = 20;
 
 function runTable(report: BacktestReport): Html {
   const { tape, models, latencyMs, cancelLatencyMs, feedLatencyMs, fillLatencyMs, warmUpFrom, seed, hash } = report;
-  const { made, minor, fitted } = report;
+  const { made, minor, fitted, fillModel } = report;
   const first = models[0];
   const rows: readonly (readonly [string, string])[] = [
     ['recording', tape.source],
@@ -350,6 +350,7 @@ function runTable(report: BacktestReport): Html {
           ['hash of the fitted fill model', fitted.hash] as const,
           ...(fitted.fallback === null ? [] : [['fitted works like expected', fitted.fallback] as const]),
         ]),
+    ...(fillModel === undefined ? [] : [[`hash of the fill model ${fillModel.file}`, fillModel.sha256] as const]),
     ...models.map(
       ({ model, holdings }) =>
         [

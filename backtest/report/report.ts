@@ -60,6 +60,8 @@ export type BacktestReport = {
    * does. Absent without this model.
    */
   readonly fitted?: { readonly hash: string; readonly fallback: string | null };
+  /** Fill model file and the SHA-256 hash of its text; absent without such a file. */
+  readonly fillModel?: { readonly file: string; readonly sha256: string };
   /** Runs with other request latencies, shortest first; absent without a latency sweep. */
   readonly latencySweep?: readonly SweptLatency[];
   /** Hash over the hashes of all models. */

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { strategyVerdicts } from '../../src/app/develop/strategyCheck.ts';
 import { readTradedConfig } from '../../src/wiring/configFile.ts';
-import { strategyFileOf } from '../../strategies/index.ts';
+import { fillModelIn, strategyFileOf } from '../../strategies/index.ts';
+import { btcMxn } from '../core/market.ts';
 import { folderWith } from '../strategies/ownFile.ts';
-import { ownStrategyOnPage } from './ownStrategy.ts';
+import { ownFillModelOnPage, ownStrategyOnPage } from './ownStrategy.ts';
 
 test('the strategy file of docs/strategy-files.md obeys every law, and a configuration selects it', () => {
   const code = ownStrategyOnPage();
@@ -13,6 +14,12 @@ test('the strategy file of docs/strategy-files.md obeys every law, and a configu
   expect(readTradedConfig(folderWith(code, { halfSpreadBps: 16, amount: '0.006' }).yaml).strategy).toMatchObject({
     code,
   });
+});
+
+test('the fill model file of docs/fill-models.md places orders and splits cancels as its comments say', () => {
+  const queue = fillModelIn('my-fills.ts', ownFillModelOnPage())(btcMxn, () => 0.5);
+  expect(queue.ahead({ displayed: 30, amount: 10, isShown: true })).toBe(40);
+  expect(queue.canceledBehind(1, 3)).toBe(0.75);
 });
 
 test('the table of docs/development/strategies.md has each field of a view, and no other', () => {

@@ -9,8 +9,17 @@ const textOf = (path: string): string => readFileSync(fileURLToPath(new URL(`../
 /** Add what is new. Remove or rename only with a higher second number of the version. */
 const VALUES = [
   ...['CONTRACT', 'EwmaVolatility', 'OrderFlow', 'RunningDeviation', 'TradeMean', 'WARMUP_MAX_MS', 'aboveZero'],
-  ...['adverseSteps', 'amountFloor', 'awayOf', 'bestOf', 'bps', 'clamp', 'decimalText', 'defineStrategy'],
-  ...['depthImbalance', 'duration', 'fairPrice', 'fairSteps', 'inventoryRoom', 'levelParameters', 'levelProblems'],
+  ...['adverseSteps', 'amountFloor', 'awayOf', 'bestOf', 'bps', 'clamp', 'decimalText', 'defineFillModel'],
+  ...[
+    'defineStrategy',
+    'depthImbalance',
+    'duration',
+    'fairPrice',
+    'fairSteps',
+    'inventoryRoom',
+    'levelParameters',
+    'levelProblems',
+  ],
   ...['millisOf', 'minEdge', 'priceCeil', 'priceFloor', 'quoteAround', 'quoteLevelsOf', 'roundTripRise'],
   ...[
     'roundTripShare',
@@ -25,7 +34,19 @@ const VALUES = [
 ];
 const TYPES = [
   ...['Amount', 'AmountStep', 'Depth', 'Fair', 'Figure', 'Instrument', 'LastFill', 'Level', 'LimitProblem'],
-  ...['LimitsAsked', 'Millis', 'OwnDefinition', 'Price', 'Quote', 'Reference', 'RequoteTolerance', 'RfqPrices'],
+  ...[
+    'LimitsAsked',
+    'Millis',
+    'OwnArrival',
+    'OwnDefinition',
+    'OwnFillModel',
+    'OwnQueue',
+    'Price',
+    'Quote',
+    'Reference',
+    'RequoteTolerance',
+    'RfqPrices',
+  ],
   ...['SeenTrade', 'Side', 'Step', 'Strategy', 'View'],
 ];
 

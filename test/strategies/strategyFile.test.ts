@@ -392,7 +392,7 @@ describe('imports', () => {
 
 test('an end of the process and an error of several lines at load are one line', () => {
   expect(errorsOf(changedOwn('type Flow', 'process.exit(0);\ntype Flow'))).toEqual([
-    'strategy.file: ./own.ts:5: threw at load: a strategy file cannot call process.exit; correct the file',
+    'strategy.file: ./own.ts:5: threw at load: this file cannot call process.exit; correct the file',
   ]);
   expect(errorsOf(changedOwn('type Flow', "throw new Error('a\\n\\u001b[2Jb');\ntype Flow"))).toEqual([
     'strategy.file: ./own.ts:5: threw at load: a [2Jb; correct the file',
@@ -453,7 +453,7 @@ describe('while a bot runs', () => {
 
   test('a call that would end the process empties both sides with a reason instead', () => {
     expect(quoteOf("process.exit(1); return silent('x');").noBid).toMatch(
-      /^\.\/own\.ts:17 failed: a strategy file cannot call process\.exit; correct the file/,
+      /^\.\/own\.ts:17 failed: this file cannot call process\.exit; correct the file/,
     );
     expect(quoteOf('const process = 3; return silent(`x ${process}`);').noBid).toBe('x 3');
     expect(quoteOf('return silent(process.version);').noBid).toBe(process.version);

@@ -6,6 +6,7 @@ import {
   recordFlow,
   sweptLatency,
   type BacktestReport,
+  type FillModelFile,
   type ModelName,
   type ReplayOptions,
   type ReplayReport,
@@ -43,6 +44,8 @@ export type BacktestOptions = {
   readonly models: readonly ModelName[];
   /** Parameters of the model `fitted`, which is run after the others. */
   readonly fitted?: FittedFile;
+  /** Fill model file, which is run last. */
+  readonly fillModel?: FillModelFile;
   /** Rows that define the book if a recording has both levels and single orders. Default: levels. */
   readonly from?: 'levels' | 'orders';
   /** Recordings of the books that the configured reference and hedge routes use. */
@@ -94,18 +97,19 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
     ...routes.map(({ instrument: { symbol } }) => symbol),
   ]);
   const others = [...reference].flatMap(([book, { source: from }]) => (used.has(book) ? [{ book, source: from }] : []));
-  const { fitted } = options;
-  const jobs = [...models, ...(fitted === undefined ? [] : (['fitted'] as const))].map((model): ModelJob => {
-    const csv = files?.csv(model, config.hedge !== undefined) ?? null;
+  const { fitted, fillModel } = options;
+  const all = [...models, ...(fitted === undefined ? [] : (['fitted'] as const)), ...(fillModel ? [fillModel] : [])];
+  const jobs = all.map((model): ModelJob => {
+    const csv = files?.csv(typeof model === 'string' ? model : model.name, config.hedge !== undefined) ?? null;
     const isFit = model === 'fitted' && fitted?.fallback === null;
     return { ...shared, model, latencies, csv, ...(isFit && { fitted: fitted.hypotheses }) };
   });
   const sweep = sweepJobs(options, shared);
   const atOnce = sweep.length > 0 && threads === Infinity ? jobs.length : threads;
-  const all = await withProgress(progress, config.book, onShare =>
+  const results = await withProgress(progress, config.book, onShare =>
     runModels([...jobs, ...sweep.map(({ job }) => job)], rows, atOnce, onShare),
   );
-  const reports = all.slice(0, jobs.length);
+  const reports = results.slice(0, jobs.length);
   return {
     book: config.book,
     strategy: config.strategy.name,
@@ -124,7 +128,8 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
     made: { puntas: options.version, node: process.versions.node },
     models: reports,
     ...(fitted !== undefined && { fitted: { hash: fitted.hash, fallback: fitted.fallback } }),
-    ...(sweep.length > 0 && { latencySweep: sweep.map(({ ms }, i) => sweptLatency(ms, all[jobs.length + i]!)) }),
+    ...(fillModel !== undefined && { fillModel: { file: fillModel.file, sha256: fillModel.sha256 } }),
+    ...(sweep.length > 0 && { latencySweep: sweep.map(({ ms }, i) => sweptLatency(ms, results[jobs.length + i]!)) }),
     hash: createHash('sha256')
       .update(reports.map(report => report.hash).join(' '))
       .digest('hex'),

@@ -6,12 +6,14 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   fillModel,
   latencyOf,
+  ownFillModel,
   reportOf,
   rowsOfTape,
   RowWindow,
   runSideBySide,
   travel,
   windowOfLevels,
+  type FillModelFile,
   type ReplayDeskOptions,
   type ExternalReferenceOptions,
   type LatencySpec,
@@ -32,7 +34,9 @@ import {
   type Tape,
 } from '../../../src/tape/index.ts';
 import { withRecordedSource } from './recordedReference.ts';
+import { StrategyFileError } from '../../../strategies/index.ts';
 import { engineOf, hedgePlanOf } from '../../../src/wiring/bot.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import { withoutPlace } from '../../../src/wiring/place.ts';
 import { openCsv, type CsvOutput, type CsvPaths } from './csvFiles.ts';
 
@@ -49,7 +53,7 @@ const RUN = 1;
 
 /** Inputs of one run except the rows; plain data, so that a job can be sent to another thread. */
 export type ModelJob = {
-  readonly model: ModelName | 'fitted';
+  readonly model: ModelName | 'fitted' | FillModelFile;
   /** Hypotheses of the model `fitted`; if absent, it works like `expected`. */
   readonly fitted?: readonly WeightedHypothesis[];
   readonly config: Config;
@@ -104,7 +108,7 @@ export const haveSameFeed = (
 /**
  * Runs jobs that can share a feed in one pass over the rows. Reports are in job order, and equal to those of separate
  * runs. `onProgress` receives the index of a job and the completed share of that job, 0 to 1. Rejects with `UsageError`
- * if a CSV file cannot be written, and with other errors for rows that cannot be replayed.
+ * if a CSV file cannot be written or a fill model file fails, and with other errors for rows that cannot be replayed.
  */
 export async function runJobs(
   jobs: readonly ModelJob[],
@@ -130,11 +134,15 @@ export async function runJobs(
     return results.map((result, i) => reportOf(jobs[i]!.instrument, result));
   } catch (error) {
     for (const file of files) file?.discard();
-    throw error;
+    throw error instanceof StrategyFileError ? new UsageError(error.message) : error;
   }
 }
 
-function modelOfJob({ model, fitted, seed }: ModelJob, rows: MarketRows): FillModel {
+function modelOfJob({ model, fitted, instrument, seed }: ModelJob, rows: MarketRows): FillModel {
+  if (typeof model === 'object') {
+    const random = randomOf(seed ^ 0x0e);
+    return ownFillModel(model, instrument, () => random.next());
+  }
   if (model !== 'fitted') return fillModel(model, rows);
   if (fitted === undefined) return { ...fillModel('expected', rows), name: model };
   const random = randomOf(seed ^ 0x0f);

@@ -11,7 +11,7 @@ import { everythingIn, figuresOf, inWords, planIn } from './pages.ts';
 import { SHOWN, type Planned, type Session } from './plan.ts';
 import { screensOf } from './screens.ts';
 import { COLUMNS, isOnScreen, type Typed } from './terminal.ts';
-import { ownStrategyOnPage } from '../ownStrategy.ts';
+import { ownFillModelOnPage, ownStrategyOnPage } from '../ownStrategy.ts';
 import { fragmentsOf, hedgesElsewhere, wholeOf, type Fragment } from './yaml.ts';
 
 /** The checkout: this file is dist/test/docs/run/main.js. */
@@ -118,6 +118,7 @@ async function runSession(session: Session, lane: number): Promise<void> {
     for (const [name, target] of Object.entries(RECORDINGS)) symlinkSync(join(DATA, target), clone.path(name));
     symlinkSync(join(dir, 'tape'), clone.path('tape'));
     writeFileSync(clone.path('my-strategy.ts'), ownStrategyOnPage());
+    writeFileSync(clone.path('my-fills.ts'), ownFillModelOnPage());
     await clone.account();
     if (!/^export PUNTAS_API_KEY_FILE/m.test(all)) clone.useKeys();
     const webhooks = all.includes('puntas webhooks');

@@ -1,5 +1,5 @@
 /** Errors of strategy files as one line: their text, and their place in the file. */
-import { textOfError } from '../src/core/index.ts';
+import { textOfError } from '../../src/core/index.ts';
 
 /** Error of a strategy file as one line: `path:line:column: what is wrong; what to do`. */
 export class StrategyFileError extends Error {
