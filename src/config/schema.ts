@@ -23,7 +23,7 @@ import { sentinelKeys } from './sections/sentinel.ts';
 import { strategyKeys, type StrategyConfig } from './sections/strategy.ts';
 import { AT_ONCE, AT_RELOAD, ELSEWHERE } from './sections/takesEffect.ts';
 import { timing } from './sections/timing.ts';
-import { nextTierCounts } from './sections/values.ts';
+import { fillSamples, nextTierCounts } from './sections/values.ts';
 import { webhookKeys } from './sections/webhooks.ts';
 
 /** Maximum number of books of one process. */
@@ -58,6 +58,7 @@ const oneBook = {
   markouts: markouts.optional().meta(AT_RELOAD),
   pull: pull.optional().meta(AT_RELOAD),
   nextTierCounts: nextTierCounts.meta(AT_RELOAD),
+  fillSamples: fillSamples.optional().meta(AT_RELOAD),
   rfqReference: rfqReference
     .optional()
     .meta(AT_RELOAD)
@@ -109,6 +110,7 @@ export const PER_BOOK = [
   'markouts',
   'pull',
   'nextTierCounts',
+  'fillSamples',
   'regimes',
   'inventory',
 ] as const satisfies readonly (keyof OneBook)[];

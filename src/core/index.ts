@@ -65,6 +65,7 @@ export * from './hedging/elsewherePrice.ts';
 export * from './hedging/orderEvidence.ts';
 export * from './hedging/paidCost.ts';
 export * from './quoting/nextTier.ts';
+export * from './quoting/fillSamples.ts';
 export * from './quoting/rfqReference.ts';
 export * from './engine/emptySides.ts';
 export * from './accounting/transactions.ts';

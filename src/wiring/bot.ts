@@ -15,6 +15,8 @@ import {
   TooLarge,
   unstored,
   valueFloor,
+  seedOf,
+  withFillSamples,
   withNextTier,
   withRfqReference,
   type BookOptions,
@@ -285,7 +287,7 @@ export function engineOf(
   try {
     return new Engine(
       sharedOptionsOf(config, run, onNews, isTraced),
-      books.map((one, i) => bookOptionsOf(one, all[i]!)),
+      books.map((one, i) => bookOptionsOf(one, all[i]!, run)),
     );
   } catch (error) {
     const path = error instanceof TooLarge ? pathOfText(config, error.text) : null;
@@ -323,7 +325,7 @@ function belowOneLot(config: Config, instrument: Instrument): string | null {
   return null;
 }
 
-function bookOptionsOf(config: Config, rules: Rules): BookOptions {
+function bookOptionsOf(config: Config, rules: Rules, run: number): BookOptions {
   const { instrument } = rules;
   const tooNear = edgeProblem(config, rules.makerRate);
   if (tooNear !== null) throw new FeesTooHigh(tooNear, rules.tier ? describeTier(rules.tier) : null);
@@ -335,9 +337,18 @@ function bookOptionsOf(config: Config, rules: Rules): BookOptions {
   const elsewhere = placedBookOf(config, hedgeBandMax(config));
   return {
     instrument,
-    strategy: withRfqReference(
-      config.rfqReference,
-      withFairValue(config.fairValue, withNextTier(config.nextTierCounts, kind.make(strategy, instrument)), instrument),
+    strategy: withFillSamples(
+      config.fillSamples && { ...config.fillSamples, levelsMax: config.limits.ordersMax },
+      withRfqReference(
+        config.rfqReference,
+        withFairValue(
+          config.fairValue,
+          withNextTier(config.nextTierCounts, kind.make(strategy, instrument)),
+          instrument,
+        ),
+      ),
+      instrument,
+      seedOf(`${config.instance} ${config.book} ${run}`),
     ),
     limits: limitsOf(config, instrument),
     halts: {

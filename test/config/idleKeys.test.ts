@@ -366,7 +366,7 @@ const OTHERS: readonly (readonly [section: string, keys: string])[] = [
   ['reference.sources.*', 'from staleAfterMs frozenAfterMs amount'],
   ['reference.basis', 'sdBps revertMs driftBps errorMaxBps bandBps unknown'],
   ['reference.feeds.*', 'book url file price time'],
-  ['', 'accountLimits books hedge markouts nextTierCounts rfqReference webhooks alerts console'],
+  ['', 'accountLimits books fillSamples hedge markouts nextTierCounts rfqReference webhooks alerts console'],
   ['hedge', 'band residual venues elsewhere routes costMaxBps costDayMax carryBpsPerHour everyMs pauseMs'],
   [
     'hedge.elsewhere',
@@ -379,6 +379,7 @@ const OTHERS: readonly (readonly [section: string, keys: string])[] = [
     'spreadBps paddingBps lifeMs capacity refillMs delayMinMs delayMaxMs latencyMs failedShare refusedShare lostShare',
   ],
   ['markouts', 'horizonMs halfLifeMs minFills standardErrors toleratedBps widenBpsMax'],
+  ['fillSamples', 'perHour lifeMs withinBps'],
   ['pull', 'leader print'],
   ['pull.leader', 'share marginBps basisMemoryMs maxAgeMs'],
   ['pull.print', 'withinMs holdMs'],

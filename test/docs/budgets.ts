@@ -30,8 +30,9 @@
  * It was raised by 70 for what the results of a configuration leave out: stops and manual trades.
  * It was raised by 60 for scouts of several days, and for what 5% of error mean with ten books.
  * It was raised by 145 for fill models as files.
+ * It was raised by 115 for fill samples.
  */
-export const WORDS_MAX = 47_390;
+export const WORDS_MAX = 47_505;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -47,7 +48,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/cli.md': 3_290,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 5_260,
+  'docs/configuration.md': 5_300,
   'docs/console.md': 1_040,
   'docs/container.md': 620,
   'docs/contents.md': 230,
@@ -57,7 +58,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/environment.md': 340,
   'docs/exchanges.md': 620,
   'docs/fair-value.md': 575,
-  'docs/fill-models.md': 1065,
+  'docs/fill-models.md': 1126,
   'docs/first-backtest.md': 275,
   'docs/first-day.md': 825,
   'docs/fleet.md': 490,

@@ -251,7 +251,7 @@ class Simulation {
       promises: {
         book: BOOK,
         prefix: `${INSTANCE}-`,
-        levels: config.strategy.levels ?? 1,
+        levels: (config.strategy.levels ?? 1) + (config.fillSamples === undefined ? 0 : 1),
         isReadTwice: config.reference !== undefined,
         positionMax: BigInt(Math.round(Number(config.limits.positionMax) * 1e8)),
         // If omitted, the target is the opening balance.
@@ -269,7 +269,7 @@ class Simulation {
         minuteMs: 60_000 / world.speeds.bot,
         messagesPerMinute: config.halts.messagesPerMinute,
         usesStream: scenario.usesStream,
-        earnsFees: !config.nextTierCounts,
+        earnsFees: !config.nextTierCounts && config.fillSamples === undefined,
       },
     });
     this.#hedges = config.hedge && this.#there === null ? this.#hedgeJudge(config.hedge) : null;

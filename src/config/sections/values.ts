@@ -80,3 +80,23 @@ export const nextTierCounts = z
   .describe(
     'Whether quotes subtract from the maker fee the value that traded volume has for reaching the next fee tier.',
   );
+
+/** Milliseconds per hour. */
+const HOUR_MS = 3_600_000;
+
+export const fillSamples = z
+  .strictObject({
+    perHour: z.int().min(1).max(120).default(12).describe('Orders of the minimum amount per hour.'),
+    lifeMs: millis(1_000, HOUR_MS).default(60_000).describe('Time for which such an order stays, unless it fills.'),
+    withinBps: z
+      .number()
+      .min(0)
+      .max(500)
+      .default(5)
+      .describe('Maximum distance from the best price of its side; distances are drawn evenly.'),
+  })
+  .refine(({ perHour, lifeMs }) => perHour * lifeMs <= HOUR_MS, {
+    path: ['lifeMs'],
+    error: 'expected perHour times lifeMs of at most one hour (3600000); decrease one of them',
+  })
+  .describe('Small orders at random times and distances, from which puntas calibrate --fills learns.');

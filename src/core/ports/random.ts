@@ -22,6 +22,9 @@ export function mixed(value: number): number {
   return x ^ (x >>> 16);
 }
 
+/** Returns a seed for `randomOf` from a text. */
+export const seedOf = (text: string): number => [...text].reduce((seed, char) => mixed(seed ^ char.charCodeAt(0)), 0);
+
 /**
  * Returns a standard normal draw (Box-Muller). Discards the second value of each pair, so that every draw uses exactly
  * two uniform numbers.

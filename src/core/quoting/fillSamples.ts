@@ -1,0 +1,95 @@
+/**
+ * Fill samples: orders of the minimum amount at random times, sides and distances, next to the quotes of a strategy. A
+ * fill model that is fitted to own fills then knows more than the places that the strategy chooses.
+ */
+import { bestOf } from '../model/book.ts';
+import type { Instrument } from '../model/instrument.ts';
+import type { Amount, Millis, Side } from '../model/units.ts';
+import { mixed, randomOf } from '../ports/random.ts';
+import type { Level, Quote, Strategy, View } from './strategy.ts';
+
+export type FillSampleRules = {
+  /** Number of orders per hour. Each has its own part of the hour. */
+  readonly perHour: number;
+  /** Time for which an order stays, unless it fills. At most the part of one order. */
+  readonly lifeMs: Millis;
+  /** Maximum distance from the best price of its side, in bps. */
+  readonly withinBps: number;
+  /** Maximum number of levels on both sides together, with the sample. */
+  readonly levelsMax: number;
+};
+
+/** Name of the step of a sample's price. */
+export const FILL_SAMPLE = 'fill sample';
+const HOUR_MS: Millis = 3_600_000;
+
+/** Sample of one part of an hour. `price` is in ticks, not rounded; `null` until the sample starts. */
+type Sample = {
+  readonly part: number;
+  readonly from: Millis;
+  readonly to: Millis;
+  readonly side: Side;
+  readonly bps: number;
+  price: number | null;
+  isOver: boolean;
+};
+
+/**
+ * Returns the strategy with samples; unchanged without rules. A sample is quoted only on a side on which the strategy
+ * quotes. It ends early with a fill of its side, so each sample fills at most once. Equal seeds give equal samples.
+ */
+export function withFillSamples(
+  rules: FillSampleRules | undefined,
+  strategy: Strategy,
+  instrument: Instrument,
+  seed: number,
+): Strategy {
+  if (rules === undefined) return strategy;
+  let sample: Sample | null = null;
+  return {
+    ...strategy,
+    quote(view) {
+      const quote = strategy.quote(view);
+      const part = Math.floor((view.at * rules.perHour) / HOUR_MS);
+      if (sample?.part !== part) sample = drawn(rules, part, seed);
+      return withSample(quote, sample, view, instrument, rules.levelsMax);
+    },
+  };
+}
+
+function drawn({ perHour, lifeMs, withinBps }: FillSampleRules, part: number, seed: number): Sample {
+  const random = randomOf(mixed(seed ^ mixed(part)));
+  const length = HOUR_MS / perHour;
+  const from = part * length + random.next() * Math.max(0, length - lifeMs);
+  const side = random.next() < 0.5 ? 'buy' : 'sell';
+  return { part, from, to: from + lifeMs, side, bps: random.next() * withinBps, price: null, isOver: false };
+}
+
+function withSample(quote: Quote, sample: Sample, view: View, instrument: Instrument, levelsMax: number): Quote {
+  const { side } = sample;
+  const levels = side === 'buy' ? quote.bids : quote.asks;
+  if (sample.isOver || view.at < sample.from || levels.length === 0) return quote;
+  const fill = side === 'buy' ? view.lastBuy : view.lastSell;
+  if (view.at >= sample.to || (sample.price !== null && fill !== null && fill.at >= sample.from)) {
+    sample.isOver = true;
+    return quote;
+  }
+  if (quote.bids.length + quote.asks.length >= levelsMax) return quote;
+  const sign = side === 'buy' ? 1 : -1;
+  sample.price ??= bestOf(view.depth, side) * (1 - (sign * sample.bps) / 10_000);
+  const level = levelAt(sample.price, side, instrument);
+  const opposite = side === 'buy' ? quote.asks[0] : quote.bids[0];
+  // The market moved through the strategy's own quote of the other side, with which the sample would trade.
+  if (opposite !== undefined && (opposite.price - level.price) * sign <= 1) return quote;
+  // Best price first; the sample comes after a level with the same price.
+  const at = levels.findIndex(({ price }) => price * sign < level.price * sign);
+  const all = at < 0 ? [...levels, level] : [...levels.slice(0, at), level, ...levels.slice(at)];
+  return side === 'buy' ? { ...quote, bids: all } : { ...quote, asks: all };
+}
+
+/** Returns the level with the minimum amount that the exchange accepts at a price. */
+function levelAt(price: number, side: Side, { amountMin, valueMin }: Instrument): Level {
+  const ticks = BigInt(Math.max(1, side === 'buy' ? Math.floor(price) : Math.ceil(price)));
+  const lots = Math.max(amountMin, Number((valueMin + ticks - 1n) / ticks));
+  return { price, amount: lots as Amount, why: [{ name: FILL_SAMPLE, ticks: price }] };
+}
