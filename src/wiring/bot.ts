@@ -15,7 +15,7 @@ import {
   TooLarge,
   unstored,
   valueFloor,
-  seedOf,
+  seedFromText,
   withFillSamples,
   withNextTier,
   withRfqReference,
@@ -348,7 +348,7 @@ function bookOptionsOf(config: Config, rules: Rules, run: number): BookOptions {
         ),
       ),
       instrument,
-      seedOf(`${config.instance} ${config.book} ${run}`),
+      seedFromText(`${config.instance} ${config.book} ${run}`),
     ),
     limits: limitsOf(config, instrument),
     halts: {

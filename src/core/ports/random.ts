@@ -23,7 +23,8 @@ export function mixed(value: number): number {
 }
 
 /** Returns a seed for `randomOf` from a text. */
-export const seedOf = (text: string): number => [...text].reduce((seed, char) => mixed(seed ^ char.charCodeAt(0)), 0);
+export const seedFromText = (text: string): number =>
+  [...text].reduce((seed, char) => mixed(seed ^ char.charCodeAt(0)), 0);
 
 /**
  * Returns a standard normal draw (Box-Muller). Discards the second value of each pair, so that every draw uses exactly

@@ -13,6 +13,7 @@ import {
   type Strategy,
   type View,
 } from '../../../src/core/index.ts';
+import { between } from '../../draws.ts';
 import { runsOf } from '../../many.ts';
 import { instrument, MID, viewOf } from '../../strategies/examples.ts';
 import { bookRules, depthOf } from '../market.ts';
@@ -23,9 +24,10 @@ const QUOTE: Quote = { bids: [far(MID - 90), far(MID - 150)], asks: [far(MID + 9
 const quoting = (quote: Quote): Strategy => ({ quote: () => quote });
 
 const isSample = ({ why }: Level): boolean => why[0]?.name === FILL_SAMPLE;
-const samplesIn = ({ bids, asks }: Quote) => [
-  ...bids.filter(isSample).map(level => ({ side: 'buy' as Side, level })),
-  ...asks.filter(isSample).map(level => ({ side: 'sell' as Side, level })),
+type SampleLevel = { readonly side: Side; readonly level: Level };
+const samplesIn = ({ bids, asks }: Quote): readonly SampleLevel[] => [
+  ...bids.filter(isSample).map(level => ({ side: 'buy' as const, level })),
+  ...asks.filter(isSample).map(level => ({ side: 'sell' as const, level })),
 ];
 const withoutSamples = (quote: Quote): Quote => ({
   ...quote,
@@ -49,7 +51,7 @@ const rules = fc.integer({ min: 1, max: 120 }).chain(perHour =>
   fc.record({
     perHour: fc.constant(perHour),
     lifeMs: fc.integer({ min: 1_000, max: Math.floor(HOUR_MS / perHour) }),
-    withinBps: fc.double({ min: 0, max: 50, noNaN: true }),
+    withinBps: between(0, 50),
     levelsMax: fc.constant(100),
   }),
 ) as fc.Arbitrary<FillSampleRules>;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { edgeProblem, loadConfig, type Config } from '../../../src/config.ts';
 import { configSchema } from '../../../src/config/schema.ts';
-import { seedOf } from '../../../src/core/index.ts';
+import { seedFromText } from '../../../src/core/index.ts';
 import { strategies, type StrategyName } from '../../../strategies/index.ts';
 import type { Chance } from './chance.ts';
 
@@ -102,7 +102,7 @@ export function drawnConfig(chance: Chance, base: RawConfig, usesStream: boolean
         markouts: chance.hit(0.5) ? section('markouts') : undefined,
         pull: chance.hit(0.5) ? section('pull') : undefined,
         // Not a draw of its own, so that all other draws of a seed stay as they were.
-        fillSamples: seedOf(JSON.stringify(strategy)) % 4 === 0 ? { perHour: 120, lifeMs: 20_000 } : undefined,
+        fillSamples: seedFromText(JSON.stringify(strategy)) % 4 === 0 ? { perHour: 120, lifeMs: 20_000 } : undefined,
         timing: {
           ...(base['timing'] as object),
           decideEveryMs: chance.integer(500, 1_500),
