@@ -18,7 +18,7 @@ import { schemaFor, type Config, type ConfigSchema } from './config/schema.ts';
 import { selectsFile, withStrategyFile, type StrategyFiles, type WithStrategyFile } from './config/strategyFiles.ts';
 import { readYaml, YAML_LENGTH_MAX } from './config/text/yamlText.ts';
 
-export { configChanges, isTradingChange } from './config/changes.ts';
+export { changedBook, configChanges, isTradingChange } from './config/changes.ts';
 export type { ConfigChange } from './config/changes.ts';
 export {
   parameterRefusal,
@@ -37,6 +37,7 @@ export {
   otherBooksOf,
   otherBooksWith,
   publicPerMinute,
+  withMoreBooks,
 } from './config/books.ts';
 export { edgeProblem } from './config/crossFieldChecks.ts';
 export {

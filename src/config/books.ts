@@ -176,6 +176,23 @@ export function configOfBooks(configs: readonly Config[]): Config {
   return { ...first!, books };
 }
 
+/**
+ * Returns a configuration with further books after its own. A book keeps its target only if it is the first with its
+ * base currency. `null` if these books cannot be used together.
+ */
+export function withMoreBooks(config: Config, more: readonly Config[]): Config | null {
+  if ('file' in config.strategy) return null;
+  const configs = [...booksOf(config)];
+  for (const one of more) {
+    const isHome = configs.every(({ book }) => pairOf(book)[0] !== pairOf(one.book)[0]);
+    configs.push(isHome ? one : { ...one, inventory: {} });
+  }
+  const { book: _, ...all } = configOfBooks(configs);
+  if (listProblems(all).length > 0) return null;
+  const together = { ...all, book: config.book };
+  return accountProblems(booksOf(together)).length > 0 ? null : together;
+}
+
 /** Returns the symbols of the books after the first. */
 export const otherBooksOf = ({ books = [] }: Pick<Config, 'books'>): readonly string[] =>
   books.slice(1).map(({ symbol }) => symbol);

@@ -1,5 +1,5 @@
 /** One bot with three books, as processes: an exchange, a bot that is killed, and the bot that goes on. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { Bench, printed, puntas, ran, sharedPuntas, type Program } from './program.ts';
@@ -136,5 +136,49 @@ describe('one bot with three books', () => {
       expect([refused.code, refused.stderr.trim().split('\n').length], what).toEqual([2, 1]);
       expect(refused.stderr).toContain(`books: expected one book for ${what}, found 3`);
     }
+  });
+
+  test('gets a book and loses a book by a reload, over a kill amid it: no order is left, the ledger is exact', async () => {
+    const whole = readFileSync(config, 'utf8');
+    const withBooks = (...symbols: readonly string[]): void => {
+      const { books, ...file } = parse(whole) as { books: { symbol: string }[] };
+      const kept = symbols.map(symbol => books.find(book => book.symbol === symbol));
+      writeFileSync(config, stringify({ ...file, books: kept }));
+    };
+    withBooks('btc_mxn', 'eth_mxn');
+    const first = puntas(['run', '-c', config], environment);
+    for (const book of ['btc_mxn', 'eth_mxn']) await first.sees(quotesOf(book));
+    withBooks(...BOOKS);
+    const shown = await ran(['reload', '-c', config, '--preview']);
+    expect([shown.code, shown.stderr]).toEqual([0, '']);
+    expect(shown.stdout).toMatch(/^books\.btc_usd: added; [^\n]*\nbtc_usd:\n +now +then\n/);
+    first.signal('SIGHUP');
+    await first.sees(/reload: applied: run \d+ resumed/);
+    await first.sees(quotesOf('btc_usd'));
+
+    withBooks('btc_mxn', 'btc_usd');
+    first.signal('SIGHUP');
+    await first.sees(/reload: books\.eth_mxn: removed|ends because a new configuration applies|eth_mxn: not quoting/);
+    first.signal('SIGKILL');
+    await first.ended;
+
+    const second = puntas(['run', '-c', config, '--json'], environment);
+    for (const book of ['btc_mxn', 'btc_usd']) await second.sees(quotesOf(book));
+    withBooks(...BOOKS);
+    // Refused while the orders that the killed bot left in eth_mxn are being settled.
+    let answer = await ran(['reload', '-c', config, '--reason', 'the test']);
+    for (let i = 0; i < 60 && answer.stdout.includes('already changing'); i++)
+      answer = await ran(['reload', '-c', config, '--reason', 'the test']);
+    expect([answer.code, answer.stdout]).toEqual([0, expect.stringContaining('books.eth_mxn: added')]);
+    await second.sees(quotesOf('eth_mxn'));
+    second.signal('SIGTERM');
+    const ended = await second.ended;
+    expect(ended.code, ended.stderr).toBe(0);
+    const summary = printed(ended) as Ended;
+    expect([summary.ledgerMatches, summary.openOrdersLeft, summary.others.length]).toEqual([true, 0, 2]);
+    expect((await ran(['replay', state, '--all'])).code).toBe(0);
+    const { stdout } = await ran(['halt', '-c', config, '--cancel', '--reason', 'the test'], environment);
+    expect(stdout).toContain(`verified: no open orders of desk left on ${BOOKS.join(', ')}`);
+    expect((await ran(['resume', '-c', config, '--reason', 'the test'])).code).toBe(0);
   });
 });

@@ -31,8 +31,9 @@
  * It was raised by 60 for scouts of several days, and for what 5% of error mean with ten books.
  * It was raised by 145 for fill models as files.
  * It was raised by 115 for fill samples.
+ * It was raised by 60 for reloads of several books.
  */
-export const WORDS_MAX = 47_505;
+export const WORDS_MAX = 47_565;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -80,7 +81,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/recording.md': 525,
   'docs/recovery.md': 700,
   'docs/reference-price.md': 700,
-  'docs/reload.md': 380,
+  'docs/reload.md': 420,
   'docs/remote.md': 505,
   'docs/report.md': 545,
   'docs/runbook.md': 3_135,

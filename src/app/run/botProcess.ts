@@ -1,8 +1,9 @@
 /** Process of `puntas run`: opens the state, trades until stopped, cancels all orders and returns the result. */
-import { booksOf, booksText, leavesTransfers, type Config } from '../../config.ts';
+import { booksOf, leavesTransfers, otherBooksOf, type Config } from '../../config.ts';
 import { isOver } from '../../hedge/index.ts';
 import {
   describeTier,
+  sleep,
   type Clock,
   type EngineNews,
   type Millis,
@@ -55,6 +56,7 @@ import {
 } from '../../wiring/place.ts';
 import { ClockGap, SET_CLOCK } from '../../messages/clockGap.ts';
 import { refuseUntried } from '../../wiring/venueRegistry.ts';
+import { refuseBooks } from '../../wiring/configFile.ts';
 import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitoredState.ts';
 import { logOfBook } from '../../live/log.ts';
@@ -71,9 +73,9 @@ import { storeApprovedStrategy } from './approvedStrategy.ts';
 import { assertStrategyApproved } from './strategyApproval.ts';
 import { throwAsUsageError, openOwnState, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';
-import { UsageError } from '../../wiring/usageError.ts';
 import { RunTotals } from './runTotals.ts';
 import { changesSinceLastRun } from './earlierConfig.ts';
+import { withLeftBooks } from './leftBooks.ts';
 import { cleanUpFailedStart, cleanUpDamagedState } from './startupCleanup.ts';
 
 export type RunResult = Omit<StopReport, 'ledgerMatches'> & { readonly summary: Summary };
@@ -86,6 +88,8 @@ type Ends = (() => unknown)[];
  * empty reading differs from the following reading.
  */
 const OPENING_APART_MS = 2_000;
+/** Pause before a book that the configuration no longer has is removed again, in ms. */
+const LEFT_AGAIN_MS = 5_000;
 /** Reason for not being ready while the journal cannot be written. The text is constant, like the engine's reasons. */
 const DISK_FULL = 'the disk does not take the journal';
 
@@ -100,10 +104,12 @@ export class BotProcess {
   readonly #elsewhere: PlaceSide | undefined;
   /** Differences between the clocks of this machine and of both exchanges, from the answers to the first requests. */
   readonly #gaps = { here: new ClockGap(), there: new ClockGap() };
-  /** Totals of each book, in the order of the configuration. */
-  readonly #runTotals: readonly RunTotals[];
+  /** Totals of each book that this process has quoted, by symbol. */
+  readonly #runTotals = new Map<string, RunTotals>();
   /** Journal of the current run. One process can have several runs in sequence. */
   #journal: Journal;
+  /** Number and configuration of the run that this process opened. */
+  readonly #opened: Pick<Journal, 'run' | 'setup'>;
   #runSince: Millis;
   #requests = 0;
   #metrics: Metrics | null = null;
@@ -113,7 +119,11 @@ export class BotProcess {
   #isStoppedCleanly = false;
   /** Current configuration; a reload replaces it. */
   #config: Config;
-  #reference: ReturnType<typeof referenceOf>;
+  /** Reference prices of the current configuration that must be closed. */
+  #references: readonly ReturnType<typeof referenceOf>[] = [];
+  readonly #stopping = new AbortController();
+  /** Called when a run has taken over. */
+  #onOtherRun: () => void = () => undefined;
   /** Problem to report if both exchanges are one account, or may be; `null` if they are two accounts. */
   #oneAccount: Awaited<ReturnType<typeof oneAccountProblem>> = null;
 
@@ -155,10 +165,10 @@ export class BotProcess {
     const { config, venue, clock, seed } = options;
     this.#options = options;
     this.#config = config;
-    this.#runTotals = booksOf(config).map(() => new RunTotals());
     this.#ends = ends;
     this.#resumeCommand = ownCommand('resume', { configFile: options.configFile, stateDir: config.state.dir });
     this.#journal = journal;
+    this.#opened = { run: journal.run, setup: journal.setup };
     ends.push(() => this.#journal.close());
     this.#latch = latchIn(config.state.dir);
     this.#latch.reserve();
@@ -193,11 +203,10 @@ export class BotProcess {
     assertTwoAccounts(config, this.#oneAccount);
     this.#startAlerts();
     const isLeaving = leavesTransfers(config);
-    const first = this.#setupOf(config);
+    const first = this.#setupOf(this.#withLeftBooks());
     if (first.beside?.place) this.#elsewhere?.start();
-    this.#reference = first.beside?.reference;
-    this.#ends.push(() => this.#reference?.close());
-    for (const { reference } of first.others) this.#ends.push(() => reference?.close());
+    this.#references = referencesIn(first);
+    this.#ends.push(() => closeAll(this.#references));
     const rotation = await RecordingRotation.open({
       bot: { book: config.book, instance: config.instance, resumeCommand: this.#resumeCommand },
       clock,
@@ -218,8 +227,8 @@ export class BotProcess {
         settlements: new NumberedMailbox(config.state.dir, 'settle'),
         flatten: flattenIn(config.state.dir),
       },
-      onNews: (news, { instrument }) => {
-        const ownLog = config.books === undefined ? log : logOfBook(log, instrument.symbol);
+      onNews: (news, { instrument }, books) => {
+        const ownLog = books === 1 ? log : logOfBook(log, instrument.symbol);
         logEvent(ownLog, instrument, news, this.#resumeCommandFor(instrument.symbol, news));
         const counted = instrument.symbol === config.book ? this.#metrics : this.#metrics?.ofBook(instrument.symbol);
         if (news.kind === 'count') counted?.order(news.side, news.event);
@@ -234,6 +243,45 @@ export class BotProcess {
       if (id?.kind === 'done') this.#journal.ownedBy(id.value);
     }
     return rotation;
+  }
+
+  /**
+   * Returns the configuration of the first run. It also has books that only an earlier run had, if their orders may be
+   * open or unbooked. An example is a run that was killed during a reload that removed a book.
+   */
+  #withLeftBooks(): Config {
+    const { config, clock, log } = this.#options;
+    const { orders } = this.#journal.leftovers;
+    const all = withLeftBooks(config, orders, config.state.dir);
+    if (all === null) return config;
+    this.#journal = this.#journal.next(clock.now(), JSON.stringify(all));
+    this.#config = all;
+    const left = otherBooksOf(all).filter(book => book !== config.book && !otherBooksOf(config).includes(book));
+    log.warn(
+      { books: left },
+      `orders of an earlier run in ${left.join(', ')} may be open, but the configuration no longer has this book; it is not quoted, and is removed when its orders are settled`,
+    );
+    return all;
+  }
+
+  /** Removes the books that only an earlier run had, as soon as their orders are settled. */
+  #removeLeftBooks(rotation: RecordingRotation): void {
+    const { config, clock, log } = this.#options;
+    if (this.#config === config) return;
+    const remove = async (): Promise<void> => {
+      while (!this.#stopping.signal.aborted) {
+        const end = await this.#rollTo(rotation, config);
+        if (end.kind === 'taken') {
+          this.#config = config;
+          log.info({ run: end.run }, `run ${end.run} resumed without the removed books; their orders are settled`);
+          return;
+        }
+        log.warn({}, `the removed books stay for now: ${end.why}`);
+        await sleep(clock, LEFT_AGAIN_MS, this.#stopping.signal);
+      }
+    };
+    const removing = remove().catch((error: unknown) => rotation.run.reportFailure(error));
+    this.#ends.push(() => removing);
   }
 
   /**
@@ -318,9 +366,8 @@ export class BotProcess {
       config: () => this.#config,
       run: () => this.#journal.run,
       assertUsable: next => {
-        if (next.books !== undefined || this.#config.books !== undefined)
-          throw new UsageError('books: a bot with several books cannot reload its configuration; restart the bot');
         if (venue.paper === undefined) refuseUntried(next);
+        else refuseBooks(next, 'paper trading');
         assertVenuesFit(next);
         assertTwoAccounts(next, this.#oneAccount);
       },
@@ -347,7 +394,7 @@ export class BotProcess {
         return end;
       },
     });
-    const { run, setup } = this.#journal;
+    const { run, setup } = this.#opened;
     reloading.noteStart(changesSinceLastRun(this.#config.state.dir, run, setup));
     const looking = reloading.start();
     this.#ends.push(() => looking.stop());
@@ -370,18 +417,17 @@ export class BotProcess {
   #cancels(rotation: RecordingRotation): void {
     const { clock, log } = this.#options;
     const { instance, state } = this.#config;
-    const book = booksText(this.#config);
     const box = new RequestBox(state.dir, 'cancel', 'cancelAnswer');
-    const canceling = startCanceling({ clock, log, box, book, instance, rotation });
+    const canceling = startCanceling({ clock, log, box, instance, rotation });
     this.#ends.push(() => canceling.stop());
   }
 
   async #rollTo(rotation: RecordingRotation, config: Config): Promise<Reloaded> {
     const next = this.#setupOf(config);
     const end = await rotation.reload(next);
-    const { reference } = next.beside;
-    await (end.kind === 'taken' ? this.#reference : reference)?.close();
-    if (end.kind === 'taken') this.#reference = reference;
+    const isTaken = end.kind === 'taken';
+    await closeAll(isTaken ? this.#references : referencesIn(next));
+    if (isTaken) this.#references = referencesIn(next);
     return end;
   }
 
@@ -407,7 +453,7 @@ export class BotProcess {
       config.book,
       version,
       () => shownBook(0),
-      () => this.#ofOthers(shownBook),
+      () => this.#ofOthers(rotation.run, shownBook),
     );
     showProcess(shown);
     this.#metrics = shown;
@@ -421,7 +467,7 @@ export class BotProcess {
       notReady: () =>
         [
           ...notReady(this.#snapshot(rotation.run)),
-          ...this.#ofOthers(i => {
+          ...this.#ofOthers(rotation.run, i => {
             const { symbol } = rotation.run.engine.books[i]!;
             return notReady(this.#snapshot(rotation.run, i)).map(reason => `${symbol}: ${reason}`);
           }).flat(),
@@ -451,6 +497,7 @@ export class BotProcess {
     const stopped = new Promise<string>(resolve => (stop = resolve));
     // If the process is killed from now on, the next start knows that this file was accepted.
     storeApprovedStrategy(this.#config.state.dir, this.#config);
+    this.#removeLeftBooks(rotation);
     rotation.start(() => stop('something broke'));
     onStarted();
     this.#watchForAlerts(rotation);
@@ -464,6 +511,7 @@ export class BotProcess {
     );
     const why = await stopped;
     log.info({ why }, `stopping (${why}): canceling all orders and verifying that none is left`);
+    this.#stopping.abort();
     const report = await rotation.stop();
     const { left, unread, openHedge, failure, haltedAlone } = report;
     // An open hedge does not prevent the heartbeat `stopped`, because the sentinel can cancel only orders on the bot's
@@ -479,7 +527,10 @@ export class BotProcess {
     if (isAllGone(report)) await scrapes.next();
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
     const summary = summaryOf(instrument, this.#snapshot(rotation.run), report, {
-      others: this.#ofOthers(i => [rotation.run.rulesOfBooks[i]!.instrument, this.#snapshot(rotation.run, i)]),
+      others: this.#ofOthers(rotation.run, i => [
+        rotation.run.rulesOfBooks[i]!.instrument,
+        this.#snapshot(rotation.run, i),
+      ]),
       seconds,
       requests: this.#requests,
       halted: stopText(rotation.run.engine, 'haltedBecause'),
@@ -504,21 +555,28 @@ export class BotProcess {
   #rolled(run: Run, next: Journal): void {
     const { clock } = this.#options;
     this.#journal = next;
-    this.#runTotals.forEach((totals, i) =>
-      totals.add(run.engine.books[i]!.snapshot(run.time()), clock.elapsed() - this.#runSince),
-    );
+    for (const book of run.engine.books)
+      this.#totalsOf(book.symbol).add(book.snapshot(run.time()), clock.elapsed() - this.#runSince);
     this.#runSince = clock.elapsed();
+    this.#onOtherRun();
+  }
+
+  #totalsOf(symbol: string): RunTotals {
+    const totals = this.#runTotals.get(symbol) ?? new RunTotals();
+    this.#runTotals.set(symbol, totals);
+    return totals;
   }
 
   /** Returns the snapshot of a book, by default of the first. */
   #snapshot(run: Run, i = 0): Snapshot {
     const ms = this.#options.clock.elapsed() - this.#runSince;
-    return this.#runTotals[i]!.with(run.engine.books[i]!.snapshot(run.time()), ms);
+    const book = run.engine.books[i]!;
+    return this.#totalsOf(book.symbol).with(book.snapshot(run.time()), ms);
   }
 
-  /** Returns the result of `of` for each book after the first. */
-  #ofOthers<T>(of: (i: number) => T): readonly T[] {
-    return this.#runTotals.slice(1).map((_, i) => of(i + 1));
+  /** Returns the result of `of` for each book of a run after the first. */
+  #ofOthers<T>(run: Run, of: (i: number) => T): readonly T[] {
+    return run.engine.books.slice(1).map((_, i) => of(i + 1));
   }
 
   #sayAssumptions(): void {
@@ -558,24 +616,35 @@ export class BotProcess {
     );
   }
 
-  /** Starts the status line. */
+  /** Starts the status line of each book, and starts them again after a change of the books. */
   #showStatus(rotation: RecordingRotation): void {
+    let lines: readonly { stop(): void }[] = [];
+    let shown = '';
+    const show = () => {
+      const symbols = rotation.run.engine.books.map(({ symbol }) => symbol);
+      if (symbols.join() === shown) return;
+      shown = symbols.join();
+      for (const line of lines) line.stop();
+      lines = symbols.map((_, i) => this.#statusLine(rotation, i, symbols.length > 1));
+    };
+    show();
+    this.#onOtherRun = show;
+    this.#ends.push(() => lines.forEach(line => line.stop()));
+  }
+
+  #statusLine(rotation: RecordingRotation, i: number, isNamed: boolean): { stop(): void } {
     const { venue, clock, log, rowRoom = () => Infinity } = this.#options;
-    const isOne = this.#runTotals.length === 1;
-    this.#runTotals.forEach((_, i) => {
-      const line = status({
-        log,
-        // The instrument is read from the current run, because a change of the tick size starts a new run with other
-        // price units.
-        instrument: () => rotation.run.rulesOfBooks[i]!.instrument,
-        now: () => this.#snapshot(rotation.run, i),
-        clock,
-        speed: venue.speed,
-        queueAhead: () => rotation.run.marketStatuses[i]!.queueAhead,
-        room: () => rowRoom() - (venue.paper === undefined ? 0 : PAPER_PREFIX.length),
-        isNamed: !isOne,
-      });
-      this.#ends.push(() => line.stop());
+    return status({
+      log,
+      // The instrument is read from the current run, because a change of the tick size starts a new run with other
+      // price units.
+      instrument: () => rotation.run.rulesOfBooks[i]!.instrument,
+      now: () => this.#snapshot(rotation.run, i),
+      clock,
+      speed: venue.speed,
+      queueAhead: () => rotation.run.marketStatuses[i]!.queueAhead,
+      room: () => rowRoom() - (venue.paper === undefined ? 0 : PAPER_PREFIX.length),
+      isNamed,
     });
   }
 
@@ -606,6 +675,16 @@ function sentinelIn(dir: string, clock: Clock): () => boolean {
 }
 
 const SENTINEL_STILL_MAX_MS = 60_000;
+
+/** Returns the reference prices of all books of a setup. */
+const referencesIn = (setup: {
+  readonly beside: { readonly reference: ReturnType<typeof referenceOf> };
+  readonly others: readonly { readonly reference: ReturnType<typeof referenceOf> }[];
+}) => [setup.beside, ...setup.others].map(({ reference }) => reference);
+
+async function closeAll(references: readonly ReturnType<typeof referenceOf>[]): Promise<void> {
+  for (const reference of references) await reference?.close();
+}
 
 /** Starts the console if configured. Returns the function that stops the console. */
 function startConsole({ config, consoleArgs: args, log }: RunOptions): () => Promise<void> {

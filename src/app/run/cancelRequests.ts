@@ -15,7 +15,6 @@ export type CancelHost = {
   readonly clock: Clock;
   readonly log: Log;
   readonly box: Requests<'cancel', 'cancelAnswer'>;
-  readonly book: string;
   readonly instance: string;
   readonly rotation: Pick<RecordingRotation, 'restartRun' | 'run'>;
 };
@@ -79,8 +78,10 @@ function tell({ box, log }: CancelHost, { id, by, reason }: CancelRequest, answe
   }
 }
 
-async function answerOf({ rotation, book, instance }: CancelHost): Promise<Omit<CancelAnswer, 'id'>> {
-  const live = rotation.run.engine.liveOrders.length;
+async function answerOf({ rotation, instance }: CancelHost): Promise<Omit<CancelAnswer, 'id'>> {
+  const { books, liveOrders } = rotation.run.engine;
+  const live = liveOrders.length;
+  const book = books.map(({ symbol }) => symbol).join(', ');
   const end = await rotation.restartRun();
   if (end.kind === 'kept') return keptFor(end.why);
   const { engine } = rotation.run;

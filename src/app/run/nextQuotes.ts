@@ -4,17 +4,20 @@
  */
 import {
   isInBook,
+  money,
   needsOperator,
   OrderBook,
   textOfAmount,
   textOfMoney,
   textOfPrice,
   type Amount,
+  type Balance,
   type BookEngine,
   type Engine,
   type EngineEvent,
   type Instrument,
   type Millis,
+  type Money,
   type Order,
   type OrderReport,
   type Preview,
@@ -26,6 +29,20 @@ import { ledgerOf, textOfLedger } from '../../live/recording/ledgerText.ts';
 import type { Rules } from '../../live/rules.ts';
 import { engineOf } from '../../wiring/bot.ts';
 import { placeNameOf } from '../../wiring/place.ts';
+
+/** Stops of a book, by their reasons; `null` if there is none. */
+export type PreviewedStops = Pick<BookEngine, 'haltedBecause' | 'reducingBecause' | 'pausedBecause'>;
+
+/** Book of the next configuration, with the data that its preview needs. */
+export type PreviewedBook = {
+  readonly rules: Rules;
+  /** The same book of the running engine; `null` if that engine does not have the book. */
+  readonly running: BookEngine | null;
+  /** Reference price; `null` without one, or if it has live sources. */
+  readonly reference: Extract<EngineEvent, { kind: 'reference' }> | null;
+  /** Order book and stops of a book that the running engine does not have. */
+  readonly added?: PreviewedStops & { readonly book: OrderBook | null };
+};
 
 /**
  * Returns the likely first decision of the next run. Data that a run collects over time is missing: other traders'
@@ -39,49 +56,102 @@ export function nextPreview(
   at: Millis,
   reference: Extract<EngineEvent, { kind: 'reference' }> | null,
 ): Preview {
-  const { depth, majorFunds, minorFunds, foreignBests, instrument } = running.book.riskContext(at);
-  const { major } = rules.instrument;
+  return nextPreviews(config, [{ rules, running: running.book, reference }], running, at)[0]!;
+}
+
+/**
+ * Returns the likely first decision of the next run for each book of the next configuration, in order. `balances` are
+ * those of currencies that the running bot does not count. Otherwise as `nextPreview`.
+ */
+export function nextPreviews(
+  config: Config,
+  books: readonly PreviewedBook[],
+  running: Engine,
+  at: Millis,
+  balances: readonly Balance[] = [],
+): readonly Preview[] {
+  const [{ rules }, ...others] = books as readonly [PreviewedBook, ...PreviewedBook[]];
   const ledger = running.ledger([]);
-  const engine = engineOf(config, rules, 0);
+  const engine = engineOf(
+    config,
+    rules,
+    0,
+    undefined,
+    false,
+    others.map(one => one.rules),
+  );
+  const named = ({ instrument }: Rules) => (others.length === 0 ? {} : { symbol: instrument.symbol });
   // The ledger is copied as text, because the running engine changes its own ledger.
   engine.step({ kind: 'restore', at, orders: [], ledger: ledger === null ? null : ledgerOf(textOfLedger(ledger)) });
-  engine.step({ kind: 'rules', at, ...rules });
+  for (const one of books) engine.step({ kind: 'rules', ...named(one.rules), at, ...one.rules });
   // A history counts as complete here, because the next run reads it before it quotes.
-  const since = at - engine.book.historyMs;
+  const since = at - engine.books[0]!.historyMs;
   if (since < at) engine.step({ kind: 'history', at, since, source: 'none', last: null, trades: [] });
-  const balances = [...running.book.snapshot(at).booked.holdings].map(([currency, total]) => {
-    const free = currency === major ? majorFunds : currency === rules.instrument.minor ? minorFunds : total;
-    const [all, available] = [textOfMoney(total), textOfMoney(free)];
-    return { currency, total: all, available, locked: textOfMoney((total - free) as typeof total) };
+  engine.step({
+    ...{ kind: 'balances', at, startedAt: at, quiet: true },
+    balances: [...countedBalances(running, at), ...balances],
   });
-  engine.step({ kind: 'balances', at, startedAt: at, quiet: true, balances });
   if (config.elsewhere !== undefined && running.elsewhere !== null && engine.elsewhere !== null) {
     const place = placeNameOf(config.elsewhere);
     const placed = [...running.elsewhere.view.totals].map(([name, total]) => {
       const all = textOfMoney(total);
       return { currency: name.slice(0, name.indexOf('@')), total: all, available: all, locked: '0' };
     });
-    const rate = running.book.snapshot(at).elsewhere?.rate ?? null;
+    const rate = running.books[0]!.snapshot(at).elsewhere?.rate ?? null;
     const event = { kind: 'balances', at, startedAt: at, quiet: true, place, balances: placed } as const;
     engine.step(rate === null ? event : { ...event, rate });
   }
   engine.step({ kind: 'trades', at, startedAt: at, complete: true, trades: [] });
   // The best foreign order of each side is enough, because it decides which levels would cross a foreign order.
-  const foreign = (['buy', 'sell'] as const).flatMap(side => {
-    const best = foreignBests[side];
-    return best === null ? [] : [foreignOrder(instrument, side, best, at)];
-  });
+  const foreign = books.flatMap(({ running: book }) =>
+    (['buy', 'sell'] as const).flatMap(side => {
+      if (book === null) return [];
+      const { foreignBests, instrument } = book.riskContext(at);
+      const best = foreignBests[side];
+      return best === null ? [] : [foreignOrder(instrument, side, best, at)];
+    }),
+  );
   engine.step({ kind: 'open orders', at, startedAt: at, complete: true, orders: foreign });
-  if (reference !== null) engine.step(reference);
-  for (const event of running.book.sourceEvents(at)) engine.step(event);
+  for (const { rules: own, running: book, reference, added } of books) {
+    const symbol = named(own);
+    if (reference !== null) engine.step({ ...reference, ...symbol });
+    for (const event of book?.sourceEvents(at) ?? []) engine.step({ ...event, ...symbol });
+    const shown = book === null ? added?.book : bookShown(book, at);
+    if (shown) engine.step({ kind: 'book', ...symbol, at, startedAt: null, book: shown });
+    const stops = book ?? added;
+    if (!stops) continue;
+    const { reducingBecause, pausedBecause, haltedBecause } = stops;
+    if (reducingBecause !== null) engine.step({ kind: 'reduce', ...symbol, at, reason: reducingBecause });
+    if (pausedBecause !== null) engine.step({ kind: 'pause', ...symbol, at, reason: pausedBecause });
+    if (haltedBecause !== null) engine.step({ kind: 'halt', ...symbol, at, reason: haltedBecause });
+  }
+  return engine.books.map(book => book.preview(at));
+}
+
+/** Returns the balances of the account as the running engine counts them. */
+function countedBalances(running: Engine, at: Millis): readonly Balance[] {
+  const free = new Map<string, Money>();
+  for (const book of running.books) {
+    const { majorFunds, minorFunds, instrument } = book.riskContext(at);
+    free.set(instrument.minor, minorFunds);
+    free.set(instrument.major, majorFunds);
+  }
+  return [...running.books[0]!.snapshot(at).booked.holdings].map(([currency, total]) => {
+    const available = free.get(currency) ?? total;
+    return {
+      ...{ currency, total: textOfMoney(total), available: textOfMoney(available) },
+      locked: textOfMoney(money(total - available)),
+    };
+  });
+}
+
+/** Returns the order book that a book of the running engine has. */
+function bookShown(running: BookEngine, at: Millis): OrderBook {
+  const { depth } = running.riskContext(at);
   const book = new OrderBook();
   for (let i = 0; i < depth.bids; i++) book.set('buy', depth.bidPrices[i] as Price, depth.bidAmounts[i] as Amount);
   for (let i = 0; i < depth.asks; i++) book.set('sell', depth.askPrices[i] as Price, depth.askAmounts[i] as Amount);
-  engine.step({ kind: 'book', at, startedAt: null, book });
-  if (running.book.reducingBecause !== null) engine.step({ kind: 'reduce', at, reason: running.book.reducingBecause });
-  if (running.book.pausedBecause !== null) engine.step({ kind: 'pause', at, reason: running.book.pausedBecause });
-  if (running.book.haltedBecause !== null) engine.step({ kind: 'halt', at, reason: running.book.haltedBecause });
-  return engine.book.preview(at);
+  return book;
 }
 
 /** Returns a report of a foreign order at this price. The amount is 0, because only the price has an effect. */
@@ -101,9 +171,14 @@ const foreignOrder = (instrument: Instrument, side: Side, price: Price, at: Mill
  * Returns a reason in one line if trading would halt immediately, or if the bot could not quote until the operator
  * acts. Returns `null` otherwise, and if the running bot already has the same problem.
  */
-export function quotesNothing(next: Preview, running: Engine, at: Millis): string | null {
-  if (next.halt !== null && running.book.haltedBecause === null) return `the bot would halt immediately: ${next.halt}`;
-  if (!needsOperator(next.unshown) || needsOperator(running.book.snapshot(at).unshown)) return null;
+export function quotesNothing(
+  next: Preview,
+  { book }: { readonly book: (Pick<PreviewedStops, 'haltedBecause'> & Partial<Pick<BookEngine, 'snapshot'>>) | null },
+  at: Millis,
+): string | null {
+  if (next.halt !== null && (book?.haltedBecause ?? null) === null)
+    return `the bot would halt immediately: ${next.halt}`;
+  if (!needsOperator(next.unshown) || (book?.snapshot && needsOperator(book.snapshot(at).unshown))) return null;
   return `the bot would not quote: ${next.emptySidesText ?? ''}`;
 }
 
@@ -111,7 +186,7 @@ type Row = { readonly price: Price; readonly amount: Amount };
 
 /** Compares the current quotes with the next quotes, one row per level: asks from the highest price down, then bids. */
 export function quotesBeside(
-  running: { readonly book: Pick<BookEngine, 'liveOrders'> },
+  running: { readonly book: Pick<BookEngine, 'liveOrders'> | null },
   next: Preview,
   { instrument }: Pick<Rules, 'instrument'>,
 ): readonly string[] {
@@ -120,7 +195,7 @@ export function quotesBeside(
   const rows = (side: Side): readonly (readonly [string, string, string])[] => {
     const now = sorted(
       side,
-      running.book.liveOrders.filter(order => order.side === side && isInBook(order)).map(leftOf),
+      (running.book?.liveOrders ?? []).filter(order => order.side === side && isInBook(order)).map(leftOf),
     );
     const placed = next.levels.filter(({ level, verdict }) => level.side === side && verdict === 'would be placed');
     const then =

@@ -4,6 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import {
+  booksOf,
+  changedBook,
   configChanges,
   isTradingChange,
   strategyHashIn,
@@ -11,10 +13,24 @@ import {
   type ConfigChange,
   type FoundStrategyFile,
 } from '../../config.ts';
-import type { Clock, Engine, EngineEvent, Millis, VenueClient } from '../../core/index.ts';
-import { readOnce, readRules } from '../../live/loop/opening.ts';
+import {
+  describeRow,
+  OrderBook,
+  type Balance,
+  type Clock,
+  type Engine,
+  type EngineEvent,
+  type Millis,
+  type VenueClient,
+} from '../../core/index.ts';
+import { readOnce, readRules, valueOrCannotStart } from '../../live/loop/opening.ts';
 import type { Reloaded } from '../../live/loop/recordingRotation.ts';
 import type { Log } from '../../live/log.ts';
+import { bookLatchIn, type BookLatch } from '../../live/safety/bookLatch.ts';
+import { latchIn } from '../../live/safety/latch.ts';
+import { pauseAt } from '../../live/safety/pauseWatch.ts';
+import { isAboutCurrency } from '../../live/unreadableRows.ts';
+import { writeLevels } from '../../marketdata/index.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
@@ -24,7 +40,7 @@ import { referenceOf } from '../../wiring/bot.ts';
 import type { StrategyApproval } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { sentenceOf } from '../../messages/exits.ts';
-import { nextPreview, quotesBeside, quotesNothing } from './nextQuotes.ts';
+import { nextPreviews, quotesBeside, quotesNothing, type PreviewedBook } from './nextQuotes.ts';
 
 /** Configuration file of the bot. */
 export type ConfigSource = {
@@ -61,8 +77,7 @@ export type ReloadHost = {
   /** Number of the current run. */
   readonly run: () => number;
   /**
-   * Refuses a reload of a bot with several books, and repeats those checks of a start that depend only on the exchanges
-   * in the configuration.
+   * Repeats those checks of a start that depend only on the exchanges in the configuration.
    * @throws UsageError with the reason.
    */
   readonly assertUsable: (config: Config) => void;
@@ -87,7 +102,7 @@ export type EffectiveNote = {
   readonly time: Millis;
   /** `reloadDigestOf` of the file; `null` if the file no longer has this configuration. */
   readonly digest: string | null;
-  /** Booked profit since the opening of the ledger; `null` if the time of the opening is unknown. */
+  /** Booked profit since the opening of the ledger; `null` with several books, or if the time of the opening is unknown. */
   readonly profit: WrittenProfit | null;
 };
 
@@ -159,8 +174,9 @@ export class Reloading {
     if (starting === null) return;
     let isKnown = false;
     quietly(log, () => {
-      const { known, bid, ask } = engine().book.snapshot(time());
-      isKnown = known.trades !== null && bid > 0 && ask > 0;
+      const { books } = engine();
+      const { known, bid, ask } = books[0]!.snapshot(time());
+      isKnown = books.length > 1 || (known.trades !== null && bid > 0 && ask > 0);
     });
     if (!isKnown && !isLast) return;
     this.#starting = null;
@@ -189,8 +205,9 @@ export class Reloading {
     let profit: WrittenProfit | null = null;
     quietly(log, () => {
       // At a change of runs, trades that were not read yet are booked later, and then belong to the new configuration.
-      const { sinceOpening } = engine().book.snapshot(at).booked;
-      if (sinceOpening.since !== null) profit = writtenProfit(sinceOpening);
+      const { books } = engine();
+      const { sinceOpening } = books[0]!.snapshot(at).booked;
+      if (sinceOpening.since !== null && books.length === 1) profit = writtenProfit(sinceOpening);
     });
     return { run, time: at, digest, profit };
   }
@@ -236,7 +253,7 @@ export class Reloading {
     const hasRun = failed !== null || changes.some(({ takesEffect }) => takesEffect === 'reload');
     const again = failed === null ? [] : [`the strategy is made again, because ${failed}`];
     const hasQuotes = hasRun && !(asked.isPreview && 'file' in given.config.strategy);
-    const shown = [...changes.map(changeText), ...again, ...(hasQuotes ? await this.#quotes(next) : [])];
+    const shown = [...changes.map(changeText), ...again, ...(hasQuotes ? await this.#quotes(next, changes) : [])];
     if (asked.isPreview) return { end: 'shown', lines: shown, changes };
     const end = await take(next, hasRun);
     if (end.kind === 'kept') return { ...kept([...shown, end.why]), changes };
@@ -272,18 +289,72 @@ export class Reloading {
   }
 
   /**
-   * Returns lines that compare the current quotes with the quotes of the next configuration.
-   * @throws UsageError if the bot would not quote, or if trading would halt immediately.
+   * Returns lines that compare the current quotes with the quotes of the next configuration. With several books, only
+   * the quotes of books with a change are compared.
+   * @throws UsageError if a book would not quote, or if trading would halt immediately.
    */
-  async #quotes(next: Config): Promise<readonly string[]> {
+  async #quotes(next: Config, changes: readonly ConfigChange[]): Promise<readonly string[]> {
     const { client, engine, time } = this.#host;
-    const rules = await readRules(client, next.book, readOnce);
-    const reference = await this.#reference(next, rules);
+    const configs = booksOf(next);
+    const found: Omit<PreviewedBook, 'running'>[] = [];
+    for (const config of configs) {
+      const rules = await readRules(client, config.book, readOnce);
+      const reference = await this.#reference(config, rules);
+      const isAdded = engine().books.every(({ symbol }) => symbol !== config.book);
+      found.push({ rules, reference, ...(isAdded ? { added: await this.#added(config, rules) } : {}) });
+    }
+    const balances = await this.#newBalances(found.map(({ rules }) => rules));
     const [running, at] = [engine(), time()];
-    const preview = nextPreview(next, rules, running, at, reference);
-    const nothing = quotesNothing(preview, running, at);
-    if (nothing !== null) throw new UsageError(nothing);
-    return quotesBeside(running, preview, rules);
+    const runningOf = (book: string) => running.books.find(({ symbol }) => symbol === book) ?? null;
+    const books = found.map((one, i) => ({ ...one, running: runningOf(configs[i]!.book) }));
+    const previews = nextPreviews(next, books, running, at, balances);
+    const isNamed = configs.length > 1 || running.books.length > 1;
+    const isShown = (book: string) => !isNamed || changes.some(change => concerns(change, book));
+    const lines: string[] = [];
+    for (const [i, preview] of previews.entries()) {
+      const [{ running: book, rules, added = null }, { book: symbol }] = [books[i]!, configs[i]!];
+      const nothing = quotesNothing(preview, { book: book ?? added }, at);
+      if (nothing !== null) throw new UsageError(isNamed ? `${symbol}: ${nothing}` : nothing);
+      if (isShown(symbol)) lines.push(...(isNamed ? [`${symbol}:`] : []), ...quotesBeside({ book }, preview, rules));
+    }
+    return lines;
+  }
+
+  /** Reads the order book of a book that the running engine does not have, and the stops that apply to it. */
+  async #added({ book, state }: Config, { instrument }: Rules): Promise<NonNullable<PreviewedBook['added']>> {
+    const { client, engine } = this.#host;
+    const read = valueOrCannotStart(`read the order book of ${book}`, await client.orderBook(book));
+    const shown = new OrderBook();
+    const damage = writeLevels(read, instrument, shown);
+    if (damage !== null) throw new UsageError(`${book}: the order book cannot be read: ${damage}`);
+    const [ofBook, ofAccount] = [bookLatchIn(state.dir, book), latchIn(state.dir)];
+    const reasonOf = (of: (latch: BookLatch) => { readonly reason: string } | null) =>
+      (of(ofBook) ?? of(ofAccount))?.reason ?? null;
+    return {
+      book: shown,
+      haltedBecause: reasonOf(latch => latch.read()) ?? engine().haltedBecause,
+      reducingBecause: reasonOf(latch => latch.readReduce()),
+      pausedBecause: reasonOf(latch => pauseAt(latch, this.#host.time())),
+    };
+  }
+
+  /** Reads the balances of the currencies that only the next configuration has. */
+  async #newBalances(rules: readonly Rules[]): Promise<readonly Balance[]> {
+    const { client, engine, time } = this.#host;
+    const { holdings } = engine().books[0]!.snapshot(time()).booked;
+    const added = new Set(
+      rules.flatMap(({ instrument: { major, minor } }) => [major, minor]).filter(currency => !holdings.has(currency)),
+    );
+    if (added.size === 0) return [];
+    const outcome = await client.balances();
+    const all = valueOrCannotStart('read balance', outcome);
+    const unreadable = (outcome.kind === 'done' && outcome.unreadable) || [];
+    const unread = unreadable.find(row => isAboutCurrency(row, [...added]) !== 'no');
+    if (unread !== undefined)
+      throw new UsageError(
+        `balance of ${[...added].join(', ')}: cannot be read: ${describeRow(unread)}; reload again later`,
+      );
+    return all.filter(({ currency }) => added.has(currency));
   }
 
   /** Reads the current reference price; `null` if there is none. */
@@ -331,15 +402,33 @@ export function comparableTo({ strategy: given }: Config, recorded: Config): Con
   };
 }
 
+/** Whether a change is of a book, or of a section that all books share. */
+function concerns({ key }: ConfigChange, symbol: string): boolean {
+  const [first, book] = key.split('.');
+  return first !== 'books' || book === undefined || book === symbol;
+}
+
 /** Returns a line for each change that needs a restart. `onlyAtStart` lists additional keys that need a restart. */
 export const refusedChanges = (changes: readonly ConfigChange[], onlyAtStart: readonly string[]): readonly string[] =>
   changes
     .filter(({ key, takesEffect }) => takesEffect === 'restart' || onlyAtStart.includes(key))
-    .map(change => `${changeText(change)}: takes effect only after a restart`);
+    .map(
+      change => `${changeText(change)}: ${change.key === 'book' ? OTHER_BOOK : 'takes effect only after a restart'}`,
+    );
+
+const OTHER_BOOK =
+  'the state directory is bound to the first book; keep this book first, or start another bot with its own state.dir';
 
 /** Formats a change, such as `strategy.halfSpreadBps: 11 -> 13`. */
-export const changeText = ({ key, from, to, takesEffect }: ConfigChange): string =>
-  `${key}: ${from ?? 'not set'} -> ${to ?? 'not set'}${takesEffect === 'elsewhere' ? ' (not read by a running bot)' : ''}`;
+export function changeText(change: ConfigChange): string {
+  const { key, from, to, takesEffect } = change;
+  const listed = changedBook(change);
+  if (listed !== null)
+    return listed.isAdded
+      ? `${key}: added; it is quoted from its stored state, if there is one`
+      : `${key}: removed; its orders are canceled and verified, and its state is kept`;
+  return `${key}: ${from ?? 'not set'} -> ${to ?? 'not set'}${takesEffect === 'elsewhere' ? ' (not read by a running bot)' : ''}`;
+}
 
 /** Returns the given configuration, in which the sections that a reload cannot change have the running bot's values. */
 export const withOwn = (

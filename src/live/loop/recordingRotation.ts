@@ -7,7 +7,7 @@ import { sleep, textOfError, type BookEngine, type MarketStream, type Millis, ty
 import type { Journal } from '../state/journal.ts';
 import type { Latch } from '../safety/latch.ts';
 import type { ExchangeSide, StateSide, StopReport } from './loopOptions.ts';
-import { readOnce, readRulesOfBooks, type RulesOfBooks } from './opening.ts';
+import { CannotStart, readOnce, readRulesOfBooks, type RulesOfBooks } from './opening.ts';
 import type { OtherBook } from './otherBooks.ts';
 import { Run, type RunOpening } from './run.ts';
 
@@ -98,8 +98,8 @@ export class RecordingRotation {
     let rotation: RecordingRotation | null = null;
     const watched: RotationOptions = {
       ...options,
-      onNews: (news, rules) => {
-        options.onNews?.(news, rules);
+      onNews: (news, rules, books) => {
+        options.onNews?.(news, rules, books);
         if (news.kind === 'quoting' && news.reason === 'rules of the book changed') rotation?.stopWaiting();
       },
     };
@@ -123,6 +123,7 @@ export class RecordingRotation {
   start(onFailure: () => void): void {
     this.#onFailure = onFailure;
     this.#run.start(onFailure);
+    this.#leave();
     this.#watching = this.#watch();
   }
 
@@ -137,7 +138,8 @@ export class RecordingRotation {
   /**
    * Starts the next run with another configuration as soon as the state of every order is known. If the new engine
    * cannot be created, the current run continues. If the next run cannot start, a run with the old configuration
-   * starts. Accepts only one request at a time.
+   * starts. Books that the next run does not have are paused until their orders have ended and are booked. Accepts only
+   * one request at a time.
    */
   reload(next: RunSetup): Promise<Reloaded> {
     return this.#ask(next);
@@ -170,6 +172,39 @@ export class RecordingRotation {
     });
   }
 
+  /** Books of the run that the pending request asks for; those of the current run without a request. */
+  get #nextSymbols(): readonly [string, ...string[]] {
+    return symbolsOfRuns({ ...this.#options, ...this.#asked?.next });
+  }
+
+  /** Whether the run of the pending request has other books than the current run, or another order of them. */
+  #changesBooks(): boolean {
+    return this.#nextSymbols.join() !== symbolsOfRuns(this.#options).join();
+  }
+
+  /** Returns the books of the current run that the run of the pending request does not have. */
+  #leaving(): readonly BookEngine[] {
+    const symbols = this.#nextSymbols;
+    return this.#run.engine.books.filter(({ symbol }) => !symbols.includes(symbol));
+  }
+
+  /** Returns the leaving books that have orders which may be live or may still be filled. */
+  #unsettled(): readonly string[] {
+    return this.#leaving().flatMap(({ symbol, unfinished }) => (unfinished.length > 0 ? [symbol] : []));
+  }
+
+  /** Pauses the books that leave with the pending request, so that their orders end before the change of runs. */
+  #leave(): void {
+    const leaving = this.#leaving();
+    if (leaving.length > 0) this.#run.leave(leaving.map(({ symbol }) => symbol));
+  }
+
+  /** Refuses the pending request; the current run continues with all its books. */
+  #keep(why: string): void {
+    this.#answer({ kind: 'kept', why });
+    this.#run.stay();
+  }
+
   /** Answers the pending request. */
   #answer(end: Reloaded): void {
     const asked = this.#asked;
@@ -186,17 +221,27 @@ export class RecordingRotation {
       const pause = !isSoon || this.#isUnread ? LOOK_EVERY_MS : ASKED_LOOK_EVERY_MS;
       await sleep(clock, pause, this.#asked === null ? this.#wake.signal : signal);
       if (signal.aborted) break;
+      this.#leave();
       const rules = await this.#rulesToRollWith();
       if (signal.aborted) break;
-      if (this.#asked !== null && clock.elapsed() - this.#asked.since > ASKED_WAIT_MAX_MS)
-        this.#answer({
-          kind: 'kept',
-          why: `the next run could not start within ${ASKED_WAIT_MAX_MS / 1000} s, because the outcome of a request stayed unknown or the exchange could not be read`,
-        });
-      if (rules === null) continue;
+      const hasOtherBooks = this.#changesBooks();
+      if (this.#asked !== null && clock.elapsed() - this.#asked.since > ASKED_WAIT_MAX_MS) {
+        const open = this.#unsettled();
+        this.#keep(
+          open.length === 0
+            ? `the next run could not start within ${ASKED_WAIT_MAX_MS / 1000} s, because the outcome of a request stayed unknown or the exchange could not be read`
+            : `${open.join(', ')}: the outcome of an order stayed unknown for ${ASKED_WAIT_MAX_MS / 1000} s, so the book was not removed; reload again when the order is settled`,
+        );
+        if (hasOtherBooks) continue;
+      }
+      // A request that removes books may have arrived while the rules were read.
+      if (rules === null || this.#unsettled().length > 0) continue;
       const isDue = this.#isDue();
       const refusal = this.#asked === null ? null : this.#refusalOf(this.#asked.next ?? this.#options, rules);
-      if (refusal !== null) this.#answer({ kind: 'kept', why: refusal });
+      if (refusal !== null) {
+        this.#keep(refusal);
+        if (hasOtherBooks) continue;
+      }
       if (this.#asked === null && (!isDue || this.#mustStay(rules))) continue;
       await this.#roll(rules);
       if (this.#ended !== null) break;
@@ -252,18 +297,36 @@ export class RecordingRotation {
     if (engine.ledger([]) === null || losesHalt()) return null;
     const { account, elsewhere } = engine;
     const isConverting = account.isConverting || (elsewhere?.openOrders ?? 0) > 0;
-    const isCalm = account.isReconciled && !isConverting && engine.unfinished.every(isFound);
+    const isSettled = this.#unsettled().length === 0;
+    const isCalm = account.isReconciled && !isConverting && isSettled && engine.unfinished.every(isFound);
     const isAtOnce = this.#asked?.next === null;
     if (!isCalm && !isAtOnce && bytes < 2 * roll.bytes) return null;
     // A recent read of the rules found the changed tick or lot, so no further read is needed.
     const nextRules = this.#run.nextRules();
-    if (engine.isOutdated && nextRules !== null) return nextRules;
+    if (engine.isOutdated && nextRules !== null) return this.#ofNextBooks(nextRules);
     // If the rules of a book cannot be read, the next run could not read them either. The rules that were read also
     // apply to the current run, which continues if the next one cannot start.
-    const rules = await this.#run.readRules();
+    const rules = await this.#run.readRules(this.#nextSymbols);
     this.#isUnread = rules === null;
+    const ofNext = rules === null ? null : await this.#ofNextBooks(rules);
     // The run may have halted meanwhile.
-    return losesHalt() ? null : rules;
+    return losesHalt() ? null : ofNext;
+  }
+
+  /**
+   * Returns the rules of the books of the next run, and reads those of books that the current run does not have. `null`
+   * if they cannot be read; refuses the pending request if they can never be read.
+   */
+  async #ofNextBooks(known: RulesOfBooks): Promise<RulesOfBooks | null> {
+    if (!this.#changesBooks()) return known;
+    try {
+      return await readRulesOfBooks(this.#options.venue.exchange, this.#nextSymbols, known, readOnce);
+    } catch (error) {
+      if (!(error instanceof CannotStart)) throw error;
+      if (error.mayPass) this.#isUnread = true;
+      else this.#keep(error.message);
+      return null;
+    }
   }
 
   async #roll(known: RulesOfBooks): Promise<void> {
@@ -271,6 +334,7 @@ export class RecordingRotation {
     const ended = this.#run;
     const from = clock.elapsed();
     const last = this.#journal.run;
+    const rolledFor = this.#asked;
     const why = ended.engine.isOutdated
       ? 'uses a tick or lot size that the exchange has changed'
       : this.#asked === null
@@ -284,7 +348,14 @@ export class RecordingRotation {
     this.#ended = await ended.stop(ended.engine.isOutdated);
     const { failure, left, unread } = this.#ended;
     if (failure !== null) return;
-    const taken = await this.#openNext(known);
+    const lost = this.#leaving().filter(({ symbol }) => left.some(id => ended.engine.bookWith(id)?.symbol === symbol));
+    // The next run has the same books as before, and looks up the order.
+    if (lost.length > 0)
+      this.#answer({
+        kind: 'kept',
+        why: `${lost.map(({ symbol }) => symbol).join(', ')}: an order may still be open (${left.join(', ')}), so the book cannot be removed; reload again when the order is settled`,
+      });
+    const taken = await this.#openNext(known, rolledFor);
     if (this.#run === ended) return;
     this.#options.roll.onRolled?.(ended, this.#journal);
     this.#ended = null;
@@ -299,24 +370,25 @@ export class RecordingRotation {
 
   /**
    * Tries until the next run is open or the process stops. If the first try with a new configuration fails, the next
-   * tries use the old configuration. Returns the request whose run was opened, or `null`.
+   * tries use the old configuration. `rolledFor`: request for which the run was ended. Returns the request whose run was
+   * opened, or `null`.
    */
-  async #openNext(known: RulesOfBooks): Promise<Asked | null> {
+  async #openNext(known: RulesOfBooks, rolledFor: Asked | null): Promise<Asked | null> {
     const before = { options: this.#options, setup: this.#setup ?? this.#journal.setup };
     const failures = this.#run.engine.quoteLogs.map(({ failure }) => failure);
-    const { bot, clock, log, venue } = before.options;
+    const { clock, log, venue } = before.options;
     let rules: RulesOfBooks | null = known;
     while (!this.#stopping.signal.aborted) {
-      // Another request may arrive while this attempt waits for the exchange, so the attempt keeps its own request.
-      const asked = this.#asked;
+      // Another request may arrive while this attempt waits for the exchange, so the attempt keeps its own request. One
+      // that changes the books waits, because the orders of the ended run may not be settled.
+      const asked = this.#asked === rolledFor || !this.#changesBooks() ? this.#asked : null;
       const { setup = before.setup, ...parts } = asked?.next ?? {};
       const options = { ...before.options, ...parts };
       try {
         this.#journal = this.#journal.next(clock.now(), setup, options.roll.recordings);
         // Only a reload makes a failed strategy again.
         const makeEngine = asked?.next ? options.makeEngine : withFailures(options.makeEngine, failures);
-        const symbols = [bot.book, ...(options.others ?? []).map(({ book }) => book)] as const;
-        const next = await readRulesOfBooks(venue.exchange, symbols, rules, readOnce);
+        const next = await readRulesOfBooks(venue.exchange, symbolsOfRuns(options), rules, readOnce);
         this.#run = await openRun({
           ...options,
           ...{ makeEngine, rules: next, isNext: true, stopping: this.#stopping.signal },
@@ -347,6 +419,15 @@ export class RecordingRotation {
     return null;
   }
 }
+
+/** Returns the symbols of the books of runs with these options, that of the first book first. */
+const symbolsOfRuns = ({
+  bot,
+  others = [],
+}: Pick<RotationOptions, 'bot' | 'others'>): readonly [string, ...string[]] => [
+  bot.book,
+  ...others.map(({ book }) => book),
+];
 
 /** Returns a function that makes an engine in which the strategies have already failed with these errors. */
 const withFailures =

@@ -79,8 +79,9 @@ export type RunOpening = RunParts & {
   readonly others?: readonly OtherBook[];
   /**
    * Called with news of the engine and the rules of the book that it concerns, during the step that causes the news.
+   * `books`: number of books of the run.
    */
-  readonly onNews?: (news: EngineNews, rules: Rules) => void;
+  readonly onNews?: (news: EngineNews, rules: Rules, books: number) => void;
   /** Currencies whose balance is zero according to the operator, so that the exchange need not list them. */
   readonly openingZero?: readonly string[];
   /** Time between the two equal reads of the balances that open a ledger. Default: 0. */
@@ -183,7 +184,8 @@ export class Run {
       // The hedger acts after the step, because its own events are steps, and a step must end before the next begins.
       if (news.kind === 'fill') run.#track(Promise.resolve().then(() => run.#hedgeFill()));
       try {
-        options.onNews?.(news, others.find(({ instrument }) => instrument.symbol === symbol) ?? rules);
+        const concerned = others.find(({ instrument }) => instrument.symbol === symbol) ?? rules;
+        options.onNews?.(news, concerned, others.length + 1);
       } catch (error) {
         // An error of the listener must not interrupt the step. The engine completes the step and its commands are
         // recorded; then the run fails.
@@ -332,6 +334,16 @@ export class Run {
     return this.#markets[0]![1];
   }
 
+  /** Pauses books that the next run will not have, so that their orders end. */
+  leave(symbols: readonly string[]): void {
+    this.#latch.leave(symbols);
+  }
+
+  /** Ends the pauses that `leave` has set. */
+  stay(): void {
+    this.#latch.stay();
+  }
+
   /** Returns the rules of the books for the next run; `null` if tick and lot of every book are unchanged. */
   readonly nextRules = (): RulesOfBooks | null => {
     if (this.#rules.every(({ next }) => next === null)) return null;
@@ -341,15 +353,17 @@ export class Run {
   };
 
   /**
-   * Reads the rules of every book and applies them to this run. Returns `null` if those of a book cannot be read, for
-   * example because the exchange no longer lists it.
+   * Reads the rules of every book in `symbols` (default: all) and applies them to this run. Returns `null` if those of a
+   * book cannot be read, for example because the exchange no longer lists it.
    */
-  readonly readRules = async (): Promise<RulesOfBooks | null> => {
+  readonly readRules = async (symbols?: readonly string[]): Promise<RulesOfBooks | null> => {
+    const isRead = ({ known }: RulesReads) => symbols === undefined || symbols.includes(known.instrument.symbol);
     // A book that could not be read is read alone, so that repeated attempts do not use the budget of the other books.
-    if (this.#rules.length > 1 && this.#unread !== null && (await this.#unread.read()) === null) return null;
+    const unread = this.#unread !== null && isRead(this.#unread) ? this.#unread : null;
+    if (this.#rules.length > 1 && unread !== null && (await unread.read()) === null) return null;
     this.#unread = null;
     const read: Rules[] = [];
-    for (const reads of this.#rules) {
+    for (const reads of this.#rules.filter(isRead)) {
       const found = await reads.read();
       if (found === null) {
         this.#unread = reads;

@@ -24,7 +24,12 @@ type LatchedBook = {
   reduce: string | null;
   /** Reason of the pause in the latch, whether or not a pause of the account hides it. */
   pause: string | null;
+  /** Whether the book leaves the bot. It is then paused, whatever the latches say. */
+  isLeaving: boolean;
 };
+
+/** Reason of the pause of a book that leaves the bot. */
+const LEAVING = 'the configuration no longer has this book';
 
 export class LatchWatch {
   readonly #run: RunContext;
@@ -46,7 +51,7 @@ export class LatchWatch {
     const { symbol } = book;
     const log = this.#engine.books.length === 1 ? this.#run.log : logOfBook(this.#run.log, symbol);
     const of: LatchedBook = {
-      ...{ book, latch, log, halt: null, reduce: null, pause: null },
+      ...{ book, latch, log, halt: null, reduce: null, pause: null, isLeaving: false },
       step: told => {
         const event = told as LatchEvent;
         if (event.kind === 'halt') of.halt = event.reason;
@@ -224,13 +229,32 @@ export class LatchWatch {
       step({ kind: 'reduce', at: time(), reason: reduce });
   }
 
+  /** Pauses books until `stay` or the end of the run, so that their orders end and no new one is placed. */
+  leave(symbols: readonly string[]): void {
+    for (const of of this.#books) {
+      if (of.isLeaving || !symbols.includes(of.book.symbol)) continue;
+      of.isLeaving = true;
+      of.step({ kind: 'pause', at: this.#run.time(), reason: LEAVING });
+    }
+  }
+
+  /** Ends the pauses that `leave` has set; those of the latches continue. */
+  stay(): void {
+    for (const of of this.#books) {
+      if (!of.isLeaving) continue;
+      of.isLeaving = false;
+      const [at, reason] = [this.#run.time(), this.#pause ?? of.pause];
+      of.step(reason === null ? { kind: 'pause over', at } : { kind: 'pause', at, reason });
+    }
+  }
+
   #watchPauses(books: readonly LatchedBook[]): void {
     const { log, time } = this.#run;
     watchPause({ pausedBecause: this.#pause }, this.#latch, time(), event => this.#stepPause(event), log);
     for (const of of books) {
       const stepOwn = (event: EngineEvent) => {
         of.pause = event.kind === 'pause' ? event.reason : null;
-        if (this.#pause === null) of.step(event);
+        if (this.#pause === null && !of.isLeaving) of.step(event);
       };
       watchPause({ pausedBecause: of.pause }, of.latch, time(), stepOwn, of.log);
     }
@@ -239,8 +263,9 @@ export class LatchWatch {
   /** Applies a pause of the account, or its end, after which the pauses of single books continue. */
   #stepPause(event: EngineEvent): void {
     this.#pause = event.kind === 'pause' ? event.reason : null;
-    if (event.kind === 'pause' || this.#books.every(({ pause }) => pause === null)) return this.#run.step(event);
-    for (const { pause, step } of this.#books)
-      step(pause === null ? event : { kind: 'pause', at: event.at, reason: pause });
+    const isOne = this.#books.every(({ pause, isLeaving }) => pause === null && !isLeaving);
+    if (event.kind === 'pause' || isOne) return this.#run.step(event);
+    for (const { pause, step, isLeaving } of this.#books)
+      if (!isLeaving) step(pause === null ? event : { kind: 'pause', at: event.at, reason: pause });
   }
 }

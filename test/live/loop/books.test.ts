@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
@@ -6,7 +8,7 @@ import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { money, moneyOf, textOfMoney, type WireReply } from '../../../src/core/index.ts';
 import { lineOf, type RecordedEvent } from '../../../src/live/recording/recording.ts';
-import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
+import { readRecording, recordingName, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { runsOf } from '../../many.ts';
 import { doomed, failedStart, restarted } from '../crashes.ts';
 import { Folders } from '../states.ts';
@@ -109,25 +111,45 @@ describe('one bot with three books', () => {
     );
   });
 
-  test('cancels the orders in all its books before it refuses a start with fewer books', async () => {
+  test('settles the orders in books that it no longer has, and quotes the others meanwhile', async () => {
     const world = worldOf(8, {}, 'desk');
     const first = await doomed(world, folders);
     await world.clock.advance(MINUTE);
     const dir = first.kill();
     expect(quotedBooks(world)).toEqual(BOOKS.toSorted());
     const { books: _, ...config } = world.config;
+    const next = await restarted(world, dir, { config });
+    const told = (text: string): number => next.log.findIndex(line => line.text.includes(text));
+    expect(told('orders of an earlier run in btc_usd, eth_mxn may be open')).toBeGreaterThanOrEqual(0);
+    await world.clock.advance(MINUTE);
+    expect(told('resumed without the removed books')).toBeGreaterThanOrEqual(0);
+    expect(placements(next)).toBeGreaterThan(0);
+    for (const { method, target, body } of next.arrived)
+      if (method === 'POST' && target === '/api/v3/orders') expect(String(body)).toContain('btc_mxn');
+    await world.clock.advance(MINUTE);
+    expect(quotedBooks(world)).toEqual(['btc_mxn']);
+    expect((await next.stop()).summary).toMatchObject({ ledgerMatches: true, openOrdersLeft: 0 });
+    expect(replayedRuns(dir).isSame).toBe(true);
+    await first.running.stop();
+    const all = await restarted(world, dir);
+    await world.clock.advance(MINUTE);
+    expect((await all.stop()).summary.ledgerMatches).toBe(true);
+    world.end();
+  });
+
+  test('cancels the orders in all its books before it refuses a start whose removed books are not recorded', async () => {
+    const world = worldOf(8, {}, 'desk');
+    const first = await doomed(world, folders);
+    await world.clock.advance(MINUTE);
+    const dir = first.kill();
+    for (const { run } of recordingsIn(dir)) rmSync(join(dir, recordingName(run)));
+    const { books: _, ...config } = world.config;
     const error = await failedStart(world, dir, { config });
     expect(String(error)).toMatch(
       /is in (eth_mxn|btc_usd), which this bot does not quote; start the bot once with \1 in books, .*; canceled \d+ orders of the last run; two reads of the open orders show none left/,
     );
     expect(quotedBooks(world)).toEqual([]);
-    const next = await restarted(world, dir);
-    await world.clock.advance(MINUTE);
-    expect((await next.stop()).summary.ledgerMatches).toBe(true);
     await first.running.stop();
-    const alone = await restarted(world, dir, { config });
-    await world.clock.advance(MINUTE);
-    expect((await alone.stop()).summary.ledgerMatches).toBe(true);
     world.end();
   });
 

@@ -362,9 +362,9 @@ export class Bot {
   #cancels(life: Life, rotation: RecordingRotation): ReturnType<typeof startCanceling> | null {
     const { store, seams } = this.#options;
     if (store.files === null) return null;
-    const { book, instance } = this.#config;
+    const { instance } = this.#config;
     const box = (seams.cancels ?? same)(store.files.cancels(life));
-    return startCanceling({ clock: life.clock, log: this.#log(life), box, book, instance, rotation });
+    return startCanceling({ clock: life.clock, log: this.#log(life), box, instance, rotation });
   }
 
   #sentinelAlive(life: Life): () => boolean {
