@@ -37,8 +37,9 @@ export function withFairValue(
     quote(view) {
       const found = fair(view);
       if (typeof found === 'string') return silent(`no fair value: ${found}`);
-      const quote = { ...strategy.quote({ ...view, fair: found }), fair: found };
-      const costs = leaving?.leave?.(view, found.price);
+      const corrected = withOtherBooks(found, view.fair);
+      const quote = { ...strategy.quote({ ...view, fair: corrected }), fair: corrected };
+      const costs = leaving?.leave?.(view, corrected.price);
       return costs === undefined ? quote : movedOutward(quote, costs);
     },
     ...(hears && {
@@ -48,6 +49,13 @@ export function withFairValue(
       },
     }),
   };
+}
+
+/** Returns the fair value with the correction by other books, which the view has as steps after the mid price. */
+function withOtherBooks(found: Fair, ofView: Fair | undefined): Fair {
+  if (ofView === undefined) return found;
+  const steps = [...found.steps, ...ofView.steps.slice(1)];
+  return { price: totalOf(steps), steps };
 }
 
 /** Returns the quote with the steps of its side added to each level, and without the sides that must not quote. */

@@ -1,5 +1,5 @@
 /** Key `books`: several books of one account in one process. The sections of a book replace those of the file. */
-import { connectedBooks, pairOf, pairOrNull } from '../core/index.ts';
+import { connectedBooks, groupsInCycles, pairOf, pairOrNull } from '../core/index.ts';
 import type { Problem } from './problems.ts';
 import { liveBooksOf } from './sections/exchange.ts';
 import { externalReferenceOf, readsPerMinute } from './sections/reference.ts';
@@ -84,11 +84,11 @@ export function listProblems(value: unknown): readonly Problem[] {
 }
 
 /**
- * Whether a problem that was found in the configuration of one book also applies to several books. Joint inventory has
- * no effect with one book.
+ * Whether a problem that was found in the configuration of one book also applies to several books. Joint inventory and
+ * cross rates have no effect with one book.
  */
 export const appliesToSeveral = ({ path, isWarning }: Problem): boolean =>
-  !(isWarning === true && path[0] === 'jointInventory');
+  !(isWarning === true && (path[0] === 'jointInventory' || path[0] === 'crossRates'));
 
 /** Returns the problems between the books of an account, each with its path in the file. */
 export function accountProblems(configs: readonly Config[]): readonly Problem[] {
@@ -104,7 +104,7 @@ export function accountProblems(configs: readonly Config[]): readonly Problem[] 
         message: `expected no target, because ${home.book} is the first book with ${major}; set the target there`,
       });
   });
-  problems.push(...jointInventoryProblems(configs), ...accountLimitProblems(configs));
+  problems.push(...jointInventoryProblems(configs), ...crossRateProblems(configs), ...accountLimitProblems(configs));
   const { budgets, kind } = first.exchange;
   const live = liveBooksOf(first.exchange, first.book);
   if (kind === 'embedded')
@@ -142,16 +142,44 @@ function jointInventoryProblems(configs: readonly Config[]): readonly Problem[] 
   return [{ path: ['jointInventory'], message, aboutKey: true }];
 }
 
-/** Returns the problems of limits for currencies that are the base of no book: they have no target. */
+/** Returns a problem if the prices of several books are to be compared, but no books form a cycle. */
+function crossRateProblems(configs: readonly Config[]): readonly Problem[] {
+  const pairs = configs.flatMap(({ book }) => {
+    const pair = pairOrNull(book);
+    return pair === null ? [] : [{ base: pair[0], quote: pair[1] }];
+  });
+  const isCompared = configs.length > 1 && configs[0]?.crossRates !== undefined;
+  if (!isCompared || pairs.length < configs.length || groupsInCycles(pairs).length > 0) return [];
+  const message = `expected books that form a cycle, like btc_mxn, btc_usd and usd_mxn; found ${configs.map(({ book }) => book).join(', ')}. Add a book, or remove this section`;
+  return [{ path: ['crossRates'], message, aboutKey: true }];
+}
+
+/** Returns a problem if the limit on the value of all books cannot value a book. */
+function valueLimitProblems(configs: readonly Config[]): readonly Problem[] {
+  const value = configs[0]?.accountLimits?.value;
+  const symbols = configs.map(({ book }) => book);
+  if (value === undefined || symbols.some(book => pairOrNull(book) === null)) return [];
+  const connected = connectedBooks(symbols, value.currency);
+  const apart = symbols.filter(symbol => !connected.includes(symbol));
+  if (apart.length === 0) return [];
+  const message = `expected a currency to which the books lead; found no book between ${value.currency} and ${apart.join(', ')}. Add such a book, or choose another currency`;
+  return [{ path: ['accountLimits', 'value', 'currency'], message }];
+}
+
+/**
+ * Returns the problems of limits for currencies that are the base of no book, because they have no target, and of the
+ * limit on the value of all books.
+ */
 export function accountLimitProblems(configs: readonly Config[]): readonly Problem[] {
   const currencies = [...new Set(configs.flatMap(({ book }) => pairOrNull(book)?.[0] ?? []))];
-  return Object.keys(configs[0]?.accountLimits?.currencies ?? {})
+  const unheld = Object.keys(configs[0]?.accountLimits?.currencies ?? {})
     .filter(currency => !currencies.includes(currency))
     .map(currency => ({
       path: ['accountLimits', 'currencies', currency],
       message: `expected the base currency of a book (${currencies.join(', ')}), found ${currency}`,
       aboutKey: true,
     }));
+  return [...unheld, ...valueLimitProblems(configs)];
 }
 
 /** Reads of the last trade and of the rules of one book, per minute. */

@@ -369,8 +369,9 @@ function missingTrades({ fairValue, pull, exchange, strategy }: Config): readonl
   }));
 }
 
-function strategyProblems({ strategy, limits, book, fairValue }: Config): readonly Problem[] {
-  const asked = { ...limits, ...(fairValue && { fairValueBps: fairValueReachBps(fairValue) }) };
+function strategyProblems({ strategy, limits, book, fairValue, crossRates }: Config): readonly Problem[] {
+  const isFairKnown = fairValue !== undefined || crossRates !== undefined;
+  const asked = { ...limits, ...(isFairKnown && { fairValueBps: fairValueReachBps(fairValue) }) };
   const found = ofStrategy(strategy, 'limitProblems', kind =>
     kind
       .limitProblems(strategy, asked, book)

@@ -59,7 +59,7 @@ export const IDLE_RULES: readonly IdleRule[] = [
       'has no effect, because the bot neither hedges on this exchange nor reads its prices; add elsewhere to hedge.venues with the keys of hedge.elsewhere, or a source with from: elsewhere, or remove this section',
   },
   {
-    keys: ['jointInventory'],
+    keys: ['jointInventory', 'crossRates'],
     hasEffect: () => false,
     message: 'has no effect with one book; add books, or remove this section',
   },

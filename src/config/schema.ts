@@ -11,7 +11,7 @@ import { consoleKeys } from './sections/console.ts';
 import { elsewhere, exchangeKeys } from './sections/exchange.ts';
 import { hedge } from './sections/hedge.ts';
 import { journalKeys } from './sections/journal.ts';
-import { accountLimits, haltKeys, jointInventory, limitKeys } from './sections/limits.ts';
+import { accountLimits, crossRates, haltKeys, jointInventory, limitKeys } from './sections/limits.ts';
 import { markouts } from './sections/markouts.ts';
 import { metricsKeys } from './sections/metrics.ts';
 import { paper } from './sections/paper.ts';
@@ -72,6 +72,7 @@ const oneBook = {
     .meta(AT_RELOAD)
     .describe('Inventory target.'),
   jointInventory: jointInventory.optional().meta(AT_RELOAD),
+  crossRates: crossRates.optional().meta(AT_RELOAD),
   timing: timing.prefault({}).meta(AT_RELOAD).describe('Intervals and time limits.'),
   metrics: metricsKeys.prefault({}).describe('Metrics server.'),
   state: z

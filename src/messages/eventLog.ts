@@ -1,5 +1,6 @@
 /** Log of the bot's events: every fill and every change of state. */
 import {
+  disagreementText,
   moneyOfAmount,
   textOfMoney,
   textOfPrice,
@@ -70,6 +71,14 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
         log.warn(
           { id: news.news.order.id, news: news.news.kind },
           `${news.news.order.id}: ${ORDER_WORDS[news.news.kind]}`,
+        );
+      return;
+    case 'price doubt':
+      if (news.doubt === null) log.info({}, 'the cross rates agree again');
+      else
+        log.warn(
+          { books: news.doubt.books },
+          `the cross rates disagree (${disagreementText(news.doubt)}): ${news.doubt.isPulled ? 'no quotes' : 'one side is moved away'} until they agree`,
         );
       return;
     case 'regime': {

@@ -372,7 +372,7 @@ function sharedOptionsOf(
   onNews: ((news: EngineNews, symbol: string) => void) | undefined,
   isTraced: boolean,
 ): SharedOptions {
-  const { instance, timing, accountLimits, jointInventory } = config;
+  const { instance, timing, accountLimits, crossRates, jointInventory } = config;
   return {
     instance,
     run,
@@ -385,14 +385,18 @@ function sharedOptionsOf(
       privateStaleAfterMs: Math.max(ACCOUNT_STALE.minMs, ACCOUNT_STALE.reads * timing.privatePollMs),
       listWaitMs: leavesTransfers(config) ? Infinity : timing.transferListDelayMaxMs,
     },
-    ...(accountLimits ? { currencyLimits: currencyLimitsOf(accountLimits) } : {}),
+    ...(accountLimits?.currencies ? { currencyLimits: currencyLimitsOf(accountLimits.currencies) } : {}),
+    ...(accountLimits?.value
+      ? { valueLimit: { currency: accountLimits.value.currency, max: moneyOf(accountLimits.value.max) } }
+      : {}),
     ...(jointInventory ? { jointInventory: { ...jointInventory, currency: jointCurrencyOf(config) } } : {}),
+    ...(crossRates ? { crossRates } : {}),
     ...(onNews ? { onNews } : {}),
     isTraced,
   };
 }
 
-const currencyLimitsOf = ({ currencies }: NonNullable<Config['accountLimits']>): ReadonlyMap<string, Money> =>
+const currencyLimitsOf = (currencies: Readonly<Record<string, string>>): ReadonlyMap<string, Money> =>
   new Map(Object.entries(currencies).map(([currency, most]) => [currency, moneyOf(most)]));
 
 /** Returns the setup of hedges with the conversion desk; `undefined` if hedging is not configured. */

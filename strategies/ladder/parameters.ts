@@ -138,7 +138,7 @@ export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): r
   if (limits.fairValueBps !== undefined && p.reference !== 'mid') {
     problems.push({
       key: 'reference',
-      message: `${p.reference} and the section fairValue both set the price to quote around; remove one of them${
+      message: `${p.reference} and a section fairValue or crossRates both set the price to quote around; remove one of them${
         p.reference === 'weightedMid' || p.reference === 'lastTrade'
           ? ` (fairValue: { ${p.reference === 'lastTrade' ? 'lastTrades' : p.reference}: { weight: 1 } } has nearly the same effect)`
           : ''

@@ -111,6 +111,7 @@ const LEVEL: Readonly<Record<Level, true>> = {
   'order count limit': true,
   'position limit': true,
   'currency limit': true,
+  'value limit': true,
   'hedge debt limit': true,
   'waits for a hedge': true,
   'no hedge elsewhere': true,
@@ -125,6 +126,7 @@ const LEVEL: Readonly<Record<Level, true>> = {
   'outside its price range': true,
   'pulled: the leader moved': true,
   'pulled: a large trade': true,
+  'pulled: the cross rates disagree': true,
   'held back by the strategy': true,
 };
 
@@ -195,6 +197,11 @@ export const ELSEWHERE: readonly { readonly of: Kind; readonly why: string; read
     test: 'test/core/risk/currencyLimits.test.ts',
   },
   {
+    of: 'level: value limit',
+    why: 'the same',
+    test: 'test/core/risk/valueLimit.test.ts',
+  },
+  {
     of: 'level: hedge debt limit',
     why: 'it needs a second exchange on which hedges fail one after another',
     test: 'test/core/engine/hedgeDebt.test.ts',
@@ -208,6 +215,11 @@ export const ELSEWHERE: readonly { readonly of: Kind; readonly why: string; read
     of: 'level: no hedge elsewhere',
     why: 'it needs a second exchange whose funds are used up',
     test: 'test/core/engine/hedgeDebt.test.ts',
+  },
+  {
+    of: 'level: pulled: the cross rates disagree',
+    why: 'the prices of three books must differ by more than their fees',
+    test: 'test/core/engine/crossRates.test.ts',
   },
   {
     of: 'level: pulled: the leader moved',

@@ -18,6 +18,14 @@ const SANDBOX = { ...SHIPPED, exchange: { ...SHIPPED['exchange'], budgets: { pub
 const REMOTE = { kind: 'remote', restUrl: 'https://api.example', budgets: { publicPerMinute: 10_000 } };
 const LADDER = { name: 'ladder', halfSpreadBps: 16, amount: '0.004' };
 const SIDES = { bidSpreadBps: 16, askSpreadBps: 16 };
+const DESK = parsed('desk.yaml');
+const USD_LIMITS = { positionMax: '5000', orderValueMax: '50000', ordersMax: 8, collarBps: 200 };
+const USD_MXN = {
+  symbol: 'usd_mxn',
+  strategy: { ...LADDER, amount: '200' },
+  limits: { ...USD_LIMITS, drawdownMax: '5000', dayLossMax: '5000' },
+};
+const TRIANGLE = { ...DESK, books: [{ symbol: 'btc_mxn' }, (DESK['books'] as readonly object[])[2]!, USD_MXN] };
 const { strategy: GLFT } = parsed('glft.yaml');
 const BOOKS = { books: ['btc_usd', 'usd_mxn'] };
 const SOURCE = { name: 'cross', books: ['btc_usd', 'usd_mxn'], staleAfterMs: 20_000 };
@@ -66,6 +74,12 @@ const CASES: readonly (readonly [key: string, idle: object, says: string, withEf
     { jointInventory: {} },
     'has no effect with one book',
     { ...parsed('desk.yaml'), jointInventory: {}, book: undefined, inventory: undefined },
+  ],
+  [
+    'crossRates',
+    { crossRates: {} },
+    'has no effect with one book',
+    { ...TRIANGLE, crossRates: {}, book: undefined, inventory: undefined },
   ],
   ['strategy.halfSpreadBps', { strategy: { ...LADDER, ...SIDES } }, 'set both sides', { strategy: LADDER }],
   [
@@ -387,7 +401,9 @@ const OTHERS: readonly (readonly [section: string, keys: string])[] = [
   ['regimes.wide', 'factor volatilityBps marketSpreadBps depthMin'],
   ['regimes.reduceOnly', 'positionShare drawdownShare'],
   ['inventory', 'target'],
+  ['accountLimits', 'currencies value'],
   ['jointInventory', 'currency sampleMs halfLifeMs'],
+  ['crossRates', 'withinMs'],
   [
     'timing',
     'decideEveryMs bookPollMs privatePollMs staleAfterMs requestDelayMaxMs tradeReportDelayMaxMs transferListDelayMaxMs shutdownMs',

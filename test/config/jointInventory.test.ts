@@ -46,6 +46,53 @@ describe('the section jointInventory', () => {
   });
 });
 
+describe('the section crossRates', () => {
+  const { books } = DESK as { books: readonly object[] };
+  const USD_MXN = {
+    symbol: 'usd_mxn',
+    strategy: { name: 'ladder', halfSpreadBps: 16, amount: '200' },
+    limits: { ...(DESK['limits'] as object), positionMax: '5000' },
+  };
+  const TRIANGLE = { ...DESK, books: [books[0], books[2], USD_MXN], crossRates: {} };
+
+  test('compares the books of a cycle', () => {
+    const loaded = load(TRIANGLE);
+    if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+    expect(loaded.warnings.join()).not.toContain('crossRates');
+    expect(booksOf(loaded.config).map(({ crossRates }) => crossRates)).toEqual(new Array(3).fill({ withinMs: 1_000 }));
+  });
+
+  test('is refused if no books form a cycle, and with a ladder that does not quote around the fair value', () => {
+    expect(load({ ...DESK, crossRates: {} })).toMatchObject({
+      ok: false,
+      errors: [
+        expect.stringContaining(
+          'crossRates: expected books that form a cycle, like btc_mxn, btc_usd and usd_mxn; found btc_mxn, eth_mxn, btc_usd',
+        ),
+      ],
+    });
+    const ladder = { name: 'ladder', halfSpreadBps: 16, amount: '200', reference: 'bestBidAsk' };
+    expect(load({ ...TRIANGLE, books: [books[0], books[2], { ...USD_MXN, strategy: ladder }] })).toMatchObject({
+      ok: false,
+      errors: [expect.stringContaining('a section fairValue or crossRates both set the price to quote around')],
+    });
+  });
+});
+
+describe('the value in the section accountLimits', () => {
+  test('counts in a currency to which the books lead', () => {
+    expect(load({ ...DESK, accountLimits: { value: { currency: 'mxn', max: '500000' } } }).ok).toBe(true);
+    expect(load({ ...DESK, accountLimits: { value: { currency: 'eur', max: '5' } } })).toMatchObject({
+      ok: false,
+      errors: [expect.stringContaining('accountLimits.value.currency: expected a currency to which the books lead')],
+    });
+    expect(load({ ...DESK, accountLimits: {} })).toMatchObject({
+      ok: false,
+      errors: [expect.stringContaining('accountLimits: expected currencies or value')],
+    });
+  });
+});
+
 describe('the section accountLimits', () => {
   const { books, ...shared } = DESK as { books: readonly { symbol: string }[] };
   const { symbol, ...sections } = books[0]!;

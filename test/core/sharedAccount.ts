@@ -34,7 +34,7 @@ export type Balances = Record<(typeof CURRENCIES)[number], number>;
 
 /** What a test changes: options of the account, limits of each book, and the strategy of a book. */
 type Changes = {
-  readonly shared?: Pick<SharedOptions, 'jointInventory' | 'currencyLimits'>;
+  readonly shared?: Pick<SharedOptions, 'jointInventory' | 'crossRates' | 'currencyLimits' | 'valueLimit'>;
   readonly limits?: object;
   readonly strategyOf?: (instrument: Instrument) => Strategy;
 };
@@ -129,12 +129,16 @@ export class SharedAccount {
       book.set('sell', (mid + 10) as never, 50 as never);
       this.step({ kind: 'book', ...this.#named(symbol), at, startedAt: null, book });
     }
-    const trades = this.#trades.splice(0);
-    this.step({ kind: 'trades', at, startedAt: at, complete: true, trades });
+    this.step({ kind: 'trades', at, startedAt: at, complete: true, trades: this.takeTrades() });
     const orders = [...this.live.values()].map(reportOf);
     this.step({ kind: 'open orders', at, startedAt: at, complete: true, orders });
     this.step({ kind: 'timer', at });
     return this;
+  }
+
+  /** Trades that the engine has not received; call it to report them. */
+  takeTrades(): readonly OwnTrade[] {
+    return this.#trades.splice(0);
   }
 
   fill(id: string, lots: number): void {

@@ -32,8 +32,9 @@
  * It was raised by 145 for fill models as files.
  * It was raised by 115 for fill samples.
  * It was raised by 60 for reloads of several books.
+ * It was raised by 330 for cross rates and the limit on the value of several books: their sections and keys.
  */
-export const WORDS_MAX = 47_565;
+export const WORDS_MAX = 47_895;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -49,7 +50,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/cli.md': 3_290,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 5_300,
+  'docs/configuration.md': 5_380,
   'docs/console.md': 1_040,
   'docs/container.md': 620,
   'docs/contents.md': 230,
@@ -86,11 +87,11 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/report.md': 545,
   'docs/runbook.md': 3_135,
   'docs/scout.md': 1_050,
-  'docs/several-books.md': 500,
+  'docs/several-books.md': 660,
   'docs/shadow.md': 350,
   'docs/sentinel.md': 325,
   'docs/state-directory.md': 345,
-  'docs/states.md': 875,
+  'docs/states.md': 900,
   'docs/strategies.md': 915,
   'docs/strategy-files.md': 480,
   'docs/tape.md': 250,

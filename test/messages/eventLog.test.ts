@@ -109,6 +109,7 @@ const REFUSALS: Readonly<Record<RiskRefusal, Told>> = {
   'order count limit': ['warn', 'not quoting: order count limit'],
   'position limit': ['warn', 'not quoting: position limit'],
   'currency limit': ['warn', 'not quoting: currency limit'],
+  'value limit': ['warn', 'not quoting: value limit'],
   'hedge debt limit': ['warn', 'not quoting: hedge debt limit'],
   'waits for a hedge': ['warn', 'not quoting: waits for a hedge'],
   'no hedge elsewhere': ['warn', 'not quoting: no hedge elsewhere'],
@@ -157,6 +158,20 @@ const NEWS: Cases<EngineNews> = {
       reason =>
         [{ kind: 'quoting', reason, why: null }, REFUSALS[reason]] as Case<Extract<EngineNews, { kind: 'quoting' }>>,
     ),
+  ],
+  'price doubt': [
+    [{ kind: 'price doubt', doubt: null }, ['info', 'the cross rates agree again']],
+    [
+      { kind: 'price doubt', doubt: { isPulled: true, distance: -0.00967, books: ['btc_mxn', 'btc_usd', 'usd_mxn'] } },
+      ['warn', 'the cross rates disagree (btc_mxn, btc_usd, usd_mxn: 96.7 bps): no quotes until they agree'],
+    ],
+    [
+      { kind: 'price doubt', doubt: { isPulled: false, distance: 0.00967, books: ['btc_mxn', 'btc_usd', 'usd_mxn'] } },
+      [
+        'warn',
+        'the cross rates disagree (btc_mxn, btc_usd, usd_mxn: 96.7 bps): one side is moved away until they agree',
+      ],
+    ],
   ],
   placing: [[{ kind: 'placing', command, level }, ['debug', 'placing sell 0.05 at 1499000.00']]],
   taking: [

@@ -983,6 +983,7 @@ class Simulation {
       case 'not taken':
       case 'refused':
       case 'count':
+      case 'price doubt':
         return;
     }
   }

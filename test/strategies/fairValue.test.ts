@@ -295,6 +295,21 @@ describe('any mixture', () => {
   });
 });
 
+test('has the correction by other books of the account as its last step', () => {
+  const { look } = around({ weightedMid: {} });
+  const alone = look(leaning) as Fair;
+  const fair = {
+    price: MID + 7,
+    steps: [
+      { name: 'fair value: mid', ticks: MID },
+      { name: 'cross rates', ticks: 7 },
+    ],
+  };
+  const found = look({ ...leaning, fair }) as Fair;
+  expect(found.price).toBeCloseTo(alone.price + 7, 9);
+  expect(found.steps.at(-1)).toEqual({ name: 'cross rates', ticks: 7 });
+});
+
 test('of the middle alone costs nothing: the strategy is left as it is', () => {
   const inner = strategyOf('ladder');
   for (const section of [undefined, {}, { mid: {} }, { withinBps: 5 }])
@@ -440,7 +455,7 @@ describe('what puntas calibrate writes', () => {
     const both = `${file.replace('reference: mid', 'reference: weightedMid')}\n${stringify({ fairValue: { mid: {} } })}`;
     const loaded = loadConfig(both, 'a.yaml');
     expect(loaded.ok ? [] : loaded.errors[0]).toContain(
-      'strategy.reference: weightedMid and the section fairValue both set the price to quote around; remove one of them (fairValue: { weightedMid: { weight: 1 } } has nearly the same effect)',
+      'strategy.reference: weightedMid and a section fairValue or crossRates both set the price to quote around; remove one of them (fairValue: { weightedMid: { weight: 1 } } has nearly the same effect)',
     );
   });
 });

@@ -59,7 +59,7 @@ function sourceText({ name, notUsed, price, ageMs, lagMs, basisBps, basisErrorBp
 
 function levelText({ side, level, decision, reason, detail, price, amount, steps, order }: ExplainedLevel): string {
   const what = level === null ? side : `${side} ${level}`;
-  const words = detail === null || detail === reason ? reason : `${reason} (${detail})`;
+  const words = detail === null ? reason : detail.startsWith(reason) ? detail : `${reason} (${detail})`;
   const of = price === null ? '' : `  ${amount ?? ''} at ${price}`;
   const own =
     order === null

@@ -1,6 +1,6 @@
 /**
- * Configuration keys of hard limits, of limits on activity above which trading halts, and of the joint inventory of
- * several books.
+ * Configuration keys of hard limits, of limits on activity above which trading halts, and of the joint inventory and
+ * the cross rates of several books.
  */
 import { z } from 'zod';
 import { aboveZero } from '../../../strategies/index.ts';
@@ -37,24 +37,44 @@ export const haltKeys = z.strictObject({
   messagesPerMinute: perMinute(600).describe('Maximum placements and cancels per minute.'),
 });
 
+const currency = (example: string) => z.string().regex(/^[a-z0-9]{2,12}$/, `expected a currency like "${example}"`);
+
 /** Limits on all books of the account together. */
 export const accountLimits = z
   .strictObject({
+    value: z
+      .strictObject({
+        currency: currency('mxn').describe('Currency in which you value the account.'),
+        max: aboveZero.describe('Maximum value.'),
+      })
+      .optional()
+      .describe(
+        'Maximum value of the distances of all base currencies from their targets, if all live orders fill, at the prices at which they could be bought.',
+      ),
     currencies: z
-      .record(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "btc"'), aboveZero)
+      .record(currency('btc'), aboveZero)
       .refine(limits => Object.keys(limits).length > 0, 'expected at least one currency, like { btc: "0.3" }')
       .describe(
         'Maximum distance of a base currency from its target over all books; no order is placed whose fill, with those of all live orders, could exceed it: `{ btc: "0.3" }`.',
-      ),
+      )
+      .optional(),
   })
+  .refine(({ value, currencies }) => value !== undefined || currencies !== undefined, 'expected currencies or value')
   .describe('Limits on what all books hold together.');
+
+/** Cross rates: comparison of the prices of several books. */
+export const crossRates = z
+  .strictObject({
+    withinMs: millis(100, 60_000).default(1_000).describe('Maximum age of each price that is compared.'),
+  })
+  .describe(
+    'Compares books that form a cycle, like btc_mxn, btc_usd and usd_mxn. If omitted, each book has only its own price.',
+  );
 
 /** Joint inventory: how several books skew their quotes by what they hold together. */
 export const jointInventory = z
   .strictObject({
-    currency: z
-      .string()
-      .regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "mxn"')
+    currency: currency('mxn')
       .optional()
       .describe('Currency in which you value the account. If omitted, the quote currency of the first book.'),
     sampleMs: millis(10_000, 3_600_000)

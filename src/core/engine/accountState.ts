@@ -5,7 +5,21 @@ import { Accounts, type AccountElsewhere } from '../accounting/accounts.ts';
 import type { Booked } from '../accounting/bookings.ts';
 import type { PlacedChange } from '../accounting/placeAccount.ts';
 import type { AccountDelays } from '../accounting/tradingAccount.ts';
+import type { ExcessReason } from '../quoting/quoteReconciler.ts';
+import { excessOrders, type LimitedOrder } from '../risk/excessOrders.ts';
+import {
+  highPrices,
+  totalValue,
+  type ExactPrice,
+  type PricedReach,
+  type QuotedBook,
+  type Reach,
+  type ValueLimit,
+  type ValueRoom,
+} from '../risk/valueLimit.ts';
 import { currencyRooms, type CurrencyLimits, type CurrencyRoom, type ExposedBook } from '../risk/currencyLimits.ts';
+import type { CrossRateWatch, CrossRead } from '../risk/crossRateWatch.ts';
+import type { PriceDoubt } from '../quoting/priceDoubt.ts';
 import type { LimitUse } from '../risk/limitUse.ts';
 import type { JointBook, JointInventory } from '../risk/jointInventory.ts';
 import type { HaltReason } from '../model/halts.ts';
@@ -31,8 +45,16 @@ export type AccountBook = JointBook & {
   readonly amount: number;
   /** The book, as the limits by currency need it. */
   readonly exposed: ExposedBook;
+  /** Possibly live orders that are not being canceled, as the limits over all books see them. */
+  readonly limitedOrders: readonly LimitedOrder[];
+  /** Returns the best prices of other traders; `null` if they are unknown or old. */
+  quotedPrices(at: Millis): QuotedBook | null;
   /** Base currency that pending conversions may still add (`buy`) and remove (`sell`). */
   readonly converting: Readonly<Record<Side, Money>>;
+  /** Best prices of other traders, for the comparison of books; `null` if they are unknown. */
+  readonly crossRead: CrossRead | null;
+  /** Reports that the doubt about the price of this book began, ended or changed its effect. */
+  doubtChanged(): void;
   halt(reason: HaltReason): void;
   fillOf(trade: OwnTrade): FilledOrder;
   /** Applies a trade in this book. */
@@ -43,6 +65,9 @@ export type AccountBook = JointBook & {
   placed(change: PlacedChange): void;
 };
 
+const NO_PRICES: ReadonlyMap<string, ExactPrice> = new Map();
+const NO_EXCESS: ReadonlyMap<string, ExcessReason> = new Map();
+
 /** Constants of the account. */
 export type AccountTerms = {
   readonly instance: string;
@@ -52,7 +77,9 @@ export type AccountTerms = {
   readonly major: string;
   readonly elsewhere: AccountElsewhere | undefined;
   readonly joint: JointInventory | null;
+  readonly crossRates: CrossRateWatch | null;
   readonly currencyLimits: CurrencyLimits;
+  readonly valueLimit: ValueLimit | null;
 };
 
 export class AccountState {
@@ -64,10 +91,25 @@ export class AccountState {
   readonly #books: AccountBook[] = [];
   readonly #major: string;
   readonly #currencyLimits: CurrencyLimits;
+  readonly #valueLimit: ValueLimit | null;
   /** Joint inventory of all books; `null` if each book uses its own. */
   readonly joint: JointInventory | null;
+  /** Comparison of the prices of all books; `null` if they are not compared. */
+  readonly #crossRates: CrossRateWatch | null;
 
-  constructor({ instance, run, timing, major, elsewhere, joint, currencyLimits }: AccountTerms) {
+  constructor({
+    instance,
+    run,
+    timing,
+    major,
+    elsewhere,
+    joint,
+    crossRates,
+    currencyLimits,
+    valueLimit,
+  }: AccountTerms) {
+    this.#valueLimit = valueLimit;
+    this.#crossRates = crossRates;
     this.#currencyLimits = currencyLimits;
     this.joint = joint;
     this.#major = major;
@@ -103,6 +145,22 @@ export class AccountState {
     return joint === positions[i] ? null : joint;
   }
 
+  /** Compares the price of a book that was just read with the other books. */
+  bookRead(of: AccountBook, at: Millis): void {
+    if (this.#crossRates === null) return;
+    for (const i of this.#crossRates.read(this.#books.indexOf(of), at, of.crossRead)) this.#books[i]!.doubtChanged();
+  }
+
+  /** Returns the distance from the mid price of a book to its fair value, which the other books imply. */
+  crossCorrection(of: AccountBook, mid: number, at: Millis, maxAgeMs: Millis): number {
+    return this.#crossRates?.correction(this.#books.indexOf(of), mid, at, maxAgeMs) ?? 0;
+  }
+
+  /** Returns the doubt about the price of a book; `null` if there is none. */
+  priceDoubt(of: AccountBook): PriceDoubt | null {
+    return this.#crossRates?.doubt(this.#books.indexOf(of)) ?? null;
+  }
+
   /** Returns the room of each side of a book under the limits by currency; `null` if neither currency has one. */
   currencyRooms(of: AccountBook): Readonly<Record<Side, CurrencyRoom>> | null {
     if (this.#currencyLimits.size === 0) return null;
@@ -115,6 +173,80 @@ export class AccountState {
       const pending = this.#home(currency)?.converting[isRaised ? 'buy' : 'sell'] ?? 0n;
       return money(this.#exposure(currency) + (isRaised ? pending : -pending));
     });
+  }
+
+  /** Returns the room of a book under the limit on the value of all currencies; `null` without such a limit. */
+  valueRoom(of: AccountBook, at: Millis): ValueRoom | null {
+    if (this.#valueLimit === null) return null;
+    const prices = this.#prices(at);
+    const reaches = this.#bases.map(currency => this.#reachOf(currency, prices, of));
+    const own = (name: string): PricedReach | null => reaches.find(({ currency }) => currency === name) ?? null;
+    const { major, minor } = of;
+    const others = reaches.filter(({ currency }) => currency !== major && currency !== minor);
+    return { ...this.#valueLimit, others, base: own(major), quote: own(minor) };
+  }
+
+  /** Returns the orders of all books that the limits over all books no longer allow. */
+  excess(at: Millis): ReadonlyMap<string, ExcessReason> {
+    if (this.#currencyLimits.size === 0 && this.#valueLimit === null) return NO_EXCESS;
+    const prices = this.#valueLimit === null ? null : this.#prices(at);
+    const value = this.#valueLimit === null || prices === null ? null : { ...this.#valueLimit, prices };
+    const reaches = this.#bases.map(currency => this.#reachOf(currency, prices ?? NO_PRICES, null));
+    const total = value === null ? null : totalValue(reaches);
+    const isExceeded =
+      (typeof total === 'bigint' && total > value!.max) ||
+      reaches.some(({ currency, up, down }) => {
+        const max = this.#currencyLimits.get(currency);
+        return max !== undefined && (up > max || down > max);
+      });
+    if (!isExceeded) return NO_EXCESS;
+    const held = new Map(this.#bases.map(currency => [currency, this.#heldReach(currency)] as const));
+    const orders = this.#books.flatMap(({ limitedOrders }) => limitedOrders);
+    return excessOrders({ currencies: this.#currencyLimits, value, held }, orders);
+  }
+
+  /** Base currencies of the books. Each has a target. */
+  get #bases(): readonly string[] {
+    return [...new Set(this.#books.map(({ major }) => major))];
+  }
+
+  #prices(at: Millis): ReadonlyMap<string, ExactPrice> {
+    const books = this.#books.flatMap(book => book.quotedPrices(at) ?? []);
+    return highPrices(this.#valueLimit!.currency, books);
+  }
+
+  /** Returns the distance of a base currency from its target, with pending conversions in each direction. */
+  #heldReach(currency: string): Reach {
+    const held = this.#exposure(currency);
+    const { buy, sell } = this.#home(currency)!.converting;
+    return { up: held + buy, down: sell - held };
+  }
+
+  /** Returns the distance of a base currency from its target, with the live orders of all books, except those of `except`. */
+  #reachOf(currency: string, prices: ReadonlyMap<string, ExactPrice>, except: AccountBook | null): PricedReach {
+    let { up, down } = this.#heldReach(currency);
+    for (const book of this.#books) {
+      if (book === except) continue;
+      const { base, quote, orders } = book.exposed;
+      const { buy, sell } = orders;
+      if (base === currency) [up, down] = [up + buy.base, down + sell.base];
+      if (quote === currency) [up, down] = [up + sell.quote, down + buy.quote];
+    }
+    return { currency, up, down, price: prices.get(currency) ?? null };
+  }
+
+  /** Returns the value of what all books hold, without orders, with its limit; empty without a limit or a price. */
+  valueUses(at: Millis): readonly LimitUse[] {
+    if (this.#valueLimit === null) return [];
+    const prices = this.#prices(at);
+    const { currency, max } = this.#valueLimit;
+    const held = this.#bases.map(name => ({
+      currency: name,
+      price: prices.get(name) ?? null,
+      ...this.#heldReach(name),
+    }));
+    const used = totalValue(held);
+    return typeof used === 'string' ? [] : [{ limit: 'accountLimits.value', currency, max, used }];
   }
 
   /** Returns the exposure of a book's currencies that have a limit, with the limit. */

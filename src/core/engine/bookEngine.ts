@@ -5,6 +5,7 @@
 import { bestOf } from '../model/book.ts';
 import type { AccountBook, AccountState, FilledOrder } from './accountState.ts';
 import { AdverseSelection, NOT_WIDENED } from '../quoting/adverseSelection.ts';
+import { doubtedQuote } from '../quoting/priceDoubt.ts';
 import { QuotePuller } from '../quoting/quotePuller.ts';
 import { UnknownOrderResolver } from '../orders/unknownOrderResolver.ts';
 import { BookTerms } from './bookTerms.ts';
@@ -24,7 +25,7 @@ import { LivePrice, type LivePriceStatus } from '../marketdata/livePrice.ts';
 import { limitUsesOf } from '../risk/limitUse.ts';
 import { lockedByOrders } from '../accounting/foreignLocks.ts';
 import { MarketView } from './marketView.ts';
-import { mayLive, Orders, type Ending, type Order, type OrderNews } from '../orders/orders.ts';
+import { isInBook, mayLive, Orders, type Ending, type Order, type OrderNews } from '../orders/orders.ts';
 import { OrderCounts } from '../orders/orderCounts.ts';
 import { PastPrice } from '../risk/pastPrice.ts';
 import { RiskSupervisor } from '../risk/riskSupervisor.ts';
@@ -38,10 +39,13 @@ import { quotingRefusal, type RiskContext } from '../risk/preTradeRisk.ts';
 import { describeMissingData, QuotingNews } from './readiness.ts';
 import { Quoter } from './quoter.ts';
 import { snapshotOf } from './snapshot.ts';
+import type { LimitedOrder } from '../risk/excessOrders.ts';
+import type { QuotedBook } from '../risk/valueLimit.ts';
+import type { CrossRead } from '../risk/crossRateWatch.ts';
 import { exchangedBy, type ExposedBook } from '../risk/currencyLimits.ts';
 import type { RestoredOrder } from '../orders/restoredOrder.ts';
 import { OrphanOrders } from '../orders/orphanOrders.ts';
-import type { LastFill, Quote, Reference, SeenTrade, View } from '../quoting/strategy.ts';
+import type { Fair, LastFill, Quote, Reference, SeenTrade, View } from '../quoting/strategy.ts';
 import { money, moneyOf, type Amount, type Millis, type Money, type Side } from '../model/units.ts';
 
 const NOTHING: readonly Approved<Command>[] = [];
@@ -103,6 +107,7 @@ export class BookEngine implements AccountBook {
   readonly limitUses = (at: Millis) => [
     ...limitUsesOf(this.riskContext(at), this.#risk.killSwitch, this.#inventory.totalProfit(), at),
     ...this.#state.currencyUses(this),
+    ...this.#state.valueUses(at),
   ];
 
   constructor(options: BookEngineOptions, state: AccountState) {
@@ -135,6 +140,7 @@ export class BookEngine implements AccountBook {
       decisions: this.#decisions,
       adverseSelection: this.#adverseSelection,
       hedgeRooms: () => this.#hedgeRooms(),
+      excess: at => this.#state.excess(at),
     });
     state.add(this);
   }
@@ -295,6 +301,30 @@ export class BookEngine implements AccountBook {
     return book;
   }
 
+  /** Possibly live orders that are not being canceled, as the limits over all books see them. */
+  get limitedOrders(): readonly LimitedOrder[] {
+    const { instrument } = this.#rules;
+    const live = this.#orders.live.filter(order => mayLive(order) && order.state !== 'canceling');
+    return live.map(order => ({
+      ...{ id: order.id, side: order.side, base: instrument.major, quote: instrument.minor },
+      exchanges: exchangedBy(instrument, [order], order.side),
+      isCancelable: isInBook(order) && order.takes !== true,
+    }));
+  }
+
+  /** Returns the best prices of other traders in the quote currency; `null` if they are unknown or old. */
+  quotedPrices(at: Millis): QuotedBook | null {
+    if (!this.#isMarketFresh(at)) return null;
+    const { instrument } = this.#rules;
+    const priceOf = (side: Side) => money(BigInt(bestOf(this.#market.depth, side)) * instrument.tickMoney);
+    return { base: instrument.major, quote: instrument.minor, bid: priceOf('buy'), ask: priceOf('sell') };
+  }
+
+  /** Whether the book can be quoted and its data is not old. */
+  #isMarketFresh(at: Millis): boolean {
+    return this.#market.isQuotable && at - this.#fresh.book <= (this.#options.limits?.staleAfterMs ?? 0);
+  }
+
   /** Base currency that pending conversions may still add (`buy`) and remove (`sell`). */
   get converting(): Readonly<Record<Side, Money>> {
     const { instrument } = this.#rules;
@@ -304,8 +334,21 @@ export class BookEngine implements AccountBook {
 
   /** Returns the mid price in the quote currency; `null` if the book cannot be quoted or its data is old. */
   mid(at: Millis): number | null {
-    const isFresh = at - this.#fresh.book <= (this.#options.limits?.staleAfterMs ?? 0);
-    return this.#market.isQuotable && isFresh ? this.#market.mid * Number(this.#rules.instrument.tick) : null;
+    return this.#isMarketFresh(at) ? this.#market.mid * Number(this.#rules.instrument.tick) : null;
+  }
+
+  /** Best prices of other traders in the quote currency; `null` if the book or its fee is unknown. */
+  get crossRead(): CrossRead | null {
+    if (!this.#market.isQuotable || !this.#rules.hasFees) return null;
+    const { depth } = this.#market;
+    const tick = Number(this.#rules.instrument.tick);
+    const [bid, ask] = [bestOf(depth, 'buy') * tick, bestOf(depth, 'sell') * tick];
+    return { readAt: this.#fresh.book, bid, ask, fee: this.#rules.takerRate / 1e8 };
+  }
+
+  doubtChanged(): void {
+    this.#isDecisionDue = true;
+    this.#options.onNews?.({ kind: 'price doubt', doubt: this.#state.priceDoubt(this) });
   }
 
   /** Whether the book can reduce inventory: it is traded, and neither halted nor paused. */
@@ -593,7 +636,8 @@ export class BookEngine implements AccountBook {
   /** Returns the strategy's quote, adjusted to the regime. */
   #shaped(at: Millis): Quote {
     const view = this.#view(at);
-    const quote = this.#withJointFigure(this.#options.strategy.quote(view), view.skewPosition);
+    const joint = this.#withJointFigure(this.#options.strategy.quote(view), view.skewPosition);
+    const quote = this.#withCrossFigure(joint, at);
     return this.#risk.regimes.shape(quote, this.#market.mid, this.#inventory.positionLots());
   }
 
@@ -605,9 +649,19 @@ export class BookEngine implements AccountBook {
     return { ...quote, figures: [...(quote.figures ?? []), figure] };
   }
 
+  /** Adds the correction of the fair value by other books to the figures of the quote. */
+  #withCrossFigure(quote: Quote, at: Millis): Quote {
+    const ticks = this.#crossTicks(at);
+    if (ticks === 0) return quote;
+    const figure = { name: 'cross rates', value: (ticks * 10_000) / this.#market.mid, unit: 'bps' };
+    return { ...quote, figures: [...(quote.figures ?? []), figure] };
+  }
+
   /** Returns the quote without pulled sides, and without sides for which hedges have no room. */
   #pulled(quote: Quote, at: Millis, rooms: HedgeRooms | null): Quote {
-    const left = this.#puller?.shape(quote, at, this.#market.mid) ?? quote;
+    const doubt = this.#state.priceDoubt(this);
+    const certain = doubt === null ? quote : doubtedQuote(quote, doubt, this.#market.mid);
+    const left = this.#puller?.shape(certain, at, this.#market.mid) ?? certain;
     return rooms === null ? left : (this.#hedgeDebt?.shape(left, rooms, this.#orders.live) ?? left);
   }
 
@@ -700,6 +754,7 @@ export class BookEngine implements AccountBook {
     if (mid > 0 && this.#isInventoryKnown) this.#inventory.mark(2 * mid);
     this.#pastPrice?.see(at, 2 * mid);
     this.#adverseSelection?.market(at, mid);
+    this.#state.bookRead(this, at);
   }
 
   /** Applies a booked change that is not a trade in this book. */
@@ -810,6 +865,7 @@ export class BookEngine implements AccountBook {
       converting: this.#state.accounts.converting(this.#rules.instrument),
       hedgeRooms: this.#hedgeRooms(),
       currencyRooms: this.#state.currencyRooms(this),
+      valueRoom: this.#state.valueRoom(this, at),
       orders: this.#orders.live,
       majorFunds: this.#state.funds(major, this),
       minorFunds: this.#state.funds(minor, this),
@@ -867,12 +923,33 @@ export class BookEngine implements AccountBook {
     return Math.max(-most, Math.min(most, Math.round(joint / Number(this.#rules.instrument.lot))));
   }
 
+  /** Distance from the mid price to the fair value that other books imply, in ticks; 0 if they imply none. */
+  #crossTicks(at: Millis): number {
+    const tick = Number(this.#rules.instrument.tick);
+    const maxAgeMs = this.#options.limits?.staleAfterMs ?? 0;
+    return this.#state.crossCorrection(this, this.#market.mid * tick, at, maxAgeMs) / tick;
+  }
+
+  /** Fair value that other books imply; `null` if it is the mid price. */
+  #fair(at: Millis): Fair | null {
+    const ticks = this.#crossTicks(at);
+    if (ticks === 0) return null;
+    const { mid } = this.#market;
+    const steps = [
+      { name: 'fair value: mid', ticks: mid },
+      { name: 'cross rates', ticks },
+    ];
+    return { price: mid + ticks, steps };
+  }
+
   #view(at: Millis): View {
+    const fair = this.#fair(at);
     return {
       at,
       instrument: this.#rules.instrument,
       depth: this.#market.depth,
       mid: this.#market.mid,
+      ...(fair === null ? {} : { fair }),
       lastTrade: this.#market.lastTrade,
       hearsTrades: this.#market.hearsTrades,
       reference: this.#reference(at),

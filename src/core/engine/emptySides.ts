@@ -13,7 +13,8 @@ import { mayLive } from '../orders/orders.ts';
 import type { Reason } from './reasons.ts';
 import type { HedgeRefusal } from '../risk/hedgeDebt.ts';
 import { exceededRoom, exchangedBy } from '../risk/currencyLimits.ts';
-import { fundsFor, positionRoom, type RiskContext, type RiskRefusal } from '../risk/preTradeRisk.ts';
+import { exceededValue } from '../risk/valueLimit.ts';
+import { exchangedInBook, fundsFor, positionRoom, type RiskContext, type RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { AmountStep } from '../quoting/strategy.ts';
 import { money, textOfMoney, type Amount, type Money, type Price, type Side } from '../model/units.ts';
 
@@ -47,6 +48,7 @@ const LASTING: readonly Reason[] = [
   'order count limit',
   'position limit',
   'currency limit',
+  'value limit',
   'hedge debt limit',
   'no hedge elsewhere',
   'price outside the collar',
@@ -64,6 +66,7 @@ const SIDE_SPECIFIC: readonly Reason[] = [
   'insufficient funds',
   'position limit',
   'currency limit',
+  'value limit',
   'hedge debt limit',
   'waits for a hedge',
   'no hedge elsewhere',
@@ -127,7 +130,8 @@ const halfTicks = (price: number, { tickMoney }: Instrument): string =>
 function reasonText(side: Side, of: EmptySide | null, riskContext: RiskContext): string | null {
   if (of === null) return null;
   const detail = of.words ?? (of.level === null ? null : refusalNumbers(side, of.reason, of.level, riskContext));
-  return detail === null || detail === of.reason ? of.reason : `${of.reason} (${detail})`;
+  if (detail === null) return of.reason;
+  return detail.startsWith(of.reason) ? detail : `${of.reason} (${detail})`;
 }
 
 /**
@@ -212,6 +216,17 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
     const text = over === 'base' ? write.major : write.minor;
     const left = room[over]! - ordered[over];
     return `${write.order(of)} exchanges ${text(order[over])}, but accountLimits allows only ${text(money(left > 0n ? left : 0n))} more over all books`;
+  },
+  'value limit': ({ side, amount, value, riskContext, write, price }) => {
+    const { valueRoom, instrument } = riskContext;
+    if (!valueRoom) return null;
+    const order = { base: moneyOfAmount(instrument, amount), quote: value };
+    const over = exceededValue(valueRoom, exchangedInBook(riskContext), side, order);
+    // Prices or orders may have changed since the refusal.
+    if (over === null) return null;
+    const { currency, max } = valueRoom;
+    if (typeof over === 'string') return `no fresh price leads from ${over} to ${currency}`;
+    return `with ${write.amount(amount)} at ${write.price(price)}, all books could be ${textOfMoney(over, 2)} ${currency} from their targets, but accountLimits.value.max is ${textOfMoney(max)} ${currency}`;
   },
   'hedge debt limit': of => hedgeBoundText(of, 'hedge debt limit'),
   'waits for a hedge': of => hedgeBoundText(of, 'waits for a hedge'),

@@ -7,7 +7,8 @@ import { BookEngine } from './bookEngine.ts';
 import { bookStatesIn, continuedStates, withoutLots, type BookStates } from './bookStates.ts';
 import type { BookOptions, EngineNews, EngineOptions, SharedOptions } from './engineTypes.ts';
 import { isBookEvent, type AccountEvent, type OneBookEvent, type EngineEvent, type RestoredLedger } from './event.ts';
-import { JointInventory } from '../risk/jointInventory.ts';
+import { CrossRateWatch } from '../risk/crossRateWatch.ts';
+import { connectedBooks, JointInventory } from '../risk/jointInventory.ts';
 import type { LedgerEntry } from '../accounting/ledger.ts';
 import type { PlaceAccount } from '../accounting/placeAccount.ts';
 import type { AccountView } from '../accounting/tradingAccount.ts';
@@ -59,7 +60,9 @@ export class Engine {
       run,
       timing,
       jointInventory,
+      crossRates,
       currencyLimits = new Map<string, Money>(),
+      valueLimit = null,
       onNews,
       isTraced = false,
     } = account;
@@ -67,6 +70,14 @@ export class Engine {
       currency => !books.some(({ instrument: { major } }) => major === currency),
     );
     if (unheld !== undefined) throw new RangeError(`${unheld} has a limit, but is the base currency of no book`);
+    const apart =
+      valueLimit === null
+        ? []
+        : symbols.filter(symbol => !connectedBooks(symbols, valueLimit.currency).includes(symbol));
+    if (apart.length > 0)
+      throw new RangeError(
+        `no books lead from ${apart.join(', ')} to ${valueLimit!.currency}, in which the limit counts`,
+      );
     const { instrument, elsewhere } = hedged[0] ?? first;
     const joint = jointInventory && books.length > 1 ? new JointInventory(symbols, jointInventory) : null;
     this.#state = new AccountState({
@@ -76,7 +87,9 @@ export class Engine {
       major: instrument.major,
       elsewhere,
       joint,
+      crossRates: crossRates && books.length > 1 ? new CrossRateWatch(symbols, crossRates) : null,
       currencyLimits,
+      valueLimit,
     });
     this.books = books.map(book => {
       const told = onNews ? { onNews: (news: EngineNews) => onNews(news, book.instrument.symbol) } : {};

@@ -5,7 +5,10 @@ import type { LivePriceRules, LivePriceStatus } from '../marketdata/livePrice.ts
 import type { MarkoutCurve } from '../estimators/markouts.ts';
 import type { TakerRefusal } from '../hedging/takerOrder.ts';
 import type { ElsewhereFigures, HedgeBounds } from '../risk/hedgeDebt.ts';
+import type { CrossRateRules } from '../risk/crossRateWatch.ts';
+import type { PriceDoubt } from '../quoting/priceDoubt.ts';
 import type { CurrencyLimits } from '../risk/currencyLimits.ts';
+import type { ValueLimit } from '../risk/valueLimit.ts';
 import type { JointInventoryRules } from '../risk/jointInventory.ts';
 import type { HaltLimits } from '../risk/killSwitch.ts';
 import type { Instrument } from '../model/instrument.ts';
@@ -75,8 +78,12 @@ export type SharedOptions = {
   };
   /** Rules of the joint inventory of several books; if absent, each book skews its quotes by its own inventory. */
   readonly jointInventory?: JointInventoryRules;
+  /** Rules of the comparison of prices around cycles of books; if absent, each book has its own price. */
+  readonly crossRates?: CrossRateRules;
   /** Maximum exposure over all books, by currency; if absent, only the books have limits. */
   readonly currencyLimits?: CurrencyLimits;
+  /** Maximum value of the exposure of all base currencies together; if absent, it has no limit. */
+  readonly valueLimit?: ValueLimit;
   /** Receives the news of all books, each with the symbol of its book. */
   readonly onNews?: (news: EngineNews, symbol: string) => void;
   /** Whether `BookEngine.decision` keeps the last decision in full. */
@@ -110,6 +117,8 @@ export type EngineNews =
    * neither exists.
    */
   | { readonly kind: 'quoting'; readonly reason: RiskRefusal | null; readonly why: string | null }
+  /** The doubt about the price of the book began or changed its effect; `null`: it ended. */
+  | { readonly kind: 'price doubt'; readonly doubt: PriceDoubt | null }
   | { readonly kind: 'regime'; readonly to: RegimeState; readonly from: RegimeState }
   /** Trading stops until the operator resumes it. */
   | { readonly kind: 'halted'; readonly reason: string };

@@ -10,11 +10,11 @@ import { normalizeQuote, type NormalizedLevel } from '../quoting/normalizeQuote.
 import { isInBook, type Order, type Orders } from '../orders/orders.ts';
 import { pullReasonOf } from '../quoting/quotePuller.ts';
 import type { OriginIds } from '../orders/originIds.ts';
-import { reconcileSide } from '../quoting/quoteReconciler.ts';
+import { reconcileSide, type ExcessReason } from '../quoting/quoteReconciler.ts';
 import type { HedgeRooms } from '../risk/hedgeDebt.ts';
 import { approvePlace, type RiskContext, type RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { Approved, PlaceCommand } from '../orders/commands.ts';
-import { reducedPlan } from '../quoting/regimeAdjustments.ts';
+import { planWithoutExcess, reducedPlan } from '../quoting/regimeAdjustments.ts';
 import { PostOnlyBackoff } from '../quoting/postOnlyBackoff.ts';
 import { RefusalBackoff } from '../quoting/refusalBackoff.ts';
 import type { Figure, Quote } from '../quoting/strategy.ts';
@@ -35,6 +35,8 @@ export type QuoterParts = {
    * such hedges.
    */
   readonly hedgeRooms: () => HedgeRooms | null;
+  /** Returns the orders of all books that the limits over all books no longer allow. */
+  readonly excess: (at: Millis) => ReadonlyMap<string, ExcessReason>;
 };
 
 /** Approved and reserved placements; `cancels` are origin ids of live orders, in a list that the caller owns. */
@@ -103,9 +105,11 @@ export class Quoter {
     const { takerOrder } = this;
     const levels = takerOrder.levelsAllowedWith(normalized.levels, reduceOnly);
     decisions.strategyCalled(quote, normalized, levels);
+    const excess = this.#parts.excess(at);
     for (const side of ['buy', 'sell'] as const) {
       const reconciled = reconcileSide(side, levels, orders.live, this.#options.tolerance, at);
-      const full = takerOrder.cancelBlockingOrders(reconciled, reduceOnly);
+      const allowed = excess.size === 0 ? reconciled : planWithoutExcess(reconciled, excess);
+      const full = takerOrder.cancelBlockingOrders(allowed, reduceOnly);
       const plan = reduceOnly ? reducedPlan(full, side, riskContext.position) : full;
       decisions.recordPlan(side, plan);
       for (const { order, reason } of plan.cancel) {

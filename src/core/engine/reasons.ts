@@ -1,5 +1,6 @@
 /** Reasons for placing, keeping, canceling or not placing a level: a closed set for display, metrics and tests. */
 import type { LevelRefusal } from '../quoting/normalizeQuote.ts';
+import { CROSS_RATES_DISAGREE } from '../quoting/priceDoubt.ts';
 import { LARGE_PRINT, LEADER_MOVED } from '../quoting/quotePuller.ts';
 import type { CancelReason } from '../quoting/quoteReconciler.ts';
 import type { HedgeRefusal } from '../risk/hedgeDebt.ts';
@@ -19,6 +20,7 @@ export type SilenceReason =
   | HedgeRefusal
   | typeof LEADER_MOVED
   | typeof LARGE_PRINT
+  | typeof CROSS_RATES_DISAGREE
   | 'held back by the strategy';
 
 export type Reason =
@@ -95,6 +97,7 @@ const ALL: Readonly<Record<Reason, true>> = {
   'order count limit': true,
   'position limit': true,
   'currency limit': true,
+  'value limit': true,
   'reduce only': true,
   'would cross the book': true,
   'would cross our own order': true,
@@ -110,6 +113,7 @@ const ALL: Readonly<Record<Reason, true>> = {
   'outside its price range': true,
   [LEADER_MOVED]: true,
   [LARGE_PRINT]: true,
+  [CROSS_RATES_DISAGREE]: true,
   'held back by the strategy': true,
 };
 
@@ -131,6 +135,7 @@ const SILENCES: readonly (readonly [string, SilenceReason])[] = [
   ['reduce only', 'reduce only'],
   [LEADER_MOVED, LEADER_MOVED],
   [LARGE_PRINT, LARGE_PRINT],
+  [CROSS_RATES_DISAGREE, CROSS_RATES_DISAGREE],
   ['hedge debt is ', 'hedge debt limit'],
   ['hedge due at ', 'waits for a hedge'],
   ['a hedge is open at ', 'waits for a hedge'],

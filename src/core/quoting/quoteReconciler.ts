@@ -19,9 +19,12 @@ export type RequoteTolerance = {
   readonly maxAgeMs: Millis;
 };
 
+/** Limit over all books that an order exceeds. */
+export type ExcessReason = 'currency limit' | 'value limit';
+
 /** Reason why an order is canceled. */
 export type CancelReason =
-  'price moved' | 'amount changed' | 'too old' | 'level not wanted' | 'reduce only' | PullReason;
+  'price moved' | 'amount changed' | 'too old' | 'level not wanted' | 'reduce only' | ExcessReason | PullReason;
 
 export type QuotePlan = {
   readonly place: readonly NormalizedLevel[];

@@ -1,10 +1,10 @@
 /**
- * Adjustments of quotes and plans for the regime: wider spreads and reduce-only. Each adjustment of a price adds a
+ * Adjustments of quotes and plans for the regime and for limits over all books. Each adjustment of a price adds a
  * named step to the level's `why`, which explains the price.
  */
 import type { NormalizedLevel } from './normalizeQuote.ts';
 import { remaining } from '../orders/orders.ts';
-import type { QuotePlan } from './quoteReconciler.ts';
+import type { ExcessReason, QuotePlan } from './quoteReconciler.ts';
 import type { Level, Quote } from './strategy.ts';
 import type { Amount, Side } from '../model/units.ts';
 
@@ -74,6 +74,17 @@ function limitLots(levels: readonly Level[], lots: number): readonly Level[] {
 
 const amountSteps = ({ amount, amounts }: Level) => amounts ?? [{ name: 'amount', lots: amount }];
 const cutStep = (lots: number) => ({ name: REDUCE_ONLY, lots: -lots });
+
+/** Cancels the kept orders that the limits over all books no longer allow. */
+export function planWithoutExcess(plan: QuotePlan, excess: ReadonlyMap<string, ExcessReason>): QuotePlan {
+  if (!plan.keep.some(({ order }) => excess.has(order.id))) return plan;
+  const cancel = [...plan.cancel];
+  for (const { order, level } of plan.keep) {
+    const reason = excess.get(order.id);
+    if (reason !== undefined) cancel.push({ order, level, reason });
+  }
+  return { ...plan, cancel, keep: plan.keep.filter(({ order }) => !excess.has(order.id)) };
+}
 
 /** Restricts a plan to orders that reduce inventory: cancels live orders that could move inventory past its target. */
 export function reducedPlan(plan: QuotePlan, side: Side, position: number): QuotePlan {

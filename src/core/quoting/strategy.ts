@@ -84,7 +84,10 @@ export type View = {
   readonly depth: Depth;
   /** Mid price of `depth`, in ticks. */
   readonly mid: number;
-  /** Center of the quotes if the configuration has a `fairValue`. If absent, the mid price is the center. */
+  /**
+   * Center of the quotes if the configuration has a `fairValue`, or if other books correct the price of this one. If
+   * absent, the mid price is the center.
+   */
   readonly fair?: Fair;
   /** Price of the last public trade; 0 before the first trade. */
   readonly lastTrade: Price;

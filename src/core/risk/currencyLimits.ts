@@ -7,7 +7,7 @@ import { money, type Amount, type Money, type Side, type Value } from '../model/
 export type CurrencyLimits = ReadonlyMap<string, Money>;
 
 /** Amounts of base and quote currency that orders exchange. */
-type Exchanged = { readonly base: Money; readonly quote: Money };
+export type Exchanged = { readonly base: Money; readonly quote: Money };
 
 /** A book, as the limits by currency see it. */
 export type ExposedBook = {

@@ -6,7 +6,8 @@ import type { RiskLimits, RiskContext } from './preTradeRisk.ts';
 import { money, type Amount, type Millis, type Money } from '../model/units.ts';
 
 /** Configuration key of the limit. */
-export type LimitName = Exclude<keyof RiskLimits, 'staleAfterMs'> | keyof HaltLimits | 'accountLimits';
+export type LimitName =
+  Exclude<keyof RiskLimits, 'staleAfterMs'> | keyof HaltLimits | 'accountLimits' | 'accountLimits.value';
 
 /**
  * Current value of one limit. A sum has a currency; a count or a distance (in bps) has `null` instead. If the limit is

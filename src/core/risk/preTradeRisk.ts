@@ -3,7 +3,8 @@ import { bestOf, crosses, type Depth } from '../model/book.ts';
 import type { Approved, PlaceCommand } from '../orders/commands.ts';
 import type { ForeignBests } from '../orders/foreignOrders.ts';
 import { moneyOfAmount, moneyOfValue, valueOf, type Instrument } from '../model/instrument.ts';
-import { exceededRoom, exchangedBy, type CurrencyRoom } from './currencyLimits.ts';
+import { exceededRoom, exchangedBy, type CurrencyRoom, type Exchanged } from './currencyLimits.ts';
+import { exceededValue, type ValueRoom } from './valueLimit.ts';
 import type { HedgeRefusal, HedgeRooms } from './hedgeDebt.ts';
 import { lotsOnSide, mayLive, remaining, type Order } from '../orders/orders.ts';
 import { farthestPrice, isNearPast, type PriceMoveLimit } from './pastPrice.ts';
@@ -57,6 +58,7 @@ export type RiskRefusal =
   | 'order count limit'
   | 'position limit'
   | 'currency limit'
+  | 'value limit'
   | 'reduce only'
   | 'would cross the book'
   | 'not towards the target'
@@ -135,6 +137,8 @@ export type RiskContext = {
   readonly hedgeRooms?: HedgeRooms | null;
   /** Room of each side under the limits by currency; absent or `null` if there are none. */
   readonly currencyRooms?: Readonly<Record<Side, CurrencyRoom>> | null;
+  /** Room under the limit on the value of all currencies; absent or `null` if there is none. */
+  readonly valueRoom?: ValueRoom | null;
   /** All orders, except those in state `done`. */
   readonly orders: readonly Order[];
   /**
@@ -209,6 +213,7 @@ export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<Pl
   if (crossesForeign(side, price, s.foreignBests)) return 'would cross another order of the account';
   if (!(amount <= positionRoom(side, s))) return 'position limit';
   if (s.currencyRooms && !isWithinRoom(command, s, s.currencyRooms[side])) return 'currency limit';
+  if (s.valueRoom && !isWithinValue(command, s, s.valueRoom)) return 'value limit';
   if (s.hedgeRooms) {
     const { lots, hedgeLots, refusal } = s.hedgeRooms[side];
     if (!(lotsOnSide(s.orders, side) + amount <= (command.takes ? hedgeLots : lots))) return refusal;
@@ -234,15 +239,30 @@ export function hedgeRoomLeft(side: Side, s: RiskContext): number {
 }
 
 /** Whether an order and the possibly live orders of its side stay within the limits by currency. */
-function isWithinRoom({ side, price, amount, takes }: PlaceCommand, s: RiskContext, room: CurrencyRoom): boolean {
-  const { instrument, orders, depth } = s;
+function isWithinRoom(command: PlaceCommand, s: RiskContext, room: CurrencyRoom): boolean {
+  const ordered = exchangedBy(s.instrument, s.orders, command.side);
+  return exceededRoom(room, ordered, exchangedByOrder(command, s)) === null;
+}
+
+/** Whether an order and the possibly live orders of its book stay within the limit on the value of all currencies. */
+function isWithinValue(command: PlaceCommand, s: RiskContext, room: ValueRoom): boolean {
+  return exceededValue(room, exchangedInBook(s), command.side, exchangedByOrder(command, s)) === null;
+}
+
+/** Returns what the possibly live orders of each side of the book exchange if they fill. */
+export const exchangedInBook = ({ instrument, orders }: Pick<RiskContext, 'instrument' | 'orders'>) => ({
+  buy: exchangedBy(instrument, orders, 'buy'),
+  sell: exchangedBy(instrument, orders, 'sell'),
+});
+
+/** Returns what an order exchanges at most if it fills. */
+function exchangedByOrder({ side, price, amount, takes }: PlaceCommand, { instrument, depth }: RiskContext): Exchanged {
   // A taker order to sell may be filled at up to the best bid.
   const best = takes && side === 'sell' ? Math.max(price, bestOf(depth, 'buy')) : price;
-  const order = {
+  return {
     base: moneyOfAmount(instrument, amount),
     quote: moneyOfValue(instrument, valueOf(best as Price, amount)),
   };
-  return exceededRoom(room, exchangedBy(instrument, orders, side), order) === null;
 }
 
 function countLiveOrders(orders: readonly Order[]): number {

@@ -87,7 +87,8 @@ const LEVELS: Readonly<Record<Level, string | null>> = {
   'level: order amount limit': 'above `limits.orderAmountMax`',
   'level: order count limit': 'above `limits.ordersMax`',
   'level: position limit': 'its fill could exceed `limits.positionMax`',
-  'level: currency limit': 'its fill could exceed `accountLimits`',
+  'level: currency limit': 'it could exceed `accountLimits.currencies`',
+  'level: value limit': 'it could exceed `accountLimits.value`',
   'level: hedge debt limit': 'its fill could exceed `hedge.elsewhere.debtMax`',
   'level: waits for a hedge': 'inventory beyond the band waits for a hedge on the other exchange',
   'level: no hedge elsewhere': 'its fill could not be hedged on the other exchange',
@@ -102,6 +103,7 @@ const LEVELS: Readonly<Record<Level, string | null>> = {
   'level: outside its price range': 'outside the range of the grid',
   'level: pulled: the leader moved': 'the leading price moved past the quote',
   'level: pulled: a large trade': 'a large trade came from this side',
+  'level: pulled: the cross rates disagree': 'books of one cycle disagree beyond their costs',
   'level: held back by the strategy': 'the strategy shows nothing here',
 };
 

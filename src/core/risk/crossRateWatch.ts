@@ -1,0 +1,222 @@
+/**
+ * Watch over the prices of several books whose currencies form cycles, like btc_mxn, btc_usd and usd_mxn: a correction
+ * of each fair value while the prices agree within their costs, and doubt about a book while they do not
+ * (formulas-desk E14).
+ */
+import { bestCycleGain, fitCrossRates, groupsInCycles, type CrossRateFit, type TakablePrices } from './crossRates.ts';
+import { EwmaVolatility } from '../estimators/volatility.ts';
+import { pairOf } from '../model/bookName.ts';
+import type { PriceDoubt } from '../quoting/priceDoubt.ts';
+import type { Millis } from '../model/units.ts';
+
+export type CrossRateRules = {
+  /** Maximum age of every read that is compared. */
+  readonly withinMs: Millis;
+};
+
+/** Best prices of other traders in a book, with the start of their read. */
+export type CrossRead = {
+  readonly readAt: Millis;
+  readonly bid: number;
+  readonly ask: number;
+  /** Taker fee, as a share of what is received. */
+  readonly fee: number;
+};
+
+/** Result of a comparison for one book: the logarithms of the measured and the fitted price, or a doubt. */
+type Verdict = { readonly at: Millis; readonly log: number; readonly fitted: number } | PriceDoubt;
+
+type BookState = {
+  /** Latest result, which counts once `count` comparisons in a row with new reads had it. */
+  verdict: Verdict | null;
+  count: number;
+  /** Time of the first comparison since which all had this result. */
+  since: Millis;
+  /** Times of the reads of all books in the last comparison that was counted. */
+  counted: readonly Millis[];
+  correction: Extract<Verdict, { readonly fitted: number }> | null;
+  doubt: PriceDoubt | null;
+};
+
+/** Number of comparisons in a row, each with new reads of all its books, after which a result is used. */
+const IN_A_ROW = 2;
+/** Time for which the prices must agree until a doubt ends, so that quotes do not come and go with it. */
+const AGREE_MS = 10_000;
+/** Squared error of a price in standard deviations from which the price is suspect: one chance in 370. */
+const SUSPECT_CHI_SQUARE = 9;
+/** Relative difference below which two errors are equal, because their books are in the same cycles. */
+const EQUAL_ERRORS = 1e-6;
+/** Standard deviation that each price has at least, relative: half a basis point. */
+const DEVIATION_MIN = 5e-5;
+/** Corrections below this are rounding errors of logarithms; they would move a price by a whole tick. */
+const CORRECTION_MIN = 1e-9;
+const VOLATILITY = { startPerRootSecond: 0, memoryMs: 600_000, sampleMs: 2_000 };
+
+const isDoubt = (verdict: Verdict): verdict is PriceDoubt => 'isPulled' in verdict;
+
+export class CrossRateWatch {
+  readonly #symbols: readonly string[];
+  readonly #pairs: readonly { readonly base: string; readonly quote: string }[];
+  readonly #rules: CrossRateRules;
+  readonly #reads: (CrossRead | null)[];
+  readonly #states: readonly BookState[];
+  readonly #volatilities: readonly EwmaVolatility[];
+  /** Groups by the books that are compared, because the same books are compared again and again. */
+  readonly #groups = new Map<string, readonly (readonly number[])[]>();
+
+  /** `symbols`: books of the account. */
+  constructor(symbols: readonly string[], rules: CrossRateRules) {
+    this.#symbols = symbols;
+    this.#pairs = symbols.map(pairOf).map(([base, quote]) => ({ base, quote }));
+    this.#rules = rules;
+    this.#reads = symbols.map(() => null);
+    this.#volatilities = symbols.map(() => new EwmaVolatility(VOLATILITY));
+    this.#states = symbols.map(() => ({
+      verdict: null,
+      count: 0,
+      since: -Infinity,
+      counted: [],
+      correction: null,
+      doubt: null,
+    }));
+  }
+
+  /**
+   * Applies a read of a book; `null` if the book cannot be quoted. Compares the books in whose cycles it is, if all were
+   * read within `withinMs`. Returns the indices of the books whose doubt began, ended or changed its effect.
+   */
+  read(i: number, at: Millis, read: CrossRead | null): readonly number[] {
+    this.#reads[i] = read;
+    if (read === null) return [];
+    this.#volatilities[i]!.observe(at, (read.bid + read.ask) / 2);
+    const fresh = this.#reads.flatMap((one, j) => (one !== null && at - one.readAt <= this.#rules.withinMs ? [j] : []));
+    const group = this.#groupsOf(fresh).find(members => members.includes(i));
+    if (group === undefined) return [];
+    const verdicts = this.#compare(group, at);
+    return group.filter(j => this.#apply(j, at, verdicts.get(j)!, group));
+  }
+
+  /**
+   * Returns the distance from the mid price of a book to its fair value: 0 without a correction, or if the last
+   * comparison is older than `maxAgeMs`. What the book has moved since then is subtracted, and a move away from the fair
+   * value does not increase the distance.
+   */
+  correction(i: number, mid: number, at: Millis, maxAgeMs: Millis): number {
+    const { correction } = this.#states[i]!;
+    if (correction === null || !(at - correction.at <= maxAgeMs)) return 0;
+    const gap = correction.fitted - correction.log;
+    const left = gap - (Math.log(mid) - correction.log);
+    const share = gap < 0 ? Math.max(gap, Math.min(left, 0)) : Math.min(gap, Math.max(left, 0));
+    return Math.abs(share) < CORRECTION_MIN ? 0 : mid * Math.expm1(share);
+  }
+
+  /** Returns the doubt about the price of a book; `null` if there is none. */
+  doubt(i: number): PriceDoubt | null {
+    return this.#states[i]!.doubt;
+  }
+
+  #groupsOf(books: readonly number[]): readonly (readonly number[])[] {
+    const key = books.join();
+    const known = this.#groups.get(key);
+    if (known !== undefined) return known;
+    const groups = groupsInCycles(books.map(j => this.#pairs[j]!)).map(group => group.map(k => books[k]!));
+    this.#groups.set(key, groups);
+    return groups;
+  }
+
+  /** Compares the books of a group, and again without each suspect book, until the others agree or form no cycle. */
+  #compare(group: readonly number[], at: Millis): ReadonlyMap<number, Verdict> {
+    const verdicts = new Map<number, Verdict>();
+    const prices = this.#pricesOf(group);
+    const rest = [group];
+    for (let books = rest.pop(); books !== undefined; books = rest.pop()) {
+      const fit = fitCrossRates(
+        books.map(j => ({ ...this.#pairs[j]!, log: this.#logOf(j), sd: this.#deviation(j, at) })),
+        this.#pairs[books[0]!]!.quote,
+      );
+      const suspects = this.#suspects(books, fit, prices);
+      if (suspects.length === 0) {
+        books.forEach((j, k) => {
+          const log = this.#logOf(j);
+          verdicts.set(j, { at, log, fitted: log - fit.residuals[k]! });
+        });
+        continue;
+      }
+      const pulled = this.#pulledOf(suspects);
+      const names = group.map(j => this.#symbols[j]!);
+      for (const j of suspects) {
+        const distance = fit.distances[books.indexOf(j)]!;
+        verdicts.set(j, { isPulled: pulled.includes(j), distance, books: names });
+      }
+      rest.push(...this.#groupsOf(books.filter(j => !suspects.includes(j))));
+    }
+    // A book that is in no cycle without the suspects has nothing to compare with.
+    for (const j of group) if (!verdicts.has(j)) verdicts.set(j, { at, log: this.#logOf(j), fitted: this.#logOf(j) });
+    return verdicts;
+  }
+
+  /**
+   * Returns the books with the largest error in standard deviations, if it is above the threshold and a cycle through
+   * them gains after all costs. Books that are in the same cycles have equal errors.
+   */
+  #suspects(
+    books: readonly number[],
+    { studentized }: CrossRateFit,
+    prices: ReadonlyMap<number, TakablePrices>,
+  ): readonly number[] {
+    const largest = Math.max(...studentized.map(Math.abs));
+    if (!(largest * largest > SUSPECT_CHI_SQUARE)) return [];
+    const suspects = books.filter((_, k) => Math.abs(studentized[k]!) >= (1 - EQUAL_ERRORS) * largest);
+    const takable = books.map(j => prices.get(j)!);
+    return bestCycleGain(takable, books.indexOf(suspects[0]!)) > 0 ? suspects : [];
+  }
+
+  /**
+   * Returns which of several equally suspect books must not quote: those that already do not, or otherwise those with
+   * the oldest read, because data cannot tell which price is wrong.
+   */
+  #pulledOf(suspects: readonly number[]): readonly number[] {
+    const before = suspects.filter(j => this.#states[j]!.doubt?.isPulled === true);
+    if (before.length > 0) return before;
+    const oldest = Math.min(...suspects.map(j => this.#reads[j]!.readAt));
+    return suspects.filter(j => this.#reads[j]!.readAt === oldest);
+  }
+
+  /** Applies a verdict to a book. Returns whether its doubt began, ended or changed its effect. */
+  #apply(j: number, at: Millis, verdict: Verdict, group: readonly number[]): boolean {
+    const state = this.#states[j]!;
+    const before = state.verdict;
+    const isSame = before !== null && isDoubt(before) === isDoubt(verdict);
+    if (!isSame || group.every(k => this.#reads[k]!.readAt > (state.counted[k] ?? -Infinity))) {
+      state.count = isSame ? state.count + 1 : 1;
+      state.counted = this.#reads.map(read => read?.readAt ?? -Infinity);
+    }
+    if (!isSame) state.since = at;
+    state.verdict = verdict;
+    if (isDoubt(verdict)) state.correction = null;
+    if (state.count < IN_A_ROW) return false;
+    if (!isDoubt(verdict) && state.doubt !== null && at - state.since < AGREE_MS) return false;
+    const doubted = state.doubt;
+    state.doubt = isDoubt(verdict) ? verdict : null;
+    if (!isDoubt(verdict)) state.correction = verdict;
+    return doubted?.isPulled !== state.doubt?.isPulled;
+  }
+
+  #pricesOf(group: readonly number[]): ReadonlyMap<number, TakablePrices> {
+    return new Map(group.map(j => [j, { ...this.#pairs[j]!, ...this.#reads[j]! }]));
+  }
+
+  /** Logarithm of the mid price of a book that was read. */
+  #logOf(j: number): number {
+    const { bid, ask } = this.#reads[j]!;
+    return Math.log((bid + ask) / 2);
+  }
+
+  /** Standard deviation of the logarithm of a mid price: from the spread, and from the moves since the read. */
+  #deviation(j: number, at: Millis): number {
+    const { bid, ask, readAt } = this.#reads[j]!;
+    const halfSpread = Math.log(ask / bid) / 2;
+    const moved = this.#volatilities[j]!.perRootSecond ** 2 * (Math.max(0, at - readAt) / 1_000);
+    return Math.sqrt(halfSpread ** 2 / 3 + moved + DEVIATION_MIN ** 2);
+  }
+}

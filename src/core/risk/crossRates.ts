@@ -1,0 +1,156 @@
+/**
+ * Cross rates (formulas-desk E14): values of currencies from the prices of several books at once, how far each book is
+ * from the others, and what a cycle of books gains.
+ */
+import { solve } from '../estimators/linear.ts';
+
+/** Base and quote currency of a book. */
+export type Pair = { readonly base: string; readonly quote: string };
+
+/** Price of a book as a measurement. */
+export type MeasuredPrice = Pair & {
+  /** Logarithm of the mid price. */
+  readonly log: number;
+  /** Standard deviation of `log`. */
+  readonly sd: number;
+};
+
+/** Weighted least-squares fit of the values of all currencies. Lists are in the order of the prices. */
+export type CrossRateFit = {
+  /** Logarithms of the values in the account currency, which has 0. */
+  readonly values: ReadonlyMap<string, number>;
+  /** Measured minus fitted logarithm of each price. */
+  readonly residuals: readonly number[];
+  /** Residuals in their own standard deviations; 0 for a price that no other prices imply. */
+  readonly studentized: readonly number[];
+  /** Measured logarithm minus the one that the other prices imply; 0 if they imply none. */
+  readonly distances: readonly number[];
+  /** Standard deviations of the fitted logarithms. */
+  readonly sds: readonly number[];
+  /** Sum of the squared residuals in standard deviations: chi-square with one degree of freedom per cycle. */
+  readonly chiSquare: number;
+  /** Number of independent cycles. */
+  readonly cycles: number;
+};
+
+/** Share of a price's variance that must remain in its residual; with less, no other prices imply the price. */
+const IMPLIED_SHARE_MIN = 1e-9;
+
+/**
+ * Fits the values of all currencies to the prices; a price weighs by the inverse of its variance. Throws RangeError if
+ * the books do not connect every currency to `account`.
+ */
+export function fitCrossRates(prices: readonly MeasuredPrice[], account: string): CrossRateFit {
+  const currencies = [...new Set(prices.flatMap(({ base, quote }) => [base, quote]))].filter(name => name !== account);
+  const n = currencies.length;
+  const columns = prices.map(({ base, quote }) => [currencies.indexOf(base), currencies.indexOf(quote)] as const);
+  const normal = new Float64Array(n * n);
+  const right = new Float64Array(n);
+  prices.forEach(({ log, sd }, i) => {
+    const weight = 1 / (sd * sd);
+    const [base, quote] = columns[i]!;
+    if (base >= 0) {
+      normal[base * n + base]! += weight;
+      right[base]! += weight * log;
+    }
+    if (quote >= 0) {
+      normal[quote * n + quote]! += weight;
+      right[quote]! -= weight * log;
+    }
+    if (base >= 0 && quote >= 0) {
+      normal[base * n + quote]! -= weight;
+      normal[quote * n + base]! -= weight;
+    }
+  });
+  const values = solve(normal, right);
+  const between = ([base, quote]: readonly [number, number], of: ArrayLike<number>): number =>
+    (base >= 0 ? of[base]! : 0) - (quote >= 0 ? of[quote]! : 0);
+  const variances = columns.map(column => {
+    const unit = new Float64Array(n);
+    if (column[0] >= 0) unit[column[0]] = 1;
+    if (column[1] >= 0) unit[column[1]] = -1;
+    return between(column, solve(normal, unit));
+  });
+  const residuals = prices.map(({ log }, i) => log - between(columns[i]!, values));
+  const left = prices.map(({ sd }, i) => {
+    const share = 1 - variances[i]! / (sd * sd);
+    return share > IMPLIED_SHARE_MIN ? share : Infinity;
+  });
+  return {
+    values: new Map([...currencies.map((name, c) => [name, values[c]!] as const), [account, 0]]),
+    residuals,
+    studentized: residuals.map((residual, i) => residual / (prices[i]!.sd * Math.sqrt(left[i]!))),
+    distances: residuals.map((residual, i) => residual / left[i]!),
+    sds: variances.map(variance => Math.sqrt(Math.max(0, variance))),
+    chiSquare: residuals.reduce((sum, residual, i) => sum + (residual / prices[i]!.sd) ** 2, 0),
+    cycles: prices.length - n,
+  };
+}
+
+/**
+ * Returns the groups of books whose prices imply each other: the books of one group are connected by cycles. Books that
+ * are in no cycle are in no group. Groups are lists of indices, in order.
+ */
+export function groupsInCycles(books: readonly Pair[]): readonly (readonly number[])[] {
+  const all = books.map((_, i) => i);
+  const inCycle = all.filter(i =>
+    reachable(
+      books,
+      all.filter(j => j !== i),
+      books[i]!.base,
+    ).has(books[i]!.quote),
+  );
+  const groups: (readonly number[])[] = [];
+  for (const i of inCycle) {
+    if (groups.some(group => group.includes(i))) continue;
+    const connected = reachable(books, inCycle, books[i]!.base);
+    groups.push(inCycle.filter(j => connected.has(books[j]!.base)));
+  }
+  return groups;
+}
+
+/** Returns the currencies that the books with the indices `usable` connect to a currency. */
+function reachable(books: readonly Pair[], usable: readonly number[], from: string): ReadonlySet<string> {
+  const found = new Set([from]);
+  for (let size = 0; size < found.size;) {
+    size = found.size;
+    for (const i of usable) {
+      const { base, quote } = books[i]!;
+      if (found.has(base)) found.add(quote);
+      else if (found.has(quote)) found.add(base);
+    }
+  }
+  return found;
+}
+
+/** Best prices of a book and the taker fee, as a share of what is received. */
+export type TakablePrices = Pair & { readonly bid: number; readonly ask: number; readonly fee: number };
+
+/**
+ * Returns the best amount that taking from `books` gives for one unit of a currency, over all chains that visit no
+ * currency twice; 0 if there is none.
+ */
+export function bestChain(books: readonly TakablePrices[], from: string, to: string): number {
+  if (from === to) return 1;
+  let best = 0;
+  const others = books.filter(({ base, quote }) => base !== from && quote !== from);
+  for (const { base, quote, bid, ask, fee } of books) {
+    if (base !== from && quote !== from) continue;
+    const received = (base === from ? bid : 1 / ask) * (1 - fee);
+    const next = base === from ? quote : base;
+    best = Math.max(best, received * (next === to ? 1 : bestChain(others, next, to)));
+  }
+  return best;
+}
+
+/**
+ * Returns the share that the best cycle gains in which the book with the index `i` is one leg, in either direction,
+ * after all fees; negative if each one loses.
+ */
+export function bestCycleGain(books: readonly TakablePrices[], i: number): number {
+  const book = books[i]!;
+  const others = books.filter((_, j) => j !== i);
+  const sold = bestChain([book], book.base, book.quote) * bestChain(others, book.quote, book.base);
+  const bought = bestChain([book], book.quote, book.base) * bestChain(others, book.base, book.quote);
+  return Math.max(sold, bought) - 1;
+}

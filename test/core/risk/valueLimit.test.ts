@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  exceededValue,
+  highPrices,
+  money,
+  moneyOf,
+  OrderBook,
+  totalValue,
+  valueCeil,
+  type Instrument,
+  type Side,
+} from '../../../src/core/index.ts';
+import { runsOf } from '../../many.ts';
+import { quoteAround } from '../desk.ts';
+import { plain } from '../market.ts';
+import { SharedAccount, type Balances } from '../sharedAccount.ts';
+
+const BOOKS: readonly Instrument[] = [
+  { ...plain, symbol: 'btc_mxn' },
+  { ...plain, symbol: 'btc_usd', minor: 'usd' },
+  { ...plain, symbol: 'usd_mxn', major: 'usd' },
+  { ...plain, symbol: 'eth_usd', major: 'eth', minor: 'usd' },
+];
+const FUNDS: Balances = { btc: 1_000_000, eth: 1_000_000, usd: 1_000_000_000, mxn: 1_000_000_000_000 };
+/** Books quote 990 and 1010; one dollar is bought at 11. */
+const MIDS = { usd_mxn: 1 + 10 };
+const ASK: Readonly<Partial<Record<string, number>>> = { btc: 1_010, usd: 21, eth: 1_010 * 21 };
+
+const deskOf = (max: number): SharedAccount =>
+  new SharedAccount(FUNDS, BOOKS, 1, null, {
+    shared: { valueLimit: { currency: 'mxn', max: moneyOf(`${max}`) } },
+    limits: { positionMax: 1_000_000, collarBps: 5_000 },
+    strategyOf: ({ symbol }) => (symbol === 'usd_mxn' ? quoteAround(2, 3) : quoteAround(20, 30, 40)),
+  }).open(MIDS);
+
+const held = ({ balances }: SharedAccount, currency: keyof Balances): number => balances[currency] - FUNDS[currency];
+
+/** Value of a base currency at its highest price after the worst fills of the live orders. */
+function worstValue(desk: SharedAccount, counted: (id: string) => boolean = () => true): number {
+  let sum = 0;
+  for (const currency of ['btc', 'usd', 'eth'] as const) {
+    let [up, down] = [held(desk, currency), held(desk, currency)];
+    for (const [id, { command, book, left }] of desk.live) {
+      if (!counted(id)) continue;
+      const change = book.major === currency ? left : book.minor === currency ? -left * command.price : 0;
+      const signed = command.side === 'buy' ? change : -change;
+      if (signed > 0) up += signed;
+      else down += signed;
+    }
+    sum += Math.max(Math.abs(up), Math.abs(down)) * ASK[currency]!;
+  }
+  return sum;
+}
+
+const sidesOf = ({ live }: SharedAccount): readonly string[] =>
+  [...new Set([...live.values()].map(({ book, command }) => `${book.symbol} ${command.side}`))].sort();
+
+describe('the limit on the value of all currencies', () => {
+  test('holds after any fills, with the live orders of all books', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 10_000, max: 3_000_000 }),
+        fc.array(fc.nat(100), { maxLength: 30 }),
+        (max, fills) => {
+          const desk = deskOf(max);
+          expect(worstValue(desk)).toBeLessThanOrEqual(max);
+          for (const which of fills) {
+            const ids = [...desk.live.keys()];
+            if (ids.length > 0) desk.fill(ids[which % ids.length]!, Infinity);
+            desk.round(1_000, MIDS);
+            expect(worstValue(desk)).toBeLessThanOrEqual(max);
+          }
+        },
+      ),
+      runsOf(150, 30),
+    );
+  });
+
+  test('refuses what raises it, and says the value, the limit and the key', () => {
+    const desk = deskOf(25_000);
+    const buy = (): string | undefined =>
+      [...desk.live.values()].find(({ command, book }) => command.side === 'buy' && book.symbol === 'btc_mxn')?.command
+        .id;
+    for (let id = buy(); id !== undefined; id = buy()) {
+      desk.fill(id, Infinity);
+      desk.round(1_000, MIDS);
+    }
+    expect(held(desk, 'btc')).toBe(20);
+    expect(sidesOf(desk)).toContain('btc_mxn sell');
+    const { unshown, emptySidesText } = desk.engine.books[0]!.snapshot(desk.now);
+    expect(unshown.buy?.reason).toBe('value limit');
+    expect(emptySidesText).toMatch(
+      /no bid: value limit \(with 10 btc at 980, all books could be \d+\.\d\d mxn from their targets, but accountLimits\.value\.max is 25000 mxn\)/,
+    );
+    expect(desk.engine.books[0]!.limitUses(desk.now)).toContainEqual({
+      ...{ limit: 'accountLimits.value', currency: 'mxn', max: moneyOf('25000'), used: moneyOf(`${20 * 1_010}`) },
+    });
+  });
+
+  test('without a price for what is held, only orders that add no risk are placed', () => {
+    const desk = deskOf(10_000_000);
+    const dollars = [...desk.live.values()].find(
+      ({ book, command }) => book.symbol === 'usd_mxn' && command.side === 'buy',
+    );
+    desk.fill(dollars!.command.id, Infinity);
+    desk.round(1_000, MIDS);
+    const coins = [...desk.live.values()].find(
+      ({ book, command }) => book.symbol === 'btc_mxn' && command.side === 'buy',
+    );
+    desk.fill(coins!.command.id, Infinity);
+    desk.round(1_000, MIDS);
+    // Both books that lead to the price of dollars become one-sided, so only btc_mxn is quoted.
+    for (const symbol of ['usd_mxn', 'btc_usd']) {
+      const book = new OrderBook();
+      book.set('buy', 5 as never, 50 as never);
+      desk.step({ kind: 'book', symbol, at: desk.now, startedAt: null, book });
+    }
+    const { levels, refusal } = desk.engine.books[0]!.preview(desk.now);
+    expect(refusal).toBeNull();
+    const verdicts = (side: Side) => levels.flatMap(one => (one.level.side === side ? [one.verdict] : []));
+    expect(new Set(verdicts('buy'))).toEqual(new Set(['value limit']));
+    // Ten coins are held, so one more ask cannot lead further away than the bids.
+    expect(verdicts('sell')[0]).toBe('would be placed');
+    const resting = [...desk.live.values()].filter(({ book }) => book.symbol === 'btc_mxn');
+    for (const { command } of resting) if (command.side === 'buy') desk.fill(command.id, Infinity);
+    desk.now += 100;
+    const at = desk.now;
+    desk.step({ kind: 'trades', at, startedAt: at, complete: true, trades: desk.takeTrades() });
+    desk.step({ kind: 'timer', at });
+    expect(desk.engine.books[0]!.snapshot(at).emptySidesText).toContain(
+      'no bid: value limit (no fresh price leads from usd to mxn)',
+    );
+  });
+
+  test('is refused if no books lead to the currency', () => {
+    expect(
+      () =>
+        new SharedAccount(FUNDS, BOOKS.slice(0, 2), 1, null, {
+          shared: { valueLimit: { currency: 'mxn', max: moneyOf('1') } },
+        }),
+    ).not.toThrow();
+    expect(
+      () =>
+        new SharedAccount(FUNDS, BOOKS.slice(0, 2), 1, null, {
+          shared: { valueLimit: { currency: 'eur', max: moneyOf('1') } },
+        }),
+    ).toThrow('no books lead from btc_mxn, btc_usd to eur');
+  });
+});
+
+describe('the value of currencies', () => {
+  const at = (bid: string, ask: string) => ({ bid: moneyOf(bid), ask: moneyOf(ask) });
+  const prices = highPrices('mxn', [
+    { base: 'btc', quote: 'usd', ...at('66500', '66540') },
+    { base: 'usd', quote: 'mxn', ...at('17.98', '18.02') },
+    { base: 'eth', quote: 'btc', ...at('0.03', '0.031') },
+    { base: 'usd', quote: 'eur', ...at('0.9', '0.91') },
+  ]);
+
+  test('is at the asks of a chain, or over the bid in the other direction, rounded up', () => {
+    expect(valueCeil(moneyOf('1'), prices.get('btc')!)).toBe(moneyOf('1199050.8'));
+    expect(valueCeil(moneyOf('1'), prices.get('eth')!)).toBe(moneyOf('37170.5748'));
+    expect(valueCeil(moneyOf('1'), prices.get('eur')!)).toBe(moneyOf('20.022222222222222223'));
+    expect(valueCeil(1n, prices.get('eur')!)).toBe(21n);
+    expect(prices.get('mxn')).toEqual({ numerator: 1n, denominator: 1n });
+    expect(prices.has('brl')).toBe(false);
+  });
+
+  test('counts the larger direction of each currency, and needs no price of one at its target', () => {
+    const btc = { currency: 'btc', up: moneyOf('1'), down: moneyOf('2'), price: prices.get('btc')! };
+    const brl = { currency: 'brl', up: 0n, down: 0n, price: null };
+    expect(totalValue([btc, brl])).toBe(moneyOf('2398101.6'));
+    expect(totalValue([btc, { ...brl, up: 1n }])).toBe('brl');
+  });
+
+  test('an order that only reduces is allowed beyond the limit, also without a price', () => {
+    const none = { base: money(0n), quote: money(0n) };
+    const orders = { buy: none, sell: none };
+    const order = { base: moneyOf('4'), quote: moneyOf('10') };
+    const reach = { up: moneyOf('3'), down: moneyOf('-3') };
+    for (const price of [prices.get('btc')!, null]) {
+      const room = {
+        currency: 'mxn',
+        max: moneyOf('1'),
+        others: [],
+        base: { currency: 'btc', ...reach, price },
+        quote: null,
+      };
+      expect(exceededValue(room, orders, 'sell', order)).toBeNull();
+      expect(exceededValue(room, orders, 'buy', order)).toBe(price === null ? 'btc' : moneyOf(`${7 * 1_199_050.8}`));
+    }
+  });
+});
