@@ -12,7 +12,7 @@ import { Conditions, type Look } from './conditions.ts';
 import { Outbox, type AlertChannel, type Count } from './outbox.ts';
 
 export type AlertsOptions = {
-  readonly config: Pick<Config, 'alerts' | 'book' | 'instance'>;
+  readonly config: Pick<Config, 'alerts' | 'book' | 'books' | 'instance'>;
   /** Clock of real time, even if the bot's clock is accelerated. */
   readonly clock: Clock;
   readonly log: Log;
@@ -41,6 +41,9 @@ export function startAlerts(options: AlertsOptions): Alerts | null {
   return alerts ? new Alerts(options, channelsOf(alerts, alertSecrets(alerts), options.hidden)) : null;
 }
 
+/** Text of the daily digest. `book` is absent if the bot has only one. */
+export type DayText = { readonly book?: string; readonly text: string };
+
 export class Alerts {
   readonly #options: AlertsOptions;
   readonly #outboxes: readonly Outbox[];
@@ -65,14 +68,14 @@ export class Alerts {
     );
   }
 
-  /** Reports an event that happens once, or the start of a lasting event. */
-  raise(event: AlertEvent, text: string, isQuiet = false): void {
-    for (const outbox of this.#outboxes) outbox.raise(event, text, isQuiet);
+  /** Reports an event that happens once, or the start of a lasting event. `book`: the event is that of one of several. */
+  raise(event: AlertEvent, text: string, isQuiet = false, book?: string): void {
+    for (const outbox of this.#outboxes) outbox.raise(event, text, isQuiet, book);
   }
 
   /** Reports the end of a lasting event. */
-  end(event: AlertEvent): void {
-    for (const outbox of this.#outboxes) outbox.end(event);
+  end(event: AlertEvent, book?: string): void {
+    for (const outbox of this.#outboxes) outbox.end(event, book);
   }
 
   request(ms: Millis, isDone: boolean): void {
@@ -86,18 +89,28 @@ export class Alerts {
     if (ms > SLOW_DECISION_MS) this.#decisions.slow++;
   }
 
-  /** Starts the checks, which run twice per second, and the daily digest, whose text `dayText` returns. */
-  watch(now: () => Omit<Look, 'elapsed' | 'requests' | 'decisions'>, dayText: () => string): void {
+  /**
+   * Starts the checks, which run twice per second, and the daily digest. `now` returns the state of each book, and
+   * `dayTexts` the text of each for the digest.
+   */
+  watch(
+    now: () => readonly Omit<Look, 'elapsed' | 'requests' | 'decisions'>[],
+    dayTexts: () => readonly DayText[],
+  ): void {
     const { clock, log, config } = this.#options;
     let nextDigest = nextAt(config.alerts!.digestAt, clock.now());
     const turn = () => {
       if (this.#closed) return;
       try {
         const counts = { requests: { ...this.#requests }, decisions: { ...this.#decisions } };
-        this.#conditions.look({ ...now(), ...counts, elapsed: clock.elapsed() }, this);
+        const elapsed = clock.elapsed();
+        this.#conditions.look(
+          now().map(book => ({ ...book, ...counts, elapsed })),
+          this,
+        );
         if (clock.now() >= nextDigest) {
           nextDigest = nextAt(config.alerts!.digestAt, clock.now());
-          this.#digest(dayText());
+          this.#digest(dayTexts());
         }
       } catch (error) {
         // A failed alert check must not affect the bot.
@@ -123,9 +136,14 @@ export class Alerts {
     await Promise.all(this.#outboxes.map(outbox => outbox.close()));
   }
 
-  #digest(dayText: string): void {
-    for (const outbox of this.#outboxes)
-      outbox.raise('digest', `${this.#since()}: ${dayText}; ${countsText(outbox.takeCounts())}`);
+  #digest(texts: readonly DayText[]): void {
+    for (const outbox of this.#outboxes) {
+      const counts = countsText(outbox.takeCounts());
+      for (const { book, text } of texts)
+        if (book === undefined) outbox.raise('digest', `${this.#since()}: ${text}; ${counts}`);
+        else outbox.raise('digest', `${this.#since()}: ${text}`, false, book);
+      if (texts.length > 1) outbox.raise('digest', `${this.#since()}: ${counts}`);
+    }
     this.#digestFrom = this.#options.clock.now();
   }
 
@@ -139,7 +157,7 @@ export class Alerts {
  * @throws UsageError if no channel is configured or a secret is missing.
  */
 export async function testAlerts(
-  config: Pick<Config, 'alerts' | 'book' | 'instance'>,
+  config: Pick<Config, 'alerts' | 'book' | 'books' | 'instance'>,
   clock: Clock,
 ): Promise<readonly { readonly name: string; readonly arrived: boolean; readonly says: string }[]> {
   const { alerts } = config;
@@ -168,7 +186,7 @@ export async function testAlerts(
 
 /** Returns the title that identifies the bot. */
 const titleOf = ({ config, isPaper = false }: Pick<AlertsOptions, 'config' | 'isPaper'>): string =>
-  `${isPaper ? 'paper: ' : ''}${config.instance} ${config.book}`;
+  `${isPaper ? 'paper: ' : ''}${config.instance} ${config.books ? `(${config.books.length} books)` : config.book}`;
 
 /** Returns a text with the number of occurrences of each event, and with the number of undelivered alerts. */
 function countsText(counts: ReadonlyMap<AlertEvent, Readonly<Count>>): string {

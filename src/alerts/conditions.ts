@@ -1,12 +1,16 @@
 /**
  * Alert conditions of a running bot, checked twice per second: the conditions of config/prometheus/alerts.yml, and one
- * condition for each regime.
+ * condition for each regime. Conditions of a book are checked and reported for each book; those of the account once.
  */
 import { textOfMoney, type LimitUse, type Millis, type Snapshot, type SourceRefusal } from '../core/index.ts';
 import type { AlertEvent } from '../config.ts';
 
-/** State of a bot at one point in time. */
+/** State of one book of a bot, and of its account, at one point in time. */
 export type Look = {
+  /** Symbol of the book; absent if the bot has only one. */
+  readonly book?: string;
+  /** Stops of this book alone. All other stops are those of the whole bot. Absent if the bot has only one book. */
+  readonly ownStops?: readonly OwnStop[];
   /** Monotonic real time, in ms. */
   readonly elapsed: Millis;
   readonly snapshot: Pick<
@@ -28,8 +32,14 @@ export type Look = {
   readonly decisions: { readonly all: number; readonly slow: number };
 };
 
-/** Cause of an event. `key` distinguishes causes; `text` is for the operator and may contain figures that change. */
-type Cause = { readonly key: string; readonly text: string };
+/** Stop that can be that of a single book. */
+export type OwnStop = 'halt' | 'pause' | 'reduce';
+
+/**
+ * Cause of an event. `key` distinguishes causes; `text` is for the operator and may contain figures that change.
+ * `isOfAccount`: the cause applies to all books, so it is reported once.
+ */
+type Cause = { readonly key: string; readonly text: string; readonly isOfAccount?: boolean };
 
 type Condition = {
   readonly event: AlertEvent;
@@ -47,26 +57,50 @@ const BLINK = 1_000;
 const START = 30_000;
 const causeOfText = (text: string): Cause => ({ key: text, text });
 
+const accountCause = (text: string, key = text): Cause => ({ key, text, isOfAccount: true });
+
 /** Pause reasons that have their own alert events. */
 const OWN_PAUSES = ['book stale', 'ledger differs from the balances', 'sentinel is missing', 'halted'];
 
-const pause = (reason: Snapshot['quoting']) => (look: Look) =>
-  look.snapshot.quoting === reason ? causeOfText(`not quoting: ${reason}`) : null;
+/** Pause reasons that apply to all books. */
+const ACCOUNT_PAUSES = [
+  'stopping',
+  'private data stale',
+  'ledger differs from the balances',
+  'sentinel is missing',
+  'held by the sentinel',
+];
+
+/** Returns the cause that a book does not quote for a reason. */
+function pauseCause(reason: NonNullable<Snapshot['quoting']>, look: Look): Cause {
+  const isOfAccount = reason === 'paused by a person' ? isOfAll('pause', look) : ACCOUNT_PAUSES.includes(reason);
+  return { ...causeOfText(`not quoting: ${reason}`), isOfAccount };
+}
+
+/** Returns whether a stop is that of the whole bot. */
+const isOfAll = (stop: OwnStop, { ownStops = [] }: Look): boolean => !ownStops.includes(stop);
+
+const pause = (reason: NonNullable<Snapshot['quoting']>) => (look: Look) =>
+  look.snapshot.quoting === reason ? pauseCause(reason, look) : null;
 
 const CONDITIONS: readonly Condition[] = [
   {
     ...{ event: 'halted', holdMs: 0, loudMs: 0 },
-    cause: ({ snapshot: { regime }, resumeCommand }) =>
-      regime.halt === null ? null : causeOfText(`${regime.halt}; investigate, then resume with: ${resumeCommand}`),
+    cause: look => {
+      const { halt } = look.snapshot.regime;
+      if (halt === null) return null;
+      const text = `${halt}; investigate, then resume with: ${look.resumeCommand}`;
+      return { ...causeOfText(text), isOfAccount: isOfAll('halt', look) };
+    },
   },
   { event: 'ledgerDiffers', holdMs: BLINK, loudMs: 15_000, cause: pause('ledger differs from the balances') },
   {
     ...{ event: 'sentinelGone', holdMs: BLINK, loudMs: BLINK },
     cause: look => {
-      if (look.snapshot.quoting === 'sentinel is missing') return causeOfText('not quoting: sentinel is missing');
+      if (look.snapshot.quoting === 'sentinel is missing') return pauseCause('sentinel is missing', look);
       const age = look.sentinelAgeMs;
       return age !== null && age > MINUTE
-        ? causeOfText('no sentinel heartbeat; if the bot goes down, its orders stay live')
+        ? accountCause('no sentinel heartbeat; if the bot goes down, its orders stay live')
         : null;
     },
   },
@@ -74,10 +108,10 @@ const CONDITIONS: readonly Condition[] = [
     ...{ event: 'diskLow', holdMs: BLINK, loudMs: START },
     cause: ({ diskFreeBytes: free }) =>
       free !== null && free < 500e6
-        ? {
-            key: 'low',
-            text: `only ${Math.round(free / 1e6)} MB are free on the disk of the state directory; expected at least 500 MB`,
-          }
+        ? accountCause(
+            `only ${Math.round(free / 1e6)} MB are free on the disk of the state directory; expected at least 500 MB`,
+            'low',
+          )
         : null,
   },
   { event: 'bookStale', holdMs: BLINK, loudMs: START, cause: pause('book stale') },
@@ -134,7 +168,7 @@ const CONDITIONS: readonly Condition[] = [
       const spent = (['public', 'private'] as const).filter(scope => !(budget[scope] > 0));
       return spent.length === 0
         ? null
-        : causeOfText(`the request budget is used up, so no ${spent.join(' or ')} request can be sent`);
+        : accountCause(`the request budget is used up, so no ${spent.join(' or ')} request can be sent`);
     },
   },
   {
@@ -150,10 +184,11 @@ const CONDITIONS: readonly Condition[] = [
   },
 ];
 
-function notQuoting({ snapshot: { quoting }, journalWritable }: Look): Cause | null {
-  if (!journalWritable) return causeOfText('not quoting: the journal cannot be written to disk');
+function notQuoting(look: Look): Cause | null {
+  const { quoting } = look.snapshot;
+  if (!look.journalWritable) return accountCause('not quoting: the journal cannot be written to disk');
   const isOther = quoting === null || quoting === 'not ready' || quoting === 'stopping' || OWN_PAUSES.includes(quoting);
-  return isOther ? null : causeOfText(`not quoting: ${quoting}`);
+  return isOther ? null : pauseCause(quoting, look);
 }
 
 /** Returns a cause if quoting is allowed but neither side has a quote. */
@@ -195,7 +230,7 @@ const STATES: Readonly<Partial<Record<SourceRefusal, string>>> = { 'no data': 'w
  */
 function notBegun({ snapshot: { quoting, waitsFor } }: Look): Cause | null {
   if (quoting === 'stopping')
-    return causeOfText('not quoting: the last run has stopped, and the next run has not started; see the log');
+    return accountCause('not quoting: the last run has stopped, and the next run has not started; see the log');
   return quoting === 'not ready'
     ? { key: 'not ready', text: `not quoting: not ready${waitsFor === null ? '' : ` (${waitsFor})`}` }
     : null;
@@ -205,9 +240,12 @@ function notBegun({ snapshot: { quoting, waitsFor } }: Look): Cause | null {
  * Returns a cause if the bot is reduce-only. The cause remains during a pause or halt, because the bot is still
  * reduce-only afterwards.
  */
-function reducing({ snapshot: { regime } }: Look): Cause | null {
-  const why = regime.reduce ?? regime.near?.why ?? null;
-  return why === null ? null : causeOfText(`the bot quotes only to reduce inventory (reduce-only): ${why}`);
+function reducing(look: Look): Cause | null {
+  const { reduce, near } = look.snapshot.regime;
+  const why = reduce ?? near?.why ?? null;
+  if (why === null) return null;
+  const text = `the bot quotes only to reduce inventory (reduce-only): ${why}`;
+  return { ...causeOfText(text), isOfAccount: reduce !== null && isOfAll('reduce', look) };
 }
 
 function near(limit: LimitUse['limit'], words: string): Condition['cause'] {
@@ -226,7 +264,7 @@ function near(limit: LimitUse['limit'], words: string): Condition['cause'] {
 function share(all: Share[0], which: Share[1], most: number, words: string): Condition['cause'] {
   return (_, past) => {
     const [of, some] = [past.rise(5 * MINUTE, all), past.rise(5 * MINUTE, which)];
-    return of >= 20 && some > most * of ? { key: which, text: `${Math.round((100 * some) / of)}% ${words}` } : null;
+    return of >= 20 && some > most * of ? accountCause(`${Math.round((100 * some) / of)}% ${words}`, which) : null;
   };
 }
 
@@ -274,12 +312,16 @@ const KEEP_EVERY_MS = 10_000;
 const KEEP_MAX = 6 * 60 * 6 + 1;
 
 type Told = {
-  raise(event: AlertEvent, text: string, isQuiet: boolean): void;
-  end(event: AlertEvent): void;
+  raise(event: AlertEvent, text: string, isQuiet: boolean, book?: string): void;
+  end(event: AlertEvent, book?: string): void;
 };
+
+/** One condition that holds. `book` is absent for a cause of the account, and if the bot has only one book. */
+type Found = { readonly condition: Condition; readonly cause: Cause; readonly book?: string };
 
 /** Lasting event that has not ended. Its condition and its cause may change. */
 type Held = {
+  readonly book?: string;
   readonly since: Millis;
   condition: Condition;
   conditionSince: Millis;
@@ -298,33 +340,72 @@ type Held = {
  * - when the event ends.
  */
 export class Conditions {
-  readonly #past = new Past();
-  readonly #held = new Map<AlertEvent, Held>();
+  readonly #pasts: Past[] = [];
+  readonly #held = new Map<string, Held>();
 
-  look(look: Look, to: Told): void {
-    this.#past.see(look);
-    const seen = new Set<AlertEvent>();
-    for (const condition of CONDITIONS) {
-      const cause = seen.has(condition.event) ? null : condition.cause(look, this.#past);
-      if (cause === null) continue;
-      seen.add(condition.event);
-      tell(this.#heldAs(condition, cause.key, look.elapsed), cause, look.elapsed, to);
+  /** Checks all conditions. `looks`: one for each book, always in the same order. */
+  look(looks: readonly Look[], to: Told): void {
+    const now = looks[0]!.elapsed;
+    const found = looks.flatMap((look, i) => {
+      const past = (this.#pasts[i] ??= new Past());
+      past.see(look);
+      return conditionsIn(look, past);
+    });
+    const seen = new Set<string>();
+    for (const first of found) {
+      const { condition, book } = first;
+      const key = alertKey(condition.event, book);
+      if (seen.has(key)) continue;
+      seen.add(key);
+      const same = found.filter(other => other.condition.event === condition.event && other.book === book);
+      const cause = book === undefined && looks.length > 1 ? accountCauseOf(same, looks.length) : first.cause;
+      tell(this.#heldAs(first, cause.key, now), cause, now, to);
     }
-    for (const [event, { told }] of this.#held) {
-      if (seen.has(event)) continue;
-      this.#held.delete(event);
-      if (told !== null) to.end(event);
+    for (const [key, { told, condition, book }] of this.#held) {
+      if (seen.has(key)) continue;
+      this.#held.delete(key);
+      if (told !== null) to.end(condition.event, book);
     }
   }
 
-  #heldAs(condition: Condition, key: string, now: Millis): Held {
+  #heldAs({ condition, book }: Found, key: string, now: Millis): Held {
     const first = { since: now, condition, conditionSince: now, key, keySince: now, told: null, wasLoud: false };
-    const held = this.#held.get(condition.event) ?? first;
+    const slot = alertKey(condition.event, book);
+    const held = this.#held.get(slot) ?? { ...first, ...(book === undefined ? {} : { book }) };
     if (held.condition !== condition) Object.assign(held, { condition, conditionSince: now });
     if (held.key !== key) Object.assign(held, { key, keySince: now });
-    this.#held.set(condition.event, held);
+    this.#held.set(slot, held);
     return held;
   }
+}
+
+/** Returns the key of an event of one book, or of the account: no two of them have the same. */
+export const alertKey = (event: AlertEvent, book?: string): string => (book === undefined ? event : `${event} ${book}`);
+
+/** Returns the conditions that hold in one book: of each event, the first. */
+function conditionsIn(look: Look, past: Past): readonly (Found & { readonly of?: string })[] {
+  const found = new Map<AlertEvent, Found & { readonly of?: string }>();
+  for (const condition of CONDITIONS) {
+    const cause = found.has(condition.event) ? null : condition.cause(look, past);
+    if (cause === null) continue;
+    const of = look.book === undefined ? {} : { of: look.book };
+    const book = look.book === undefined || cause.isOfAccount === true ? {} : { book: look.book };
+    found.set(condition.event, { condition, cause, ...of, ...book });
+  }
+  return [...found.values()];
+}
+
+/**
+ * Returns all causes of an event of the account as one cause. A cause that not all books have names those that have it.
+ */
+function accountCauseOf(found: readonly { readonly cause: Cause; readonly of?: string }[], books: number): Cause {
+  const keys = [...new Set(found.map(({ cause }) => cause.key))].toSorted();
+  const texts = keys.map(key => {
+    const having = found.filter(({ cause }) => cause.key === key);
+    const names = having.length === books ? '' : `${having.flatMap(({ of }) => of ?? []).join(', ')}: `;
+    return `${names}${having[0]!.cause.text}`;
+  });
+  return { key: keys.join('; '), text: texts.join('; ') };
 }
 
 /**
@@ -340,5 +421,5 @@ function tell(held: Held, cause: Cause, now: Millis, to: Told): void {
   // Further reports repeat the first text of a cause, so that its changing figures do not look like another cause.
   if (held.told === null || isOther) held.told = cause;
   held.wasLoud ||= isLoudNow;
-  to.raise(event, held.told.text, !isLoudNow && holdMs < loudMs);
+  to.raise(event, held.told.text, !isLoudNow && holdMs < loudMs, held.book);
 }

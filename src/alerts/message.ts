@@ -9,6 +9,8 @@ import type { Millis } from '../core/index.ts';
 export type Entry = {
   /** Alert event, or `test` for a message of the test command. */
   readonly event: AlertEvent | 'test';
+  /** Symbol of the book that the event belongs to, if the bot has several. Absent for an event of the account. */
+  readonly book?: string;
   /**
    * State of the event. `begins`: a lasting event has started. `over`: a lasting event has ended. `once`: the event
    * does not last.
@@ -25,7 +27,7 @@ export type Message = {
   /** Id of the message, equal at each retry, so that receivers can detect duplicates. */
   readonly id: string;
   readonly at: Millis;
-  /** Text that identifies the bot: instance and book, with the prefix `paper:` in paper trading. */
+  /** Text that identifies the bot: instance and book or number of books, with the prefix `paper:` in paper trading. */
   readonly title: string;
   readonly isSilent: boolean;
   /** Entries of the message, most severe first. */
@@ -42,10 +44,10 @@ export function messageText({ title, entries }: Pick<Message, 'title' | 'entries
   return [cut(title, 200), ...fitted(lines, room)].join('\n');
 }
 
-function lineOf({ event, state, text, at, times }: Entry): string {
+function lineOf({ event, book, state, text, at, times }: Entry): string {
   const time = new Date(at).toISOString().slice(11, 19);
   const often = times > 1 ? ` (${times} times)` : '';
-  return `${time} ${event}${often}: ${state === 'over' ? 'over: ' : ''}${text}`;
+  return `${time} ${event}${often}: ${state === 'over' ? 'over: ' : ''}${book === undefined ? '' : `${book}: `}${text}`;
 }
 
 /**

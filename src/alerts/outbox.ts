@@ -1,12 +1,13 @@
 /**
  * Pending alerts of one channel: events are grouped, none is lost, and the rates of lines and messages are limited.
- * There is one record per event instead of a queue, so a flood of events needs no additional memory. The record has the
- * last reported state and the number of occurrences since that report. One message is sent at a time. Failed messages
+ * There is one record per event and book instead of a queue, so a flood of events needs no additional memory. The record
+ * has the last reported state and the number of occurrences since that report. One message is sent at a time. Failed messages
  * are retried with a growing delay; abandoned messages are logged and counted.
  */
 import type { Clock, Millis, Timer } from '../core/index.ts';
 import { ALERT_EVENT_NAMES, alertKind, type AlertEvent, type AlertMode } from '../config.ts';
 import type { Log } from '../live/log.ts';
+import { alertKey } from './conditions.ts';
 import type { Entry, Message } from './message.ts';
 
 /**
@@ -60,6 +61,9 @@ const GIVE_UP_MS = 3_600_000;
 const CLOSE_MS = 4_000;
 
 type Known = {
+  readonly event: AlertEvent;
+  /** Symbol of the book; absent for an event of the account. */
+  readonly book?: string;
   isOn: boolean;
   /** Whether the start of the event was reported and its end was not reported yet. */
   isTold: boolean;
@@ -84,7 +88,7 @@ export type Count = { happened: number; dropped: number };
 
 export class Outbox {
   readonly #options: OutboxOptions;
-  readonly #known = new Map<AlertEvent, Known>();
+  readonly #known = new Map<string, Known>();
   readonly #sentAt: Millis[] = [];
   #counts = new Map<AlertEvent, Count>();
   #timer: Timer | null = null;
@@ -99,11 +103,12 @@ export class Outbox {
 
   /**
    * Reports an event that happens once, or the start of a lasting event. `isQuiet`: without sound even if the event is
-   * loud. A repeated text of a lasting event is reported only if the event becomes loud.
+   * loud. A repeated text of a lasting event is reported only if the event becomes loud. `book`: the event is that of one
+   * of several books, and independent of the same event of another book.
    */
-  raise(event: AlertEvent, text: string, isQuiet = false): void {
+  raise(event: AlertEvent, text: string, isQuiet = false, book?: string): void {
     const { clock, modes } = this.#options;
-    const known = this.#of(event);
+    const known = this.#of(event, book);
     const isMoment = alertKind(event).isMoment === true;
     const isLoud = modes[event] === 'on' && !isQuiet;
     const isKnown = !isMoment && known.isOn && known.text === text;
@@ -122,9 +127,9 @@ export class Outbox {
   }
 
   /** Reports the end of a lasting event. */
-  end(event: AlertEvent): void {
+  end(event: AlertEvent, book?: string): void {
     const { clock } = this.#options;
-    const known = this.#known.get(event);
+    const known = this.#known.get(alertKey(event, book));
     if (!known?.isOn) return;
     if (!this.#isPending(known)) known.pendingSince = clock.elapsed();
     known.isOn = false;
@@ -161,17 +166,20 @@ export class Outbox {
     await last;
   }
 
-  #of(event: AlertEvent): Known {
-    let known = this.#known.get(event);
+  #of(event: AlertEvent, book?: string): Known {
+    const key = alertKey(event, book);
+    let known = this.#known.get(key);
     if (!known) {
       known = {
+        event,
+        ...(book === undefined ? {} : { book }),
         isOn: false,
         isTold: false,
         ...{ isLoud: false, wasLoud: false },
         ...{ text: '', at: 0, untold: 0, pendingSince: 0, beganAt: 0, endedAt: 0 },
         toldAt: [],
       };
-      this.#known.set(event, known);
+      this.#known.set(key, known);
     }
     return known;
   }
@@ -183,11 +191,9 @@ export class Outbox {
   }
 
   /** Returns pending events in the order of the event table, most severe first. */
-  #pending(): readonly AlertEvent[] {
-    return ALERT_EVENT_NAMES.filter(event => {
-      const known = this.#known.get(event);
-      return known !== undefined && this.#isPending(known);
-    });
+  #pending(): readonly Known[] {
+    const pending = [...this.#known.values()].filter(known => this.#isPending(known));
+    return pending.toSorted((a, b) => ALERT_EVENT_NAMES.indexOf(a.event) - ALERT_EVENT_NAMES.indexOf(b.event));
   }
 
   #isPending({ untold, isLoud, isTold, isOn }: Known): boolean {
@@ -204,32 +210,34 @@ export class Outbox {
     const { clock } = this.#options;
     const now = clock.elapsed();
     const at = Math.max(
-      Math.min(...pending.map(event => this.#mayAt(event))),
+      Math.min(...pending.map(known => this.#mayAt(known))),
       (this.#sentAt.at(-1) ?? -Infinity) + GAP_MS,
     );
     if (at > now) this.#timer = clock.after(at - now, () => this.#pump());
-    else this.#send(pending.filter(event => this.#lineAt(event) <= now));
+    else this.#send(pending.filter(known => this.#lineAt(known) <= now));
   }
 
   /** Returns the earliest time at which this event may cause a message. */
-  #mayAt(event: AlertEvent): Millis {
+  #mayAt(known: Known): Millis {
     const { messagesPer10Min } = this.#options;
     const allowed =
-      alertKind(event).isCritical === true ? messagesPer10Min : messagesPer10Min - Math.ceil(messagesPer10Min / 3);
+      alertKind(known.event).isCritical === true
+        ? messagesPer10Min
+        : messagesPer10Min - Math.ceil(messagesPer10Min / 3);
     const slot = (this.#sentAt.at(-allowed) ?? -Infinity) + WINDOW_MS;
-    return Math.max(slot, this.#lineAt(event), this.#of(event).pendingSince + GROUP_MS);
+    return Math.max(slot, this.#lineAt(known), known.pendingSince + GROUP_MS);
   }
 
   /** Returns the earliest time at which another line about this event may be sent. */
-  #lineAt(event: AlertEvent): Millis {
-    return (this.#of(event).toldAt.at(-LINES_MAX) ?? -Infinity) + WINDOW_MS;
+  #lineAt(known: Known): Millis {
+    return (known.toldAt.at(-LINES_MAX) ?? -Infinity) + WINDOW_MS;
   }
 
-  #send(events: readonly AlertEvent[]): void {
+  #send(events: readonly Known[]): void {
     const { clock, idPrefix, title } = this.#options;
     const now = clock.elapsed();
-    const isSilent = !events.some(event => this.#of(event).isLoud);
-    const entries = events.map(event => this.#take(event, now));
+    const isSilent = !events.some(({ isLoud }) => isLoud);
+    const entries = events.map(known => this.#take(known, now));
     this.#sentAt.push(now);
     if (this.#sentAt.length > this.#options.messagesPer10Min) this.#sentAt.shift();
     const message: Message = { id: `${idPrefix}-${++this.#messages}`, at: clock.now(), title, isSilent, entries };
@@ -239,9 +247,8 @@ export class Outbox {
     });
   }
 
-  #take(event: AlertEvent, now: Millis): Entry {
-    const known = this.#of(event);
-    const { isOn, at, beganAt, endedAt, untold: times } = known;
+  #take(known: Known, now: Millis): Entry {
+    const { event, book, isOn, at, beganAt, endedAt, untold: times } = known;
     const isMoment = alertKind(event).isMoment === true;
     // The text includes the duration only if the event did not occur again since its last report.
     const forMs = isOn ? now - beganAt : endedAt - beganAt;
@@ -251,7 +258,8 @@ export class Outbox {
     known.isLoud = false;
     known.toldAt.push(now);
     if (known.toldAt.length > LINES_MAX) known.toldAt.shift();
-    return { event, state: isMoment ? 'once' : isOn ? 'begins' : 'over', text, at, times };
+    const state = isMoment ? 'once' : isOn ? 'begins' : 'over';
+    return { event, ...(book === undefined ? {} : { book }), state, text, at, times };
   }
 
   async #deliver(message: Message): Promise<void> {
@@ -287,7 +295,7 @@ export class Outbox {
   #drop({ id, entries }: Message, why: string): void {
     const { channel, log } = this.#options;
     for (const { event, times } of entries) if (event !== 'test') this.#count(event).dropped += times;
-    const lost = entries.map(({ event, times, text }) => ({ event, times, text }));
+    const lost = entries.map(({ event, book, times, text }) => ({ event, ...(book && { book }), times, text }));
     const events = entries.map(({ event }) => event).join(', ');
     log.error({ id, why, lost }, `alerts: delivery to ${channel.name} failed: ${why}; lost alerts: ${events}`);
   }

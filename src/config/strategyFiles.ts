@@ -147,8 +147,10 @@ export const strategyTextIn = ({ strategy }: { readonly strategy?: unknown }): s
   hasCode(strategy) ? strategy.code : undefined;
 
 /** Returns the key `strategy.sha256` in the text of a configuration; `null` if it is absent or is not text. */
-export function strategyPinIn(text: string): string | null {
-  const pin: unknown = parseDocument(text, { uniqueKeys: false }).getIn(['strategy', 'sha256']);
+export function strategyPinIn(text: string, entry = 0): string | null {
+  const tree = parseDocument(text, { uniqueKeys: false });
+  const own = ['books', entry, 'strategy'];
+  const pin: unknown = tree.getIn([...(tree.hasIn(own) ? own : ['strategy']), 'sha256']);
   return typeof pin === 'string' ? pin : null;
 }
 

@@ -8,6 +8,8 @@ export type ActionRequest = {
   readonly action: string;
   readonly reason: string;
   readonly by: string;
+  /** Book to which the action applies. If absent, it applies to the whole bot. */
+  readonly book?: string;
   /** Duration of a temporary pause, in minutes; `null` for a pause until resume. */
   readonly minutes: number | null;
   /** Maximum total cost of a flatten, as decimal text in the quote currency. */

@@ -135,8 +135,8 @@ describe('within five seconds both receivers have', () => {
     const { alerts, clock, comes } = await rig();
     let bot = CALM;
     alerts.watch(
-      () => bot,
-      () => '',
+      () => [bot],
+      () => [],
     );
     // At the worst moment: another message has just gone.
     alerts.raise('started', 'now');
@@ -157,8 +157,8 @@ describe('within five seconds both receivers have', () => {
   ] as const)('%s, when it has lasted for five minutes', async (event, one) => {
     const { alerts, clock, comes, received } = await rig();
     alerts.watch(
-      () => CALM,
-      () => '',
+      () => [CALM],
+      () => [],
     );
     for (let second = 0, i = 0; second < 305; second++) {
       for (let each = 0; each < 4; each++) one(alerts, i++);
@@ -171,8 +171,8 @@ describe('within five seconds both receivers have', () => {
   test('the digest of the day, what began and ended, and the last word', async () => {
     const { alerts, clock, comes, received } = await rig([], { fill: 'off' });
     alerts.watch(
-      () => CALM,
-      () => 'profit 12.5 mxn; 3 fills',
+      () => [CALM],
+      () => [{ text: 'profit 12.5 mxn; 3 fills' }],
     );
     for (let i = 0; i < 3; i++) alerts.raise('fill', 'bought');
     const ms = nextAt('06:00', clock.now()) - clock.now();
@@ -191,8 +191,8 @@ describe('within five seconds both receivers have', () => {
     const { alerts, clock, comes, received } = await rig();
     let bot = snapshot({ quoting: 'book stale' });
     alerts.watch(
-      () => bot,
-      () => '',
+      () => [bot],
+      () => [],
     );
     await clock.advance(5_000);
     await comes('bookStale: ');

@@ -1,13 +1,14 @@
 /** Who is told of a beginning is told of its end, and what lasts is told, whatever its reasons do in between: laws over random lives of a bot. */
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { Conditions } from '../../src/alerts/conditions.ts';
+import { describe, expect, test } from 'vitest';
+import { Conditions, type Look, type OwnStop } from '../../src/alerts/conditions.ts';
+import { OwnStops } from '../../src/alerts/ownStops.ts';
 import { Outbox } from '../../src/alerts/outbox.ts';
 import type { Message } from '../../src/alerts/message.ts';
 import { ALERT_EVENT_NAMES, type AlertEvent, type AlertMode } from '../../src/config.ts';
 import { VirtualClock, type Snapshot } from '../../src/core/index.ts';
 import { memoryLog } from '../memoryLog.ts';
-import { CALM, snapshot, type Bot } from './bots.ts';
+import { CALM, calm, snapshot, type Bot } from './bots.ts';
 
 const LOOK_MS = 500;
 const noCounts = { requests: { all: 0, failed: 0, slow: 0 }, decisions: { all: 0, slow: 0 } };
@@ -83,7 +84,7 @@ test('what was told is over when it is over; what lasts is told, loudly in time,
         for (const each of since.keys()) if (!all.includes(each)) since.delete(each);
         for (const each of all) if (!since.has(each)) since.set(each, from);
         for (let i = 0; i < looks; i++, elapsed += everyMs) {
-          conditions.look({ ...bot, ...noCounts, elapsed }, told);
+          conditions.look([{ ...bot, ...noCounts, elapsed }], told);
           for (const event of open.keys())
             // The market of this test has no fills: that alone lasts through all of it.
             must(event === 'noFills' || since.has(event), `${event} is over, and nobody is told`);
@@ -122,10 +123,144 @@ function told(event: AlertEvent) {
   const conditions = new Conditions();
   const lives = async (bot: Bot, ms: number) => {
     for (const end = clock.elapsed() + ms; clock.elapsed() < end; await clock.advance(LOOK_MS))
-      conditions.look({ ...bot, ...noCounts, elapsed: clock.elapsed() }, outbox);
+      conditions.look([{ ...bot, ...noCounts, elapsed: clock.elapsed() }], outbox);
   };
   return { lives, sent };
 }
+
+/** Bots whose conditions are all those of a book. */
+const OF_BOOK = BOTS.filter(
+  ([, holding]) => !holding.some(([event]) => ['sentinelGone', 'budgetSpent'].includes(event)),
+)
+  .map(([bot]) => bot)
+  .filter(({ snapshot: { quoting } }) => quoting !== 'private data stale' && quoting !== 'stopping');
+
+/** Lists what is reported, with the time, in order. */
+function listed(now: () => number) {
+  const rows: string[] = [];
+  const told = {
+    raise: (event: AlertEvent, text: string, isQuiet: boolean, book = '') =>
+      void rows.push(`${now()} ${book} ${event} ${isQuiet ? 'quiet' : 'loud'} ${text}`),
+    end: (event: AlertEvent, book = '') => void rows.push(`${now()} ${book} ${event} over`),
+  };
+  return { rows, told };
+}
+
+test('each of several books is reported exactly as if it were the only book of the bot', () => {
+  const looks = fc.array(fc.tuple(fc.nat(OF_BOOK.length - 1), fc.constantFrom(1, 3, 30, 70, 250)), {
+    minLength: 10,
+    maxLength: 20,
+  });
+  let ends = 0;
+  fc.assert(
+    fc.property(fc.array(looks, { minLength: 2, maxLength: 4 }), lives => {
+      const stories = lives.map(life => life.flatMap(([which, times]) => Array<Bot>(times).fill(OF_BOOK[which]!)));
+      const length = Math.min(...stories.map(story => story.length));
+      let elapsed = 0;
+      const together = listed(() => elapsed);
+      const all = new Conditions();
+      const alone = stories.map(() => ({ conditions: new Conditions(), ...listed(() => elapsed) }));
+      for (let i = 0; i < length; i++, elapsed += LOOK_MS) {
+        const now = stories.map(story => ({ ...story[i]!, ...noCounts, elapsed }));
+        all.look(
+          now.map((look, n) => ({ ...look, book: `b${n}` })),
+          together.told,
+        );
+        now.forEach((look, n) => alone[n]!.conditions.look([look], alone[n]!.told));
+      }
+      const named = alone.flatMap(({ rows }, n) => rows.map(row => row.replace('  ', ` b${n} `)));
+      ends += named.filter(row => row.endsWith('over')).length;
+      expect(together.rows.toSorted()).toEqual(named.toSorted());
+    }),
+    { numRuns: 30 },
+  );
+  expect(ends).toBeGreaterThan(50);
+});
+
+describe('several books', () => {
+  const books = ['btc_mxn', 'eth_mxn', 'btc_usd'] as const;
+  const halt = (reason: string, isOwn = false): Partial<Look> => ({
+    ...snapshot({ quoting: 'halted', regime: { ...calm, regime: 'halted', halt: reason } }),
+    ...(isOwn ? { ownStops: ['halt'], resumeCommand: 'puntas resume --book' } : {}),
+  });
+
+  /** Checks bots one after the other; `changes`: what differs from a calm bot, by book. */
+  function seen(...moments: readonly Partial<Record<(typeof books)[number], Partial<Look>>>[]): readonly string[] {
+    let elapsed = 0;
+    const { rows, told } = listed(() => elapsed);
+    const conditions = new Conditions();
+    for (const changes of moments) {
+      for (const end = elapsed + 6 * 60_000; elapsed < end; elapsed += 30_000)
+        conditions.look(
+          books.map(book => ({ ...CALM, ...noCounts, elapsed, book, ...changes[book] })),
+          told,
+        );
+    }
+    return rows;
+  }
+  const inAll = (changes: Partial<Look>) => ({ btc_mxn: changes, eth_mxn: changes, btc_usd: changes });
+
+  test('a stop of one book is reported for it, and one of another book too', () => {
+    expect(seen({ eth_mxn: halt('a', true) }, { eth_mxn: halt('a', true), btc_usd: halt('a', true) }, {})).toEqual([
+      '0 eth_mxn halted loud a; investigate, then resume with: puntas resume --book',
+      '360000 btc_usd halted loud a; investigate, then resume with: puntas resume --book',
+      '720000 eth_mxn halted over',
+      '720000 btc_usd halted over',
+    ]);
+  });
+
+  test('a stop of one book stays its own until it ends, though its file is gone before', () => {
+    const stops = new OwnStops();
+    const none = { halt: null, pause: null, reduce: null };
+    const read = (of: Partial<typeof none> | object, ...files: OwnStop[]) =>
+      stops.of('eth_mxn', { ...none, ...of }, stop => files.includes(stop));
+    expect(read({ halt: 'a' }, 'halt')).toEqual(['halt']);
+    expect(read({ halt: 'a' })).toEqual(['halt']);
+    // Another reason is another stop.
+    expect(read({ halt: 'b' })).toEqual([]);
+    expect(read({ halt: 'a' })).toEqual([]);
+    expect(read({ halt: 'a', pause: 'p' }, 'pause')).toEqual(['pause']);
+    expect(read(none, 'halt', 'pause', 'reduce')).toEqual([]);
+    expect(stops.of('btc_mxn', { ...none, pause: 'p' }, () => false)).toEqual([]);
+  });
+
+  test('a loss of one book that halts all is reported once, with its name', () => {
+    expect(seen({ eth_mxn: halt('drawdown') }, inAll(halt('drawdown')), {})).toEqual([
+      '0  halted loud eth_mxn: drawdown; investigate, then resume with: puntas resume -c my.yaml',
+      '720000  halted over',
+    ]);
+    const two = seen({ eth_mxn: halt('b') }, { btc_mxn: halt('a'), eth_mxn: halt('b'), btc_usd: halt('a') }).join();
+    expect(two).toMatch(/btc_mxn, btc_usd: a; .*eth_mxn: b; /);
+  });
+
+  test('conditions of the account are reported once, without a book', () => {
+    const account = [
+      { sentinelAgeMs: 61_000 },
+      { diskFreeBytes: 1e8 },
+      { journalWritable: false },
+      { budget: { public: 0, private: 0 } },
+      snapshot({ quoting: 'ledger differs from the balances' }),
+      snapshot({ quoting: 'private data stale' }),
+      snapshot({ quoting: 'paused by a person' }),
+    ];
+    for (const changes of account) {
+      const rows = seen(inAll(changes)).map(row => row.replace(/^\d+/, ''));
+      expect(rows.filter(row => !row.startsWith('  '))).toEqual([]);
+      expect(rows.filter(row => row.includes('loud'))).toHaveLength(1);
+    }
+    let elapsed = 0;
+    const { rows, told } = listed(() => elapsed);
+    const conditions = new Conditions();
+    for (let i = 0; i < 24; i++, elapsed += 30_000) {
+      const failing = { ...noCounts, requests: { all: 100 * i, failed: 50 * i, slow: 0 } };
+      conditions.look(
+        books.map(book => ({ ...CALM, ...failing, elapsed, book })),
+        told,
+      );
+    }
+    expect(rows).toMatchObject([expect.stringMatching(/^\d+ {2}requestsFailing loud 50% of/)]);
+  });
+});
 
 test('a cause that another took the place of for a moment is told again when it comes again, with how long it lasted', async () => {
   const { lives, sent } = told('sentinelGone');

@@ -43,6 +43,7 @@ const happenings = fc.array(
     ),
     what: fc.constantFrom('raise', 'raise', 'quiet', 'end'),
     text: fc.constantFrom('a', 'b', 'c'),
+    book: fc.constantFrom(undefined, undefined, 'btc_mxn', 'eth_mxn'),
     // Bursts, seconds, and minutes apart.
     afterMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 3_000 }), fc.integer({ min: 1, max: 60_000 })),
   }),
@@ -60,12 +61,12 @@ test('a flood: few messages by rule, three lines of an event, no happening lost,
         const kind = left.shift() ?? 'delivered';
         return kind === 'delivered' ? { kind } : { kind, why: 'a test' };
       });
-      const isOn = new Map<AlertEvent, boolean>();
-      for (const { event, what, text, afterMs } of flood) {
+      const isOn = new Map<string, boolean>();
+      for (const { event, what, text, afterMs, book } of flood) {
         await clock.advance(afterMs);
-        if (what === 'end') outbox.end(event);
-        else outbox.raise(event, text, what === 'quiet');
-        isOn.set(event, what !== 'end' && alertKind(event).isMoment !== true);
+        if (what === 'end') outbox.end(event, book);
+        else outbox.raise(event, text, what === 'quiet', book);
+        isOn.set(`${event} ${book}`, what !== 'end' && alertKind(event).isMoment !== true);
       }
       await clock.advance(6 * 3_600_000);
 
@@ -73,21 +74,24 @@ test('a flood: few messages by rule, three lines of an event, no happening lost,
       for (const { at } of begun)
         expect(begun.filter(other => other.at > at - WINDOW_MS && other.at <= at).length).toBeLessThanOrEqual(most);
       for (const [i, { at }] of begun.slice(1).entries()) expect(at - begun[i]!.at).toBeGreaterThanOrEqual(GAP_MS);
-      const linesOf = (event: AlertEvent) =>
-        begun.filter(({ message }) => message.entries.some(e => e.event === event));
+      const linesOf = (event: AlertEvent, book: string | undefined) =>
+        begun.filter(({ message }) => message.entries.some(e => e.event === event && e.book === book));
       const counts = outbox.takeCounts();
       for (const event of ALERT_EVENT_NAMES) {
-        const lines = linesOf(event);
-        for (const { at } of lines)
-          expect(lines.filter(other => other.at > at - WINDOW_MS && other.at <= at).length).toBeLessThanOrEqual(
-            LINES_MAX,
-          );
+        for (const book of [undefined, 'btc_mxn', 'eth_mxn']) {
+          const lines = linesOf(event, book);
+          for (const { at } of lines)
+            expect(lines.filter(other => other.at > at - WINDOW_MS && other.at <= at).length).toBeLessThanOrEqual(
+              LINES_MAX,
+            );
+          const last = lines.at(-1)?.message.entries.find(entry => entry.event === event && entry.book === book);
+          const isOnNow = isOn.get(`${event} ${book}`) === true;
+          if (last && last.state !== 'once') expect(last.state).toBe(isOnNow ? 'begins' : 'over');
+        }
         const told = delivered.flatMap(({ message }) => message.entries.filter(entry => entry.event === event));
         const times = told.reduce((sum, entry) => sum + entry.times, 0);
         const { happened, dropped } = counts.get(event) ?? { happened: 0, dropped: 0 };
         expect(times + dropped).toBe(happened);
-        const last = lines.at(-1)?.message.entries.find(entry => entry.event === event);
-        if (last && last.state !== 'once') expect(last.state).toBe(isOn.get(event) === true ? 'begins' : 'over');
       }
     }),
     { numRuns: 60 },

@@ -129,7 +129,7 @@ describe('one bot with three books', () => {
     expect(stderr).toMatch(/books: expected one book for paper trading, found 3 \(btc_mxn, eth_mxn, btc_usd\)/);
     for (const [args, what] of [
       [['console'], 'the console'],
-      [['remote'], 'the remote control'],
+      [['doctor', '--order', '--yes'], 'a trial order (--order)'],
       [['shadow', '--once'], 'the command shadow'],
     ] as const) {
       const refused = await ran([...args, '-c', config]);

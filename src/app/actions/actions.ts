@@ -34,8 +34,15 @@ type Asked<Name extends ActionName> = {
   readonly agent?: string;
 };
 
+/** Actions that can apply to one book instead of the whole bot. */
+type BookAction = 'pause' | 'reduce' | 'halt' | 'resume';
+
+/** Whether an action can apply to one book. */
+export const isBookAction = (name: ActionName): name is BookAction =>
+  name === 'pause' || name === 'reduce' || name === 'halt' || name === 'resume';
+
 /** Request of an action that can apply to one book instead of the whole bot. */
-export type BookAsk<Name extends 'pause' | 'reduce' | 'halt' | 'resume'> = Asked<Name> & {
+export type BookAsk<Name extends BookAction> = Asked<Name> & {
   /** Book to which the action applies. If absent, it applies to the whole bot. */
   readonly book?: string;
 };

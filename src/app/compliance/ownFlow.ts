@@ -54,7 +54,13 @@ export type OwnFlow = {
   readonly runs: readonly (readonly [from: Millis, to: Millis])[];
 };
 
-export type FlowSource = { readonly book: string; readonly instance: string; readonly isHalted: boolean };
+export type FlowSource = {
+  readonly book: string;
+  readonly instance: string;
+  readonly isHalted: boolean;
+  /** Whether the order with an id is in another book of the bot; absent if the bot has only one book. */
+  readonly isOfOther?: (id: string) => boolean;
+};
 
 /** Collector of the order flow of several runs. */
 export class FlowCollector {
@@ -80,7 +86,7 @@ export class FlowCollector {
   }
 
   /** Records an input and the engine's commands. `isHalted`: whether the engine is halted after the input. */
-  see({ book, instance, isHalted }: FlowSource, event: EngineEvent, commands: readonly Command[]): void {
+  see({ book, instance, isHalted, isOfOther }: FlowSource, event: EngineEvent, commands: readonly Command[]): void {
     const run = this.#runs.at(-1)!;
     if (Number.isNaN(run[0])) run[0] = event.at;
     run[1] = event.at;
@@ -94,7 +100,11 @@ export class FlowCollector {
       else if (event.outcome.kind === 'refused' && event.outcome.meaning !== 'duplicate id' && order !== undefined)
         order.isRejected = true;
     }
-    for (const command of commands) this.#commanded(command, event.at, isHalted);
+    for (const command of commands) {
+      // One cancel can have orders of several books.
+      const ids = command.kind === 'place' ? [command.id] : command.ids;
+      if (isOfOther === undefined || !ids.every(isOfOther)) this.#commanded(command, event.at, isHalted);
+    }
   }
 
   #commanded(command: Command, at: Millis, isHalted: boolean): void {

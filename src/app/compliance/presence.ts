@@ -55,8 +55,11 @@ export type PresenceAsked = RecordedDays & { readonly terms: PresenceTerms; read
 export function presenceCertificate(asked: PresenceAsked): PresenceCertificate {
   const { dir, terms, from = -Infinity, to = Infinity, version } = asked;
   const time = new PresenceTime();
-  const { opened, recordings, nextStart } = replayRuns(dir, { from, to: to + UTC_DAY_MS }, run =>
-    presenceWatcher(run, terms, time, asked.onInput),
+  const { opened, recordings, nextStart } = replayRuns(
+    dir,
+    { from, to: to + UTC_DAY_MS },
+    run => presenceWatcher(run, terms, time, asked.onInput),
+    asked.book,
   );
   // The bot was not running from the end of the last replayed run to the start of the next run.
   if (nextStart !== null) time.change(nextStart, NOT_RUNNING);
@@ -84,7 +87,7 @@ function exchangesOf(runs: readonly OpenedRun[]): readonly QuotedExchange[] {
 }
 
 function presenceWatcher(
-  { engine, instrument }: OpenedRun,
+  { book, instrument }: OpenedRun,
   terms: PresenceTerms,
   time: PresenceTime,
   onInput: PresenceAsked['onInput'],
@@ -94,7 +97,7 @@ function presenceWatcher(
   return {
     see: event => {
       at = event.at;
-      time.change(at, presenceOf(engine, at, units));
+      time.change(at, presenceOf(book, at, units));
       onInput?.(at);
     },
     end: ({ difference, gap }) => {

@@ -6,7 +6,7 @@ import {
   quotingRefusal,
   remaining,
   type DecimalText,
-  type Engine,
+  type BookEngine,
   type Instrument,
   type Millis,
   type Order,
@@ -149,18 +149,18 @@ export const termsIn = (instrument: Instrument, { spreadMaxBps, sizeMin }: Prese
 });
 
 /**
- * Returns the presence of an engine's orders. An order counts once the bot knows that it is in the book. It stops
+ * Returns the presence of the orders of one book. An order counts once the bot knows that it is in the book. It stops
  * counting when the bot sends a cancel or learns that the order has ended.
  */
-export function presenceOf(engine: Engine, at: Millis, terms: TermsInUnits): QuotePresence {
-  const orders = engine.book.unfinished.filter(isInBook);
+export function presenceOf(book: BookEngine, at: Millis, terms: TermsInUnits): QuotePresence {
+  const orders = book.unfinished.filter(isInBook);
   const [bid, ask] = [depthPrice(orders, 'buy', terms.lots), depthPrice(orders, 'sell', terms.lots)];
   const sides = { bid: bid !== null, ask: ask !== null };
   if (bid !== null && ask !== null && isWithinSpread(bid, ask, terms.spreadMaxBps))
     return { ...sides, absence: null, isStop: false };
-  const stop = reasonForStop(engine, at);
+  const stop = reasonForStop(book, at);
   if (stop !== null) return { ...sides, absence: stop, isStop: true };
-  return { ...sides, absence: reasonForAbsence(engine, orders, sides), isStop: false };
+  return { ...sides, absence: reasonForAbsence(book, orders, sides), isStop: false };
 }
 
 /**
@@ -182,15 +182,19 @@ export function depthPrice(orders: readonly Order[], side: Side, lots: number): 
 export const isWithinSpread = (bid: Price, ask: Price, maxBps: DecimalText | null): boolean =>
   maxBps === null || 2n * BigInt(ask - bid) * 10_000n * 10n ** 18n <= moneyOf(maxBps) * BigInt(ask + bid);
 
-function reasonForStop(engine: Engine, at: Millis): string | null {
-  if (engine.book.haltedBecause !== null) return `halted: ${engine.book.haltedBecause}`;
-  if (engine.book.pausedBecause !== null) return `paused: ${engine.book.pausedBecause}`;
-  return quotingRefusal(engine.book.riskContext(at));
+function reasonForStop(book: BookEngine, at: Millis): string | null {
+  if (book.haltedBecause !== null) return `halted: ${book.haltedBecause}`;
+  if (book.pausedBecause !== null) return `paused: ${book.pausedBecause}`;
+  return quotingRefusal(book.riskContext(at));
 }
 
-function reasonForAbsence(engine: Engine, orders: readonly Order[], sides: Pick<QuotePresence, 'bid' | 'ask'>): string {
+function reasonForAbsence(
+  book: BookEngine,
+  orders: readonly Order[],
+  sides: Pick<QuotePresence, 'bid' | 'ask'>,
+): string {
   if (sides.bid && sides.ask) return 'spread above the maximum';
-  const regime = engine.book.regimeChanges.at(-1);
+  const regime = book.regimeChanges.at(-1);
   return regime?.regime === 'reduce only' ? `reduce only: ${regime.why}` : missingQuote(orders, sides);
 }
 

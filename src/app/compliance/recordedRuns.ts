@@ -1,8 +1,8 @@
 /** Replay of the recorded runs of a state directory, oldest first, with a hash of every file that was read. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { Command, Engine, EngineEvent, Instrument, Millis } from '../../core/index.ts';
-import { booksText, recordedConfig, type Config } from '../../config.ts';
+import type { BookEngine, Command, Engine, EngineEvent, Instrument, Millis } from '../../core/index.ts';
+import { booksOf, booksText, recordedConfig, type Config } from '../../config.ts';
 import {
   followRecording,
   readFollowed,
@@ -11,7 +11,7 @@ import {
   recordingsIn,
   type RecordedRun,
 } from '../../live/recording/recordings.ts';
-import { firstRules, replayRecording } from '../../live/replay/replay.ts';
+import { firstRulesOfBooks, replayRecording } from '../../live/replay/replay.ts';
 import { readOfRun } from '../inspect/explain.ts';
 import type { DaysAsked } from '../inspect/profitReport.ts';
 import { engineOf } from '../../wiring/bot.ts';
@@ -36,10 +36,11 @@ export type RecordingEvidence = {
   readonly gap: boolean;
 };
 
-/** Run before its first replayed input, with its engine and configuration. */
+/** Run before its first replayed input, with its engine, its requested book and the configuration of this book. */
 export type OpenedRun = {
   readonly run: number;
   readonly engine: Engine;
+  readonly book: BookEngine;
   readonly instrument: Instrument;
   readonly setup: Config;
 };
@@ -58,6 +59,8 @@ export type TimeRange = { readonly from: Millis; readonly to: Millis };
 /** Days to replay; an absent bound is the first or the last recorded day. */
 export type RecordedDays = DaysAsked & {
   readonly dir: string;
+  /** Symbol of the requested book; absent for the only book of the runs. */
+  readonly book?: string;
   /** Called with the time of each input, for progress reports. */
   readonly onInput?: (at: Millis) => void;
 };
@@ -71,32 +74,43 @@ export type ReplayedRuns = {
 };
 
 /**
- * Replays every run that may have inputs in the range. `watch` returns the watcher of one run. All replayed runs must
- * be of one book.
- * @throws UsageError if no run can be replayed, if a run has several books, or if the runs are of different books.
+ * Replays every run that may have inputs in the range. `watch` returns the watcher of one run. `asked`: requested book;
+ * runs without this book are omitted. Without it, all replayed runs must be of one book.
+ * @throws UsageError if no run can be replayed, or, without a requested book, if there are several books.
  */
-export function replayRuns(dir: string, range: TimeRange, watch: (run: OpenedRun) => RunWatcher): ReplayedRuns {
+export function replayRuns(
+  dir: string,
+  range: TimeRange,
+  watch: (run: OpenedRun) => RunWatcher,
+  asked?: string,
+): ReplayedRuns {
   const recorded = recordedRuns(dir);
   const opened: OpenedRun[] = [];
   const recordings: RecordingEvidence[] = [];
-  let book: string | null = null;
+  let book = asked ?? null;
+  const found = new Set<string>();
   for (const { run, setup: text } of runsIn(recorded, range)) {
     const setup = recordedConfig(text);
-    if (setup.books !== undefined)
+    const symbols = booksOf(setup).map(one => one.book);
+    for (const symbol of symbols) found.add(symbol);
+    if (asked === undefined && symbols.length > 1)
       throw new UsageError(
-        `${dir}: run ${run} has ${setup.books.length} books (${booksText(setup)}), but presence and surveillance can read runs of one book only; select other days with --from and --to`,
+        `${dir}: run ${run} has ${symbols.length} books (${booksText(setup)}); choose one with --book of puntas presence or puntas surveillance`,
       );
     book ??= setup.book;
-    if (setup.book !== book)
+    if (asked === undefined && setup.book !== book)
       throw new UsageError(
-        `${dir}: the requested days have runs of ${book} and of ${setup.book}; select days of one book with --from and --to`,
+        `${dir}: the requested days have runs of ${book} and of ${setup.book}; choose one with --book, or select days with --from and --to`,
       );
-    const evidence = replayOfRun(dir, run, setup, of => {
+    if (!symbols.includes(book)) continue;
+    const evidence = replayOfRun(dir, run, setup, book, of => {
       opened.push(of);
       return watch(of);
     });
     if (evidence !== null) recordings.push(evidence);
   }
+  if (recordings.length === 0 && asked !== undefined && found.size > 0)
+    throw new UsageError(`--book ${asked}: expected a book of the recorded runs (${[...found].join(', ')})`);
   if (recordings.length === 0)
     throw new UsageError(
       `${dir}: no run was recorded in the requested days; expected the state directory of a bot that has run (state.dir, or --state)`,
@@ -133,17 +147,21 @@ const recordedRuns = (dir: string): readonly RecordedRun[] =>
     ({ run }) => readOfRun(dir, run, () => recordedRunOf(dir, run)) ?? [],
   );
 
-/** Replays one run. Returns `null` for a run that ended before it read the rules of its book. */
+/** Replays one run. Returns `null` for a run that ended before it read the rules of its books. */
 function replayOfRun(
   dir: string,
   run: number,
   setup: Config,
+  symbol: string,
   watch: (run: OpenedRun) => RunWatcher,
 ): RecordingEvidence | null {
-  const rules = readOfRun(dir, run, () => firstRules(dir, run));
-  if (rules === null) return null;
-  const engine = engineOf(setup, rules, run);
-  const watcher = watch({ run, engine, instrument: rules.instrument, setup });
+  const setups = booksOf(setup);
+  const [rules, ...others] = readOfRun(dir, run, () => firstRulesOfBooks(dir, run, setups.length));
+  if (rules === undefined || others.length < setups.length - 1) return null;
+  const engine = engineOf(setup, rules, run, undefined, false, others);
+  const i = engine.books.findIndex(book => book.symbol === symbol);
+  const { instrument } = [rules, ...others][i]!;
+  const watcher = watch({ run, engine, book: engine.books[i]!, instrument, setup: setups[i]! });
   const pieces = followRecording(dir, run);
   try {
     const { difference, gap } = replayRecording(run, engine, () => readFollowed(pieces, run), {

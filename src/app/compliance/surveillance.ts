@@ -70,23 +70,31 @@ export type SurveillanceAsked = RecordedDays & { readonly windows: FlowWindows }
  */
 export function surveillance({
   dir,
+  book,
   windows,
   from = -Infinity,
   to = Infinity,
   onInput,
 }: SurveillanceAsked): Surveillance {
   const collector = new FlowCollector();
-  const { opened, recordings } = replayRuns(dir, { from, to: to + UTC_DAY_MS }, run => {
-    collector.begin();
-    return {
-      see: (event, commands) => {
-        const isHalted = run.engine.book.haltedBecause !== null;
-        collector.see({ book: run.instrument.symbol, instance: run.setup.instance, isHalted }, event, commands);
-        onInput?.(event.at);
-      },
-      end: () => undefined,
-    };
-  });
+  const { opened, recordings } = replayRuns(
+    dir,
+    { from, to: to + UTC_DAY_MS },
+    run => {
+      collector.begin();
+      const of = { book: run.book.symbol, instance: run.setup.instance };
+      const isOfOther = (id: string) => (run.engine.bookWith(id) ?? run.book) !== run.book;
+      return {
+        see: (event, commands) => {
+          const isHalted = run.book.haltedBecause !== null;
+          collector.see({ ...of, isHalted, isOfOther }, event, commands);
+          onInput?.(event.at);
+        },
+        end: () => undefined,
+      };
+    },
+    book,
+  );
   const { instrument } = opened.at(-1)!;
   const { flow } = collector;
   const days = daysOfFlow(flow)

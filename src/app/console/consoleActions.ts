@@ -7,8 +7,17 @@ import { readConfigText, refuseBooks, refuseStrategyFile } from '../../wiring/co
 import { reloadedFile } from '../actions/reloadChanges.ts';
 import { parameterFileOf, recoverChange } from '../actions/setParameter.ts';
 import { actionsIn, actionTail, type ActionEntry } from '../actions/actionJournal.ts';
-import { ACTION_NAMES, checkedAsk, VIA_TEXT, type ActionAsk, type ActionVia } from '../actions/actions.ts';
+import { bookOfAsk } from '../actions/actionBook.ts';
+import {
+  ACTION_NAMES,
+  checkedAsk,
+  isBookAction,
+  VIA_TEXT,
+  type ActionAsk,
+  type ActionVia,
+} from '../actions/actions.ts';
 import { executeAction } from '../actions/executeAction.ts';
+import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { holdersOf } from '../inspect/botLife.ts';
@@ -66,30 +75,39 @@ export function consoleActions(
  * Returns the facts on which the effect of an action depends: for `reload` and `set`, the digest of the file; for a
  * resume, the stops that it would lift; for a pause, the pause that it would replace. Returns `null` for other actions.
  */
-function basisOf({ configFile, stateDir }: WhichBot, { action }: ActionAsk, now: Millis): string | null {
+function basisOf({ configFile, stateDir }: WhichBot, ask: ActionAsk, now: Millis): string | null {
+  const { action } = ask;
+  const book = bookOfAsk(ask);
   if (action === 'resume') return JSON.stringify(holdersOf(stateDir, now));
-  if (action === 'pause') return JSON.stringify(pauseAt(latchIn(stateDir), now));
+  if (action === 'pause')
+    return JSON.stringify([
+      pauseAt(latchIn(stateDir), now),
+      book === undefined ? null : pauseAt(bookLatchIn(stateDir, book), now),
+    ]);
   if ((action !== 'reload' && action !== 'set') || configFile === undefined) return null;
   return reloadedFile({ configFile, stateDir }).digest;
 }
 
 /** Returns a checked action with a new id. Throws an error for the operator if a field is invalid. */
 export function actionAsk(
-  { action, reason, by, minutes, costMax, change }: ActionRequest,
+  { action, reason, by, minutes, costMax, change, book }: ActionRequest,
   via: ActionVia,
   clock: Clock,
 ): ActionAsk {
   const name = ACTION_NAMES.find(each => each === action);
   if (name === undefined) throw new Error(`expected one of ${ACTION_NAMES.join(', ')}`);
+  if (book !== undefined && !isBookAction(name)) throw new Error(`${name}: applies to the whole bot; choose all books`);
   const asked = { id: randomUUID(), reason, by, via };
+  const of = book === undefined ? {} : { book };
   if (name === 'flatten') return checkedAsk({ ...asked, action: name, costMax: costMax ?? '' }, clock.now());
   if (name === 'set') {
     if (change === undefined) throw new Error('expected the key of a parameter and its new value');
     return checkedAsk({ ...asked, action: name, ...change }, clock.now());
   }
-  if (name !== 'pause') return checkedAsk({ ...asked, action: name }, clock.now());
+  if (!isBookAction(name)) return checkedAsk({ ...asked, action: name }, clock.now());
+  if (name !== 'pause') return checkedAsk({ ...asked, action: name, ...of }, clock.now());
   const until = minutes === null ? {} : { untilMs: clock.now() + minutes * 60_000 };
-  return checkedAsk({ ...asked, action: name, ...until }, clock.now());
+  return checkedAsk({ ...asked, action: name, ...of, ...until }, clock.now());
 }
 
 /** Maximum number of earlier changes that are shown. */

@@ -206,15 +206,18 @@ export const feesTooHigh = ({ message, tier }: FeesTooHigh): readonly Finding[] 
 const MOVES_MIN = 6;
 
 /**
- * Compares the request rates of polling and of orders with the exchange's limit. `levels`: number of quotes; `null` if
- * it is unknown.
+ * Compares the request rates of polling and of orders with the exchange's limit. `configs`: the configuration of each
+ * book; `levels`: number of quotes in all books; `null` if it is unknown.
  */
-export function budgetFindings(config: Config, levels: number | null): readonly Finding[] {
+export function budgetFindings(configs: readonly Config[], levels: number | null): readonly Finding[] {
+  const config = configs[0]!;
   const { budgets } = config.exchange;
   const { bookPollMs, privatePollMs } = config.timing;
   const allows = venueOf(config).allows;
   const reads = {
-    public: Math.ceil(60_000 / bookPollMs + readsPerMinute(externalReferenceOf(config))),
+    public: Math.ceil(
+      configs.reduce((sum, each) => sum + 60_000 / bookPollMs + readsPerMinute(externalReferenceOf(each)), 0),
+    ),
     private: Math.ceil(120_000 / privatePollMs + (config.rfqReference ? 120_000 / config.rfqReference.everyMs : 0)),
   };
   const left = budgets.privatePerMinute - reads.private;

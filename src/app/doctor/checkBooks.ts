@@ -44,7 +44,7 @@ type Capital = {
 };
 
 /** Returns, by currency, the amount that all quotes would lock and the amount in the account. */
-function capitalNeeded(quotes: readonly CheckedQuotes[]): Capital {
+export function capitalNeeded(quotes: readonly CheckedQuotes[]): Capital {
   const needed = new Map<string, Money>();
   const held = new Map<string, Money>();
   const add = (currency: string, amount: bigint): void =>

@@ -1,6 +1,6 @@
 /** `puntas doctor`: checks all requirements of a live bot in advance, with a remedy for each finding. */
 import { sleep, type Clock, type Observation, type VenueClient } from '../../core/index.ts';
-import { ccxtIdsOf, type Config } from '../../config.ts';
+import { booksOf, booksText, ccxtIdsOf, type Config } from '../../config.ts';
 import { readBookRow, readRules } from '../../live/loop/opening.ts';
 import type { Log } from '../../live/log.ts';
 import { openHedgeOf } from '../../live/state/stateSummary.ts';
@@ -17,6 +17,7 @@ import { remoteAccess, remoteElsewhere, withVenue } from '../../wiring/venueAcce
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { balanceFindings, bookFindings, budgetFindings, feeFindings, feesTooHigh, keyFindings } from './account.ts';
 import { ccxtFindings } from './ccxt.ts';
+import { capitalNeeded } from './checkBooks.ts';
 import { ClockGap, SET_CLOCK } from '../../messages/clockGap.ts';
 import { checkElsewhere, clockProblemThere, openPlace, type OpenPlace } from './elsewhere.ts';
 import { encryptionFindings } from './encryption.ts';
@@ -66,13 +67,17 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
       options.tell(one);
     }
   };
+  const books = booksOf(config);
+  const strategies = [...new Set(books.map(({ strategy }) => strategy.name))].join(', ');
   tell(
     pass(
       'configuration',
-      `all keys of the configuration${'file' in config.strategy ? ', except those of the strategy file,' : ''} are valid (strategy ${config.strategy.name}, book ${config.book}, instance ${config.instance})`,
+      `all keys of the configuration${books.some(({ strategy }) => 'file' in strategy) ? ', except those of the strategy file,' : ''} are valid (strategy ${strategies}, book ${booksText(config)}, instance ${config.instance})`,
     ),
   );
-  tell(strategyFileFindings(config, options.which.configFile));
+  books.forEach((book, i) =>
+    tell(namedIfSeveral(books, book, strategyFileFindings(book, options.which.configFile, i))),
+  );
   tell(environmentFindings(config, Object.keys(process.env)));
   tell(await stateFindings(config, options.which, clock));
   tell(diskFindings(config, clock));
@@ -120,6 +125,10 @@ async function withEmbedded(options: Asking): Promise<readonly string[]> {
   return withVenue(config, tapes, { speed: 1, openLog }, clock, (venue, log) => withKey(options, venue, log));
 }
 
+/** Returns findings about one book, with its name if the account has several. */
+const namedIfSeveral = (books: readonly Config[], { book }: Config, found: readonly Finding[]): readonly Finding[] =>
+  books.length === 1 ? found : found.map(each => ({ ...each, says: `${book}: ${each.says}` }));
+
 type Asking = Omit<DoctorOptions, 'tell'> & { readonly tell: (found: Finding | readonly Finding[]) => void };
 
 /** Checks only the public part of the exchange, because the key is missing or invalid. */
@@ -128,8 +137,8 @@ async function withoutKey({ config, clock, seed, tell }: Asking, restUrl: string
   const onRequest = (seen: Observation) => gap.hear(seen, clock.now());
   const client = publicClientOf(config, restUrl, clock, seed, { onRequest });
   try {
-    await readBookRow(client, config.book);
-    tell(pass('exchange', `the exchange answers and lists ${config.book}`));
+    for (const { book } of booksOf(config)) await readBookRow(client, book);
+    tell(pass('exchange', `the exchange answers and lists ${booksText(config)}`));
     tell(clockFinding(gap));
   } catch (error) {
     tell(checkAborted('exchange', error));
@@ -151,21 +160,25 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
       here: gap.nonceProblem(venueOf(config)),
       there: config.hedge?.elsewhere ? clockProblemThere(config, [gap, ...(there ? [there.gap] : [])]) : null,
     });
-    let seen: PreviewNow | null = null;
+    const books = booksOf(config);
+    const previews: PreviewNow[] = [];
     try {
-      await readBookRow(client, config.book);
-      tell(pass('exchange', `the exchange answers and lists ${config.book}`));
+      for (const { book } of books) await readBookRow(client, book);
+      tell(pass('exchange', `the exchange answers and lists ${booksText(config)}`));
       const problem = problems();
       if (problem.here === null)
-        seen = await accountFindings(options, client, venue, problem.there === null ? there : null);
+        previews.push(...(await accountFindings(options, client, venue, problem.there === null ? there : null)));
       else tell(fail('key', problem.here, SET_CLOCK));
     } catch (error) {
       tell(checkAborted('exchange', error));
     }
     tell(clockFinding(gap));
-    const hasFile = 'file' in config.strategy;
-    tell(budgetFindings(config, hasFile ? null : (seen?.preview.levels.length ?? 0)));
-    tell(await streamFinding(options, venue));
+    const hasFile = books.some(({ strategy }) => 'file' in strategy);
+    const levels = previews.reduce((sum, { preview }) => sum + preview.levels.length, 0);
+    // Without the quotes of a book, the number of orders of several books is unknown.
+    const isUnknown = hasFile || (books.length > 1 && previews.length < books.length);
+    tell(budgetFindings(books, isUnknown ? null : levels));
+    tell(await Promise.all(books.map(book => streamFinding({ ...options, config: book }, venue))));
     const problem = problems();
     // A wrong clock, a running bot or an open hedge bars trial orders on both exchanges, so all three are checked
     // before the first trial order.
@@ -174,7 +187,8 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
     await checkElsewhere({ ...options, mayOrder }, venue, client, { place, clockProblem: problem.there });
     if (barred !== null) tell(barred);
     if (!mayOrder) return [];
-    if (seen !== null) return await orderFinding(options, venue, log, seen, mayOrder);
+    const [seen] = previews;
+    if (seen !== undefined) return await orderFinding(options, venue, log, seen, mayOrder);
     tell(
       fail(
         'order',
@@ -189,34 +203,68 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   }
 }
 
+/** Checks the key once, and what each book needs. Resolves to the previews of the books that could be read. */
 async function accountFindings(
   options: Asking,
   client: VenueClient,
   venue: VenueAccess,
   place: OpenPlace | null,
-): Promise<PreviewNow | null> {
+): Promise<readonly PreviewNow[]> {
   const { config, clock, tell } = options;
-  let seen: PreviewNow;
-  try {
-    const rules = await readRules(client, config.book);
-    tell(await keyFindings(client, config.instance));
-    // If these balances cannot be read, `checkElsewhere` reports the error.
-    const there = place && (await balancesThere(config, place.client, clock).catch(() => null));
-    seen = await previewNow(config, client, rules, clock, {
-      ...sourceAccessOf(venue, client),
-      ...{ venue, there, stored: await storedStateOf(config, venue, clock) },
-    });
-    // The quotes of a strategy file are unknown here; `strategyFileFindings` reports this.
-    const isKnown = ({ check }: Finding) =>
-      !('file' in config.strategy) || (check !== 'quotes' && check !== 'balances');
-    tell(bookFindings(rules, seen).filter(isKnown));
-    tell(balanceFindings(seen).filter(isKnown));
-    tell(feeFindings(rules, seen));
-    return seen;
-  } catch (error) {
-    tell(error instanceof FeesTooHigh ? feesTooHigh(error) : checkAborted('account', error));
-    return null;
+  const books = booksOf(config);
+  const previews: PreviewNow[] = [];
+  // Findings about the account, which each preview repeats.
+  const told = new Set<string>();
+  for (const [i, book] of books.entries()) {
+    const tellOf = (found: readonly Finding[]): void => tell(namedIfSeveral(books, book, found));
+    try {
+      const rules = await readRules(client, book.book);
+      if (i === 0) tell(await keyFindings(client, book.instance));
+      // If these balances cannot be read, `checkElsewhere` reports the error.
+      const there = place && (await balancesThere(book, place.client, clock).catch(() => null));
+      const seen = await previewNow(book, client, rules, clock, {
+        ...sourceAccessOf(venue, client),
+        ...{ venue, there, stored: await storedStateOf(config, venue, clock) },
+      });
+      // The quotes of a strategy file are unknown here; `strategyFileFindings` reports this.
+      const isKnown = ({ check }: Finding) =>
+        !('file' in book.strategy) || (check !== 'quotes' && check !== 'balances');
+      tellOf(bookFindings(rules, seen).filter(isKnown));
+      const balances = balanceFindings(seen).filter(isKnown);
+      const ofAccount = balances.filter(({ check, says }) => check === 'inventory' && !told.has(says));
+      for (const { says } of ofAccount) told.add(says);
+      tell(ofAccount);
+      tellOf(balances.filter(({ check }) => check !== 'inventory'));
+      tellOf(feeFindings(rules, seen));
+      previews.push(seen);
+    } catch (error) {
+      tellOf(error instanceof FeesTooHigh ? feesTooHigh(error) : [checkAborted('account', error)]);
+    }
   }
+  if (books.length > 1) tell(capitalFindings(previews, books.length));
+  return previews;
+}
+
+/** Compares what the quotes of all books need together with the balances. */
+function capitalFindings(previews: readonly PreviewNow[], books: number): readonly Finding[] {
+  const check = 'capital';
+  if (previews.length < books)
+    return [
+      warn(
+        check,
+        'not checked, because a book could not be read',
+        'fix the findings above, then run puntas doctor again',
+      ),
+    ];
+  const { lines, missing } = capitalNeeded(
+    previews.map(({ riskContext, preview, balances }) => ({
+      ...{ instrument: riskContext.instrument, balances },
+      levels: preview.levels.map(({ level }) => level),
+    })),
+  );
+  return missing.length === 0
+    ? [pass(check, `the quotes of all books together need ${lines.join(', ')}`)]
+    : missing.map(says => fail(check, says, 'deposit the difference, or lower strategy.amount of a book'));
 }
 
 const STREAM_WITHIN_MS = 5_000;

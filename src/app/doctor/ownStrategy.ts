@@ -10,23 +10,24 @@ const CHECK = 'strategy file';
 
 /**
  * Returns the findings about the strategy file of a configuration: whether a start would accept its text, and what is
- * not checked. `configFile`: path of the configuration, which may pin the text; `undefined` if it is unknown.
+ * not checked. `configFile`: path of the configuration, which may pin the text; `undefined` if it is unknown. `entry`:
+ * index of the book in `books`.
  */
-export function strategyFileFindings(config: Config, configFile: string | undefined): readonly Finding[] {
+export function strategyFileFindings(config: Config, configFile: string | undefined, entry = 0): readonly Finding[] {
   try {
-    return findingsOf(config, configFile);
+    return findingsOf(config, configFile, entry);
   } catch (error) {
     return [checkAborted(CHECK, error)];
   }
 }
 
-function findingsOf(config: Config, configFile: string | undefined): readonly Finding[] {
+function findingsOf(config: Config, configFile: string | undefined, entry: number): readonly Finding[] {
   const { strategy, state } = config;
   if (!('file' in strategy)) return [];
   const { file, name } = strategy;
   const sha256 = strategyHashIn(config);
   if (sha256 === undefined) return [fail(CHECK, `${file} cannot be read`, 'restore the file, or change strategy.file')];
-  const pin = configFile === undefined ? null : strategyPinIn(readRegularFile(configFile, TEXT_FILE));
+  const pin = configFile === undefined ? null : strategyPinIn(readRegularFile(configFile, TEXT_FILE), entry);
   if (pin !== null && pin !== sha256)
     return [
       fail(

@@ -3,8 +3,9 @@
  * the state directory of the bot, so a failure of Telegram or of this process does not affect trading.
  */
 import { randomBytes } from 'node:crypto';
-import type { Config } from '../../config.ts';
+import { otherBooksOf, type Config } from '../../config.ts';
 import { sleep, textOfError, type Clock, type Millis, type Secret } from '../../core/index.ts';
+import { bookLatchIn } from '../../live/safety/bookLatch.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
@@ -12,6 +13,7 @@ import { writeRemoteCounts } from '../../live/safety/remoteCounts.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { cut } from '../../alerts/message.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import { bookOfAsk } from '../actions/actionBook.ts';
 import type { ActionAsk } from '../actions/actions.ts';
 import { consoleActions } from '../console/consoleActions.ts';
 import { replaysOf } from '../console/replays.ts';
@@ -62,13 +64,18 @@ export async function remoteControl(ask: RemoteAsk, signal: AbortSignal): Promis
   const { chats, users, resume: canResume } = telegram.remote;
   const api = new TelegramApi(telegram.url, token);
   const { book, state, metrics, exchange } = config;
-  const nameOfBot = `${config.instance} ${book}`;
+  const books = otherBooksOf(config).length === 0 ? [] : [book, ...otherBooksOf(config)];
+  const nameOfBot = books.length === 0 ? `${config.instance} ${book}` : config.instance;
   const replays = replaysOf({ config: { book, state, metrics, exchange }, bot }, clock);
   const previews = new SharedWork<readonly string[]>();
   const preview = (asked: ActionAsk) => {
     const replayed = () => replays.preview(asked, () => undefined);
     // A resume is bound to the stops of its own preview, so it has no part in an earlier one.
-    return previewWithin(asked, clock, asked.action === 'resume' ? replayed() : previews.of(asked.action, replayed));
+    return previewWithin(
+      asked,
+      clock,
+      asked.action === 'resume' ? replayed() : previews.of(previewKey(asked), replayed),
+    );
   };
   const queue = new SendQueue(clock, onTrouble);
   const closing = () => void api.close();
@@ -83,7 +90,11 @@ export async function remoteControl(ask: RemoteAsk, signal: AbortSignal): Promis
     const control = new RemoteControl({
       ...{ chats, users, canResume, ownName, clock },
       botName: isPaperState(bot.stateDir) ? `${nameOfBot} (paper)` : nameOfBot,
-      pauseNow: () => pauseAt(latchIn(bot.stateDir), clock.now()),
+      books,
+      pauseNow: of => {
+        const { stateDir } = bot;
+        return pauseAt(of === undefined ? latchIn(stateDir) : bookLatchIn(stateDir, of), clock.now());
+      },
       newId: () => randomBytes(24).toString('base64url'),
       actions: consoleActions(bot, clock, () => false, preview, 'telegram'),
       read: what => replays.read({ what, as: 'text' }),
@@ -100,6 +111,9 @@ export async function remoteControl(ask: RemoteAsk, signal: AbortSignal): Promis
     await api.close();
   }
 }
+
+/** Returns the key of a preview: requests with equal keys have the same preview. */
+export const previewKey = (asked: ActionAsk): string => `${asked.action} ${bookOfAsk(asked) ?? ''}`;
 
 /** Requests updates and hands them to the control, until the signal is aborted. */
 async function poll(

@@ -10,7 +10,7 @@ import {
   type ActionRequest,
   type ConsoleActions,
 } from '../../console/index.ts';
-import { sleep, textOfError, type Clock, type Millis } from '../../core/index.ts';
+import { BOOK_NAME, sleep, textOfError, type Clock, type Millis } from '../../core/index.ts';
 import { REMOTE_OUTCOMES, type RemoteCounts, type RemoteOutcome } from '../../live/safety/remoteCounts.ts';
 import type { ChatContent, ChatSender, ChatUpdate } from './chatUpdate.ts';
 import { SharedWork } from '../inspect/sharedWork.ts';
@@ -24,8 +24,10 @@ export type RemoteOptions = {
   readonly canResume: boolean;
   /** Name of the bot in previews and results; names paper trading. */
   readonly botName: string;
-  /** Returns the operator's pause that is in force, or `null`. */
-  readonly pauseNow: () => { readonly until: Millis | null } | null;
+  /** Symbols of the books, if the bot has several; otherwise none. */
+  readonly books: readonly string[];
+  /** Returns the operator's pause of a book, or of the whole bot, that is in force, or `null`. */
+  readonly pauseNow: (book?: string) => { readonly until: Millis | null } | null;
   /** User name of the Telegram bot. Commands to another bot in the same chat are ignored. */
   readonly ownName: string;
   readonly clock: Clock;
@@ -163,26 +165,33 @@ export class RemoteControl {
   }
 
   async #preview(sender: ChatSender, action: RemoteAction, words: string): Promise<void> {
-    const request = actionRequest(action, words, sender);
+    const request = actionRequest(action, words, sender, this.#options.books);
     this.#assertNotShorter(request);
     const { id, lines } = await this.#approvals.open(ownerOf(sender), request, () => undefined);
     const time = request.minutes === null ? '' : ` for ${request.minutes} minutes`;
     const text = [
-      `${this.#options.botName}: preview of ${action}${time}. Reason: ${request.reason}`,
+      `${this.#options.botName}: preview of ${action}${this.#targetText(request)}${time}. Reason: ${request.reason}`,
       ...lines.map(line => `- ${line}`),
       `Nothing has happened yet. Confirm within ${roundedSeconds(APPROVAL_MS)}.`,
     ].join('\n');
-    this.#options.send(sender.chat, text, { text: `Confirm ${action}`, data: `${CONFIRM}${id}` });
+    const of = request.book === undefined ? '' : ` ${request.book}`;
+    this.#options.send(sender.chat, text, { text: `Confirm ${action}${of}`, data: `${CONFIRM}${id}` });
+  }
+
+  /** Returns the book of a request, or the number of all books; empty if the bot has only one. */
+  #targetText({ book }: ActionRequest): string {
+    const { books } = this.#options;
+    return books.length === 0 ? '' : ` of ${book ?? `all ${books.length} books`}`;
   }
 
   /**
    * Throws if the request would replace the pause in force by one that ends sooner, which acts like a later resume. Where
    * `/resume` is accepted, any pause is.
    */
-  #assertNotShorter({ action, minutes }: ActionRequest): void {
+  #assertNotShorter({ action, minutes, book }: ActionRequest): void {
     const { canResume, clock, pauseNow } = this.#options;
     if (action !== 'pause' || canResume) return;
-    const pause = pauseNow();
+    const pause = pauseNow(book);
     const until = minutes === null ? null : clock.now() + minutes * MINUTE_MS;
     if (pause === null || until === null || (pause.until !== null && pause.until <= until)) return;
     const ends = pause.until === null ? 'has no end' : `lasts until ${new Date(pause.until).toISOString()}`;
@@ -211,6 +220,9 @@ export class RemoteControl {
       this.#options.canResume
         ? '/resume [reason]: end a pause, a halt or reduce-only'
         : 'Resume is off here (alerts.telegram.remote.resume); use puntas resume on the machine or the console.',
+      ...(this.#options.books.length === 0
+        ? []
+        : [`An action on one book names it first, like /halt ${this.#options.books[0]}; without a name, all books.`]),
       'An action shows its preview first and needs your confirmation.',
     ].join('\n');
   }
@@ -226,10 +238,22 @@ const overText = ({ end, lines }: ActionOver): string =>
 const ownerOf = ({ chat, user }: ChatSender): string => `${chat} ${user}`;
 
 /**
- * Returns the request for an action: a duration like `30m` or `2h` (only for a pause), then the reason. The recorded
- * operator is the id of the user, because the name is chosen by the user.
+ * Returns the request for an action: a book, if the bot has several; a duration like `30m` or `2h` (only for a pause);
+ * then the reason. The recorded operator is the id of the user, because the name is chosen by the user. A first word in
+ * the form of a book that the bot does not have is an error, because a stop of all books was probably not meant.
  */
-function actionRequest(action: RemoteAction, words: string, { user, name }: ChatSender): ActionRequest {
+function actionRequest(
+  action: RemoteAction,
+  given: string,
+  { user, name }: ChatSender,
+  books: readonly string[],
+): ActionRequest {
+  // A command has its words on one line, with single blanks.
+  const [first = '', ...others] = given.split(' ');
+  const book = books.find(each => each === first.toLowerCase());
+  if (book === undefined && books.length > 0 && BOOK_NAME.test(first.toLowerCase()))
+    throw new Error(`${first}: expected a book of this bot (${books.join(', ')})`);
+  const words = book === undefined ? given : others.join(' ');
   const [, count, unit, rest = ''] = (action === 'pause' ? DURATION.exec(words) : null) ?? [];
   const reason = count === undefined ? words : rest;
   const minutes = count === undefined ? null : Number(count) * (unit?.toLowerCase() === 'h' ? 60 : 1);
@@ -237,6 +261,7 @@ function actionRequest(action: RemoteAction, words: string, { user, name }: Chat
     throw new Error(`expected a duration from 1m to ${PAUSE_MINUTES_MAX / 60}h`);
   return {
     action,
+    ...(book === undefined ? {} : { book }),
     reason: reason === '' ? 'no reason given' : isTooShort(reason) ? `${reason} (no further reason)` : reason,
     by: `Telegram ${user}${name === '' ? '' : ` (${name})`}`,
     minutes,

@@ -31,6 +31,8 @@ import {
   type Metrics,
 } from '../../monitor/index.ts';
 import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
+import type { OwnStop } from '../../alerts/conditions.ts';
+import { OwnStops } from '../../alerts/ownStops.ts';
 import { dayTexts, stopSummary } from '../../alerts/sentences.ts';
 import { realClock } from '../../live/realClock.ts';
 import { isAllGone, type StopReport } from '../../live/loop/loopOptions.ts';
@@ -233,7 +235,10 @@ export class BotProcess {
         const counted = instrument.symbol === config.book ? this.#metrics : this.#metrics?.ofBook(instrument.symbol);
         if (news.kind === 'count') counted?.order(news.side, news.event);
         if (news.kind === 'fill') counted?.fill(news.fill.side, volumeOf(news.fill, instrument));
-        if (news.kind === 'fill') this.#alerts?.raise('fill', fillText(news, instrument));
+        if (news.kind === 'fill') {
+          const of = config.books === undefined ? undefined : instrument.symbol;
+          this.#alerts?.raise('fill', fillText(news, instrument), false, of);
+        }
         this.#options.onNews?.(news, instrument);
       },
     });
@@ -546,10 +551,15 @@ export class BotProcess {
 
   /** Returns the command that ends the halt in a piece of news: that of one book, or that of the whole bot. */
   #resumeCommandFor(book: string, news: EngineNews): string {
-    const { config, configFile } = this.#options;
-    const { dir } = config.state;
+    const { dir } = this.#options.config.state;
     if (news.kind !== 'halted' || bookLatchIn(dir, book).read()?.reason !== news.reason) return this.#resumeCommand;
-    return ownCommand('resume', { configFile, stateDir: dir, book });
+    return this.#resumeCommandOf(book);
+  }
+
+  /** Returns the command that ends the halt of one book. */
+  #resumeCommandOf(book: string): string {
+    const { config, configFile } = this.#options;
+    return ownCommand('resume', { configFile, stateDir: config.state.dir, book });
   }
 
   #rolled(run: Run, next: Journal): void {
@@ -603,17 +613,45 @@ export class BotProcess {
     if (this.#alerts === null) return;
     this.#alerts.raise('started', `Puntas ${version} started`);
     const beside = besideOf(() => this.#config, clock);
-    const dayText = dayTexts(this.#snapshot(rotation.run));
+    const ownStops = new OwnStops();
+    // A reload can add and remove books.
+    const books = () => rotation.run.engine.books.map(({ symbol }) => symbol);
+    const named = (symbol: string) => (books().length === 1 ? {} : { book: symbol });
+    const days = new Map<string, ReturnType<typeof dayTexts>>();
+    const dayTextOf = (symbol: string, i: number) => {
+      const known = days.get(symbol) ?? dayTexts(this.#snapshot(rotation.run, i));
+      days.set(symbol, known);
+      return known;
+    };
+    books().forEach(dayTextOf);
     this.#alerts.watch(
-      () => {
-        const snapshot = this.#snapshot(rotation.run);
-        const { quotesLive, limits } = monitored(snapshot, rotation.run, beside);
-        const journalWritable = this.#journal.isWritable();
-        const resumeCommand = this.#resumeCommand;
-        return { snapshot, quotesLive, ...limits, journalWritable, resumeCommand, budget: this.#client.budget() };
-      },
-      () => dayText(this.#snapshot(rotation.run), rotation.run.rules.instrument),
+      () =>
+        books().map((symbol, i) => {
+          const snapshot = this.#snapshot(rotation.run, i);
+          const { quotesLive, limits } = monitored(snapshot, rotation.run, beside, i);
+          const isOwnNow = (stop: OwnStop, reason: string) => this.#isOwnStop(symbol, stop, reason);
+          const stops = books().length === 1 ? [] : ownStops.of(symbol, snapshot.regime, isOwnNow);
+          return {
+            ...{ ...named(symbol), snapshot, quotesLive, ...limits, ownStops: stops },
+            journalWritable: this.#journal.isWritable(),
+            resumeCommand: stops.includes('halt') ? this.#resumeCommandOf(symbol) : this.#resumeCommand,
+            budget: this.#client.budget(),
+          };
+        }),
+      () =>
+        books().map((symbol, i) => ({
+          ...named(symbol),
+          text: dayTextOf(symbol, i)(this.#snapshot(rotation.run, i), rotation.run.rulesOfBooks[i]!.instrument),
+        })),
     );
+  }
+
+  /** Returns whether a book has a stop of its own with this reason, and the whole bot has none of this kind. */
+  #isOwnStop(book: string, stop: OwnStop, reason: string): boolean {
+    const own = bookLatchIn(this.#config.state.dir, book);
+    if (stop === 'halt') return own.read()?.reason === reason;
+    if (stop === 'reduce') return own.readReduce()?.reason === reason;
+    return own.readPause() !== null && this.#latch.readPause() === null;
   }
 
   /** Starts the status line of each book, and starts them again after a change of the books. */

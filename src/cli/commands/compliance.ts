@@ -25,14 +25,21 @@ export function addComplianceCommands(program: Command): void {
   addSurveillance(program);
 }
 
-type DayFlags = BotFlags & { readonly from?: number; readonly to?: number; readonly json: boolean };
+type DayFlags = BotFlags & {
+  readonly book?: string;
+  readonly from?: number;
+  readonly to?: number;
+  readonly json: boolean;
+};
 
 const ofDays = (command: Command): Command =>
   command
+    .option('--book <symbol>', 'book, if the bot has several')
     .option('--from <day>', 'first day, like 2026-11-01', dayFlag)
     .option('--to <day>', 'last day, like 2026-11-30', dayFlag);
 
-const daysOfFlags = ({ from, to }: DayFlags) => ({
+const daysOfFlags = ({ book, from, to }: DayFlags) => ({
+  ...(book === undefined ? {} : { book }),
   ...(from === undefined ? {} : { from }),
   ...(to === undefined ? {} : { to }),
 });

@@ -5,7 +5,7 @@ import { alertSecrets } from '../../alerts/channels.ts';
 import { keepHarmless } from '../../app/run/childProcess.ts';
 import { realClock } from '../../live/realClock.ts';
 import { EXIT } from '../../messages/exits.ts';
-import { readConfig, refuseBooks } from '../../wiring/configFile.ts';
+import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { print, printError } from '../terminal/output.ts';
 import { signalsToStop, untilStopped } from '../terminal/signals.ts';
@@ -22,7 +22,6 @@ export function addRemoteCommand(program: Command): void {
     async ({ config: file, state, paper }: RemoteFlags) => {
       const signals = signalsToStop('leaving', EXIT.clean);
       const given = readConfig(file);
-      refuseBooks(given, 'the remote control');
       const { alerts } = given;
       if (alerts?.telegram?.remote === undefined)
         throw new UsageError(

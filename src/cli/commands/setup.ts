@@ -127,7 +127,7 @@ function addDoctor(program: Command): void {
     .option('--json', 'print one JSON object', false)
     .action(async (options: DoctorFlags) => {
       const given = readConfig(options.config);
-      refuseBooks(given, 'puntas doctor');
+      if (options.order) refuseBooks(given, 'a trial order (--order)');
       if (given.paper.only)
         throw new UsageError(
           'this configuration is for paper trading only (paper.only), but doctor checks live trading; use another configuration',

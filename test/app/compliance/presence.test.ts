@@ -295,7 +295,7 @@ describe('the certificate of a recorded bot', () => {
     rewritten(other, one!, one!, lines);
     rewritten(other, two!, two!, lines, setup.replaceAll('btc_mxn', 'eth_mxn'));
     expect(() => asked({ dir: other })).toThrow(
-      /: the requested days have runs of btc_mxn and of eth_mxn; select days of one book with --from/,
+      /: the requested days have runs of btc_mxn and of eth_mxn; choose one with --book, or select days with --from/,
     );
   });
 

@@ -74,7 +74,7 @@ test('doctor passes no quote, amount or number of orders of a strategy file', as
   expect(texts.find(text => text.startsWith('requests: '))).toContain('whose number is not checked');
   expect(texts.filter(text => /^(?:quotes|balances|bids' money|asks' money|spread): /.test(text))).toEqual([]);
   expect(texts.some(text => text.startsWith('book: pass: '))).toBe(true);
-  expect(budgetFindings(config, 4)[0]!.says).toContain('replace all 4 quotes');
+  expect(budgetFindings([config], 4)[0]!.says).toContain('replace all 4 quotes');
 });
 
 test('check on paper reads the history of the followed exchange, as a paper run does', async () => {

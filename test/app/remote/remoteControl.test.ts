@@ -5,10 +5,11 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
 import { consoleActions } from '../../../src/app/console/consoleActions.ts';
 import { readChatUpdate, type ChatUpdate } from '../../../src/app/remote/chatUpdate.ts';
-import { previewWithin } from '../../../src/app/remote/remote.ts';
+import { previewKey, previewWithin } from '../../../src/app/remote/remote.ts';
 import { RemoteControl } from '../../../src/app/remote/remoteControl.ts';
 import { APPROVAL_MS, type ActionRequest } from '../../../src/console/index.ts';
 import { settle, VirtualClock } from '../../../src/core/index.ts';
+import { bookLatchIn } from '../../../src/live/safety/bookLatch.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { pauseAt } from '../../../src/live/safety/pauseWatch.ts';
 import { REMOTE_OUTCOMES } from '../../../src/live/safety/remoteCounts.ts';
@@ -22,18 +23,19 @@ afterAll(() => folders.clear());
 type Sent = { readonly chat: string; readonly text: string; readonly button: string | null };
 
 /** A control of a bot that does not run, with a real state directory and the actions of the console. */
-function desk({ canResume = false, users = ['1', '2'] } = {}) {
+function desk({ canResume = false, users = ['1', '2'], books = [] as readonly string[] } = {}) {
   const dir = folders.fresh();
   mkdirSync(dir, { mode: 0o700 });
   const clock = new VirtualClock();
-  const bot = { stateDir: dir };
+  const bot = { stateDir: dir, ...(books.length === 0 ? {} : { configFile: 'config/desk.yaml' }) };
   const sent: Sent[] = [];
   const notices: string[] = [];
   let made = 0;
   const reads: string[] = [];
   const control = new RemoteControl({
     ...{ chats: ['-100', '-200'], users, canResume, ownName: 'desk_bot', botName: 'main btc_mxn', clock },
-    pauseNow: () => pauseAt(latchIn(dir), clock.now()),
+    books,
+    pauseNow: book => pauseAt(book === undefined ? latchIn(dir) : bookLatchIn(dir, book), clock.now()),
     newId: () => `id-${++made}`,
     actions: consoleActions(
       bot,
@@ -476,7 +478,7 @@ test('nothing acts but a press within a minute of a preview, by its user in its 
       let [made, presser] = [0, ''];
       const control = new RemoteControl({
         ...{ chats: ['-100', '-200'], users: ['1', '2'], canResume: false, ownName: 'desk_bot', clock },
-        ...{ botName: 'main btc_mxn', pauseNow: () => null },
+        ...{ botName: 'main btc_mxn', pauseNow: () => null, books: [] },
         newId: () => `id-${++made}`,
         actions: {
           names: [],
@@ -544,4 +546,78 @@ test('nothing acts but a press within a minute of a preview, by its user in its 
     runsOf(2_000, 200),
   );
   expect(actedInAll).toBeGreaterThan(0);
+});
+
+describe('a bot with several books', () => {
+  const books = ['btc_mxn', 'eth_mxn', 'btc_usd'];
+  /** Stops in a state directory: those of all books, and those of each. */
+  const stopsIn = (dir: string) =>
+    [latchIn(dir), ...books.map(book => bookLatchIn(dir, book))].map(latch =>
+      latch.read() !== null ? 'halt' : latch.readReduce() !== null ? 'reduce' : latch.readPause() ? 'pause' : '',
+    );
+
+  test('is acted on in exactly the book whose preview is confirmed, and in all of them without a name', async () => {
+    const which = fc.constantFrom('', ...books, 'ETH_MXN');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('pause', 'reduce', 'halt'),
+        which,
+        which,
+        fc.boolean(),
+        async (action, one, other, isFirst) => {
+          const { says, presses, dir, sent } = desk({ books });
+          const previewed = async (book: string) => {
+            await says(`/${action} ${book} odd prices`);
+            return sent.at(-1)!;
+          };
+          const first = await previewed(one);
+          const second = await previewed(other);
+          const target = (book: string) => (book === '' ? 'all 3 books' : book.toLowerCase());
+          expect(first.text).toContain(`preview of ${action} of ${target(one)}. Reason: odd prices\n`);
+          expect(second.text).toContain(`preview of ${action} of ${target(other)}. Reason: odd prices\n`);
+          expect(stopsIn(dir)).toEqual(['', '', '', '']);
+          await presses((isFirst ? first : second).button!);
+          const book = (isFirst ? one : other).toLowerCase();
+          expect(stopsIn(dir)).toEqual(['', ...books].map(each => (each === book ? action : '')));
+        },
+      ),
+      runsOf(60, 12),
+    );
+  });
+
+  test('refuses the name of a book that it does not have, and names its books in the help', async () => {
+    const { says, sent, button, dir } = desk({ books });
+    await says('/halt sol_mxn odd prices');
+    expect(sent.at(-1)!.text).toBe('/halt failed: sol_mxn: expected a book of this bot (btc_mxn, eth_mxn, btc_usd)');
+    expect([button(), stopsIn(dir)]).toEqual(['none', ['', '', '', '']]);
+    await says('/help');
+    expect(sent.at(-1)!.text).toContain('like /halt btc_mxn; without a name, all books');
+  });
+
+  test('resumes one book and no other', async () => {
+    const { says, presses, button, dir } = desk({ books, canResume: true });
+    for (const book of books) {
+      await says(`/halt ${book}`);
+      await presses(button());
+    }
+    await says('/resume eth_mxn seen');
+    await presses(button());
+    expect(stopsIn(dir)).toEqual(['', 'halt', '', 'halt']);
+  });
+
+  test('has no shorter pause of a book whose pause is longer, while resume is off', async () => {
+    const { says, presses, button, sent } = desk({ books });
+    await says('/pause eth_mxn 2h');
+    await presses(button());
+    await says('/pause eth_mxn 1h');
+    expect(sent.at(-1)!.text).toContain('a pause is in force that lasts until');
+    await says('/pause btc_mxn 1h');
+    expect(sent.at(-1)!.text).toContain('preview of pause of btc_mxn for 60 minutes');
+  });
+
+  test('has a preview for each book', () => {
+    const asked = { id: 'a', reason: 'the test', by: 'ann', via: 'telegram', action: 'halt' } as const;
+    const keys = [previewKey(asked), ...books.map(book => previewKey({ ...asked, book }))];
+    expect(new Set(keys).size).toBe(4);
+  });
 });

@@ -200,7 +200,7 @@ describe('one bot with three books', () => {
     world.end();
   });
 
-  test('has a preview of a pause that counts the orders of all books, and is refused by reports on one book', async () => {
+  test('has a preview of a pause that counts the orders of all books, and has a certificate of presence only for a book by name', async () => {
     const world = worldOf(5, {}, 'desk');
     const running = await started(world);
     await world.clock.advance(MINUTE);
@@ -213,7 +213,7 @@ describe('one bot with three books', () => {
     expect(lines.join('\n')).toContain('quotes of btc_mxn, one of 3 books:');
     expect(() =>
       presenceCertificate({ dir: world.stateDir, terms: { spreadMaxBps: null, sizeMin: null }, version: 'test' }),
-    ).toThrow(/run \d+ has 3 books \(btc_mxn, eth_mxn, btc_usd\), but presence and surveillance can read runs of one/);
+    ).toThrow(/run \d+ has 3 books \(btc_mxn, eth_mxn, btc_usd\); choose one with --book/);
     await running.stop();
     world.end();
   });
