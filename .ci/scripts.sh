@@ -7,6 +7,7 @@ DATA=../shared/data
 QUICK=(
   'bench -- --smallest'
   'leaders'
+  'read:budget -- 1'
   'sbom'
   'tune:search-table -- --seeds 1 --studies 1'
   'verdicts:table -- 1'

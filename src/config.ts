@@ -37,6 +37,7 @@ export {
   otherBooksOf,
   otherBooksWith,
   publicPerMinute,
+  sharedReadsOf,
   withMoreBooks,
 } from './config/books.ts';
 export { edgeProblem } from './config/crossFieldChecks.ts';

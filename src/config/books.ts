@@ -115,12 +115,21 @@ export function accountProblems(configs: readonly Config[]): readonly Problem[] 
           message: `${book} is not simulated; add it to exchange.market.books`,
         });
     });
-  const perMinute = publicPerMinute(configs);
-  if (perMinute > budgets.publicPerMinute)
+  const { bookPollMs, staleAfterMs } = first.timing;
+  const shared = sharedReadsOf(configs);
+  const everyMs = shared === undefined ? 0 : (configs.length * 60_000) / shared.perMinute;
+  if (!(everyMs < staleAfterMs)) {
+    const most = `at most ${budgets.publicPerMinute} public requests per minute (budgets.publicPerMinute)`;
+    const found = `${Math.ceil(publicPerMinute(configs))} for ${configs.length} books with timing.bookPollMs ${bookPollMs}`;
+    const shares =
+      everyMs === Infinity
+        ? 'no request is left for the books'
+        : `in turn, each book is read every ${Math.ceil(everyMs)} ms, and timing.staleAfterMs is ${staleAfterMs}`;
     problems.push({
       path: ['books'],
-      message: `expected at most ${budgets.publicPerMinute} public requests per minute (budgets.publicPerMinute), found ${Math.ceil(perMinute)} for ${configs.length} books with timing.bookPollMs ${first.timing.bookPollMs}; increase timing.bookPollMs`,
+      message: `expected ${most}, found ${found}; ${shares}. Increase timing.staleAfterMs, or quote fewer books`,
     });
+  }
   return problems;
 }
 
@@ -192,6 +201,23 @@ export const publicPerMinute = (configs: readonly Config[]): number =>
       sum + 60_000 / config.timing.bookPollMs + OTHER_READS_PER_MINUTE + readsPerMinute(externalReferenceOf(config)),
     0,
   );
+
+/**
+ * Returns the book reads that several books share, because the public budget does not allow to read each of them every
+ * `timing.bookPollMs` without a stream; `undefined` if it does.
+ */
+export function sharedReadsOf(
+  configs: readonly Config[],
+): { readonly perMinute: number; readonly staleAfterMs: number } | undefined {
+  const [first] = configs;
+  if (first === undefined || configs.length < 2) return undefined;
+  const { timing, exchange } = first;
+  const { publicPerMinute: most } = exchange.budgets;
+  const all = publicPerMinute(configs);
+  if (all <= most) return undefined;
+  const others = all - (configs.length * 60_000) / timing.bookPollMs;
+  return { perMinute: Math.max(0, Math.floor(most - others)), staleAfterMs: timing.staleAfterMs };
+}
 
 /** Returns the configuration of an account: that of the first book, with the sections of each book in `books`. */
 export function configOfBooks(configs: readonly Config[]): Config {

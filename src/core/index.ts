@@ -1,5 +1,8 @@
 /** Public interface of core: everything that other layers may import. */
 export * from './model/units.ts';
+export * from './budget/informationValue.ts';
+export * from './budget/readChoice.ts';
+export * from './budget/staleRisks.ts';
 export * from './model/bookName.ts';
 export * from './model/instrument.ts';
 export * from './marketdata/bookDamage.ts';

@@ -8,6 +8,7 @@ export type {
   BookSource,
   MarketDataSupervisorOptions,
   MarketDataUser,
+  PollState,
   SteppedBook,
   UnreadBook,
 } from './supervisorTypes.ts';

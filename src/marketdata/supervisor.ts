@@ -6,7 +6,7 @@ import type { BookDiff, BookSnapshot, Millis, StreamNews, Timer } from '../core/
 import { ClockOffset } from './clockOffset.ts';
 import { SequenceReset } from './sequenceReset.ts';
 import { damagedBook, unusedBook } from './polledBook.ts';
-import type { BookSource, MarketDataSupervisorOptions, SteppedBook, UnreadBook } from './supervisorTypes.ts';
+import type { BookSource, MarketDataSupervisorOptions, PollState, SteppedBook, UnreadBook } from './supervisorTypes.ts';
 
 /**
  * Initial interval between reads of complete books, which are large and use the public request budget. The interval
@@ -66,6 +66,7 @@ export class MarketDataSupervisor {
   #freshAt: Millis = -Infinity;
   #readAt: Millis = -Infinity;
   #reading = false;
+  #reads = 0;
   #underway: Promise<unknown> = Promise.resolve();
   #keepsPolling = false;
   #pollTimer: Timer | null = null;
@@ -103,6 +104,21 @@ export class MarketDataSupervisor {
     const { clock, pollMs } = this.#options;
     // The same sum as in `#pollWhenDue`: a difference may round to less, and the poll would be due for ever.
     return this.#source === 'stream' && clock.elapsed() < this.#freshAt + pollMs();
+  }
+
+  /**
+   * State of the polls; `null` if no poll is wanted, because the stream has just confirmed the book or a read is under
+   * way.
+   */
+  get pollState(): PollState | null {
+    if (this.#reading || this.#stopped || this.isFresh) return null;
+    const age = this.#options.clock.elapsed() - Math.max(this.#readAt, this.#freshAt);
+    return { age, isOnStream: this.#source === 'stream' && this.#behindSince === null };
+  }
+
+  /** Number of book reads that were started. */
+  get reads(): number {
+    return this.#reads;
   }
 
   /** Polls whenever a poll is due, until `stop`. */
@@ -309,6 +325,7 @@ export class MarketDataSupervisor {
   async #readOf(aggregate: boolean): Promise<BookSnapshot | null> {
     const { book, clock, exchange, time, trades, user } = this.#options;
     this.#reading = true;
+    this.#reads++;
     const startedAt = time();
     this.#readAt = clock.elapsed();
     try {

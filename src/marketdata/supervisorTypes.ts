@@ -17,6 +17,14 @@ import type { PublicTradeTail } from './publicTradeTail.ts';
 /** Source of the current book. After a stream loss, the source is `poll` even before the next poll. */
 export type BookSource = 'none' | 'poll' | 'stream';
 
+/** State of a book that a poll could read now. */
+export type PollState = {
+  /** Time since the start of the last read, or since the stream last confirmed the book; Infinity before both. */
+  readonly age: Millis;
+  /** Whether the book comes from a stream that is up and not behind, so that a poll would only check it. */
+  readonly isOnStream: boolean;
+};
+
 /** Outcome of a book read that failed. */
 export type UnreadBook = Exclude<Outcome<never>, { readonly kind: 'done' }>;
 

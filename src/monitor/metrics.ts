@@ -186,6 +186,24 @@ const QUOTING = [
     labels: ['scope'],
     read: ({ budget }) => (['public', 'private'] as const).map(scope => [{ scope }, budget[scope]]),
   }),
+  total({
+    name: 'puntas_book_reads_total',
+    help: 'Reads of the order book over REST; absent with one book.',
+    labels: ['book'],
+    read: ({ bookBudget: use }) => (use === null ? [] : [[{}, use.bookReads]]),
+  }),
+  total({
+    name: 'puntas_book_read_waits_total',
+    help: 'Times that another book was read first, because the public budget is shared; absent with one book.',
+    labels: ['book'],
+    read: ({ bookBudget: use }) => (use === null ? [] : [[{}, use.readWaits]]),
+  }),
+  total({
+    name: 'puntas_placement_waits_total',
+    help: 'Orders not placed because the book had used its share of the private budget; absent with one book.',
+    labels: ['book'],
+    read: ({ bookBudget: use }) => (use === null ? [] : [[{}, use.placementWaits]]),
+  }),
   histogram({
     name: 'puntas_loop_seconds',
     alerts: ['PuntasLoopSlow'],

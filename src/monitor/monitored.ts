@@ -38,6 +38,12 @@ export type Monitored = {
   /** Time since the last full book was received; `null` before the first book. */
   readonly bookAgeMs: Millis | null;
   readonly budget: { readonly public: number; readonly private: number };
+  /** Use of the request budgets that several books share; `null` with one book. */
+  readonly bookBudget: {
+    readonly bookReads: number;
+    readonly readWaits: number;
+    readonly placementWaits: number;
+  } | null;
   /** Whether market data comes from the stream; `null` if the stream is off or unavailable. */
   readonly streamUp: boolean | null;
   /**

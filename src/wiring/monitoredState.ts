@@ -51,6 +51,7 @@ export function monitored(
     spreadBps: spreadBps(bid, ask),
     marketSpreadBps: spreadBps(snapshot.bid, snapshot.ask),
     bookAgeMs: Number.isFinite(snapshot.bookAge) ? snapshot.bookAge : null,
+    bookBudget: run.budgetUses[book] ?? null,
     streamUp,
     queueAhead: { buy: sum(queueAhead.buy), sell: sum(queueAhead.sell) },
     notQuoting: [...(snapshot.quoting === null ? [] : [snapshot.quoting]), ...snapshot.silent],

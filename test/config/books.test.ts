@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { booksOf, liveOrdersMax, loadConfig, type Config } from '../../src/config.ts';
+import { booksOf, liveOrdersMax, loadConfig, sharedReadsOf, type Config } from '../../src/config.ts';
 
 const fileOf = (name: string): Record<string, unknown> =>
   parse(readFileSync(new URL(`../../config/${name}.yaml`, import.meta.url), 'utf8')) as Record<string, unknown>;
@@ -54,6 +54,14 @@ describe('the list of books', () => {
     );
   });
 
+  test('shares the reads of the books only if the public budget does not allow all of them', () => {
+    const timed = (timing: object) => sharedReadsOf(booksOf(configOf({ ...DESK, timing })));
+    expect(timed({ bookPollMs: 5_000, staleAfterMs: 15_000 })).toBeUndefined();
+    // 54 requests, less 4 of each book for its rules and its last trade.
+    expect(timed({ bookPollMs: 2_000, staleAfterMs: 15_000 })).toEqual({ perMinute: 42, staleAfterMs: 15_000 });
+    expect(sharedReadsOf(booksOf(configOf(SANDBOX)))).toBeUndefined();
+  });
+
   const [first, second, third] = DESK['books'] as readonly Record<string, unknown>[];
   const withBooks = (...books: readonly unknown[]): object => ({ ...DESK, books });
 
@@ -103,8 +111,17 @@ describe('the list of books', () => {
     ],
     [
       'too many polls',
-      { ...DESK, timing: { bookPollMs: 2_000 } },
-      [/books: expected at most 54 public requests per minute .*found 102 for 3 books/],
+      { ...DESK, timing: { bookPollMs: 2_000, staleAfterMs: 4_000 } },
+      [/books: expected at most 54 public requests per minute .*found 102 for 3 books .*every 4286 ms, .* is 4000\./],
+    ],
+    [
+      'no request left for polls',
+      {
+        ...DESK,
+        exchange: { ...(DESK['exchange'] as object), budgets: { publicPerMinute: 12 } },
+        timing: { bookPollMs: 6_000, staleAfterMs: 15_000 },
+      },
+      [/books: expected at most 12 public requests per minute .*no request is left for the books/],
     ],
     ['no list', { ...DESK, books: 'btc_mxn' }, [/ books: /, / book: /]],
     ['an entry without symbol', withBooks(first, { inventory: {} }), [/books\.1\.symbol: /, / book: /]],

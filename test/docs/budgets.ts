@@ -34,8 +34,9 @@
  * It was raised by 60 for reloads of several books.
  * It was raised by 330 for cross rates and the limit on the value of several books: their sections and keys.
  * It was raised by 75 for alerts, doctor and remote control of several books.
+ * It was raised by 168 for request budgets that several books share.
  */
-export const WORDS_MAX = 47_970;
+export const WORDS_MAX = 48_138;
 
 /** Each strategy page; the target is 400. */
 export const STRATEGY_WORDS_MAX = 675;
@@ -51,7 +52,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/cli.md': 3_290,
   'docs/comparison.md': 275,
   'docs/compliance.md': 375,
-  'docs/configuration.md': 5_380,
+  'docs/configuration.md': 5_390,
   'docs/console.md': 1_040,
   'docs/container.md': 620,
   'docs/contents.md': 230,
@@ -75,7 +76,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/ledger.md': 502,
   'docs/mapping-files.md': 775,
   'docs/market-model.md': 610,
-  'docs/metrics.md': 1_210,
+  'docs/metrics.md': 1_254,
   'docs/operations.md': 500,
   'docs/paper.md': 620,
   'docs/promises.md': 825,
@@ -88,7 +89,7 @@ export const BUDGETS: Readonly<Record<string, number>> = {
   'docs/report.md': 545,
   'docs/runbook.md': 3_135,
   'docs/scout.md': 1_050,
-  'docs/several-books.md': 660,
+  'docs/several-books.md': 810,
   'docs/shadow.md': 350,
   'docs/sentinel.md': 325,
   'docs/state-directory.md': 345,

@@ -25,6 +25,7 @@ export const calm = (): Monitored => ({
   marketSpreadBps: 17.2,
   bookAgeMs: 400,
   budget: { public: 40, private: 290 },
+  bookBudget: { bookReads: 40, readWaits: 12, placementWaits: 3 },
   streamUp: true,
   queueAhead: { buy: moneyOf('0.25'), sell: null },
   notQuoting: [],

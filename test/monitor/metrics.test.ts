@@ -127,6 +127,7 @@ describe('the page', () => {
       spreadBps: one(22, null),
       marketSpreadBps: one(17.2, null),
       bookAgeMs: one(400, null),
+      bookBudget: one(base.bookBudget, null),
       streamUp: one(true, false, null),
       queueAhead: one(base.queueAhead, { buy: null, sell: moneyOf('2') }, { buy: null, sell: null }),
       notQuoting: some(['stale-book', 'position limit', 'paused']),

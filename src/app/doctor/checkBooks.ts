@@ -4,7 +4,7 @@
  */
 import { stringify } from 'yaml';
 import { money, moneyOf, moneyOfAmount, textOfMoney, valueOf, type Clock, type Money } from '../../core/index.ts';
-import { booksOf, publicPerMinute, type Config } from '../../config.ts';
+import { booksOf, publicPerMinute, sharedReadsOf, type Config } from '../../config.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
 import { check, type CheckedQuotes, type CheckResult } from './check.ts';
 
@@ -72,8 +72,11 @@ function requestLines(books: readonly Config[]): readonly string[] {
   const { publicPerMinute: publicMax, privatePerMinute: privateMax } = exchange.budgets;
   const reads = Math.ceil(120_000 / timing.privatePollMs) + BALANCES_PER_MINUTE;
   const left = privateMax - reads;
+  const shared = sharedReadsOf(books);
   return [
-    `public, without a stream: ${Math.ceil(publicPerMinute(books))} of ${publicMax} (${books.length} books)`,
-    `private: ${reads} of ${privateMax} for reads of the account; ${left} remain for placements and cancels, shared equally by ${books.length} books while the request budget is scarce`,
+    shared === undefined
+      ? `public, without a stream: ${Math.ceil(publicPerMinute(books))} of ${publicMax} (${books.length} books)`
+      : `public, without a stream: ${publicMax} of ${publicMax}; ${shared.perMinute} of them are book reads, shared by ${books.length} books by their value`,
+    `private: ${reads} of ${privateMax} for reads of the account; ${left} remain for placements and cancels, shared by ${books.length} books by the value of their orders while the request budget is scarce`,
   ];
 }

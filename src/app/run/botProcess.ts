@@ -1,5 +1,5 @@
 /** Process of `puntas run`: opens the state, trades until stopped, cancels all orders and returns the result. */
-import { booksOf, leavesTransfers, otherBooksOf, type Config } from '../../config.ts';
+import { booksOf, leavesTransfers, otherBooksOf, sharedReadsOf, type Config } from '../../config.ts';
 import { isOver } from '../../hedge/index.ts';
 import {
   describeTier,
@@ -333,6 +333,7 @@ export class BotProcess {
         ...{ hedge, rfqReference, place: hedgePlaceOf(config, this.#elsewhere) },
       },
       timing: config.timing,
+      sharedReads: sharedReadsOf(booksOf(config)),
       roll: {
         ...recordingLimits(config.journal),
         onRolled: (ended: Run, next: Journal) => this.#rolled(ended, next),

@@ -6,7 +6,9 @@ export const timing = z.strictObject({
   decideEveryMs: millis(50, 60_000).default(1_000).describe('Interval of decisions.'),
   bookPollMs: millis(100, 60_000)
     .default(1_250)
-    .describe('Interval of order book reads without the market data stream.'),
+    .describe(
+      'Interval of order book reads without the market data stream. The minimum interval of each book if several books share exchange.budgets.publicPerMinute.',
+    ),
   privatePollMs: millis(200, 60_000)
     .default(2_000)
     .describe("Interval of reads of the account's open orders and trades."),

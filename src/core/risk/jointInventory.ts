@@ -181,7 +181,7 @@ export class JointInventory {
  * Returns for each currency that books connect to `account`: the sum of logarithms of mid prices that gives the
  * logarithm of its value in `account`, as one factor (1, -1 or 0) per book.
  */
-function pathsTo(
+export function pathsTo(
   account: string,
   books: readonly (readonly [base: string, quote: string])[],
 ): ReadonlyMap<string, readonly number[]> {
@@ -206,7 +206,7 @@ function pathsTo(
 }
 
 /** Returns the logarithm of a currency's value; `null` if a mid price on its path is unknown. */
-function logValue(path: readonly number[], mids: readonly (number | null)[]): number | null {
+export function logValue(path: readonly number[], mids: readonly (number | null)[]): number | null {
   let sum = 0;
   for (let i = 0; i < path.length; i++) {
     if (path[i] === 0) continue;

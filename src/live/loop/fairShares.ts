@@ -1,4 +1,6 @@
-/** Fair use of the request budget by several books: while the budget is scarce, no book places more than its share. */
+/**
+ * Shares of several books in a scarce request budget: no book places more than its share, by the value of its orders.
+ */
 import type { Clock, Millis } from '../../core/index.ts';
 
 /**
@@ -9,41 +11,59 @@ export const SCARCE_BELOW = 60;
 /** Share of the largest budget seen, at or below which the budget counts as scarce. */
 const SCARCE_SHARE = 1 / 4;
 const WINDOW_MS: Millis = 60_000;
+/** Weight of the most valuable book. Weights are integers, so that equal books have exactly equal shares. */
+const WEIGHT_MAX = 1_000;
+/** Part of an equal share that a book has at least, however little its orders are worth. */
+const SHARE_MIN = 1 / 4;
 
 export class FairShares {
   readonly #clock: Clock;
   readonly #left: () => number;
+  readonly #value: (book: string, scarcity: number) => number;
   readonly #placed: ReadonlyMap<string, Millis[]>;
   /** Time of the latest refusal of each book that had one. */
   readonly #refusedAt = new Map<string, Millis>();
   /** Largest budget seen, in requests. Equals the limit once the budget was unused. */
   #most: number;
 
-  /** `left` returns the number of private requests that are left in the budget. */
-  constructor(clock: Clock, left: () => number, books: readonly string[]) {
+  /**
+   * `left` returns the number of private requests that are left in the budget. `value` returns what an order of a book
+   * is worth now, given the scarcity of the budget from 0 to 1; without it, all books are worth the same.
+   */
+  constructor(
+    clock: Clock,
+    left: () => number,
+    books: readonly string[],
+    value: (book: string, scarcity: number) => number = () => 1,
+  ) {
     this.#clock = clock;
     this.#left = left;
+    this.#value = value;
     this.#most = left();
     this.#placed = new Map(books.map(book => [book, []]));
   }
 
   /**
-   * Whether a book can place an order now. While the budget is scarce, a book can place up to an equal share of the
-   * last minute's orders. Only books that wanted to place orders in that minute have a share.
+   * Whether a book can place an order now. While the budget is scarce, a book can place up to its share of the last
+   * minute's orders. Only books that wanted to place orders in that minute have a share.
    */
   mayPlace(book: string): boolean {
     if (this.#placed.size <= 1) return true;
     const left = this.#left();
     this.#most = Math.max(this.#most, left);
-    if (left > Math.min(SCARCE_BELOW, this.#most * SCARCE_SHARE)) return true;
+    const scarceFrom = Math.min(SCARCE_BELOW, this.#most * SCARCE_SHARE);
+    if (left > scarceFrom) return true;
     const since = this.#clock.elapsed() - WINDOW_MS;
-    let [all, active] = [0, 0];
+    const active: string[] = [];
+    let all = 0;
     for (const each of this.#placed.keys()) {
       const count = this.#recent(each).length;
       all += count;
-      if (count > 0 || each === book || (this.#refusedAt.get(each) ?? -Infinity) > since) active++;
+      if (count > 0 || each === book || (this.#refusedAt.get(each) ?? -Infinity) > since) active.push(each);
     }
-    return this.#recent(book).length * active <= all;
+    const weights = this.#weights(active, scarceFrom > 0 ? 1 - left / scarceFrom : 1);
+    const sum = weights.reduce((total, weight) => total + weight, 0);
+    return this.#recent(book).length * sum <= all * weights[active.indexOf(book)]!;
   }
 
   /** Records that a book wanted to place an order and was refused. */
@@ -54,6 +74,19 @@ export class FairShares {
   /** Counts an order that a book sends. */
   place(book: string): void {
     if (this.#placed.size > 1) this.#recent(book).push(this.#clock.elapsed());
+  }
+
+  /** Returns the weights of books by value. They are equal if no order is worth anything. */
+  #weights(books: readonly string[], scarcity: number): readonly number[] {
+    const values = books.map(book => {
+      const value = this.#value(book, scarcity);
+      return value > 0 && value < Infinity ? value : 0;
+    });
+    const largest = Math.max(...values);
+    if (!(largest > 0)) return books.map(() => 1);
+    const weights = values.map(value => Math.round((WEIGHT_MAX * value) / largest));
+    const even = weights.reduce((sum, weight) => sum + weight, 0) / books.length;
+    return weights.map(weight => Math.max(weight, Math.ceil(even * SHARE_MIN)));
   }
 
   /** Drops older times, and returns the times of a book's orders of the last minute. */

@@ -22,6 +22,7 @@ import type { PastTradesReads } from '../market/pastTrades.ts';
 import type { ReferenceOptions } from '../market/reference.ts';
 import type { RfqReferenceSetup } from '../market/rfqReferenceReads.ts';
 import type { Opening } from './opening.ts';
+import type { SharedReads } from './bookPolls.ts';
 import type { OtherBook } from './otherBooks.ts';
 import type { Rules } from '../rules.ts';
 
@@ -112,6 +113,8 @@ export type RunParts = {
   readonly beside?: BesideQuoting;
   readonly state: StateSide;
   readonly timing: LoopTiming;
+  /** Book reads that several books share; absent if the public budget allows to read each every `bookPollMs`. */
+  readonly sharedReads?: SharedReads | undefined;
   readonly watchers?: Watchers;
 };
 

@@ -20,7 +20,7 @@ import { judgmentBy } from '../unreadableRows.ts';
 import { cancelAll } from '../safety/cancelAllAndVerify.ts';
 import { decisionTimer } from './decisionTimer.ts';
 import { EventQueue } from './eventQueue.ts';
-import { FairShares } from './fairShares.ts';
+import { BookBudgets, type BookBudgetUse } from './bookBudgets.ts';
 import { hedgerOf } from './runHedger.ts';
 import {
   addedText,
@@ -119,7 +119,7 @@ export class Run {
   readonly #rules: readonly [RulesReads, ...RulesReads[]];
   /** Rules that the last `readRules` could not read; `null` if it read those of all books. */
   #unread: RulesReads | null = null;
-  readonly #shares: FairShares;
+  readonly #budgets: BookBudgets;
   readonly #latch: LatchWatch;
   /** Latches of single books, by symbol; empty if they have none of their own. */
   readonly #latches: ReadonlyMap<string, BookLatch>;
@@ -239,7 +239,6 @@ export class Run {
         others.length === 0 ? this.#connectivity : this.#connectivity.ofBook(book),
       );
     this.#rules = [rulesOf(bot.book, start.rules), ...otherBooks.map((book, i) => rulesOf(book, start.others[i]!))];
-    this.#shares = new FairShares(clock, () => exchange.budget().private, [bot.book, ...otherBooks]);
     const note = (what: string, failed: Failed) => this.#note(what, failed);
     const [readTrades, persist] = [() => this.#readTrades(), () => this.#flush()];
     this.#balances = new BalanceReads({
@@ -308,6 +307,12 @@ export class Run {
       });
       return [book, market] as const;
     });
+    this.#budgets = new BookBudgets({
+      ...{ clock, time: this.time, engine, left: () => exchange.budget(), pollMs: timing.bookPollMs },
+      markets: this.#markets.map(([, market]) => market),
+      instruments: () => this.#rules.map(({ known }) => known.instrument),
+      sharedReads: options.sharedReads,
+    });
   }
 
   get engine(): Engine {
@@ -327,6 +332,11 @@ export class Run {
   /** State of the market data of each book. */
   get marketStatuses(): readonly MarketDataStatus[] {
     return this.#markets.map(([, { status }]) => status);
+  }
+
+  /** Use of the shared request budgets by each book; empty with one book, which shares nothing. */
+  get budgetUses(): readonly BookBudgetUse[] {
+    return this.#markets.length < 2 ? [] : this.#markets.map((_, i) => this.#budgets.use(i));
   }
 
   /** Market data of the first book. */
@@ -405,10 +415,20 @@ export class Run {
     this.#hedger?.restore();
     this.#watchLatch();
     this.#repeat(timing.privatePollMs, () => this.#readPrivate());
+    const { polls } = this.#budgets;
     for (const [, market] of this.#markets) {
       market.start();
-      this.#repeat(timing.bookPollMs, () => market.poll());
+      if (polls === null) this.#repeat(timing.bookPollMs, () => market.poll());
     }
+    if (polls !== null)
+      // A slow answer must not delay the reads of the other books.
+      this.#repeat(
+        () => polls.pauseMs,
+        async () => {
+          const read = polls.turn();
+          if (read !== null) this.#track(read);
+        },
+      );
     this.#tasks.push(this.#decide(this.#stopping.signal));
     this.#repeat(LOOK_EVERY_MS, async () => this.#checkSleep(), LOOK_EVERY_MS);
     this.#repeat(this.#balancesEveryMs, () => this.#balances.read());
@@ -576,6 +596,7 @@ export class Run {
         this.#fail(error);
         return;
       }
+      this.#budgets.onStep(event);
       // The reads record the trades before any write, because the marker in the ledger must include the trades of the
       // event.
       if (event.kind === 'trades') for (const taker of [this.#reads, ...this.#rules]) taker.take(event);
@@ -683,12 +704,7 @@ export class Run {
    * order and returns `null`.
    */
   #shareRefusal(id: string): string | null {
-    const book = this.#options.engine.bookWith(id)!.symbol;
-    if (this.#shares.mayPlace(book)) {
-      this.#shares.place(book);
-      return null;
-    }
-    this.#shares.refuse(book);
+    if (this.#budgets.place(this.#options.engine.bookWith(id)!.symbol)) return null;
     return 'the request budget is scarce, and this book has used its share';
   }
 

@@ -14,7 +14,13 @@ import {
   type StreamTrade,
   type Timer,
 } from '../../core/index.ts';
-import { MarketDataSupervisor, writeLevels, type BookSource, type MarketDataUser } from '../../marketdata/index.ts';
+import {
+  MarketDataSupervisor,
+  writeLevels,
+  type BookSource,
+  type MarketDataUser,
+  type PollState,
+} from '../../marketdata/index.ts';
 import type { MarketDataOptions, MarketDataStatus } from './marketDataOptions.ts';
 import { oursIn } from '../account/ownOids.ts';
 import { EventDrivenReads } from '../account/eventDrivenReads.ts';
@@ -127,6 +133,21 @@ export class MarketData {
       streamUp: this.#options.venue.stream === undefined ? null : isStream,
       queueAhead: { buy: ahead('buy'), sell: ahead('sell') },
     };
+  }
+
+  /** Whether the engine's book comes from the stream. */
+  get isOnStream(): boolean {
+    return this.#supervisor.source === 'stream';
+  }
+
+  /** Number of book reads over REST that were started. */
+  get bookReads(): number {
+    return this.#supervisor.reads;
+  }
+
+  /** State of the polls of the book; `null` if no poll is wanted now. */
+  get pollState(): PollState | null {
+    return this.#supervisor.pollState;
   }
 
   /** Polls the book over REST, unless the stream has just confirmed the book. */

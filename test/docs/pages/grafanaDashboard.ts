@@ -186,6 +186,15 @@ export const ROWS: readonly { readonly title: string; readonly panels: readonly 
         unit: 'none',
         queries: [[of('puntas_request_budget_remaining'), '{{scope}}']],
       },
+      {
+        title: 'Shared budgets by book, per minute',
+        unit: 'none',
+        queries: [
+          [perMinute('puntas_book_reads_total', 'book'), '{{book}} book reads'],
+          [perMinute('puntas_book_read_waits_total', 'book'), '{{book}} reads that waited'],
+          [perMinute('puntas_placement_waits_total', 'book'), '{{book}} orders that waited'],
+        ],
+      },
       { title: 'Age of the sentinel', unit: 's', queries: [[of('puntas_sentinel_age_seconds'), 'age']] },
       { title: 'Room on the disk of the state', unit: 'bytes', queries: [[of('puntas_state_free_bytes'), 'free']] },
     ],

@@ -82,6 +82,39 @@ describe('one bot with three books', () => {
     world.end();
   });
 
+  test('shares the public budget if it does not allow every poll: no minute has more requests, and every book is quoted', async () => {
+    const timing = { bookPollMs: 1_250, staleAfterMs: 15_000 };
+    const world = worldOf(5, { timing }, 'desk');
+    const reads: { readonly book: string | null; readonly at: number }[] = [];
+    const onArrival = ({ target }: { readonly target: string }): void => {
+      const book = /^\/api\/v3\/order_book\/?\?(?:.*&)?book=([a-z_]+)/.exec(target)?.[1] ?? null;
+      if (/^\/api\/v3\/(?:order_book|trades|available_books|ticker)/.test(target))
+        reads.push({ book, at: world.clock.elapsed() });
+    };
+    const running = await started(world, { onArrival });
+    await world.clock.advance(MINUTE);
+    const began = world.clock.elapsed();
+    for (let second = 0; second < 600; second++) {
+      await world.clock.advance(1_000);
+      if (second % 10 === 0) expect(quotedBooks(world), `second ${second}`).toEqual(BOOKS.toSorted());
+    }
+    const public54 = 54;
+    reads.forEach(({ at }, n) =>
+      expect(at - (reads[n - public54]?.at ?? -Infinity)).toBeGreaterThanOrEqual(MINUTE - 1_000),
+    );
+    const counts = BOOKS.map(symbol => reads.filter(({ book, at }) => book === symbol && at >= began).length);
+    // Ten minutes of 42 reads, which the request of a minute may shift by one.
+    const all = counts.reduce((sum, count) => sum + count, 0);
+    expect(all).toBeGreaterThan(10 * 40);
+    expect(all).toBeLessThanOrEqual(10 * 42 + 1);
+    // No book is read later than after 14 s.
+    for (const count of counts) expect(count).toBeGreaterThan(600 / 15);
+    const { summary, left, failure } = await running.stop();
+    expect([left, failure, summary.ledgerMatches]).toEqual([[], null, true]);
+    expect(replayedRuns(world.stateDir).isSame).toBe(true);
+    world.end();
+  });
+
   test('goes on after a kill at any request: no order is left, each fill is in its book once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 400 }), fc.boolean(), fc.nat(1_000), async (n, arrives, seed) => {

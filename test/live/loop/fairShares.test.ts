@@ -76,4 +76,52 @@ describe('the request budget of several books', () => {
       }
     }
   });
+
+  test('is shared by value: three quarters for a book that is worth three times the other', () => {
+    const worth: Record<string, number> = { a_m: 0.3, b_m: 0.1 };
+    const shares = new FairShares(
+      new VirtualClock(),
+      () => 0,
+      ['a_m', 'b_m'],
+      book => worth[book]!,
+    );
+    const placed = { a_m: 0, b_m: 0 };
+    for (const book of ['a_m', 'b_m'] as const) shares.refuse(book);
+    for (let n = 0; n < 200; n++)
+      for (const book of ['a_m', 'b_m'] as const) {
+        if (!shares.mayPlace(book)) continue;
+        shares.place(book);
+        placed[book]++;
+      }
+    expect(placed.a_m / placed.b_m).toBeGreaterThan(2.8);
+    expect(placed.a_m / placed.b_m).toBeLessThan(3.2);
+  });
+
+  test('leaves a book whose orders are worth nothing a quarter of an equal share, and is equal for equal values', () => {
+    const value = fc.constantFrom(0, 1e-9, 0.1, 0.3, 7, Number.NaN, Infinity);
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 3, maxLength: 3 }), fc.boolean(), (values, areEqual) => {
+        const of = areEqual ? values.map(() => values[0]!) : values;
+        const shares = new FairShares(
+          new VirtualClock(),
+          () => 0,
+          BOOKS,
+          book => of[BOOKS.indexOf(book)]!,
+        );
+        const placed = BOOKS.map(() => 0);
+        for (const book of BOOKS) shares.refuse(book);
+        for (let n = 0; n < 60; n++) {
+          expect(BOOKS.some(book => shares.mayPlace(book))).toBe(true);
+          BOOKS.forEach((book, i) => {
+            if (!shares.mayPlace(book)) return;
+            shares.place(book);
+            placed[i]!++;
+          });
+        }
+        const all = placed.reduce((sum, n) => sum + n, 0);
+        expect(Math.min(...placed)).toBeGreaterThanOrEqual(all / 5 / BOOKS.length - 1);
+        if (areEqual) expect(new Set(placed).size).toBe(1);
+      }),
+    );
+  });
 });

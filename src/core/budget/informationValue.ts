@@ -1,0 +1,97 @@
+/**
+ * Value of information about a book (formulas-desk E15): the expected loss to traders who know the price better than
+ * the bot's quotes show, and how much of it one request saves.
+ *
+ * The fair value moves by `sigma` per square root of a second. A trader who knows it takes a quote at distance
+ * `distance` once the value is beyond the quote. All figures are statistics, not money that is booked.
+ */
+import { normalCumulative } from '../estimators/normalDistribution.ts';
+
+/** Inputs of the loss with a stale quote of a book. `sigma` and `distance` have the same unit, such as a share of the price. */
+export type StaleRisk = {
+  /** Standard deviation of the fair value per square root of a second. */
+  readonly sigma: number;
+  /** Distance of the nearest quote of the bot from the price of the last read, at least 0; Infinity without a quote. */
+  readonly distance: number;
+  /** Arrivals per second of traders who know the fair value. */
+  readonly takers: number;
+  /** Value that one of them takes. */
+  readonly worth: number;
+};
+
+/** Ranking of a read: its value, and the distance of the quote in standard deviations, which orders equal values. */
+export type ReadValue = { readonly value: number; readonly xi: number };
+
+const density = (x: number): number => Math.exp(-0.5 * x * x) / Math.sqrt(2 * Math.PI);
+
+/** Number of standard deviations beyond which the density is zero as a float. */
+const XI_MAX = 38.5;
+
+/** Returns E(Z - xi)+ of a standard normal Z. */
+const excess = (xi: number): number => (xi < XI_MAX ? Math.max(0, density(xi) - xi * normalCumulative(-xi)) : 0);
+
+/** Returns the distance of the quote in standard deviations of the move since the read. */
+function xiOf({ sigma, distance }: StaleRisk, ageS: number): number {
+  if (distance === 0) return 0;
+  const deviation = sigma * Math.sqrt(Math.max(0, ageS));
+  return deviation > 0 ? distance / deviation : Infinity;
+}
+
+/** Returns the expected loss per second with a book of this age. */
+export function lossRate(risk: StaleRisk, ageS: number): number {
+  const deviation = risk.sigma * Math.sqrt(Math.max(0, ageS));
+  return 2 * risk.takers * risk.worth * deviation * excess(xiOf(risk, ageS));
+}
+
+/** Returns the expected number of losses per second with a book of this age. */
+export function lossCount(risk: StaleRisk, ageS: number): number {
+  return 2 * risk.takers * normalCumulative(-xiOf(risk, ageS));
+}
+
+/**
+ * Returns the index of a read of a book of this age (Whittle's): its loss so far beyond the mean, per request. If
+ * the book with the highest index is always read first, the expected loss of all books together is least.
+ */
+export function readValue(risk: StaleRisk, ageS: number, requests = 1): ReadValue {
+  const xi = xiOf(risk, ageS);
+  if (!(xi < XI_MAX && ageS > 0)) return { value: 0, xi };
+  const deviation = risk.sigma * Math.sqrt(ageS);
+  const shape = Math.max(0, (1 - xi * xi) * density(xi) + xi ** 3 * normalCumulative(-xi));
+  return { value: ((2 / 3) * risk.takers * risk.worth * ageS * deviation * shape) / requests, xi };
+}
+
+/** Returns the index of a read, as `readValue` does, if every loss counts the same. */
+export function readCountValue(risk: StaleRisk, ageS: number, requests = 1): ReadValue {
+  const xi = xiOf(risk, ageS);
+  const value = xi < XI_MAX && ageS > 0 ? (2 * risk.takers * ageS * xi * excess(xi)) / requests : 0;
+  return { value, xi };
+}
+
+/** Returns the mean of the part of |N(mean, deviation^2)| beyond `distance`. */
+function meanBeyond(distance: number, mean: number, deviation: number): number {
+  if (!(deviation > 0)) return Math.max(0, Math.abs(mean) - distance);
+  return deviation * (excess((distance - mean) / deviation) + excess((distance + mean) / deviation));
+}
+
+/**
+ * Returns what a new quote saves, per request, until the next chance after `horizonS`, if the fair value is known to
+ * have moved by `moved` since the quote was placed.
+ */
+export function requoteValue(risk: StaleRisk, moved: number, horizonS: number, requests = 1): number {
+  const { sigma, distance, takers, worth } = risk;
+  if (!Number.isFinite(distance)) return 0;
+  const deviation = sigma * Math.sqrt(Math.max(0, horizonS) / 2);
+  const saved = meanBeyond(distance, moved, deviation) - meanBeyond(distance, 0, deviation);
+  return (takers * worth * horizonS * Math.max(0, saved)) / requests;
+}
+
+/** Bounds of the share of the distance that the fair value must have moved before a new quote is worth a request. */
+const TRIGGER_MIN = 0.7;
+const TRIGGER_MAX = 1;
+
+/**
+ * Returns from which move on a new quote is worth a request. `scarcity` is 0 for a budget that is hardly used and 1
+ * for one that is used up.
+ */
+export const requoteFrom = (distance: number, scarcity: number): number =>
+  distance * (TRIGGER_MIN + (TRIGGER_MAX - TRIGGER_MIN) * Math.min(1, Math.max(0, scarcity)));

@@ -1,0 +1,37 @@
+/** Losses of polled books that are read in turn and by value, over seeded hours: `readBudget.js [SEEDS]`. */
+import { meanAndError, READ_SETS, readHour, type ReadHour, type ReadOrder } from '../core/budget/readModel.ts';
+
+const [count = '20'] = process.argv.slice(2);
+const seeds = Array.from({ length: Number(count) }, (_, i) => i + 1);
+const text = (values: readonly number[], digits = 1): string => {
+  const [mean, error] = meanAndError(values);
+  return `${mean.toFixed(digits)} ± ${error.toFixed(digits)}`;
+};
+
+console.log(
+  '| set | losses in turn | by value alone | ratio | by value | ratio | lower in | cost ratio | reads by book | oldest (s) |',
+);
+console.log('|---|---|---|---|---|---|---|---|---|---|');
+// The estimate has the volatilities of set A in reverse order.
+const reversed = READ_SETS['A']!.map((risk, i, all) => ({ ...risk, sigma: all[all.length - 1 - i]!.sigma }));
+const rows = [
+  ...Object.entries(READ_SETS).map(([name, risks]) => ({ name, risks, known: risks })),
+  { name: 'A, wrong order', risks: READ_SETS['A']!, known: reversed },
+];
+for (const { name, risks, known } of rows) {
+  const hours = (order: ReadOrder): readonly ReadHour[] => seeds.map(seed => readHour(risks, seed, order, known));
+  const [even, alone, valued] = [hours('in turn'), hours('by value alone'), hours('by value')];
+  const sum = (of: readonly ReadHour[], what: 'losses' | 'cost'): number =>
+    of.reduce((total, hour) => total + hour[what], 0);
+  const losses = (of: readonly ReadHour[]): string => text(of.map(hour => hour.losses));
+  const ratio = (of: readonly ReadHour[], what: 'losses' | 'cost'): string =>
+    (sum(of, what) / sum(even, what)).toFixed(3);
+  const lower = valued.filter((hour, i) => hour.losses < even[i]!.losses).length;
+  const reads = risks.map((_, i) => Math.round(meanAndError(valued.map(hour => hour.reads[i]!))[0]));
+  const cells = [
+    ...[name, losses(even), losses(alone), ratio(alone, 'losses'), losses(valued), ratio(valued, 'losses')],
+    ...[`${lower} of ${seeds.length}`, ratio(valued, 'cost'), reads.join(' / ')],
+    Math.max(...valued.map(({ oldestS }) => oldestS)),
+  ];
+  console.log(`| ${cells.join(' | ')} |`);
+}
