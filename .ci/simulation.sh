@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Usage: simulation.sh [smoke | seeds | reloads | actions | elsewhere]... (default: the last four). Simulated exchange, wire and bot with everything going wrong.
-#   smoke    40 seeds, every tenth again in another process
+# Usage: simulation.sh [smoke | seeds | reloads | actions | elsewhere | books]... (default: the last five). Simulated exchange, wire and bot with everything going wrong.
+#   smoke    40 seeds, and 10 with several books; every tenth again in another process
 #   seeds    200 seeds, every tenth again in another process, and the planted bugs, each of which must be found
 #   reloads  a thousand changes of the configuration of running bots, good and bad
 #   actions  operators who act on running bots at bad moments
 #   elsewhere  hedges on a second exchange with faults of its own
+#   books    several books of one account, which operators stop one by one
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out="${PUNTAS_CI_OUT:-$(mktemp -d)}"
@@ -26,13 +27,16 @@ simulated() {
   [[ $status == 0 ]] || { echo "not ok: the simulation ended with $status"; exit "$status"; }
 }
 
-[[ $# -gt 0 ]] || set -- seeds reloads actions elsewhere
+[[ $# -gt 0 ]] || set -- seeds reloads actions elsewhere books
 for part in "$@"; do
   case $part in
     smoke)
       simulated smoke "[
         [s.seeds === 40 && s.compared === 4, '40 seeds and 4 compared, found ' + s.seeds + ' and ' + s.compared],
-      ]" --seeds 40 ;;
+      ]" --seeds 40
+      simulated smoke-books "[
+        [s.books.ofOneBook >= 20, 'twenty stops of one book, found ' + s.books.ofOneBook],
+      ]" --seeds 10 --books ;;
     seeds)
       simulated seeds "[
         [s.seeds >= 200 && s.compared >= 20, 'at least 200 seeds and 20 compared, found ' + s.seeds + ' and ' + s.compared],
@@ -56,6 +60,11 @@ for part in "$@"; do
         [s.elsewhere.sent >= 200, 'two hundred hedges on the second exchange, found ' + s.elsewhere.sent],
         [s.elsewhere.partial >= 40 && s.elsewhere.failed >= 20, 'some that filled in part or not at all, found ' + s.elsewhere.partial + ' and ' + s.elsewhere.failed],
       ]" --seeds 40 --elsewhere ;;
-    *) echo "expected smoke, seeds, reloads, actions or elsewhere, found: $part"; exit 2 ;;
+    books)
+      simulated books "[
+        [s.books.asked >= 300 && s.books.ofOneBook >= 200, 'three hundred stops and resumes, most of one book, found ' + s.books.asked + ' and ' + s.books.ofOneBook],
+        [s.books.fills >= 200, 'two hundred fills, found ' + s.books.fills],
+      ]" --seeds 40 --books ;;
+    *) echo "expected smoke, seeds, reloads, actions, elsewhere or books, found: $part"; exit 2 ;;
   esac
 done

@@ -12,6 +12,7 @@ export type Face = {
 export type LiveOrder = {
   readonly origin_id: string | null;
   readonly status: string;
+  readonly book: string;
   readonly side: string;
   readonly unfilled: string;
 };
@@ -24,6 +25,7 @@ export type Truth = {
 };
 export type Trade = {
   readonly tid: string;
+  readonly book: string;
   readonly side: string;
   readonly major: string;
   readonly minor: string;

@@ -26,6 +26,7 @@ export type Task = {
   readonly reloads?: boolean;
   readonly actions?: boolean;
   readonly elsewhere?: boolean;
+  readonly books?: boolean;
 };
 
 /** `ms` is processor time: what else the machine does is no part of it. */
@@ -52,6 +53,7 @@ export async function carryOut(
       ...(task.reloads === true ? { reloads: true } : {}),
       ...(task.actions === true || plant?.actions === true ? { actions: true } : {}),
       ...(task.elsewhere === true || plant?.elsewhere === true ? { elsewhere: true } : {}),
+      ...(task.books === true || plant?.books === true ? { books: true } : {}),
       ...(task.safetyMs === undefined ? {} : { safetyMs: task.safetyMs }),
       ...(plant ? { seams: plant.seams(), untilBroken: true } : {}),
     });

@@ -46,6 +46,7 @@ type Options = {
   readonly reloads?: boolean;
   readonly actions?: boolean;
   readonly elsewhere?: boolean;
+  readonly books?: boolean;
   readonly states?: string;
   readonly steer?: string;
 };
@@ -76,6 +77,7 @@ else {
     .option('--reloads', 'somebody changes the configuration every few seconds, well and badly')
     .option('--actions', 'persons pause, reduce, cancel, halt, flatten and resume every few seconds, at bad moments')
     .option('--elsewhere', 'the bot hedges on a second exchange, which has faults of its own')
+    .option('--books', 'the bot quotes two to four books of one account, which operators stop one by one')
     .option('--states <file>', 'adds the pairs of states that the campaign visits to the table in this file')
     .option('--steer <file>', 'draws the fault classes by such a table, towards pairs that were rarely visited')
     .option('--planted [name]', 'runs the planted bugs too, or one of them alone')
@@ -196,8 +198,10 @@ function tellShrunk({ failure, cause, tries }: Shrunk): void {
   say(`  ${commandOf(task)}`);
 }
 
-/** Other activity in a run: reloads or actions. */
-function ofRun({ reloads, actions }: Run): Pick<Task, 'reloads' | 'actions'> {
+/** Other activity in a run: several books, hedges elsewhere, reloads or actions. */
+function ofRun({ reloads, actions, elsewhere, books }: Run): Pick<Task, 'reloads' | 'actions' | 'elsewhere' | 'books'> {
+  if (books !== null) return { books: true };
+  if (elsewhere !== null) return { elsewhere: true };
   return actions !== null ? { actions: true } : reloads !== null ? { reloads: true } : {};
 }
 
@@ -267,9 +271,14 @@ function modeOf({
   reloads,
   actions,
   elsewhere,
+  books,
+  plain,
   states,
   steer,
-}: Options): Pick<Task, 'reloads' | 'actions' | 'elsewhere' | 'steer'> {
+}: Options): Pick<Task, 'reloads' | 'actions' | 'elsewhere' | 'books' | 'steer'> {
+  const [other] = Object.entries({ reloads, actions, elsewhere, plain }).find(([, is]) => is !== undefined) ?? [];
+  if (books === true && other !== undefined)
+    throw new Error(`--books: cannot be used with --${other}; run them one after the other`);
   if (steer !== undefined && steer === states)
     throw new Error(
       `--states and --steer: expected two files, found ${steer} twice; the table of a seed must not change`,
@@ -279,6 +288,7 @@ function modeOf({
     ...(reloads === true ? { reloads: true } : {}),
     ...(actions === true ? { actions: true } : {}),
     ...(elsewhere === true ? { elsewhere: true } : {}),
+    ...(books === true ? { books: true } : {}),
   };
 }
 

@@ -17,6 +17,7 @@ import {
   type OrderReport,
   type OwnTrade,
 } from '../../src/core/index.ts';
+import { AccountState, type AccountBook } from '../../src/core/engine/accountState.ts';
 import type { Config } from '../../src/config.ts';
 import { HedgeHistory } from '../../src/hedge/hedgeHistory.ts';
 import { Watch } from '../../src/live/safety/heartbeat.ts';
@@ -33,6 +34,8 @@ export type Planted = {
   readonly actions?: boolean;
   /** The bot hedges on a second exchange. */
   readonly elsewhere?: boolean;
+  /** The bot quotes several books. */
+  readonly books?: boolean;
   /** The classes of faults that are on: those that alone find it. */
   readonly only?: readonly Fault[];
   /** The seed from which it is looked for: one that is known to have what it takes is quickly found again. */
@@ -96,6 +99,19 @@ function hearing(change: (event: EngineEvent) => EngineEvent): () => () => void 
       },
     });
     return () => Object.defineProperty(Engine.prototype, 'step', original);
+  };
+}
+
+/** Replaces a method of a class for as long as one run lasts. */
+function replacing<T extends object, K extends keyof T>(
+  prototype: T,
+  name: K,
+  instead: (original: T[K]) => T[K],
+): () => () => void {
+  return () => {
+    const original = Object.getOwnPropertyDescriptor(prototype, name)!;
+    Object.defineProperty(prototype, name, { ...original, value: instead(original.value as T[K]) });
+    return () => void Object.defineProperty(prototype, name, original);
   };
 }
 
@@ -1028,5 +1044,94 @@ export const PLANTED: readonly Planted[] = [
         return { ...config, hedge: { ...hedge, elsewhere: unbounded } };
       },
     }),
+  },
+  {
+    name: 'funds reserved twice',
+    mistake: 'a book does not subtract what orders of the other books may spend',
+    books: true,
+    only: [],
+    seams: () => ({}),
+    patch: replacing(
+      AccountState.prototype,
+      'funds',
+      () =>
+        function (this: AccountState, currency: string) {
+          return this.accounts.own.funds(currency);
+        },
+    ),
+  },
+  {
+    name: 'fill of another book',
+    mistake: 'a fill is booked in another book with this base currency',
+    books: true,
+    only: [],
+    seams: () => ({}),
+    patch: () => {
+      const original = Object.getOwnPropertyDescriptor(Engine.prototype, 'step')!;
+      const step = original.value as Engine['step'];
+      const inOther = (engine: Engine, trade: OwnTrade): OwnTrade => {
+        const own = engine.books.find(({ symbol }) => symbol === trade.book);
+        const other = engine.books.find(book => book !== own && book.major === own?.major);
+        return other === undefined ? trade : { ...trade, book: other.symbol };
+      };
+      Object.defineProperty(Engine.prototype, 'step', {
+        ...original,
+        value(this: Engine, event: EngineEvent) {
+          if (event.kind !== 'trades') return step.call(this, event);
+          return step.call(this, { ...event, trades: event.trades.map(trade => inOther(this, trade)) });
+        },
+      });
+      return () => void Object.defineProperty(Engine.prototype, 'step', original);
+    },
+  },
+  {
+    name: 'inventory of other books counted twice',
+    mistake: 'the home of a currency has all of it, also what belongs to the other books',
+    books: true,
+    only: ['crashes'],
+    seams: () => ({}),
+    patch: replacing(
+      AccountState.prototype,
+      'held',
+      () =>
+        function (this: AccountState, of: AccountBook) {
+          return this.isHome(of) ? this.accounts.held(of.major) : of.position;
+        },
+    ),
+  },
+  {
+    name: 'halt of another book',
+    mistake: 'the latch of each book is that of btc_mxn',
+    books: true,
+    only: [],
+    seams: () => ({ latchedBook: () => BOOK }),
+  },
+  {
+    name: 'cancels of the first book',
+    mistake: 'a cancel leaves out the orders of other books',
+    books: true,
+    only: [],
+    seams: () => {
+      const books = new Map<string, string>();
+      const first = () => books.values().next().value;
+      return exchange(inner => ({
+        place: order => {
+          books.set(order.originId, order.book);
+          return inner.place(order);
+        },
+        cancel: of => {
+          const ids: readonly string[] = 'originIds' in of ? of.originIds : [];
+          const originIds = ids.filter(id => (books.get(id) ?? first()) === first());
+          return originIds.length === 0 ? Promise.resolve({ kind: 'done', value: [] }) : inner.cancel({ originIds });
+        },
+      }));
+    },
+  },
+  {
+    name: 'limits by currency not looked at',
+    mistake: 'accountLimits is not handed to the engine',
+    books: true,
+    only: ['tight limits', 'busy market'],
+    seams: () => ({ engineConfig: config => ({ ...config, accountLimits: undefined }) }),
   },
 ];

@@ -2,6 +2,7 @@
 import { PERSON_SOMETIMES } from './judges/personJudge.ts';
 import { SOMETIMES } from './judges/sometimes.ts';
 import { addRun, ALL_PAIRS, emptyTable, PARTS, unvisited } from './judges/states.ts';
+import type { BookActionCounts } from './processes/bookOperators.ts';
 import type { ActionCounts } from './processes/persons.ts';
 import type { ElsewhereCounts } from './judges/elsewhereJudge.ts';
 import type { ReloadCounts } from './processes/reloads.ts';
@@ -87,6 +88,16 @@ export class Tally {
     };
   }
 
+  /** Stops and resumes by the operators of several books, of all runs. */
+  get books(): BookActionCounts {
+    const sum = (of: (counts: BookActionCounts) => number) => this.sum(({ books }) => (books === null ? 0 : of(books)));
+    return {
+      asked: sum(({ asked }) => asked),
+      ofOneBook: sum(({ ofOneBook }) => ofOneBook),
+      refused: sum(({ refused }) => refused),
+    };
+  }
+
   get speedup(): number {
     return this.cpuMs === 0 ? 0 : this.sum(run => run.simMs) / this.cpuMs;
   }
@@ -113,6 +124,7 @@ export function block(
     ...(tally.reloads.asked === 0 ? [] : [['changes of the configuration', reloadsText(tally)] as const]),
     ...(tally.actions.asked === 0 ? [] : [['actions of persons', actionsText(tally)] as const]),
     ...(tally.elsewhere.sent === 0 ? [] : [['hedges elsewhere', JSON.stringify(tally.elsewhere)] as const]),
+    ...(tally.books.asked === 0 ? [] : [['stops of books', JSON.stringify(tally.books)] as const]),
     ['violations', count(tally.failing.reduce((sum, run) => sum + run.violations.length, 0))],
     ...grouped(failures).map(({ law, cause, seeds }) => [`  ${law}: ${cause}`, `seeds ${seeds.join(', ')}`] as const),
     ['same seed, same trace', `${tally.mismatches} mismatches in ${tally.compared} comparisons`],
@@ -146,6 +158,7 @@ export const lastLine = (tally: Tally, planted: readonly PlantedFind[], failures
     ...(tally.reloads.asked === 0 ? {} : { reloads: tally.reloads }),
     ...(tally.actions.asked === 0 ? {} : { actions: tally.actions }),
     ...(tally.elsewhere.sent === 0 ? {} : { elsewhere: tally.elsewhere }),
+    ...(tally.books.asked === 0 ? {} : { books: { ...tally.books, fills: tally.sum(run => run.fills) } }),
     violations: tally.failing.reduce((sum, run) => sum + run.violations.length, 0),
     ...(failures.length === 0 ? {} : { failures: grouped(failures) }),
     mismatches: tally.mismatches,

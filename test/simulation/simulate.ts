@@ -3,19 +3,27 @@ import { isAllGone, unverified, type StopReport } from '../../src/live/loop/loop
 import {
   isAtPlace,
   moneyOf,
+  pairOf,
   Secret,
   settle,
   VirtualClock,
   type Causes,
+  type BookEngine,
   type EngineNews,
   type LedgerEntry,
   type Millis,
 } from '../../src/core/index.ts';
-import { createVenue, SECOND_VENUE, seededFlow, type Market } from '../../src/sandbox/index.ts';
+import { createVenue, feesOf, linkedFlows, SECOND_VENUE, seededFlow, type Market } from '../../src/sandbox/index.ts';
+import type { Config } from '../../src/config.ts';
 import type { ElsewhereAccess } from '../../src/wiring/elsewhere/access.ts';
+import { AccountJudge, type ClaimedPosition } from './judges/accountJudge.ts';
+import { BooksChecker, Violations } from './judges/booksChecker.ts';
 import { BooksJudge } from './judges/booksJudge.ts';
+import { BookOperators, type BookActionCounts } from './processes/bookOperators.ts';
 import { Bot, type BotEvents, type Seams } from './processes/bot.ts';
-import { Checker, type Violation } from './judges/checker.ts';
+import { Checker, type Laws, type OfSeveral, type Violation } from './judges/checker.ts';
+import { BookReplies } from './world/bookReplies.ts';
+import { booksScenarioOf, configsOf } from './world/booksScenario.ts';
 import { DeskFaults } from './world/deskFaults.ts';
 import { startDollars } from './world/dollars.ts';
 import { ElsewhereWorld, swarmElsewhere } from './world/elsewhereWorld.ts';
@@ -28,8 +36,8 @@ import type { Life } from './processes/life.ts';
 import { PersonJudge } from './judges/personJudge.ts';
 import { Persons, type ActionCounts } from './processes/persons.ts';
 import { Network, type Watcher } from './world/network.ts';
-import { startOthers } from './world/others.ts';
-import { ReplyFaults } from './world/replyFaults.ts';
+import { startOthers, type QuotedBook } from './world/others.ts';
+import { ReplyFaults, type Replies } from './world/replyFaults.ts';
 import { Reloads, type ReloadCounts } from './processes/reloads.ts';
 import { SentinelProcess } from './processes/sentinel.ts';
 import { SentinelJudge } from './judges/sentinelJudge.ts';
@@ -42,6 +50,7 @@ import { streamWire } from './world/streamWire.ts';
 import { Trace } from './world/trace.ts';
 import { envelopeOf, idsIn, isSuccess, orderIn } from './world/wire.ts';
 import { World, type Strike } from './world/world.ts';
+import { chanceOf } from './world/chance.ts';
 import { classesOf, type Keep } from './world/keep.ts';
 import { plainer, type Plain } from './world/plain.ts';
 
@@ -72,6 +81,7 @@ export type Run = {
   readonly reloads: ReloadCounts | null;
   readonly actions: ActionCounts | null;
   readonly elsewhere: ElsewhereCounts | null;
+  readonly books: BookActionCounts | null;
 };
 
 export type RunOptions = {
@@ -87,6 +97,8 @@ export type RunOptions = {
   readonly actions?: boolean;
   /** The bot hedges on a second exchange, which has faults of its own. */
   readonly elsewhere?: boolean;
+  /** The bot quotes two to four books of one account, and operators stop and resume single ones. */
+  readonly books?: boolean;
   /** Ends at the first violation. */
   readonly untilBroken?: boolean;
   /** Classes of faults and single strikes that are kept; replaces `only`. */
@@ -111,8 +123,11 @@ const POWER_LOST_WITHIN_MS = 1_000;
 const EVENTS_MAX = 400_000;
 /** Fees of the account by its volume, while nobody changes them. */
 const TOP_TIER = { maker: '0.00100', taker: '0.00130' };
+const TOP_TIER_USD = { maker: '0.00040', taker: '0.00050' };
 const STOP_WITHIN_MS = 240_000;
 const QUOTED_WITHIN_MS = 30_000;
+/** Time for which one book is halted alone, and time until it must quote after its resume. */
+const HALTED_MS = 45_000;
 const RESTART_CHECK_BEFORE_MS = 40_000;
 /** The oldest book that the bot may be shown and take for the newest, and so while a book is frozen. */
 const BOOK_AGE_MS = 35_000;
@@ -127,7 +142,11 @@ export async function simulate(seed: number, options: RunOptions = {}): Promise<
   const isElsewhere = options.elsewhere === true;
   const drawn = swarmOf(seed, keep ? classesOf(keep) : options.only, options.weights);
   const swarm = isElsewhere ? swarmElsewhere(drawn) : drawn;
-  const scenario = plainer(scenarioOf(seed, swarm, !hasLadder && !isElsewhere, isElsewhere), options.plain ?? []);
+  const areSeveral = options.books === true;
+  const whole = areSeveral
+    ? booksScenarioOf(seed, swarm)
+    : scenarioOf(seed, swarm, !hasLadder && !isElsewhere, isElsewhere);
+  const scenario = plainer(whole, options.plain ?? []);
   const world: World = new World(seed, clock, swarm, trace, { keep, onStrike });
   trace.add(`seed ${seed} ${JSON.stringify([...swarm])} ${JSON.stringify(scenario.config)}`);
   return new Simulation(world, scenario, options).run();
@@ -140,7 +159,12 @@ class Simulation {
   readonly #scenario: Scenario;
   readonly #options: RunOptions;
   readonly #store: Store;
-  readonly #checker: Checker;
+  readonly #checker: Laws;
+  /** Books that the bot quotes; one, except in a run with several. */
+  readonly #quoted: readonly (QuotedBook & { readonly checker: Checker; readonly limits: LimitsJudge })[];
+  /** Judge of several books together, and the operators who stop single ones; `null` with one book. */
+  readonly #together: AccountJudge | null;
+  readonly #operators: BookOperators | null;
   readonly #bot: Bot;
   readonly #reloads: Reloads | null;
   readonly #persons: Persons | null;
@@ -151,11 +175,10 @@ class Simulation {
   /** Second exchange, and the judge of the hedges there; `null` if there is none. */
   readonly #there: ElsewhereWorld | null;
   readonly #elsewhere: ElsewhereJudge | null;
-  readonly #limits: LimitsJudge;
   readonly #inbox: InboxWire | undefined;
   readonly #exchange: ReturnType<typeof createVenue>;
-  readonly #replies: ReplyFaults;
-  readonly #market: Market;
+  readonly #replies: Replies;
+  readonly #markets: readonly Market[];
   #stopDollars: () => void = () => undefined;
   readonly #account: { readonly id: string; readonly key: string; readonly secret: string };
   readonly #unknown = new Set<string>();
@@ -170,10 +193,11 @@ class Simulation {
   #fills = 0;
   #unknowns = 0;
   #sampledAt = 0;
-  /** Last time at which the bot reported why a side has less than it wants to quote. */
-  readonly #excusedAt = { buy: -Infinity, sell: -Infinity };
+  /** By book: last time at which the bot reported why a side has less than it wants to quote. */
+  readonly #excusedAt = new Map<string, Record<'buy' | 'sell', Millis>>();
   #lastLedger: ReadonlyMap<string, bigint> | null = null;
   #lastBooks: ReadonlyMap<string, Causes> | null = null;
+  #lastPositions: readonly ClaimedPosition[] | null = null;
   readonly #books: BooksJudge;
   readonly #pairs = new VisitedPairs();
   #lastStop: StopClaim | null = null;
@@ -205,8 +229,11 @@ class Simulation {
       },
     });
     const exchange = this.#exchange;
-    this.#account = exchange.openAccount({ balances: scenario.balances, volume30d: { mxn: '200000000' } });
-    const account = exchange.venue.accounts.get(this.#account.id)!;
+    const configs = configsOf(scenario);
+    const areSeveral = configs.length > 1;
+    const groups = configs.map(({ book }) => feesOf(pairOf(book)[1]).group);
+    const volume30d = Object.fromEntries(['mxn', ...groups].map(group => [group, '200000000']));
+    this.#account = exchange.openAccount({ balances: scenario.balances, volume30d });
     this.#store = new Store(
       world,
       {
@@ -221,6 +248,7 @@ class Simulation {
         },
         latched: by => {
           this.#personJudge?.latched(by);
+          if (by === 'bot' && areSeveral) this.#checker.halted('by the bot');
           if (by !== 'sentinel') return;
           this.#sentinelLatched();
         },
@@ -229,71 +257,41 @@ class Simulation {
           this.#elsewhere?.kept(rows);
         },
       },
-      options.actions === true,
+      options.actions === true || areSeveral,
+      areSeveral,
     );
     const { config } = scenario;
     this.#there = options.elsewhere === true ? new ElsewhereWorld(world, BOOK, scenario.balances) : null;
     this.#elsewhere = this.#there && this.#elsewhereJudge(this.#there);
-    this.#checker = new Checker({
-      exchange,
-      accountId: this.#account.id,
-      now: () => world.clock.elapsed(),
-      marks: world.marks,
-      intentOf: id => this.#store.intent(id),
-      isCalm: this.#isCalm,
-      recordsAreLate: tradeDelay > 0,
-      hedges: () => this.#hedges,
-      elsewhere: () => this.#elsewhere,
-      shown: mid => {
-        this.#hedges?.shown(mid);
-        this.#limits.shown(mid);
-      },
-      promises: {
-        book: BOOK,
-        prefix: `${INSTANCE}-`,
-        levels: (config.strategy.levels ?? 1) + (config.fillSamples === undefined ? 0 : 1),
-        isReadTwice: config.reference !== undefined,
-        positionMax: BigInt(Math.round(Number(config.limits.positionMax) * 1e8)),
-        // If omitted, the target is the opening balance.
-        opening: BigInt(
-          Math.round(
-            (Number(scenario.balances['btc']) * (this.#there ? 2 : 1) -
-              Number(config.inventory.target ?? scenario.balances['btc'])) *
-              1e8,
-          ),
-        ),
-        collarBps: config.limits.collarBps,
-        // Ages that the bot measures with its own clock.
-        staleAfterMs: config.timing.staleAfterMs / world.speeds.bot,
-        privateStaleAfterMs: Math.max(10_000, 3 * config.timing.privatePollMs) / world.speeds.bot,
-        minuteMs: 60_000 / world.speeds.bot,
-        messagesPerMinute: config.halts.messagesPerMinute,
-        usesStream: scenario.usesStream,
-        earnsFees: !config.nextTierCounts && config.fillSamples === undefined,
-      },
+    const violations = areSeveral ? new Violations(() => world.clock.elapsed()) : null;
+    const nonces = new Set<string>();
+    this.#quoted = configs.map(own => {
+      const isHome = configs.find(({ book }) => pairOf(book)[0] === pairOf(own.book)[0]) === own;
+      const limits = this.#limitsJudge(own);
+      const shared = violations && { isHome, nonces, breaks: violations.add };
+      const checker = this.#checkerOf(own, limits, tradeDelay > 0, shared);
+      return { symbol: own.book, checker, limits, replies: this.#repliesOf(own.book, checker) };
     });
+    this.#checker = violations
+      ? new BooksChecker(new Map(this.#quoted.map(({ symbol, checker }) => [symbol, checker])), violations)
+      : this.#quoted[0]!.checker;
     this.#hedges = config.hedge && this.#there === null ? this.#hedgeJudge(config.hedge) : null;
-    this.#limits = this.#limitsJudge(config);
     this.#books = new BooksJudge({
       exchange,
       accountId: this.#account.id,
       breaks: (law, what) => this.#checker.breaks(law, what),
       began: scenario.balances,
     });
-    this.#replies = new ReplyFaults({
-      world,
-      book: BOOK,
-      ours: side =>
-        new Set(
-          [...account.active.values()]
-            .filter(order => order.side === side && order.originId?.startsWith(`${INSTANCE}-`))
-            .map(order => order.price * 10),
-        ),
-      onRules: factors => {
-        if (factors[1] !== 1 && account.active.size > 0) world.marks.see('the tick changed under live orders');
-        this.#checker.rulesChanged(factors);
-      },
-    });
+    this.#replies = areSeveral
+      ? new BookReplies(new Map(this.#quoted.map(({ symbol, replies }) => [symbol, replies])))
+      : this.#quoted[0]!.replies;
+    this.#together = areSeveral ? this.#accountJudge(configs) : null;
+    this.#operators = areSeveral
+      ? new BookOperators({
+          ...{ world, store: this.#store, books: configs.map(({ book }) => book) },
+          lifted: () => this.#lifted(),
+        })
+      : null;
     this.#judge = scenario.hasSentinel
       ? new SentinelJudge({
           now: () => world.clock.elapsed(),
@@ -338,8 +336,11 @@ class Simulation {
           world,
           exchange,
           life,
-          isCut: () => network.isStreamCut,
-          onFrame: () => this.#checker.streamed(life.number),
+          isCut: book => network.isStreamCut(book),
+          onFrame: book => {
+            const own = this.#quoted.find(({ symbol }) => symbol === book) ?? this.#quoted[0]!;
+            own.checker.streamed(life.number);
+          },
         }),
       key: this.#account.key,
       secret: this.#account.secret,
@@ -357,7 +358,8 @@ class Simulation {
             asked: () => this.#persons?.provoked('an action at a reload'),
           })
         : null;
-    this.#personJudge = this.#store.files === null ? null : this.#judgeOfPersons(this.#store.files);
+    const { files } = this.#store;
+    this.#personJudge = files === null || options.actions !== true ? null : this.#judgeOfPersons(files);
     this.#persons = this.#personJudge === null ? null : this.#personsWith(this.#personJudge);
     this.#sentinel = this.#judge
       ? new SentinelProcess({
@@ -382,8 +384,10 @@ class Simulation {
           seams: options.seams?.sentinel ?? {},
         })
       : null;
-    this.#market = this.#there?.start() ?? seededFlow({ seed: world.seed, profile: scenario.profile });
-    this.#market.start(exchange.marketplace(BOOK));
+    this.#markets = areSeveral
+      ? this.#linkedMarkets()
+      : [this.#there?.start() ?? seededFlow({ seed: world.seed, profile: scenario.profile })];
+    this.#markets.forEach((market, i) => market.start(exchange.marketplace(configs[i]!.book)));
     if (scenario.dollarPremiumBps !== null)
       this.#stopDollars = startDollars(world, exchange, scenario.dollarPremiumBps);
     startOthers({
@@ -394,8 +398,95 @@ class Simulation {
       store: this.#store,
       checker: this.#checker,
       judge: this.#judge,
-      replies: this.#replies,
+      books: this.#quoted,
     });
+  }
+
+  #checkerOf(config: Config, limits: LimitsJudge, recordsAreLate: boolean, ofSeveral: OfSeveral | null): Checker {
+    const [world, exchange] = [this.#world, this.#exchange];
+    const { balances, usesStream } = this.#scenario;
+    const [major] = pairOf(config.book);
+    // If omitted, the target is the opening balance. Of a book that is no home, nothing is there at the opening.
+    const began = ofSeveral?.isHome === false ? '0' : (balances[major] ?? '0');
+    const target = config.inventory.target ?? began;
+    return new Checker({
+      exchange,
+      accountId: this.#account.id,
+      now: () => world.clock.elapsed(),
+      marks: world.marks,
+      intentOf: id => this.#store.intent(id),
+      isCalm: this.#isCalm,
+      recordsAreLate,
+      hedges: () => this.#hedges,
+      elsewhere: () => this.#elsewhere,
+      shown: mid => {
+        this.#hedges?.shown(mid);
+        limits.shown(mid);
+      },
+      ...(ofSeveral && { ofSeveral }),
+      promises: {
+        book: config.book,
+        prefix: `${INSTANCE}-`,
+        levels: (config.strategy.levels ?? 1) + (config.fillSamples === undefined ? 0 : 1),
+        isReadTwice: config.reference !== undefined,
+        positionMax: BigInt(Math.round(Number(config.limits.positionMax) * 1e8)),
+        opening: BigInt(Math.round((Number(began) * (this.#there ? 2 : 1) - Number(target)) * 1e8)),
+        collarBps: config.limits.collarBps,
+        // Ages that the bot measures with its own clock.
+        staleAfterMs: config.timing.staleAfterMs / world.speeds.bot,
+        privateStaleAfterMs: Math.max(10_000, 3 * config.timing.privatePollMs) / world.speeds.bot,
+        minuteMs: 60_000 / world.speeds.bot,
+        messagesPerMinute: config.halts.messagesPerMinute,
+        usesStream,
+        earnsFees: !config.nextTierCounts && config.fillSamples === undefined,
+      },
+    });
+  }
+
+  #repliesOf(book: string, checker: Checker): ReplyFaults {
+    const world = this.#world;
+    const account = this.#exchange.venue.accounts.get(this.#account.id)!;
+    const tick = Number(this.#exchange.venue.books.get(book)!.instrument.tick);
+    return new ReplyFaults({
+      world,
+      book,
+      ours: side =>
+        new Set(
+          [...account.active.values()]
+            .filter(order => order.side === side && order.book === book && order.originId?.startsWith(`${INSTANCE}-`))
+            .map(order => Number((order.price * tick).toFixed(8))),
+        ),
+      onRules: factors => {
+        if (factors[1] !== 1 && account.active.size > 0) world.marks.see('the tick changed under live orders');
+        checker.rulesChanged(factors);
+      },
+    });
+  }
+
+  #accountJudge(configs: readonly Config[]): AccountJudge {
+    const world = this.#world;
+    const { balances } = this.#scenario;
+    const targets = configs.flatMap(({ book, inventory: { target } }) =>
+      target === undefined ? [] : [[pairOf(book)[0], moneyOf(target)] as const],
+    );
+    const limits = Object.entries(configs[0]!.accountLimits?.currencies ?? {});
+    return new AccountJudge({
+      ...{ exchange: this.#exchange, accountId: this.#account.id, checker: this.#checker, prefix: `${INSTANCE}-` },
+      ...{ books: configs.map(({ book }) => book), began: balances, targets: new Map(targets) },
+      limits: new Map(limits.map(([currency, most]) => [currency, moneyOf(most)])),
+      areFundsOwn: (['trades of others', 'orders of others', 'transfers', 'orphans', 'lying disk'] as const).every(
+        fault => world.drawn(fault) === 0,
+      ),
+      stoppedSince: book => this.#operators?.stoppedSince(book) ?? null,
+      now: () => world.clock.elapsed(),
+    });
+  }
+
+  /** An operator has lifted a halt or a hold of the whole bot. */
+  #lifted(): void {
+    this.#checker.haltLifted();
+    this.#judge?.lifted();
+    this.#world.marks.see('a halt was lifted');
   }
 
   #accessElsewhere(there: ElsewhereWorld): (life: Life) => ElsewhereAccess {
@@ -504,20 +595,30 @@ class Simulation {
       quoteLifeMinMs,
       accepted: hedge => {
         this.#personJudge?.accepted(hedge);
-        this.#limits.accepted(hedge);
+        for (const { limits } of this.#quoted) limits.accepted(hedge);
       },
       bookAgeMaxMs: this.#bookAgeMaxMs,
     });
   }
 
-  #limitsJudge({ hedge, limits: { orderAmountMax, priceMove } }: Scenario['config']): LimitsJudge {
+  #linkedMarkets(): readonly Market[] {
+    const { seed } = this.#world;
+    const correlation = chanceOf(seed, 'linked books').pick([0, 0.7]);
+    const flows = linkedFlows({ seed, correlation });
+    return this.#quoted.map(({ symbol }) => {
+      const [base, quote] = pairOf(symbol);
+      return flows.here(base, quote, false);
+    });
+  }
+
+  #limitsJudge({ book, hedge, limits: { orderAmountMax, priceMove } }: Scenario['config']): LimitsJudge {
     const world = this.#world;
     return new LimitsJudge({
       now: () => world.clock.elapsed(),
       marks: world.marks,
       breaks: (law, what) => this.#checker.breaks(law, what),
       mid: () => {
-        const middle = trueMiddle({ exchange: this.#exchange, book: BOOK, ours: side => this.#lotsOf(side) });
+        const middle = trueMiddle({ exchange: this.#exchange, book, ours: side => this.#lotsOf(side, book) });
         return middle === null ? null : Number(middle) / 1e18;
       },
       orderAmountMax: Number(orderAmountMax ?? Infinity),
@@ -532,10 +633,10 @@ class Simulation {
   }
 
   /** Returns the open lots of the bot's live orders by price in ticks. */
-  #lotsOf(side: 'buy' | 'sell'): ReadonlyMap<number, number> {
+  #lotsOf(side: 'buy' | 'sell', book = BOOK): ReadonlyMap<number, number> {
     const lots = new Map<number, number>();
     for (const order of this.#exchange.venue.accounts.get(this.#account.id)!.active.values()) {
-      if (order.side === side && order.originId?.startsWith(`${INSTANCE}-`))
+      if (order.side === side && order.book === book && order.originId?.startsWith(`${INSTANCE}-`))
         lots.set(order.price, (lots.get(order.price) ?? 0) + order.original - order.filled);
     }
     return lots;
@@ -548,7 +649,7 @@ class Simulation {
     await this.#advance(safetyMs);
     if (!this.#isOver()) await this.#heal();
     if (!this.#isOver()) await this.#stop();
-    this.#market.stop();
+    for (const market of this.#markets) market.stop();
     this.#there?.stopMarket();
     this.#stopDollars();
     this.#exchange.close();
@@ -571,39 +672,34 @@ class Simulation {
     this.#exchange.venue.set({
       ...{ tradeRecordDelayMs: 25, engineDelayMinMs: 1, engineDelayMaxMs: 20, transferListDelayMs: 0, trading: 'on' },
     });
-    if (world.drawn('changed fees') > 0) this.#exchange.venue.changeBook(BOOK, {}, TOP_TIER);
+    if (world.drawn('changed fees') > 0)
+      for (const { symbol } of this.#quoted)
+        this.#exchange.venue.changeBook(symbol, {}, pairOf(symbol)[1] === 'usd' ? TOP_TIER_USD : TOP_TIER);
     this.#store.fill(false);
     const { life } = this.#bot;
-    if (life && (life.isFrozen || this.#replies.tickFactor !== 1 || this.#replies.amountFactor !== 1)) {
+    if (
+      life &&
+      (life.isFrozen || this.#quoted.some(({ replies }) => replies.tickFactor !== 1 || replies.amountFactor !== 1))
+    ) {
       life.kill('a person starts it anew');
     }
     life?.dieAtStep(0);
     this.#sentinel?.heal();
-    this.#replies.heal();
+    for (const { replies } of this.#quoted) replies.heal();
     await this.#advance(healMs - RESTART_CHECK_BEFORE_MS);
     if (this.#isOver()) return;
     // A run that began while healing counts its fence from its own start.
     const isOpen = ({ state }: { readonly state: string }): boolean =>
       state === 'unknown' || state === 'closed-unsettled';
-    if (this.#hedges?.isOpen === true || this.#bot.engine?.book.unfinished.some(isOpen))
+    if (this.#hedges?.isOpen === true || this.#bot.engine?.unfinished.some(isOpen))
       await this.#advance(Math.max(0, healMs - RESTART_CHECK_BEFORE_MS - this.#bot.ageMs));
     await this.#checkRestart();
     if (this.#isOver()) return;
     const engine = this.#bot.engine;
-    const excuse = (side: 'buy' | 'sell'): string | null => {
-      if (engine === null) return null;
-      if (engine.book.haltedBecause !== null || this.#store.halt !== null) return 'halted';
-      if (this.#checker.wasHaltedWithin(QUOTED_WITHIN_MS)) return 'halted a moment ago';
-      const { unexplained } = engine.account;
-      if (unexplained !== null && this.#bot.listsCannotTell) return 'waits for a person, and halts next';
-      if (unexplained !== null && this.#checker.hasUnlistedTransfer && world.clock.now() < unexplained.haltsAt + 5_000)
-        return 'waits for a list that will not show the transfer, and halts next';
-      // A limit may have held until a moment ago, or the run may just be giving way to the next.
-      const isExcused = world.clock.elapsed() - this.#excusedAt[side] < QUOTED_WITHIN_MS;
-      return isExcused ? 'the bot said which limit forbids it' : null;
-    };
-    this.#checker.checkQuoting(QUOTED_WITHIN_MS, excuse);
-    const old = (engine?.book.unfinished ?? []).filter(
+    this.#checkQuoting();
+    await this.#checkOneHalted();
+    if (this.#isOver()) return;
+    const old = (engine?.unfinished ?? []).filter(
       order => order.state === 'unknown' && order.placedAt < world.clock.now() - healMs,
     );
     this.#checker.checkNoUnknown(old.map(order => order.id));
@@ -613,18 +709,60 @@ class Simulation {
     this.#hedges?.checkNothingUnknown(world.clock.elapsed() - healMs, filledAgoMs, evidenceMs);
   }
 
+  /** Halted alone, a book has no orders, and the others go on; after its resume it goes on too. */
+  async #checkOneHalted(): Promise<void> {
+    const operators = this.#operators;
+    const chance = this.#world.chance('one book halted');
+    if (operators === null || this.#store.halt !== null || !this.#bot.isRunning || !chance.hit(0.6)) return;
+    const { symbol, checker } = chance.pick(this.#quoted);
+    operators.halts(symbol);
+    await this.#advance(HALTED_MS);
+    if (this.#isOver()) return;
+    const left = checker.live();
+    if (left.length > 0) this.#checker.breaks('B2', `${symbol} is halted, and ${left.join(', ')} live`);
+    this.#checkQuoting();
+    operators.resumes(symbol);
+    await this.#advance(HALTED_MS);
+    if (!this.#isOver()) this.#checkQuoting();
+  }
+
+  #checkQuoting(): void {
+    const { clock } = this.#world;
+    const { engine } = this.#bot;
+    const excuse = (side: 'buy' | 'sell', symbol: string): string | null => {
+      if (engine === null) return null;
+      const halted = this.#operators === null ? engine.haltedBecause !== null : this.#operators.isHeld(symbol);
+      if (halted || this.#store.halt !== null) return 'halted';
+      if (this.#checker.wasHaltedWithin(QUOTED_WITHIN_MS)) return 'halted a moment ago';
+      const { unexplained } = engine.account;
+      if (unexplained !== null && this.#bot.listsCannotTell) return 'waits for a person, and halts next';
+      if (unexplained !== null && this.#checker.hasUnlistedTransfer && clock.now() < unexplained.haltsAt + 5_000)
+        return 'waits for a list that will not show the transfer, and halts next';
+      // A limit may have held until a moment ago, or the run may just be giving way to the next.
+      const isExcused = clock.elapsed() - this.#excused(symbol)[side] < QUOTED_WITHIN_MS;
+      return isExcused ? 'the bot said which limit forbids it' : null;
+    };
+    this.#checker.checkQuoting(QUOTED_WITHIN_MS, excuse);
+  }
+
+  #excused(symbol: string): Record<'buy' | 'sell', Millis> {
+    let at = this.#excusedAt.get(symbol);
+    if (at === undefined) this.#excusedAt.set(symbol, (at = { buy: -Infinity, sell: -Infinity }));
+    return at;
+  }
+
   /** Killed while nothing is unknown, the bot must quote again within seconds. */
   async #checkRestart(): Promise<void> {
     const world = this.#world;
     const engine = this.#bot.engine;
-    const known = new Set(engine?.book.unfinished.map(order => order.id));
+    const known = new Set(engine?.unfinished.map(order => order.id));
     const isQuiet =
       engine !== null &&
       this.#bot.isRunning &&
-      engine.book.haltedBecause === null &&
-      engine.book.snapshot(world.clock.now()).quoting === null &&
-      engine.book.unfinished.every(order => order.state === 'open' || order.state === 'partially filled') &&
-      engine.book.unfinished.length > 0 &&
+      engine.haltedBecause === null &&
+      engine.books.every(book => book.snapshot(world.clock.now()).quoting === null) &&
+      engine.unfinished.every(order => order.state === 'open' || order.state === 'partially filled') &&
+      engine.unfinished.length > 0 &&
       this.#hedges?.isOpen !== true &&
       // The mean of the last trades begins with the first trade that is seen: that is the market's to bring.
       this.#scenario.config.fairValue?.lastTrades === undefined &&
@@ -644,7 +782,8 @@ class Simulation {
       const isQuoting = [...this.#liveOfOurs()].some(order => order.originId!.split('-')[1] === String(run));
       if (isQuoting) quotedAfter ??= world.clock.elapsed() - from;
       // The bot may quote, and the strategy or a limit gives the reason why it does not.
-      if (Math.min(this.#excusedAt.buy, this.#excusedAt.sell) > from) quotedAfter ??= world.clock.elapsed() - from;
+      const excused = this.#quoted.map(({ symbol }) => this.#excused(symbol));
+      if (excused.every(({ buy, sell }) => Math.min(buy, sell) > from)) quotedAfter ??= world.clock.elapsed() - from;
       if (this.#store.halt !== null) quotedAfter ??= 0;
     }
     if (!this.#isOver()) this.#checker.checkRestart(quotedAfter);
@@ -683,13 +822,14 @@ class Simulation {
       return this.#stop(false);
     }
     // Whatever arrives late rests where it is seen.
-    this.#market.stop();
+    for (const market of this.#markets) market.stop();
     this.#there?.stopMarket();
     this.#stopDollars();
     await this.#advance(this.#scenario.quietMs);
     if (this.#isOver()) return;
     this.#checker.checkQuiet(this.#lastLedger, stop.ledgerMatches === true);
     this.#elsewhere?.checkEnd(this.#lastBooks);
+    if (this.#lastPositions !== null && this.#isWholeLedger) this.#together?.checkPositions(this.#lastPositions);
     this.#books.check(...this.#booksHere());
     this.#checker.checkNothingOpen(this.#store.openIntents());
   }
@@ -699,6 +839,12 @@ class Simulation {
     const isHere = (name: string) => !isAtPlace(name, SECOND_VENUE);
     const books = this.#lastBooks && new Map([...this.#lastBooks].filter(([name]) => isHere(name)));
     return [books, this.#store.entries().filter(({ source }) => isHere(source))];
+  }
+
+  /** Whether the ledger began with the opening balances, before any trade. */
+  get #isWholeLedger(): boolean {
+    const began = this.#scenario.balances;
+    return [...(this.#lastBooks ?? [])].every(([name, { opening }]) => opening === moneyOf(began[name] ?? '0'));
   }
 
   #isOver(): boolean {
@@ -733,6 +879,7 @@ class Simulation {
       }
       this.#checker.look();
       this.#elsewhere?.look();
+      this.#together?.look();
       this.#options.onEvent?.(clock.elapsed());
       if (clock.elapsed() - this.#sampledAt >= 1_000) this.#sample();
     }
@@ -744,37 +891,42 @@ class Simulation {
     const { clock, marks } = this.#world;
     this.#sampledAt = clock.elapsed();
     this.#hedges?.sample();
-    this.#limits.sample();
+    for (const { limits } of this.#quoted) limits.sample();
     if (this.#store.isFull) this.#judge?.diskIsFull();
     this.#judge?.look(this.#checker.liveWithTimes());
     const { engine } = this.#bot;
     const apart = Math.abs(this.#world.skewOf('bot') - this.#world.skewOf('sentinel'));
     if (this.#sentinel && apart > CLOCKS_APART_MS) marks.see('the clocks of two machines were far apart');
     if (!engine) return;
-    const { quoting, regime, silent } = engine.book.snapshot(clock.now());
-    this.#pairs.add(this.#states(regime.regime));
+    for (const [i, book] of engine.books.entries()) this.#sampleBook(book, configsOf(this.#scenario)[i]!, i === 0);
+    if (engine.unfinished.filter(order => order.state === 'unknown').length > 1)
+      marks.see('several unknown orders at once');
+  }
+
+  #sampleBook(book: BookEngine, { strategy, inventory }: Config, isFirst: boolean): void {
+    const { clock, marks } = this.#world;
+    const { quoting, regime, silent } = book.snapshot(clock.now());
+    const excused = this.#excused(book.symbol);
+    if (isFirst) this.#pairs.add(this.#states(regime.regime));
     const isFar = quoting === 'price moved too far';
-    if (isFar) this.#excusedAt.buy = this.#excusedAt.sell = clock.elapsed();
+    if (isFar) excused.buy = excused.sell = clock.elapsed();
     if (isFar || silent.some(line => line.endsWith('price too far from past prices')))
       marks.see('an order was too far from past prices');
     if (silent.some(line => line.endsWith('order amount limit')))
       marks.see('the amount of an order was more than its limit');
-    if (silent.some(line => line.startsWith('bid'))) this.#excusedAt.buy = clock.elapsed();
-    if (silent.some(line => line.startsWith('ask'))) this.#excusedAt.sell = clock.elapsed();
+    if (silent.some(line => line.startsWith('bid'))) excused.buy = clock.elapsed();
+    if (silent.some(line => line.startsWith('ask'))) excused.sell = clock.elapsed();
     if (silent.some(line => line.includes('pulled:'))) marks.see('a side was pulled');
-    const { strategy, inventory } = this.#scenario.config;
     const isOwn = 'file' in strategy;
     if (!isOwn && strategy.name !== 'ladder' && this.#checker.live().length > 0) marks.see(`${strategy.name} quoted`);
     if (inventory.target === undefined) marks.see('the target was the opening balance');
     if (silent.some(line => line.endsWith('position limit'))) marks.see('the position limit refused an order');
-    if (engine.book.unfinished.filter(order => order.state === 'unknown').length > 1)
-      marks.see('several unknown orders at once');
   }
 
   #states(regime: States['regime'][number]): States {
     const { halt, hold, hedges } = this.#store;
     const { streamUp, engine } = this.#bot;
-    const orders = new Set((engine?.book.unfinished ?? []).flatMap(({ state }) => (state === 'done' ? [] : [state])));
+    const orders = new Set((engine?.unfinished ?? []).flatMap(({ state }) => (state === 'done' ? [] : [state])));
     const last = hedges.at(-1)?.state ?? 'none';
     const isEnded = last === 'completed' || last === 'failed' || last === 'stranded';
     return {
@@ -811,13 +963,16 @@ class Simulation {
         if (topic === 'accept') this.#loseHedgeSoon();
         if (topic !== 'place') return;
         const { originId, side, major } = orderIn(request);
-        this.#limits.placing(orderIn(request));
+        const placed = orderIn(request);
+        this.#quoted.find(({ symbol }) => symbol === placed.book)?.limits.placing(placed);
+        this.#together?.placing(life.number, placed);
         this.#judge?.placing(originId, this.#checker.runsSince(life.number));
         if (this.#hedges?.isTake(originId) !== true) this.#reloads?.sent(originId, major);
         this.#personJudge?.sent(originId, side === 'buy' ? 'buy' : 'sell', moneyOf(major));
       },
       arrived: (request, topic, reply, { sentAt, again }) => {
         this.#checker.arrived(request, topic, reply);
+        if (topic === 'place') this.#together?.arrived(orderIn(request).originId);
         const placed = topic === 'place' && isSuccess(reply) ? orderIn(request).originId : null;
         if (placed !== null && this.#hedges?.isTake(placed) !== true) this.#reloads?.rests(placed);
         if (topic === 'place' && world.clock.elapsed() - sentAt > 6_000 && isSuccess(reply))
@@ -831,7 +986,7 @@ class Simulation {
         if (topic === 'cancel' && isSuccess(reply)) {
           const ids = idsIn(request);
           const listed = envelopeOf(reply)!.payload as unknown[];
-          const state = this.#bot.engine?.book.unfinished.find(order => order.id === ids[0])?.state;
+          const state = this.#bot.engine?.unfinished.find(order => order.id === ids[0])?.state;
           if (ids.length === 1 && listed.length > 0 && state === 'unknown')
             see('cancel proved that an unknown existed');
           if (listed.length === 0 && ids.some(id => account().activeOrigins.has(id)))
@@ -842,7 +997,7 @@ class Simulation {
             if (status === 'completed' || status === 'cancelled') this.#finished.add(oid);
           }
         }
-        this.#checker.answered(life.number, topic, reply, sentAt);
+        this.#checker.answered(life.number, topic, reply, sentAt, request);
       },
     };
   }
@@ -864,9 +1019,9 @@ class Simulation {
         this.#persons?.provoked('an action while runs changed');
       },
       quoting: (_life, engine) => {
-        this.#checker.watch(() => new Set(engine().book.unfinished.map(order => order.id)));
+        this.#checker.watch(() => new Set(engine().unfinished.map(order => order.id)));
       },
-      news: (life, news) => this.#news(life.number, news),
+      news: (life, news, book) => this.#news(life.number, news, book),
       died: () => {
         this.#crashes++;
         this.#persons?.provoked('an action at a crash');
@@ -885,7 +1040,8 @@ class Simulation {
         this.#checker.died();
         if (!report) return;
         this.#lastStop = report;
-        this.#lastLedger = engine?.book.snapshot(world.clock.now()).booked.holdings ?? null;
+        this.#lastLedger = engine?.books[0]!.snapshot(world.clock.now()).booked.holdings ?? null;
+        this.#lastPositions = engine?.books.map(({ symbol, position }) => ({ symbol, position })) ?? null;
         this.#lastBooks = engine?.ledger([])?.causes ?? null;
         for (const { deposits, withdrawals } of this.#lastBooks?.values() ?? [])
           if (deposits !== 0n || withdrawals !== 0n) see('a transfer was found in the lists and booked');
@@ -924,12 +1080,12 @@ class Simulation {
     if (store.openIntents().some(id => !open.has(id)))
       this.#world.marks.see('a disk that lied lost the end of an order');
     this.#hedges?.lost(hedges, store.hedges);
-    this.#limits.lost();
+    for (const { limits } of this.#quoted) limits.lost();
     // No transfer list contains the amounts that a lost hedge moved.
     if (this.#hedges?.hasLost === true) this.#checker.transferred(false);
   }
 
-  #news(life: number, news: EngineNews): void {
+  #news(life: number, news: EngineNews, book: string): void {
     const { marks, trace } = this.#world;
     switch (news.kind) {
       case 'order': {
@@ -958,11 +1114,14 @@ class Simulation {
         const { tid, oid, side, major, minor, fee } = news.fill;
         trace.add(`news fill ${tid} ${oid}`);
         if (this.#finished.has(oid)) marks.see('a fill after its order was closed');
-        this.#checker.applied(life, { tid, oid, side, major, minor, fee });
+        const where = this.#together === null ? {} : { id: news.fill.id, book };
+        this.#checker.applied(life, { tid, oid, side, major, minor, fee, ...where });
         return;
       }
       case 'halted':
         trace.add(`news halted ${news.reason}`);
+        // What only the latch of a book halts is that book.
+        if (this.#operators?.isOwnHalt(book, news.reason) === true) return;
         marks.see('a halt was latched by the bot');
         this.#checker.halted(news.reason);
         return;
@@ -1011,6 +1170,7 @@ class Simulation {
       reloads: this.#reloads?.counts ?? null,
       actions: this.#persons?.counts ?? null,
       elsewhere: this.#elsewhere?.counts ?? null,
+      books: this.#operators?.counts ?? null,
     };
   }
 

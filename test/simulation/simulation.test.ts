@@ -3,6 +3,7 @@ import type { Config } from '../../src/config.ts';
 import { few, testInMany } from '../many.ts';
 import { FAULTS, isCalm, swarmOf } from './world/faults.ts';
 import { PLANTED } from './planted.ts';
+import { booksScenarioOf, configsOf } from './world/booksScenario.ts';
 import { scenarioOf, type Scenario } from './world/scenario.ts';
 import { simulate } from './simulate.ts';
 
@@ -69,6 +70,37 @@ describe('the simulation', () => {
     const { violations, elsewhere } = await simulate(seed, { ...SHORT, elsewhere: true });
     expect(violations).toEqual([]);
     expect(elsewhere!.sent).toBeGreaterThan(0);
+  });
+
+  it.each(few([10, 16, 21, 34], 1))('of seed %i with several books breaks no law', async seed => {
+    const { violations, books, requests } = await simulate(seed, { ...SHORT, books: true });
+    expect(violations).toEqual([]);
+    expect(requests).toBeGreaterThan(100);
+    expect(books).not.toBeNull();
+  });
+
+  testInMany('of one seed with several books is the same the second time', async () => {
+    const twice = [await simulate(17, { ...SHORT, books: true }), await simulate(17, { ...SHORT, books: true })];
+    expect(twice[1]!.hash).toBe(twice[0]!.hash);
+  });
+
+  it('draws two to four books, in any order, with each section in some of them', () => {
+    const all = Array.from({ length: 60 }, (_, seed) => booksScenarioOf(seed, swarmOf(seed)));
+    const counts = new Set(all.map(scenario => configsOf(scenario).length));
+    expect([...counts].sort()).toEqual([2, 3, 4]);
+    expect(new Set(all.map(({ config }) => config.book)).size).toBe(4);
+    const having = (has: (scenario: Scenario) => boolean) => all.filter(has).length;
+    for (const has of [
+      ({ config }: Scenario) => config.jointInventory !== undefined,
+      ({ config }: Scenario) => config.accountLimits !== undefined,
+      ({ balances }: Scenario) => Number(balances['btc']) < 1,
+      (scenario: Scenario) =>
+        configsOf(scenario).some(({ strategy }) => !('name' in strategy) || strategy.name !== 'ladder'),
+      (scenario: Scenario) => new Set(configsOf(scenario).map(({ halts }) => halts.fillsPer10Min)).size > 1,
+    ]) {
+      expect(having(has)).toBeGreaterThan(5);
+      expect(having(has)).toBeLessThan(55);
+    }
   });
 
   testInMany('of one seed with hedges on a second exchange is the same the second time', async () => {

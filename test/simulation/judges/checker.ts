@@ -50,6 +50,21 @@ export type Promises = {
   readonly earnsFees: boolean;
 };
 
+/** One of several books of an account, and what its checker shares with those of the others. */
+export type OfSeveral = {
+  /** Whether money that no order of the bot traded belongs to this book. */
+  readonly isHome: boolean;
+  /** Nonces of all requests of the account. */
+  readonly nonces: Set<string>;
+  readonly breaks: (law: string, what: string) => void;
+};
+
+/** Public members of a checker. */
+export type Laws = { readonly [K in Exclude<keyof Checker, 'lockOuts' | 'requests'>]: Checker[K] } & {
+  readonly lockOuts: number;
+  readonly requests: number;
+};
+
 export type DurableIntent = { readonly side: string; readonly price: number; readonly amount: number };
 
 export type CheckerOptions = {
@@ -69,6 +84,8 @@ export type CheckerOptions = {
   readonly shown: (mid: number) => void;
   /** Trade records come late in this run, so that balances may be ahead of them. */
   readonly recordsAreLate: boolean;
+  /** Absent: the account has one book. */
+  readonly ofSeveral?: OfSeveral;
 };
 
 /** Decided, waited for its place in the budget and sent: an order may be so much older than what it was decided on. */
@@ -146,7 +163,10 @@ export class Checker {
   readonly #deletedAt = new Map<string, number>();
   /** The bot says that these are over. */
   readonly #gone = new Map<string, { readonly at: number; readonly ending: string }>();
-  readonly #nonces = new Set<string>();
+  readonly #nonces: Set<string>;
+  /** Size of a tick in the quote currency, and of a lot in 10^-8 of the base currency. */
+  readonly #tick: number;
+  readonly #lot: number;
   readonly #others = new Set<string>();
   readonly #orphans = new Map<string, number>();
   readonly #lost = new Set<string>();
@@ -175,6 +195,10 @@ export class Checker {
   constructor(options: CheckerOptions) {
     this.#options = options;
     this.#botMajor = options.promises.opening * LOT;
+    this.#nonces = options.ofSeveral?.nonces ?? new Set();
+    const { instrument } = options.exchange.venue.books.get(options.promises.book)!;
+    this.#tick = Number(instrument.tick);
+    this.#lot = Number(instrument.lotMoney / LOT);
   }
 
   /**
@@ -331,6 +355,8 @@ export class Checker {
       return;
     }
     const { instrument } = trade.order;
+    if (fill.book !== undefined && fill.book !== trade.order.book)
+      this.#break('B4', `trade ${key} happened in ${trade.order.book} and was booked in ${fill.book}`);
     const isSame =
       trade.order.side === fill.side &&
       BigInt(trade.amount) * instrument.lotMoney === fill.major &&
@@ -426,7 +452,7 @@ export class Checker {
     this.#break(law, what);
   }
 
-  answered(life: number, topic: Topic, reply: Reply, sentAt: number): void {
+  answered(life: number, topic: Topic, reply: Reply, sentAt: number, _request?: Request): void {
     const witness = this.#lives.get(life);
     if (witness && topic === 'place' && envelopeOf(reply)?.error?.code === '0410') {
       witness.suspendedAt ??= this.#options.now();
@@ -450,6 +476,16 @@ export class Checker {
       if (isOmitted) witness.omitted.set(lost, Infinity);
       else if (witness.omitted.get(lost) === Infinity) witness.omitted.set(lost, this.#options.now() + ADOPTED_MS);
     }
+  }
+
+  /** Whether an order was sent in this book. */
+  hasSent(id: string): boolean {
+    return this.#sent.has(id);
+  }
+
+  /** Whether the bot says that an order is over. */
+  isGone(id: string): boolean {
+    return this.#gone.has(id);
   }
 
   /** Must be called after every event of the world. */
@@ -499,10 +535,10 @@ export class Checker {
   // Once everything has come right.
 
   /** `excuse`: why a side may be empty, by the bot's own words about its limits. */
-  checkQuoting(sinceMs: number, excuse: (side: Side) => string | null): void {
+  checkQuoting(sinceMs: number, excuse: (side: Side, book: string) => string | null): void {
     for (const side of ['buy', 'sell'] as const) {
       const ago = this.#options.now() - this.#lastQuoteAt[side];
-      if (ago > sinceMs && excuse(side) === null)
+      if (ago > sinceMs && excuse(side, this.#options.promises.book) === null)
         this.#break(
           'L4',
           `no ${side} order of ours for the last ${(ago / 1000).toFixed(0)} s, though nothing is wrong`,
@@ -558,7 +594,12 @@ export class Checker {
     }
     for (const { order } of account.trades) {
       const id = order.originId;
-      if (id?.startsWith(this.#options.promises.prefix) && !this.#sent.has(id) && !this.#orphans.has(id))
+      if (
+        order.book === this.#options.promises.book &&
+        id?.startsWith(this.#options.promises.prefix) &&
+        !this.#sent.has(id) &&
+        !this.#orphans.has(id)
+      )
         this.#break('S3', `trades of ${id}, which was never sent`);
     }
   }
@@ -569,6 +610,8 @@ export class Checker {
   }
 
   #break(law: string, what: string): void {
+    if (this.#options.ofSeveral !== undefined)
+      return this.#options.ofSeveral.breaks(law, `${this.#options.promises.book}: ${what}`);
     if (this.violations.length >= VIOLATIONS_MAX) return;
     const last = this.violations[this.violations.length - 1];
     if (last?.law === law && last.what === what) return;
@@ -578,8 +621,14 @@ export class Checker {
   *#ours(): Iterable<TrueOrder> {
     const { exchange, accountId, promises } = this.#options;
     for (const order of exchange.venue.accounts.get(accountId)!.active.values()) {
-      if (order.originId?.startsWith(promises.prefix) && !this.#orphans.has(order.originId)) yield order;
+      const isOurs = order.originId?.startsWith(promises.prefix) === true && !this.#orphans.has(order.originId);
+      if (isOurs && order.book === promises.book) yield order;
     }
+  }
+
+  /** Returns the price of an order in the quote currency. */
+  #priceOf({ price }: TrueOrder): number {
+    return Number((price * this.#tick).toFixed(8));
   }
 
   #tradesOf(oid: string): readonly TrueTrade[] {
@@ -606,13 +655,15 @@ export class Checker {
       const change = order.side === 'buy' ? gained - fee : -gained;
       const id = order.originId;
       ids.push([trade.tid, id]);
-      if (id?.startsWith(promises.prefix) && !this.#orphans.has(id)) {
+      const isOurs = id?.startsWith(promises.prefix) === true && !this.#orphans.has(id);
+      if (isOurs && order.book === promises.book) {
         this.#botMajor += change;
         if (this.#options.hedges()?.isTake(id) === true)
           this.#options.hedges()?.traded({ id, major: gained, minor: trade.minor });
         else if (makerSide !== order.side) this.#break('M3', `${id} traded as a taker`);
         if (this.#deletedAt.has(id)) marks.see('a fill while its cancel was under way');
-      } else if (order.book === promises.book) this.#otherMajor += change < 0n ? -change : change;
+      } else if (this.#options.ofSeveral !== undefined) this.#otherMajor += this.#broughtElsewhere(trade, isOurs);
+      else if (order.book === promises.book) this.#otherMajor += change < 0n ? -change : change;
       return true;
     });
     ids.forEach(([tid, id], i) => {
@@ -621,6 +672,18 @@ export class Checker {
         this.#break('M4', `${id} and ${before[1]} traded with each other`);
     });
     this.#lastTid = newest.tid;
+  }
+
+  /**
+   * Returns how much of this book's base currency a trade moved that is no trade of the bot in this book, in 10^-18. It
+   * belongs to the home of the currency, and an order of the bot in another book with this base currency to that book.
+   */
+  #broughtElsewhere({ order, amount, minor, fee }: TrueTrade, isOurs: boolean): bigint {
+    const { major } = this.#options.exchange.venue.books.get(this.#options.promises.book)!.instrument;
+    const { instrument } = order;
+    if (this.#options.ofSeveral?.isHome !== true) return 0n;
+    if (instrument.minor === major) return minor + fee;
+    return instrument.major === major && !isOurs ? BigInt(amount) * instrument.lotMoney + fee : 0n;
   }
 
   #checkPosition(open: Record<Side, bigint>): void {
@@ -702,7 +765,7 @@ export class Checker {
     }
     if (
       at - Math.max(this.#rulesChangedAt, this.#askedForRulesAt) > RULES_KNOWN_AFTER_MS &&
-      (Number(order.price) / 10) % this.#tickFactor !== 0
+      Math.round(Number(order.price) / this.#tick) % this.#tickFactor !== 0
     )
       this.#break('M1', `${id} at ${order.price} is off the tick that was announced long ago`);
   }
@@ -719,8 +782,9 @@ export class Checker {
       this.#break('S3', `${originId} was sent and is not on disk`);
       return;
     }
-    const isSamePrice = [1, 2].some(factor => units(price) === BigInt(intent.price) * BigInt(factor) * 10n * ONE);
-    if (intent.side !== side || !isSamePrice || units(major) !== BigInt(intent.amount))
+    const tick = BigInt(Math.round(this.#tick * Number(ONE)));
+    const isSamePrice = [1, 2].some(factor => units(price) === BigInt(intent.price) * BigInt(factor) * tick);
+    if (intent.side !== side || !isSamePrice || units(major) !== BigInt(intent.amount) * BigInt(this.#lot))
       this.#break('S3', `${originId} was sent as ${side} ${major} at ${price}, on disk is another order`);
   }
 
@@ -774,7 +838,8 @@ export class Checker {
         at - sentAt > FEE_PAIR_MS
       )
         continue;
-      const [bid, ask] = side === 'buy' ? [Number(price), other.price * 10] : [other.price * 10, Number(price)];
+      const there = this.#priceOf(other);
+      const [bid, ask] = side === 'buy' ? [Number(price), there] : [there, Number(price)];
       // The market moves between the two: half of both fees is enough.
       if (ask < bid * (1 + fee.rate))
         this.#break('M6', `${originId} at ${price} and ${other.originId} lose by a maker fee of ${fee.rate}`);
@@ -813,8 +878,8 @@ export class Checker {
       const own = new Map<number, number>();
       for (const order of this.#ours()) {
         if (order.side !== side) continue;
-        const price = order.price * 10;
-        own.set(price, (own.get(price) ?? 0) + order.original - order.filled);
+        const price = this.#priceOf(order);
+        own.set(price, (own.get(price) ?? 0) + (order.original - order.filled) * this.#lot);
       }
       return levels
         .filter(({ price, amount }) => Number(units(amount)) > (own.get(Number(price)) ?? 0))
@@ -872,6 +937,10 @@ export class Checker {
 }
 
 export type AppliedFill = {
+  /** Origin id of the order, if the bot says it. */
+  readonly id?: string | null;
+  /** Book in which the bot booked the fill. */
+  readonly book?: string;
   readonly tid: string;
   readonly oid: string;
   readonly side: string;

@@ -25,7 +25,7 @@ import type { FlattenFile } from '../../../src/live/safety/flatten.ts';
 import { retryingLatch, type Latch } from '../../../src/live/safety/latch.ts';
 import type { Requests } from '../../../src/live/mailbox/mailbox.ts';
 import { refusedChanges } from '../../../src/app/run/reloading.ts';
-import { configChanges, loadConfig, type Config } from '../../../src/config.ts';
+import { booksOf, configChanges, loadConfig, type Config } from '../../../src/config.ts';
 import { heardLog, type LogLine } from '../../memoryLog.ts';
 import type { InboxSeams, InboxWire } from './inbox.ts';
 import { Life } from './life.ts';
@@ -51,6 +51,8 @@ export type Seams = {
   /** Where persons act: called once in each life. */
   readonly flatten?: (file: FlattenFile) => FlattenFile;
   readonly cancels?: (box: Requests<'cancel', 'cancelAnswer'>) => Requests<'cancel', 'cancelAnswer'>;
+  /** Symbol of the latch that a book uses. */
+  readonly latchedBook?: (symbol: string) => string;
   readonly stop?: (rotation: RecordingRotation) => Promise<StopReport>;
   readonly sentinel?: SentinelSeams;
   /** Of the life that runs. */
@@ -62,7 +64,8 @@ export type BotEvents = {
   /** Its next run goes on. */
   rolled(life: Life, run: number): void;
   quoting(life: Life, engine: () => Engine): void;
-  news(life: Life, news: EngineNews): void;
+  /** `book`: the book that the news is about. */
+  news(life: Life, news: EngineNews, book: string): void;
   died(life: Life, why: string): void;
   /** `report` is null when it never came to quote. */
   ended(life: Life, report: StopReport | null, engine: Engine | null): void;
@@ -281,8 +284,17 @@ export class Bot {
     const heart = store.heart(life, 'bot');
     const setupOf = (of: Config): RunSetup => {
       const hedge = hedgeOf(seams.engineConfig?.(of) ?? of, client);
+      const others = booksOf(of).slice(1);
       return {
         setup: JSON.stringify(of),
+        ...(others.length === 0
+          ? {}
+          : {
+              others: others.map(other => ({
+                book: other.book,
+                newStream: () => marketStreamOf(other, venue, life.clock, world.seed + life.number, client),
+              })),
+            }),
         beside: {
           reference: of.reference && {
             legs: [{ book: of.book, divides: false }],
@@ -308,7 +320,8 @@ export class Bot {
           onTurn: isKeptOut => heart.beat(isKeptOut ? 'kept out' : 'alive'),
           ...(of.sentinel.required ? { sentinelAlive: this.#sentinelAlive(life) } : {}),
         },
-        makeEngine: (rules, onNews, run) => engineOf(seams.engineConfig?.(of) ?? of, rules, run, onNews),
+        makeEngine: (rules, onNews, run, rulesOfOthers) =>
+          engineOf(seams.engineConfig?.(of) ?? of, rules, run, onNews, false, rulesOfOthers),
       };
     };
     const rotation = await RecordingRotation.open({
@@ -324,7 +337,7 @@ export class Bot {
       state: { journal, ...this.#held(life) },
       onNews: (news, { instrument }) => {
         logEvent(UNHEARD, instrument, news, 'puntas resume');
-        if (life.isAlive) events.news(life, news);
+        if (life.isAlive) events.news(life, news, instrument.symbol);
       },
     });
     if (!life.isAlive) return new Promise(() => undefined);
@@ -354,8 +367,12 @@ export class Bot {
     const { store, seams } = this.#options;
     const latch = (seams.latch ?? same)(store.latch(life, 'bot'));
     if (store.files === null) return { latch };
-    const flatten = (seams.flatten ?? same)(store.files.flatten(life));
-    return { latch: retryingLatch(latch, this.#log(life)), flatten };
+    const { files } = store;
+    const flatten = (seams.flatten ?? same)(files.flatten(life));
+    const held = { latch: retryingLatch(latch, this.#log(life)), flatten };
+    if (this.#config.books === undefined) return held;
+    const latchOf = (symbol: string) => files.bookLatch(life, seams.latchedBook?.(symbol) ?? symbol);
+    return { ...held, latchOf };
   }
 
   /** Takes what persons ask of it, as the program does. */

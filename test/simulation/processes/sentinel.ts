@@ -1,4 +1,5 @@
 /** The sentinel's process: the composition that ships, with a key, a wire and troubles of its own, started again whenever it dies. */
+import { liveOrdersMax, otherBooksOf } from '../../../src/config.ts';
 import { clientOf } from '../../../src/wiring/bot.ts';
 import { Secret, type Exchange, type Transport, type WireRequest } from '../../../src/core/index.ts';
 import { Watch } from '../../../src/live/safety/heartbeat.ts';
@@ -127,9 +128,10 @@ export class SentinelProcess {
         () => clock.elapsed(),
       ),
       book: config.book,
+      others: otherBooksOf(config),
       instance: config.instance,
       ttlMs: config.sentinel.ttlMs,
-      ordersMax: config.limits.ordersMax,
+      ordersMax: liveOrdersMax(config, []),
       resumeCommand: 'puntas resume',
     };
     void watchOver(seams.options?.(options) ?? options, new AbortController().signal);

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { flattenIn, type Flatten, type FlattenFile } from '../../../src/live/safety/flatten.ts';
+import { bookLatchIn, type BookLatch } from '../../../src/live/safety/bookLatch.ts';
 import { latchIn, type Halt, type Hold, type Latch, type Pause } from '../../../src/live/safety/latch.ts';
 import { recorderIn } from '../../../src/live/recording/recordings.ts';
 import { RequestBox, type Requests } from '../../../src/live/mailbox/mailbox.ts';
@@ -46,7 +47,15 @@ export class StateDir {
 
   /** As one process has it; a halt that it leaves is told to `halted`. */
   latch(life: Life, halted: () => void): Latch {
-    const files = this.#latch;
+    return this.#behindLife(life, this.#latch, halted);
+  }
+
+  /** The latch of one book, as one process has it. */
+  bookLatch(life: Life, symbol: string): BookLatch {
+    return this.#behindLife(life, bookLatchIn(this.dir, symbol), () => undefined);
+  }
+
+  #behindLife<T extends BookLatch>(life: Life, files: T, halted: () => void): T {
     const tries = (what: string, call: () => boolean | undefined): boolean => {
       try {
         this.#write(life, what);

@@ -5,6 +5,7 @@ import type Database from 'libsql';
 import type { LedgerEntry } from '../../../src/core/index.ts';
 import { entriesIn } from '../../../src/live/state/ledgerEntries.ts';
 import { journalIn, openDatabase, type Journal } from '../../../src/live/state/journal.ts';
+import { addOrderBooks } from '../../../src/live/state/stateFile.ts';
 import type { HedgeRow } from '../../../src/hedge/index.ts';
 import type { Heartbeat, HeartbeatRecord } from '../../../src/live/safety/heartbeat.ts';
 import type { Halt, Hold, Latch } from '../../../src/live/safety/latch.ts';
@@ -62,10 +63,12 @@ export class Store {
   /** Directory through which operators act with commands; `null` if halts and holds are only in memory. */
   readonly files: StateDir | null;
 
-  constructor(world: World, events: StoreEvents, hasFiles = false) {
+  /** `areSeveral`: whether the bot has several books, so that the table of their orders exists from the start. */
+  constructor(world: World, events: StoreEvents, hasFiles = false, areSeveral = false) {
     this.#world = world;
     this.#events = events;
     this.files = hasFiles ? new StateDir((life, what) => this.#write(life, what)) : null;
+    if (areSeveral) addOrderBooks(this.#db);
     const hold = world.chance('lying disk holds');
     const lies = world.drawn('lying disk') > 0;
     this.#lies = lies ? new LyingDisk(this.#db, () => hold.between(...HELD_MS)) : null;

@@ -13,6 +13,7 @@ export function commandOf({
   reloads,
   actions,
   elsewhere,
+  books,
 }: Task): string {
   const options = [
     `--seed ${seed}`,
@@ -23,6 +24,7 @@ export function commandOf({
     ...(untilMs === undefined ? [] : [`--until ${untilMs}`]),
     ...(planted === undefined ? [] : [`--planted ${JSON.stringify(planted)}`]),
     ...(elsewhere === true && !isElsewhere(planted) ? ['--elsewhere'] : []),
+    ...(books === true && !isOfBooks(planted) ? ['--books'] : []),
     ...(actions === true && !byItself(planted) ? ['--actions'] : reloads === true ? ['--reloads'] : []),
   ];
   return `npm run sim -- ${options.join(' ')}`;
@@ -31,6 +33,10 @@ export function commandOf({
 /** Some planted bugs bring the second exchange with them. */
 const isElsewhere = (planted: string | undefined): boolean =>
   PLANTED.find(({ name }) => name === planted)?.elsewhere === true;
+
+/** Some planted bugs bring the books with them. */
+const isOfBooks = (planted: string | undefined): boolean =>
+  PLANTED.find(({ name }) => name === planted)?.books === true;
 
 /** Some planted bugs bring the operators with them. */
 const byItself = (planted: string | undefined): boolean =>

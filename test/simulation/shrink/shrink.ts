@@ -2,6 +2,7 @@
 import type { Task } from '../campaign.ts';
 import { swarmOf, type Fault } from '../world/faults.ts';
 import { keepOf, keepText, parseKeep, partsOf, type Part } from '../world/keep.ts';
+import { PLANTED } from '../planted.ts';
 import { PLAINS } from '../world/plain.ts';
 import { scenarioOf } from '../world/scenario.ts';
 import { attempt, partsIn, type Failure } from './attempt.ts';
@@ -107,7 +108,9 @@ class Shrinking {
   /** Each setting is put back to its plainest value for as long as it fails. */
   async configuration(): Promise<void> {
     for (const name of PLAINS) {
-      const { plain = '' } = this.#best.task;
+      const { plain = '', books, planted } = this.#best.task;
+      // The settings of several books are in their sections.
+      if (books === true || PLANTED.find(one => one.name === planted)?.books === true) return;
       const names = plain === '' ? [] : plain.split(',');
       if (!names.includes(name)) await this.#fails({ plain: [...names, name].join(',') });
     }

@@ -9,7 +9,7 @@ import {
 import type { EmbeddedExchange } from '../../../src/sandbox/index.ts';
 import type { DeskFaults } from './deskFaults.ts';
 import { Dead, type Life } from '../processes/life.ts';
-import type { ReplyFaults } from './replyFaults.ts';
+import type { Replies } from './replyFaults.ts';
 import { errorReply, htmlReply, idsIn, isPublic, topicOf, type Topic } from './wire.ts';
 import type { World } from './world.ts';
 
@@ -49,7 +49,7 @@ const ENDPOINTS: readonly (readonly Topic[])[] = [
 export type NetworkOptions = {
   readonly world: World;
   readonly exchange: EmbeddedExchange;
-  readonly replies: ReplyFaults;
+  readonly replies: Replies;
   /** Absent where nobody converts. */
   readonly desk?: DeskFaults;
   readonly watcher: Watcher;
@@ -225,7 +225,7 @@ export class Network {
     }
     const error = world.struck('errors not applied', 0.08, () => this.#serverError());
     if (error !== null) return error;
-    const instead = this.#options.replies.instead(topic);
+    const instead = this.#options.replies.instead(topic, request);
     if (instead !== null) return instead;
     const reply = desk
       ? desk.arrive(request, topic, () => this.#respond(request, topic, how))
@@ -271,9 +271,9 @@ export class Network {
     return this.#partitions.some(cut => cut[way] && (cut.topics === null || cut.topics.includes(topic)));
   }
 
-  /** True while the market-data stream cannot pass. */
-  get isStreamCut(): boolean {
-    return this.#options.replies.isHidden || this.#isCut('replies', 'book') || this.#isCut('requests', 'book');
+  /** Whether the market-data stream of a book cannot pass; without a book, that of the only one. */
+  isStreamCut(book?: string): boolean {
+    return this.#options.replies.isHidden(book) || this.#isCut('replies', 'book') || this.#isCut('requests', 'book');
   }
 
   /** Additional time in ms of placing and canceling, compared with other requests. */

@@ -4,10 +4,10 @@ import { moneyOf } from '../../../src/core/index.ts';
 import type { EmbeddedExchange } from '../../../src/sandbox/index.ts';
 import type { Bot } from '../processes/bot.ts';
 import type { Life } from '../processes/life.ts';
-import type { Checker } from '../judges/checker.ts';
+import type { Checker, Laws } from '../judges/checker.ts';
 import { envelopeOf } from './wire.ts';
 import type { Chance } from './chance.ts';
-import { BOOK, INSTANCE } from './scenario.ts';
+import { INSTANCE } from './scenario.ts';
 import type { ReplyFaults } from './replyFaults.ts';
 import type { SentinelJudge } from '../judges/sentinelJudge.ts';
 import type { Store } from '../processes/store.ts';
@@ -19,10 +19,25 @@ export type Scene = {
   readonly accountId: string;
   readonly bot: Bot;
   readonly store: Store;
-  readonly checker: Checker;
+  readonly checker: Laws;
   readonly judge: SentinelJudge | null;
+  /** Books that the bot quotes, each with its own checker and faults. */
+  readonly books: readonly QuotedBook[];
+};
+
+export type QuotedBook = {
+  readonly symbol: string;
+  readonly checker: Pick<Checker, 'rulesChanged'>;
   readonly replies: ReplyFaults;
 };
+
+/** Amounts of others, in the base currency. */
+type OtherAmounts = { readonly resting: string; readonly taken: string };
+const AMOUNTS: Readonly<Record<string, OtherAmounts>> = {
+  eth_mxn: { resting: '0.02', taken: '0.001' },
+  usd_mxn: { resting: '80', taken: '4' },
+};
+const IN_BTC: OtherAmounts = { resting: '0.001', taken: '0.00005' };
 
 const OTHER_PEER = '198.51.100.9';
 
@@ -35,7 +50,7 @@ export function startOthers(scene: Scene): void {
 }
 
 /** A program of its own, with its own key: it signs as the documents say, and shares nothing with the bot's client. */
-function otherPrograms({ world, exchange, accountId, checker }: Scene): void {
+function otherPrograms({ world, exchange, accountId, checker, books }: Scene): void {
   const { key, secret } = exchange.venue.addKey(accountId, {});
   let nonce = 10n ** 18n;
   const ask = (method: 'POST' | 'DELETE', path: string, body = '') => {
@@ -45,29 +60,32 @@ function otherPrograms({ world, exchange, accountId, checker }: Scene): void {
     const headers = { authorization: `Bitso ${key}:${nonce}:${signature}`, 'content-type': 'application/json' };
     return envelopeOf(exchange.respond({ method, target, headers, body }, OTHER_PEER));
   };
-  const mid = () => {
-    const place = exchange.marketplace(BOOK);
-    return ((place.bestBid() + place.bestAsk()) / 2) * 10;
-  };
-  const place = (side: string, price: number, major: string, originId?: string) =>
-    ask(
+  const amountsOf = (book: string) => AMOUNTS[book] ?? IN_BTC;
+  /** Places an order at a multiple of the mid price. */
+  const place = (book: string, side: string, times: number, originId?: string) => {
+    const at = exchange.marketplace(book);
+    const tick = Number(at.instrument.tick);
+    const price = ((at.bestBid() + at.bestAsk()) / 2) * tick * times;
+    return ask(
       'POST',
       '/v3/orders',
       JSON.stringify({
-        book: BOOK,
+        book,
         side,
         type: 'limit',
-        major,
-        price: String(Math.round(price / 10) * 10),
+        major: amountsOf(book).resting,
+        price: String(Number((Math.round(price / tick) * tick).toFixed(8))),
         ...(originId === undefined ? {} : { origin_id: originId }),
       }),
     );
+  };
 
   const resting: string[] = [];
   world.often('orders of others', 20_000, chance => {
     const buy = chance.hit(0.5);
+    const book = oneOf(books, chance);
     return () => {
-      const reply = place(buy ? 'buy' : 'sell', mid() * (buy ? 0.93 : 1.07), '0.001');
+      const reply = place(book.symbol, buy ? 'buy' : 'sell', buy ? 0.93 : 1.07);
       const oid = (reply?.payload as { oid?: string })?.oid;
       if (oid !== undefined) {
         world.count('orders of others');
@@ -85,11 +103,12 @@ function otherPrograms({ world, exchange, accountId, checker }: Scene): void {
     const side = chance.hit(0.5) ? 'buy' : 'sell';
     // Now and then so many that no page holds them.
     const many = chance.hit(0.1) ? 130 : 1;
+    const book = oneOf(books, chance).symbol;
     return () => {
       world.count('trades of others');
       if (many > 1) world.marks.see('a full page of trades');
       for (let i = 0; i < many; i++) {
-        ask('POST', '/v3/orders', JSON.stringify({ book: BOOK, side, type: 'market', major: '0.00005' }));
+        ask('POST', '/v3/orders', JSON.stringify({ book, side, type: 'market', major: amountsOf(book).taken }));
       }
     };
   });
@@ -97,10 +116,11 @@ function otherPrograms({ world, exchange, accountId, checker }: Scene): void {
   world.often('orphans', 150_000, chance => {
     const buy = chance.hit(0.5);
     const id = `${INSTANCE}-9${chance.integer(1_000, 9_999)}-${chance.integer(1, 9)}`;
+    const book = oneOf(books, chance);
     return () => {
       world.count('orphans');
       checker.orphan(id);
-      place(buy ? 'buy' : 'sell', mid() * (buy ? 0.97 : 1.03), '0.001', id);
+      place(book.symbol, buy ? 'buy' : 'sell', buy ? 0.97 : 1.03, id);
     };
   });
 
@@ -124,17 +144,20 @@ function otherPrograms({ world, exchange, accountId, checker }: Scene): void {
 const FEES = ['0', '0.0005', '0.002', '0.006'];
 
 /** Decisions of the exchange about the book and the account. */
-function venueDecisions({ world, exchange, accountId, checker, replies }: Scene): void {
+function venueDecisions({ world, exchange, accountId, checker, books }: Scene): void {
   const { venue } = exchange;
-  const inBook = () => [...venue.accounts.get(accountId)!.active.values()].filter(({ book }) => book === BOOK);
+  const inBook = (symbol: string) =>
+    [...venue.accounts.get(accountId)!.active.values()].filter(({ book }) => book === symbol);
+  const inAny = () => books.flatMap(({ symbol }) => inBook(symbol));
   const isOurs = ({ originId }: { readonly originId?: string | undefined }) => originId?.startsWith(`${INSTANCE}-`);
   world.often('removed book', 150_000, chance => {
     const isShown = chance.hit(0.5);
     const ms = chance.between(5_000, 90_000);
+    const { symbol, replies } = oneOf(books, chance);
     if (replies.isRemoved) return null;
     return () => {
       world.count('removed book');
-      const orders = inBook();
+      const orders = inBook(symbol);
       if (orders.some(isOurs)) world.marks.see('the book was removed under live orders');
       replies.remove(isShown);
       for (const order of orders) {
@@ -150,7 +173,7 @@ function venueDecisions({ world, exchange, accountId, checker, replies }: Scene)
     if (venue.switches.trading === 'off') return null;
     return () => {
       world.count('suspended trading');
-      if (inBook().some(isOurs)) world.marks.see('trading was suspended while quoting');
+      if (inAny().some(isOurs)) world.marks.see('trading was suspended while quoting');
       venue.set({ trading: 'off' });
       world.trace.add('trading suspended');
       world.clock.after(ms, () => venue.set({ trading: 'on' }));
@@ -158,10 +181,11 @@ function venueDecisions({ world, exchange, accountId, checker, replies }: Scene)
   });
   const changeFees = (chance: Chance) => {
     const maker = chance.pick(FEES);
+    const { symbol } = oneOf(books, chance);
     return () => {
       world.count('changed fees');
-      if (inBook().some(isOurs)) world.marks.see('fees changed while quoting');
-      venue.changeBook(BOOK, {}, { maker, taker: (Number(maker) * 1.3).toFixed(5) });
+      if (inBook(symbol).some(isOurs)) world.marks.see('fees changed while quoting');
+      venue.changeBook(symbol, {}, { maker, taker: (Number(maker) * 1.3).toFixed(5) });
       world.trace.add(`maker fee ${maker}`);
     };
   };
@@ -172,6 +196,10 @@ function venueDecisions({ world, exchange, accountId, checker, replies }: Scene)
   }
   world.often('changed fees', 300_000, changeFees);
 }
+
+/** Draws only among several books, so that the draws of one book stay what they are. */
+const oneOf = (books: readonly QuotedBook[], chance: Chance): QuotedBook =>
+  books.length === 1 ? books[0]! : chance.pick(books);
 
 function venueWhims({ world, exchange, accountId }: Scene): void {
   world.often('cancels by the venue', 45_000, chance => {

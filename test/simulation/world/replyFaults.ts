@@ -18,11 +18,19 @@ export type ReplyFaultsOptions = {
   readonly onRules: (factors: readonly [amount: number, tick: number]) => void;
 };
 
+/** Replies on the wire to one process. */
+export type Replies = {
+  /** Whether the book is removed and no longer shown; without a book, the only one. */
+  isHidden(book?: string): boolean;
+  instead(topic: Topic, request: WireRequest): WireReply | null;
+  changed(request: WireRequest, topic: Topic, reply: WireReply): WireReply;
+};
+
 const KEPT_MS = 20_000;
 /** Longest lag of a read; the bot's settle time must cover it. */
 const LAG_MAX_MS = 8_000;
 
-export class ReplyFaults {
+export class ReplyFaults implements Replies {
   readonly #options: ReplyFaultsOptions;
   /** Earlier answers by target. */
   readonly #past = new Map<string, { readonly at: Millis; readonly reply: WireReply }[]>();
@@ -107,13 +115,13 @@ export class ReplyFaults {
   }
 
   /** Whether the book is removed and no longer shown. */
-  get isHidden(): boolean {
+  isHidden(_book?: string): boolean {
     return this.#removal?.isShown === false;
   }
 
   /** Reply that is given without asking the exchange; null: the exchange is asked. */
-  instead(topic: Topic): WireReply | null {
-    const isUnknown = topic === 'place' ? this.isRemoved : topic === 'book' && this.isHidden;
+  instead(topic: Topic, _request?: WireRequest): WireReply | null {
+    const isUnknown = topic === 'place' ? this.isRemoved : topic === 'book' && this.isHidden();
     return isUnknown ? errorReply(400, '0301', 'Unknown OrderBook') : null;
   }
 

@@ -8,8 +8,9 @@ export type StreamWireOptions = {
   readonly world: World;
   readonly exchange: EmbeddedExchange;
   readonly life: Life;
-  readonly isCut: () => boolean;
-  readonly onFrame: () => void;
+  /** `book`: that of the subscription, once the bot has asked for one. */
+  readonly isCut: (book?: string) => boolean;
+  readonly onFrame: (book?: string) => void;
 };
 
 const DELAY_MS = 8;
@@ -19,6 +20,7 @@ export function streamWire({ world, exchange, life, isCut, onFrame }: StreamWire
   return {
     connect: listener => {
       // A connection that is cut says nothing: frames just stop coming.
+      let book: string | undefined;
       let isSilent = isCut();
       let isOver = false;
       let connection: StreamConnection | null = null;
@@ -40,7 +42,7 @@ export function streamWire({ world, exchange, life, isCut, onFrame }: StreamWire
         },
         text: frame => {
           if (!life.isAlive) connection?.close();
-          isSilent ||= isCut();
+          isSilent ||= isCut(book);
           if (isSilent || isOver || !life.isAlive) return;
           if (world.strikes('stream faults', 0.004)) {
             world.trace.add('stream frame lost');
@@ -56,7 +58,7 @@ export function streamWire({ world, exchange, life, isCut, onFrame }: StreamWire
           life.receive(() => {
             if (isOver) return;
             world.touched = true;
-            onFrame();
+            onFrame(book);
             listener.text(frame);
           });
         },
@@ -64,6 +66,7 @@ export function streamWire({ world, exchange, life, isCut, onFrame }: StreamWire
       });
       return {
         send: frame => {
+          book = /"book":"(\w+)"/.exec(frame)?.[1] ?? book;
           if (!isSilent) connection.send(frame);
         },
         close: () => connection.close(),

@@ -80,6 +80,12 @@ export function orderIn(request: WireRequest): PlacedOrder {
   };
 }
 
+/** Book that a placement or a read of market data is about; `undefined` for any other request. */
+export function symbolIn(request: Pick<WireRequest, 'target' | 'body'>, topic: Topic): string | undefined {
+  if (topic === 'place') return String((JSON.parse(request.body) as Record<string, unknown>)['book']);
+  return topic === 'book' || topic === 'public trades' ? /[?&]book=(\w+)/.exec(request.target)?.[1] : undefined;
+}
+
 export type Envelope = {
   readonly success?: boolean;
   readonly payload?: unknown;
